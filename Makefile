@@ -1,0 +1,43 @@
+# verifyplan: everything a person or CI does, by one word each. `make help` lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help setup demo test lint lab bench lock clean
+help:                 ## list the targets
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: $(STAMP)       ## make .venv with all that developing, testing and the notebooks need
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: setup           ## run the main job on bundled data; results in out/
+	@$(BIN)/verifyplan demo --out out
+
+lint: setup           ## style, types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint            ## everything CI runs
+	$(BIN)/pytest
+	$(BIN)/pytest --nbval-lax -p no:cacheprovider --nbval-kernel-name python3 notebooks -W default
+
+lab: setup            ## JupyterLab on the notebooks
+	$(BIN)/jupyter lab --notebook-dir notebooks
+
+bench: setup          ## the benchmarks; ratios against named peers
+	$(BIN)/python benchmarks/classify.py
+
+lock:                 ## refresh constraints.txt: the newest versions that work together
+	rm -rf out/lock && $(PYTHON) -m venv out/lock
+	out/lock/bin/python -m pip install --quiet --disable-pip-version-check '.[dev]'
+	out/lock/bin/python -m pip freeze --exclude verifyplan | grep -v '@' > constraints.txt
+	rm -rf out/lock
+
+clean:                ## remove what the other targets made
+	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

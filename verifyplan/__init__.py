@@ -1,0 +1,7 @@
+"""Run and study verification by LLM agents. Every name here loads on first use (`__init__.pyi` lists them)."""
+
+import lazy_loader
+
+__version__ = "0.1.0"
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

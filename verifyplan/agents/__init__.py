@@ -1,0 +1,1 @@
+"""WHO SPEAKS: backends that answer typed requests with typed replies."""

@@ -1,0 +1,1 @@
+"""WHAT IS LEARNT: analyses of tables; they never call an agent."""

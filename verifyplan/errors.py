@@ -1,0 +1,83 @@
+"""Every error verifyplan raises on purpose, and the one shape in which problems are told.
+
+    VerifyplanError
+    ├── InputError (also a ValueError)     what was given cannot be used; exit code 2
+    │   ├── SettingsError                  a setting, option or parameter
+    │   ├── TableError                     a DataFrame, CSV or Parquet table
+    │   └── ArtifactError                  a state artifact that is damaged or breaks SPEC B9
+    └── AgentError                         an agent gave no usable answer; exit code 3
+
+Each error lists all problems found, not the first, as `Problem` values in `.problems`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: where it stands, what is wrong with it, and what to do.
+
+    >>> print(Problem("votes.csv: column verdict", "'maybe' is no verdict", "write agree or disagree"))
+    votes.csv: column verdict: 'maybe' is no verdict. Fix: write agree or disagree.
+    """
+
+    place: str
+    message: str
+    fix: str
+
+    def __str__(self) -> str:
+        """The problem as one line of text."""
+        return f"{self.place}: {self.message}. Fix: {self.fix}."
+
+
+class VerifyplanError(Exception):
+    """Base of all errors raised on purpose; `.problems` lists what is wrong, `str()` tells it in words."""
+
+    exit_code = 2
+    shown_problems = 20  # a damaged table of a million rows must not print a million lines
+
+    def __init__(self, problems: str | Problem | Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...]
+        if isinstance(problems, str):
+            self.problems = ()
+            text = problems
+        else:
+            self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+            shown = [str(problem) for problem in self.problems[: self.shown_problems]]
+            hidden = len(self.problems) - len(shown)
+            text = "\n".join([*shown, *([f"... and {hidden} more problems"] if hidden else [])])
+        super().__init__(text)
+
+
+class InputError(VerifyplanError, ValueError):
+    """What was given cannot be used as it is."""
+
+
+class SettingsError(InputError):
+    """A setting, option or parameter is unknown, out of range, or contradicts another."""
+
+
+class TableError(InputError):
+    """A table lacks a column, or holds values that its column does not allow."""
+
+
+class ArtifactError(InputError):
+    """A state artifact cannot be read, or breaks an invariant of SPEC B9."""
+
+
+class AgentError(VerifyplanError):
+    """An agent gave no usable answer: it erred, timed out, or answered outside its schema."""
+
+    exit_code = 3
+
+
+def one_of(values: Iterable[object]) -> str:
+    """The allowed values as they stand in an error message.
+
+    >>> one_of(["agree", "disagree"])
+    "'agree', 'disagree'"
+    """
+    return ", ".join(repr(str(value)) for value in values)

@@ -1,0 +1,79 @@
+"""Files written whole or not at all, and text read with a clear error (SPEC H3)."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from verifyplan.errors import InputError, Problem
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """A temporary path beside `path` that takes its place when the block ends well.
+
+    If the block raises, or the process dies, `path` stays as it was. Parent folders are made.
+    """
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".tmp-", suffix=target.suffix)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb+") as written:
+            os.fsync(written.fileno())
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | Path, text: str) -> Path:
+    """Write `text` as UTF-8 to `path`, atomically; return the path."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(text.encode())
+    return Path(path)
+
+
+def write_new_text(path: str | Path, text: str) -> bool:
+    """Write `text` to `path` unless the file exists; say whether it was written.
+
+    Two processes that try the same name at once: exactly one gets True, and no reader sees half a file.
+    """
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".tmp-") as temporary:
+        temporary.write(text.encode())
+        temporary.flush()
+        os.fsync(temporary.fileno())
+        os.chmod(temporary.name, 0o666 & ~_umask())  # noqa: PTH101  (the name is a str here)
+        try:
+            os.link(temporary.name, target)
+        except FileExistsError:
+            return False
+    return True
+
+
+def decode(data: bytes, place: str) -> str:
+    """Bytes as UTF-8 text (a byte order mark is dropped); InputError names the first bad byte."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            Problem(
+                f"{place}: line {line}",
+                f"byte {data[error.start]:#04x} is not UTF-8",
+                "save the file as UTF-8",
+            )
+        ) from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

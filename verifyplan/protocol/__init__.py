@@ -1,0 +1,1 @@
+"""WHAT IS SAID: frozen models and enumerations. No I/O, no decisions."""

@@ -1,0 +1,150 @@
+"""The state artifact of a cross run, schema 1.0 to 1.2, field for field as on disk (SPEC B9, source 001).
+
+Names are those of the JSON. Every field that an older version may lack is None when absent; unknown keys
+are kept, and what was absent stays absent when the artifact is written again.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+
+from verifyplan.protocol.vote import Basis, Classification, Verdict, VerificationMode
+
+SchemaVersion = Literal["1.0", "1.1", "1.2"]
+DispatchStatus = Literal["completed", "timeout", "error"]
+FinalState = Literal["converged", "max-rounds-reached", "aborted-non-result"]
+Round2SkippedReason = Literal["not-skipped", "queue-empty", "max-rounds-1", "all-reverify-non-result"]
+
+SCHEMA_VERSIONS: tuple[SchemaVersion, ...] = get_args(SchemaVersion)
+DISPATCH_STATUSES: tuple[DispatchStatus, ...] = get_args(DispatchStatus)
+FINAL_STATES: tuple[FinalState, ...] = get_args(FinalState)
+ROUND2_REASONS: tuple[Round2SkippedReason, ...] = get_args(Round2SkippedReason)
+
+
+def _no_bool(value: Any) -> Any:
+    """Python takes True for 1; a count in an artifact must not."""
+    if isinstance(value, bool):
+        raise ValueError("must be a number, not true or false")
+    return value
+
+
+Count = Annotated[StrictInt, Field(ge=0)]
+RoundNumber = Annotated[StrictInt, Field(ge=1)]
+Name = Annotated[StrictStr, Field(min_length=1)]
+Milliseconds = Annotated[int | float, Field(ge=0, strict=True, allow_inf_nan=False), BeforeValidator(_no_bool)]
+
+
+class Record(BaseModel):
+    """A part of an artifact: frozen, unknown keys kept as they are."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class ArtifactVote(Record):
+    """One worker's vote on one finding in one round."""
+
+    verdict: Verdict
+    disagreeBasis: Basis | None = None
+    explanation: StrictStr | None = None
+
+
+class FindingRound(Record):
+    """The votes that one finding got in one round, by worker."""
+
+    round: RoundNumber
+    votes: dict[Name, ArtifactVote] = {}
+
+
+class ArtifactFinding(Record):
+    """One finding: who brought it, what it says, how it was voted on, where it ended."""
+
+    findingId: Name
+    summary: StrictStr | None = None
+    category: StrictStr | None = None
+    ticketIds: tuple[StrictStr, ...] | None = None
+    originWorker: Name | None = None
+    originEvidence: StrictStr | None = None
+    classification: Classification | None = None
+    rounds: tuple[FindingRound, ...] | None = None
+    consensusWorkers: tuple[Name, ...] | None = None
+    dissentingWorkers: tuple[Name, ...] | None = None
+
+
+class Dispatch(Record):
+    """One call of a worker in a round: how it ended and how long it took."""
+
+    worker: Name
+    status: DispatchStatus | None = None
+    durationMs: Milliseconds | None = None
+
+
+class SkippedWorker(Record):
+    """A worker that gave no votes in a round, and why."""
+
+    worker: Name
+    reason: StrictStr | None = None
+
+
+class RoundRecord(Record):
+    """One executed round: the queue before and after, and who was called."""
+
+    round: RoundNumber
+    inputQueueSize: Count | None = None
+    resolvedCount: Count | None = None
+    carriedForwardCount: Count | None = None
+    dispatches: tuple[Dispatch, ...] | None = None
+    skippedWorkers: tuple[SkippedWorker, ...] | None = None
+
+
+class ClassCounts(Record):
+    """How many findings ended in each class."""
+
+    fullConsensus: Count | None = None
+    partialConsensus: Count | None = None
+    contested: Count | None = None
+    workerUnique: Count | None = None
+
+
+class ArtifactConfig(Record):
+    """The settings that the run was made with."""
+
+    enabled: StrictBool | None = None
+    adversarial: StrictBool | None = None
+    maxRounds: Count | None = None
+    effectiveMaxRounds: Count | None = None
+    verificationMode: VerificationMode | None = None
+    autoDisabled: StrictStr | None = None
+
+
+class Artifact(Record):
+    """A whole cross run as it stands on disk."""
+
+    schemaVersion: SchemaVersion
+    taskKey: StrictStr | None = None
+    config: ArtifactConfig = ArtifactConfig()
+    findings: tuple[ArtifactFinding, ...]
+    roundHistory: tuple[RoundRecord, ...] | None = None
+    round2SkippedReason: Round2SkippedReason | None = None
+    finalState: FinalState | None = None
+    totalRounds: Count | None = None
+    finalClassificationCounts: ClassCounts | None = None
+
+    @property
+    def adversarial(self) -> bool:
+        """Whether the run was adversarial; a version without the field was collaborative."""
+        return bool(self.config.adversarial)
+
+    def to_json(self) -> dict[str, Any]:
+        """The artifact as JSON values: exactly the keys that were read or set."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+
+COUNT_KEY_OF_CLASS: dict[Classification, str] = {
+    "full-consensus": "fullConsensus",
+    "partial-consensus": "partialConsensus",
+    "contested": "contested",
+    "worker-unique": "workerUnique",
+}
+"""The key of `finalClassificationCounts` for each class."""

@@ -1,0 +1,69 @@
+"""What a backend is asked and what it answers: request, reply, and the answer's own schema (SPEC G1, B4)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from verifyplan.protocol.base import Model
+from verifyplan.protocol.vote import VERDICT_OF_LABEL, Basis, Mode, VerificationMode
+
+ReplySource = Literal["live", "replay", "cache"]
+
+
+class Item(Model):
+    """One finding as a verifying worker sees it: never its truth, never who else voted what."""
+
+    finding_id: str = Field(description="The id to answer under.")
+    summary: str = Field(description="The claim.")
+    evidence: str = Field(description="The cited places and quoted text, as the discoverer gave them.")
+
+
+class WorkerRequest(Model):
+    """One dispatch: a worker is asked to vote on some findings in one round."""
+
+    call_id: str = Field(description="Where the call stands, such as r1/worker-b.")
+    role: Literal["worker"] = "worker"
+    worker: str = Field(description="The worker that is called.")
+    round: int = Field(description="The round, from 1; the plan-body round is 1, too.")
+    mode: Mode = Field(description="Whether the task is to confirm or to break the claims.")
+    verification_mode: VerificationMode = Field(description="Whether cited evidence may be opened.")
+    items: tuple[Item, ...] = Field(description="The findings to vote on; never the worker's own.")
+
+
+class Usage(Model):
+    """What a call cost, in tokens; zero for agents that are not models."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class Reply(Model):
+    """What came back from a backend: a value not yet checked, its cost and its time."""
+
+    value: Any = Field(description="The answer as JSON values; the loop checks it against the schema.")
+    usage: Usage = Usage()
+    duration_ms: int = Field(default=0, ge=0, description="Wall time of the call in milliseconds.")
+    source: ReplySource = Field(default="live", description="Made now, read from a log, or from a cache.")
+
+
+def _verdict_of_label(value: Any) -> Any:
+    """SURVIVES and its like are the same words as agree and its like; case and spaces do not matter."""
+    if isinstance(value, str):
+        return VERDICT_OF_LABEL.get(value.strip().lower(), value)
+    return value
+
+
+class WorkerVote(Model):
+    """A worker's answer on one finding; prompt labels (SURVIVES, REFUTED ...) are read as verdicts."""
+
+    verdict: Annotated[Literal["agree", "supplement", "disagree"], BeforeValidator(_verdict_of_label)]
+    disagree_basis: Basis | None = None
+    explanation: str = ""
+
+
+class WorkerAnswer(Model):
+    """A worker's whole answer to one dispatch: its votes by finding id."""
+
+    votes: dict[str, WorkerVote]

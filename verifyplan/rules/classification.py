@@ -1,0 +1,144 @@
+"""From one round's votes to a class: tally and rules of SPEC B5 and B6, for numbers and arrays alike."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
+
+from verifyplan.protocol.vote import Basis, Classification, Mode, Verdict
+
+Rule = Literal[
+    "round-0",
+    "no-votes",
+    "all-agree",
+    "survived",
+    "survived-with-caveat",
+    "majority-agree",
+    "lone-doubt",
+    "burden-majority",
+    "hard-refute",
+    "no-majority",
+    "all-others-disagree",
+]
+RULES: tuple[Rule, ...] = get_args(Rule)
+"""Every rule that can give a class, `round-0` (settled before any vote) included."""
+
+CLASS_OF_RULE: dict[Rule, Classification | None] = {
+    "no-votes": None,
+    "all-agree": "full-consensus",
+    "survived": "full-consensus",
+    "survived-with-caveat": "partial-consensus",
+    "majority-agree": "partial-consensus",
+    "lone-doubt": "partial-consensus",
+    "all-others-disagree": "worker-unique",
+    "burden-majority": None,
+    "hard-refute": None,
+    "no-majority": None,
+}
+"""The class that a rule gives in the round it applies; None carries the finding on."""
+
+RULES_OF_MODE: dict[Mode, tuple[Rule, ...]] = {
+    "collaborative": ("no-votes", "all-agree", "all-others-disagree", "majority-agree", "no-majority"),
+    "adversarial": (
+        "no-votes",
+        "survived",
+        "survived-with-caveat",
+        "all-others-disagree",
+        "hard-refute",
+        "burden-majority",
+        "lone-doubt",
+    ),
+}
+"""The rules of each mode in the order they are tried; the last applies when no other does."""
+
+Numbers = TypeVar("Numbers")  # int, or an integer array
+
+
+class Tally(NamedTuple):
+    """Votes of one round by non-discoverers, errors left out (SPEC B5); ints, or arrays of one shape."""
+
+    agree: Any
+    supplement: Any
+    counter_evidence: Any
+    burden_not_met: Any
+
+    @property
+    def disagree(self) -> Any:
+        """All who disagree, whatever their basis."""
+        return self.counter_evidence + self.burden_not_met
+
+    @property
+    def n(self) -> Any:
+        """All who voted."""
+        return self.agree + self.supplement + self.disagree
+
+
+def rule_index(tally: Tally, mode: Mode) -> Any:
+    """Which of `RULES_OF_MODE[mode]` decides the round: an index, or an array of indices.
+
+    First match wins (SPEC B6); majority is more than half of n. In collaborative mode a disagree counts
+    the same on either basis, so one without a basis may be tallied on either side.
+
+    >>> RULES_OF_MODE["adversarial"][rule_index(Tally(3, 0, 1, 0), "adversarial")]
+    'hard-refute'
+    >>> import numpy as np
+    >>> rule_index(Tally(np.array([2, 0]), np.array([0, 0]), np.array([0, 0]), np.array([0, 2])), "collaborative")
+    array([1, 2])
+    """
+    n, disagree = tally.n, tally.disagree
+    if mode == "collaborative":
+        return _first_true(n == 0, disagree == 0, disagree == n, 2 * (tally.agree + tally.supplement) > n)
+    return _first_true(
+        n == 0,
+        (disagree == 0) & (tally.supplement == 0),
+        disagree == 0,
+        disagree == n,
+        tally.counter_evidence > 0,
+        2 * tally.burden_not_met > n,
+    )
+
+
+def _first_true(*conditions: Any) -> Any:
+    """Index of the first true condition, their number if none is; bools or boolean arrays."""
+    index: Any = 0
+    undecided: Any = True
+    for condition in conditions:
+        undecided = undecided & (condition ^ True)  # not `~`: that is not a negation of Python's bool
+        index = index + undecided
+    return index
+
+
+def decide(tally: Tally, mode: Mode) -> tuple[Classification | None, Rule]:
+    """The class that one round's votes give, and the rule; the class None carries the finding on.
+
+    >>> decide(Tally(agree=1, supplement=0, counter_evidence=1, burden_not_met=0), "collaborative")
+    (None, 'no-majority')
+    """
+    rule = RULES_OF_MODE[mode][rule_index(tally, mode)]
+    return CLASS_OF_RULE[rule], rule
+
+
+def at_end(rule_of_last_vote: Rule | None) -> tuple[Classification, Rule]:
+    """The class of a finding still in the queue when the last executed round is over (SPEC B6).
+
+    `rule_of_last_vote` is the rule of the last round with n > 0, None if nobody ever voted.
+
+    >>> at_end("hard-refute"), at_end(None)
+    (('contested', 'hard-refute'), ('worker-unique', 'no-votes'))
+    """
+    return ("worker-unique", "no-votes") if rule_of_last_vote is None else ("contested", rule_of_last_vote)
+
+
+def tally(votes: list[tuple[Verdict, Basis | None]]) -> Tally:
+    """Count one round's votes; the discoverers' own are left out by the caller, errors here (SPEC B5).
+
+    >>> tally([("agree", None), ("disagree", "counter-evidence"), ("verification-error", None)])
+    Tally(agree=1, supplement=0, counter_evidence=1, burden_not_met=0)
+    """
+    verdicts = [verdict for verdict, _ in votes]
+    counter = votes.count(("disagree", "counter-evidence"))
+    return Tally(
+        agree=verdicts.count("agree"),
+        supplement=verdicts.count("supplement"),
+        counter_evidence=counter,
+        burden_not_met=verdicts.count("disagree") - counter,
+    )

@@ -1,0 +1,107 @@
+"""What must hold inside a state artifact beyond its shape: the invariants of SPEC B9 and B7."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from verifyplan.errors import Problem
+from verifyplan.protocol.artifact import (
+    COUNT_KEY_OF_CLASS,
+    Artifact,
+    ArtifactFinding,
+    ArtifactVote,
+    RoundRecord,
+)
+
+
+def violations(artifact: Artifact) -> list[Problem]:
+    """All breaches of SPEC B9 in an artifact, each with its place (a JSON pointer) and its fix.
+
+    A field that is None breaks nothing: older versions lack fields. An empty list means a sound artifact.
+
+    >>> bad = Artifact.model_validate({"schemaVersion": "1.2", "findings": [], "totalRounds": 2,
+    ...     "config": {"effectiveMaxRounds": 1}})
+    >>> [problem.place for problem in violations(bad)]
+    ['/totalRounds']
+    """
+    return [
+        *_config(artifact),
+        *_unique_ids(artifact),
+        *(problem for i, finding in enumerate(artifact.findings) for problem in _finding(artifact, i, finding)),
+        *_history(artifact),
+        *_counts(artifact),
+    ]
+
+
+def _config(artifact: Artifact) -> Iterator[Problem]:
+    config = artifact.config
+    if config.adversarial and config.verificationMode == "lightweight":
+        message = "'lightweight' in an adversarial run, whose workers must open the evidence"
+        yield Problem("/config/verificationMode", message, "write 'full-reanalysis', or adversarial false")
+    limit, total = config.effectiveMaxRounds, artifact.totalRounds
+    if limit is not None and total is not None and total > limit:
+        message = f"{total} rounds ran where effectiveMaxRounds allows {limit}"
+        yield Problem("/totalRounds", message, "correct whichever of the two is wrong")
+
+
+def _unique_ids(artifact: Artifact) -> Iterator[Problem]:
+    seen: dict[str, int] = {}
+    for i, finding in enumerate(artifact.findings):
+        first = seen.setdefault(finding.findingId, i)
+        if first != i:
+            message = f"{finding.findingId!r} is the id of /findings/{first} already"
+            yield Problem(f"/findings/{i}/findingId", message, "give each finding an id of its own")
+
+
+def _finding(artifact: Artifact, index: int, finding: ArtifactFinding) -> Iterator[Problem]:
+    place = f"/findings/{index}/rounds"
+    for i, entry in enumerate(finding.rounds or ()):
+        if entry.round != i + 1:
+            message = f"round {entry.round} stands where round {i + 1} should"
+            yield Problem(f"{place}/{i}/round", message, "number the rounds 1, 2, 3 without gaps")
+        for worker, vote in entry.votes.items():
+            yield from _vote(artifact.adversarial, f"{place}/{i}/votes/{_pointer(worker)}/disagreeBasis", vote)
+
+
+def _vote(adversarial: bool, place: str, vote: ArtifactVote) -> Iterator[Problem]:
+    basis = vote.disagreeBasis
+    if vote.verdict == "disagree" and adversarial and basis is None:
+        message = "null on a disagree of an adversarial run"
+        yield Problem(place, message, "write 'counter-evidence' or 'burden-not-met'")
+    if basis is not None and vote.verdict != "disagree":
+        yield Problem(place, f"{basis!r} on a vote that is {vote.verdict!r}", "write null")
+    elif basis is not None and not adversarial:
+        yield Problem(place, f"{basis!r} in a collaborative run", "write null, or config.adversarial true")
+
+
+def _history(artifact: Artifact) -> Iterator[Problem]:
+    for i, entry in enumerate(artifact.roundHistory or ()):
+        if entry.round != i + 1:
+            message = f"round {entry.round} stands where round {i + 1} should"
+            yield Problem(f"/roundHistory/{i}/round", message, "number the rounds 1, 2, 3 without gaps")
+        yield from _queue(f"/roundHistory/{i}/carriedForwardCount", entry)
+
+
+def _queue(place: str, entry: RoundRecord) -> Iterator[Problem]:
+    size, resolved, carried = entry.inputQueueSize, entry.resolvedCount, entry.carriedForwardCount
+    if size is not None and resolved is not None and carried is not None and carried != size - resolved:
+        message = f"{carried} is not inputQueueSize {size} minus resolvedCount {resolved}"
+        yield Problem(place, message, f"write {size - resolved}, or correct the other two")
+
+
+def _counts(artifact: Artifact) -> Iterator[Problem]:
+    counts = artifact.finalClassificationCounts
+    if counts is None or any(finding.classification is None for finding in artifact.findings):
+        return
+    found = Counter(finding.classification for finding in artifact.findings)
+    for classification, key in COUNT_KEY_OF_CLASS.items():
+        told = getattr(counts, key)
+        if told is not None and told != found[classification]:
+            message = f"{told}, but {found[classification]} findings are {classification}"
+            yield Problem(f"/finalClassificationCounts/{key}", message, f"write {found[classification]}")
+
+
+def _pointer(key: str) -> str:
+    """A key as a JSON pointer's token (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,95 @@
+"""The settings that a task type implies, and what overrides may change (SPEC B1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.protocol.settings import ConvergenceBlock, PlanBodyVerification
+from verifyplan.protocol.vote import VERIFICATION_MODES
+
+ADVERSARIAL_TASK_TYPES = ("requirements-discovery", "error-analysis")
+PLAN_BODY_TASK_TYPE = "implementation-planning"
+ROUND_LIMITS = (1, 3)
+
+_KEYS = ("enabled", "adversarial", "maxRounds", "verificationMode", "planBodyVerification")
+_PLAN_KEYS = ("enabled", "maxRounds", "gating")
+
+
+def convergence_block(
+    task_type: str = "", plan_verification: str = "", overrides: Mapping[str, Any] | None = None
+) -> ConvergenceBlock:
+    """The `convergence` settings of a cross run, from its task type and what a manifest overrides.
+
+    `plan_verification` is the text of that switch: only "false" (spaces and case aside) turns the plan body's
+    verification off. An override of `adversarial` also resets `verificationMode`, unless that is given.
+    Raises SettingsError, listing all problems, for unknown keys, wrong types, `maxRounds` outside 1-3 and an
+    adversarial run that is explicitly lightweight. Source: SPEC B1, document 001.
+
+    >>> convergence_block("error-analysis")["verificationMode"]
+    'full-reanalysis'
+    >>> convergence_block("error-analysis", overrides={"maxRounds": 4})
+    Traceback (most recent call last):
+    verifyplan.errors.SettingsError: maxRounds: 4 is out of range. Fix: give a whole number from 1 to 3.
+    """
+    given = dict(overrides or {})
+    _raise_if(_problems(given))
+    adversarial = bool(given.get("adversarial", task_type in ADVERSARIAL_TASK_TYPES))
+    mode = given.get("verificationMode", "full-reanalysis" if adversarial else "lightweight")
+    if adversarial and mode == "lightweight":
+        fix = "drop verificationMode, or set adversarial to false"
+        message = "'lightweight' cannot serve an adversarial run, whose workers must open the evidence"
+        raise SettingsError(Problem("verificationMode", message, fix))
+    max_rounds = given.get("maxRounds", 1 if task_type == "requirements-discovery" else 2)
+    plan = PlanBodyVerification(
+        enabled=plan_verification.strip().lower() != "false", maxRounds=1, gating=True
+    )
+    plan.update(cast(PlanBodyVerification, given.get("planBodyVerification", {})))
+    return ConvergenceBlock(
+        enabled=given.get("enabled", True),
+        adversarial=adversarial,
+        maxRounds=max_rounds,
+        effectiveMaxRounds=max_rounds,
+        verificationMode=mode,
+        planBodyVerification=plan,
+    )
+
+
+def _problems(given: Mapping[str, Any]) -> list[Problem]:
+    problems = _unknown(given, _KEYS, "") + _not_bool(given, ("enabled", "adversarial"), "")
+    problems += _bad_rounds(given, "")
+    mode = given.get("verificationMode", VERIFICATION_MODES[0])
+    if mode not in VERIFICATION_MODES:
+        problems.append(Problem("verificationMode", f"{mode!r} is unknown", f"use {one_of(VERIFICATION_MODES)}"))
+    plan = given.get("planBodyVerification", {})
+    if not isinstance(plan, Mapping):
+        fix = f"give some of {one_of(_PLAN_KEYS)}"
+        return [*problems, Problem("planBodyVerification", f"{plan!r} is no mapping", fix)]
+    place = "planBodyVerification."
+    problems += _unknown(plan, _PLAN_KEYS, place) + _not_bool(plan, ("enabled", "gating"), place)
+    return problems + _bad_rounds(plan, place)
+
+
+def _unknown(given: Mapping[str, Any], allowed: tuple[str, ...], place: str) -> list[Problem]:
+    extra = [key for key in given if key not in allowed]
+    return [Problem(f"{place}{key}", "is no setting", f"use some of {one_of(allowed)}") for key in extra]
+
+
+def _not_bool(given: Mapping[str, Any], keys: tuple[str, ...], place: str) -> list[Problem]:
+    wrong = [key for key in keys if not isinstance(given.get(key, True), bool)]
+    return [Problem(f"{place}{key}", f"{given[key]!r} is no yes or no", "give true or false") for key in wrong]
+
+
+def _bad_rounds(given: Mapping[str, Any], place: str) -> list[Problem]:
+    rounds = given.get("maxRounds", 1)
+    low, high = ROUND_LIMITS
+    if isinstance(rounds, int) and not isinstance(rounds, bool) and low <= rounds <= high:
+        return []
+    message = f"{rounds!r} is out of range"
+    return [Problem(f"{place}maxRounds", message, f"give a whole number from {low} to {high}")]
+
+
+def _raise_if(problems: list[Problem]) -> None:
+    if problems:
+        raise SettingsError(problems)
