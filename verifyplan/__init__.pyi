@@ -1,5 +1,7 @@
 """The short list of names a notebook starts with."""
 
-from verifyplan import charts as charts
-from verifyplan import datasets as datasets
-from verifyplan.rules.settings import convergence_block as convergence_block
+from . import charts as charts
+from . import datasets as datasets
+from .analysis.classify import classify as classify
+from .rules.settings import convergence_block as convergence_block
+from .version import VERSION as __version__

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from verifyplan.protocol.vote import Basis, Classification, Verdict, VerificationMode
 
@@ -23,17 +23,10 @@ FINAL_STATES: tuple[FinalState, ...] = get_args(FinalState)
 ROUND2_REASONS: tuple[Round2SkippedReason, ...] = get_args(Round2SkippedReason)
 
 
-def _no_bool(value: Any) -> Any:
-    """Python takes True for 1; a count in an artifact must not."""
-    if isinstance(value, bool):
-        raise ValueError("must be a number, not true or false")
-    return value
-
-
 Count = Annotated[StrictInt, Field(ge=0)]
 RoundNumber = Annotated[StrictInt, Field(ge=1)]
 Name = Annotated[StrictStr, Field(min_length=1)]
-Milliseconds = Annotated[int | float, Field(ge=0, strict=True, allow_inf_nan=False), BeforeValidator(_no_bool)]
+Milliseconds = Annotated[StrictInt, Field(ge=0)] | Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
 
 
 class Record(BaseModel):

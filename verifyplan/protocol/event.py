@@ -40,11 +40,16 @@ class RunStarted(Model):
 
 
 class FindingGrouped(Model):
-    """One finding of the run after grouping: its discoverers and the ids that were merged into it."""
+    """One finding of the run after grouping, with the text of its first discoverer in roster order."""
 
     type: Literal["finding-grouped"] = "finding-grouped"
+    part: Part
     finding_id: str
-    discoverers: tuple[str, ...] = Field(description="Who found it, in roster order; the first is its origin.")
+    summary: str
+    evidence: str
+    category: str | None
+    ticket_ids: tuple[str, ...] = ()
+    discoverers: tuple[str, ...] = Field(description="Who found it, in roster order; none for a plan item.")
     merged_ids: tuple[str, ...] = Field(default=(), description="Other ids that said the same thing.")
     truth: bool | None = Field(default=None, description="Truth, if all that were merged agree on it.")
 

@@ -9,13 +9,13 @@ from typing import NamedTuple, Protocol
 from rapidfuzz import fuzz
 
 from verifyplan.protocol.finding import Finding
+from verifyplan.rules.citations import places
 
 LINES_APART = 5
 """Cited lines of one file that are no further apart than this name the same place."""
 WORDS_ALIKE = 80.0
 """Smallest similarity of the wording, 0-100 (rapidfuzz `token_sort_ratio`)."""
 
-_PLACE = re.compile(r"([\w./\\-]*[\w-]\.[A-Za-z]\w*):(\d+)")
 _NAME_OR_NUMBER = re.compile(r"`[^`]*`|[\w.]*[_.\d(]\w*|\b[a-z]+[A-Z]\w*")
 _NEGATION = re.compile(r"\b(?:not?|never|without|lacks?|missing|none|cannot|un\w+able)\b|n't\b", re.IGNORECASE)
 
@@ -39,14 +39,14 @@ class PlaceAndText:
 
     def key(self, finding: Finding) -> Hashable:
         """The first cited file, and every name, number and negation in the claim."""
-        place = _PLACE.search(finding.evidence)
+        cited = places(finding.evidence)
         names = frozenset(token.strip("`(.") for token in _NAME_OR_NUMBER.findall(finding.summary))
-        return place and place[1], names, len(_NEGATION.findall(finding.summary)) % 2
+        return cited[0].path if cited else None, names, len(_NEGATION.findall(finding.summary)) % 2
 
     def same(self, a: Finding, b: Finding) -> bool:
         """Whether the cited lines are near each other (or neither cites any) and the words alike."""
-        place_a, place_b = _PLACE.search(a.evidence), _PLACE.search(b.evidence)
-        near = not (place_a and place_b) or abs(int(place_a[2]) - int(place_b[2])) <= LINES_APART
+        place_a, place_b = places(a.evidence), places(b.evidence)
+        near = not (place_a and place_b) or abs(place_a[0].first - place_b[0].first) <= LINES_APART
         return near and fuzz.token_sort_ratio(a.summary.lower(), b.summary.lower()) >= WORDS_ALIKE
 
 

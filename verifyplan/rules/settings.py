@@ -13,7 +13,14 @@ ADVERSARIAL_TASK_TYPES = ("requirements-discovery", "error-analysis")
 PLAN_BODY_TASK_TYPE = "implementation-planning"
 ROUND_LIMITS = (1, 3)
 
-_KEYS = ("enabled", "adversarial", "maxRounds", "verificationMode", "planBodyVerification")
+_KEYS = (
+    "enabled",
+    "adversarial",
+    "maxRounds",
+    "effectiveMaxRounds",
+    "verificationMode",
+    "planBodyVerification",
+)
 _PLAN_KEYS = ("enabled", "maxRounds", "gating")
 
 
@@ -25,7 +32,8 @@ def convergence_block(
     `plan_verification` is the text of that switch: only "false" (spaces and case aside) turns the plan body's
     verification off. An override of `adversarial` also resets `verificationMode`, unless that is given.
     Raises SettingsError, listing all problems, for unknown keys, wrong types, `maxRounds` outside 1-3 and an
-    adversarial run that is explicitly lightweight. Source: SPEC B1, document 001.
+    adversarial run that is explicitly lightweight. A whole block is an override of itself.
+    Source: SPEC B1, document 001.
 
     >>> convergence_block("error-analysis")["verificationMode"]
     'full-reanalysis'
@@ -42,6 +50,9 @@ def convergence_block(
         message = "'lightweight' cannot serve an adversarial run, whose workers must open the evidence"
         raise SettingsError(Problem("verificationMode", message, fix))
     max_rounds = given.get("maxRounds", 1 if task_type == "requirements-discovery" else 2)
+    if given.get("effectiveMaxRounds", max_rounds) != max_rounds:
+        message = f"{given['effectiveMaxRounds']!r} is not maxRounds, which is {max_rounds}"
+        raise SettingsError(Problem("effectiveMaxRounds", message, "set maxRounds alone: the other follows it"))
     plan = PlanBodyVerification(
         enabled=plan_verification.strip().lower() != "false", maxRounds=1, gating=True
     )

@@ -1,0 +1,102 @@
+"""A whole set of runs read under a mode: findings settled before any vote included (SPEC B7)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, check_settings, judge
+from verifyplan.analysis.tally import ballots
+from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.frames.runset import RunSet
+from verifyplan.protocol.vote import MODES, MissingBasis
+
+Reading = Literal["collaborative", "adversarial", "recorded"]
+READINGS: tuple[str, ...] = (*MODES, "recorded")
+
+_KEY = ["run_id", "finding_id"]
+_TOLD = ["run_id", "finding_id", "summary", "category", "truth"]
+
+
+def replay(
+    runs: RunSet, mode: Reading, *, max_rounds: int | None = None, missing_basis: MissingBasis = "infer"
+) -> pd.DataFrame:
+    """Every finding of some runs with the class that its recorded votes give under `mode`.
+
+    A finding that nobody was asked about (found by all, or with votes switched off) keeps its class, by the
+    rule `round-0`. The items of a plan body are left out: they have rules of their own (SPEC B10). A replay
+    isolates the effect of the rule; the effect of the prompt needs two real runs (`compare`, paired).
+
+    Args:
+        runs: what `load` or `from_votes` gave.
+        mode: `collaborative`, `adversarial`, or `recorded`: each run in its own mode, as it was.
+        max_rounds: rounds allowed; None takes each run's own `effective_max_rounds`.
+        missing_basis: see `classify`.
+
+    Returns:
+        One row a finding, in the order of `runs.findings`: `run_id, finding_id, summary, category, truth,
+        classification, decided_round, rule, censored, filled_bases`.
+
+    Raises:
+        SettingsError, TableError: as `classify`.
+
+    >>> from verifyplan.frames.votes import from_votes
+    >>> votes = pd.DataFrame({"item": "F", "who": ["a", "b"], "says": ["agree", "disagree"]})
+    >>> runs = from_votes(votes, item="item", worker="who", verdict="says")
+    >>> replay(runs, "adversarial")[["classification", "rule"]].values.tolist()
+    [['partial-consensus', 'lone-doubt']]
+    """
+    if mode not in READINGS:
+        raise SettingsError(Problem("mode", f"{mode!r} is unknown", f"use {one_of(READINGS)}"))
+    findings = runs.findings[runs.findings["category"].ne("plan-body").fillna(True).astype(bool)]
+    findings = findings.merge(runs.runs[["run_id", "mode", "effective_max_rounds"]], on="run_id", how="left")
+    judged = [
+        _judged(runs, findings[rows], one_mode, max_rounds, missing_basis)
+        for one_mode, rows in _by_mode(findings, mode)
+        if rows.any()
+    ]
+    columns = ["classification", "decided_round", "rule", "censored", "filled_bases"]
+    table = pd.concat(judged) if judged else pd.DataFrame(columns=[*_KEY, *columns])
+    out = findings[_TOLD].merge(table[[*_KEY, *columns]], on=_KEY, how="left")
+    return _settled_at_once(out, findings["classification"])
+
+
+def _by_mode(findings: pd.DataFrame, mode: Reading) -> list[tuple[Literal["collaborative", "adversarial"], pd.Series]]:
+    """Which findings to judge in which mode; a run of unknown mode is recorded as collaborative."""
+    adversarial = findings["mode"].eq("adversarial").fillna(False).astype(bool)
+    if mode != "recorded":
+        adversarial[:] = mode == "adversarial"
+    return [("collaborative", ~adversarial), ("adversarial", adversarial)]
+
+
+def _judged(
+    runs: RunSet,
+    findings: pd.DataFrame,
+    mode: Literal["collaborative", "adversarial"],
+    max_rounds: int | None,
+    missing_basis: MissingBasis,
+) -> pd.DataFrame:
+    check_settings(mode, max_rounds, missing_basis)
+    keys = findings[_KEY]
+    votes = runs.votes.merge(keys, on=_KEY) if len(keys) < len(runs.findings) else runs.votes
+    cast = ballots(votes)
+    own = cast.findings[_KEY].merge(findings, on=_KEY, how="left")["effective_max_rounds"]
+    allowed = own.to_numpy(dtype="float64", na_value=np.nan) if max_rounds is None else np.full(len(own), max_rounds)
+    allowed = np.where(np.isnan(allowed), cast.recorded, allowed).astype(np.int64)
+    return judge(votes, cast, mode, allowed, missing_basis)
+
+
+def _settled_at_once(table: pd.DataFrame, recorded: pd.Series) -> pd.DataFrame:
+    """Findings without votes keep the recorded class, by the rule `round-0`."""
+    without = table["rule"].isna().to_numpy()
+    classes = table["classification"].astype(CLASS_TYPE)
+    classes[without] = recorded.astype(CLASS_TYPE).to_numpy()[without]
+    return table.assign(
+        classification=classes,
+        decided_round=table["decided_round"].fillna(0).astype("int64"),
+        rule=table["rule"].astype(RULE_TYPE).fillna("round-0"),
+        censored=table["censored"].eq(True),
+        filled_bases=table["filled_bases"].fillna(0).astype("int64"),
+    )

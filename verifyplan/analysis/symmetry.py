@@ -1,0 +1,56 @@
+"""Tests of whether two readings differ: Stuart-Maxwell on the classes, McNemar on held or not (SPEC F1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from statsmodels.stats.contingency_tables import SquareTable, mcnemar
+
+from verifyplan.protocol.vote import CLASSIFICATIONS, HELD
+
+EXACT_BELOW = 25
+"""With fewer discordant findings McNemar's test is exact (binomial)."""
+
+_HELD = np.array([classification in HELD for classification in CLASSIFICATIONS])
+
+
+def symmetry_tests(transitions: npt.NDArray[Any]) -> pd.DataFrame:
+    """Marginal homogeneity of a 4 x 4 table of class changes: `test, statistic, df, p_value, n`.
+
+    Both tests take findings as independent; with few runs of many findings each the p-values are too small.
+    Classes that neither reading uses are dropped; a test that is not defined (nothing moves, or one class is left)
+    has NaN. Source: Stuart 1955, Maxwell 1970, McNemar 1947, as in statsmodels.
+
+    >>> table = np.diag([5, 5, 5, 5]); table[0, 2] = 9
+    >>> symmetry_tests(table).set_index("test")["p_value"].round(4).to_dict()
+    {'stuart-maxwell': 0.0027, 'mcnemar': 0.0039}
+    """
+    table = np.asarray(transitions, dtype=np.int64)
+    return pd.DataFrame([_stuart_maxwell(table), _mcnemar(table)])
+
+
+def _stuart_maxwell(table: npt.NDArray[np.int64]) -> dict[str, Any]:
+    moved = table - np.diag(np.diag(table))
+    used = (moved.sum(axis=0) + moved.sum(axis=1)) > 0  # a class that nothing enters or leaves says nothing
+    row = {"test": "stuart-maxwell", "statistic": np.nan, "df": np.nan, "p_value": np.nan, "n": int(table.sum())}
+    if used.sum() < 2:
+        return row
+    try:
+        result = SquareTable(table[np.ix_(used, used)], shift_zeros=False).homogeneity(method="stuart_maxwell")
+    except np.linalg.LinAlgError:
+        return row
+    return row | {"statistic": float(result.statistic), "df": float(result.df), "p_value": float(result.pvalue)}
+
+
+def _mcnemar(table: npt.NDArray[np.int64]) -> dict[str, Any]:
+    """Findings that only one of the readings holds: are there as many of one kind as of the other?"""
+    held = np.array([[table[np.ix_(a, b)].sum() for b in (_HELD, ~_HELD)] for a in (_HELD, ~_HELD)])
+    discordant = int(held[0, 1] + held[1, 0])
+    row = {"test": "mcnemar", "statistic": np.nan, "df": 1.0, "p_value": np.nan, "n": int(table.sum())}
+    if discordant == 0:
+        return row
+    result = mcnemar(held, exact=discordant < EXACT_BELOW)
+    return row | {"statistic": float(result.statistic), "p_value": float(result.pvalue)}

@@ -1,0 +1,141 @@
+"""Votes counted: from a table of votes to arrays of tallies, one row a finding, one column a round (SPEC B5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from verifyplan.errors import Problem, TableError
+from verifyplan.frames.votes import check_votes
+from verifyplan.protocol.vote import BASES, VERDICTS, MissingBasis
+from verifyplan.rules.citations import cites_location
+from verifyplan.rules.classification import Tally
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+_AGREE, _SUPPLEMENT, _COUNTER, _BURDEN = range(4)
+_DISAGREE = VERDICTS.index("disagree")
+_ERROR = VERDICTS.index("verification-error")
+
+
+@dataclass(frozen=True)
+class Ballots:
+    """A checked table of votes as integer codes; arrays have one entry a vote."""
+
+    findings: pd.DataFrame
+    """The key of each finding (`run_id`, `iteration` where there is one, `finding_id`), in order of appearance."""
+    finding: Ints
+    """Position in `findings`."""
+    round: Ints
+    """Round, from 1."""
+    verdict: npt.NDArray[Any]
+    """Position in VERDICTS."""
+    basis: npt.NDArray[Any]
+    """Position in BASES; -1 where there is none."""
+    counted: Bools
+    """False for errors and for the discoverers' own votes."""
+    recorded: Ints
+    """For each finding, the highest round in which a vote stands, counted or not."""
+
+    @property
+    def missing(self) -> Bools:
+        """Whether a counted disagree has no basis."""
+        return self.counted & (self.verdict == _DISAGREE) & (self.basis < 0)
+
+
+def ballots(votes: pd.DataFrame) -> Ballots:
+    """Check a table of votes and turn it into codes; TableError lists what cannot be classified.
+
+    Columns: see `verifyplan.frames.votes.check_votes`; optional: `iteration`, `is_origin`.
+    """
+    check_votes(votes)
+    key = [name for name in ("run_id", "iteration", "finding_id") if name in votes]
+    finding, firsts = _groups([votes[name] for name in key])
+    rounds = votes["round"].to_numpy(dtype=np.int64)
+    recorded = _highest(finding, rounds, len(firsts))
+    _refuse_repeats(votes, finding, rounds)
+    _refuse_gaps(votes, finding, rounds, recorded, firsts)
+    verdict = pd.Categorical(votes["verdict"], categories=VERDICTS).codes
+    origin = votes["is_origin"].fillna(False).to_numpy(dtype=bool) if "is_origin" in votes else False
+    return Ballots(
+        findings=votes.iloc[firsts][key].reset_index(drop=True),
+        finding=finding,
+        round=rounds,
+        verdict=verdict,
+        basis=pd.Categorical(votes["disagree_basis"], categories=BASES).codes,
+        counted=(verdict != _ERROR) & ~np.asarray(origin),
+        recorded=recorded,
+    )
+
+
+def _groups(keys: list[pd.Series[Any]]) -> tuple[Ints, Ints]:
+    """The number of each row's group, groups in order of appearance, and the first row of each group."""
+    combined: Ints = np.zeros(len(keys[0]), dtype=np.int64)
+    for key in keys:
+        codes, values = pd.factorize(key)
+        combined = pd.factorize(combined * max(len(values), 1) + codes)[0].astype(np.int64)
+    firsts = np.flatnonzero(~pd.Series(combined).duplicated().to_numpy())
+    return combined, firsts
+
+
+def _highest(finding: Ints, rounds: Ints, n: int) -> Ints:
+    highest = np.zeros(n, dtype=np.int64)
+    np.maximum.at(highest, finding, rounds)
+    return highest
+
+
+def _refuse_repeats(votes: pd.DataFrame, finding: Ints, rounds: Ints) -> None:
+    worker, names = pd.factorize(votes["worker"])
+    cell = pd.factorize(finding * (int(rounds.max(initial=0)) + 1) + rounds)[0]
+    again = pd.Series(cell.astype(np.int64) * max(len(names), 1) + worker).duplicated().to_numpy()
+    if again.any():
+        message = "{worker!r} votes a second time on finding {finding_id!r} of run {run_id!r} in round {round}"
+        _raise_rows(votes, again, message, "keep one vote of a worker on a finding in a round")
+
+
+def _refuse_gaps(votes: pd.DataFrame, finding: Ints, rounds: Ints, recorded: Ints, firsts: Ints) -> None:
+    """Rounds 1 to n without gaps are exactly n different rounds, since all are at least 1."""
+    width = int(rounds.max(initial=0)) + 1
+    distinct = np.unique(finding * width + rounds) // width
+    gaps = np.bincount(distinct, minlength=len(recorded)) != recorded
+    if gaps.any():
+        rows = np.zeros(len(votes), dtype=bool)
+        rows[firsts[gaps]] = True
+        message = "the rounds of finding {finding_id!r} of run {run_id!r} have a gap"
+        _raise_rows(votes, rows, message, "number the rounds of a finding 1, 2, 3; a round without a vote is none")
+
+
+def _raise_rows(votes: pd.DataFrame, rows: Bools, message: str, fix: str) -> None:
+    bad = votes[rows].to_dict("records")
+    raise TableError(Problem("votes", message.format(**{str(k): v for k, v in row.items()}), fix) for row in bad)
+
+
+def fill_bases(votes: pd.DataFrame, cast: Ballots, missing_basis: MissingBasis) -> npt.NDArray[Any]:
+    """The basis codes, with those that an adversarial reading misses filled in (SPEC B7).
+
+    `infer` reads the vote's `explanation`: counter-evidence if it cites a place, else burden-not-met; without
+    that column nothing is cited. `raise` fills burden-not-met for the caller to find and refuse.
+    """
+    basis, missing = cast.basis.copy(), cast.missing
+    filled = BASES.index("counter-evidence" if missing_basis == "counter-evidence" else "burden-not-met")
+    basis[missing] = filled
+    if missing_basis == "infer" and "explanation" in votes and missing.any():
+        texts = votes.loc[missing, "explanation"].astype("object")
+        cites = texts.map(lambda text: isinstance(text, str) and cites_location(text)).to_numpy(dtype=bool)
+        basis[np.flatnonzero(missing)[cites]] = BASES.index("counter-evidence")
+    return basis
+
+
+def count(cast: Ballots, basis: npt.NDArray[Any], rounds: int) -> Tally:
+    """Tallies as arrays of shape (findings, rounds), of the first `rounds` rounds (SPEC B5)."""
+    kind = np.where(cast.verdict == _DISAGREE, np.where(basis == 0, _COUNTER, _BURDEN), cast.verdict)
+    used = cast.counted & (cast.round <= rounds)
+    slot = (cast.finding[used] * rounds + cast.round[used] - 1) * 4 + kind[used]
+    shape = (len(cast.findings), rounds, 4)
+    counts = np.bincount(slot, minlength=shape[0] * rounds * 4).reshape(shape)
+    return Tally(*(counts[:, :, kind] for kind in (_AGREE, _SUPPLEMENT, _COUNTER, _BURDEN)))

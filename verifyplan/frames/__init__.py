@@ -1,0 +1,1 @@
+"""LOGS AND ARTIFACTS AS TABLES: tidy, typed, documented columns (SPEC E4)."""

@@ -1,0 +1,110 @@
+"""Runs as tables that belong together, and what can be done with them as a whole (SPEC E4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from verifyplan.errors import InputError, Problem
+from verifyplan.files import replacing
+from verifyplan.frames.columns import TABLES, typed
+
+TABLE_NAMES = tuple(TABLES)
+
+
+def no_errors() -> pd.DataFrame:
+    """An empty table of what could not be read."""
+    return pd.DataFrame({"source": [], "place": [], "message": [], "fix": []}, dtype="str")
+
+
+@dataclass(frozen=True, eq=False)
+class RunSet:
+    """Any number of runs: `.runs .findings .votes .rounds .dispatches`, and `.errors` of a lenient load.
+
+    The tables are yours to look at; functions that take a RunSet never change them.
+    """
+
+    runs: pd.DataFrame
+    findings: pd.DataFrame
+    votes: pd.DataFrame
+    rounds: pd.DataFrame
+    dispatches: pd.DataFrame
+    errors: pd.DataFrame = field(default_factory=no_errors)
+
+    def __len__(self) -> int:
+        """The number of runs."""
+        return len(self.runs)
+
+    def __repr__(self) -> str:
+        """How much there is of what."""
+        sizes = ", ".join(f"{len(getattr(self, name))} {name}" for name in TABLE_NAMES)
+        return f"RunSet({sizes}{f', {len(self.errors)} errors' if len(self.errors) else ''})"
+
+    def _repr_html_(self) -> str:
+        """The sizes, and the first runs; every text is shown as text."""
+        return f"<p>{escape(repr(self))}</p>{self.runs.to_html(index=False, max_rows=10)}"
+
+    def select(self, chosen: Callable[[pd.DataFrame], Any] | Iterable[str]) -> RunSet:
+        """Only some runs, in all tables: by run ids, or by a function from `.runs` to a boolean column.
+
+        `runs.select(lambda r: r["mode"] == "adversarial")`. Raises InputError for an id that is not there.
+        """
+        if callable(chosen):
+            mask = pd.Series(chosen(self.runs), index=self.runs.index)
+            wanted = set(self.runs.loc[mask.fillna(False).astype(bool), "run_id"])
+        else:
+            wanted = set(chosen)
+            absent = sorted(wanted - set(self.runs["run_id"]))
+            if absent:
+                have = ", ".join(self.runs["run_id"].head(8)) or "none"
+                raise InputError(Problem("run_id", f"{absent[0]!r} is not in this set", f"use one of: {have}"))
+        return self._each(lambda frame: frame[frame["run_id"].isin(wanted)].reset_index(drop=True))
+
+    def with_truth(self, truth: Mapping[str, bool] | pd.DataFrame) -> RunSet:
+        """The same runs with `findings.truth` filled by finding id; findings not named keep theirs.
+
+        `truth` maps finding ids to booleans, or is a table with `finding_id` and `truth`, in which a finding may
+        stand in several rows if they agree. Raises InputError where they do not.
+        """
+        if isinstance(truth, pd.DataFrame):
+            pairs = truth[["finding_id", "truth"]].dropna().drop_duplicates()
+            twice = pairs.loc[pairs["finding_id"].duplicated(), "finding_id"]
+            if len(twice):
+                message = f"{twice.iloc[0]!r} is both true and false"
+                raise InputError(Problem("truth", message, "keep one truth for each finding"))
+            truth = dict(zip(pairs["finding_id"], pairs["truth"], strict=True))
+        told = self.findings["finding_id"].map(dict(truth)).astype("boolean")
+        return replace(self, findings=self.findings.assign(truth=told.fillna(self.findings["truth"])))
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the tables as Parquet into a folder, one file each; `load` reads the folder again."""
+        for name in TABLE_NAMES:
+            with replacing(Path(folder) / f"{name}.parquet") as temporary:
+                getattr(self, name).to_parquet(temporary, index=False)
+        return Path(folder)
+
+    def save_csv(self, folder: str | Path) -> Path:
+        """Write the tables as CSV into a folder, one file each; lists are joined by semicolons."""
+        for name in TABLE_NAMES:
+            frame: pd.DataFrame = getattr(self, name)
+            lists = [column.name for column in TABLES[name] if column.kind == "names"]
+            joined = {column: frame[column].map("; ".join, na_action="ignore") for column in lists}
+            with replacing(Path(folder) / f"{name}.csv") as temporary:
+                frame.assign(**joined).to_csv(temporary, index=False)
+        return Path(folder)
+
+    def _each(self, change: Callable[[pd.DataFrame], pd.DataFrame]) -> RunSet:
+        return replace(self, **{name: change(getattr(self, name)) for name in TABLE_NAMES})
+
+
+def concat(sets: Iterable[RunSet]) -> RunSet:
+    """Several RunSets as one; raises TableError if two hold a run of one id."""
+    every = list(sets)
+    names = [f.name for f in fields(RunSet)]
+    joined = {name: pd.concat([getattr(one, name) for one in every], ignore_index=True) for name in names}
+    return RunSet(**{name: typed(name, joined[name]) for name in TABLE_NAMES}, errors=joined["errors"])

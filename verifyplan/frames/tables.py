@@ -1,0 +1,137 @@
+"""From an artifact to the rows of every table (SPEC E4); the only place that knows both shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from verifyplan.frames.columns import typed
+from verifyplan.frames.runset import RunSet
+from verifyplan.protocol.artifact import Artifact, ArtifactFinding, RoundRecord
+from verifyplan.rules.citations import cites_location
+
+
+class Source(NamedTuple):
+    """One artifact with what it does not say itself: its run id, its file, and truth where that is known."""
+
+    artifact: Artifact
+    run_id: str
+    path: str = ""
+    truth: Mapping[str, bool | None] = {}
+
+
+def to_tables(sources: Iterable[Source]) -> RunSet:
+    """Artifacts as one RunSet, in the order given; raises TableError if two share a run id."""
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in ("runs", "findings", "votes", "rounds", "dispatches")}
+    for source in sources:
+        rows["runs"].append(_run(source))
+        for finding in source.artifact.findings:
+            rows["findings"].append(_finding(source, finding))
+            rows["votes"].extend(_votes(source.run_id, finding))
+        for entry in source.artifact.roundHistory or ():
+            rows["rounds"].append(_round(source.run_id, entry))
+            rows["dispatches"].extend(_dispatches(source.run_id, entry))
+    return RunSet(**{name: typed(name, _columns(values)) for name, values in rows.items()})
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+
+
+def _run(source: Source) -> dict[str, Any]:
+    artifact, config = source.artifact, source.artifact.config
+    return {
+        "run_id": source.run_id,
+        "kind": "cross",
+        "task_key": artifact.taskKey,
+        "mode": "adversarial" if artifact.adversarial else "collaborative",
+        "verification_mode": config.verificationMode,
+        "schema_version": artifact.schemaVersion,
+        "enabled": config.enabled,
+        "max_rounds": config.maxRounds,
+        "effective_max_rounds": _allowed_rounds(artifact),
+        "total_rounds": artifact.totalRounds,
+        "final_state": artifact.finalState,
+        "round2_skipped_reason": artifact.round2SkippedReason,
+        "n_findings": len(artifact.findings),
+        "synthetic": bool((config.model_extra or {}).get("synthetic", False)),
+        "source": source.path,
+    }
+
+
+def _allowed_rounds(artifact: Artifact) -> int | None:
+    """`effectiveMaxRounds`; versions without it had `maxRounds`, or at least the rounds that ran."""
+    config = artifact.config
+    if config.effectiveMaxRounds is not None:
+        return config.effectiveMaxRounds
+    return config.maxRounds if config.maxRounds is not None else artifact.totalRounds
+
+
+def discoverers(finding: ArtifactFinding) -> tuple[str, ...]:
+    """The origin, and those of the consensus who never voted on it (SPEC B9)."""
+    voted = {worker for entry in finding.rounds or () for worker in entry.votes}
+    silent = [worker for worker in finding.consensusWorkers or () if worker not in voted]
+    origin = [finding.originWorker] if finding.originWorker is not None else []
+    return tuple(dict.fromkeys([*origin, *silent]))
+
+
+def _finding(source: Source, finding: ArtifactFinding) -> dict[str, Any]:
+    return {
+        "run_id": source.run_id,
+        "finding_id": finding.findingId,
+        "summary": finding.summary,
+        "category": finding.category,
+        "evidence": finding.originEvidence,
+        "ticket_ids": list(finding.ticketIds or ()),
+        "origin_worker": finding.originWorker,
+        "discoverers": list(discoverers(finding)),
+        "classification": finding.classification,
+        "consensus_workers": list(finding.consensusWorkers or ()),
+        "dissenting_workers": list(finding.dissentingWorkers or ()),
+        "n_rounds": len(finding.rounds or ()),
+        "truth": source.truth.get(finding.findingId),
+    }
+
+
+def _votes(run_id: str, finding: ArtifactFinding) -> Iterable[dict[str, Any]]:
+    origins = discoverers(finding)
+    for entry in finding.rounds or ():
+        for worker, vote in entry.votes.items():
+            yield {
+                "run_id": run_id,
+                "iteration": 0,
+                "finding_id": finding.findingId,
+                "round": entry.round,
+                "worker": worker,
+                "verdict": vote.verdict,
+                "disagree_basis": vote.disagreeBasis,
+                "explanation": vote.explanation,
+                "is_origin": worker in origins,
+                "uncited": vote.disagreeBasis == "counter-evidence" and not cites_location(vote.explanation),
+            }
+
+
+def _round(run_id: str, entry: RoundRecord) -> dict[str, Any]:
+    return {
+        "run_id": run_id,
+        "round": entry.round,
+        "input_queue_size": entry.inputQueueSize,
+        "resolved_count": entry.resolvedCount,
+        "carried_forward_count": entry.carriedForwardCount,
+    }
+
+
+def _dispatches(run_id: str, entry: RoundRecord) -> Iterable[dict[str, Any]]:
+    """One row a worker: called, skipped, or both (a call that gave no result)."""
+    called = {dispatch.worker: dispatch for dispatch in entry.dispatches or ()}
+    skipped = {worker.worker: worker.reason for worker in entry.skippedWorkers or ()}
+    for worker in dict.fromkeys([*called, *skipped]):
+        dispatch = called.get(worker)
+        yield {
+            "run_id": run_id,
+            "round": entry.round,
+            "worker": worker,
+            "status": dispatch.status if dispatch else None,
+            "duration_ms": dispatch.durationMs if dispatch else None,
+            "skipped_reason": skipped.get(worker),
+        }

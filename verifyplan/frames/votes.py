@@ -1,0 +1,164 @@
+"""Any long table of votes as a RunSet, and the check that a table of votes is one (SPEC E4, B7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.errors import Problem, TableError, one_of
+from verifyplan.frames.columns import typed
+from verifyplan.frames.runset import RunSet
+from verifyplan.frames.tables import to_tables
+from verifyplan.protocol.vote import BASES, VERDICT_OF_LABEL, VERDICTS
+from verifyplan.rules.citations import cites_location
+
+NEEDED = ("run_id", "finding_id", "round", "worker", "verdict", "disagree_basis")
+"""The columns that an analysis of votes cannot do without."""
+
+
+def check_votes(votes: pd.DataFrame) -> None:
+    """Raise TableError, listing all problems, unless `votes` can be classified (SPEC B7).
+
+    Needed columns: `run_id, finding_id, round, worker, verdict, disagree_basis`. Rounds are whole numbers from
+    1 without gaps in each finding, and a worker votes once on a finding in a round. Where votes carry an
+    `iteration`, all this holds in each iteration by itself.
+    """
+    missing = [name for name in NEEDED if name not in votes]
+    if missing:
+        have = one_of(votes.columns[:12])
+        fix = f"add it, empty where nothing is known; the table has {have}; or use from_votes to rename columns"
+        raise TableError(Problem(f"votes: column {name}", "is missing", fix) for name in missing)
+    problems = [
+        *_outside(votes, "verdict", VERDICTS, empty_allowed=False),
+        *_outside(votes, "disagree_basis", BASES, empty_allowed=True),
+        *_empty(votes, [name for name in ("run_id", "iteration", "finding_id", "worker") if name in votes]),
+    ]
+    rounds = pd.to_numeric(votes["round"], errors="coerce").to_numpy(dtype="float64", na_value=np.nan)
+    bad = ~((rounds >= 1) & (rounds < 2**31) & (rounds == np.floor(rounds)))
+    if bad.any():
+        message = f"{votes['round'].iloc[int(bad.argmax())]!r} in row {int(bad.argmax())} is no round ({int(bad.sum())} such)"
+        problems.append(Problem("votes: column round", message, "number the rounds 1, 2, 3"))
+    if problems:
+        raise TableError(problems)
+
+
+def _outside(votes: pd.DataFrame, name: str, allowed: tuple[str, ...], *, empty_allowed: bool) -> list[Problem]:
+    values = votes[name].drop_duplicates()
+    problems = []
+    if not empty_allowed and values.isna().any():
+        message = f"is empty in {int(votes[name].isna().sum())} rows"
+        fix = "write 'verification-error' for a vote that gave no result"
+        problems.append(Problem(f"votes: column {name}", message, fix))
+    unknown = sorted(str(value) for value in values.dropna() if value not in allowed)
+    if unknown:
+        message = f"holds {one_of(unknown[:5])}"
+        problems.append(Problem(f"votes: column {name}", message, f"use {one_of(allowed)}"))
+    return problems
+
+
+def _empty(votes: pd.DataFrame, names: list[str]) -> list[Problem]:
+    empty = [(name, int(votes[name].isna().sum())) for name in names]
+    return [
+        Problem(f"votes: column {name}", f"is empty in {count} rows", "fill it, or drop these rows")
+        for name, count in empty
+        if count
+    ]
+
+
+def from_votes(
+    frame: pd.DataFrame,
+    *,
+    item: str,
+    worker: str,
+    verdict: str,
+    basis: str | None = None,
+    round: str | None = None,  # noqa: A002  (the name of the column is the name of the thing)
+    run: str | None = None,
+    truth: str | None = None,
+    explanation: str | None = None,
+) -> RunSet:
+    """Any long table of votes, one row a vote, as a RunSet; each argument names the column that holds it.
+
+    Verdicts may be labels (SURVIVES, REFUTED ...) in any case. Without `round` all votes are of round 1, without
+    `run` of one run named `votes`; without `basis` none is known, which replays read by `missing_basis`. An
+    item's truth must be the same in all its rows. Columns that are not named are left out.
+
+    Raises TableError listing every column that is absent and every value that does not fit.
+
+    >>> table = pd.DataFrame({"claim": [1, 1], "judge": ["a", "b"], "says": ["agree", "REFUTED"]})
+    >>> runs = from_votes(table, item="claim", worker="judge", verdict="says")
+    >>> runs.votes["verdict"].tolist(), runs.findings["finding_id"].tolist()
+    (['agree', 'disagree'], ['1'])
+    """
+    named = {
+        "finding_id": item, "worker": worker, "verdict": verdict, "disagree_basis": basis, "round": round,
+        "run_id": run, "truth": truth, "explanation": explanation,
+    }  # fmt: skip
+    absent = {told: name for told, name in named.items() if name is not None and name not in frame}
+    if absent:
+        fix = f"name one of its columns: {one_of(frame.columns)}"
+        raise TableError(Problem(f"votes: {told}", f"there is no column {name!r}", fix) for told, name in absent.items())
+    votes = pd.DataFrame({told: frame[name] for told, name in named.items() if name is not None})
+    votes = _filled(votes)
+    check_votes(votes)
+    truths = _truths(votes) if truth is not None else None
+    return _runset(votes.drop(columns="truth", errors="ignore"), truths)
+
+
+def _filled(votes: pd.DataFrame) -> pd.DataFrame:
+    """The standard columns, with what a plain table leaves unsaid, names as text and labels as verdicts."""
+    names = {name: votes[name].astype("str") for name in ("run_id", "finding_id", "worker") if name in votes}
+    labels = votes["verdict"].drop_duplicates()
+    words = {label: VERDICT_OF_LABEL.get(str(label).strip().lower(), label) for label in labels.dropna()}
+    filled = votes.assign(**names, verdict=votes["verdict"].astype("object").map(words))
+    for name, default in {"run_id": "votes", "round": 1, "disagree_basis": None, "explanation": None}.items():
+        if name not in filled:
+            filled[name] = default
+    for name in ("run_id", "finding_id", "worker"):
+        if name in votes:
+            filled[name] = filled[name].where(votes[name].notna(), None)
+    return filled
+
+
+def _truths(votes: pd.DataFrame) -> pd.DataFrame:
+    pairs = votes[["run_id", "finding_id", "truth"]].dropna().drop_duplicates()
+    odd = [value for value in pairs["truth"].unique() if value not in (True, False)]
+    if odd:
+        message = f"holds {one_of(odd[:5])}"
+        raise TableError(Problem("votes: column truth", message, "use true and false, or leave it empty"))
+    twice = pairs[pairs.duplicated(["run_id", "finding_id"])]
+    if len(twice):
+        message = f"finding {twice['finding_id'].iloc[0]!r} is both true and false"
+        raise TableError(Problem("votes: column truth", message, "give each finding one truth"))
+    return pairs.assign(truth=pairs["truth"].astype("boolean"))
+
+
+def _runset(votes: pd.DataFrame, truths: pd.DataFrame | None) -> RunSet:
+    findings = votes.groupby(["run_id", "finding_id"], sort=False, observed=True)["round"].max().reset_index(name="n_rounds")
+    if truths is not None:
+        findings = findings.merge(truths, on=["run_id", "finding_id"], how="left")
+    findings = findings.assign(**{name: [[] for _ in range(len(findings))] for name in _LISTS})
+    rounds = findings.groupby("run_id", sort=False)["n_rounds"].max()
+    sizes = findings.groupby("run_id", sort=False).size()
+    runs = pd.DataFrame({"run_id": rounds.index, "kind": "votes", "effective_max_rounds": rounds.to_numpy()})
+    runs = runs.assign(total_rounds=runs["effective_max_rounds"], n_findings=sizes.to_numpy())
+    cited = votes["explanation"].map(cites_location, na_action="ignore").eq(True)
+    uncited = votes["disagree_basis"].eq("counter-evidence") & ~cited
+    empty = to_tables([])
+    return RunSet(
+        runs=typed("runs", runs),
+        findings=typed("findings", findings),
+        votes=typed("votes", votes.assign(iteration=0, is_origin=False, uncited=uncited)),
+        rounds=empty.rounds,
+        dispatches=empty.dispatches,
+    )
+
+
+_LISTS = ("ticket_ids", "discoverers", "consensus_workers", "dissenting_workers")
+
+
+def as_text(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Explanations as Python texts, None where there is none."""
+    return values.astype("object").where(values.notna(), None)

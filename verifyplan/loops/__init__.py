@@ -1,0 +1,1 @@
+"""HOW THEY TALK: the only orchestration; agents answer, rules decide, events tell."""

@@ -1,0 +1,175 @@
+"""The rounds of cross-verification over one queue, a run's findings or a plan body's items (SPEC B3-B8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from verifyplan.agents.base import Backend
+from verifyplan.loops.dispatch import Outcome, dispatch_all
+from verifyplan.protocol.artifact import FinalState
+from verifyplan.protocol.call import Item, WorkerRequest
+from verifyplan.protocol.event import (
+    DispatchClosed,
+    Event,
+    FindingClassified,
+    FindingGrouped,
+    FindingQueued,
+    Part,
+    RoundClosed,
+    Sink,
+    VoteCast,
+    VoteRefused,
+)
+from verifyplan.protocol.vote import Basis, Classification, Mode, Verdict, VerificationMode
+from verifyplan.rules.ballots import Ballot, ballots, failed
+from verifyplan.rules.classification import Rule, at_end, decide, tally
+
+NOTHING_TO_VERIFY = "no items to verify"
+
+
+@dataclass
+class QueueLoop:
+    """Runs the rounds of one queue; `run` returns the final state and the number of rounds executed."""
+
+    part: Part
+    roster: Sequence[str]
+    mode: Mode
+    verification_mode: VerificationMode
+    max_rounds: int
+    backend: Backend
+    timeout: float | None
+    emit: Sink
+    closed: Callable[[], None] = lambda: None
+    """Called when a worker's part in a round is over, for progress."""
+    queue: list[FindingGrouped] = field(default_factory=list)
+    last_rule: dict[str, Rule] = field(default_factory=dict)
+
+    async def run(self, findings: Sequence[FindingGrouped]) -> tuple[FinalState, int]:
+        """Vote on `findings` until each has a class, the rounds are used up, or a round gives no result."""
+        self.queue = list(findings)
+        for finding in self.queue:
+            self.emit(FindingQueued(part=self.part, finding_id=finding.finding_id))
+        number, aborted = 0, False
+        while self.queue and number < self.max_rounds and not aborted:
+            number += 1
+            aborted = not await self._round(number)
+        state: FinalState = "aborted-non-result" if aborted else "max-rounds-reached"
+        state = state if self.queue else "converged"
+        for finding in self.queue:
+            self._classified(finding, *at_end(self.last_rule.get(finding.finding_id)), number, final=True)
+        return state, number
+
+    async def _round(self, number: int) -> bool:
+        """One round; False if no dispatch gave a result, and so nothing was classified."""
+        requests = [request for worker in self.roster if (request := self._request(worker, number)).items]
+        outcomes = await dispatch_all(requests, self.backend, self.timeout, self.emit)
+        votes = self._record(number, {outcome.worker: outcome for outcome in outcomes})
+        size = len(self.queue)
+        some_result = any(outcome.status == "completed" for outcome in outcomes)
+        if some_result:
+            self.queue = [finding for finding in self.queue if not self._settled(finding, votes, number)]
+        self.emit(
+            RoundClosed(
+                part=self.part,
+                round=number,
+                input_queue_size=size,
+                resolved_count=size - len(self.queue),
+                carried_forward_count=len(self.queue),
+            )
+        )
+        return some_result
+
+    def _request(self, worker: str, number: int) -> WorkerRequest:
+        return WorkerRequest(
+            call_id=f"{'p' if self.part == 'plan-body' else 'r'}{number}/{worker}",
+            worker=worker,
+            round=number,
+            mode=self.mode,
+            verification_mode=self.verification_mode,
+            items=tuple(
+                Item(finding_id=f.finding_id, summary=f.summary, evidence=f.evidence)
+                for f in self.queue
+                if worker not in f.discoverers
+            ),
+        )
+
+    def _record(self, number: int, outcomes: dict[str, Outcome]) -> dict[str, list[tuple[Verdict, Basis | None]]]:
+        """Tell how each dispatch ended and what was voted, in roster order; the votes by finding."""
+        votes: dict[str, list[tuple[Verdict, Basis | None]]] = {}
+        for worker in self.roster:
+            outcome = outcomes.get(worker)
+            self.emit(self._dispatch(number, worker, outcome))
+            self.closed()
+            if outcome is None:
+                continue
+            for finding_id, ballot in self._ballots(outcome).items():
+                votes.setdefault(finding_id, []).append((ballot.verdict, ballot.disagree_basis))
+                self.emit(self._vote(number, worker, finding_id, ballot))
+            for event in self._strays(number, outcome):
+                self.emit(event)
+        return votes
+
+    def _dispatch(self, number: int, worker: str, outcome: Outcome | None) -> DispatchClosed:
+        if outcome is None:
+            skipped = NOTHING_TO_VERIFY
+            return DispatchClosed(part=self.part, round=number, worker=worker, status=None, skipped=skipped)
+        return DispatchClosed(
+            part=self.part,
+            round=number,
+            worker=worker,
+            status=outcome.status,
+            duration_ms=outcome.duration_ms,
+            skipped=None if outcome.status == "completed" else outcome.status,
+            reason=outcome.reason,
+        )
+
+    def _ballots(self, outcome: Outcome) -> dict[str, Ballot]:
+        if outcome.answer is None:
+            return failed(outcome.asked, f"{outcome.status}: {outcome.reason}")
+        return ballots(outcome.asked, outcome.answer, self.mode)
+
+    def _strays(self, number: int, outcome: Outcome) -> list[Event]:
+        """Votes on findings that the worker was not asked about: told, never counted."""
+        answered = outcome.answer.votes if outcome.answer else {}
+        return [
+            VoteRefused(
+                part=self.part,
+                finding_id=finding_id,
+                round=number,
+                worker=outcome.worker,
+                reason="the worker was not asked about this finding",
+            )
+            for finding_id in answered
+            if finding_id not in outcome.asked
+        ]
+
+    def _vote(self, number: int, worker: str, finding_id: str, ballot: Ballot) -> VoteCast:
+        return VoteCast(
+            part=self.part, finding_id=finding_id, round=number, worker=worker, **ballot._asdict()
+        )
+
+    def _settled(
+        self, finding: FindingGrouped, votes: dict[str, list[tuple[Verdict, Basis | None]]], number: int
+    ) -> bool:
+        """Judge one finding by this round's votes; True if that gave it a class."""
+        classification, rule = decide(tally(votes.get(finding.finding_id, [])), self.mode)
+        if classification is not None:
+            self._classified(finding, classification, rule, number, final=False)
+        elif rule != "no-votes":
+            self.last_rule[finding.finding_id] = rule
+        return classification is not None
+
+    def _classified(
+        self, finding: FindingGrouped, classification: Classification, rule: Rule, number: int, *, final: bool
+    ) -> None:
+        self.emit(
+            FindingClassified(
+                part=self.part,
+                finding_id=finding.finding_id,
+                classification=classification,
+                rule=rule,
+                round=number,
+                final=final,
+            )
+        )

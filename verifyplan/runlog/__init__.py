@@ -1,0 +1,1 @@
+"""WHAT IS REMEMBERED: events as they happened, and the state that folds out of them."""

@@ -1,0 +1,135 @@
+"""State as a fold over events: from what was recorded to the artifact of a cross run (SPEC B9, E1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from verifyplan.protocol.artifact import COUNT_KEY_OF_CLASS, Artifact
+from verifyplan.protocol.event import (
+    DispatchClosed,
+    Event,
+    FindingClassified,
+    FindingGrouped,
+    Part,
+    RoundClosed,
+    RunEnded,
+    RunStarted,
+    VoteCast,
+)
+from verifyplan.protocol.vote import Verdict
+from verifyplan.rules.ballots import sides
+
+
+@dataclass
+class CrossState:
+    """What the events of a cross run add up to; fields are filled as events come."""
+
+    started: RunStarted | None = None
+    groups: dict[Part, dict[str, FindingGrouped]] = field(
+        default_factory=lambda: {"findings": {}, "plan-body": {}}
+    )
+    votes: dict[tuple[Part, str], dict[int, dict[str, VoteCast]]] = field(default_factory=dict)
+    classes: dict[tuple[Part, str], FindingClassified] = field(default_factory=dict)
+    dispatches: dict[tuple[Part, int], list[DispatchClosed]] = field(default_factory=dict)
+    rounds: dict[Part, list[RoundClosed]] = field(default_factory=lambda: {"findings": [], "plan-body": []})
+    ended: RunEnded | None = None
+
+    def add(self, event: Event) -> None:
+        """Take in one more event; events that carry no state are passed over."""
+        match event:
+            case RunStarted():
+                self.started = event
+            case FindingGrouped():
+                self.groups[event.part][event.finding_id] = event
+            case VoteCast():
+                rounds = self.votes.setdefault((event.part, event.finding_id), {})
+                rounds.setdefault(event.round, {})[event.worker] = event
+            case FindingClassified():
+                self.classes[event.part, event.finding_id] = event
+            case DispatchClosed():
+                self.dispatches.setdefault((event.part, event.round), []).append(event)
+            case RoundClosed():
+                self.rounds[event.part].append(event)
+            case RunEnded():
+                self.ended = event
+
+
+def fold(events: Iterable[Event]) -> CrossState:
+    """The state that a sequence of events adds up to; any prefix of a run folds, too."""
+    state = CrossState()
+    for event in events:
+        state.add(event)
+    return state
+
+
+def artifact(state: CrossState, part: Part = "findings") -> Artifact:
+    """The state artifact, schema 1.2, of an ended run; or the same shape for its plan body (SPEC B9, B10).
+
+    Raises ValueError if the run has not ended, as a finding without a class has no place in an artifact.
+    """
+    if state.started is None or state.ended is None:
+        raise ValueError("the run has not ended: its events have no run-started or no run-ended")
+    roster = state.started.analysers
+    findings = [_finding(state, group, roster) for group in state.groups[part].values()]
+    counts = Counter(finding["classification"] for finding in findings)
+    history = [_round(state, closed) for closed in state.rounds[part]]
+    return Artifact.model_validate(
+        {
+            "schemaVersion": "1.2",
+            "taskKey": state.started.task_key,
+            "config": state.started.settings,
+            "findings": findings,
+            "roundHistory": history,
+            "round2SkippedReason": state.ended.round2_skipped_reason,
+            "finalState": state.ended.final_state,
+            "totalRounds": len(history),
+            "finalClassificationCounts": {key: counts[name] for name, key in COUNT_KEY_OF_CLASS.items()},
+        }
+    )
+
+
+def _finding(state: CrossState, group: FindingGrouped, roster: tuple[str, ...]) -> dict[str, Any]:
+    key = (group.part, group.finding_id)
+    rounds = state.votes.get(key, {})
+    cast: list[dict[str, Verdict]] = [{w: v.verdict for w, v in votes.items()} for votes in rounds.values()]
+    consensus, dissenting = sides(roster, group.discoverers, cast)
+    return {
+        "findingId": group.finding_id,
+        "summary": group.summary,
+        "category": group.category,
+        "ticketIds": group.ticket_ids,
+        "originWorker": group.discoverers[0] if group.discoverers else None,
+        "originEvidence": group.evidence,
+        "classification": state.classes[key].classification,
+        "rounds": [
+            {"round": number, "votes": {worker: _vote(vote) for worker, vote in votes.items()}}
+            for number, votes in rounds.items()
+        ],
+        "consensusWorkers": consensus,
+        "dissentingWorkers": dissenting,
+    }
+
+
+def _vote(vote: VoteCast) -> dict[str, Any]:
+    return {
+        "verdict": vote.verdict,
+        "disagreeBasis": vote.disagree_basis,
+        "explanation": vote.explanation,
+    }
+
+
+def _round(state: CrossState, closed: RoundClosed) -> dict[str, Any]:
+    dispatches = state.dispatches.get((closed.part, closed.round), [])
+    return {
+        "round": closed.round,
+        "inputQueueSize": closed.input_queue_size,
+        "resolvedCount": closed.resolved_count,
+        "carriedForwardCount": closed.carried_forward_count,
+        "dispatches": [
+            {"worker": d.worker, "status": d.status, "durationMs": d.duration_ms} for d in dispatches if d.status
+        ],
+        "skippedWorkers": [{"worker": d.worker, "reason": d.skipped} for d in dispatches if d.skipped],
+    }
