@@ -39,10 +39,12 @@ def compare(
     Args:
         runs: the first set; its findings' order is kept.
         other: the second set, paired by run and finding id where run ids agree, else by finding id alone.
-        a, b: `collaborative`, `adversarial` or `recorded`.
+        a: how the first is read: `collaborative`, `adversarial` or `recorded`.
+        b: how the second is read.
         max_rounds: rounds allowed in both readings; None takes each run's own.
         missing_basis: how an adversarial reading takes a disagree without a basis (see `classify`).
-        resamples, seed: of the bootstrap behind the 95 % intervals; by run, or by finding with fewer than 10 runs.
+        resamples: of the bootstrap behind the 95 % intervals; by run, or by finding with fewer than 10 runs.
+        seed: of the bootstrap.
 
     Returns:
         A `Comparison`: `.findings`, `.transitions`, `.summary`, `.truth`, `.tests`, and what a reader must know
@@ -67,9 +69,7 @@ def compare(
 
 def _labels(a: Reading, b: Reading, runs: RunSet, other: RunSet | None) -> tuple[str, str]:
     """What the readings are called: their modes, told apart where they are the same."""
-    labels = [
-        _only_mode(one) if reading == "recorded" else reading for reading, one in ((a, runs), (b, other or runs))
-    ]
+    labels = [_only_mode(one) if reading == "recorded" else reading for reading, one in ((a, runs), (b, other or runs))]
     return (labels[0], labels[1]) if labels[0] != labels[1] else (f"{labels[0]} (a)", f"{labels[1]} (b)")
 
 
@@ -128,7 +128,12 @@ def _notes(findings: pd.DataFrame, labels: tuple[str, str], sets: list[RunSet]) 
 
 
 def _compared(
-    findings: pd.DataFrame, labels: tuple[str, str], notes: list[str], synthetic: bool, resamples: int, seed: int
+    findings: pd.DataFrame,
+    labels: tuple[str, str],
+    notes: list[str],
+    synthetic: bool,
+    resamples: int,
+    seed: int,
 ) -> Comparison:
     counts = _counts(findings)
     total = counts.sum(axis=0)
@@ -140,7 +145,10 @@ def _compared(
     metrics = [*CLASSIFICATIONS, "held", *(TRUTH_METRICS if known else ())]
     each = [_reading(total, drawn, side, metrics) for side in (0, 1)]
     if resampled == "findings":
-        notes = [*notes, "There are fewer than 10 runs: the intervals resample findings, and may be too narrow."]
+        notes = [
+            *notes,
+            "There are fewer than 10 runs: the intervals resample findings, and may be too narrow.",
+        ]
     return Comparison(
         a=labels[0],
         b=labels[1],
@@ -178,9 +186,7 @@ def _reading(total: Array, drawn: Array, side: int, metrics: list[str]) -> pd.Da
 
 
 def _mix(each: list[pd.DataFrame], labels: tuple[str, str]) -> pd.DataFrame:
-    parts = [
-        table.loc[list(CLASSIFICATIONS)].assign(reading=label) for table, label in zip(each, labels, strict=True)
-    ]
+    parts = [table.loc[list(CLASSIFICATIONS)].assign(reading=label) for table, label in zip(each, labels, strict=True)]
     mix = pd.concat(parts).rename_axis("classification").reset_index().rename(columns={"value": "share"})
     mix["n"] = (mix["share"] * mix["n"]).round().fillna(0).astype("int64")
     mix["classification"] = pd.Categorical(mix["classification"], categories=CLASSIFICATIONS, ordered=True)
@@ -198,7 +204,7 @@ def _summary(total: Array, drawn: Array, each: list[pd.DataFrame], metrics: list
     rows: list[dict[str, Any]] = []
     for name in metrics:
         low, high = interval(b[name].value - a[name].value)
-        under_a, under_b = each[0].loc[name], each[1].loc[name]
+        under_a, under_b = (table[table.index == name].iloc[0] for table in each)
         rows.append(
             {
                 "metric": name,

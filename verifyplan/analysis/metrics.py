@@ -44,7 +44,9 @@ def of_reading(counts: Array, reading: int) -> dict[str, Metric]:
     """
     by_class = counts.sum(axis=-2 if reading == 0 else -3)  # (..., class, truth)
     total = by_class.sum(axis=(-1, -2))
-    metrics = {name: share(by_class[..., i, :].sum(axis=-1), total) for i, name in enumerate(CLASSIFICATIONS)}
+    metrics: dict[str, Metric] = {
+        name: share(by_class[..., i, :].sum(axis=-1), total) for i, name in enumerate(CLASSIFICATIONS)
+    }
     held = by_class[..., _HELD, :].sum(axis=-2)
     metrics["held"] = share(held.sum(axis=-1), total)
     true, false = by_class[..., TRUE].sum(axis=-1), by_class[..., FALSE].sum(axis=-1)

@@ -35,14 +35,24 @@ def symmetry_tests(transitions: npt.NDArray[Any]) -> pd.DataFrame:
 def _stuart_maxwell(table: npt.NDArray[np.int64]) -> dict[str, Any]:
     moved = table - np.diag(np.diag(table))
     used = (moved.sum(axis=0) + moved.sum(axis=1)) > 0  # a class that nothing enters or leaves says nothing
-    row = {"test": "stuart-maxwell", "statistic": np.nan, "df": np.nan, "p_value": np.nan, "n": int(table.sum())}
+    row = {
+        "test": "stuart-maxwell",
+        "statistic": np.nan,
+        "df": np.nan,
+        "p_value": np.nan,
+        "n": int(table.sum()),
+    }
     if used.sum() < 2:
         return row
     try:
         result = SquareTable(table[np.ix_(used, used)], shift_zeros=False).homogeneity(method="stuart_maxwell")
     except np.linalg.LinAlgError:
         return row
-    return row | {"statistic": float(result.statistic), "df": float(result.df), "p_value": float(result.pvalue)}
+    return row | {
+        "statistic": float(result.statistic),
+        "df": float(result.df),
+        "p_value": float(result.pvalue),
+    }
 
 
 def _mcnemar(table: npt.NDArray[np.int64]) -> dict[str, Any]:

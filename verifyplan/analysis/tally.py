@@ -45,7 +45,8 @@ class Ballots:
     @property
     def missing(self) -> Bools:
         """Whether a counted disagree has no basis."""
-        return self.counted & (self.verdict == _DISAGREE) & (self.basis < 0)
+        missing: Bools = self.counted & (self.verdict == _DISAGREE) & (self.basis < 0)
+        return missing
 
 
 def ballots(votes: pd.DataFrame) -> Ballots:

@@ -34,7 +34,7 @@ class Column:
     @property
     def dtype(self) -> Any:
         """The pandas dtype; a closed set is a categorical with all its categories, in order."""
-        return pd.CategoricalDtype(self.kind, ordered=True) if isinstance(self.kind, tuple) else _DTYPE[self.kind]
+        return pd.CategoricalDtype(list(self.kind), ordered=True) if isinstance(self.kind, tuple) else _DTYPE[self.kind]
 
 
 _RUN = Column("run_id", "text", "the run: an artifact's path under the loaded folder, without suffix", key=True)
@@ -150,6 +150,8 @@ def _cast(series: pd.Series[Any], column: Column, where: str, problems: list[Pro
         problems.append(Problem(place, message, f"fill it: {column.meaning}"))
         return series
     try:
+        if column.kind == "names":  # Parquet gives arrays where we gave lists
+            series = series.map(list, na_action="ignore")
         if column.kind == "text" and series.dtype == "object":
             series = series.where(series.notna(), None)
         return series.astype(column.dtype)

@@ -38,7 +38,9 @@ def check_votes(votes: pd.DataFrame) -> None:
     rounds = pd.to_numeric(votes["round"], errors="coerce").to_numpy(dtype="float64", na_value=np.nan)
     bad = ~((rounds >= 1) & (rounds < 2**31) & (rounds == np.floor(rounds)))
     if bad.any():
-        message = f"{votes['round'].iloc[int(bad.argmax())]!r} in row {int(bad.argmax())} is no round ({int(bad.sum())} such)"
+        message = (
+            f"{votes['round'].iloc[int(bad.argmax())]!r} in row {int(bad.argmax())} is no round ({int(bad.sum())} such)"
+        )
         problems.append(Problem("votes: column round", message, "number the rounds 1, 2, 3"))
     if problems:
         raise TableError(problems)
@@ -74,7 +76,7 @@ def from_votes(
     worker: str,
     verdict: str,
     basis: str | None = None,
-    round: str | None = None,  # noqa: A002  (the name of the column is the name of the thing)
+    round: str | None = None,
     run: str | None = None,
     truth: str | None = None,
     explanation: str | None = None,
@@ -99,7 +101,9 @@ def from_votes(
     absent = {told: name for told, name in named.items() if name is not None and name not in frame}
     if absent:
         fix = f"name one of its columns: {one_of(frame.columns)}"
-        raise TableError(Problem(f"votes: {told}", f"there is no column {name!r}", fix) for told, name in absent.items())
+        raise TableError(
+            Problem(f"votes: {told}", f"there is no column {name!r}", fix) for told, name in absent.items()
+        )
     votes = pd.DataFrame({told: frame[name] for told, name in named.items() if name is not None})
     votes = _filled(votes)
     check_votes(votes)
@@ -113,7 +117,8 @@ def _filled(votes: pd.DataFrame) -> pd.DataFrame:
     labels = votes["verdict"].drop_duplicates()
     words = {label: VERDICT_OF_LABEL.get(str(label).strip().lower(), label) for label in labels.dropna()}
     filled = votes.assign(**names, verdict=votes["verdict"].astype("object").map(words))
-    for name, default in {"run_id": "votes", "round": 1, "disagree_basis": None, "explanation": None}.items():
+    unsaid: dict[str, Any] = {"run_id": "votes", "round": 1, "disagree_basis": None, "explanation": None}
+    for name, default in unsaid.items():
         if name not in filled:
             filled[name] = default
     for name in ("run_id", "finding_id", "worker"):
@@ -136,10 +141,13 @@ def _truths(votes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _runset(votes: pd.DataFrame, truths: pd.DataFrame | None) -> RunSet:
-    findings = votes.groupby(["run_id", "finding_id"], sort=False, observed=True)["round"].max().reset_index(name="n_rounds")
+    findings = (
+        votes.groupby(["run_id", "finding_id"], sort=False, observed=True)["round"].max().reset_index(name="n_rounds")
+    )
     if truths is not None:
         findings = findings.merge(truths, on=["run_id", "finding_id"], how="left")
-    findings = findings.assign(**{name: [[] for _ in range(len(findings))] for name in _LISTS})
+    for name in _LISTS:
+        findings[name] = [[] for _ in range(len(findings))]
     rounds = findings.groupby("run_id", sort=False)["n_rounds"].max()
     sizes = findings.groupby("run_id", sort=False).size()
     runs = pd.DataFrame({"run_id": rounds.index, "kind": "votes", "effective_max_rounds": rounds.to_numpy()})
@@ -157,8 +165,3 @@ def _runset(votes: pd.DataFrame, truths: pd.DataFrame | None) -> RunSet:
 
 
 _LISTS = ("ticket_ids", "discoverers", "consensus_workers", "dissenting_workers")
-
-
-def as_text(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Explanations as Python texts, None where there is none."""
-    return values.astype("object").where(values.notna(), None)

@@ -106,9 +106,7 @@ def _read_file(path: Path) -> list[Any]:
     return rows
 
 
-def _parse(
-    model: type[Given], rows: list[Any], place: str
-) -> tuple[list[tuple[int, Given]], list[Problem]]:
+def _parse(model: type[Given], rows: list[Any], place: str) -> tuple[list[tuple[int, Given]], list[Problem]]:
     parsed: list[tuple[int, Given]] = []
     problems: list[Problem] = []
     for position, row in enumerate(rows):

@@ -145,9 +145,7 @@ class QueueLoop:
         ]
 
     def _vote(self, number: int, worker: str, finding_id: str, ballot: Ballot) -> VoteCast:
-        return VoteCast(
-            part=self.part, finding_id=finding_id, round=number, worker=worker, **ballot._asdict()
-        )
+        return VoteCast(part=self.part, finding_id=finding_id, round=number, worker=worker, **ballot._asdict())
 
     def _settled(
         self, finding: FindingGrouped, votes: dict[str, list[tuple[Verdict, Basis | None]]], number: int

@@ -53,9 +53,7 @@ def convergence_block(
     if given.get("effectiveMaxRounds", max_rounds) != max_rounds:
         message = f"{given['effectiveMaxRounds']!r} is not maxRounds, which is {max_rounds}"
         raise SettingsError(Problem("effectiveMaxRounds", message, "set maxRounds alone: the other follows it"))
-    plan = PlanBodyVerification(
-        enabled=plan_verification.strip().lower() != "false", maxRounds=1, gating=True
-    )
+    plan = PlanBodyVerification(enabled=plan_verification.strip().lower() != "false", maxRounds=1, gating=True)
     plan.update(cast(PlanBodyVerification, given.get("planBodyVerification", {})))
     return ConvergenceBlock(
         enabled=given.get("enabled", True),

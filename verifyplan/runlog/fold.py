@@ -28,9 +28,7 @@ class CrossState:
     """What the events of a cross run add up to; fields are filled as events come."""
 
     started: RunStarted | None = None
-    groups: dict[Part, dict[str, FindingGrouped]] = field(
-        default_factory=lambda: {"findings": {}, "plan-body": {}}
-    )
+    groups: dict[Part, dict[str, FindingGrouped]] = field(default_factory=lambda: {"findings": {}, "plan-body": {}})
     votes: dict[tuple[Part, str], dict[int, dict[str, VoteCast]]] = field(default_factory=dict)
     classes: dict[tuple[Part, str], FindingClassified] = field(default_factory=dict)
     dispatches: dict[tuple[Part, int], list[DispatchClosed]] = field(default_factory=dict)

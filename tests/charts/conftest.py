@@ -1,0 +1,111 @@
+"""Small comparisons and tables with known numbers, for the charts."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pandas as pd
+import pytest
+
+from verifyplan.analysis.comparison import Comparison
+from verifyplan.protocol.vote import CLASSIFICATIONS
+
+COUNTS = {"a": [24, 33, 12, 11], "b": [30, 15, 22, 13]}
+MOVES = [[20, 2, 1, 1], [9, 10, 12, 2], [1, 2, 8, 1], [0, 1, 1, 9]]
+METRICS = ("precision", "recall", "f1", "false-consensus-rate", "false-demotion-rate")
+VALUES = {"a": [0.72, 0.91, 0.80, 0.44, 0.09], "b": [0.88, 0.78, 0.83, 0.14, 0.22]}
+
+
+def make_mix(a: str = "collaborative", b: str = "adversarial") -> pd.DataFrame:
+    rows = [
+        (label, name, n, n / 80, max(n / 80 - 0.09, 0), min(n / 80 + 0.1, 1))
+        for key, label in (("a", a), ("b", b))
+        for name, n in zip(CLASSIFICATIONS, COUNTS[key], strict=True)
+    ]
+    mix = pd.DataFrame(rows, columns=["reading", "classification", "n", "share", "low", "high"])
+    return mix.assign(classification=pd.Categorical(mix["classification"], CLASSIFICATIONS, ordered=True))
+
+
+def make_truth(a: str = "collaborative", b: str = "adversarial") -> pd.DataFrame:
+    rows = [
+        (label, metric, value, max(value - 0.1, 0), min(value + 0.1, 1), 20 + i)
+        for key, label in (("a", a), ("b", b))
+        for i, (metric, value) in enumerate(zip(METRICS, VALUES[key], strict=True))
+    ]
+    return pd.DataFrame(rows, columns=["reading", "metric", "value", "low", "high", "n"])
+
+
+def make_comparison(a: str = "collaborative", b: str = "adversarial", **changes: object) -> Comparison:
+    order = pd.CategoricalIndex(CLASSIFICATIONS, CLASSIFICATIONS, ordered=True)
+    comparison = Comparison(
+        a=a,
+        b=b,
+        findings=pd.DataFrame(),
+        transitions=pd.DataFrame(MOVES, index=order, columns=order),
+        mix=make_mix(a, b),
+        truth=make_truth(a, b),
+        summary=pd.DataFrame(),
+        tests=pd.DataFrame(),
+        n_findings=80,
+        n_runs=12,
+        resampled="runs",
+        synthetic=False,
+    )
+    return dataclasses.replace(comparison, **changes)
+
+
+def make_empty() -> Comparison:
+    mix = make_mix().assign(n=0, share=float("nan"), low=float("nan"), high=float("nan"))
+    truth = make_truth().assign(n=0, value=float("nan"), low=float("nan"), high=float("nan"))
+    nothing = make_comparison().transitions * 0
+    return make_comparison(mix=mix, truth=truth, transitions=nothing, n_findings=0, n_runs=0)
+
+
+def make_queue(a: str = "collaborative", b: str = "adversarial") -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "reading": [a] * 3 + [b] * 3,
+            "round": [0, 1, 2] * 2,
+            "waiting": [80, 24, 9, 80, 41, 10],
+            "resolved": [0, 56, 15, 0, 39, 31],
+            "n_runs": [12] * 6,
+        }
+    )
+
+
+def make_grid(n_findings: int = 12, n_workers: int = 4, n_rounds: int = 2) -> pd.DataFrame:
+    kinds = [
+        "agree",
+        "supplement",
+        "agree",
+        "burden-not-met",
+        "counter-evidence",
+        "agree",
+        "verification-error",
+    ]
+    rows = []
+    for finding in range(n_findings):
+        name = CLASSIFICATIONS[finding % 4]
+        for number in range(1, n_rounds + 1):
+            if number > 1 and finding % 4 != 2:
+                continue
+            for worker in range(n_workers):
+                found = number == 1 and worker == finding % n_workers
+                mark = "discovered" if found else kinds[(3 * finding + 5 * worker + number) % len(kinds)]
+                rows.append(
+                    {
+                        "finding_id": f"F-{finding + 1:03d}",
+                        "summary": f"Step {finding + 1} changes the schema before the backup is written",
+                        "round": number,
+                        "worker": f"worker-{worker + 1}",
+                        "mark": mark,
+                        "explanation": f"see src/steps/migrate.py:{finding + 10}",
+                        "classification": name,
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def comparison() -> Comparison:
+    return make_comparison()

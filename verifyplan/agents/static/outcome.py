@@ -1,0 +1,94 @@
+"""From what a checker saw to a vote: the answer to the plain claim, the claim's own form, the run's mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from verifyplan.agents.static.claims import Claim
+from verifyplan.agents.static.sources import Source
+from verifyplan.protocol.vote import Basis, Mode
+
+Says = Literal["yes", "partly", "no", "unknown", "misquoted"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a checker is given: the claim, the lines it may look at, the cited lines, and the quotation."""
+
+    claim: Claim
+    source: Source
+    line: int
+    last: int
+    quotes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a checker saw: whether the fact holds, negation aside, in a sentence that cites a place.
+
+    `misquoted` says that the evidence itself is wrong, which refutes a claim whatever it states. `note` is a
+    limit that holds beside it, such as a cited line that is off; as a sentence, too.
+    """
+
+    says: Says
+    why: str
+    note: str = ""
+
+
+Check = Callable[[Case], Look]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What becomes of the claim: it holds, holds with a caveat, is refuted, or stays undecided; and why."""
+
+    kind: Literal["holds", "caveat", "refuted", "undecided"]
+    why: str
+
+
+def judge(claim: Claim, look: Look) -> Outcome:
+    """The claim's outcome, from what was seen of its plain form.
+
+    A negated claim holds where the fact does not. What holds in part, or with a note, or leaves a part of the
+    sentence unread, holds with a caveat; a denied fact that has an unread condition cannot be refuted.
+
+    >>> judge(Claim("calls", "f", "g", negated=True), Look("yes", "a.py:3 calls g."))
+    Outcome(kind='refuted', why='a.py:3 calls g.')
+    """
+    if look.says == "unknown":
+        return Outcome("undecided", look.why)
+    if look.says == "partly":
+        return Outcome("caveat", look.why)
+    if look.says == "misquoted" or (look.says == "yes") == claim.negated:
+        return _refuted(claim, look)
+    note = look.note or (f"What {claim.unread!r} adds to the claim was not checked." if claim.unread else "")
+    return Outcome("caveat", f"{look.why} {note}") if note else Outcome("holds", look.why)
+
+
+def _refuted(claim: Claim, look: Look) -> Outcome:
+    if claim.negated and claim.unread and look.says == "yes":
+        return Outcome("undecided", f"{look.why} What {claim.unread!r} adds to the claim was not checked.")
+    return Outcome("refuted", look.why)
+
+
+def vote(outcome: Outcome, mode: Mode) -> dict[str, str | None]:
+    """The outcome as an answer on one finding; undecided is a doubt in one mode and consent in the other.
+
+    Only an adversarial disagreement has a basis: counter-evidence where the claim is refuted, burden-not-met
+    where nothing was decided. Source: SPEC B4.
+
+    >>> vote(Outcome("undecided", "Nothing is quoted."), "adversarial")["disagree_basis"]
+    'burden-not-met'
+    >>> vote(Outcome("undecided", "Nothing is quoted."), "collaborative")["verdict"]
+    'agree'
+    """
+    disagrees = outcome.kind == "refuted" or (outcome.kind == "undecided" and mode == "adversarial")
+    verdict = "disagree" if disagrees else "supplement" if outcome.kind == "caveat" else "agree"
+    basis: Basis = "counter-evidence" if outcome.kind == "refuted" else "burden-not-met"
+    return {
+        "verdict": verdict,
+        "disagree_basis": basis if disagrees and mode == "adversarial" else None,
+        "explanation": f"Undecided: {outcome.why}" if outcome.kind == "undecided" else outcome.why,
+    }

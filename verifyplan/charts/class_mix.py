@@ -1,0 +1,75 @@
+"""How the findings spread over the classes, under both readings."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from verifyplan.analysis.comparison import Comparison
+from verifyplan.charts.captions import INTERVALS, intervals_are, readings, sentences, subtitle, synthetic_is
+from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.interval_rows import interval_rows, labelled, whisker
+from verifyplan.charts.labels import count
+from verifyplan.charts.tables import checked
+from verifyplan.charts.theme import class_colors
+from verifyplan.protocol.vote import CLASSIFICATIONS
+
+COLUMNS = ("reading", "classification", "n", "share", "low", "high")
+TITLE = "How the findings are classed"
+
+
+def class_mix(comparison: Comparison) -> Figure:
+    """Bars of each class's share under both readings, with 95 % intervals, shares and counts beside them.
+
+    Reads `comparison.mix` (`reading, classification, n, share, low, high`). Shares that are missing are left
+    out and the caption says so; without any share the figure says that there are no findings. Raises
+    TableError where a column is missing.
+
+    >>> class_mix(comparison).caption  # doctest: +SKIP
+    'Share of 80 findings in each class, under collaborative and under adversarial. ...'
+    """
+    mix = checked(comparison.mix, COLUMNS, "comparison.mix").astype({"classification": str})
+    rows = labelled(mix)
+    if rows.empty:
+        return empty(TITLE, "There are no findings to class.", mix)
+    line = f"{count(comparison.n_findings, 'finding')}; lines: {INTERVALS}"
+    return figure(
+        interval_rows(
+            rows, [_bars(), whisker()], "classification", list(CLASSIFICATIONS), "Share of findings"
+        ),
+        title=TITLE,
+        subtitle=subtitle(line, comparison.synthetic),
+        caption=_caption(comparison, left_out=len(mix) - len(rows)),
+        data=mix,
+        description=_description(comparison, rows),
+    )
+
+
+def _bars() -> alt.Chart:
+    tooltip = [
+        alt.Tooltip("reading:N", title="Reading"),
+        alt.Tooltip("classification:N", title="Class"),
+        alt.Tooltip("n:Q", title="Findings"),
+        alt.Tooltip("told_share:N", title="Share"),
+        alt.Tooltip("told_interval:N", title="95 % interval"),
+    ]
+    color = alt.Color("classification:N", scale=class_colors(), legend=None)
+    bars: alt.Chart = alt.Chart().mark_bar(height=15).encode(x="share:Q", color=color, tooltip=tooltip)
+    return bars
+
+
+def _caption(comparison: Comparison, left_out: int) -> str:
+    a, b = readings(comparison, 80)
+    return sentences(
+        f"Share of {count(comparison.n_findings, 'finding')} in each class, under {a} and under {b}.",
+        "Bars: the share; lines: its interval; n: findings in the class.",
+        intervals_are(comparison),
+        f"Left out: {count(left_out, 'share')} without a number." if left_out else "",
+        synthetic_is(comparison.synthetic),
+    )
+
+
+def _description(comparison: Comparison, rows: pd.DataFrame) -> str:
+    told = rows["label"] + ": " + rows["classification"] + " " + rows["told_share"]
+    findings = count(comparison.n_findings, "finding")
+    return f"Bar chart of the share of {findings} in each class. {'; '.join(told)}."

@@ -1,0 +1,140 @@
+"""Charts as files: PNG, SVG, PDF, HTML that needs no network, and the Vega-Lite specification."""
+
+from __future__ import annotations
+
+import functools
+import html
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import vl_convert
+
+from verifyplan.charts.figure import Figure, spec, svg_text
+from verifyplan.charts.theme import FONT, INK, PAPER
+from verifyplan.errors import InputError, Problem, one_of
+from verifyplan.files import replacing
+
+PPI = 144
+"""Dots per inch of PNG files: sharp in print at one column's width."""
+
+
+def export(figure_or_chart: Figure | alt.TopLevelMixin, path: str | Path) -> Path:
+    """Write a figure, or any Altair chart, to `path` in the format of its suffix; return the path.
+
+    Suffixes: `.png` (144 dots an inch), `.svg`, `.pdf`, `.html` (interactive, with caption, works without
+    network) and `.json` (the Vega-Lite specification). Missing folders are made, and a file that is there
+    is replaced only when the new one is whole. An unknown suffix is an InputError. Texts of the data stay
+    text in every format.
+    """
+    target = Path(path)
+    render = _RENDERERS.get(target.suffix.lower())
+    if render is None:
+        message = f"there is no format for the suffix {target.suffix!r}"
+        raise InputError(
+            Problem(f"export to {target}", message, f"end the name in one of {one_of(_RENDERERS)}")
+        )
+    data = render(_as_figure(figure_or_chart))
+    with replacing(target) as temporary:
+        temporary.write_bytes(data)
+    return target
+
+
+class _Drawing:
+    """What a format needs of a figure or of a bare chart."""
+
+    def __init__(self, chart: alt.TopLevelMixin, caption: str, description: str | None) -> None:
+        self.spec = spec(chart)
+        self.caption = caption
+        self.title = _title(self.spec)
+        self.description = description or str(self.spec.get("description", self.title))
+
+
+def _as_figure(shown: Figure | alt.TopLevelMixin) -> _Drawing:
+    if isinstance(shown, Figure):
+        return _Drawing(shown.chart, shown.caption, shown.description)
+    return _Drawing(shown, "", None)
+
+
+def _title(chart: dict[str, Any]) -> str:
+    title = chart.get("title", "")
+    text = title.get("text", "") if isinstance(title, dict) else title
+    return " ".join(text) if isinstance(text, list) else str(text) or "Chart"
+
+
+def _png(drawing: _Drawing) -> bytes:
+    return bytes(vl_convert.vegalite_to_png(drawing.spec, ppi=PPI))
+
+
+def _svg(drawing: _Drawing) -> bytes:
+    return svg_text(drawing.spec, drawing.description).encode()
+
+
+def _pdf(drawing: _Drawing) -> bytes:
+    return bytes(vl_convert.vegalite_to_pdf(drawing.spec))
+
+
+def _json(drawing: _Drawing) -> bytes:
+    return (json.dumps(drawing.spec, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _html(drawing: _Drawing) -> bytes:
+    parts = {
+        "title": html.escape(drawing.title),
+        "description": html.escape(drawing.description),
+        "caption": html.escape(drawing.caption),
+        "svg": svg_text(drawing.spec, drawing.description),
+        "script": _script(),
+        "spec": _in_script(drawing.spec),
+    }
+    return _PAGE.format(font=FONT, ink=INK, paper=PAPER, **parts).encode()
+
+
+@functools.cache
+def _script() -> str:
+    """Vega-Embed, Vega-Lite and Vega as one script, as installed: nothing is loaded from elsewhere."""
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+
+
+def _in_script(value: object) -> str:
+    """JSON that may stand inside `<script>`: no text in it can end the script or begin a comment."""
+    text = json.dumps(value)  # ASCII, so the line separators that scripts mind are escaped as well
+    return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
+
+
+_RENDERERS: dict[str, Callable[[_Drawing], bytes]] = {
+    ".png": _png,
+    ".svg": _svg,
+    ".pdf": _pdf,
+    ".html": _html,
+    ".json": _json,
+}
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy"
+  content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:">
+<title>{title}</title>
+<style>
+body {{ margin: 2em; background: {paper}; color: {ink}; font: 15px/1.5 {font}; }}
+figure {{ margin: 0; }}
+figcaption {{ max-width: 52em; padding: 0 14px; }}
+</style>
+<script>{script}</script>
+</head>
+<body>
+<figure>
+<div id="chart" role="img" aria-label="{description}">{svg}</div>
+<figcaption>{caption}</figcaption>
+</figure>
+<script>
+vegaEmbed("#chart", {spec}, {{actions: false, renderer: "svg", ast: true}}).catch(console.error);
+</script>
+</body>
+</html>
+"""

@@ -1,0 +1,102 @@
+"""How well each reading finds what is true, where the truth is known."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from verifyplan.analysis.comparison import Comparison
+from verifyplan.charts.captions import INTERVALS, intervals_are, sentences, subtitle, synthetic_is
+from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.interval_rows import interval_rows, labelled, whisker
+from verifyplan.charts.labels import plain, short
+from verifyplan.charts.tables import checked
+from verifyplan.charts.theme import reading_colors, reading_shapes
+from verifyplan.errors import InputError, Problem
+
+COLUMNS = ("reading", "metric", "value", "low", "high", "n")
+TITLE = "How well each reading finds what is true"
+METRICS = {
+    "precision": "Precision ↑",
+    "recall": "Recall ↑",
+    "f1": "F1 ↑",
+    "false-consensus-rate": "False consensus ↓",
+    "false-demotion-rate": "False demotion ↓",
+}
+"""The metrics in the order drawn, each with the way that is better."""
+
+
+def truth_metrics(comparison: Comparison) -> Figure:
+    """Dots with 95 % intervals for precision, recall, F1, false consensus and false demotion by reading.
+
+    Reads `comparison.truth` (`reading, metric, value, low, high, n`); the axis runs from 0 to 100 %. Metrics
+    whose denominator is 0 (NaN) are left out and named in the caption. Raises InputError where no
+    finding's truth is known, and TableError where a column is missing.
+
+    >>> truth_metrics(comparison).description  # doctest: +SKIP
+    'Dot chart of metrics against the known truth. collaborative: precision 72 %, n = 20; ...'
+    """
+    if comparison.truth is None:
+        raise InputError(_NO_TRUTH)
+    truth = checked(comparison.truth, COLUMNS, "comparison.truth").astype({"metric": str})
+    names = [METRICS.get(metric, short(metric, 24)) for metric in truth["metric"]]
+    rows = labelled(truth.assign(name=names, metric=truth["metric"].map(plain), share=truth["value"]))
+    if rows.empty:
+        return empty(TITLE, "There is no metric whose denominator is above 0.", truth)
+    order = list(dict.fromkeys([*METRICS.values(), *names]))
+    return figure(
+        interval_rows(rows, [whisker(), _dots(rows)], "name", order, "Value of the metric"),
+        title=TITLE,
+        subtitle=subtitle(f"↑ more is better, ↓ less is better; lines: {INTERVALS}", comparison.synthetic),
+        caption=_caption(comparison, truth),
+        data=truth,
+        description=_description(rows),
+    )
+
+
+_NO_TRUTH = Problem(
+    "truth_metrics: comparison.truth",
+    "no finding's truth is known, so there is nothing to measure against",
+    "compare findings that have a column truth",
+)
+
+
+def _dots(rows: pd.DataFrame) -> alt.Chart:
+    labels = list(dict.fromkeys(rows["label"]))
+    dots: alt.Chart = (
+        alt.Chart()
+        .mark_point(filled=True, size=110, opacity=1)
+        .encode(
+            x="share:Q",
+            color=alt.Color("label:N", scale=reading_colors(labels), legend=None),
+            shape=alt.Shape("label:N", scale=reading_shapes(labels), legend=None),
+            tooltip=[
+                alt.Tooltip("reading:N", title="Reading"),
+                alt.Tooltip("metric:N", title="Metric"),
+                alt.Tooltip("told_share:N", title="Value"),
+                alt.Tooltip("told_interval:N", title="95 % interval"),
+                alt.Tooltip("n:Q", title="Denominator"),
+            ],
+        )
+    )
+    return dots
+
+
+def _caption(comparison: Comparison, truth: pd.DataFrame) -> str:
+    missing = truth[truth["value"].isna()]
+    named = (
+        missing["metric"].map(plain) + " under " + missing["reading"].map(lambda reading: short(reading, 80))
+    )
+    return sentences(
+        "Dots: the metric; lines: its interval; n: its denominator.",
+        "A finding held if it ended in full or partial consensus. False consensus: held, among false claims;"
+        " false demotion: not held, among true claims.",
+        intervals_are(comparison),
+        f"Left out, for their denominator is 0: {', '.join(named)}." if len(named) else "",
+        synthetic_is(comparison.synthetic),
+    )
+
+
+def _description(rows: pd.DataFrame) -> str:
+    told = rows["label"] + ": " + rows["metric"] + " " + rows["told_share"] + ", " + rows["told_n"]
+    return f"Dot chart of metrics against the known truth. {'; '.join(told)}."

@@ -1,0 +1,61 @@
+"""The command line as a whole: its commands, its errors in words, its exit codes (SPEC H2)."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from verifyplan.cli import cross, study, tables
+from verifyplan.errors import VerifyplanError
+from verifyplan.version import VERSION
+
+DONE, WANTING, USAGE, AGENTS_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
+
+app = typer.Typer(
+    name="verifyplan",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"verifyplan {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Run and study verification by agents: cross-verify findings, replay the votes, compare the modes.
+
+    Exit codes: 0 done; 1 checked and found wanting; 2 bad input or usage; 3 agents failed.
+    """
+
+
+for command in (cross.demo, cross.crossverify, study.compare, study.replay, study.explain, tables.convert):
+    app.command(no_args_is_help=command is not cross.demo)(command)
+app.command()(tables.datasets)
+
+
+def main() -> None:
+    """Run the command line; an error is told in words on standard error, without a traceback."""
+    try:
+        app()
+    except VerifyplanError as error:
+        typer.echo(f"Error: {error}", err=True)
+        sys.exit(error.exit_code)
+    except OSError as error:
+        typer.echo(f"Error: {error.filename or 'file'}: {error.strerror or error}", err=True)
+        sys.exit(USAGE)
+    except KeyboardInterrupt:
+        typer.echo("Interrupted; nothing is half-written.", err=True)
+        sys.exit(INTERRUPTED)

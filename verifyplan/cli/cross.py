@@ -1,0 +1,103 @@
+"""`crossverify` and `demo`: workers vote on findings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import verifyplan as vp
+from verifyplan.agents.static import CHECKERS
+from verifyplan.loops.run import Run
+
+
+def crossverify(
+    findings: Annotated[Path, typer.Argument(help="CSV or JSON: finding_id, summary, evidence, worker.")],
+    root: Annotated[Path, typer.Option(help="The folder that cited evidence lies in.")] = Path(),
+    workers: Annotated[str, typer.Option(help="The roster, in order; NAME or NAME=CHECKER, by comma.")] = ",".join(
+        CHECKERS
+    ),
+    task_type: Annotated[str | None, typer.Option(help="Chooses the settings; error-analysis is adversarial.")] = None,
+    adversarial: Annotated[bool | None, typer.Option(help="Overrules the task type's mode.")] = None,
+    max_rounds: Annotated[int | None, typer.Option(min=1, max=3, help="Overrules the number of rounds.")] = None,
+    plan_items: Annotated[Path | None, typer.Option(help="Items of a plan body, for implementation-planning.")] = None,
+    out: Annotated[Path, typer.Option(help="The artifact is written under this folder, in runs/.")] = Path(),
+    synthetic: Annotated[bool, typer.Option("--synthetic", help="Mark generated findings as such.")] = False,
+) -> None:
+    """Let workers vote on each other's findings, and write the state artifact.
+
+    Exit code 1: the gate of a plan body failed; 3: a round gave no result.
+
+    Examples:
+    verifyplan crossverify findings.csv --root src --task-type error-analysis
+
+    verifyplan crossverify findings.json --workers ann=window,bob=search,cy=syntax-tree
+    """
+    named = dict(_worker(part) for part in workers.split(",") if part.strip())
+    settings = {"adversarial": adversarial, "maxRounds": max_rounds}
+    run = vp.crossverify(
+        findings,
+        named,
+        task_type=task_type,
+        settings={key: value for key, value in settings.items() if value is not None},
+        root=root,
+        plan_items=plan_items,
+        out=out,
+        synthetic=synthetic,
+    )
+    typer.echo(str(run))
+    typer.echo(f"artifact: {run.path}")
+    if run.gate_passed is not None:
+        advice = "" if run.gating else " (advisory)"
+        typer.echo(f"plan body: {'passed' if run.gate_passed else 'failed'}{advice}")
+    code = _exit_code(run)
+    if code:
+        raise typer.Exit(code)
+
+
+def _worker(part: str) -> tuple[str, str]:
+    name, _, checker = part.strip().partition("=")
+    return name, checker or name
+
+
+def _exit_code(run: Run) -> int:
+    if run.status == "aborted-non-result":
+        return 3
+    return 1 if run.gating and run.gate_passed is False else 0
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="The folder for charts, tables and the report.")] = Path("out"),
+    claims: Annotated[int, typer.Option(min=1, help="Claims about this Python's library to verify now.")] = 60,
+) -> None:
+    """Run the main job: cross-verify claims about real code, compare the modes on recorded runs, write out/.
+
+    Example:
+    verifyplan demo --out out
+    """
+    made = vp.datasets.stdlib_claims(claims, seed=1)
+    root = vp.datasets.stdlib_root()
+    typer.echo(f"1. Cross-verifying {claims} claims about the standard library in both modes, now:")
+    for adversarial in (False, True):
+        run = vp.crossverify(
+            made,
+            CHECKERS,
+            task_type="demo",
+            settings={"adversarial": adversarial},
+            root=root,
+            out=out,
+        )
+        typer.echo(f"   {str(run).replace(chr(10), chr(10) + '   ')}")
+    recorded = vp.datasets.runs("stdlib-claims/adversarial")
+    comparison = vp.compare(recorded)
+    typer.echo("2. Comparing the modes on recorded runs over labelled claims:")
+    typer.echo("   " + str(comparison).replace("\n", "\n   "))
+    figures = {
+        "votes": vp.charts.vote_matrix(vp.vote_grid(run.frames)),
+        "rounds": vp.charts.rounds(vp.queue(vp.datasets.runs())),
+    }
+    path = vp.report(comparison, out, title="Adversarial against collaborative", more=figures)
+    recorded.save(out / "tables")
+    recorded.save_csv(out / "tables")
+    typer.echo(f"3. Report: {path}; charts (PNG, SVG, HTML) beside it; tables in {out / 'tables'}.")

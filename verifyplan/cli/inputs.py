@@ -1,0 +1,103 @@
+"""How runs are named in a shell: files, folders, globs, bundled sets, and tables of votes."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+import typer
+
+import verifyplan as vp
+from verifyplan.datasets import bundled
+from verifyplan.errors import InputError, Problem
+from verifyplan.frames.runset import RunSet
+
+
+class Reading(StrEnum):
+    """How recorded votes are read."""
+
+    collaborative = "collaborative"
+    adversarial = "adversarial"
+    recorded = "recorded"
+
+
+class MissingBasis(StrEnum):
+    """How an adversarial reading takes a disagree without a basis."""
+
+    infer = "infer"
+    counter_evidence = "counter-evidence"
+    burden_not_met = "burden-not-met"
+    refuse = "raise"
+
+
+Runs = Annotated[
+    list[str],
+    typer.Argument(help="Artifacts, folders, globs, saved tables, a bundled set, or a CSV or Parquet of votes."),
+]
+Rounds = Annotated[int | None, typer.Option("--max-rounds", min=1, help="Rounds allowed; each run's own if left out.")]
+Missing = Annotated[MissingBasis, typer.Option("--missing-basis", help="How a disagree without a basis is read.")]
+Truth = Annotated[Path | None, typer.Option(help="CSV with finding_id and truth.")]
+VoteColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        help="For a table of votes: which column is what, as item=claim,worker=judge,verdict=vote and, if there, "
+        "basis=, round=, run=, truth=, explanation=.",
+    ),
+]
+
+VOTE_TABLES = (".csv", ".parquet")
+
+
+def read_runs(paths: list[str], truth: Path | None = None, columns: str | None = None) -> RunSet:
+    """The runs that the arguments of a command name.
+
+    One argument that is no path but the name of a bundled set stands for that set, with its truth. With
+    `columns`, the one argument is a CSV or Parquet of votes. Raises InputError for what cannot be read.
+    """
+    if columns is not None:
+        runs = _votes(paths, columns)
+    elif len(paths) == 1 and not Path(paths[0]).exists() and paths[0] in set(bundled.names()["name"]):
+        runs = bundled.runs(paths[0])
+    else:
+        runs = vp.load(paths if len(paths) > 1 else paths[0])
+    return runs if truth is None else runs.with_truth(_truth(truth))
+
+
+def _votes(paths: list[str], columns: str) -> RunSet:
+    if len(paths) != 1 or Path(paths[0]).suffix not in VOTE_TABLES:
+        raise InputError(Problem("--columns", "goes with one CSV or Parquet of votes", "name one such file"))
+    pairs = [part.partition("=") for part in columns.split(",")]
+    wrong = [name for name, sign, value in pairs if not sign or not value or name not in _VOTE_COLUMNS]
+    named = {name.strip(): value.strip() for name, _, value in pairs}
+    missing = [name for name in ("item", "worker", "verdict") if name not in named]
+    if wrong or missing:
+        told = f"{wrong[0]!r} is no column's name" if wrong else f"does not say which column is the {missing[0]}"
+        fix = f"write name=column for some of {', '.join(_VOTE_COLUMNS)}; item, worker and verdict are needed"
+        raise InputError(Problem("--columns", told, fix))
+    return vp.from_votes(read_table(Path(paths[0])), **named)
+
+
+_VOTE_COLUMNS = ("item", "worker", "verdict", "basis", "round", "run", "truth", "explanation")
+
+
+def _truth(path: Path) -> pd.DataFrame:
+    table = read_table(path)
+    missing = [name for name in ("finding_id", "truth") if name not in table]
+    if missing:
+        fix = "give a table with the columns finding_id and truth"
+        raise InputError(Problem(str(path), f"has no column {missing[0]!r}", fix))
+    return table.assign(finding_id=table["finding_id"].astype("str"))
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """A CSV or Parquet file as a DataFrame; InputError if it is neither, or damaged."""
+    try:
+        return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
+    except OSError as error:
+        message = f"cannot be read ({error.strerror or error})"
+        raise InputError(Problem(str(path), message, "name a file that exists")) from None
+    except (ValueError, pd.errors.ParserError) as error:
+        raise InputError(Problem(str(path), f"is no table ({error})", "give a CSV or Parquet file")) from None
