@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
 
 from verifyplan.analysis.comparison import Comparison
+from verifyplan.charts import class_mix, rounds, transitions, truth_metrics, vote_matrix
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 COUNTS = {"a": [24, 33, 12, 11], "b": [30, 15, 22, 13]}
@@ -106,6 +108,68 @@ def make_grid(n_findings: int = 12, n_workers: int = 4, n_rounds: int = 2) -> pd
     return pd.DataFrame(rows)
 
 
+class Seen(HTMLParser):
+    """What a browser would make of a page or picture: its elements, their attributes, its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags, self.attributes, self.texts, self.scripts = [], [], [], []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes.extend((tag, name, value or "") for name, value in attrs)
+
+    def handle_data(self, data):
+        (self.scripts if self.cdata_elem == "script" else self.texts).append(data)
+
+    def values(self, name: str) -> list[str]:
+        return [value for _, own, value in self.attributes if own == name]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.texts)
+
+
 @pytest.fixture
 def comparison() -> Comparison:
     return make_comparison()
+
+
+@pytest.fixture
+def comparison_of():
+    return make_comparison
+
+
+@pytest.fixture
+def empty_comparison() -> Comparison:
+    return make_empty()
+
+
+@pytest.fixture
+def queue_of():
+    return make_queue
+
+
+@pytest.fixture
+def grid_of():
+    return make_grid
+
+
+@pytest.fixture
+def five(comparison):
+    """Every chart, by name."""
+    return {
+        "class_mix": class_mix(comparison),
+        "transitions": transitions(comparison),
+        "truth_metrics": truth_metrics(comparison),
+        "rounds": rounds(make_queue()),
+        "vote_matrix": vote_matrix(make_grid()),
+    }
+
+
+@pytest.fixture
+def seen():
+    """A function from a page, or a figure as a notebook shows it, to what is seen."""
+    return lambda shown: Seen(shown if isinstance(shown, str) else shown._repr_html_())

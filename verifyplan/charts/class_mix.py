@@ -34,9 +34,7 @@ def class_mix(comparison: Comparison) -> Figure:
         return empty(TITLE, "There are no findings to class.", mix)
     line = f"{count(comparison.n_findings, 'finding')}; lines: {INTERVALS}"
     return figure(
-        interval_rows(
-            rows, [_bars(), whisker()], "classification", list(CLASSIFICATIONS), "Share of findings"
-        ),
+        interval_rows(rows, [_bars(), whisker()], "classification", list(CLASSIFICATIONS), "Share of findings"),
         title=TITLE,
         subtitle=subtitle(line, comparison.synthetic),
         caption=_caption(comparison, left_out=len(mix) - len(rows)),

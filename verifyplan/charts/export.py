@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import functools
+import hashlib
 import html
 import json
 from collections.abc import Callable
@@ -33,10 +35,8 @@ def export(figure_or_chart: Figure | alt.TopLevelMixin, path: str | Path) -> Pat
     render = _RENDERERS.get(target.suffix.lower())
     if render is None:
         message = f"there is no format for the suffix {target.suffix!r}"
-        raise InputError(
-            Problem(f"export to {target}", message, f"end the name in one of {one_of(_RENDERERS)}")
-        )
-    data = render(_as_figure(figure_or_chart))
+        raise InputError(Problem(f"export to {target}", message, f"end the name in one of {one_of(_RENDERERS)}"))
+    data = render(_drawing(figure_or_chart))
     with replacing(target) as temporary:
         temporary.write_bytes(data)
     return target
@@ -52,7 +52,7 @@ class _Drawing:
         self.description = description or str(self.spec.get("description", self.title))
 
 
-def _as_figure(shown: Figure | alt.TopLevelMixin) -> _Drawing:
+def _drawing(shown: Figure | alt.TopLevelMixin) -> _Drawing:
     if isinstance(shown, Figure):
         return _Drawing(shown.chart, shown.caption, shown.description)
     return _Drawing(shown, "", None)
@@ -65,7 +65,7 @@ def _title(chart: dict[str, Any]) -> str:
 
 
 def _png(drawing: _Drawing) -> bytes:
-    return bytes(vl_convert.vegalite_to_png(drawing.spec, ppi=PPI))
+    return vl_convert.vegalite_to_png(drawing.spec, ppi=PPI)
 
 
 def _svg(drawing: _Drawing) -> bytes:
@@ -73,7 +73,7 @@ def _svg(drawing: _Drawing) -> bytes:
 
 
 def _pdf(drawing: _Drawing) -> bytes:
-    return bytes(vl_convert.vegalite_to_pdf(drawing.spec))
+    return vl_convert.vegalite_to_pdf(drawing.spec)
 
 
 def _json(drawing: _Drawing) -> bytes:
@@ -81,19 +81,26 @@ def _json(drawing: _Drawing) -> bytes:
 
 
 def _html(drawing: _Drawing) -> bytes:
-    parts = {
-        "title": html.escape(drawing.title),
-        "description": html.escape(drawing.description),
-        "caption": html.escape(drawing.caption),
-        "svg": svg_text(drawing.spec, drawing.description),
-        "script": _script(),
-        "spec": _in_script(drawing.spec),
-    }
-    return _PAGE.format(font=FONT, ink=INK, paper=PAPER, **parts).encode()
+    """A page that names the two scripts it runs by their hashes, so that no other can run or be loaded."""
+    draw = f'vegaEmbed("#chart", {_in_script(drawing.spec)}, {_OPTIONS}).catch(console.error);'
+    page = _PAGE.format(
+        scripts=" ".join(_hash(script) for script in (_library(), draw)),
+        title=html.escape(drawing.title),
+        description=html.escape(drawing.description),
+        caption=html.escape(drawing.caption),
+        svg=svg_text(drawing.spec, drawing.description),
+        library=_library(),
+        draw=draw,
+    )
+    return page.encode()
+
+
+def _hash(script: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 @functools.cache
-def _script() -> str:
+def _library() -> str:
     """Vega-Embed, Vega-Lite and Vega as one script, as installed: nothing is loaded from elsewhere."""
     return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
 
@@ -112,29 +119,30 @@ _RENDERERS: dict[str, Callable[[_Drawing], bytes]] = {
     ".json": _json,
 }
 
-_PAGE = """<!DOCTYPE html>
+_OPTIONS = '{actions: false, renderer: "svg", ast: true}'
+"""No menu; and expressions are interpreted, which needs no right to make code out of text."""
+
+_PAGE = f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy"
-  content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:">
-<title>{title}</title>
+  content="default-src 'none'; script-src {{scripts}}; style-src 'unsafe-inline'; img-src data:">
+<title>{{title}}</title>
 <style>
-body {{ margin: 2em; background: {paper}; color: {ink}; font: 15px/1.5 {font}; }}
-figure {{ margin: 0; }}
-figcaption {{ max-width: 52em; padding: 0 14px; }}
+body {{{{ margin: 2em; background: {PAPER}; color: {INK}; font: 15px/1.5 {FONT}; }}}}
+figure {{{{ margin: 0; }}}}
+figcaption {{{{ max-width: 52em; padding: 0 14px; }}}}
 </style>
-<script>{script}</script>
+<script>{{library}}</script>
 </head>
 <body>
 <figure>
-<div id="chart" role="img" aria-label="{description}">{svg}</div>
-<figcaption>{caption}</figcaption>
+<div id="chart" role="img" aria-label="{{description}}">{{svg}}</div>
+<figcaption>{{caption}}</figcaption>
 </figure>
-<script>
-vegaEmbed("#chart", {spec}, {{actions: false, renderer: "svg", ast: true}}).catch(console.error);
-</script>
+<script>{{draw}}</script>
 </body>
 </html>
 """

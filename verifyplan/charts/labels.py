@@ -27,7 +27,7 @@ def short(text: object, width: int, *, keep_end: bool = True) -> str:
     kept.
 
     >>> short("adversarial, max_rounds = 12", 16), short("The backup is never tested", 14, keep_end=False)
-    ('adversaria… = 12', 'The backup is…')
+    ('adversaria…= 12', 'The backup is…')
     """
     line = " ".join(plain(text).split()) or "(empty)"
     if len(line) <= width:
@@ -43,7 +43,7 @@ def shortened(texts: Iterable[object], width: int) -> dict[str, str]:
 
     >>> labels = shortened(["adversarial, max_rounds=2, w=3", "adversarial, max_rounds=3, w=3"], 16)
     >>> list(labels.values())
-    ['…max_rounds=2, …', '…max_rounds=3, …']
+    ['…max_rounds=2,…', '…max_rounds=3,…']
     """
     whole = list(dict.fromkeys(map(str, texts)))
     labels = [short(text, width) for text in whole]

@@ -65,7 +65,7 @@ def _names(base: alt.Chart, rows: pd.DataFrame, labels: list[str], top: int) -> 
     symbol = ends.mark_point(filled=True, size=110, opacity=1, aria=False).encode(
         x=alt.value(PLOT + 10), shape=alt.Shape("label:N", scale=reading_shapes(labels), legend=None)
     )
-    name = ends.mark_text(align="left").encode(x=alt.value(PLOT + 22), text="label:N", color=alt.value(INK))
+    name = ends.mark_text(align="left", limit=240).encode(x=alt.value(PLOT + 22), text="label:N", color=alt.value(INK))
     return [symbol, name]
 
 
@@ -82,9 +82,7 @@ def _ends(rows: pd.DataFrame, top: int) -> pd.DataFrame:
 def _numbers(rows: pd.DataFrame, labels: list[str]) -> alt.LayerChart:
     """The numbers under the rounds: how many wait, and how many the round took off the queue."""
     axis = alt.Axis(domain=False, ticks=False, grid=False, labelColor=FAINT)
-    base = alt.Chart(inline(rows)).encode(
-        x=_stage(rows, None), y=alt.Y("label:N", sort=labels, axis=axis, title=None)
-    )
+    base = alt.Chart(inline(rows)).encode(x=_stage(rows, None), y=alt.Y("label:N", sort=labels, axis=axis, title=None))
     waiting = base.mark_text(align="right", xOffset=2).encode(text="told:N")
     resolved = base.mark_text(align="left", xOffset=7, color=FAINT).encode(text="told_resolved:N")
     return alt.LayerChart(layer=[waiting, resolved]).properties(width=PLOT, height=alt.Step(20))

@@ -63,8 +63,7 @@ def _caption(rows: pd.DataFrame, left_out: int, synthetic: bool) -> str:
     first = rows.drop_duplicates("label").sort_index()
     sizes = ", ".join(first["waiting"].map("{:,}".format) + " under " + first["label"])
     return sentences(
-        f"Findings that wait to be classed, as queued and after each round, summed over {runs}; n at first:"
-        f" {sizes}.",
+        f"Findings that wait to be classed, as queued and after each round, summed over {runs}; n at first: {sizes}.",
         "Counts, so without intervals.",
         f"Left out: {count(left_out, 'row')} without a number." if left_out else "",
         synthetic_is(synthetic),

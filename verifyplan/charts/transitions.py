@@ -66,16 +66,25 @@ def _move(before: int, after: int) -> str:
 
 def _map(comparison: Comparison, cells: pd.DataFrame) -> alt.LayerChart:
     a, b = readings(comparison, 26)
-    base = alt.Chart(inline(cells)).encode(
+    base = alt.Chart(inline(_told(comparison, cells))).encode(
         x=alt.X("after:N", **_classes(b, orient="top", labelAngle=0)),
         y=alt.Y("before:N", **_classes(a)),
+        description="told:N",  # Vega-Lite's own would put the axes' titles, any text, into an expression
     )
     ink = alt.when("datum.n > 0").then(alt.value(INK)).otherwise(alt.value(FAINT))
     number = base.mark_text(fontSize=SIZE + 3).encode(text=alt.Text("n:Q", format=",d"), color=ink)
-    totals = number.properties(data=inline(_totals(cells))).encode(color=alt.value(FAINT))
-    layers = alt.LayerChart(layer=[*_tiles(base, comparison, int(cells["n"].max())), number, totals])
+    totals = number.properties(data=inline(_told(comparison, _totals(cells)))).encode(color=alt.value(FAINT))
+    layers = alt.LayerChart(layer=[*_tiles(base, int(cells["n"].max())), number, totals])
     steps = len(CLASSIFICATIONS) + 1
     return layers.properties(width=CELL_WIDTH * steps, height=CELL_HEIGHT * steps)
+
+
+def _told(comparison: Comparison, cells: pd.DataFrame) -> pd.DataFrame:
+    """The cells with their words for tooltips and for readers who hear them."""
+    told_from = cells["before"] + " under " + plain(comparison.a)
+    told_to = cells["after"] + " under " + plain(comparison.b)
+    told = cells["n"].map("{:,}: ".format) + told_from + ", " + told_to
+    return cells.assign(told_from=told_from, told_to=told_to, told=told)
 
 
 def _classes(reading: str, **look: str | int) -> dict[str, Any]:
@@ -85,7 +94,7 @@ def _classes(reading: str, **look: str | int) -> dict[str, Any]:
     return {"scale": scale, "axis": alt.Axis.from_dict(axis), "title": f"Class under {reading}"}
 
 
-def _tiles(base: alt.Chart, comparison: Comparison, most: int) -> list[alt.Chart]:
+def _tiles(base: alt.Chart, most: int) -> list[alt.Chart]:
     """The coloured cells, as deep as the square root of the count, and the outlines of the diagonal."""
     moves = alt.Scale(domain=[SAME, NEARER, FARTHER], range=["#b9bec5", SKY, ORANGE])
     depth = alt.Scale(type="sqrt", domain=[0, most], range=[0, 1])
@@ -93,8 +102,8 @@ def _tiles(base: alt.Chart, comparison: Comparison, most: int) -> list[alt.Chart
         color=alt.Color("move:N", scale=moves, legend=None),
         fillOpacity=alt.FillOpacity("n:Q", scale=depth, legend=None),
         tooltip=[
-            alt.Tooltip("before:N", title=f"Class under {plain(comparison.a)}"),
-            alt.Tooltip("after:N", title=f"Class under {plain(comparison.b)}"),
+            alt.Tooltip("told_from:N", title="From"),
+            alt.Tooltip("told_to:N", title="To"),
             alt.Tooltip("n:Q", title="Findings"),
             alt.Tooltip("move:N", title="Move"),
         ],

@@ -84,9 +84,7 @@ def _dots(rows: pd.DataFrame) -> alt.Chart:
 
 def _caption(comparison: Comparison, truth: pd.DataFrame) -> str:
     missing = truth[truth["value"].isna()]
-    named = (
-        missing["metric"].map(plain) + " under " + missing["reading"].map(lambda reading: short(reading, 80))
-    )
+    named = missing["metric"].map(plain) + " under " + missing["reading"].map(lambda reading: short(reading, 80))
     return sentences(
         "Dots: the metric; lines: its interval; n: its denominator.",
         "A finding held if it ended in full or partial consensus. False consensus: held, among false claims;"

@@ -14,7 +14,8 @@ from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 COLUMNS = ("finding_id", "summary", "round", "worker", "mark", "explanation", "classification")
-TEXTS = ("finding_id", "summary", "worker", "explanation", "classification")
+TEXTS = {"finding_id": "", "summary": "", "worker": "", "explanation": "", "classification": "not classed"}
+"""Columns of text, and what stands where a text is missing."""
 TITLE = "Who voted what"
 GAP = "\N{EN SPACE}"
 """Between a finding's id and its summary; labels hold no such space, so no two rows have one name."""
@@ -61,17 +62,19 @@ def _check_marks(grid: pd.DataFrame) -> None:
 def _rows(grid: pd.DataFrame) -> pd.DataFrame:
     """The rows in the order drawn, with short labels of findings and workers."""
     rank = grid["classification"].astype(str).map({name: i for i, name in enumerate(CLASSIFICATIONS)})
-    rows = grid.astype({"finding_id": str, "worker": str, "mark": str})
+    rows = grid.assign(**{column: _text(grid[column], missing) for column, missing in TEXTS.items()})
     rows = rows.loc[rank.sort_values(kind="stable", na_position="last").index]
-    ids, workers = shortened(grid["finding_id"], 16), shortened(grid["worker"], 18)
-    summaries = (
-        rows.groupby("finding_id")["summary"].first().map(lambda text: short(text, 46, keep_end=False))
-    )
+    ids, workers = shortened(rows["finding_id"].sort_index(), 16), shortened(rows["worker"].sort_index(), 18)
+    summaries = rows.groupby("finding_id")["summary"].first().map(lambda text: short(text, 46, keep_end=False))
     return rows.assign(
         finding=rows["finding_id"].map(ids) + GAP + rows["finding_id"].map(summaries),
         voter=rows["worker"].map(workers),
-        **{column: rows[column].map(plain) for column in TEXTS},
+        mark=rows["mark"].astype(str),
     )
+
+
+def _text(texts: pd.Series, missing: str) -> pd.Series:
+    return texts.astype(object).where(texts.notna(), missing).map(plain)
 
 
 def _caption(rows: pd.DataFrame, n_findings: int, synthetic: bool) -> str:

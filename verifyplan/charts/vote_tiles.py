@@ -30,9 +30,7 @@ def vote_tiles(rows: pd.DataFrame) -> alt.VConcatChart:
     lettered = rows.assign(letter=rows["mark"].map(MARK_LETTERS.__getitem__))
     panels = [_panel(lettered, number) for number in sorted(set(rows["round"]))]
     row = alt.HConcatChart(hconcat=[_names(rows), *panels, _classes(rows)], spacing=18)
-    own = alt.Resolve(
-        scale={"color": "independent", "fill": "independent"}
-    )  # votes and classes differ in colours
+    own = alt.Resolve(scale={"color": "independent", "fill": "independent"})  # votes and classes differ in colours
     return alt.VConcatChart(vconcat=[_key(lettered), row.properties(resolve=own)], spacing=14, resolve=own)
 
 
@@ -45,7 +43,7 @@ def _names(rows: pd.DataFrame) -> alt.Chart:
     """The findings' names, as wide as they are."""
     findings = rows.drop_duplicates("finding")[["finding"]]
     base = alt.Chart(inline(findings), width=1, height=STEP * len(findings))
-    names: alt.Chart = base.mark_text(align="left", x=0).encode(y=_finding(rows), text="finding:N")
+    names: alt.Chart = base.mark_text(align="left", x=0, limit=400).encode(y=_finding(rows), text="finding:N")
     return names
 
 

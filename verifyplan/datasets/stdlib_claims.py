@@ -363,7 +363,8 @@ def _is_false(fact: _Fact, detail: str, same_name: list[_Definition]) -> bool:
             return not any(_related(name, detail) for name in fact.module.imports)
         case "base-class":
             return all(_no_base(fact.module, one, detail) for one in same_name)
-    return all(int(detail) != one.line for one in same_name)
+    bare = _last(fact.subject)  # a bare name at the line of a namesake would be true
+    return all(int(detail) != one.line for one in fact.module.definitions if one.bare == bare)
 
 
 def _last(name: str) -> str:

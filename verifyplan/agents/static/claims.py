@@ -142,5 +142,5 @@ def _default_roles(sentence: Sentence, names: list[str]) -> Roles | None:
     if len(names) == 3 and {"is", "default"} <= gaps[1]:
         return names[2], names[1], raw[0]
     value = raw[2] if len(names) == 3 else ""
-    turned = {"of", "in", "to", "for"} & gaps[1]
+    turned = {"of", "in", "to", "for"} & gaps[1] and not {"in", "for", "inside"} & gaps[0]
     return (names[1], names[0], value) if turned else (names[0], names[1], value)

@@ -17,7 +17,7 @@ _HEADER_LINES = 30
 def definitions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, Definition]]:
     r"""Qualified names and nodes of all definitions, at any depth, in the order in which they stand.
 
-    >>> [name for name, _ in definitions(ast.parse("class C:\\n  def f(self): pass"))]
+    >>> [name for name, _ in definitions(ast.parse("class C:\n  def f(self): pass"))]
     ['C', 'C.f']
     """
     waiting: list[tuple[str, ast.AST]] = [(prefix, tree)]

@@ -37,7 +37,7 @@ def read_evidence(text: str) -> Evidence:
     At most 5 places and 60 quoted lines of the first 100,000 characters are read; a text that cites or quotes
     nothing gives empty tuples, never an error. Source: SPEC B4, B7.
 
-    >>> read_evidence("json/decoder.py:12\\n> def parse(text):")
+    >>> read_evidence("json/decoder.py:12\n> def parse(text):")
     Evidence(places=(Place(path='json/decoder.py', line=12, last=12),), quotes=('def parse(text):',))
     """
     lines = text[:_LONGEST].replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -26,8 +26,9 @@ def check(case: Case) -> Look:
         return _by_quotation(case, case.line)
     found = _places(case)
     if not found:
-        reads = case.source.line(case.line).strip()[:80] or "nothing"
-        return Look("misquoted", f"The quoted text stands nowhere in the file; {case.source.at(case.line)}: {reads}")
+        line = min(case.line, len(case.source.lines))
+        reads = f"{case.source.at(line)} reads: {case.source.line(line).strip()[:80] or 'nothing'}"
+        return Look("misquoted", f"The quoted text stands nowhere in the file; {reads}")
     if any(case.line <= number <= case.last for number in found):
         return _by_quotation(case, next(number for number in found if case.line <= number <= case.last))
     return _elsewhere(case, patterns.nearest(found, case.line))

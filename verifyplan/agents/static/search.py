@@ -34,9 +34,11 @@ def _line(case: Case) -> Look:
     if at:
         number = patterns.nearest(at, case.line)
         return Look("yes", f"{case.source.at(number)} {claim.kind} {claim.detail}.")
-    start = case.source.at(case.source.first)
-    why = f"No line of {_searched(case)} {claim.kind} {claim.detail}, searched from {start} on."
-    return Look("no" if case.source.whole else "unknown", why)
+    defined = patterns.hits(patterns.defines(claim.subject), case.source.numbered()) if claim.subject else []
+    start = case.source.at(defined[0] if defined else case.source.first)
+    why = f"No line of {_searched(case)}, in which {start} was looked at, too, {claim.kind} {claim.detail}."
+    known = case.source.whole and (defined or claim.kind == "imports")
+    return Look("no" if known else "unknown", why)
 
 
 def _location(case: Case, at: list[int]) -> Look:

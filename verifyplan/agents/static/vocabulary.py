@@ -39,9 +39,7 @@ NEGATIONS = _words("not no never neither nor none nothing without lacks lack can
 QUANTIFIERS = _words("always only every exactly unconditionally all both also first last sometimes rarely")
 """Words whose part of the claim no checker here can judge."""
 
-CUTS = _words(
-    "when if unless whenever because while after before so since which whose except but and or for that where"
-)
+CUTS = _words("when if unless whenever because while after before so since whose except but and or for where")
 """Words that begin a part of the sentence which is not read, once it has named two things."""
 
 FILLERS = _words(

@@ -1,0 +1,114 @@
+"""SPEC B7 over columns: equal to a plain reading vote by vote, and clear about what cannot be classified."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from analysis.ballot_tables import by_hand, frame, tables
+from hypothesis import given
+from hypothesis import strategies as st
+
+import verifyplan as vp
+from verifyplan.errors import SettingsError, TableError
+from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MODES
+from verifyplan.rules.classification import RULES
+
+OUT = ["classification", "decided_round", "rule", "censored", "filled_bases"]
+
+
+def votes(*rows, **more) -> pd.DataFrame:
+    columns = ["finding_id", "round", "worker", "verdict", "disagree_basis"]
+    return pd.DataFrame(rows, columns=columns).assign(run_id="r", **more)
+
+
+@given(tables, st.sampled_from(MODES), st.integers(1, 4), st.sampled_from(["infer", *BASES]), st.randoms())
+def test_columns_give_what_a_reading_vote_by_vote_gives(findings, mode, max_rounds, missing_basis, random):
+    table = frame(findings)
+    rows = list(range(len(table)))
+    random.shuffle(rows)  # the order of the rows says nothing
+    got = vp.classify(table.iloc[rows], mode=mode, max_rounds=max_rounds, missing_basis=missing_basis)
+    expected = {key: by_hand(rounds, mode, max_rounds, missing_basis) for key, rounds in findings.items()}
+    assert {tuple(row[:2]): tuple(row[2:]) for row in got.itertuples(index=False)} == expected
+
+
+def test_the_result_is_typed_and_in_order_of_appearance():
+    table = votes(("F-2", 1, "a", "agree", None), ("F-1", 1, "a", "agree", None))
+    got = vp.classify(table, mode="adversarial")
+    assert got.columns.tolist() == ["run_id", "finding_id", *OUT]
+    assert got["finding_id"].tolist() == ["F-2", "F-1"]
+    assert got["classification"].cat.categories.tolist() == list(CLASSIFICATIONS)
+    assert got["classification"].cat.ordered
+    assert got["rule"].cat.categories.tolist() == list(RULES)
+
+
+def test_an_iteration_is_part_of_the_key():
+    table = votes(("F", 1, "a", "agree", None), ("F", 1, "a", "disagree", "burden-not-met"), iteration=[1, 2])
+    got = vp.classify(table, mode="adversarial", max_rounds=1)
+    assert got["iteration"].tolist() == [1, 2]
+    assert got["classification"].tolist() == ["full-consensus", "worker-unique"]
+
+
+def test_an_empty_table_gives_an_empty_result():
+    assert vp.classify(votes(), mode="adversarial").columns.tolist() == ["run_id", "finding_id", *OUT]
+
+
+def test_the_input_is_not_changed():
+    table = votes(("F", 1, "a", "disagree", None))
+    before = table.copy()
+    vp.classify(table, mode="adversarial")
+    pd.testing.assert_frame_equal(table, before)
+
+
+@pytest.mark.parametrize("dtype", ["category", "str", "object"])
+def test_texts_of_any_pandas_type_are_read_alike(dtype):
+    table = votes(("F", 1, "a", "agree", None), ("F", 1, "b", "disagree", "counter-evidence"))
+    columns = ["run_id", "finding_id", "worker", "verdict", "disagree_basis"]
+    got = vp.classify(table.astype(dict.fromkeys(columns, dtype)), mode="adversarial", max_rounds=1)
+    assert got["rule"].tolist() == ["hard-refute"]
+
+
+def test_raise_names_the_votes_of_executed_rounds_only():
+    table = votes(
+        ("F", 1, "a", "agree", None),
+        ("F", 2, "late", "disagree", None),  # never read: round 1 settles F
+        ("G", 1, "bob", "disagree", None),
+        ("G", 1, "a", "agree", None),
+    )
+    with pytest.raises(TableError, match="the disagree of 'bob' on finding 'G' of run 'r' in round 1") as raised:
+        vp.classify(table, mode="adversarial", missing_basis="raise")
+    assert "late" not in str(raised.value)
+    assert vp.classify(table, mode="collaborative", missing_basis="raise")["filled_bases"].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([("F", 1, "a", "agree", None), ("F", 3, "a", "agree", None)], "the rounds of finding 'F' of run 'r' have a gap"),
+        ([("F", 2, "a", "agree", None)], "have a gap"),
+        ([("F", 1, "a", "agree", None)] * 2, "'a' votes a second time on finding 'F' of run 'r' in round 1"),
+        ([("F", 0, "a", "agree", None)], "column round: .*0.* in row 0 is no round"),
+        ([("F", 1.5, "a", "agree", None)], "column round: .*1.5"),
+        ([("F", None, "a", "agree", None)], "is no round"),
+        ([("F", 10**12, "a", "agree", None)], "is no round"),
+        ([("F", 1, "a", "maybe", None)], "column verdict: holds 'maybe'. Fix: use 'agree'"),
+        ([("F", 1, "a", None, None)], "column verdict: is empty in 1 rows"),
+        ([("F", 1, "a", "disagree", "a hunch")], "column disagree_basis: holds 'a hunch'"),
+        ([("F", 1, None, "agree", None)], "column worker: is empty in 1 rows"),
+        ([(None, 1, "a", "agree", None)], "column finding_id: is empty"),
+    ],
+)
+def test_tables_that_make_no_sense_are_refused(rows, message):
+    with pytest.raises(TableError, match=message):
+        vp.classify(votes(*rows), mode="adversarial")
+
+
+def test_missing_columns_are_all_told():
+    with pytest.raises(TableError) as raised:
+        vp.classify(votes().drop(columns=["round", "worker"]), mode="adversarial")
+    assert [problem.place for problem in raised.value.problems] == ["votes: column round", "votes: column worker"]
+
+
+def test_settings_that_make_no_sense_are_all_told():
+    with pytest.raises(SettingsError) as raised:
+        vp.classify(votes(), mode="friendly", max_rounds=0, missing_basis="guess")
+    assert {problem.place for problem in raised.value.problems} == {"mode", "max_rounds", "missing_basis"}

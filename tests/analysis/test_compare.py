@@ -1,0 +1,148 @@
+"""SPEC F1: the comparison's tables agree with each other, with truth, and with counts made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from analysis.ballot_tables import frame, tables
+from hypothesis import given
+from hypothesis import strategies as st
+
+import verifyplan as vp
+from verifyplan.analysis.bootstrap import interval, resample
+from verifyplan.analysis.metrics import SHAPE
+from verifyplan.analysis.symmetry import symmetry_tests
+from verifyplan.errors import InputError, SettingsError
+from verifyplan.protocol.vote import HELD
+
+
+def from_frame(votes: pd.DataFrame, truth=None) -> vp.RunSet:
+    named = {"item": "finding_id", "worker": "worker", "verdict": "verdict", "basis": "disagree_basis"}
+    return vp.from_votes(votes, **named, round="round", run="run_id", explanation="explanation", truth=truth)
+
+
+@given(tables, st.data())
+def test_tables_of_a_comparison_agree_with_each_other(findings, data):
+    votes = frame(findings)
+    truths = {key: data.draw(st.booleans()) for key in findings}
+    votes["truth"] = [truths[key] for key in zip(votes["run_id"], votes["finding_id"], strict=True)]
+    comparison = vp.compare(from_frame(votes, "truth"), resamples=50)
+    table, n = comparison.findings, len(findings)
+    assert comparison.n_findings == len(table) == comparison.transitions.to_numpy().sum() == n
+    moved = comparison.transitions.to_numpy()
+    summary = comparison.summary.set_index("metric")
+    assert table["changed"].sum() == n - np.trace(moved) == round(summary.loc["changed", "difference"] * n)
+    for side, reading in (("a", comparison.a), ("b", comparison.b)):
+        held = table[f"classification_{side}"].isin(HELD)
+        true = table["truth"].astype(bool)
+        got = comparison.truth[comparison.truth["reading"] == reading].set_index("metric")
+        assert got.loc["false-consensus-rate", "n"] == (~true).sum()
+        assert got.loc["precision", "value"] == pytest.approx(_share(held & true, held), nan_ok=True)
+        assert got.loc["recall", "value"] == pytest.approx(_share(held & true, true), nan_ok=True)
+        assert got.loc["false-consensus-rate", "value"] == pytest.approx(_share(held & ~true, ~true), nan_ok=True)
+        assert got.loc["false-demotion-rate", "value"] == pytest.approx(_share(~held & true, true), nan_ok=True)
+        mix = comparison.mix[comparison.mix["reading"] == reading]
+        assert mix["n"].sum() == n
+        assert mix["share"].sum() == pytest.approx(1)
+
+
+def _share(part: pd.Series, whole: pd.Series) -> float:
+    return part.sum() / whole.sum() if whole.sum() else float("nan")
+
+
+def many(runs: int, each: int = 4) -> pd.DataFrame:
+    """Runs whose findings are all held in even runs, and all refuted by counter-evidence in odd ones."""
+    rows = [
+        {"run_id": f"r{i}", "finding_id": f"F{j}", "round": 1, "worker": worker, "explanation": "",
+         "verdict": "disagree" if i % 2 and worker == "b" else "agree",
+         "disagree_basis": "counter-evidence" if i % 2 and worker == "b" else None}
+        for i in range(runs) for j in range(each) for worker in "abc"
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_ten_runs_are_resampled_whole_and_fewer_by_finding():
+    ten, nine = vp.compare(from_frame(many(10))), vp.compare(from_frame(many(9)))
+    assert (ten.resampled, nine.resampled) == ("runs", "findings")
+    assert any("fewer than 10 runs" in note for note in nine.notes)
+    width = {c.resampled: c.summary.set_index("metric").loc["contested"] for c in (ten, nine)}
+    spread = {name: row["high"] - row["low"] for name, row in width.items()}
+    assert spread["runs"] > 1.5 * spread["findings"], "findings of one run move together, so runs are the sample"
+
+
+def test_the_same_seed_gives_the_same_intervals_and_another_seed_others():
+    runs = from_frame(many(41))
+    first, again, other = (vp.compare(runs, seed=seed, resamples=99).summary for seed in (1, 1, 2))
+    pd.testing.assert_frame_equal(first, again)
+    assert not first["high"].equals(other["high"])
+
+
+def test_bootstrap_totals_keep_the_number_of_runs_and_findings():
+    counts = np.zeros((12, *SHAPE), dtype=int)
+    counts[:, 0, 0, 0] = 5
+    drawn, what = resample(counts, 30, seed=0)
+    assert what == "runs"
+    assert (drawn.sum(axis=(1, 2, 3)) == 60).all()
+    assert interval(np.array([np.nan, np.nan])) == pytest.approx((np.nan, np.nan), nan_ok=True)
+
+
+def test_stuart_maxwell_and_mcnemar_by_hand():
+    table = np.array([[10, 0, 8, 0], [0, 5, 0, 0], [2, 0, 7, 0], [0, 0, 0, 1]])
+    tests = symmetry_tests(table).set_index("test")
+    assert tests.loc["stuart-maxwell", "statistic"] == pytest.approx((8 - 2) ** 2 / (8 + 2))
+    assert tests.loc["mcnemar", "p_value"] == pytest.approx(2 * sum([1, 10, 45]) / 2**10)  # binomial, 2 of 10
+    assert symmetry_tests(np.diag([3, 3, 3, 3]))["p_value"].isna().all()
+
+
+def real_runs():
+    """The same two findings verified collaboratively and adversarially, by scripts."""
+    rows = [{"finding_id": name, "summary": name, "evidence": "", "worker": "a", "truth": name == "F"} for name in "FG"]
+    agree, refute = {"verdict": "agree"}, {"verdict": "refuted", "disagree_basis": "counter-evidence"}
+    friendly = {1: {worker: {"F": agree, "G": agree} for worker in "bc"}}
+    hostile = {1: {"b": {"F": agree, "G": refute}, "c": {"F": agree, "G": agree}}}
+    return [
+        vp.crossverify(
+            rows, list("abc"), settings={"adversarial": mode, "maxRounds": 1},
+            backend=vp.ScriptedBackend(script), matcher=None, out=None,
+        ).frames
+        for mode, script in ((False, friendly), (True, hostile))
+    ]  # fmt: skip
+
+
+def test_two_real_runs_are_paired_as_recorded():
+    collaborative, adversarial = real_runs()
+    comparison = vp.compare(collaborative, adversarial)
+    assert (comparison.a, comparison.b) == ("collaborative", "adversarial")
+    assert comparison.findings["changed"].tolist() == [False, True]
+    truth = comparison.truth.set_index(["reading", "metric"])["value"]
+    assert truth["collaborative", "false-consensus-rate"] == 1
+    assert truth["adversarial", "false-consensus-rate"] == 0
+
+
+def test_sets_that_cannot_be_paired_are_refused():
+    collaborative, adversarial = real_runs()
+    renamed = vp.RunSet(*(getattr(adversarial, t).assign(run_id="x") for t in ("runs", "findings", "votes")),
+                        adversarial.rounds.assign(run_id="x"), adversarial.dispatches.assign(run_id="x"))  # fmt: skip
+    assert vp.compare(collaborative, renamed).n_findings == 2, "no run id in common: by finding id"
+    other = vp.RunSet(renamed.runs, renamed.findings.assign(finding_id=["X", "Y"]), renamed.votes.iloc[:0],
+                      renamed.rounds, renamed.dispatches)  # fmt: skip
+    with pytest.raises(InputError, match="the two sets share no finding"):
+        vp.compare(collaborative, other)
+
+
+def test_notes_tell_of_censoring_filled_bases_and_failed_calls():
+    votes = many(2)
+    votes.loc[votes["verdict"] == "disagree", "disagree_basis"] = None
+    votes.loc[0, "verdict"] = "verification-error"
+    notes = " ".join(vp.compare(from_frame(votes), max_rounds=2).notes)
+    assert "Under adversarial, the bases of 4 disagree votes were not recorded" in notes
+    assert "1 of 24 recorded votes are verification errors" in notes
+    assert "0 of" not in notes
+
+
+def test_html_shows_markup_as_text_and_resamples_must_be_positive():
+    runs = from_frame(many(2))
+    assert "<script>" not in vp.compare(runs)._repr_html_()
+    with pytest.raises(SettingsError, match="resamples: 0 is out of range"):
+        vp.compare(runs, resamples=0)

@@ -1,0 +1,42 @@
+"""The tables that charts draw: who said what, and queues that shrink."""
+
+from __future__ import annotations
+
+import pytest
+
+import verifyplan as vp
+from verifyplan.errors import InputError
+
+SCRIPT = {
+    1: {"b": {"F": {"verdict": "agree"}, "G": {"verdict": "agree"}},
+        "c": {"F": {"verdict": "refuted", "disagree_basis": "counter-evidence"}, "G": {"verdict": "agree"}}},
+    2: {"b": {"F": {"verdict": "agree"}}, "c": "timeout"},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def runs() -> vp.RunSet:
+    rows = [{"finding_id": name, "summary": name, "evidence": "", "worker": "a"} for name in "FG"]
+    settings = {"adversarial": True}
+    backend = vp.ScriptedBackend(SCRIPT)
+    return vp.crossverify(rows, list("abc"), settings=settings, backend=backend, matcher=None, out=None).frames
+
+
+def test_a_grid_shows_discoverers_bases_and_failures(runs):
+    grid = vp.vote_grid(runs).set_index(["finding_id", "round", "worker"])["mark"]
+    assert grid["F", 0, "a"] == "discovered"
+    assert grid["F", 1, "c"] == "counter-evidence"
+    assert grid["F", 2, "c"] == "verification-error"
+    assert grid["G", 1, "b"] == "agree"
+    assert len(grid) == 8
+
+
+def test_a_grid_of_several_runs_asks_which(runs):
+    with pytest.raises(InputError, match="'z' is not in this set"):
+        vp.vote_grid(runs, "z")
+
+
+def test_queues_shrink_to_what_is_left(runs):
+    table = vp.queue(runs)
+    assert table["reading"].unique().tolist() == ["adversarial"]
+    assert table[["round", "waiting", "resolved"]].values.tolist() == [[0, 2, 0], [1, 1, 1], [2, 0, 1]]

@@ -1,0 +1,223 @@
+"""What each chart shows: numbers, order, names, and what is left out."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import pandas as pd
+import pytest
+
+from verifyplan.charts import class_mix, rounds, transitions, truth_metrics, vote_matrix
+from verifyplan.charts.queue_lines import HEIGHT, NAME_GAP
+from verifyplan.charts.theme import CLASS_COLORS, MARK_COLORS
+from verifyplan.errors import InputError, TableError
+from verifyplan.protocol.vote import CLASSIFICATIONS
+
+NAN = float("nan")
+
+
+def rows_of(figure, *columns):
+    """All rows that the chart draws, from every data set that has these columns."""
+    sets = figure.chart.to_dict()["datasets"].values()
+    return [tuple(row[c] for c in columns) for rows in sets for row in rows if set(columns) <= set(row)]
+
+
+def found(spec, key):
+    """Every value of a key, anywhere in a chart's specification."""
+    if isinstance(spec, dict):
+        own = [spec[key]] if key in spec else []
+        return own + [hit for value in spec.values() for hit in found(value, key)]
+    return [hit for value in spec for hit in found(value, key)] if isinstance(spec, list) else []
+
+
+def test_class_mix_shows_shares_intervals_and_counts(comparison, seen):
+    text = seen(class_mix(comparison)).texts
+    assert text.count("30 %") == 1
+    assert text.count("21\N{EN DASH}40 %") == 1
+    assert [t for t in text if t.startswith("n = ")] == [f"n = {n}" for n in (24, 30, 33, 15, 12, 22, 11, 13)]
+    assert [t for t in text if t in CLASSIFICATIONS] == list(CLASSIFICATIONS)
+    assert text.count("collaborative") == text.count("adversarial") == 4
+
+
+def test_shares_are_drawn_from_none_to_all(comparison):
+    for figure in (class_mix(comparison), truth_metrics(comparison)):
+        axes = [x for x in found(figure.chart.to_dict(), "x") if x.get("field") == "share" and "scale" in x]
+        assert [x["scale"]["domain"] for x in axes] == [[0, 1]]
+
+
+def test_class_colours_are_the_same_in_every_chart(comparison, grid_of, seen):
+    assert set(CLASS_COLORS.values()) <= set(seen(class_mix(comparison)).values("fill"))
+    for name, color in CLASS_COLORS.items():
+        grid = grid_of(2, 2, 1).assign(classification=name, mark="verification-error")
+        others = set(CLASS_COLORS.values()) - {color}
+        fills = set(seen(vote_matrix(grid)).values("fill"))
+        assert color in fills
+        assert not fills & others
+
+
+def test_captions_say_n_and_kind_of_interval(comparison, comparison_of):
+    expected = "Intervals: 95 % percentile bootstrap, resampled over runs (12 runs)."
+    for figure in (class_mix(comparison), truth_metrics(comparison)):
+        assert expected in figure.caption
+    by_finding = comparison_of(resampled="findings")
+    assert "resampled over findings (80 findings)." in class_mix(by_finding).caption
+    assert "80 findings" in class_mix(comparison).caption
+    assert "80 findings (n)" in transitions(comparison).caption
+
+
+def test_transitions_count_moves_and_mark_the_diagonal(comparison, seen):
+    figure = transitions(comparison)
+    assert "47 (59 %) keep their class" in figure.caption
+    assert "14 move nearer to full-consensus" in figure.caption
+    assert "19 nearer to worker-unique" in figure.caption
+    cells = rows_of(figure, "before", "after", "n", "move")
+    assert ("partial-consensus", "contested", 12, "nearer to worker-unique") in cells
+    assert ("contested", "partial-consensus", 2, "nearer to full-consensus") in cells
+    totals = {cell for cell in rows_of(figure, "before", "after", "n") if "all" in cell}
+    assert {("all", "contested", 22), ("partial-consensus", "all", 33), ("all", "all", 80)} <= totals
+    assert seen(figure).values("stroke-width").count("2") == 4  # the outlined diagonal
+    assert "12: partial-consensus under collaborative, contested under adversarial" in seen(figure).values("aria-label")
+
+
+def test_transitions_do_not_depend_on_the_order_of_the_table(comparison, comparison_of):
+    turned = comparison_of(transitions=comparison.transitions.iloc[::-1, ::-1])
+    assert transitions(turned).chart.to_dict() == transitions(comparison).chart.to_dict()
+
+
+def test_truth_metrics_leave_out_what_has_no_denominator(comparison, comparison_of, seen):
+    truth = comparison.truth.copy()
+    truth.loc[0, ["value", "low", "high", "n"]] = [NAN, NAN, NAN, 0]
+    figure = truth_metrics(comparison_of(truth=truth))
+    assert "Left out, for their denominator is 0: precision under collaborative." in figure.caption
+    assert len(rows_of(figure, "metric")) == 9
+    assert "72 %" not in seen(figure).texts
+    assert "Left out" not in truth_metrics(comparison).caption
+
+
+def test_truth_metrics_show_no_line_where_there_is_no_interval(comparison, comparison_of, seen):
+    truth = comparison.truth.assign(low=NAN, high=NAN)
+    page = seen(truth_metrics(comparison_of(truth=truth)))
+    assert "72 %" in page.texts
+    assert not [text for text in page.texts if "\N{EN DASH}" in text]
+    assert not [label for label in page.values("aria-label") if label.startswith("low: ")]
+
+
+def test_truth_metrics_without_truth_says_so(comparison_of):
+    with pytest.raises(InputError, match="no finding's truth is known"):
+        truth_metrics(comparison_of(truth=None))
+
+
+def test_empty_comparisons_say_that_nothing_is_there(empty_comparison, seen):
+    for chart in (class_mix, transitions, truth_metrics):
+        figure = chart(empty_comparison)
+        assert figure.caption.startswith("There ")
+        assert figure.caption in seen(figure).texts
+
+
+def test_empty_tables_say_that_nothing_is_there(queue_of, grid_of, seen):
+    for figure in (rounds(queue_of().iloc[:0]), vote_matrix(grid_of().iloc[:0])):
+        assert figure.caption.startswith("There ")
+        assert figure.caption in seen(figure).texts
+
+
+def test_long_readings_with_an_equal_start_are_told_apart(comparison_of, queue_of, seen):
+    a, b = (f"adversarial, missing_basis=infer, max_rounds={n}, workers=alpha" for n in (2, 3))
+    comparison = comparison_of(a, b)
+    for figure in (class_mix(comparison), truth_metrics(comparison), rounds(queue_of(a, b))):
+        texts = seen(figure).texts
+        assert "…max_rounds=2, workers=alpha" in texts
+        assert "…max_rounds=3, workers=alpha" in texts
+        assert a in {reading for (reading,) in rows_of(figure, "reading")}  # whole, for the tooltips
+    assert "Class under …max_rounds=3, workers=al…" in seen(transitions(comparison)).texts
+
+
+def test_rounds_name_lines_at_their_ends_without_overlap(queue_of, seen):
+    queue = pd.concat([queue_of("a", "b"), queue_of("c", "d")], ignore_index=True).assign(waiting=[80, 9, 0] * 4)
+    places = sorted(place for _, place in rows_of(rounds(queue), "label", "place"))
+    assert all(later - sooner >= NAME_GAP * 80 / HEIGHT - 1e-9 for sooner, later in pairwise(places))
+    assert places[0] == 0
+    page = seen(rounds(queue_of()))
+    assert page.texts.count("adversarial") == 2  # at the line's end and in the table
+    assert [t for t in page.texts if t.startswith("(\N{MINUS SIGN}")] == [
+        f"(\N{MINUS SIGN}{n})" for n in (56, 39, 15, 31)
+    ]
+
+
+def test_rounds_say_runs_and_what_is_left_out(queue_of):
+    assert "summed over 12 runs" in rounds(queue_of()).caption
+    uneven = queue_of().assign(n_runs=[12, 12, 7] * 2, waiting=[80, 24, NAN] * 2)
+    caption = rounds(uneven).caption
+    assert "Left out: 2 rows without a number." in caption
+    assert "7 to 12 runs" in rounds(uneven.assign(waiting=1)).caption
+
+
+def test_rounds_are_in_order_however_the_table_is_sorted(queue_of, seen):
+    texts = seen(rounds(queue_of().iloc[::-1].reset_index(drop=True))).texts
+    stages = [text for text in texts if text in {"as queued", "after round 1", "after round 2"}]
+    assert stages == ["as queued", "after round 1", "after round 2"]
+
+
+def test_vote_matrix_letters_marks_and_orders_findings_by_class(grid_of, seen):
+    figure = vote_matrix(grid_of(8, 3, 2))
+    texts = seen(figure).texts
+    names = [text.split("\N{EN SPACE}")[0] for text in texts if text.startswith("F-")]
+    assert names == ["F-001", "F-005", "F-002", "F-006", "F-003", "F-007", "F-004", "F-008"]
+    assert [text for text in texts if text in CLASSIFICATIONS] == [name for name in CLASSIFICATIONS for _ in "12"]
+    assert [text for text in texts if text.startswith("Round ")] == ["Round 1", "Round 2"]
+    drawn = set(figure.data["mark"])
+    assert {text for text in texts if text in MARK_COLORS} == drawn  # the key names what is drawn, nothing else
+    letters = [text for text in texts if re.fullmatch("[ASCBDE•]", text)]
+    assert letters.count("•") == 8 + 1  # one discoverer a finding, and the key
+    assert len(letters) == len(figure.data) + len(drawn)
+
+
+def test_vote_matrix_draws_sixty_findings_and_says_how_many_are_left_out(grid_of, seen):
+    figure = vote_matrix(grid_of(75, 2, 1))
+    assert "The first 60 of 75 findings are drawn, 15 left out." in figure.caption
+    assert len({text for text in seen(figure).texts if text.startswith("F-")}) == 60
+    assert len(figure.data) == 150
+    assert "left out" not in vote_matrix(grid_of(60, 2, 1)).caption
+
+
+def test_vote_matrix_shortens_in_labels_but_not_in_tooltips(grid_of, seen):
+    story = "First line\nsecond line " + "and on and on " * 20
+    figure = vote_matrix(grid_of(2, 2, 1).assign(summary=story, explanation=story))
+    names = [text for text in seen(figure).texts if text.startswith("F-")]
+    assert names[0].startswith("F-001\N{EN SPACE}First line second line and on")
+    assert all(len(name) < 60 and name.endswith("…") for name in names)
+    assert set(rows_of(figure, "summary", "explanation")) == {(story, story)}
+
+
+def test_vote_matrix_takes_missing_texts_and_classes(grid_of, seen):
+    page = seen(vote_matrix(grid_of(2, 2, 1).assign(explanation=None, summary=None, classification=None)))
+    assert "not classed" in page.texts
+    assert "None" not in page.text
+
+
+def test_vote_matrix_of_many_rows_is_drawn(grid_of):
+    assert len(rows_of(vote_matrix(grid_of(60, 90, 1)), "letter", "voter")) == 5400
+
+
+@pytest.mark.parametrize(("chart", "table"), [(rounds, "queue_of"), (vote_matrix, "grid_of")])
+def test_a_missing_column_is_named(chart, table, request):
+    rows = request.getfixturevalue(table)()
+    last = rows.columns[-1]
+    with pytest.raises(TableError, match=f"column {last}: is not there"):
+        chart(rows.drop(columns=last))
+
+
+def test_an_unknown_mark_is_named(grid_of):
+    with pytest.raises(TableError, match=r"unknown: 'maybe'.*'agree'"):
+        vote_matrix(grid_of().assign(mark="maybe"))
+
+
+def test_generated_data_is_marked_in_caption_and_picture(comparison_of, queue_of, grid_of, seen):
+    generated = comparison_of(synthetic=True)
+    figures = [chart(generated) for chart in (class_mix, transitions, truth_metrics)]
+    figures += [rounds(queue_of(), synthetic=True), vote_matrix(grid_of(), synthetic=True)]
+    for figure in figures:
+        assert "Synthetic data" in figure.caption
+        assert "Synthetic data" in seen(figure).texts
+    observed = [class_mix(comparison_of()), rounds(queue_of()), vote_matrix(grid_of())]
+    assert not [figure for figure in observed if "ynthetic" in figure._repr_html_()]

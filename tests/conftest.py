@@ -1,0 +1,29 @@
+"""What all tests share: the folder of independent cases, where it lies beside the repository."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+NO_SHARED = "needs ../shared, the folder of independent cases and data; it does not lie beside this checkout"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    if not SHARED.is_dir():
+        pytest.skip(NO_SHARED)
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def cases(shared: Path):
+    def read(name: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads((shared / "conformance" / f"{name}.json").read_text())["cases"]
+        assert found, f"no cases in {name}"
+        return found
+
+    return read
