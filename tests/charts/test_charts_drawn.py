@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from itertools import pairwise
 
@@ -221,3 +222,11 @@ def test_generated_data_is_marked_in_caption_and_picture(comparison_of, queue_of
         assert "Synthetic data" in seen(figure).texts
     observed = [class_mix(comparison_of()), rounds(queue_of()), vote_matrix(grid_of())]
     assert not [figure for figure in observed if "ynthetic" in figure._repr_html_()]
+
+
+def test_readings_that_no_file_can_hold_are_drawn_with_a_mark_in_their_place(comparison, seen):
+    half = chr(0xD800)
+    figure = transitions(dataclasses.replace(comparison, a=f"left{half}", b=f"right{chr(0)}"))
+    assert "Class under left?" in seen(figure).texts
+    assert "Class under right\N{REPLACEMENT CHARACTER}" in seen(figure).texts
+    figure._repr_html_().encode()

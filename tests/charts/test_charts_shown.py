@@ -16,7 +16,7 @@ import vl_convert
 from verifyplan.charts import Figure, class_mix, export, rounds, transitions, truth_metrics, vote_matrix
 from verifyplan.errors import InputError
 
-HOSTILE = '</script><script>alert(1)</script>"><img src=x onerror=alert(2)><!-- \\ \\" \' ${x} \x07 \ud800 \u202e'
+HOSTILE = '</script><script>alert(1)</script>"><img src=x onerror=alert(2)><!-- \\ \\" \' ${x} \x07 \u202e'
 
 
 @pytest.fixture

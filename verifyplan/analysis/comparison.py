@@ -85,5 +85,5 @@ def _truths(comparison: Comparison) -> list[str]:
     told = []
     for metric in table.index.unique("metric"):
         rows = [table.loc[(metric, reading)] for reading in (comparison.a, comparison.b)]
-        told.append(f"{metric}: " + " against ".join(f"{_share(row, 'value')} (n = {row['n']})" for row in rows))
+        told.append(f"{metric}: " + " against ".join(f"{_share(row, 'value')} (n = {int(row['n'])})" for row in rows))
     return told

@@ -24,9 +24,6 @@ def class_mix(comparison: Comparison) -> Figure:
     Reads `comparison.mix` (`reading, classification, n, share, low, high`). Shares that are missing are left
     out and the caption says so; without any share the figure says that there are no findings. Raises
     TableError where a column is missing.
-
-    >>> class_mix(comparison).caption  # doctest: +SKIP
-    'Share of 80 findings in each class, under collaborative and under adversarial. ...'
     """
     mix = checked(comparison.mix, COLUMNS, "comparison.mix").astype({"classification": str})
     rows = labelled(mix)

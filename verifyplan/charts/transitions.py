@@ -28,9 +28,6 @@ def transitions(comparison: Comparison) -> Figure:
     Reads `comparison.transitions`, with the classes as its index and columns. Findings that keep their class
     stand in outlined cells on the diagonal; those that move are blue below it and orange above it, the
     deeper the more. Classes that are missing count 0; without findings the figure says so.
-
-    >>> transitions(comparison).caption  # doctest: +SKIP
-    'Classes of 80 findings (n) under collaborative (down) and under adversarial (across). ...'
     """
     cells = _cells(comparison.transitions)
     if not cells["n"].sum():

@@ -32,9 +32,6 @@ def truth_metrics(comparison: Comparison) -> Figure:
     Reads `comparison.truth` (`reading, metric, value, low, high, n`); the axis runs from 0 to 100 %. Metrics
     whose denominator is 0 (NaN) are left out and named in the caption. Raises InputError where no
     finding's truth is known, and TableError where a column is missing.
-
-    >>> truth_metrics(comparison).description  # doctest: +SKIP
-    'Dot chart of metrics against the known truth. collaborative: precision 72 %, n = 20; ...'
     """
     if comparison.truth is None:
         raise InputError(_NO_TRUTH)
