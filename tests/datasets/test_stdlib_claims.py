@@ -9,7 +9,9 @@ import pytest
 from verifyplan.agents.static import CHECKERS, StaticBackend
 from verifyplan.agents.static.claims import read_claim
 from verifyplan.agents.static.evidence import read_evidence
-from verifyplan.datasets.stdlib_claims import CATEGORIES, COLUMNS, stdlib_claims, stdlib_root
+from verifyplan.datasets.stdlib import stdlib_claims, stdlib_root
+from verifyplan.datasets.stdlib.claims import COLUMNS
+from verifyplan.datasets.stdlib.facts import CATEGORIES
 from verifyplan.errors import InputError
 from verifyplan.protocol.call import Item, WorkerRequest
 

@@ -11,7 +11,7 @@ import typer
 import verifyplan as vp
 from verifyplan.cli.inputs import Runs, Truth, VoteColumns, read_runs
 from verifyplan.datasets import bundled
-from verifyplan.datasets.stdlib_claims import stdlib_claims, stdlib_root
+from verifyplan.datasets.stdlib import stdlib_claims, stdlib_root
 from verifyplan.files import write_text
 
 

@@ -22,9 +22,7 @@ class _Set(NamedTuple):
 
 _SETS = {
     "stdlib-claims": _Set("stdlib-claims", "claims about Python's standard library, both modes, truth known"),
-    "stdlib-claims/collaborative": _Set(
-        "stdlib-claims/collaborative", "the same claims, collaborative runs only"
-    ),
+    "stdlib-claims/collaborative": _Set("stdlib-claims/collaborative", "the same claims, collaborative runs only"),
     "stdlib-claims/adversarial": _Set("stdlib-claims/adversarial", "the same claims, adversarial runs only"),
     "contract": _Set("contract", "one artifact of each schema version and each final state"),
 }

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, NoReturn
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from verifyplan.errors import ArtifactError, InputError, Problem, one_of
 from verifyplan.files import decode, write_text
+from verifyplan.frames.strict_json import shown, strict_json
 from verifyplan.protocol.artifact import SCHEMA_VERSIONS, Artifact
-from verifyplan.rules.invariants import violations
+from verifyplan.rules.invariants import pointer_token, violations
 
 
 def read_artifact(path: str | Path) -> Artifact:
@@ -36,19 +36,16 @@ def parse_artifact(data: bytes, place: str) -> Artifact:
     verifyplan.errors.ArtifactError: run.json: /schemaVersion: '2.0' is not allowed. Fix: write '1.0', '1.1' or '1.2'.
     """
     try:
-        content = _json(decode(data, place), place)
+        content = strict_json(decode(data, place), place)
     except InputError as error:
         raise ArtifactError(error.problems) from None
     if not isinstance(content, dict):
-        message = f"holds {_shown(content)} at its top"
+        message = f"holds {shown(content)} at its top"
         raise ArtifactError(Problem(place, message, "write a JSON object with schemaVersion and findings"))
     try:
         artifact = Artifact.model_validate(content)
     except ValidationError as error:
-        details = error.errors(include_url=False)
-        # a value that fits neither side of a union comes twice, with one place and two messages
-        problems = {(problem := _problem(place, detail)).place: problem for detail in reversed(details)}
-        raise ArtifactError(reversed(problems.values())) from None
+        raise ArtifactError(_problem(place, detail) for detail in error.errors(include_url=False)) from None
     _refuse(violations(artifact), place)
     return artifact
 
@@ -72,64 +69,36 @@ def _refuse(found: list[Problem], place: str) -> None:
         raise ArtifactError(Problem(f"{place}: {p.place}", p.message, p.fix) for p in found)
 
 
-def _json(text: str, place: str) -> Any:
-    """JSON as Python values; a repeated key, NaN and nesting without end are errors here."""
-    try:
-        return json.loads(text, object_pairs_hook=_no_twins, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        where = f"{place}: line {error.lineno}, column {error.colno}"
-        raise ArtifactError(Problem(where, f"is not JSON ({error.msg})", "restore the whole file")) from None
-    except (RecursionError, ValueError) as error:
-        raise ArtifactError(Problem(place, f"is not usable JSON ({error})", "restore the file")) from None
-
-
-def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    keys = [key for key, _ in pairs]
-    twin = next((key for key in keys if keys.count(key) > 1), None) if len(set(keys)) < len(keys) else None
-    if twin is not None:
-        raise ValueError(f"the key {twin!r} stands twice in one object")
-    return dict(pairs)
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
-
-
 def _problem(place: str, detail: ErrorDetails) -> Problem:
     """A validation error of pydantic in our words: where, what, and what to write instead."""
-    pointer = "/" + "/".join(str(part) for part in detail["loc"] if part not in ("[key]", "int", "float"))
+    kind, value, loc = detail["type"], shown(detail["input"]), detail["loc"]
+    if loc[-1:] == ("[key]",) and kind.startswith("string_"):  # the key itself is wrong, not what it holds
+        loc = loc[:-1]
+    pointer = "".join(f"/{pointer_token(str(part))}" for part in loc)
     where = f"{place}: {pointer}"
-    kind, value = detail["type"], _shown(detail["input"])
     if kind == "missing":
         return Problem(where, "is missing", "add the key; an artifact without it cannot be read")
     if pointer == "/schemaVersion":
         return Problem(where, f"{value} is not allowed", f"write {_either(SCHEMA_VERSIONS)}")
     if kind == "literal_error":
         return Problem(where, f"{value} is not allowed", f"write {detail['ctx']['expected']}")
-    return Problem(where, f"{value} does not fit", f"{_FIXES.get(kind, detail['msg'])}")
+    return Problem(where, f"{value} does not fit", _FIXES.get(kind, detail["msg"]))
 
 
 _FIXES = {
     "int_type": "write a whole number",
     "int_from_float": "write a whole number",
-    "float_type": "write a number",
     "greater_than_equal": "write a number that is not below the smallest allowed: 1 for a round, 0 otherwise",
-    "finite_number": "write a finite number",
+    "less_than": "write a smaller number",
     "string_type": "write a text in quotes",
     "string_too_short": "write a name that is not empty",
     "bool_type": "write true or false",
     "tuple_type": "write a list",
     "dict_type": "write an object",
     "model_type": "write an object",
-    "value_error": "write a number",
+    "value_error": "write a number of milliseconds, not below 0",
 }
 
 
 def _either(values: tuple[str, ...]) -> str:
     return f"{one_of(values[:-1])} or {values[-1]!r}"
-
-
-def _shown(value: Any) -> str:
-    """A received value, cut to a length that a message can carry."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

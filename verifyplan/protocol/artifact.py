@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, StrictBool, StrictInt, StrictStr
 
 from verifyplan.protocol.vote import Basis, Classification, Verdict, VerificationMode
 
@@ -23,10 +23,18 @@ FINAL_STATES: tuple[FinalState, ...] = get_args(FinalState)
 ROUND2_REASONS: tuple[Round2SkippedReason, ...] = get_args(Round2SkippedReason)
 
 
-Count = Annotated[StrictInt, Field(ge=0)]
-RoundNumber = Annotated[StrictInt, Field(ge=1)]
+def _milliseconds(value: Any) -> int | float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _LIMIT:
+        return value
+    raise ValueError("no number of milliseconds")
+
+
+_LIMIT = 2**53  # what every table and every reader of JSON holds exactly
+
+Count = Annotated[StrictInt, Field(ge=0, lt=_LIMIT)]
+RoundNumber = Annotated[StrictInt, Field(ge=1, lt=_LIMIT)]
 Name = Annotated[StrictStr, Field(min_length=1)]
-Milliseconds = Annotated[StrictInt, Field(ge=0)] | Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
+Milliseconds = Annotated[int | float, PlainValidator(_milliseconds)]
 
 
 class Record(BaseModel):

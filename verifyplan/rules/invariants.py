@@ -61,7 +61,7 @@ def _finding(artifact: Artifact, index: int, finding: ArtifactFinding) -> Iterat
             message = f"round {entry.round} stands where round {i + 1} should"
             yield Problem(f"{place}/{i}/round", message, "number the rounds 1, 2, 3 without gaps")
         for worker, vote in entry.votes.items():
-            yield from _vote(artifact.adversarial, f"{place}/{i}/votes/{_pointer(worker)}/disagreeBasis", vote)
+            yield from _vote(artifact.adversarial, f"{place}/{i}/votes/{pointer_token(worker)}/disagreeBasis", vote)
 
 
 def _vote(adversarial: bool, place: str, vote: ArtifactVote) -> Iterator[Problem]:
@@ -102,6 +102,10 @@ def _counts(artifact: Artifact) -> Iterator[Problem]:
             yield Problem(f"/finalClassificationCounts/{key}", message, f"write {found[classification]}")
 
 
-def _pointer(key: str) -> str:
-    """A key as a JSON pointer's token (RFC 6901)."""
+def pointer_token(key: str) -> str:
+    """A key as it stands in a JSON pointer (RFC 6901).
+
+    >>> pointer_token("a/b")
+    'a~1b'
+    """
     return key.replace("~", "~0").replace("/", "~1")
