@@ -61,26 +61,34 @@ def ballots(votes: pd.DataFrame) -> Ballots:
     recorded = _highest(finding, rounds, len(firsts))
     _refuse_repeats(votes, finding, rounds)
     _refuse_gaps(votes, finding, rounds, recorded, firsts)
-    verdict = pd.Categorical(votes["verdict"], categories=VERDICTS).codes
+    verdict = _codes(votes["verdict"], VERDICTS)
     origin = votes["is_origin"].fillna(False).to_numpy(dtype=bool) if "is_origin" in votes else False
     return Ballots(
-        findings=votes.iloc[firsts][key].reset_index(drop=True),
+        findings=votes[key].iloc[firsts].reset_index(drop=True),
         finding=finding,
         round=rounds,
         verdict=verdict,
-        basis=pd.Categorical(votes["disagree_basis"], categories=BASES).codes,
+        basis=_codes(votes["disagree_basis"], BASES),
         counted=(verdict != _ERROR) & ~np.asarray(origin),
         recorded=recorded,
     )
 
 
+def _codes(values: pd.Series[Any], order: tuple[str, ...]) -> Ints:
+    """The position of each value in `order`; -1 where it is missing."""
+    found, distinct = pd.factorize(values)
+    place = np.array([*(order.index(value) for value in distinct), -1], dtype=np.int64)
+    return place[found]
+
+
 def _groups(keys: list[pd.Series[Any]]) -> tuple[Ints, Ints]:
     """The number of each row's group, groups in order of appearance, and the first row of each group."""
-    combined: Ints = np.zeros(len(keys[0]), dtype=np.int64)
-    for key in keys:
+    combined: Ints = pd.factorize(keys[0])[0].astype(np.int64)
+    for key in keys[1:]:
         codes, values = pd.factorize(key)
         combined = pd.factorize(combined * max(len(values), 1) + codes)[0].astype(np.int64)
-    firsts = np.flatnonzero(~pd.Series(combined).duplicated().to_numpy())
+    highest = np.maximum.accumulate(combined) if len(combined) else combined
+    firsts = np.flatnonzero(np.diff(highest, prepend=-1))
     return combined, firsts
 
 
@@ -92,8 +100,10 @@ def _highest(finding: Ints, rounds: Ints, n: int) -> Ints:
 
 def _refuse_repeats(votes: pd.DataFrame, finding: Ints, rounds: Ints) -> None:
     worker, names = pd.factorize(votes["worker"])
-    cell = pd.factorize(finding * (int(rounds.max(initial=0)) + 1) + rounds)[0]
-    again = pd.Series(cell.astype(np.int64) * max(len(names), 1) + worker).duplicated().to_numpy()
+    cell = _distinct(finding, rounds)[0] * max(len(names), 1) + worker
+    if len(cell) and _size(cell) <= _DENSE * len(cell) and np.bincount(cell).max() <= 1:
+        return
+    again = pd.Series(cell).duplicated().to_numpy()
     if again.any():
         message = "{worker!r} votes a second time on finding {finding_id!r} of run {run_id!r} in round {round}"
         _raise_rows(votes, again, message, "keep one vote of a worker on a finding in a round")
@@ -101,14 +111,31 @@ def _refuse_repeats(votes: pd.DataFrame, finding: Ints, rounds: Ints) -> None:
 
 def _refuse_gaps(votes: pd.DataFrame, finding: Ints, rounds: Ints, recorded: Ints, firsts: Ints) -> None:
     """Rounds 1 to n without gaps are exactly n different rounds, since all are at least 1."""
-    width = int(rounds.max(initial=0)) + 1
-    distinct = np.unique(finding * width + rounds) // width
-    gaps = np.bincount(distinct, minlength=len(recorded)) != recorded
+    _, owners = _distinct(finding, rounds)
+    gaps = np.bincount(owners, minlength=len(recorded)) != recorded
     if gaps.any():
         rows = np.zeros(len(votes), dtype=bool)
         rows[firsts[gaps]] = True
         message = "the rounds of finding {finding_id!r} of run {run_id!r} have a gap"
         _raise_rows(votes, rows, message, "number the rounds of a finding 1, 2, 3; a round without a vote is none")
+
+
+_DENSE = 8
+"""A table of counts may have so many cells for each vote; beyond that, hashing is cheaper than counting."""
+
+
+def _size(codes: Ints) -> int:
+    return int(codes.max(initial=-1)) + 1
+
+
+def _distinct(finding: Ints, rounds: Ints) -> tuple[Ints, Ints]:
+    """A number for each vote's (finding, round), and the finding of each distinct such pair."""
+    width = int(rounds.max(initial=0))
+    cell = finding * width + rounds - 1
+    if _size(cell) <= _DENSE * len(cell):
+        return cell, np.flatnonzero(np.bincount(cell)) // max(width, 1)
+    numbered, distinct = pd.factorize(cell)
+    return numbered.astype(np.int64), distinct // width
 
 
 def _raise_rows(votes: pd.DataFrame, rows: Bools, message: str, fix: str) -> None:

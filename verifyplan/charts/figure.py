@@ -72,7 +72,7 @@ def spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
 def svg_text(chart: dict[str, Any], description: str) -> str:
     """The specification drawn as SVG: an image with a name, and ids that clash with no other chart's.
 
-    Ids carry a hash of the picture, so the same chart gives the same text on every run.
+    Ids carry a hash of the picture, for the renderer counts its ids from 0 again in every process.
     """
     drawn: str = vl_convert.vegalite_to_svg(chart)
     mark = hashlib.sha256(drawn.encode()).hexdigest()[:10]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -11,14 +12,17 @@ import fsspec
 import pandas as pd
 import pyarrow as pa
 
-from verifyplan.errors import InputError, Problem, TableError, VerifyplanError
+from verifyplan.errors import InputError, Problem, TableError
 from verifyplan.frames.artifact import parse_artifact
 from verifyplan.frames.columns import typed
-from verifyplan.frames.runset import TABLE_NAMES, RunSet, concat
+from verifyplan.frames.runset import TABLE_NAMES, RunSet, concat, no_errors
 from verifyplan.frames.tables import Source, to_tables
 
 Address = str | os.PathLike[str]
 _GLOB = frozenset("*?[")
+
+
+_Failure = tuple[str, InputError]
 
 
 class _File(NamedTuple):
@@ -30,92 +34,132 @@ class _File(NamedTuple):
 
     @property
     def run_id(self) -> str:
-        relative = PurePosixPath(self.path).relative_to(self.root) if self.root else PurePosixPath(self.path)
-        return relative.with_suffix("").as_posix()
+        return PurePosixPath(_relative(self.path, self.root)).with_suffix("").as_posix()
+
+
+class _Found(NamedTuple):
+    """What stands at an address: artifact files, or a folder of saved tables and its file system."""
+
+    files: list[_File]
+    tables: tuple[Any, str] | None = None
 
 
 def load(paths: Address | Iterable[Address], *, strict: bool = True) -> RunSet:
     """Runs as tables, from state artifacts (`.json`) or from tables that `RunSet.save` wrote.
 
-    `paths` is a file, a folder (every `.json` in it and below, hidden ones aside), a glob, an fsspec address
-    such as `s3://bucket/runs`, or a list of these. A run's id is its path under the loaded folder, without
-    suffix; of several paths, under the folder they have in common.
+    `paths` is a file, a folder (every `.json` in it and below; hidden ones and links to folders aside), a glob,
+    an fsspec address such as `s3://bucket/runs`, or a list of these. A run's id is its path under the loaded
+    folder, without suffix; of several paths, under the folder they have in common.
 
-    Raises InputError if there is nothing to load, ArtifactError listing every problem of every damaged file.
-    With `strict=False` what could be read is returned, and `.errors` says what could not.
+    Raises InputError listing every address that has nothing to load, else an error listing every problem of
+    every damaged file. With `strict=False` what could be read is returned, and `.errors` says what could not.
     """
     addresses = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    found = [_find(os.fspath(address)) for address in addresses]
-    saved = [folder for kind, folder in found if kind == "tables"]
-    files = _under_common_root([file for kind, some in found if kind == "files" for file in some])
-    sets = [_load_tables(system, folder) for system, folder in saved]
-    if files or not sets:
-        sets.append(_load_artifacts(files, strict))
-    return concat(sets) if len(sets) > 1 else sets[0]
+    files, folders = _under_common_root(_find_all([os.fspath(address) for address in addresses]))
+    sets: list[RunSet] = []
+    failures: list[_Failure] = []
+    for system, folder in folders:
+        try:
+            sets.append(_load_tables(system, folder))
+        except InputError as error:
+            failures.append((folder, error))
+    sources: list[Source] = []
+    for file in files:
+        try:
+            sources.append(Source(_read(file), file.run_id, file.path))
+        except InputError as error:
+            failures.append((file.path, error))
+    if strict and failures:
+        kinds = {type(error) for _, error in failures}
+        kind = kinds.pop() if len(kinds) == 1 else InputError
+        raise kind(problem for _, error in failures for problem in error.problems)
+    loaded = concat([*sets, to_tables(sources)]) if sets else to_tables(sources)
+    return replace(loaded, errors=_table_of(failures))
 
 
-def _find(address: str) -> tuple[str, Any]:
-    """What stands at an address: saved tables (system, folder), or a list of artifact files."""
-    try:
-        system, path = fsspec.core.url_to_fs(address)
-        if _GLOB & set(address) and not system.exists(path):
-            fixed = PurePosixPath(*_before_glob(PurePosixPath(path).parts)).as_posix()
-            hits = [hit for hit in sorted(system.glob(path)) if system.isfile(hit)]
-            return "files", _some([_File(system, hit, fixed) for hit in hits], address)
-        if system.isdir(path):
-            if system.exists(f"{path.rstrip('/')}/runs.parquet"):
-                return "tables", (system, path.rstrip("/"))
-            hits = [h for h in sorted(system.find(path)) if h.endswith(".json") and not _hidden(h, path)]
-            return "files", _some([_File(system, hit, path.rstrip("/")) for hit in hits], address)
-        if system.isfile(path):
-            return "files", [_File(system, path, PurePosixPath(path).parent.as_posix())]
-    except (OSError, ValueError, ImportError) as error:
-        message = f"cannot be opened ({error})"
-        raise InputError(Problem(address, message, "check the address and the rights")) from None
+def _table_of(failures: list[_Failure]) -> pd.DataFrame:
+    rows = [
+        {"source": path, "place": problem.place, "message": problem.message, "fix": problem.fix}
+        for path, error in failures
+        for problem in error.problems
+    ]
+    return pd.DataFrame(rows, dtype="str") if rows else no_errors()
+
+
+def _find_all(addresses: list[str]) -> list[_Found]:
+    """What stands at each address; InputError lists those where nothing stands."""
+    found: list[_Found] = []
+    problems: list[Problem] = [] if addresses else [Problem("paths", "names nothing", "name at least one path")]
+    for address in addresses:
+        try:
+            found.append(_find(address))
+        except InputError as error:
+            problems += error.problems
+        except (OSError, ValueError, ImportError, RuntimeError) as error:
+            problems.append(Problem(address, f"cannot be opened ({error})", "check the address and the rights"))
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def _find(address: str) -> _Found:
+    """What stands at one address: saved tables, or artifact files."""
+    if not address:
+        raise InputError(Problem("paths", "holds an empty name", "write '.' for the folder you are in"))
+    system, path = fsspec.core.url_to_fs(address) if "://" in address else (fsspec.filesystem("file"), _local(address))
+    if _GLOB & set(path) and not system.exists(path):
+        fixed, pattern = _split_glob(path)
+        hits = [hit for hit in sorted(system.glob(path)) if not system.isdir(hit)]
+        return _Found(_files(system, hits, fixed, address, hidden=_hidden(pattern)))
+    if system.isdir(path):
+        folder = path.rstrip("/")
+        if system.exists(f"{folder}/runs.parquet"):
+            return _Found([], (system, folder))
+        hits = [hit for hit in sorted(system.find(path)) if hit.endswith(".json")]
+        return _Found(_files(system, hits, folder, address))
+    if system.exists(path):
+        return _Found([_File(system, path, PurePosixPath(path).parent.as_posix())])
     raise InputError(Problem(address, "is not there", "name a file, a folder, a glob or an fsspec address"))
 
 
-def _some(files: list[_File], address: str) -> list[_File]:
+def _local(address: str) -> str:
+    """A local path in full; `..` is followed as the system does, other links keep their names."""
+    path = Path(address).expanduser()
+    return (path.resolve() if ".." in path.parts else path.absolute()).as_posix()
+
+
+def _files(system: Any, hits: list[str], root: str, address: str, hidden: bool = False) -> list[_File]:
+    files = [_File(system, hit, root) for hit in hits if hidden or not _hidden(_relative(hit, root))]
     if not files:
         fix = "name a folder or glob that holds state artifacts (.json) or saved tables (.parquet)"
         raise InputError(Problem(address, "holds no run", fix))
     return files
 
 
-def _before_glob(parts: tuple[str, ...]) -> list[str]:
+def _split_glob(path: str) -> tuple[str, str]:
+    """The folder before the first part with a wildcard, and the pattern under it."""
+    parts = PurePosixPath(path).parts
     first = next(i for i, part in enumerate(parts) if _GLOB & set(part))
-    return list(parts[:first])
+    return PurePosixPath(*parts[:first]).as_posix(), "/".join(parts[first:])
 
 
-def _hidden(path: str, root: str) -> bool:
-    return any(part.startswith(".") for part in PurePosixPath(path).relative_to(root).parts)
+def _relative(path: str, root: str) -> str:
+    return path.removeprefix(root).lstrip("/")
 
 
-def _under_common_root(files: list[_File]) -> list[_File]:
-    """The same files, once each, with run ids told from the one folder that holds all their roots."""
+def _hidden(relative: str) -> bool:
+    return any(part.startswith(".") for part in relative.split("/"))
+
+
+def _under_common_root(found: list[_Found]) -> tuple[list[_File], list[tuple[Any, str]]]:
+    """The files and folders, once each, with run ids told from the one folder that holds all the files' roots."""
+    files = [file for one in found for file in one.files]
     roots = sorted({file.root for file in files})
     if len(roots) > 1:
         common = os.path.commonpath(roots) if len({root.startswith("/") for root in roots}) == 1 else ""
         files = [file._replace(root=common) for file in files]
-    return list({file.path: file for file in files}.values())
-
-
-def _load_artifacts(files: list[_File], strict: bool) -> RunSet:
-    sources: list[Source] = []
-    problems: list[tuple[str, Problem]] = []
-    failures: list[VerifyplanError] = []
-    for file in files:
-        try:
-            sources.append(Source(_read(file), file.run_id, file.path))
-        except InputError as error:
-            failures.append(error)
-            problems += [(file.path, problem) for problem in error.problems]
-    if strict and failures:
-        raise type(failures[0])(problem for _, problem in problems)
-    rows = [{"source": path, "place": p.place, "message": p.message, "fix": p.fix} for path, p in problems]
-    errors = pd.DataFrame(rows, columns=["source", "place", "message", "fix"], dtype="str")
-    loaded = to_tables(sources)
-    return RunSet(**{name: getattr(loaded, name) for name in TABLE_NAMES}, errors=errors)
+    once = {(file.system, file.path): file for file in files}
+    return list(once.values()), list(dict.fromkeys(one.tables for one in found if one.tables is not None))
 
 
 def _read(file: _File) -> Any:
@@ -123,6 +167,8 @@ def _read(file: _File) -> Any:
         fix = "load a .json artifact or a folder of saved tables; read votes in CSV or Parquet by from_votes"
         raise InputError(Problem(file.path, f"a {Path(file.path).suffix or 'file without suffix'} is no run", fix))
     try:
+        if not file.system.isfile(file.path):  # a dead link, or a pipe that would be waited for without end
+            raise InputError(Problem(file.path, "is no file that can be read", "remove it, or name another"))
         data = file.system.cat_file(file.path)
     except OSError as error:
         message = f"cannot be read ({error.strerror or error})"

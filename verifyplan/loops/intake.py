@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from verifyplan.errors import InputError, Problem
-from verifyplan.files import decode
+from verifyplan.loops.rows import Source, read_rows
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.finding import Finding, PlanItem
 
@@ -23,20 +19,10 @@ TRUTHS: dict[Any, bool | None] = {
 }
 """How truth is read, small letters; anything else is a problem."""
 
+PLAN_BODY = "plan-body"
+"""The category of plan items in the tables (SPEC B10)."""
+
 Given = TypeVar("Given", Finding, PlanItem)
-
-
-class Table(Protocol):
-    """What is needed of a DataFrame: rows as dictionaries, and where it says that it is synthetic."""
-
-    attrs: dict[Any, Any]
-
-    def to_dict(self, orient: str) -> list[dict[str, Any]]:
-        """Rows as dictionaries, for orient "records"."""
-
-
-Source = str | Path | Table | Iterable[Any]
-"""A CSV or JSON file, a DataFrame, or any number of models or dictionaries."""
 
 
 def read_findings(source: Source, roster: Sequence[str]) -> list[Finding]:
@@ -45,13 +31,16 @@ def read_findings(source: Source, roster: Sequence[str]) -> list[Finding]:
     A finding that several workers found stands in several rows of one id, or under several ids that the
     matcher joins. Raises InputError listing every bad row, unknown worker and repeated (id, worker).
     """
-    place, rows = _rows(source, "findings")
+    place, rows = read_rows(source, "findings", _required(Finding))
     findings, problems = _parse(Finding, rows, place)
     seen: set[tuple[str, str]] = set()
     for position, finding in findings:
         if finding.worker not in roster:
             fix = f"name one of the run's workers: {', '.join(roster) or 'there are none'}"
             problems.append(Problem(f"{place}[{position}].worker", f"{finding.worker!r} is no worker of this run", fix))
+        if finding.category == PLAN_BODY:
+            message = f"{PLAN_BODY!r} is kept for the items of a plan body"
+            problems.append(Problem(f"{place}[{position}].category", message, "give another category, or none"))
         if (finding.finding_id, finding.worker) in seen:
             message = f"{finding.worker!r} brings {finding.finding_id!r} twice"
             problems.append(Problem(f"{place}[{position}]", message, "drop one row, or give it an id of its own"))
@@ -66,7 +55,7 @@ def read_plan_items(source: Source) -> list[PlanItem]:
 
     Raises InputError listing every bad row and repeated id.
     """
-    place, rows = _rows(source, "plan_items")
+    place, rows = read_rows(source, "plan_items", _required(PlanItem))
     items, problems = _parse(PlanItem, rows, place)
     seen: set[str] = set()
     for position, item in items:
@@ -77,33 +66,6 @@ def read_plan_items(source: Source) -> list[PlanItem]:
     if problems:
         raise InputError(problems)
     return [item for _, item in items]
-
-
-def _rows(source: Source, name: str) -> tuple[str, list[Any]]:
-    if isinstance(source, str | Path):
-        return str(source), _read_file(Path(source))
-    if hasattr(source, "to_dict"):
-        return name, source.to_dict("records")
-    return name, list(source)
-
-
-def _read_file(path: Path) -> list[Any]:
-    try:
-        text = decode(path.read_bytes(), str(path))
-    except OSError as error:
-        message = f"cannot be read ({error.strerror})"
-        raise InputError(Problem(str(path), message, "name a CSV or JSON file that exists")) from None
-    if path.suffix.lower() == ".csv":
-        return list(csv.DictReader(io.StringIO(text)))
-    try:
-        rows = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        fix = "write a JSON list of objects, or a .csv file with a header"
-        raise InputError(Problem(str(path), f"is not JSON ({error})", fix)) from None
-    if not isinstance(rows, list):
-        message = f"holds a {type(rows).__name__} at its top"
-        raise InputError(Problem(str(path), message, "write a JSON list of objects"))
-    return rows
 
 
 def _parse(model: type[Given], rows: list[Any], place: str) -> tuple[list[tuple[int, Given]], list[Problem]]:
@@ -122,25 +84,36 @@ def _parse(model: type[Given], rows: list[Any], place: str) -> tuple[list[tuple[
 
 
 def _fix(model: type[Model]) -> str:
-    required = [name for name, field in model.model_fields.items() if field.is_required()]
+    required = _required(model)
     optional = [name for name in model.model_fields if name not in required]
     return f"give {', '.join(required)}, and if you like {', '.join(optional)}"
+
+
+def _required(model: type[Model]) -> list[str]:
+    return [name for name, field in model.model_fields.items() if field.is_required()]
 
 
 def _clean(row: Any, model: type[Model]) -> Any:
     """A row with truth read from its usual spellings, and with the empty cells of a table left out."""
     if not isinstance(row, Mapping):
         return row
-    kept = {key: value for key, value in row.items() if not (_empty(value) and key in model.model_fields)}
-    if "truth" in kept:
-        truth = kept["truth"]
-        key = truth.strip().lower() if isinstance(truth, str) else truth
-        kept["truth"] = TRUTHS.get(key, truth) if isinstance(key, str | int | float) else bool(key)
+    plain = {key: _plain(value) for key, value in row.items()}
+    kept = {key: value for key, value in plain.items() if not (_empty(value) and key in model.model_fields)}
+    truth = kept.get("truth")
+    if isinstance(truth, str | int | float):
+        kept["truth"] = TRUTHS.get(truth.strip().lower() if isinstance(truth, str) else truth, truth)
     if isinstance(kept.get("ticket_ids"), str):
         kept["ticket_ids"] = tuple(part.strip() for part in kept["ticket_ids"].split(";") if part.strip())
     return kept
 
 
+def _plain(value: Any) -> Any:
+    """A value of numpy as Python's own: a bool, a number, a list."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
 def _empty(value: Any) -> bool:
     """None, NaN, NA and an empty cell of a CSV file mean the same: nothing was given."""
-    return value is None or value == "" or str(value) in {"nan", "<NA>"}
+    if isinstance(value, str):
+        return not value
+    return value is None or str(value) in {"nan", "<NA>"}

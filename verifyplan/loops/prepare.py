@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from verifyplan.agents.base import Backend
 from verifyplan.agents.static import StaticBackend
 from verifyplan.errors import InputError, Problem, SettingsError
-from verifyplan.loops.intake import Source, read_plan_items
+from verifyplan.loops.intake import PLAN_BODY, read_plan_items
+from verifyplan.loops.rows import Source
 from verifyplan.protocol.event import FindingGrouped
 from verifyplan.protocol.finding import Finding, PlanItem
 from verifyplan.protocol.settings import ConvergenceBlock
@@ -18,6 +21,44 @@ from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE
 
 Workers = Sequence[str] | Mapping[str, str]
 """The roster, in order; or each worker's name with the checker of the backend that it plays."""
+
+TASK_TYPE = re.compile(r"(?!\.)[\w.-]{1,100}")
+"""Names of task types: they name a folder and a part of a file's name."""
+
+
+def check_destination(out: str | Path | None, task_type: str | None, task_key: str | None) -> None:
+    """InputError if the artifact could not be written: found out before any agent is paid, not after."""
+    problems = []
+    if task_type is not None and not (isinstance(task_type, str) and TASK_TYPE.fullmatch(task_type)):
+        fix = "use letters, digits, dot, dash and underscore, at most 100: it names a folder"
+        problems.append(Problem("task_type", f"{task_type!r} cannot name a folder", fix))
+    if task_key is not None and not _is_name(task_key):
+        problems.append(Problem("task_key", f"{task_key!r} is no text", "say what the run is about, or leave it out"))
+    if out is not None and Path(out).exists() and not Path(out).is_dir():
+        problems.append(Problem("out", f"{str(out)!r} is no folder", "name a folder, or None to write nothing"))
+    if problems:
+        raise InputError(problems)
+
+
+def check_timeout(timeout: float | None) -> None:
+    """SettingsError unless `timeout` is None or a number above 0."""
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if timeout is not None and not (number and timeout > 0):
+        fix = "give the seconds that one dispatch may take, or None to wait for ever"
+        raise SettingsError(Problem("timeout", f"{timeout!r} is no number above 0", fix))
+
+
+def check_ids_apart(findings: Sequence[Finding], items: Sequence[PlanItem]) -> None:
+    """InputError if a plan item has the id of a finding: the tables of a run hold both."""
+    taken = {finding.finding_id for finding in findings}
+    fix = "give each plan item an id of its own, such as P-001"
+    problems = [
+        Problem(f"plan_items[{position}].finding_id", f"{item.finding_id!r} is the id of a finding, too", fix)
+        for position, item in enumerate(items)
+        if item.finding_id in taken
+    ]
+    if problems:
+        raise InputError(problems)
 
 
 def config(block: ConvergenceBlock, analysers: int, synthetic: bool) -> dict[str, Any]:
@@ -52,7 +93,7 @@ def grouped(
             finding_id=item.finding_id,
             summary=item.summary,
             evidence=item.evidence,
-            category="plan-body",
+            category=PLAN_BODY,
             discoverers=(),
             truth=item.truth,
         )
@@ -62,21 +103,27 @@ def grouped(
 
 def roster_of(workers: Workers) -> list[str]:
     """The names of the workers, in order; SettingsError if one is repeated or empty."""
+    fix = "give a list of names, or a mapping of names to checkers"
+    if isinstance(workers, str | set | frozenset) or not isinstance(workers, Iterable):
+        raise SettingsError(Problem("workers", f"{workers!r} is no list, which has an order", fix))
     names = list(workers)
-    twice = sorted({name for name in names if names.count(name) > 1})
-    bad = [name for name in names if not isinstance(name, str) or not name.strip()]
+    bad = [name for name in names if not _is_name(name)]
+    twice = [name for name, times in Counter(name for name in names if name not in bad).items() if times > 1]
     problems = [Problem("workers", f"{name!r} stands twice", "name each worker once") for name in twice]
     problems += [Problem("workers", f"{name!r} is no name", "name each worker by a text") for name in bad]
-    if isinstance(workers, str):
-        problems = [Problem("workers", f"{workers!r} is one text", "give a list of names")]
     if problems:
         raise SettingsError(problems)
     return names
 
 
+def _is_name(value: Any) -> bool:
+    """Whether a value is text that says something and can be written down (no half of a surrogate pair)."""
+    return isinstance(value, str) and bool(value.strip()) and value.encode(errors="replace").decode() == value
+
+
 def backend_of(backend: str | Backend, workers: Workers, root: str | Path) -> Backend:
     """The backend that was named or given; SettingsError for an unknown name, InputError for a bad root."""
-    if not isinstance(backend, str):
+    if isinstance(backend, Backend) and not isinstance(backend, type):
         return backend
     if backend != "static":
         fix = "use 'static', or pass a backend object such as ScriptedBackend(script)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -10,7 +9,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from verifyplan.errors import InputError, Problem
 from verifyplan.files import write_new_text
 from verifyplan.frames.artifact import artifact_text
 from verifyplan.frames.columns import typed
@@ -19,6 +17,9 @@ from verifyplan.frames.tables import Source, to_tables
 from verifyplan.protocol.artifact import Artifact, FinalState
 from verifyplan.protocol.event import Event, RunEnded, RunStarted
 from verifyplan.runlog.fold import CrossState, artifact, fold
+
+UNNAMED = "ad-hoc"
+"""What stands for the task type in paths and keys where none was named."""
 
 
 @dataclass(frozen=True)
@@ -97,18 +98,15 @@ class Run:
         return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>{shown.to_html(index=False, max_rows=20)}"
 
 
-def write_artifact(content: Artifact, folder: Path, task_type: str) -> Path:
+def write_artifact(content: Artifact, folder: Path, task_type: str | None) -> Path:
     """Write a new artifact to `runs/<task-type>/state/convergence-<task-type>-<seq>.json` (SPEC B9).
 
     The number is the first that is free from 001; two runs at once get two numbers.
     """
-    name = task_type or "ad-hoc"
-    if not re.fullmatch(r"[\w.-]+", name) or name.startswith("."):
-        fix = "use letters, digits, dot, dash and underscore: it names a folder"
-        raise InputError(Problem("task_type", f"{task_type!r} cannot name a folder", fix))
+    name = task_type or UNNAMED
     text = artifact_text(content)
     state = folder / "runs" / name / "state"
     sequence = 1
-    while not write_new_text(path := state / f"convergence-{name}-{sequence:03d}.json", text):
+    while (path := state / f"convergence-{name}-{sequence:03d}.json").exists() or not write_new_text(path, text):
         sequence += 1
     return path

@@ -1,0 +1,39 @@
+"""A coroutine run to its end from any place, a notebook's running event loop included."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+_Started = tuple[asyncio.AbstractEventLoop, "asyncio.Task[None]"]
+
+
+def run_anywhere(work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine to its end; where a loop runs already (a notebook), in a thread of its own.
+
+    Ctrl-C, or a notebook's stop button, ends the work in both cases.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    started: Future[_Started] = Future()
+
+    async def told() -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101  (a coroutine that runs is in a task)
+        started.set_result((asyncio.get_running_loop(), task))
+        await work
+
+    with ThreadPoolExecutor(1) as thread:
+        ended = thread.submit(asyncio.run, told())
+        try:
+            return ended.result()
+        finally:
+            if not ended.done():  # this thread was interrupted: without this, it would wait for the other to end
+                loop, task = started.result()
+                with suppress(RuntimeError):  # it ended in this very moment
+                    loop.call_soon_threadsafe(task.cancel)

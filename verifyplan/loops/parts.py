@@ -1,0 +1,104 @@
+"""The two parts of a cross run: the queue of its findings, then that of a plan body's items (SPEC B2, B10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from verifyplan.agents.base import Backend
+from verifyplan.loops.queue import QueueLoop
+from verifyplan.protocol.artifact import FinalState, Round2SkippedReason
+from verifyplan.protocol.event import Event, FindingClassified, FindingGrouped, RunEnded, Sink
+from verifyplan.protocol.settings import ConvergenceBlock
+from verifyplan.protocol.vote import HELD, Classification
+
+
+class Parts:
+    """The two queues of a run: its findings, then the items of a plan body."""
+
+    def __init__(
+        self,
+        block: ConvergenceBlock,
+        roster: Sequence[str],
+        backend: Backend,
+        timeout: float | None,
+        emit: Sink,
+        step: Callable[[], None],
+    ) -> None:
+        self.block, self.roster, self.backend = block, roster, backend
+        self.timeout, self.emit, self.step = timeout, emit, step
+
+    async def run(self, groups: Sequence[FindingGrouped]) -> None:
+        """Settle what needs no vote, vote on the rest, judge the plan body, and end the run."""
+        queue = [f for f in groups if f.part == "findings" and not self._settled_at_once(f)]
+        state, rounds = await self._loop(self.block["effectiveMaxRounds"]).run(queue)
+        items = [item for item in groups if item.part == "plan-body"]
+        gate = await self._plan_body(items) if items else None
+        gating = self.block["planBodyVerification"]["gating"] and len(self.roster) >= 2
+        self.emit(
+            RunEnded(
+                final_state=state,
+                total_rounds=rounds,
+                round2_skipped_reason=_round2(state, rounds, self.block["effectiveMaxRounds"]),
+                gate_passed=gate,
+                gating=gating if items else None,
+            )
+        )
+
+    def _loop(self, max_rounds: int) -> QueueLoop:
+        return QueueLoop(
+            part="findings",
+            roster=self.roster,
+            mode="adversarial" if self.block["adversarial"] else "collaborative",
+            verification_mode=self.block["verificationMode"],
+            max_rounds=max_rounds,
+            backend=self.backend,
+            timeout=self.timeout,
+            emit=self.emit,
+            closed=self.step,
+        )
+
+    async def _plan_body(self, items: Sequence[FindingGrouped]) -> bool:
+        """One collaborative round in which all analysers vote; True if every item held (SPEC B10)."""
+        loop = self._loop(self.block["planBodyVerification"]["maxRounds"])
+        loop.part, loop.mode = "plan-body", "collaborative"
+        classes: list[Classification] = []
+        told = loop.emit
+
+        def listen(event: Event) -> None:
+            if isinstance(event, FindingClassified):
+                classes.append(event.classification)
+            told(event)
+
+        loop.emit = listen
+        await loop.run(items)
+        return all(classification in HELD for classification in classes)
+
+    def _settled_at_once(self, finding: FindingGrouped) -> bool:
+        """Round 0: found by all, or no votes to come (SPEC B1, B2, B3)."""
+        found, analysers = len(finding.discoverers), len(self.roster)
+        votes_follow = self.block["enabled"] and analysers >= 2
+        if votes_follow and found < analysers:
+            return False
+        classification: Classification = "partial-consensus" if found > 1 else "worker-unique"
+        if found == analysers >= 2:
+            classification = "full-consensus"
+        self.emit(
+            FindingClassified(
+                part="findings",
+                finding_id=finding.finding_id,
+                classification=classification,
+                rule="round-0",
+                round=0,
+                final=False,
+            )
+        )
+        return True
+
+
+def _round2(state: FinalState, rounds: int, max_rounds: int) -> Round2SkippedReason:
+    """Why round 2 did not run, first reason first (SPEC B9)."""
+    if rounds >= 2:
+        return "not-skipped"
+    if state == "aborted-non-result":
+        return "all-reverify-non-result"
+    return "max-rounds-1" if max_rounds == 1 else "queue-empty"
