@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup demo test lint lab bench lock clean
+.PHONY: help setup demo test lint lab data bench lock clean
 help:                 ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
@@ -29,6 +29,9 @@ test: lint            ## everything CI runs
 
 lab: setup            ## JupyterLab on the notebooks
 	$(BIN)/jupyter lab --notebook-dir notebooks
+
+data: setup          ## record the bundled fixture sets again
+	$(BIN)/python data/record.py
 
 bench: setup          ## the benchmarks; ratios against named peers
 	$(BIN)/python benchmarks/classify.py

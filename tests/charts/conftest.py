@@ -157,9 +157,10 @@ def grid_of():
     return make_grid
 
 
-@pytest.fixture
-def five(comparison):
+@pytest.fixture(scope="session")
+def five():
     """Every chart, by name."""
+    comparison = make_comparison()
     return {
         "class_mix": class_mix(comparison),
         "transitions": transitions(comparison),

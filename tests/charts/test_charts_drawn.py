@@ -145,8 +145,13 @@ def test_rounds_name_lines_at_their_ends_without_overlap(queue_of, seen):
     ]
 
 
+def test_rounds_that_class_nothing_say_so(queue_of, seen):
+    texts = seen(rounds(queue_of().assign(resolved=[0, 71, 0, 0, 0, None]))).texts
+    assert [text for text in texts if text.startswith("(")] == ["(\N{MINUS SIGN}71)", "(0)", "(0)"]
+
+
 def test_rounds_say_runs_and_what_is_left_out(queue_of):
-    assert "summed over 12 runs" in rounds(queue_of()).caption
+    assert "summed over each reading's runs (12 runs)" in rounds(queue_of()).caption
     uneven = queue_of().assign(n_runs=[12, 12, 7] * 2, waiting=[80, 24, NAN] * 2)
     caption = rounds(uneven).caption
     assert "Left out: 2 rows without a number." in caption
@@ -171,6 +176,14 @@ def test_vote_matrix_letters_marks_and_orders_findings_by_class(grid_of, seen):
     letters = [text for text in texts if re.fullmatch("[ASCBDE•]", text)]
     assert letters.count("•") == 8 + 1  # one discoverer a finding, and the key
     assert len(letters) == len(figure.data) + len(drawn)
+
+
+def test_vote_matrix_shows_who_found_what_before_the_rounds(grid_of, seen):
+    grid = grid_of(4, 3, 2)
+    figure = vote_matrix(grid.assign(round=grid["round"].where(grid["mark"] != "discovered", 0)))
+    heads = [text for text in seen(figure).texts if text.startswith(("Round ", "Found by"))]
+    assert heads == ["Found by", "Round 1", "Round 2"]
+    assert figure.description.startswith("Table of votes on 4 findings by 3 workers in 2 rounds.")
 
 
 def test_vote_matrix_draws_sixty_findings_and_says_how_many_are_left_out(grid_of, seen):
@@ -216,7 +229,9 @@ def test_an_unknown_mark_is_named(grid_of):
 def test_generated_data_is_marked_in_caption_and_picture(comparison_of, queue_of, grid_of, seen):
     generated = comparison_of(synthetic=True)
     figures = [chart(generated) for chart in (class_mix, transitions, truth_metrics)]
-    figures += [rounds(queue_of(), synthetic=True), vote_matrix(grid_of(), synthetic=True)]
+    queue, grid = queue_of(), grid_of()
+    queue.attrs["synthetic"] = grid.attrs["synthetic"] = True
+    figures += [rounds(queue), vote_matrix(grid)]
     for figure in figures:
         assert "Synthetic data" in figure.caption
         assert "Synthetic data" in seen(figure).texts

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -201,24 +199,14 @@ def _truth(each: list[pd.DataFrame], labels: tuple[str, str]) -> pd.DataFrame:
 def _summary(total: Array, drawn: Array, each: list[pd.DataFrame], metrics: list[str]) -> pd.DataFrame:
     """Every metric under both readings; the difference is b - a, with the interval of that difference."""
     a, b = (of_reading(drawn, side) for side in (0, 1))
-    rows: list[dict[str, Any]] = []
-    for name in metrics:
-        low, high = interval(b[name].value - a[name].value)
-        under_a, under_b = (table[table.index == name].iloc[0] for table in each)
-        rows.append(
-            {
-                "metric": name,
-                "a": under_a["value"],
-                "b": under_b["value"],
-                "difference": under_b["value"] - under_a["value"],
-                "low": low,
-                "high": high,
-                "n_a": int(under_a["n"]),
-                "n_b": int(under_b["n"]),
-            }
-        )
-    low, high = interval(changed(drawn).value)
+    differences = [interval(b[name].value - a[name].value) for name in metrics]
+    sides = [table.add_prefix(f"{side}_") for side, table in zip("ab", each, strict=True)]
+    table = pd.concat(sides, axis=1).rename(columns={"a_value": "a", "b_value": "b", "a_n": "n_a", "b_n": "n_b"})
+    table["difference"] = table["b"] - table["a"]
+    table["low"], table["high"] = zip(*differences, strict=True)
     moved = changed(total)
-    row = {"metric": "changed", "difference": float(moved.value), "low": low, "high": high}
-    rows.append(row | {"a": np.nan, "b": np.nan, "n_a": int(moved.n), "n_b": int(moved.n)})
-    return pd.DataFrame(rows)
+    low, high = interval(changed(drawn).value)
+    row = {"difference": float(moved.value), "low": low, "high": high, "n_a": int(moved.n), "n_b": int(moved.n)}
+    table = pd.concat([table, pd.DataFrame(row, index=["changed"])])
+    columns = ["a", "a_low", "a_high", "b", "b_low", "b_high", "difference", "low", "high", "n_a", "n_b"]
+    return table[columns].rename_axis("metric").reset_index()

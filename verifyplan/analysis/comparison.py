@@ -30,7 +30,8 @@ class Comparison:
     """`reading, metric, value, low, high, n` for precision, recall, F1, false-consensus rate and
     false-demotion rate; None where no finding's truth is known. n is the metric's denominator."""
     summary: pd.DataFrame
-    """`metric, a, b, difference, low, high, n_a, n_b`: every metric under both readings."""
+    """`metric, a, a_low, a_high, b, b_low, b_high, difference, low, high, n_a, n_b`: every metric under both
+    readings, each with its interval; the difference is b - a, and low and high are its interval."""
     tests: pd.DataFrame
     """`test, statistic, df, p_value, n`: Stuart-Maxwell on the classes, McNemar on held or not."""
     n_findings: int
@@ -42,15 +43,26 @@ class Comparison:
     notes: tuple[str, ...] = ()
     """What a reader must know: censored findings, filled bases, failed calls, bases of the intervals."""
 
+    def in_words(self, metric: str) -> str:
+        """One metric under both readings, each with its interval and its n; or the share that changed class.
+
+        Raises KeyError for a metric that `.summary` does not have.
+        """
+        row = self.summary.set_index("metric").loc[[metric]].iloc[0]
+        if metric == "changed":
+            return f"{_share(row['difference'], row['low'], row['high'])} (n = {int(row['n_a'])})"
+        told = [(row[side], row[f"{side}_low"], row[f"{side}_high"], row[f"n_{side}"]) for side in "ab"]
+        return " against ".join(f"{_share(value, low, high)} (n = {int(n)})" for value, low, high, n in told)
+
     def __str__(self) -> str:
         """What differs, in about ten lines."""
-        moved = self.summary[self.summary["metric"] == "changed"].iloc[0]
         made = " (synthetic)" if self.synthetic else ""
+        truths = [] if self.truth is None else list(self.truth["metric"].drop_duplicates())
         lines = [
             f"{self.a} against {self.b}: {self.n_findings} findings{made} of {self.n_runs} runs",
-            f"{_share(moved, 'difference')} of the findings change class",
+            f"change class: {self.in_words('changed')}",
             *_classes(self),
-            *_truths(self),
+            *(f"{metric}: {self.in_words(metric)}" for metric in truths),
             *(f"note: {note}" for note in self.notes),
         ]
         return "\n".join(lines)
@@ -65,25 +77,12 @@ class Comparison:
         return "".join(parts)
 
 
-def _share(row: pd.Series, column: str) -> str:
+def _share(value: float, low: float, high: float) -> str:
     """A share as a percentage with its interval; a dash where it is not defined."""
-    if pd.isna(row[column]):
-        return "-"
-    return f"{100 * row[column]:.1f} % [{100 * row['low']:.1f}, {100 * row['high']:.1f}]"
+    return "-" if pd.isna(value) else f"{100 * value:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
 
 
 def _classes(comparison: Comparison) -> list[str]:
     table = comparison.mix.pivot(index="reading", columns="classification", values="n")
     rows = [", ".join(f"{count} {name}" for name, count in table.loc[r].items()) for r in (comparison.a, comparison.b)]
     return [f"{label}: {row}" for label, row in zip((comparison.a, comparison.b), rows, strict=True)]
-
-
-def _truths(comparison: Comparison) -> list[str]:
-    if comparison.truth is None:
-        return []
-    table = comparison.truth.set_index(["metric", "reading"])
-    told = []
-    for metric in table.index.unique("metric"):
-        rows = [table.loc[(metric, reading)] for reading in (comparison.a, comparison.b)]
-        told.append(f"{metric}: " + " against ".join(f"{_share(row, 'value')} (n = {int(row['n'])})" for row in rows))
-    return told

@@ -13,7 +13,8 @@ def vote_grid(runs: RunSet, run_id: str | None = None) -> pd.DataFrame:
 
     `run_id` may be left out where there is one run. Columns: `finding_id, summary, round, worker, mark,
     explanation, classification`; `mark` is the basis of a disagree that has one, else the verdict, and `discovered`
-    (round 0) for those who found it. Raises InputError for a run that is not there.
+    (round 0) for those who found it; `attrs["synthetic"]` marks generated data. Raises InputError for a run that
+    is not there.
     """
     if run_id is None and len(runs) != 1:
         have = ", ".join(runs.runs["run_id"].head(5))
@@ -26,7 +27,7 @@ def vote_grid(runs: RunSet, run_id: str | None = None) -> pd.DataFrame:
     found = findings[["finding_id", "discoverers"]].explode("discoverers").dropna()
     found = found.rename(columns={"discoverers": "worker"}).assign(round=0, mark="discovered", explanation="")
     grid = pd.concat([found, cast.astype({"round": "int64"})], ignore_index=True)
-    return findings.drop(columns="discoverers").merge(grid, on="finding_id", how="inner")
+    return _marked(findings.drop(columns="discoverers").merge(grid, on="finding_id", how="inner"), one)
 
 
 def queue(runs: RunSet) -> pd.DataFrame:
@@ -54,4 +55,10 @@ def queue(runs: RunSet) -> pd.DataFrame:
             )
         )
     columns = ["reading", "round", "waiting", "resolved", "n_runs"]
-    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
+    return _marked(pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns), runs)
+
+
+def _marked(table: pd.DataFrame, runs: RunSet) -> pd.DataFrame:
+    """The table with `attrs["synthetic"]`: whether any of its runs had generated findings or votes."""
+    table.attrs["synthetic"] = bool(runs.runs["synthetic"].fillna(False).any())
+    return table

@@ -15,11 +15,11 @@ TITLE = "How the queue shrinks"
 KEY = "Below: findings waiting, and in brackets how many the round classed"
 
 
-def rounds(queue: pd.DataFrame, *, synthetic: bool = False) -> Figure:
+def rounds(queue: pd.DataFrame) -> Figure:
     """Lines of the findings that wait after each round, one a reading, with the numbers in a table below.
 
     Reads `reading, round` (0: as queued), `waiting, resolved, n_runs`; rows whose `waiting` is missing are
-    left out and the caption says so. `synthetic` marks generated data. Raises TableError where a column
+    left out and the caption says so. `attrs["synthetic"]` marks generated data. Raises TableError where a column
     is missing.
 
     >>> queue = pd.DataFrame(
@@ -28,7 +28,7 @@ def rounds(queue: pd.DataFrame, *, synthetic: bool = False) -> Figure:
     >>> rounds(queue).description
     'Line chart of findings waiting in the queue. adversarial: 9 as queued, 4 after round 1.'
     """
-    whole = checked(queue, COLUMNS, "queue")
+    whole, synthetic = checked(queue, COLUMNS, "queue"), bool(queue.attrs.get("synthetic"))
     kept = whole[whole["waiting"].notna()]
     if kept.empty:
         return empty(TITLE, "There is no round to draw.", whole)
@@ -47,7 +47,7 @@ def _rows(kept: pd.DataFrame) -> pd.DataFrame:
     """The rows in the order of rounds, with the reading's label, the stage's name and the table's text."""
     names = shortened(kept["reading"], 30)
     rows = kept.astype({"round": int, "waiting": int}).sort_values("round", kind="stable")
-    resolved = pd.to_numeric(rows["resolved"]).map("(\N{MINUS SIGN}{:,.0f})".format)
+    resolved = pd.to_numeric(rows["resolved"]).map(_taken)
     return rows.assign(
         label=rows["reading"].astype(str).map(names),
         reading=rows["reading"].map(plain),
@@ -57,13 +57,18 @@ def _rows(kept: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def _taken(resolved: float) -> str:
+    return f"(\N{MINUS SIGN}{resolved:,.0f})" if resolved else "(0)"
+
+
 def _caption(rows: pd.DataFrame, left_out: int, synthetic: bool) -> str:
     fewest, most = int(rows["n_runs"].min()), int(rows["n_runs"].max())
     runs = count(most, "run") if fewest == most else f"{fewest:,} to {count(most, 'run')}"
     first = rows.drop_duplicates("label").sort_index()
     sizes = ", ".join(first["waiting"].map("{:,}".format) + " under " + first["label"])
     return sentences(
-        f"Findings that wait to be classed, as queued and after each round, summed over {runs}; n at first: {sizes}.",
+        "Findings that wait to be classed, as queued and after each round, summed over each reading's runs"
+        f" ({runs}); n at first: {sizes}.",
         "Counts, so without intervals.",
         f"Left out: {count(left_out, 'row')} without a number." if left_out else "",
         synthetic_is(synthetic),

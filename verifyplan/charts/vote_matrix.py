@@ -23,19 +23,20 @@ MOST = 60
 """Findings drawn at most: more would not be read."""
 
 
-def vote_matrix(grid: pd.DataFrame, *, synthetic: bool = False) -> Figure:
+def vote_matrix(grid: pd.DataFrame) -> Figure:
     """Tiles of votes: findings down, workers across, one panel a round, the class named at the right.
 
     Reads `finding_id, summary, round, worker, mark, explanation, classification`; a mark is one of agree,
-    supplement, counter-evidence, burden-not-met, disagree, verification-error, discovered. Findings stand in
-    the order of their classes; the first 60 of the grid are drawn, and the caption says how many are left
-    out. `synthetic` marks generated data. Raises TableError where a column is missing or a mark unknown.
+    supplement, counter-evidence, burden-not-met, disagree, verification-error, discovered; round 0 is drawn
+    as "found by". Findings stand in the order of their classes; the first 60 of the grid are drawn, and the
+    caption says how many are left out. `attrs["synthetic"]` marks generated data. Raises TableError where a column is
+    missing or a mark unknown.
 
     >>> row = {"finding_id": "F1", "summary": "No rollback", "round": 1, "worker": "w2", "mark": "agree"}
     >>> vote_matrix(pd.DataFrame([row | {"explanation": "", "classification": "full-consensus"}])).description
     'Table of votes on 1 finding by 1 worker in 1 round. Marks: 1 agree. Classes: 1 full-consensus.'
     """
-    whole = checked(grid, COLUMNS, "grid")
+    whole, synthetic = checked(grid, COLUMNS, "grid"), bool(grid.attrs.get("synthetic"))
     _check_marks(whole)
     if whole.empty:
         return empty(TITLE, "There are no votes to draw.", whole)
@@ -90,7 +91,8 @@ def _caption(rows: pd.DataFrame, n_findings: int, synthetic: bool) -> str:
 
 
 def _size(rows: pd.DataFrame) -> str:
-    findings, workers, rounds = (rows[column].nunique() for column in ("finding", "voter", "round"))
+    findings, workers = rows["finding"].nunique(), rows["voter"].nunique()
+    rounds = rows.loc[rows["round"] > 0, "round"].nunique()
     return f"{count(findings, 'finding')} by {count(workers, 'worker')} in {count(rounds, 'round')}"
 
 

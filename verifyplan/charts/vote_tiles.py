@@ -48,7 +48,7 @@ def _names(rows: pd.DataFrame) -> alt.Chart:
 
 
 def _panel(rows: pd.DataFrame, number: int) -> alt.LayerChart:
-    """One round's votes."""
+    """One round's votes; round 0 has the discoverers."""
     workers = list(dict.fromkeys(rows.sort_index()["voter"]))
     axis = alt.Axis(orient="top", labelAngle=-45, domain=False, ticks=False, grid=False, labelLimit=160)
     scale = alt.Scale(domain=workers, type="band", paddingInner=0.1)
@@ -56,7 +56,7 @@ def _panel(rows: pd.DataFrame, number: int) -> alt.LayerChart:
         x=alt.X("voter:N", scale=scale, axis=axis, title=None), y=_finding(rows)
     )
     layers = alt.LayerChart(layer=[_tiles(base), _letters(base)])
-    title = alt.Title(f"Round {number}", fontSize=SIZE, offset=6)
+    title = alt.Title(f"Round {number}" if number else "Found by", fontSize=SIZE, offset=6)
     height = STEP * rows["finding"].nunique()
     return layers.properties(title=title, width=STEP * len(workers), height=height)
 

@@ -10,6 +10,7 @@ import typer
 import verifyplan as vp
 from verifyplan.agents.static import CHECKERS
 from verifyplan.loops.run import Run
+from verifyplan.protocol.vote import MODES
 
 
 def crossverify(
@@ -29,9 +30,9 @@ def crossverify(
 
     Exit code 1: the gate of a plan body failed; 3: a round gave no result.
 
+    \b
     Examples:
     verifyplan crossverify findings.csv --root src --task-type error-analysis
-
     verifyplan crossverify findings.json --workers ann=window,bob=search,cy=syntax-tree
     """
     named = dict(_worker(part) for part in workers.split(",") if part.strip())
@@ -73,31 +74,39 @@ def demo(
 ) -> None:
     """Run the main job: cross-verify claims about real code, compare the modes on recorded runs, write out/.
 
+    \b
+    \b
     Example:
     verifyplan demo --out out
     """
-    made = vp.datasets.stdlib_claims(claims, seed=1)
-    root = vp.datasets.stdlib_root()
-    typer.echo(f"1. Cross-verifying {claims} claims about the standard library in both modes, now:")
-    for adversarial in (False, True):
-        run = vp.crossverify(
-            made,
-            CHECKERS,
-            task_type="demo",
-            settings={"adversarial": adversarial},
-            root=root,
-            out=out,
-        )
-        typer.echo(f"   {str(run).replace(chr(10), chr(10) + '   ')}")
-    recorded = vp.datasets.runs("stdlib-claims/adversarial")
-    comparison = vp.compare(recorded)
-    typer.echo("2. Comparing the modes on recorded runs over labelled claims:")
-    typer.echo("   " + str(comparison).replace("\n", "\n   "))
-    figures = {
-        "votes": vp.charts.vote_matrix(vp.vote_grid(run.frames)),
-        "rounds": vp.charts.rounds(vp.queue(vp.datasets.runs())),
+    typer.echo("Claims about Python's standard library (synthetic claims, real code), cross-verified:")
+    live = [_verify_now(claims, adversarial, out) for adversarial in (False, True)]
+    collaborative, adversarial = (vp.datasets.runs(f"stdlib-claims/{mode}") for mode in MODES)
+    paired = vp.compare(collaborative, adversarial)
+    replayed = vp.compare(adversarial)
+    for title, comparison in (("rule and prompt (two real runs)", paired), ("rule alone (one replayed)", replayed)):
+        typer.echo(f"{paired.a} against {paired.b}, {title}, {comparison.n_findings} recorded findings:")
+        typer.echo(f"  change class:    {comparison.in_words('changed')}")
+        for metric in ("false-consensus", "false-demotion"):
+            typer.echo(f"  {metric + ':':<16} {comparison.in_words(metric + '-rate')}")
+    both = vp.datasets.runs()
+    more = {
+        "votes": vp.charts.vote_matrix(vp.vote_grid(live[-1].frames)),
+        "rounds": vp.charts.rounds(vp.queue(both)),
     }
-    path = vp.report(comparison, out, title="Adversarial against collaborative", more=figures)
-    recorded.save(out / "tables")
-    recorded.save_csv(out / "tables")
-    typer.echo(f"3. Report: {path}; charts (PNG, SVG, HTML) beside it; tables in {out / 'tables'}.")
+    path = vp.report(paired, out, title="Adversarial against collaborative verification", more=more)
+    vp.report(replayed, out / "replay", title="The same votes under the other rule")
+    both.save(out / "tables")
+    both.save_csv(out / "tables")
+    typer.echo(f"Written: {path} and report.html, charts (PNG, SVG, HTML), tables/ (CSV, Parquet), replay/")
+
+
+def _verify_now(claims: int, adversarial: bool, out: Path) -> Run:
+    """One live run over fresh claims, told in a line."""
+    made = vp.datasets.stdlib_claims(claims, seed=1)
+    settings = {"adversarial": adversarial}
+    root = vp.datasets.stdlib_root()
+    run = vp.crossverify(made, CHECKERS, task_type="demo", settings=settings, root=root, out=out)
+    outcome = str(run).split("\n")[1]
+    typer.echo(f"  now, {MODES[adversarial]}: {outcome}")
+    return run

@@ -34,11 +34,10 @@ def compare(
 
     With one set, its votes are judged under two modes; with --other, two real runs are paired.
 
+    \b
     Examples:
     verifyplan compare stdlib-claims --out out/compare
-
     verifyplan compare runs/collaborative --other runs/adversarial --truth claims.csv
-
     verifyplan compare votes.csv --columns item=claim,worker=judge,verdict=vote,basis=basis,truth=label
     """
     comparison = vp.compare(
@@ -66,9 +65,9 @@ def replay(
 ) -> None:
     """Judge recorded votes again under another mode, number of rounds or reading of missing bases.
 
+    \b
     Examples:
     verifyplan replay runs --mode adversarial --max-rounds 2
-
     verifyplan replay stdlib-claims/collaborative --missing-basis burden-not-met --out replayed.csv
     """
     table = vp.replay(
@@ -107,6 +106,7 @@ def explain(
 ) -> None:
     """Say in words why a finding ended in its class: the rule, the tally, the votes.
 
+    \b
     Example:
     verifyplan explain stdlib-claims/adversarial F-0001
     """

@@ -32,9 +32,9 @@ def convert(
 ) -> None:
     """Write runs as tables: runs, findings, votes, rounds, dispatches.
 
+    \b
     Examples:
     verifyplan convert runs --out tables
-
     verifyplan convert votes.csv --columns item=claim,worker=judge,verdict=vote --out tables --to csv
     """
     loaded = vp.load(runs, strict=False) if lenient else read_runs(runs, truth, columns)
@@ -54,9 +54,9 @@ def datasets(
 ) -> None:
     """List the bundled sets, print the folder of one, or make labelled claims from real code.
 
+    \b
     Examples:
     verifyplan datasets
-
     verifyplan datasets --claims 200 --seed 7 --out claims.csv
     """
     if claims is not None:

@@ -121,8 +121,11 @@ def typed(table: str, values: Mapping[str, Iterable[Any]] | pd.DataFrame, place:
     A declared column that is not given is all missing; other columns are kept behind the declared ones.
     Raises TableError listing every column whose values do not fit, and every key that is missing or repeated.
     """
-    given = pd.DataFrame(values) if not isinstance(values, pd.DataFrame) else values
     where = place or f"table {table}"
+    given = values if isinstance(values, pd.DataFrame) else pd.DataFrame(values)
+    twice = given.columns[given.columns.duplicated()]
+    if len(twice):
+        raise TableError(Problem(where, f"has two columns {twice[0]!r}", "keep one of them, or rename one"))
     problems: list[Problem] = []
     columns: dict[str, pd.Series[Any]] = {}
     for column in TABLES[table]:
@@ -138,33 +141,71 @@ def typed(table: str, values: Mapping[str, Iterable[Any]] | pd.DataFrame, place:
 
 
 def _cast(series: pd.Series[Any], column: Column, where: str, problems: list[Problem]) -> pd.Series[Any]:
-    place = f"{where}: column {column.name}"
-    if isinstance(column.kind, tuple):
-        unknown = set(series.dropna().unique()) - set(column.kind)
+    place, kind = f"{where}: column {column.name}", column.kind
+    if isinstance(kind, tuple):
+        unknown = {str(value) for value in series.drop_duplicates().dropna()} - set(kind)
         if unknown:
-            message = f"holds {one_of(sorted(map(str, unknown))[:5])}"
-            problems.append(Problem(place, message, f"use {one_of(column.kind)} or leave the cell empty"))
+            message = f"holds {one_of(sorted(unknown)[:5])}"
+            problems.append(Problem(place, message, f"use {one_of(kind)} or leave the cell empty"))
             return series
     if column.key and series.isna().any():
         message = f"is missing in {int(series.isna().sum())} of {len(series)} rows"
         problems.append(Problem(place, message, f"fill it: {column.meaning}"))
         return series
     try:
-        if column.kind == "names":  # Parquet gives arrays where we gave lists
-            series = series.map(list, na_action="ignore")
-        if column.kind == "text" and series.dtype == "object":
+        if kind == "names":  # Parquet gives arrays where we gave lists
+            series = series.map(_names, na_action="ignore")
+        if kind == "text" and series.dtype == "object":
             series = series.where(series.notna(), None)
         return series.astype(column.dtype)
-    except (TypeError, ValueError) as error:
-        problems.append(Problem(place, f"does not fit its type ({error})", f"give {column.kind} values"))
+    except (TypeError, ValueError, OverflowError) as error:
+        problems.append(Problem(place, f"does not fit its type ({error})", f"give {_WORDS[kind]}"))
         return series
+
+
+_WORDS: dict[object, str] = {
+    "text": "text",
+    "whole": "whole numbers below 2**63",
+    "number": "numbers",
+    "yesno": "true and false",
+    "names": "lists of names",
+}
+
+
+def _names(value: Any) -> list[Any]:
+    if isinstance(value, str):
+        raise TypeError(f"{value!r} is a text")
+    return list(value)
+
+
+def as_text(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Any values as text; missing ones stay missing."""
+    return values.astype("str").where(values.notna(), None)
+
+
+def as_truth(values: pd.Series[Any], place: str) -> pd.Series[Any]:
+    """Truth from booleans, 0 and 1, or the words true and false; TableError at `place` for anything else.
+
+    >>> as_truth(pd.Series([1, "False", None]), "column truth").tolist()
+    [True, False, <NA>]
+    """
+    words = as_text(values).str.strip().str.lower()
+    told = words.map(_TRUTH)
+    odd = words[words.notna() & told.isna()].drop_duplicates()
+    if len(odd):
+        message = f"holds {one_of(odd[:5])}"
+        raise TableError(Problem(place, message, "use true and false, or leave it empty"))
+    return told.astype("boolean")
+
+
+_TRUTH = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 
 
 def _repeated(frame: pd.DataFrame, table: str, where: str) -> list[Problem]:
     twice = frame.duplicated(KEYS[table])
     if not twice.any():
         return []
-    first = ", ".join(f"{name} {frame.loc[twice, name].iloc[0]!r}" for name in KEYS[table])
+    first = ", ".join(f"{name} {frame.loc[twice, name].iloc[0]}" for name in KEYS[table])
     message = f"{int(twice.sum())} rows repeat the key of another, the first at {first}"
     return [Problem(where, message, f"keep one row for each {', '.join(KEYS[table])}")]
 

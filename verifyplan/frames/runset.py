@@ -12,9 +12,10 @@ import pandas as pd
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import replacing
-from verifyplan.frames.columns import TABLES, typed
+from verifyplan.frames.columns import TABLES, as_text, as_truth, typed
 
 TABLE_NAMES = tuple(TABLES)
+_TRUTH_COLUMNS = ["finding_id", "truth"]
 
 
 def no_errors() -> pd.DataFrame:
@@ -49,20 +50,22 @@ class RunSet:
         """The sizes, and the first runs; every text is shown as text."""
         return f"<p>{escape(repr(self))}</p>{self.runs.to_html(index=False, max_rows=10)}"
 
-    def select(self, chosen: Callable[[pd.DataFrame], Any] | Iterable[str]) -> RunSet:
+    def select(self, chosen: Callable[[pd.DataFrame], Any] | str | Iterable[str]) -> RunSet:
         """Only some runs, in all tables: by run ids, or by a function from `.runs` to a boolean column.
 
-        `runs.select(lambda r: r["mode"] == "adversarial")`. Raises InputError for an id that is not there.
+        `runs.select(lambda r: r["mode"] == "adversarial")`. Raises InputError for ids that are not there, and for
+        a function that does not say true or false of each run.
         """
         if callable(chosen):
-            mask = pd.Series(chosen(self.runs), index=self.runs.index)
-            wanted = set(self.runs.loc[mask.fillna(False).astype(bool), "run_id"])
+            wanted = set(self.runs.loc[self._mask(chosen(self.runs)), "run_id"])
         else:
-            wanted = set(chosen)
-            absent = sorted(wanted - set(self.runs["run_id"]))
+            wanted = {chosen} if isinstance(chosen, str) else set(chosen)
+            absent = sorted(map(str, wanted - set(self.runs["run_id"])))
             if absent:
                 have = ", ".join(self.runs["run_id"].head(8)) or "none"
-                raise InputError(Problem("run_id", f"{absent[0]!r} is not in this set", f"use one of: {have}"))
+                raise InputError(
+                    Problem("run_id", f"{one!r} is not in this set", f"use one of: {have}") for one in absent
+                )
         return self._each(lambda frame: frame[frame["run_id"].isin(wanted)].reset_index(drop=True))
 
     def with_truth(self, truth: Mapping[str, bool] | pd.DataFrame) -> RunSet:
@@ -71,14 +74,18 @@ class RunSet:
         `truth` maps finding ids to booleans, or is a table with `finding_id` and `truth`, in which a finding may
         stand in several rows if they agree. Raises InputError where they do not.
         """
-        if isinstance(truth, pd.DataFrame):
-            pairs = truth[["finding_id", "truth"]].dropna().drop_duplicates()
-            twice = pairs.loc[pairs["finding_id"].duplicated(), "finding_id"]
-            if len(twice):
-                message = f"{twice.iloc[0]!r} is both true and false"
-                raise InputError(Problem("truth", message, "keep one truth for each finding"))
-            truth = dict(zip(pairs["finding_id"], pairs["truth"], strict=True))
-        told = self.findings["finding_id"].map(dict(truth)).astype("boolean")
+        table = truth if isinstance(truth, pd.DataFrame) else pd.DataFrame(list(truth.items()), columns=_TRUTH_COLUMNS)
+        absent = [name for name in _TRUTH_COLUMNS if name not in table]
+        if absent:
+            fix = "give a table with the columns finding_id and truth"
+            raise InputError(Problem("truth", f"there is no column {name!r}", fix) for name in absent)
+        pairs = pd.DataFrame({"finding_id": as_text(table["finding_id"]), "truth": as_truth(table["truth"], "truth")})
+        pairs = pairs.dropna().drop_duplicates()
+        twice = pairs.loc[pairs["finding_id"].duplicated(), "finding_id"]
+        if len(twice):
+            message = f"{twice.iloc[0]!r} is both true and false"
+            raise InputError(Problem("truth", message, "keep one truth for each finding"))
+        told = self.findings["finding_id"].map(pairs.set_index("finding_id")["truth"]).astype("boolean")
         return replace(self, findings=self.findings.assign(truth=told.fillna(self.findings["truth"])))
 
     def save(self, folder: str | Path) -> Path:
@@ -98,6 +105,17 @@ class RunSet:
                 frame.assign(**joined).to_csv(temporary, index=False)
         return Path(folder)
 
+    def _mask(self, told: Any) -> pd.Series[bool]:
+        try:
+            mask = pd.Series(told, dtype=None if hasattr(told, "dtype") else "object").astype("boolean")
+        except (TypeError, ValueError):
+            mask = pd.Series(dtype="boolean")
+        misplaced = isinstance(told, pd.Series) and not told.index.equals(self.runs.index)
+        if len(mask) != len(self.runs) or misplaced:
+            fix = "give a boolean for each row of .runs, as r['mode'] == 'adversarial' does"
+            raise InputError(Problem("select", "the function does not say true or false of each run", fix))
+        return mask.fillna(False).astype(bool).set_axis(self.runs.index)
+
     def _each(self, change: Callable[[pd.DataFrame], pd.DataFrame]) -> RunSet:
         return replace(self, **{name: change(getattr(self, name)) for name in TABLE_NAMES})
 
@@ -105,6 +123,8 @@ class RunSet:
 def concat(sets: Iterable[RunSet]) -> RunSet:
     """Several RunSets as one; raises TableError if two hold a run of one id."""
     every = list(sets)
+    if not every:
+        raise InputError(Problem("concat", "there is nothing to join", "give at least one RunSet"))
     names = [f.name for f in fields(RunSet)]
     joined = {name: pd.concat([getattr(one, name) for one in every], ignore_index=True) for name in names}
     return RunSet(**{name: typed(name, joined[name]) for name in TABLE_NAMES}, errors=joined["errors"])

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.errors import Problem, TableError, one_of
-from verifyplan.frames.columns import typed
+from verifyplan.frames.columns import as_text, as_truth, typed
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.tables import to_tables
 from verifyplan.protocol.vote import BASES, VERDICT_OF_LABEL, VERDICTS
@@ -21,9 +21,9 @@ NEEDED = ("run_id", "finding_id", "round", "worker", "verdict", "disagree_basis"
 def check_votes(votes: pd.DataFrame) -> None:
     """Raise TableError, listing all problems, unless `votes` can be classified (SPEC B7).
 
-    Needed columns: `run_id, finding_id, round, worker, verdict, disagree_basis`. Rounds are whole numbers from
-    1 without gaps in each finding, and a worker votes once on a finding in a round. Where votes carry an
-    `iteration`, all this holds in each iteration by itself.
+    Needed columns: `run_id, finding_id, round, worker, verdict, disagree_basis`. Rounds are whole numbers from 1.
+    Whether they have gaps, and whether a worker votes twice on a finding in a round, is checked as votes are
+    tallied; where votes carry an `iteration`, in each iteration by itself.
     """
     missing = [name for name in NEEDED if name not in votes]
     if missing:
@@ -38,9 +38,8 @@ def check_votes(votes: pd.DataFrame) -> None:
     rounds = pd.to_numeric(votes["round"], errors="coerce").to_numpy(dtype="float64", na_value=np.nan)
     bad = ~((rounds >= 1) & (rounds < 2**31) & (rounds == np.floor(rounds)))
     if bad.any():
-        message = (
-            f"{votes['round'].iloc[int(bad.argmax())]!r} in row {int(bad.argmax())} is no round ({int(bad.sum())} such)"
-        )
+        row = int(bad.argmax())
+        message = f"{votes['round'].iloc[row]} in row {row} is no round ({int(bad.sum())} such)"
         problems.append(Problem("votes: column round", message, "number the rounds 1, 2, 3"))
     if problems:
         raise TableError(problems)
@@ -56,7 +55,8 @@ def _outside(votes: pd.DataFrame, name: str, allowed: tuple[str, ...], *, empty_
     unknown = sorted(str(value) for value in values.dropna() if value not in allowed)
     if unknown:
         message = f"holds {one_of(unknown[:5])}"
-        problems.append(Problem(f"votes: column {name}", message, f"use {one_of(allowed)}"))
+        fix = f"use {one_of(allowed)}{', or leave it empty' if empty_allowed else ''}"
+        problems.append(Problem(f"votes: column {name}", message, fix))
     return problems
 
 
@@ -98,46 +98,59 @@ def from_votes(
         "finding_id": item, "worker": worker, "verdict": verdict, "disagree_basis": basis, "round": round,
         "run_id": run, "truth": truth, "explanation": explanation,
     }  # fmt: skip
-    absent = {told: name for told, name in named.items() if name is not None and name not in frame}
-    if absent:
-        fix = f"name one of its columns: {one_of(frame.columns)}"
-        raise TableError(
-            Problem(f"votes: {told}", f"there is no column {name!r}", fix) for told, name in absent.items()
-        )
-    votes = pd.DataFrame({told: frame[name] for told, name in named.items() if name is not None})
-    votes = _filled(votes)
+    counts = frame.columns.value_counts()
+    problems = [
+        Problem(f"votes: {_ARGUMENTS.get(told, told)}", _absent(name, counts.get(name, 0)), _one_column(frame))
+        for told, name in named.items()
+        if name is not None and counts.get(name, 0) != 1
+    ]
+    if problems:
+        raise TableError(problems)
+    votes = _filled(pd.DataFrame({told: frame[name] for told, name in named.items() if name is not None}))
     check_votes(votes)
     truths = _truths(votes) if truth is not None else None
+    votes = votes.assign(round=pd.to_numeric(votes["round"]).astype("Int64"))
     return _runset(votes.drop(columns="truth", errors="ignore"), truths)
+
+
+_ARGUMENTS = {"finding_id": "item", "disagree_basis": "basis", "run_id": "run"}
+
+
+def _absent(name: str, count: int) -> str:
+    return f"there are {count} columns {name!r}" if count else f"there is no column {name!r}"
+
+
+def _one_column(frame: pd.DataFrame) -> str:
+    return f"name one of its columns: {one_of(frame.columns)}"
 
 
 def _filled(votes: pd.DataFrame) -> pd.DataFrame:
     """The standard columns, with what a plain table leaves unsaid, names as text and labels as verdicts."""
-    names = {name: votes[name].astype("str") for name in ("run_id", "finding_id", "worker") if name in votes}
-    labels = votes["verdict"].drop_duplicates()
-    words = {label: VERDICT_OF_LABEL.get(str(label).strip().lower(), label) for label in labels.dropna()}
-    filled = votes.assign(**names, verdict=votes["verdict"].astype("object").map(words))
+    filled = votes.assign(**{str(name): as_text(votes[name]) for name in votes if name not in ("round", "truth")})
+    labels = filled["verdict"].drop_duplicates().dropna()
+    filled["verdict"] = filled["verdict"].map({label: _verdict(label) for label in labels})
     unsaid: dict[str, Any] = {"run_id": "votes", "round": 1, "disagree_basis": None, "explanation": None}
-    for name, default in unsaid.items():
-        if name not in filled:
-            filled[name] = default
-    for name in ("run_id", "finding_id", "worker"):
-        if name in votes:
-            filled[name] = filled[name].where(votes[name].notna(), None)
-    return filled
+    return filled.assign(**{name: default for name, default in unsaid.items() if name not in filled})
+
+
+def _verdict(label: str) -> str:
+    """The verdict that a label in any case stands for; a label that stands for none is left for the check."""
+    word = label.strip().lower()
+    return word if word in VERDICTS else VERDICT_OF_LABEL.get(word, label)
 
 
 def _truths(votes: pd.DataFrame) -> pd.DataFrame:
-    pairs = votes[["run_id", "finding_id", "truth"]].dropna().drop_duplicates()
-    odd = [value for value in pairs["truth"].unique() if value not in (True, False)]
-    if odd:
-        message = f"holds {one_of(odd[:5])}"
-        raise TableError(Problem("votes: column truth", message, "use true and false, or leave it empty"))
+    pairs = (
+        votes[["run_id", "finding_id"]]
+        .assign(truth=as_truth(votes["truth"], "votes: column truth"))
+        .dropna()
+        .drop_duplicates()
+    )
     twice = pairs[pairs.duplicated(["run_id", "finding_id"])]
     if len(twice):
         message = f"finding {twice['finding_id'].iloc[0]!r} is both true and false"
         raise TableError(Problem("votes: column truth", message, "give each finding one truth"))
-    return pairs.assign(truth=pairs["truth"].astype("boolean"))
+    return pairs
 
 
 def _runset(votes: pd.DataFrame, truths: pd.DataFrame | None) -> RunSet:

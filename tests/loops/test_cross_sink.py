@@ -1,0 +1,90 @@
+"""The sink is told everything, in order, as it happens; and every event survives a trip through JSON."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, get_args
+
+import pytest
+from crossing import AGREE, COUNTER, Playing, agreeing, finding, run_of
+from pydantic import Field, TypeAdapter
+
+from verifyplan.protocol.call import Reply, WorkerRequest
+from verifyplan.protocol.event import Event
+
+EVENTS: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
+
+
+def everything(sink: Any = None) -> Any:
+    """A run in which every type of event happens."""
+    script = {
+        1: {
+            "ann": {"P-1": AGREE},
+            "bob": {"raw": {"votes": {"F-1": COUNTER | {"explanation": "ä\u2028\x00<b>"}, "F-7": AGREE, "P-1": AGREE}}},
+            "cy": "timeout",
+        },
+        2: {"bob": {"F-1": AGREE}, "cy": {"raw": [None, 1e300, -0.0, 10**30, {"": []}]}},
+    }
+    found = [
+        finding(truth=True, ticket_ids=["T-1"], category="bug"),
+        *(finding("all", w) for w in ("ann", "bob", "cy")),
+    ]
+    items = [{"finding_id": "P-1", "summary": "step", "truth": False}]
+    more: dict[str, Any] = {"settings": {"adversarial": True}, "task_type": "implementation-planning"}
+    return run_of(script, found, plan_items=items, sink=sink, synthetic=True, **more)
+
+
+def test_the_sink_is_told_exactly_the_events_of_the_run():
+    seen: list[Event] = []
+    run = everything(seen.append)
+    assert tuple(seen) == run.events
+    assert {event.type for event in seen} == {model.model_fields["type"].default for model in get_args(Event)}
+
+
+def test_every_event_survives_a_trip_through_json():
+    for event in everything().events:
+        assert EVENTS.validate_json(EVENTS.dump_json(event)) == event
+        assert EVENTS.dump_json(EVENTS.validate_json(event.model_dump_json())) == EVENTS.dump_json(event)
+
+
+def test_the_sink_is_told_as_it_happens():
+    seen: list[str] = []
+    known_at_call: dict[str, list[str]] = {}
+
+    def play(request: WorkerRequest) -> Reply:
+        known_at_call[request.call_id] = list(seen)
+        return agreeing(request) if request.worker == "bob" else Reply(value={"votes": {}})
+
+    votes = {"F-1": "ann", "F-2": "bob"}
+    run_of({}, [finding(f, w) for f, w in votes.items()], backend=Playing(play), sink=lambda e: seen.append(e.type))
+    assert known_at_call["r1/ann"].count("call-requested") == 3
+    assert "call-replied" not in known_at_call["r1/ann"]
+    assert known_at_call["r2/cy"].count("round-closed") == 1
+    assert known_at_call["r2/cy"].count("call-replied") == 3
+
+
+@pytest.mark.parametrize("kind", ["run-started", "finding-queued", "call-requested", "call-replied", "call-failed",
+                                  "vote-cast", "round-closed", "run-ended"])  # fmt: skip
+def test_what_the_sink_raises_ends_the_run_as_it_is_and_the_sink_is_left_alone(kind, tmp_path):
+    seen: list[str] = []
+
+    def sink(event: Event) -> None:
+        seen.append(event.type)
+        if event.type == kind:
+            raise OSError("disk full")
+
+    script = {1: {"bob": "error", "cy": {"F-1": AGREE}}}
+    with pytest.raises(OSError, match=r"^disk full$"):
+        run_of(script, sink=sink, out=tmp_path)
+    assert seen.count(kind) == 1
+    assert seen[-1] == kind
+    assert list(tmp_path.rglob("*")) == []
+
+
+def test_a_reply_is_told_before_anything_acts_on_it():
+    seen: list[Any] = []
+    everything(seen.append)
+    for position, event in enumerate(seen):
+        if event.type in ("dispatch-closed",) and event.status:
+            call_id = f"{'p' if event.part == 'plan-body' else 'r'}{event.round}/{event.worker}"
+            ended = [e for e in seen[:position] if e.type in ("call-replied", "call-failed") and e.call_id == call_id]
+            assert len(ended) == 1
