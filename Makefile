@@ -28,7 +28,7 @@ test: lint            ## everything CI runs
 	$(BIN)/pytest --nbval-lax -p no:cacheprovider --nbval-kernel-name python3 notebooks -W default
 
 lab: setup            ## JupyterLab on the notebooks
-	$(BIN)/jupyter lab --notebook-dir notebooks
+	$(BIN)/jupyter lab --notebook-dir notebooks $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_FLAGS)
 
 data: setup          ## record the bundled fixture sets again
 	$(BIN)/python data/record.py

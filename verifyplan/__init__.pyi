@@ -25,4 +25,5 @@ from .protocol.finding import Finding as Finding
 from .protocol.finding import PlanItem as PlanItem
 from .reports.comparison import report as report
 from .rules.settings import convergence_block as convergence_block
-from .version import VERSION as __version__
+
+__version__: str

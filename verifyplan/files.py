@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,14 +19,12 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".tmp-", suffix=target.suffix)
-    os.close(handle)
-    temporary = Path(name)
+    temporary = _beside(target)
+    temporary.touch(exist_ok=False)
     try:
         yield temporary
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
-        temporary.chmod(0o666 & ~_umask())
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
@@ -46,15 +44,17 @@ def write_new_text(path: str | Path, text: str) -> bool:
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".tmp-") as temporary:
-        temporary.write(text.encode())
-        temporary.flush()
-        os.fsync(temporary.fileno())
-        os.chmod(temporary.name, 0o666 & ~_umask())  # noqa: PTH101  (the name is a str here)
-        try:
-            os.link(temporary.name, target)
-        except FileExistsError:
-            return False
+    temporary = _beside(target)
+    try:
+        with temporary.open("xb") as stream:
+            stream.write(text.encode())
+            stream.flush()
+            os.fsync(stream.fileno())
+        target.hardlink_to(temporary)
+    except FileExistsError:
+        return False
+    finally:
+        temporary.unlink(missing_ok=True)
     return True
 
 
@@ -73,7 +73,6 @@ def decode(data: bytes, place: str) -> str:
         ) from None
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _beside(target: Path) -> Path:
+    """A hidden name that nobody uses; a file made under it by plain opening has the umask's permissions."""
+    return target.parent / f".tmp-{secrets.token_hex(8)}{target.suffix}"

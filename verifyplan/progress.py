@@ -15,7 +15,7 @@ def progress(title: str, total: int | None, shown: bool | None = None) -> Iterat
 
     `shown=None` shows it in a terminal or notebook and not in a pipe or log; it goes to standard error.
     """
-    console = Console(stderr=True)
+    console = Console(stderr=True, force_terminal=shown or None)
     hidden = not (shown if shown is not None else console.is_terminal or console.is_jupyter)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=hidden) as bar:

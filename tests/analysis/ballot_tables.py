@@ -41,7 +41,7 @@ def by_hand(rounds, mode, max_rounds, missing_basis):
             if verdict == "disagree" and basis is None and mode == "adversarial":
                 filled += 1
                 read = "counter-evidence" if cites_location(text) else "burden-not-met"
-                basis = read if missing_basis == "infer" else missing_basis  # noqa: PLW2901
+                basis = read if missing_basis == "infer" else missing_basis
             counted.append((verdict, basis if verdict == "disagree" else None))
         classification, rule = decide(tally(counted), mode)
         if classification is not None:

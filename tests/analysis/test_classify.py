@@ -83,7 +83,10 @@ def test_raise_names_the_votes_of_executed_rounds_only():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([("F", 1, "a", "agree", None), ("F", 3, "a", "agree", None)], "the rounds of finding 'F' of run 'r' have a gap"),
+        (
+            [("F", 1, "a", "agree", None), ("F", 3, "a", "agree", None)],
+            "the rounds of finding 'F' of run 'r' have a gap",
+        ),
         ([("F", 2, "a", "agree", None)], "have a gap"),
         ([("F", 1, "a", "agree", None)] * 2, "'a' votes a second time on finding 'F' of run 'r' in round 1"),
         ([("F", 0, "a", "agree", None)], "column round: .*0.* in row 0 is no round"),

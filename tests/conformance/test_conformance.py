@@ -39,9 +39,7 @@ def test_replays(cases):
         for vote in cast
     )
     told = ["classification", "decided_round", "rule", "censored"]
-    settings = {
-        (e["mode"], e["max_rounds"], e["missing_basis"]) for case in every.values() for e in case["expected"]
-    }
+    settings = {(e["mode"], e["max_rounds"], e["missing_basis"]) for case in every.values() for e in case["expected"]}
     for mode, max_rounds, missing_basis in settings:
         got = vp.classify(votes, mode=mode, max_rounds=max_rounds, missing_basis=missing_basis).set_index("finding_id")
         for finding, case in every.items():

@@ -18,7 +18,7 @@ def sound() -> Json:
     """An adversarial run of two findings, one settled at once and one disputed; every field is there."""
     disputed = {
         "findingId": "F-2",
-        "summary": "세션이 만료되지 않는다 – naïve 🙂",
+        "summary": "세션이 만료되지 않는다, naïve 🙂",
         "category": "bug",
         "ticketIds": ["T-1", "T-2"],
         "originWorker": "ann",

@@ -17,9 +17,13 @@ from verifyplan.protocol.artifact import Artifact
 from verifyplan.rules.invariants import violations
 
 
-def orders(value: Any) -> Any:
-    """The keys of all objects named worker by worker, in the order in which they stand."""
-    return [list(entry["votes"]) for finding in value["findings"] for entry in finding["rounds"]]
+def voters(content: Any) -> list[list[str]]:
+    return [list(entry["votes"]) for finding in content["findings"] for entry in finding["rounds"]]
+
+
+def spelled(content: Any) -> str:
+    """JSON as text, in which 1, 1.0 and true differ."""
+    return json.dumps(content, sort_keys=True)
 
 
 @settings(max_examples=150, deadline=None)
@@ -28,7 +32,7 @@ def test_a_sound_artifact_keeps_every_key_and_becomes_tables(content):
     artifact = parse_artifact(as_bytes(content), "run.json")
     assert violations(artifact) == []
     written = artifact_text(artifact).encode()
-    assert json.loads(written) == content
+    assert spelled(json.loads(written)) == spelled(content)
     assert parse_artifact(written, "run.json") == artifact
 
     runs = to_tables([Source(artifact, "run")])
@@ -63,21 +67,21 @@ def test_findings_votes_and_workers_keep_their_order(tmp_path):
     path = write_artifact(parse_artifact(as_bytes(content), "run.json"), tmp_path / "run.json")
     again = json.loads(path.read_text(encoding="utf-8"))
     assert [finding["findingId"] for finding in again["findings"]] == ["F-2", "F-1"]
-    assert orders(again) == orders(content) == [["cy", "bob"]]
+    assert voters(again) == voters(content) == [["cy", "bob"]]
     assert again["roundHistory"][0]["dispatches"] == content["roundHistory"][0]["dispatches"]
 
 
 def test_text_beyond_ascii_is_written_as_it_is(tmp_path):
     content = sound()
     path = write_artifact(parse_artifact(as_bytes(content), "run.json"), tmp_path / "run.json")
-    assert "세션이 만료되지 않는다 – naïve 🙂" in path.read_text(encoding="utf-8")
+    assert "세션이 만료되지 않는다, naïve 🙂" in path.read_text(encoding="utf-8")
     assert read_artifact(path).to_json() == content
 
 
 def test_whole_and_broken_milliseconds_stay_what_they_were():
     text = artifact_text(parse_artifact(as_bytes(sound()), "run.json"))
-    assert '"durationMs": 1200,' in text.replace("\n", "").replace("}", ",")
-    assert '"durationMs": 800.5' in text
+    assert '"durationMs": 1200\n' in text
+    assert '"durationMs": 800.5\n' in text
 
 
 def test_a_byte_order_mark_and_escaped_pairs_are_read():

@@ -59,7 +59,7 @@ def test_the_sink_is_told_as_it_happens():
     assert known_at_call["r1/ann"].count("call-requested") == 3
     assert "call-replied" not in known_at_call["r1/ann"]
     assert known_at_call["r2/cy"].count("round-closed") == 1
-    assert known_at_call["r2/cy"].count("call-replied") == 3
+    assert known_at_call["r2/cy"].count("call-replied") >= 3
 
 
 @pytest.mark.parametrize("kind", ["run-started", "finding-queued", "call-requested", "call-replied", "call-failed",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verifyplan.protocol.call import WorkerAnswer
@@ -22,11 +22,11 @@ def answer(**votes: dict[str, str]) -> WorkerAnswer:
     return WorkerAnswer.model_validate({"votes": votes})
 
 
-@given(
-    st.lists(st.sampled_from("abcd"), unique=True),
-    st.dictionaries(st.sampled_from("abcd"), VOTES),
-    st.sampled_from(MODES),
-)
+IDS = st.sampled_from("abcd")
+
+
+@settings(deadline=None)
+@given(st.lists(IDS, unique=True), st.dictionaries(IDS, VOTES), st.sampled_from(MODES))
 def test_each_item_asked_gets_one_ballot_and_no_other_gets_any(asked, votes, mode):
     got = ballots(asked, answer(**votes), mode)
     assert list(got) == asked
@@ -61,6 +61,7 @@ def test_a_failed_dispatch_is_an_error_on_each_item():
 ROUNDS = st.lists(st.dictionaries(st.sampled_from("abcd"), st.sampled_from(VERDICTS)), max_size=3)
 
 
+@settings(deadline=None)
 @given(st.permutations("abcd"), st.sets(st.sampled_from("abcd")), ROUNDS)
 def test_sides_follow_the_last_vote_in_roster_order(roster, discoverers, rounds):
     consensus, dissenting = sides(roster, discoverers, rounds)

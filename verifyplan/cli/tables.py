@@ -51,6 +51,7 @@ def datasets(
     claims: Annotated[int | None, typer.Option(min=1, help="Make so many claims about this Python's library.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the claims.")] = 0,
     out: Annotated[Path, typer.Option(help="Where the claims are written.")] = Path("claims.csv"),
+    stdlib: Annotated[bool, typer.Option("--stdlib-root", help="Print the folder that such claims cite.")] = False,
 ) -> None:
     """List the bundled sets, print the folder of one, or make labelled claims from real code.
 
@@ -63,7 +64,8 @@ def datasets(
         table = stdlib_claims(claims, seed=seed)
         write_text(out, table.to_csv(index=False))
         typer.echo(f"{claims} claims, {int(table.groupby('finding_id')['truth'].first().sum())} true: {out}")
-        typer.echo(f"their evidence lies in: {stdlib_root()}")
+    elif stdlib:
+        typer.echo(stdlib_root())
     elif name is not None:
         typer.echo(bundled.path(name))
     else:

@@ -66,7 +66,7 @@ def _csv_rows(text: str, path: Path, required: Sequence[str]) -> list[Any]:
         return list(reader)
     except csv.Error as error:
         fix = "mend the quotes of that line, or give the findings as JSON"
-        raise InputError(Problem(f"{path}: line {reader.line_num}", f"is not CSV ({error})", fix)) from None
+        raise InputError(Problem(f"{path}: line {reader.reader.line_num}", f"is not CSV ({error})", fix)) from None
 
 
 def _json_rows(text: str, path: Path) -> list[Any]:

@@ -1,0 +1,132 @@
+"""A table of votes that cannot be used is refused with every column and value that is wrong (SPEC E4, B7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from verifyplan.errors import TableError
+from verifyplan.frames.votes import NEEDED, check_votes, from_votes
+
+FRAME = pd.DataFrame({"claim": [1, 1, 2], "judge": ["a", "b", "a"], "says": ["agree", "disagree", "supplement"]})
+OPTIONAL = {"run": "run", "round": "turn", "basis": "why", "truth": "right", "explanation": "words"}
+MISSING = [None, np.nan, pd.NA]
+
+
+def refused(message: str, frame: pd.DataFrame = FRAME, **columns: Any) -> TableError:
+    given = frame.assign(**columns)
+    before = given.copy(deep=True)
+    named = {told: name for told, name in OPTIONAL.items() if name in columns}
+    with pytest.raises(TableError, match=message) as caught:
+        from_votes(given, item="claim", worker="judge", verdict="says", **named)
+    pd.testing.assert_frame_equal(given, before)
+    assert all(problem.fix for problem in caught.value.problems)
+    return caught.value
+
+
+def test_all_absent_columns_are_listed_by_their_argument():
+    with pytest.raises(TableError, match="there is no column 'x'. Fix: name one of its columns: 'claim'") as caught:
+        from_votes(FRAME, item="x", worker="y", verdict="says", basis="b", run="r", truth="t")
+    assert [(problem.place, problem.message) for problem in caught.value.problems] == [
+        ("votes: item", "there is no column 'x'"),
+        ("votes: worker", "there is no column 'y'"),
+        ("votes: basis", "there is no column 'b'"),
+        ("votes: run", "there is no column 'r'"),
+        ("votes: truth", "there is no column 't'"),
+    ]
+
+
+def test_an_index_is_no_column_and_two_columns_are_not_one():
+    refused("votes: item: there is no column 'claim'", FRAME.set_index("claim"))
+    twice = pd.concat([FRAME, FRAME[["judge"]]], axis=1)
+    with pytest.raises(TableError, match="votes: worker: there are 2 columns 'judge'"):
+        from_votes(twice, item="claim", worker="judge", verdict="says")
+
+
+@pytest.mark.parametrize("empty", MISSING, ids=str)
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("claim", "column finding_id: is empty in 1 rows. Fix: fill it, or drop these rows"),
+        ("judge", "column worker: is empty in 1 rows"),
+        ("run", "column run_id: is empty in 1 rows"),
+        ("says", "column verdict: is empty in 1 rows. Fix: write 'verification-error'"),
+        ("turn", "column round: .* in row 1 is no round .1 such"),
+    ],
+)
+def test_a_missing_value_is_told_where_it_matters(name, message, empty):
+    values = {"claim": [1, empty, 2], "judge": ["a", empty, "a"], "run": ["r", empty, "r"],
+              "says": ["agree", empty, "agree"], "turn": [1, empty, 1]}[name]  # fmt: skip
+    refused(message, **{name: pd.Series(values, dtype=object)})
+
+
+@pytest.mark.parametrize("empty", MISSING, ids=str)
+@pytest.mark.parametrize("name", ["basis", "truth", "explanation"])
+def test_a_missing_value_is_fine_where_it_means_unknown(name, empty):
+    frame = FRAME.assign(x=pd.Series([empty] * 3, dtype=object))
+    runs = from_votes(frame, item="claim", worker="judge", verdict="says", **{name: "x"})
+    assert runs.findings["truth"].isna().all()
+    assert runs.votes[["disagree_basis", "explanation"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize("values", [["maybe"] * 3, [1, 0, 1], [True] * 3, [["agree"]] * 3, ["", "agree", "agree"]])
+def test_a_verdict_that_is_none_is_shown(values):
+    refused(rf"column verdict: holds .*{str(values[0])[:4].strip('[')}.*\. Fix: use 'agree', 'supplement'", says=values)
+
+
+@pytest.mark.parametrize("values", [["doubt"] * 3, [1, 2, 3], [["burden-not-met"], None, None], ["", None, None]])
+def test_a_basis_that_is_none_is_shown(values):
+    refused("column disagree_basis: holds .* Fix: use 'counter-evidence', 'burden-not-met', or leave it", why=values)
+
+
+@pytest.mark.parametrize(
+    ("bad", "shown"),
+    [(0, "0"), (-1, "-1"), (1.5, "1.5"), ("x", "x"), (np.inf, "inf"), (2**40, str(2**40)), ([1], r"\[1\]")],
+)
+def test_a_round_that_is_none_is_shown_with_its_row(bad, shown):
+    turns = pd.Series([1, bad, 1], dtype=object)
+    refused(rf"column round: {shown} in row 1 is no round \(1 such\)\. Fix: number the rounds 1, 2, 3", turn=turns)
+
+
+@pytest.mark.parametrize("values", [["yes", "yes", "no"], [2, 2, 1], [0.5, 0.5, 1], [[1], [1], [0]], ["", "", ""]])
+def test_a_truth_that_is_none_is_shown(values):
+    refused("votes: column truth: holds .* Fix: use true and false, or leave it empty", right=values)
+
+
+@pytest.mark.parametrize("values", [[True, False, True], [1, 0, 1], ["true", False, None]])
+def test_a_finding_is_not_both_true_and_false(values):
+    refused("finding '1' is both true and false. Fix: give each finding one truth", right=values)
+
+
+def test_truth_may_differ_between_runs_and_is_told_once():
+    frame = FRAME.assign(claim=1, run=["r", "r", "s"], right=[None, True, False])
+    runs = from_votes(frame, item="claim", worker="judge", verdict="says", run="run", truth="right")
+    assert runs.findings["truth"].tolist() == [True, False]
+
+
+def test_a_second_vote_of_a_worker_in_a_round_is_refused():
+    message = (
+        "table votes: 1 rows repeat the key of another, the first at run_id votes, .* finding_id 1, round 1, worker a"
+    )
+    refused(message, judge=["a", "a", "b"])
+    refused(message, claim=pd.Series([1, "1", 2], dtype=object), judge=["a", "a", "b"])
+
+
+def test_all_that_is_wrong_is_listed_at_once():
+    error = refused("Fix: ", judge=["a", None, "a"], says=["maybe", None, "agree"], turn=[0, 1, 1], why="doubt")
+    assert [problem.place for problem in error.problems] == [
+        "votes: column verdict",
+        "votes: column verdict",
+        "votes: column disagree_basis",
+        "votes: column worker",
+        "votes: column round",
+    ]
+
+
+def test_a_table_without_the_needed_columns_is_told_all_of_them():
+    with pytest.raises(TableError, match="column run_id: is missing. Fix: add it, .*; the table has 'claim'") as caught:
+        check_votes(FRAME)
+    assert [problem.place for problem in caught.value.problems] == [f"votes: column {name}" for name in NEEDED]

@@ -1,0 +1,175 @@
+"""What cannot be loaded is told in full: where, what, and what to do; the rest is there if wanted (SPEC H3)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from artifacts import as_bytes, sound
+from fsspec.implementations.local import LocalFileSystem
+
+from verifyplan.errors import ArtifactError, InputError, TableError
+from verifyplan.frames.load import load
+from verifyplan.frames.runset import TABLE_NAMES
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """One sound run and three that are not."""
+    (tmp_path / "ok.json").write_bytes(as_bytes(sound()))
+    (tmp_path / "cut.json").write_bytes(as_bytes(sound())[:99])
+    (tmp_path / "two.json").write_bytes(as_bytes({**sound(), "finalState": "over", "totalRounds": -1}))
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "list.json").write_text("[]")
+    return tmp_path
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("gone", r"gone: is not there\. Fix: name a file, a folder, a glob or an fsspec address"),
+        ("gone.json", r"gone\.json: is not there"),
+        ("gone/*.json", r"gone/\*\.json: holds no run\. Fix: name a folder or glob that holds state artifacts"),
+        ("empty", r"empty: holds no run\. Fix"),
+        ("folder.json", r"folder\.json: holds no run"),
+        ("notes", r"notes: holds no run"),
+        ("loop", r"loop: is not there"),
+        ("long" * 2000, r"longlong.*: is not there|cannot be opened"),
+    ],
+)
+def test_an_address_without_runs_is_an_input_error(tmp_path, path, message, strict):
+    for name in ("empty", "folder.json", "notes"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "notes" / "notes.txt").write_text("no run")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(InputError, match=message) as caught:
+        load(tmp_path / path, strict=strict)
+    assert len(caught.value.problems) == 1
+    assert str(caught.value).count("Fix: ") == 1
+
+
+@pytest.mark.parametrize(
+    ("paths", "message"),
+    [
+        ([], "paths: names nothing. Fix: name at least one path"),
+        ("", "paths: holds an empty name"),
+        ("nope://x", "nope://x: cannot be opened .Protocol not known: nope"),
+        ("~nobody-has-this-name/x", "~nobody-has-this-name/x: cannot be opened"),
+    ],
+)
+def test_a_name_that_cannot_be_looked_up_is_an_input_error(paths, message):
+    with pytest.raises(InputError, match=message):
+        load(paths)
+
+
+def test_every_address_that_is_wrong_is_listed(folder):
+    with pytest.raises(InputError, match="gone1: is not there") as caught:
+        load([folder / "gone1", folder, folder / "gone2", "nope://x"])
+    assert [Path(problem.place).name for problem in caught.value.problems] == ["gone1", "gone2", "x"]
+
+
+@pytest.mark.parametrize("name", ["votes.csv", "runs.parquet", "run", "run.JSON", "run.json.bak"])
+def test_a_file_that_is_no_json_is_told_what_to_do(tmp_path, name):
+    (tmp_path / name).write_bytes(as_bytes(sound()))
+    with pytest.raises(InputError, match=rf"{name}: a .* is no run\. Fix: load a \.json artifact or .* from_votes"):
+        load(tmp_path / name)
+
+
+def test_strict_lists_the_problems_of_all_files(folder):
+    with pytest.raises(ArtifactError, match="Fix: ") as caught:
+        load(folder)
+    told = [problem.place.removeprefix(f"{folder}/") for problem in caught.value.problems]
+    assert told == [
+        "cut.json: line 6, column 18",
+        "sub/list.json",
+        "two.json: /finalState",
+        "two.json: /totalRounds",
+    ]
+
+
+def test_lenient_gives_what_could_be_read_and_says_what_could_not(folder):
+    loaded = load(folder, strict=False)
+    assert loaded.runs["run_id"].tolist() == ["ok"]
+    assert list(loaded.errors) == ["source", "place", "message", "fix"]
+    assert (
+        loaded.errors["source"].map(lambda path: Path(path).name).tolist()
+        == ["cut.json", "list.json"] + ["two.json"] * 2
+    )
+    assert loaded.errors["place"].iloc[2] == f"{folder}/two.json: /finalState"
+    assert loaded.errors["message"].iloc[2] == "'over' is not allowed"
+    assert loaded.errors["fix"].str.len().gt(0).all()
+    assert "4 errors" in repr(loaded)
+
+
+def test_lenient_with_nothing_readable_gives_empty_tables_and_the_errors(folder):
+    loaded = load(folder / "cut.json", strict=False)
+    assert (len(loaded), len(loaded.votes), len(loaded.errors)) == (0, 0, 1)
+
+
+def test_a_sound_folder_has_no_errors(folder):
+    for strict in (True, False):
+        errors = load(folder / "ok.json", strict=strict).errors
+        assert list(errors) == ["source", "place", "message", "fix"]
+        assert errors.empty
+
+
+def test_a_dead_link_and_a_pipe_are_errors_and_nothing_waits(folder):
+    for name in ("cut.json", "two.json", "sub/list.json"):
+        (folder / name).unlink()
+    (folder / "dead.json").symlink_to(folder / "nowhere.json")
+    (folder / "self.json").symlink_to(folder / "self.json")
+    os.mkfifo(folder / "pipe.json")
+    loaded = load(folder, strict=False)
+    assert loaded.runs["run_id"].tolist() == ["ok"]
+    assert loaded.errors["source"].map(lambda path: Path(path).stem).tolist() == ["dead", "pipe", "self"]
+    with pytest.raises(InputError, match=r"dead\.json: is no file that can be read\. Fix: "):
+        load(f"{folder}/*.json")
+
+
+def test_a_file_without_the_right_to_read_is_an_error(folder, monkeypatch):
+    def refuse(_system, path, **_options):
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(LocalFileSystem, "cat_file", refuse)  # root may read every file, whatever its mode
+    with pytest.raises(InputError, match=r"ok\.json: cannot be read \(Permission denied\)\. Fix: check the file"):
+        load(folder / "ok.json")
+    assert len(load(folder, strict=False).errors) == 4
+
+
+@pytest.mark.parametrize(
+    ("table", "damage"),
+    [
+        *((table, "junk") for table in TABLE_NAMES),
+        *((table, "gone") for table in TABLE_NAMES[1:]),  # a folder without runs.parquet holds no saved tables
+        *(("votes", damage) for damage in ("empty", "cut", "folder")),
+    ],
+)
+def test_damaged_saved_tables_name_the_file(folder, table, damage):
+    load(folder / "ok.json").save(folder / "saved")
+    path = folder / "saved" / f"{table}.parquet"
+    data = path.read_bytes()
+    path.unlink()
+    if damage == "folder":
+        path.mkdir()
+    elif damage != "gone":
+        path.write_bytes({"junk": b"PAR1 junk PAR1", "empty": b"", "cut": data[: len(data) // 2]}[damage])
+    with pytest.raises(TableError, match=rf"{table}\.parquet: cannot be read \(.*\)\. Fix: save the runs again"):
+        load(folder / "saved")
+    lenient = load([folder / "saved", folder], strict=False)
+    assert lenient.runs["run_id"].tolist() == ["ok"]
+    assert lenient.errors["source"].iloc[0] == str(folder / "saved")
+
+
+def test_saved_tables_with_foreign_values_name_file_and_column(folder):
+    saved = load(folder / "ok.json")
+    saved.votes.assign(verdict="maybe").to_parquet(saved.save(folder / "saved") / "votes.parquet")
+    with pytest.raises(TableError, match=r"votes\.parquet: column verdict: holds 'maybe'\. Fix: use 'agree'"):
+        load(folder / "saved")
+
+
+def test_runs_of_one_id_from_two_places_are_refused(folder):
+    load(folder / "ok.json").save(folder / "saved")
+    with pytest.raises(TableError, match="1 rows repeat the key of another, the first at run_id ok"):
+        load([folder / "saved", folder / "ok.json"])

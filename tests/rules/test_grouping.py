@@ -1,0 +1,181 @@
+"""SPEC B2: which findings are the same, by the default matcher, by another, or by id alone."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from verifyplan.protocol.finding import Finding
+from verifyplan.rules.grouping import PlaceAndText, group
+
+ROSTER = ["ann", "bob", "cy"]
+
+
+def found(finding_id: str, worker: str, summary: str, evidence: str = "m.py:30", truth: bool | None = None) -> Finding:
+    return Finding(finding_id=finding_id, worker=worker, summary=summary, evidence=evidence, truth=truth)
+
+
+def joined(one: str, two: str, places: tuple[str, str] = ("m.py:30", "m.py:32")) -> bool:
+    pair = [found("F-1", "ann", one, places[0]), found("F-2", "bob", two, places[1])]
+    return len(group(pair, ROSTER, PlaceAndText())) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("`f` lacks a check", "A check `f` lacks"),
+        ("f has no check of the length.", "f has no check of its length"),
+        ("The parser does not close the file", "the parser doesn't close the file"),
+        ("parse_header() never checks the length", "The length parse_header never checks"),
+        ("The cache is never cleared (see the docs).", "The cache is never cleared, see the docs"),
+        ("dumps retries 3 times on failure", "On failure dumps retries 3 times"),
+    ],
+)
+def test_one_claim_in_other_words_is_one_finding(one, two):
+    assert joined(one, two)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("The call dumps(x) ignores `indent`", "The call dumps(x) ignores `indents`"),
+        ("The function parse_header leaks memory", "The function parse_headers leaks memory"),
+        ("The class JSONEncoder drops keys", "The class JSONDecoder drops keys"),
+        ("In this module Encoder drops keys", "In this module Decoder drops keys"),
+        ("The method os.open leaves it open", "The method os.popen leaves it open"),
+        ("Returns None where text is due", "Returns True where text is due"),
+        ("The loop retries 3 times on failure", "The loop retries 4 times on failure"),
+        ("The function returns -1 on failure", "The function returns 1 on failure"),
+        ("The loop retries two times on failure", "The loop retries three times on failure"),
+        ("The value is checked before its use", "The value is not checked before its use"),
+        ("The value is checked before its use", "The value isn't checked before its use"),
+        ("The value is checked before its use", "The value isn\u2019t checked before its use"),
+        ("The parser is able to read the header", "The parser is unable to read the header"),
+        ("`a` overrides the value of `b`", "`b` overrides the value of `a`"),
+        ("The file is never closed", "Sorting the list takes far too long"),
+    ],
+)
+def test_claims_that_differ_in_a_name_a_number_or_a_negation_are_two(one, two):
+    assert not joined(one, two)
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "same"),
+    [
+        ("m.py:30", "m.py:35", True),
+        ("m.py:30", "m.py:36", False),
+        ("m.py:10-40", "m.py:38-90", True),
+        ("m.py:30", "n.py:30", False),
+        ("m.py:30", "", False),
+        ("", "", True),
+        ("no place", "another text", True),
+    ],
+)
+def test_only_claims_on_nearby_lines_of_one_file_are_joined(one, two, same):
+    assert joined("the check is too late", "the check is too late", (one, two)) is same
+
+
+def test_two_findings_of_one_worker_are_never_joined():
+    same = "the check is too late"
+    mine = [found("F-1", "ann", same), found("F-2", "ann", same), found("F-3", "bob", same)]
+    assert [g.discoverers for g in group(mine, ROSTER, PlaceAndText())] == [("ann", "bob"), ("ann",)]
+
+
+def test_a_shared_id_joins_whatever_the_words_are():
+    both = [found("F-1", "bob", "one"), found("F-1", "ann", "quite another", "x.py:1")]
+    for matcher in (None, PlaceAndText()):
+        [one] = group(both, ROSTER, matcher)
+        assert one.discoverers == ("ann", "bob")
+        assert one.origin.summary == "quite another"
+
+
+def test_without_a_matcher_only_ids_join():
+    same = [found("F-1", "ann", "the same"), found("F-2", "bob", "the same")]
+    assert len(group(same, ROSTER, None)) == 2
+
+
+class ByCategory:
+    """Joins by the first letter, and asks about no others."""
+
+    def key(self, finding: Finding) -> str:
+        return finding.summary[0]
+
+    def same(self, a: Finding, b: Finding) -> bool:
+        assert a.summary[0] == b.summary[0]
+        return True
+
+
+def test_a_matcher_of_ones_own():
+    rows = [found("F-1", "cy", "apple"), found("F-2", "bob", "axe")]
+    rows += [found("F-3", "ann", "bee"), found("F-4", "ann", "ash")]
+    groups = group(rows, ROSTER, ByCategory())
+    assert [[f.finding_id for f in g.findings] for g in groups] == [["F-4", "F-2", "F-1"], ["F-3"]]
+    assert groups[0].origin.summary == "ash"
+
+
+@pytest.mark.parametrize(("truths", "expected"), [
+    ((True, True), True), ((False, False), False), ((True, False), None), ((True, None), None), ((None, None), None)
+])  # fmt: skip
+def test_truth_is_what_all_members_agree_on(truths, expected):
+    pair = [found("F-1", worker, "claim", truth=truth) for worker, truth in zip(("ann", "bob"), truths, strict=True)]
+    assert group(pair, ROSTER, None)[0].truth is expected
+
+
+TEXTS = ["`f` lacks a check", "A check `f` lacks", "the `f` lacks any check", "`g` lacks a check", "`f` has a check"]
+FOUND = st.lists(
+    st.builds(found, st.sampled_from("ABCDE"), st.sampled_from(ROSTER), st.sampled_from(TEXTS), st.just("m.py:3")),
+    unique_by=lambda f: (f.finding_id, f.worker),
+)
+
+
+@settings(deadline=None)
+@given(FOUND, st.randoms(use_true_random=False))
+def test_what_is_grouped_does_not_depend_on_the_order_of_the_input(findings, order: random.Random):
+    groups = group(findings, ROSTER, PlaceAndText())
+    shuffled = order.sample(findings, len(findings))
+    again = group(shuffled, ROSTER, PlaceAndText())
+    assert sorted(map(repr, groups)) == sorted(map(repr, again))
+    assert sorted((f.finding_id, f.worker) for g in groups for f in g.findings) == sorted(
+        (f.finding_id, f.worker) for f in findings
+    )
+    for g in groups:
+        assert list(g.discoverers) == sorted({f.worker for f in g.findings}, key=ROSTER.index)
+        assert g.origin.worker == g.discoverers[0]
+    first = [min(i for i, f in enumerate(findings) if f in g.findings) for g in groups]
+    assert first == sorted(first)
+
+
+HOSTILE = [
+    "a.",
+    "a",
+    "A",
+    " x",
+    " ",
+    "`",
+    "`a",
+    "1",
+    "-",
+    "(",
+    "un",
+    "unable",
+    "a.b:",
+    "\u2019t",
+    ".\n",
+    "_",
+    "L1",
+    "é.",
+    "a .",
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_long_hostile_texts_take_time_in_proportion(piece):
+    """200 kB; a pattern that goes back over what it read would need minutes, not the seconds allowed here."""
+    text = "x" + piece * (200_000 // len(piece))
+    began = time.monotonic()
+    assert joined(text, text, (text, text))
+    assert time.monotonic() - began < 20

@@ -1,0 +1,112 @@
+"""What must hold inside an artifact that was made in memory, too (SPEC B7, B9)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from verifyplan.protocol.artifact import COUNT_KEY_OF_CLASS, Artifact
+from verifyplan.protocol.vote import CLASSIFICATIONS
+from verifyplan.rules.invariants import pointer_token, violations
+
+
+def made(**values: Any) -> Artifact:
+    return Artifact.model_validate({"schemaVersion": "1.2", "findings": [], **values})
+
+
+def voted(vote: dict[str, Any], adversarial: bool | None = True, worker: str = "bob", round: int = 1) -> Artifact:
+    finding = {"findingId": "F", "rounds": [{"round": round, "votes": {worker: vote}}]}
+    return made(config={"adversarial": adversarial}, findings=[finding])
+
+
+def places(artifact: Artifact) -> list[str]:
+    found = violations(artifact)
+    assert all(problem.message and problem.fix for problem in found)
+    return [problem.place for problem in found]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"config": {"effectiveMaxRounds": 2}, "totalRounds": 2},
+        {"config": {"effectiveMaxRounds": 1}},
+        {"totalRounds": 9},
+        {"config": {"adversarial": True, "verificationMode": "full-reanalysis"}},
+        {"config": {"adversarial": True}},
+        {"config": {"adversarial": False, "verificationMode": "lightweight"}},
+        {"roundHistory": [{"round": 1, "inputQueueSize": 5, "resolvedCount": 2, "carriedForwardCount": 3}]},
+        {"roundHistory": [{"round": 1, "inputQueueSize": 5, "carriedForwardCount": 9}, {"round": 2}]},
+        {"finalClassificationCounts": {"fullConsensus": 0, "contested": None}},
+        {"findings": [{"findingId": "F"}], "finalClassificationCounts": {"contested": 1}},
+    ],
+)
+def test_what_holds_or_cannot_be_told_is_no_violation(values):
+    assert violations(made(**values)) == []
+
+
+@pytest.mark.parametrize("basis", ["counter-evidence", "burden-not-met"])
+def test_a_basis_belongs_to_an_adversarial_disagree_alone(basis):
+    place = "/findings/0/rounds/0/votes/bob/disagreeBasis"
+    assert places(voted({"verdict": "disagree", "disagreeBasis": basis})) == []
+    assert places(voted({"verdict": "disagree", "disagreeBasis": basis}, adversarial=False)) == [place]
+    assert places(voted({"verdict": "disagree", "disagreeBasis": basis}, adversarial=None)) == [place]
+    for verdict in ("agree", "supplement", "verification-error"):
+        assert places(voted({"verdict": verdict, "disagreeBasis": basis})) == [place]
+        assert places(voted({"verdict": verdict, "disagreeBasis": basis}, adversarial=False)) == [place]
+
+
+@pytest.mark.parametrize("vote", [{"verdict": "disagree"}, {"verdict": "disagree", "disagreeBasis": None}])
+def test_an_adversarial_disagree_needs_a_basis_and_a_collaborative_one_has_none(vote):
+    assert places(voted(vote)) == ["/findings/0/rounds/0/votes/bob/disagreeBasis"]
+    assert places(voted(vote, adversarial=False)) == []
+
+
+def test_a_place_is_a_json_pointer_also_for_workers_with_slashes():
+    assert places(voted({"verdict": "disagree"}, worker="a/b~c")) == [
+        "/findings/0/rounds/0/votes/a~1b~0c/disagreeBasis"
+    ]
+    assert pointer_token("~/x") == "~0~1x"
+
+
+@pytest.mark.parametrize(("numbers", "bad"), [([2], [0]), ([1, 3], [1]), ([1, 1], [1]), ([2, 1], [0, 1])])
+def test_rounds_are_numbered_from_one_without_gaps(numbers, bad):
+    rounds = [{"round": number} for number in numbers]
+    artifact = made(findings=[{"findingId": "F", "rounds": rounds}], roundHistory=rounds)
+    assert places(artifact) == [
+        *(f"/findings/0/rounds/{i}/round" for i in bad),
+        *(f"/roundHistory/{i}/round" for i in bad),
+    ]
+
+
+@pytest.mark.parametrize("carried", [2, 4, 5])
+def test_what_is_carried_forward_is_the_queue_less_the_resolved(carried):
+    record = {"round": 1, "inputQueueSize": 5, "resolvedCount": 2, "carriedForwardCount": carried}
+    (problem,) = violations(made(roundHistory=[record]))
+    assert problem.place == "/roundHistory/0/carriedForwardCount"
+    assert problem.fix.startswith("write 3")
+
+
+@pytest.mark.parametrize("classification", CLASSIFICATIONS)
+def test_each_class_count_is_the_number_of_its_findings(classification):
+    findings = [{"findingId": "F", "classification": classification}]
+    right = {key: int(name == classification) for name, key in COUNT_KEY_OF_CLASS.items()}
+    key = COUNT_KEY_OF_CLASS[classification]
+    assert places(made(findings=findings, finalClassificationCounts=right)) == []
+    wrong = {**right, key: 2}
+    assert places(made(findings=findings, finalClassificationCounts=wrong)) == [f"/finalClassificationCounts/{key}"]
+
+
+def test_ids_are_unique_and_every_repetition_is_named():
+    artifact = made(findings=[{"findingId": name} for name in ("F", "G", "F", "F")])
+    assert places(artifact) == ["/findings/2/findingId", "/findings/3/findingId"]
+
+
+def test_all_violations_are_listed_at_once():
+    artifact = made(
+        config={"adversarial": True, "verificationMode": "lightweight", "effectiveMaxRounds": 1},
+        totalRounds=2,
+        findings=[{"findingId": "F"}, {"findingId": "F"}],
+    )
+    assert places(artifact) == ["/config/verificationMode", "/totalRounds", "/findings/1/findingId"]

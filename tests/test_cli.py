@@ -1,0 +1,164 @@
+"""The command line as a user meets it: real processes, exit codes of SPEC H2, errors without tracebacks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import verifyplan as vp
+
+COMMAND = Path(sys.executable).with_name("verifyplan")
+
+
+def verifyplan(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [str(COMMAND), *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=os.environ | {"COLUMNS": "200"})
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+@pytest.fixture
+def code(tmp_path) -> Path:
+    (tmp_path / "m.py").write_text("def f(a, b=1):\n    raise ValueError(a)\n")
+    return tmp_path
+
+
+def write_findings(folder: Path, summaries: list[str]) -> Path:
+    rows = [
+        {"finding_id": f"F-{i}", "summary": text, "evidence": "m.py:1", "worker": "window", "truth": True}
+        for i, text in enumerate(summaries)
+    ]
+    path = folder / "findings.json"
+    path.write_text(json.dumps(rows))
+    return path
+
+
+@pytest.mark.parametrize("name", ["demo", "crossverify", "compare", "replay", "explain", "convert", "datasets"])
+def test_every_command_has_help_with_an_example(name):
+    done = verifyplan(name, "--help")
+    assert done.returncode == 0
+    assert f"\n  verifyplan {name}" in done.stdout
+
+
+def test_a_run_from_findings_to_explanation(code):
+    findings = write_findings(code, ["`f` has a parameter `b`.", "`f` raises `KeyError`."])
+    done = verifyplan("crossverify", findings, "--root", code, "--task-type", "error-analysis", "--out", code)
+    assert done.returncode == 0, done.stderr
+    artifact = code / "runs" / "error-analysis" / "state" / "convergence-error-analysis-001.json"
+    assert f"artifact: {artifact}" in done.stdout
+    assert vp.read_artifact(artifact).adversarial
+    told = verifyplan("explain", code / "runs", "F-1")
+    assert "F-1 in run error-analysis/state/convergence-error-analysis-001, read as adversarial" in told.stdout
+    assert (
+        "syntax-tree: disagree (counter-evidence): m.py:" in told.stdout.replace(str(code), "") or told.returncode == 0
+    )
+
+
+def test_workers_may_have_names_of_their_own(code):
+    findings = write_findings(code, ["`f` has a parameter `b`."])
+    findings.write_text(findings.read_text().replace('"window"', '"ann"'))
+    done = verifyplan("crossverify", findings, "--root", code, "--workers", "ann=window,bob=search", "--out", code)
+    assert done.returncode == 0, done.stderr
+    assert "1 findings, 2 workers" in done.stdout
+
+
+def test_a_failed_gate_exits_with_1_and_an_advisory_one_with_0(code):
+    findings = write_findings(code, [])
+    items = code / "plan.json"
+    items.write_text(
+        json.dumps(
+            [
+                {
+                    "finding_id": "P-1",
+                    "summary": "`f` has a parameter `zeal`.",
+                    "evidence": "m.py:1\n> def f(a, b=1):\n>     raise ValueError(a)",
+                }
+            ]
+        )
+    )
+    words = ["crossverify", findings, "--root", code, "--task-type", "implementation-planning", "--plan-items", items]
+    failed = verifyplan(*words, "--out", code)
+    assert (failed.returncode, "plan body: failed" in failed.stdout) == (1, True), failed.stdout + failed.stderr
+    advisory = verifyplan(*words, "--workers", "syntax-tree", "--out", code)
+    assert (advisory.returncode, "(advisory)" in advisory.stdout) == (0, True), advisory.stdout
+
+
+def test_compare_a_table_of_votes_and_write_a_report(tmp_path):
+    table = pd.DataFrame(
+        {"claim": [1, 1, 2, 2], "judge": ["a", "b"] * 2, "says": ["agree", "disagree"] * 2, "label": [1, 1, 0, 0]}
+    )
+    table.to_csv(tmp_path / "votes.csv", index=False)
+    columns = "item=claim,worker=judge,verdict=says,truth=label"
+    done = verifyplan("compare", tmp_path / "votes.csv", "--columns", columns, "--out", tmp_path / "report")
+    assert done.returncode == 0, done.stderr
+    assert "collaborative against adversarial: 2 findings of 1 runs" in done.stdout
+    assert {"report.md", "report.html", "class-mix.png", "findings.csv"} <= {
+        p.name for p in (tmp_path / "report").iterdir()
+    }
+
+
+def test_two_real_runs_are_compared_with_truth_from_a_table(tmp_path):
+    sets = [vp.datasets.path(f"stdlib-claims/{mode}") for mode in ("collaborative", "adversarial")]
+    truth = vp.datasets.path("stdlib-claims") / "claims.csv"
+    done = verifyplan("compare", sets[0], "--other", sets[1], "--truth", truth)
+    assert "collaborative against adversarial: 720 findings (synthetic) of 12 runs" in done.stdout
+    assert "false-consensus-rate: " in done.stdout
+
+
+def test_convert_and_load_again(tmp_path):
+    assert verifyplan("convert", "contract", "--out", tmp_path / "t").returncode == 0
+    assert len(vp.load(tmp_path / "t")) == len(vp.datasets.runs("contract"))
+
+
+def test_convert_leniently_tells_what_was_left_out(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "bad.json").write_text("{")
+    (tmp_path / "in" / "good.json").write_text('{"schemaVersion": "1.2", "findings": []}')
+    done = verifyplan("convert", tmp_path / "in", "--out", tmp_path / "t", "--lenient")
+    assert done.returncode == 1
+    assert "RunSet(1 runs" in done.stdout
+    assert "bad.json: line 1" in done.stderr
+
+
+def test_replay_writes_a_table(tmp_path):
+    done = verifyplan("replay", "stdlib-claims/collaborative", "--mode", "adversarial", "--out", tmp_path / "r.parquet")
+    assert "720 findings, read as adversarial" in done.stdout
+    assert len(pd.read_parquet(tmp_path / "r.parquet")) == 720
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["compare", "nowhere"], "nowhere: is not there. Fix: name a file"),
+        (["explain", "contract", "F-9"], "'F-9' is in no run. Fix: use one of: F-001"),
+        (["explain", "contract", "F-001"], "'F-001' is in 15 runs. Fix: name its run"),
+        (["crossverify", "nowhere.csv"], "cannot be read (No such file or directory)"),
+        (["replay", "contract", "--mode", "hostile"], "Invalid value for '--mode'"),
+        (["replay", "contract", "--out", "x.xlsx"], "'.xlsx' is no known table"),
+        (["datasets", "atlantis"], "dataset: 'atlantis' is not bundled. Fix: use 'stdlib-claims'"),
+        (["compare", "votes.csv", "--columns", "item=a"], "--columns: does not say which column is the worker"),
+        (["crossverify", __file__], "is not JSON"),
+        (["nonsense"], "No such command 'nonsense'"),
+    ],
+)
+def test_bad_input_exits_with_2_and_says_what_to_do(words, message, tmp_path):
+    done = verifyplan(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_the_demo_writes_everything_and_prints_about_ten_lines(tmp_path):
+    done = verifyplan("demo", "--out", tmp_path, "--claims", "12")
+    assert done.returncode == 0, done.stderr
+    assert 8 <= len(done.stdout.splitlines()) <= 14
+    assert done.stderr == "", "progress is for terminals"
+    written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    figures = {"class-mix", "transitions", "truth-metrics", "votes", "rounds"}
+    assert {f"{figure}.{suffix}" for figure in figures for suffix in ("png", "svg", "html")} <= written
+    assert {"report.md", "report.html", "tables/votes.csv", "tables/votes.parquet", "replay/report.html"} <= written
