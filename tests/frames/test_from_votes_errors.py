@@ -28,7 +28,7 @@ def refused(message: str, frame: pd.DataFrame = FRAME, **columns: Any) -> TableE
 
 
 def test_all_absent_columns_are_listed_by_their_argument():
-    with pytest.raises(TableError, match="there is no column 'x'. Fix: name one of its columns: 'claim'") as caught:
+    with pytest.raises(TableError, match=r"there is no column 'x'\. Fix: name one of its columns: 'claim'") as caught:
         from_votes(FRAME, item="x", worker="y", verdict="says", basis="b", run="r", truth="t")
     assert [(problem.place, problem.message) for problem in caught.value.problems] == [
         ("votes: item", "there is no column 'x'"),
@@ -127,6 +127,8 @@ def test_all_that_is_wrong_is_listed_at_once():
 
 
 def test_a_table_without_the_needed_columns_is_told_all_of_them():
-    with pytest.raises(TableError, match="column run_id: is missing. Fix: add it, .*; the table has 'claim'") as caught:
+    with pytest.raises(
+        TableError, match=r"column run_id: is missing\. Fix: add it, .*; the table has 'claim'"
+    ) as caught:
         check_votes(FRAME)
     assert [problem.place for problem in caught.value.problems] == [f"votes: column {name}" for name in NEEDED]

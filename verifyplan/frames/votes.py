@@ -106,7 +106,8 @@ def from_votes(
     ]
     if problems:
         raise TableError(problems)
-    votes = _filled(pd.DataFrame({told: frame[name] for told, name in named.items() if name is not None}))
+    votes = pd.DataFrame({told: frame[name] for told, name in named.items() if name is not None})
+    votes = _filled(votes.reset_index(drop=True))
     check_votes(votes)
     truths = _truths(votes) if truth is not None else None
     votes = votes.assign(round=pd.to_numeric(votes["round"]).astype("Int64"))
