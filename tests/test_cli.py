@@ -103,7 +103,7 @@ def test_compare_a_table_of_votes_and_write_a_report(tmp_path):
     }
 
 
-def test_two_real_runs_are_compared_with_truth_from_a_table(tmp_path):
+def test_two_real_runs_are_compared_with_truth_from_a_table():
     sets = [vp.datasets.path(f"stdlib-claims/{mode}") for mode in ("collaborative", "adversarial")]
     truth = vp.datasets.path("stdlib-claims") / "claims.csv"
     done = verifyplan("compare", sets[0], "--other", sets[1], "--truth", truth)

@@ -2,6 +2,6 @@
 
 import lazy_loader
 
-from verifyplan.version import VERSION as __version__  # noqa: F401  (re-exported)
+from verifyplan.version import VERSION as __version__  # noqa: F401, N811  (re-exported, under the name that Python asks for)
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -4,9 +4,11 @@ from . import agents as agents
 from . import charts as charts
 from . import datasets as datasets
 from .agents.scripted import ScriptedBackend as ScriptedBackend
+from .analysis.agreement import agreement as agreement
 from .analysis.classify import classify as classify
 from .analysis.compare import compare as compare
 from .analysis.comparison import Comparison as Comparison
+from .analysis.cost import cost as cost
 from .analysis.explain import explain as explain
 from .analysis.replay import replay as replay
 from .analysis.views import queue as queue

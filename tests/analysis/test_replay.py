@@ -76,5 +76,5 @@ def test_the_items_of_a_plan_body_are_left_out():
 
 def test_an_unknown_mode_is_refused_with_what_exists():
     runs = run(SPLIT, findings={"F": "a"}).frames
-    with pytest.raises(SettingsError, match="mode: 'hostile' is unknown. Fix: use 'collaborative', 'adversarial'"):
+    with pytest.raises(SettingsError, match=r"mode: 'hostile' is unknown\. Fix: use 'collaborative', 'adversarial'"):
         vp.replay(runs, "hostile")

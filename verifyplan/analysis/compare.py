@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
+from verifyplan.analysis.agreement import agreement
 from verifyplan.analysis.bootstrap import interval, resample
 from verifyplan.analysis.comparison import Comparison
+from verifyplan.analysis.cost import cost
 from verifyplan.analysis.metrics import SHAPE, TRUTH_METRICS, UNKNOWN, Array, changed, of_reading
 from verifyplan.analysis.replay import Reading, replay
 from verifyplan.analysis.symmetry import symmetry_tests
@@ -60,9 +65,25 @@ def compare(
     right = replay(other or runs, second, max_rounds=max_rounds, missing_basis=missing_basis)
     findings, notes = _paired(left, right, paired=other is not None)
     labels = _labels(first, second, runs, other)
-    synthetic = any(bool(one.runs["synthetic"].fillna(False).any()) for one in (runs, other or runs))
+    sets = (runs, runs if other is None else other)
+    synthetic = any(bool(one.runs["synthetic"].fillna(False).any()) for one in sets)
     notes += _notes(findings, labels, [runs] if other is None else [runs, other])
-    return _compared(findings, labels, notes, synthetic, resamples, seed)
+    facts = {
+        "synthetic": synthetic,
+        "agreement": _by_reading(agreement, sets, labels),
+        "cost": _by_reading(cost, sets, labels),
+    }
+    return _compared(findings, labels, notes, resamples, seed, facts)
+
+
+def _by_reading(
+    analysis: Callable[[RunSet], pd.DataFrame], sets: tuple[RunSet, RunSet], labels: tuple[str, str]
+) -> pd.DataFrame:
+    """An analysis of votes for each reading's set, with the reading in the first column."""
+    first = analysis(sets[0])
+    parts = (first, first if sets[1] is sets[0] else analysis(sets[1]))
+    named = [part.assign(reading=label) for part, label in zip(parts, labels, strict=True)]
+    return pd.concat(named, ignore_index=True)[["reading", *first.columns]]
 
 
 def _labels(a: Reading, b: Reading, runs: RunSet, other: RunSet | None) -> tuple[str, str]:
@@ -129,9 +150,9 @@ def _compared(
     findings: pd.DataFrame,
     labels: tuple[str, str],
     notes: list[str],
-    synthetic: bool,
     resamples: int,
     seed: int,
+    facts: dict[str, Any],
 ) -> Comparison:
     counts = _counts(findings)
     total = counts.sum(axis=0)
@@ -156,10 +177,10 @@ def _compared(
         truth=_truth(each, labels) if known else None,
         summary=_summary(total, drawn, each, metrics),
         tests=symmetry_tests(transitions.to_numpy()),
+        **facts,
         n_findings=len(findings),
         n_runs=len(counts),
         resampled=resampled,
-        synthetic=synthetic,
         notes=tuple(notes),
     )
 

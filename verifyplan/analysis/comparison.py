@@ -34,6 +34,11 @@ class Comparison:
     readings, each with its interval; the difference is b - a, and low and high are its interval."""
     tests: pd.DataFrame
     """`test, statistic, df, p_value, n`: Stuart-Maxwell on the classes, McNemar on held or not."""
+    agreement: pd.DataFrame
+    """`reading, measure, worker_a, worker_b, value, n`: how far workers agree (see `agreement`). Two readings of
+    one set have the same votes, and so the same rows."""
+    cost: pd.DataFrame
+    """`reading, measure, value, n_runs`: calls, rounds, votes and time (see `cost`)."""
     n_findings: int
     n_runs: int
     resampled: str

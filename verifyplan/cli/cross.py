@@ -84,7 +84,8 @@ def demo(
     collaborative, adversarial = (vp.datasets.runs(f"stdlib-claims/{mode}") for mode in MODES)
     paired = vp.compare(collaborative, adversarial)
     replayed = vp.compare(adversarial)
-    for title, comparison in (("rule, prompt and evidence (two real runs)", paired), ("rule alone (one replayed)", replayed)):
+    told = {"rule, prompt and evidence (two real runs)": paired, "rule alone (one replayed)": replayed}
+    for title, comparison in told.items():
         typer.echo(f"{paired.a} against {paired.b}, {title}, {comparison.n_findings} recorded findings:")
         typer.echo(f"  change class:    {comparison.in_words('changed')}")
         for metric in ("false-consensus", "false-demotion"):

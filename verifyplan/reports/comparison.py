@@ -68,7 +68,7 @@ def _content(comparison: Comparison, drawn: Mapping[str, Figure], title: str) ->
 
 def _render(template: str, content: Mapping[str, Any], *, autoescape: bool) -> str:
     loader = PackageLoader("verifyplan.reports", "templates")
-    environment = Environment(  # noqa: S701  (HTML is escaped; Markdown goes through the filter `md`)
+    environment = Environment(
         loader=loader, autoescape=autoescape, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"md": markdown.text, "md_table": markdown.table}
