@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("no deadline", deadline=None)  # no test here is about time
+settings.load_profile("no deadline")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 NO_SHARED = "needs ../shared, the folder of independent cases and data; it does not lie beside this checkout"

@@ -9,7 +9,7 @@ import pytest
 
 import verifyplan as vp
 
-HOSTILE = '</script><script>alert(1)</script>"><img src=x onerror=alert(2)>\'<b>`|*[x](javascript:alert(3))'
+HOSTILE = "</script><script>alert(1)</script>\"><img src=x onerror=alert(2)>'<b>`|*[x](javascript:alert(3))"
 ROSTER = [HOSTILE, "bob", "cy"]
 
 

@@ -48,6 +48,8 @@ def make_comparison(a: str = "collaborative", b: str = "adversarial", **changes:
         truth=make_truth(a, b),
         summary=pd.DataFrame(),
         tests=pd.DataFrame(),
+        agreement=pd.DataFrame(),
+        cost=pd.DataFrame(),
         n_findings=80,
         n_runs=12,
         resampled="runs",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.charts import Figure, class_mix, export, transitions, truth_metrics
@@ -42,8 +42,8 @@ def report(
         frame: pd.DataFrame = getattr(comparison, name)
         write_text(target / f"{name}.csv", frame.to_csv(index=False))
     content = _content(comparison, drawn, title)
-    write_text(target / "report.html", _render("comparison.html.j2", content, autoescape=True))
-    return write_text(target / "report.md", _render("comparison.md.j2", content, autoescape=False))
+    write_text(target / "report.html", _render("comparison.html.j2", content))
+    return write_text(target / "report.md", _render("comparison.md.j2", content))
 
 
 def _content(comparison: Comparison, drawn: Mapping[str, Figure], title: str) -> dict[str, Any]:
@@ -66,10 +66,14 @@ def _content(comparison: Comparison, drawn: Mapping[str, Figure], title: str) ->
     }
 
 
-def _render(template: str, content: Mapping[str, Any], *, autoescape: bool) -> str:
-    loader = PackageLoader("verifyplan.reports", "templates")
+def _render(template: str, content: Mapping[str, Any]) -> str:
+    """A template filled in; HTML escapes everything by itself, Markdown by the filters `md` and `md_table`."""
     environment = Environment(
-        loader=loader, autoescape=autoescape, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("verifyplan.reports", "templates"),
+        autoescape=select_autoescape(["html.j2"]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters |= {"md": markdown.text, "md_table": markdown.table}
     return environment.get_template(template).render(content).rstrip() + "\n"
