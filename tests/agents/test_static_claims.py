@@ -1,7 +1,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from verifyplan.agents.static.claims import Claim, read_claim
@@ -74,6 +74,7 @@ WORDS = st.sampled_from(
 
 
 @settings(deadline=None)
+@example("RAISE` ``A`")  # a name of spaces is none
 @given(st.text() | st.lists(WORDS, max_size=14).map(" ".join))
 def test_any_text_is_read_or_not_but_never_raises(text):
     claim = read_claim(text)

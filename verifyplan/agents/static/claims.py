@@ -75,9 +75,8 @@ def _claim(sentence: Sentence) -> Claim | None:
 def _sound(roles: Roles, kind: str) -> bool:
     """Whether subject and detail look like what they should be."""
     subject, detail, _ = roles
-    if kind == "location":
-        return _DOTTED.fullmatch(subject) is not None
-    return _DOTTED.fullmatch(detail) is not None and (not subject or _DOTTED.fullmatch(subject) is not None)
+    named = _DOTTED.fullmatch(subject) is not None or (not subject and kind == "imports")
+    return named and (kind == "location" or _DOTTED.fullmatch(detail) is not None)
 
 
 def _bare(name: str) -> str:
