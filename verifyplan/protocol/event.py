@@ -180,4 +180,4 @@ Event = (
 """Any event; `type` tells which."""
 
 Sink = Callable[[Event], None]
-"""Whatever wants to be told of events as they happen; it must not raise, and returns before the run goes on."""
+"""Whatever wants to be told of events as they happen, before the run goes on; what it raises ends the run."""
