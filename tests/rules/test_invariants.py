@@ -110,3 +110,9 @@ def test_all_violations_are_listed_at_once():
         findings=[{"findingId": "F"}, {"findingId": "F"}],
     )
     assert places(artifact) == ["/config/verificationMode", "/totalRounds", "/findings/1/findingId"]
+
+
+def test_a_worker_is_dispatched_once_a_round():
+    calls = [{"worker": "bob", "status": "timeout"}, {"worker": "cy"}, {"worker": "bob", "status": "completed"}]
+    assert places(made(roundHistory=[{"round": 1, "dispatches": calls}])) == ["/roundHistory/0/dispatches/2/worker"]
+    assert places(made(roundHistory=[{"round": 1, "dispatches": calls[:2]}])) == []

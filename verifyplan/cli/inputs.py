@@ -63,7 +63,7 @@ def read_runs(paths: list[str], truth: Path | None = None, columns: str | None =
         runs = bundled.runs(paths[0])
     else:
         runs = vp.load(paths if len(paths) > 1 else paths[0])
-    return runs if truth is None else runs.with_truth(_truth(truth))
+    return runs if truth is None else runs.with_truth(read_table(truth))
 
 
 def _votes(paths: list[str], columns: str) -> RunSet:
@@ -81,15 +81,6 @@ def _votes(paths: list[str], columns: str) -> RunSet:
 
 
 _VOTE_COLUMNS = ("item", "worker", "verdict", "basis", "round", "run", "truth", "explanation")
-
-
-def _truth(path: Path) -> pd.DataFrame:
-    table = read_table(path)
-    missing = [name for name in ("finding_id", "truth") if name not in table]
-    if missing:
-        fix = "give a table with the columns finding_id and truth"
-        raise InputError(Problem(str(path), f"has no column {missing[0]!r}", fix))
-    return table.assign(finding_id=table["finding_id"].astype("str"))
 
 
 def read_table(path: Path) -> pd.DataFrame:

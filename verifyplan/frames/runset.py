@@ -48,7 +48,8 @@ class RunSet:
 
     def _repr_html_(self) -> str:
         """The sizes, and the first runs; every text is shown as text."""
-        return f"<p>{escape(repr(self))}</p>{self.runs.to_html(index=False, max_rows=10)}"
+        shown = self.runs[["run_id", "mode", "n_findings", "total_rounds", "final_state", "synthetic"]]
+        return f"<p>{escape(repr(self))}</p>{shown.to_html(index=False, max_rows=8)}"
 
     def select(self, chosen: Callable[[pd.DataFrame], Any] | str | Iterable[str]) -> RunSet:
         """Only some runs, in all tables: by run ids, or by a function from `.runs` to a boolean column.

@@ -81,6 +81,7 @@ def _history(artifact: Artifact) -> Iterator[Problem]:
             message = f"round {entry.round} stands where round {i + 1} should"
             yield Problem(f"/roundHistory/{i}/round", message, "number the rounds 1, 2, 3 without gaps")
         yield from _queue(f"/roundHistory/{i}/carriedForwardCount", entry)
+        yield from _dispatched_once(f"/roundHistory/{i}/dispatches", entry)
 
 
 def _queue(place: str, entry: RoundRecord) -> Iterator[Problem]:
@@ -88,6 +89,14 @@ def _queue(place: str, entry: RoundRecord) -> Iterator[Problem]:
     if size is not None and resolved is not None and carried is not None and carried != size - resolved:
         message = f"{carried} is not inputQueueSize {size} minus resolvedCount {resolved}"
         yield Problem(place, message, f"write {size - resolved}, or correct the other two")
+
+
+def _dispatched_once(place: str, entry: RoundRecord) -> Iterator[Problem]:
+    """One dispatch per worker and round (SPEC B3): a second one would hide how the first ended."""
+    workers = [dispatch.worker for dispatch in entry.dispatches or ()]
+    for i, worker in enumerate(workers):
+        if worker in workers[:i]:
+            yield Problem(f"{place}/{i}/worker", f"{worker!r} was dispatched already", "keep one dispatch a worker")
 
 
 def _counts(artifact: Artifact) -> Iterator[Problem]:
