@@ -56,7 +56,8 @@ def test_a_task_key_of_ones_own(tmp_path):
 
 
 PROGRAM = """
-import asyncio, sys
+import asyncio, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with it ignored
 from pathlib import Path
 from verifyplan.loops.cross import crossverify
 from verifyplan.protocol.call import Reply
