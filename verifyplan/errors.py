@@ -74,6 +74,17 @@ class AgentError(VerifyplanError):
     exit_code = 3
 
 
+def expect(value: object, kind: type, name: str, fix: str) -> None:
+    """Raise InputError unless `value` is a `kind`; `fix` says how to get one.
+
+    >>> expect(3, str, "path", "give a text")
+    Traceback (most recent call last):
+    verifyplan.errors.InputError: path: is a int, not a str. Fix: give a text.
+    """
+    if not isinstance(value, kind):
+        raise InputError(Problem(name, f"is a {type(value).__name__}, not a {kind.__name__}", fix))
+
+
 def one_of(values: Iterable[object]) -> str:
     """The allowed values as they stand in an error message.
 

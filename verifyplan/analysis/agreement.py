@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.runset import RunSet, expect_runs
 from verifyplan.protocol.vote import VERDICTS
 
 LABELS = tuple(verdict for verdict in VERDICTS if verdict != "verification-error")
@@ -32,6 +32,7 @@ def agreement(runs: RunSet) -> pd.DataFrame:
     >>> agreement(from_votes(votes, item="item", worker="who", verdict="says"))["value"].tolist()
     [1.0, 1.0, 1.0]
     """
+    expect_runs(runs)
     votes = runs.votes
     counted = votes["round"].eq(1) & votes["verdict"].ne("verification-error") & ~votes["is_origin"].fillna(False)
     first = votes[counted.to_numpy(dtype=bool)]

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.agreement import agreement
-from verifyplan.analysis.bootstrap import interval, resample
+from verifyplan.analysis.bootstrap import resample
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.cost import cost
-from verifyplan.analysis.metrics import SHAPE, TRUTH_METRICS, UNKNOWN, Array, changed, of_reading
+from verifyplan.analysis.measured import counts_by_run, measured, mix_table, summary_table, truth_table
+from verifyplan.analysis.metrics import TRUTH_METRICS, UNKNOWN
+from verifyplan.analysis.notes import notes_on_findings, notes_on_intervals, notes_on_sets
 from verifyplan.analysis.replay import Reading, replay
 from verifyplan.analysis.symmetry import symmetry_tests
 from verifyplan.errors import InputError, Problem, SettingsError
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.runset import RunSet, expect_runs
 from verifyplan.protocol.vote import CLASSIFICATIONS, MissingBasis
+from verifyplan.words import counted
 
 _KEY = ["run_id", "finding_id"]
 
@@ -59,15 +61,17 @@ def compare(
     """
     if isinstance(resamples, bool) or not isinstance(resamples, int) or resamples < 1:
         raise SettingsError(Problem("resamples", f"{resamples!r} is out of range", "give a whole number from 1"))
+    sets = (runs, runs if other is None else other)
+    for one, name in zip(sets, ("runs", "other"), strict=True):
+        expect_runs(one, name)
     first: Reading = a or ("collaborative" if other is None else "recorded")
     second: Reading = b or ("adversarial" if other is None else "recorded")
     left = replay(runs, first, max_rounds=max_rounds, missing_basis=missing_basis)
-    right = replay(other or runs, second, max_rounds=max_rounds, missing_basis=missing_basis)
+    right = replay(sets[1], second, max_rounds=max_rounds, missing_basis=missing_basis)
     findings, notes = _paired(left, right, paired=other is not None)
-    labels = _labels(first, second, runs, other)
-    sets = (runs, runs if other is None else other)
+    labels = _labels((first, second), sets)
     synthetic = any(bool(one.runs["synthetic"].fillna(False).any()) for one in sets)
-    notes += _notes(findings, labels, [runs] if other is None else [runs, other])
+    notes += [*notes_on_findings(findings, labels), *notes_on_sets(sets[: 1 if other is None else 2])]
     facts = {
         "synthetic": synthetic,
         "agreement": _by_reading(agreement, sets, labels),
@@ -86,10 +90,10 @@ def _by_reading(
     return pd.concat(named, ignore_index=True)[["reading", *first.columns]]
 
 
-def _labels(a: Reading, b: Reading, runs: RunSet, other: RunSet | None) -> tuple[str, str]:
+def _labels(readings: tuple[Reading, Reading], sets: tuple[RunSet, RunSet]) -> tuple[str, str]:
     """What the readings are called: their modes, told apart where they are the same."""
-    labels = [_only_mode(one) if reading == "recorded" else reading for reading, one in ((a, runs), (b, other or runs))]
-    return (labels[0], labels[1]) if labels[0] != labels[1] else (f"{labels[0]} (a)", f"{labels[1]} (b)")
+    a, b = (_only_mode(one) if how == "recorded" else how for how, one in zip(readings, sets, strict=True))
+    return (a, b) if a != b else (f"{a} (a)", f"{b} (b)")
 
 
 def _only_mode(runs: RunSet) -> str:
@@ -106,7 +110,9 @@ def _paired(left: pd.DataFrame, right: pd.DataFrame, *, paired: bool) -> tuple[p
             twice = side.loc[side["finding_id"].duplicated(), "finding_id"]
             if len(twice):
                 message = f"{twice.iloc[0]!r} stands in several runs of the {name} set, and no run id is in both sets"
-                fix = "load both sets so that the runs to be paired have the same run_id"
+                fix = (
+                    "give the runs to be paired the same run_id (the path under the loaded folder), or load one of each"
+                )
                 raise InputError(Problem("finding_id", message, fix))
     read = ["classification", "rule", "decided_round", "censored", "filled_bases"]
     both = left.merge(right[[*key, "truth", *read]], on=key, suffixes=("_a", "_b"), how="inner")
@@ -117,33 +123,14 @@ def _paired(left: pd.DataFrame, right: pd.DataFrame, *, paired: bool) -> tuple[p
     notes = []
     lost = len(left) + len(right) - 2 * len(both)
     if lost:
-        notes.append(f"{lost} findings stand in one set only and are left out.")
+        notes.append(f"Left out, as they stand in one set only: {counted(lost, 'finding')}.")
     unknown = both["classification_a"].isna() | both["classification_b"].isna()
     if unknown.any():
-        notes.append(f"{int(unknown.sum())} findings have neither votes nor a recorded class and are left out.")
+        told = counted(int(unknown.sum()), "finding")
+        notes.append(f"Left out, with neither votes nor a recorded class: {told}.")
     both = both[~unknown].reset_index(drop=True)
     differs = both["classification_a"].astype("str") != both["classification_b"].astype("str")
     return both.assign(changed=differs), notes
-
-
-def _notes(findings: pd.DataFrame, labels: tuple[str, str], sets: list[RunSet]) -> list[str]:
-    """What a reader must know about the figures: censoring, filled bases, failed calls (SPEC B7, B8)."""
-    notes = []
-    for label, side in zip(labels, "ab", strict=True):
-        censored = int(findings[f"censored_{side}"].sum())
-        if censored:
-            notes.append(
-                f"Under {label}, {censored} of {len(findings)} findings are censored: the votes that would have "
-                "decided were never cast, and they count as contested or worker-unique."
-            )
-        filled = int(findings[f"filled_bases_{side}"].sum())
-        if filled:
-            notes.append(f"Under {label}, the bases of {filled} disagree votes were not recorded and were filled in.")
-    votes = pd.concat([one.votes["verdict"] for one in sets])
-    errors = int((votes == "verification-error").sum())
-    if errors:
-        notes.append(f"{errors} of {len(votes)} recorded votes are verification errors and count for nothing.")
-    return notes
 
 
 def _compared(
@@ -154,7 +141,7 @@ def _compared(
     seed: int,
     facts: dict[str, Any],
 ) -> Comparison:
-    counts = _counts(findings)
+    counts = counts_by_run(findings)
     total = counts.sum(axis=0)
     drawn, resampled = resample(counts, resamples, seed)
     names = list(CLASSIFICATIONS)
@@ -162,72 +149,20 @@ def _compared(
     transitions = transitions.rename_axis(index=labels[0], columns=labels[1])
     known = bool(total[..., :UNKNOWN].sum())
     metrics = [*CLASSIFICATIONS, "held", *(TRUTH_METRICS if known else ())]
-    each = [_reading(total, drawn, side, metrics) for side in (0, 1)]
-    if resampled == "findings":
-        notes = [
-            *notes,
-            "There are fewer than 10 runs: the intervals resample findings, and may be too narrow.",
-        ]
+    each = [measured(total, drawn, side, metrics) for side in (0, 1)]
+    summary = summary_table(total, drawn, each)
     return Comparison(
         a=labels[0],
         b=labels[1],
         findings=findings,
         transitions=transitions,
-        mix=_mix(each, labels),
-        truth=_truth(each, labels) if known else None,
-        summary=_summary(total, drawn, each, metrics),
+        mix=mix_table(each, labels),
+        truth=truth_table(each, labels) if known else None,
+        summary=summary,
         tests=symmetry_tests(transitions.to_numpy()),
         **facts,
         n_findings=len(findings),
-        n_runs=len(counts),
+        n_runs=findings["run_id"].nunique(),
         resampled=resampled,
-        notes=tuple(notes),
+        notes=(*notes, *notes_on_intervals(summary, resampled)),
     )
-
-
-def _counts(findings: pd.DataFrame) -> Array:
-    """Findings by run, class under a, class under b, and truth (false, true, unknown)."""
-    run, names = pd.factorize(findings["run_id"])
-    truth = findings["truth"].astype("Int8").fillna(UNKNOWN).to_numpy(dtype=np.int64)
-    a, b = (findings[f"classification_{side}"].cat.codes.to_numpy(dtype=np.int64) for side in "ab")
-    cell = np.ravel_multi_index((run, a, b, truth), (max(len(names), 1), *SHAPE))
-    return np.bincount(cell, minlength=max(len(names), 1) * int(np.prod(SHAPE))).reshape(-1, *SHAPE)
-
-
-def _reading(total: Array, drawn: Array, side: int, metrics: list[str]) -> pd.DataFrame:
-    """`value, low, high, n` of every metric of one reading, by metric."""
-    observed, resampled = of_reading(total, side), of_reading(drawn, side)
-    rows = []
-    for name in metrics:
-        low, high = interval(resampled[name].value)
-        rows.append({"value": float(observed[name].value), "low": low, "high": high, "n": int(observed[name].n)})
-    return pd.DataFrame(rows, index=pd.Index(metrics, name="metric"))
-
-
-def _mix(each: list[pd.DataFrame], labels: tuple[str, str]) -> pd.DataFrame:
-    parts = [table.loc[list(CLASSIFICATIONS)].assign(reading=label) for table, label in zip(each, labels, strict=True)]
-    mix = pd.concat(parts).rename_axis("classification").reset_index().rename(columns={"value": "share"})
-    mix["n"] = (mix["share"] * mix["n"]).round().fillna(0).astype("int64")
-    mix["classification"] = pd.Categorical(mix["classification"], categories=CLASSIFICATIONS, ordered=True)
-    return mix[["reading", "classification", "n", "share", "low", "high"]]
-
-
-def _truth(each: list[pd.DataFrame], labels: tuple[str, str]) -> pd.DataFrame:
-    parts = [table.loc[list(TRUTH_METRICS)].assign(reading=label) for table, label in zip(each, labels, strict=True)]
-    return pd.concat(parts).reset_index()[["reading", "metric", "value", "low", "high", "n"]]
-
-
-def _summary(total: Array, drawn: Array, each: list[pd.DataFrame], metrics: list[str]) -> pd.DataFrame:
-    """Every metric under both readings; the difference is b - a, with the interval of that difference."""
-    a, b = (of_reading(drawn, side) for side in (0, 1))
-    differences = [interval(b[name].value - a[name].value) for name in metrics]
-    sides = [table.add_prefix(f"{side}_") for side, table in zip("ab", each, strict=True)]
-    table = pd.concat(sides, axis=1).rename(columns={"a_value": "a", "b_value": "b", "a_n": "n_a", "b_n": "n_b"})
-    table["difference"] = table["b"] - table["a"]
-    table["low"], table["high"] = zip(*differences, strict=True)
-    moved = changed(total)
-    low, high = interval(changed(drawn).value)
-    row = {"difference": float(moved.value), "low": low, "high": high, "n_a": int(moved.n), "n_b": int(moved.n)}
-    table = pd.concat([table, pd.DataFrame(row, index=["changed"])])
-    columns = ["a", "a_low", "a_high", "b", "b_low", "b_high", "difference", "low", "high", "n_a", "n_b"]
-    return table[columns].rename_axis("metric").reset_index()

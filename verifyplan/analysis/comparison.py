@@ -7,6 +7,8 @@ from html import escape
 
 import pandas as pd
 
+from verifyplan.words import counted
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -33,7 +35,7 @@ class Comparison:
     """`metric, a, a_low, a_high, b, b_low, b_high, difference, low, high, n_a, n_b`: every metric under both
     readings, each with its interval; the difference is b - a, and low and high are its interval."""
     tests: pd.DataFrame
-    """`test, statistic, df, p_value, n`: Stuart-Maxwell on the classes, McNemar on held or not."""
+    """`test, method, statistic, df, p_value, n`: Stuart-Maxwell on the classes, McNemar on held or not."""
     agreement: pd.DataFrame
     """`reading, measure, worker_a, worker_b, value, n`: how far workers agree (see `agreement`). Two readings of
     one set have the same votes, and so the same rows."""
@@ -64,7 +66,7 @@ class Comparison:
         made = " (synthetic)" if self.synthetic else ""
         truths = [] if self.truth is None else list(self.truth["metric"].drop_duplicates())
         lines = [
-            f"{self.a} against {self.b}: {self.n_findings} findings{made} of {self.n_runs} runs",
+            f"{self.a} against {self.b}: {counted(self.n_findings, 'finding')}{made} of {counted(self.n_runs, 'run')}",
             f"change class: {self.in_words('changed')}",
             *_classes(self),
             *(f"{metric}: {self.in_words(metric)}" for metric in truths),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.runset import RunSet, expect_runs
 
 
 def cost(runs: RunSet) -> pd.DataFrame:
@@ -19,6 +19,7 @@ def cost(runs: RunSet) -> pd.DataFrame:
     >>> cost(from_votes(votes, item="item", worker="who", verdict="says")).set_index("measure")["value"].to_dict()
     {'rounds': 1.0, 'calls': 0.0, 'failed-calls': 0.0, 'votes': 2.0, 'failed-votes': 1.0, 'worker-seconds': 0.0}
     """
+    expect_runs(runs)
     made = runs.dispatches[runs.dispatches["status"].notna()]
     values = {
         "rounds": runs.runs["total_rounds"].sum(),

@@ -10,10 +10,11 @@ import pandas as pd
 
 from verifyplan.analysis.replay import Reading, replay
 from verifyplan.errors import InputError, Problem
-from verifyplan.frames.runset import RunSet
-from verifyplan.protocol.vote import MissingBasis
+from verifyplan.frames.runset import RunSet, expect_runs
+from verifyplan.protocol.vote import MODES, MissingBasis
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.classification import Rule
+from verifyplan.words import counted, did_you_mean
 
 MEANING: dict[Rule, str] = {
     "round-0": "nobody had to vote: every analyser found it, or votes were switched off",
@@ -26,7 +27,7 @@ MEANING: dict[Rule, str] = {
     "burden-majority": "more than half found that the claim did not prove itself",
     "hard-refute": "somebody cited counter-evidence, and not everybody disagreed",
     "no-majority": "neither side had more than half",
-    "all-others-disagree": "everybody but its discoverers disagreed",
+    "all-others-disagree": "everybody who voted disagreed, so only its discoverers hold it",
 }
 """What each rule of SPEC B6 says, in words."""
 
@@ -76,6 +77,7 @@ def explain(
     Raises:
         InputError: for a finding that is in no run or in several; names what there is.
     """
+    expect_runs(runs)
     one = runs.select([_run_of(runs, finding_id, run_id)])
     findings = one.findings[one.findings["finding_id"] == finding_id]
     votes = one.votes[one.votes["finding_id"] == finding_id].reset_index(drop=True)
@@ -86,8 +88,13 @@ def explain(
         raise InputError(Problem("finding_id", f"{finding_id!r} is an item of a plan body", fix))
     row = {str(name): value for name, value in table.iloc[0].items()}
     recorded = one.runs["mode"].iloc[0]
-    read_as = mode or (recorded if isinstance(recorded, str) else "collaborative")
-    return Explanation(row, votes, _words(row, votes, findings.iloc[0], read_as))
+    told = mode if mode in MODES else recorded if isinstance(recorded, str) else None
+    read_as = told or "collaborative"
+    return Explanation(
+        row,
+        votes,
+        _words(row, votes, findings.iloc[0], read_as, f"{read_as}{'' if told else ' (its mode is not recorded)'}"),
+    )
 
 
 def _run_of(runs: RunSet, finding_id: str, run_id: str | None) -> str:
@@ -97,18 +104,20 @@ def _run_of(runs: RunSet, finding_id: str, run_id: str | None) -> str:
     if run_id is None and len(having) == 1:
         return str(having[0])
     if not having:
-        some = ", ".join(runs.findings["finding_id"].head(5)) or "none"
-        raise InputError(Problem("finding_id", f"{finding_id!r} is in no run", f"use one of: {some} ..."))
+        known = runs.findings["finding_id"].unique()
+        some = ", ".join(known[:5]) or "there are none"
+        message = f"{finding_id!r} is in no run{did_you_mean(finding_id, known)}"
+        raise InputError(Problem("finding_id", message, f"use one of {counted(len(known), 'finding')}: {some}"))
     where = f"is in {len(having)} runs" if run_id is None else f"is not in run {run_id!r}"
     raise InputError(Problem("run_id", f"{finding_id!r} {where}", f"name its run: {', '.join(having[:5])}"))
 
 
-def _words(row: dict[str, Any], votes: pd.DataFrame, finding: pd.Series[Any], mode: str) -> str:
-    lines = [f"{row['finding_id']} in run {row['run_id']}, read as {mode}: {row['classification']}"]
+def _words(row: dict[str, Any], votes: pd.DataFrame, finding: pd.Series[Any], mode: str, told: str) -> str:
+    lines = [f"{row['finding_id']} in run {row['run_id']}, read as {told}: {row['classification']}"]
     if isinstance(row["summary"], str):
         lines.append(f"  Claim: {row['summary']}")
-    found = ", ".join(finding["discoverers"]) or "not recorded"
-    lines.append(f"  Found by: {found}")
+    if finding["discoverers"]:
+        lines.append(f"  Found by: {', '.join(finding['discoverers'])}")
     when = f" in round {row['decided_round']}" if row["decided_round"] else ""
     lines.append(f"  Decided{when} by the rule {row['rule']}: {MEANING[row['rule']]}.")
     for number, cast in votes.groupby("round", sort=True):
@@ -116,7 +125,8 @@ def _words(row: dict[str, Any], votes: pd.DataFrame, finding: pd.Series[Any], mo
     if row["censored"]:
         lines.append("  Censored: more rounds were allowed than recorded; the votes that would decide were never cast.")
     if row["filled_bases"]:
-        lines.append(f"  {row['filled_bases']} missing bases were filled in.")
+        filled = counted(row["filled_bases"], "missing basis")
+        lines.append(f"  Filled in by the reading: {filled}.")
     return "\n".join(lines)
 
 

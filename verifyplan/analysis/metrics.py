@@ -40,7 +40,8 @@ def of_reading(counts: Array, reading: int) -> dict[str, Metric]:
     """All metrics of one reading (0: a, 1: b): the share of each class, of held findings, and truth metrics.
 
     Held means full or partial consensus. Precision is true among held, recall held among true; the
-    false-consensus rate is held among false, the false-demotion rate not held among true.
+    false-consensus rate is held among false, the false-demotion rate not held among true. n is the denominator;
+    for F1, which is no share of anything, the number of findings whose truth is known.
     """
     by_class = counts.sum(axis=-2 if reading == 0 else -3)  # (..., class, truth)
     total = by_class.sum(axis=(-1, -2))
@@ -52,7 +53,8 @@ def of_reading(counts: Array, reading: int) -> dict[str, Metric]:
     true, false = by_class[..., TRUE].sum(axis=-1), by_class[..., FALSE].sum(axis=-1)
     metrics["precision"] = share(held[..., TRUE], held[..., TRUE] + held[..., FALSE])
     metrics["recall"] = share(held[..., TRUE], true)
-    metrics["f1"] = share(2 * held[..., TRUE], held[..., TRUE] + held[..., FALSE] + true)
+    f1 = share(2 * held[..., TRUE], held[..., TRUE] + held[..., FALSE] + true)
+    metrics["f1"] = Metric(f1.value, true + false)
     metrics["false-consensus-rate"] = share(held[..., FALSE], false)
     metrics["false-demotion-rate"] = share(true - held[..., TRUE], true)
     return metrics

@@ -10,8 +10,9 @@ import pandas as pd
 from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, check_settings, judge
 from verifyplan.analysis.tally import ballots
 from verifyplan.errors import Problem, SettingsError, one_of
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.runset import RunSet, expect_runs
 from verifyplan.protocol.vote import MODES, MissingBasis
+from verifyplan.words import did_you_mean
 
 Reading = Literal["collaborative", "adversarial", "recorded"]
 READINGS: tuple[str, ...] = (*MODES, "recorded")
@@ -48,8 +49,11 @@ def replay(
     >>> replay(runs, "adversarial")[["classification", "rule"]].values.tolist()
     [['partial-consensus', 'lone-doubt']]
     """
+    expect_runs(runs)
     if mode not in READINGS:
-        raise SettingsError(Problem("mode", f"{mode!r} is unknown", f"use {one_of(READINGS)}"))
+        raise SettingsError(
+            Problem("mode", f"{mode!r} is unknown{did_you_mean(mode, READINGS)}", f"use {one_of(READINGS)}")
+        )
     findings = runs.findings[runs.findings["category"].ne("plan-body").fillna(True).astype(bool)]
     findings = findings.merge(runs.runs[["run_id", "mode", "effective_max_rounds"]], on="run_id", how="left")
     judged = [

@@ -18,7 +18,7 @@ _HELD = np.array([classification in HELD for classification in CLASSIFICATIONS])
 
 
 def symmetry_tests(transitions: npt.NDArray[Any]) -> pd.DataFrame:
-    """Marginal homogeneity of a 4 x 4 table of class changes: `test, statistic, df, p_value, n`.
+    """Marginal homogeneity of a 4 x 4 table of class changes: `test, method, statistic, df, p_value, n`.
 
     Both tests take findings as independent; with few runs of many findings each the p-values are too small.
     Classes that neither reading uses are dropped; a test that is not defined (nothing moves, or one class is left)
@@ -29,14 +29,16 @@ def symmetry_tests(transitions: npt.NDArray[Any]) -> pd.DataFrame:
     {'stuart-maxwell': 0.0027, 'mcnemar': 0.0039}
     """
     table = np.asarray(transitions, dtype=np.int64)
-    return pd.DataFrame([_stuart_maxwell(table), _mcnemar(table)])
+    columns = ["test", "method", "statistic", "df", "p_value", "n"]
+    return pd.DataFrame([_stuart_maxwell(table), _mcnemar(table)], columns=columns)
 
 
 def _stuart_maxwell(table: npt.NDArray[np.int64]) -> dict[str, Any]:
     moved = table - np.diag(np.diag(table))
     used = (moved.sum(axis=0) + moved.sum(axis=1)) > 0  # a class that nothing enters or leaves says nothing
-    row = {
+    row: dict[str, Any] = {
         "test": "stuart-maxwell",
+        "method": "chi-squared",
         "statistic": np.nan,
         "df": np.nan,
         "p_value": np.nan,
@@ -59,8 +61,15 @@ def _mcnemar(table: npt.NDArray[np.int64]) -> dict[str, Any]:
     """Findings that only one of the readings holds: are there as many of one kind as of the other?"""
     held = np.array([[table[np.ix_(a, b)].sum() for b in (_HELD, ~_HELD)] for a in (_HELD, ~_HELD)])
     discordant = int(held[0, 1] + held[1, 0])
-    row = {"test": "mcnemar", "statistic": np.nan, "df": 1.0, "p_value": np.nan, "n": int(table.sum())}
+    exact = discordant < EXACT_BELOW
+    row: dict[str, Any] = {
+        "test": "mcnemar",
+        "method": "exact binomial" if exact else "chi-squared",
+        "n": int(table.sum()),
+    }
+    row |= {"statistic": np.nan, "df": np.nan, "p_value": np.nan}
     if discordant == 0:
         return row
-    result = mcnemar(held, exact=discordant < EXACT_BELOW)
-    return row | {"statistic": float(result.statistic), "p_value": float(result.pvalue)}
+    result = mcnemar(held, exact=exact)
+    row["p_value"] = float(result.pvalue)
+    return row if exact else row | {"statistic": float(result.statistic), "df": 1.0}  # an exact test has neither

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import pandas as pd
 
+from verifyplan.analysis.classify import CLASS_TYPE
+from verifyplan.analysis.replay import Reading, replay
 from verifyplan.errors import InputError, Problem
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.runset import RunSet, expect_runs
 
 
-def vote_grid(runs: RunSet, run_id: str | None = None) -> pd.DataFrame:
+def vote_grid(runs: RunSet, run_id: str | None = None, *, mode: Reading | None = None) -> pd.DataFrame:
     """Who said what on each finding of one run, the discoverers included.
 
-    `run_id` may be left out where there is one run. Columns: `finding_id, summary, round, worker, mark,
+    `run_id` may be left out where there is one run. The class is the recorded one, or what `mode` makes of the
+    votes (an import has no recorded class). Columns: `finding_id, summary, round, worker, mark,
     explanation, classification`; `mark` is the basis of a disagree that has one, else the verdict, and `discovered`
     (round 0) for those who found it; `attrs["synthetic"]` marks generated data. Raises InputError for a run that
     is not there.
     """
+    expect_runs(runs)
     if run_id is None and len(runs) != 1:
         have = ", ".join(runs.runs["run_id"].head(5))
         raise InputError(Problem("run_id", f"is needed: there are {len(runs)} runs", f"name one: {have}"))
     one = runs if run_id is None else runs.select([run_id])
     findings = one.findings[["finding_id", "summary", "classification", "discoverers"]]
+    if mode is not None:
+        classes = replay(one, mode).set_index("finding_id")["classification"]
+        findings = findings.assign(classification=findings["finding_id"].map(classes).astype(CLASS_TYPE))
     votes = one.votes[["finding_id", "round", "worker", "verdict", "disagree_basis", "explanation"]]
     marks = votes["disagree_basis"].astype("object").fillna(votes["verdict"].astype("object"))
     cast = votes.assign(mark=marks)[["finding_id", "round", "worker", "mark", "explanation"]]
@@ -36,6 +43,7 @@ def queue(runs: RunSet) -> pd.DataFrame:
     Columns: `reading` (the runs' mode), `round` (0: as queued), `waiting`, `resolved` (by that round's votes),
     `n_runs` (runs with that mode). A run that ended before a round goes on waiting with what it had left.
     """
+    expect_runs(runs)
     history = runs.rounds.merge(runs.runs[["run_id", "mode"]], on="run_id")
     rows = []
     for mode, part in history.groupby("mode", observed=True):

@@ -10,9 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, expect
 from verifyplan.files import replacing
 from verifyplan.frames.columns import TABLES, as_text, as_truth, typed
+from verifyplan.words import counted
 
 TABLE_NAMES = tuple(TABLES)
 _TRUTH_COLUMNS = ["finding_id", "truth"]
@@ -86,6 +87,11 @@ class RunSet:
         if len(twice):
             message = f"{twice.iloc[0]!r} is both true and false"
             raise InputError(Problem("truth", message, "keep one truth for each finding"))
+        if len(pairs) and not self.findings["finding_id"].isin(pairs["finding_id"]).any():
+            first = pairs["finding_id"].iloc[0]
+            message = f"none of its {counted(len(pairs), 'finding')}, such as {first!r}, is in these runs"
+            fix = f"use the ids of the runs, such as {', '.join(self.findings['finding_id'].head(3)) or 'none'}"
+            raise InputError(Problem("truth", message, fix))
         told = self.findings["finding_id"].map(pairs.set_index("finding_id")["truth"]).astype("boolean")
         return replace(self, findings=self.findings.assign(truth=told.fillna(self.findings["truth"])))
 
@@ -119,6 +125,11 @@ class RunSet:
 
     def _each(self, change: Callable[[pd.DataFrame], pd.DataFrame]) -> RunSet:
         return replace(self, **{name: change(getattr(self, name)) for name in TABLE_NAMES})
+
+
+def expect_runs(value: object, name: str = "runs") -> None:
+    """Raise InputError unless `value` is a RunSet."""
+    expect(value, RunSet, name, "give what load, from_votes or datasets.runs returns, or the .frames of a run")
 
 
 def concat(sets: Iterable[RunSet]) -> RunSet:

@@ -83,6 +83,7 @@ def grouped(
             ticket_ids=tuple(dict.fromkeys(ticket for member in g.findings for ticket in member.ticket_ids)),
             discoverers=g.discoverers,
             merged_ids=tuple(dict.fromkeys(f.finding_id for f in g.findings if f.finding_id != g.origin.finding_id)),
+            wordings=len({f.summary for f in g.findings}),
             truth=g.truth,
         )
         for g in group(findings, roster, matcher)

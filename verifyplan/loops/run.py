@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -17,6 +18,7 @@ from verifyplan.frames.tables import Source, to_tables
 from verifyplan.protocol.artifact import Artifact, FinalState
 from verifyplan.protocol.event import Event, RunEnded, RunStarted
 from verifyplan.runlog.fold import CrossState, artifact, fold
+from verifyplan.words import counted
 
 UNNAMED = "ad-hoc"
 """What stands for the task type in paths and keys where none was named."""
@@ -85,12 +87,23 @@ class Run:
         counts = self.artifact.finalClassificationCounts
         assert counts is not None  # noqa: S101  (the fold writes it)
         mode = "adversarial" if self.artifact.adversarial else "collaborative"
-        return (
-            f"{len(self.artifact.findings)} findings, {len(self._started.analysers)} workers, {mode}: "
-            f"{self.status} after {self.artifact.totalRounds} rounds\n"
+        sizes = (counted(len(self.artifact.findings), "finding"), counted(len(self._started.analysers), "worker"))
+        lines = [
+            f"{sizes[0]}, {sizes[1]}, {mode}: {self.status} after {counted(self.artifact.totalRounds or 0, 'round')}",
             f"full-consensus {counts.fullConsensus}, partial-consensus {counts.partialConsensus}, "
-            f"contested {counts.contested}, worker-unique {counts.workerUnique}"
-        )
+            f"contested {counts.contested}, worker-unique {counts.workerUnique}",
+            f"votes: {self._votes() or 'none'}",
+        ]
+        joined = sum(group.wordings > 1 for group in self.state.groups["findings"].values())
+        if joined:
+            lines.append(f"joined by id or likeness, though the words differ: {counted(joined, 'finding')}")
+        return "\n".join(lines)
+
+    def _votes(self) -> str:
+        """How the votes fell, bases told apart, so that doubts and failed calls are seen at once."""
+        cast = [vote for rounds in self.state.votes.values() for votes in rounds.values() for vote in votes.values()]
+        kinds = Counter(vote.disagree_basis or vote.verdict for vote in cast)
+        return ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
 
     def _repr_html_(self) -> str:
         """The outcome and the findings for a notebook; every text is shown as text."""

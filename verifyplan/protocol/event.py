@@ -51,6 +51,7 @@ class FindingGrouped(Model):
     ticket_ids: tuple[str, ...] = ()
     discoverers: tuple[str, ...] = Field(description="Who found it, in roster order; none for a plan item.")
     merged_ids: tuple[str, ...] = Field(default=(), description="Other ids that said the same thing.")
+    wordings: int = Field(default=1, description="How many different summaries became one.")
     truth: bool | None = Field(default=None, description="Truth, if all that were merged agree on it.")
 
 
