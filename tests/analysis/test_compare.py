@@ -136,9 +136,9 @@ def test_notes_tell_of_censoring_filled_bases_and_failed_calls():
     votes.loc[votes["verdict"] == "disagree", "disagree_basis"] = None
     votes.loc[0, "verdict"] = "verification-error"
     notes = " ".join(vp.compare(from_frame(votes), max_rounds=2).notes)
-    assert "Under adversarial, the bases of 4 disagree votes were not recorded" in notes
+    assert "Under adversarial, 4 missing bases of disagree votes had to be filled in." in notes
     assert "1 of 24 recorded votes are verification errors" in notes
-    assert "0 of" not in notes
+    assert "Runs of both modes" not in notes
 
 
 def test_html_shows_markup_as_text_and_resamples_must_be_positive():
@@ -146,3 +146,25 @@ def test_html_shows_markup_as_text_and_resamples_must_be_positive():
     assert "<script>" not in vp.compare(runs)._repr_html_()
     with pytest.raises(SettingsError, match="resamples: 0 is out of range"):
         vp.compare(runs, resamples=0)
+
+
+def test_notes_tell_of_pooled_modes_repeated_findings_and_small_samples():
+    both = vp.compare(vp.datasets.runs(), resamples=20)
+    notes = " ".join(both.notes)
+    assert "Runs of both modes are pooled" in notes
+    assert "720 findings stand again, by id and claim, in other runs of the set" in notes
+    few = " ".join(vp.compare(from_frame(many(2)), resamples=20).notes)
+    assert "Fewer than 20 findings stand behind full-consensus, partial-consensus" in few
+
+
+def test_an_empty_second_set_is_not_taken_for_none():
+    runs = from_frame(many(2))
+    with pytest.raises(InputError, match="the two sets share no finding"):
+        vp.compare(runs, runs.select([]))
+
+
+@pytest.mark.parametrize("name", ["compare", "replay", "vote_grid", "queue", "agreement", "cost"])
+def test_what_is_no_set_of_runs_is_refused_in_words(name):
+    words = {"replay": {"mode": "adversarial"}}.get(name, {})
+    with pytest.raises(InputError, match=r"runs: is a DataFrame, not a RunSet\. Fix: give what load"):
+        getattr(vp, name)(pd.DataFrame(), **words)

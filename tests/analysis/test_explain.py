@@ -33,7 +33,7 @@ def test_a_missing_basis_is_told_and_read():
     assert "hard-refute: somebody cited counter-evidence" in text
     assert "Round 1: 1 agree, 1 disagree (n = 2)" in text
     assert "bob: disagree (no basis recorded; the explanation cites a place): m.py:7 says otherwise" in text
-    assert "1 missing bases were filled in" in text
+    assert "Filled in by the reading: 1 missing basis." in text
 
 
 def test_errors_are_shown_and_not_counted():
@@ -50,7 +50,7 @@ def test_html_shows_markup_as_text():
 @pytest.mark.parametrize(
     ("finding", "run", "message"),
     [
-        ("X", None, "finding_id: 'X' is in no run. Fix: use one of: F, G"),
+        ("X", None, "finding_id: 'X' is in no run. Fix: use one of 2 findings: F, G"),
         ("F", None, "run_id: 'F' is in 2 runs. Fix: name its run: r1, r2"),
         ("G", "r2", "run_id: 'G' is not in run 'r2'. Fix: name its run: r1"),
     ],

@@ -7,6 +7,7 @@ from html import escape
 
 import pandas as pd
 
+from verifyplan.errors import expect
 from verifyplan.words import counted
 
 
@@ -82,6 +83,11 @@ class Comparison:
         parts.append("<p>Every metric; the difference is b - a, with its 95 % interval:</p>")
         parts.append(self.summary.to_html(index=False, float_format="{:.3f}".format, na_rep="-"))
         return "".join(parts)
+
+
+def expect_comparison(value: object) -> None:
+    """Raise InputError unless `value` is a Comparison."""
+    expect(value, Comparison, "comparison", "give what compare returns")
 
 
 def _share(value: float, low: float, high: float) -> str:

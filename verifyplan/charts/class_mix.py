@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from verifyplan.analysis.comparison import Comparison
+from verifyplan.analysis.comparison import Comparison, expect_comparison
 from verifyplan.charts.captions import INTERVALS, intervals_are, readings, sentences, subtitle, synthetic_is
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.interval_rows import interval_rows, labelled, whisker
@@ -25,6 +25,7 @@ def class_mix(comparison: Comparison) -> Figure:
     out and the caption says so; without any share the figure says that there are no findings. Raises
     TableError where a column is missing.
     """
+    expect_comparison(comparison)
     mix = checked(comparison.mix, COLUMNS, "comparison.mix").astype({"classification": str})
     rows = labelled(mix)
     if rows.empty:

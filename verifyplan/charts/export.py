@@ -31,6 +31,11 @@ def export(figure_or_chart: Figure | alt.TopLevelMixin, path: str | Path) -> Pat
     is replaced only when the new one is whole. An unknown suffix is an InputError. Texts of the data stay
     text in every format.
     """
+    if not isinstance(figure_or_chart, Figure | alt.TopLevelMixin):
+        message = f"a {type(figure_or_chart).__name__} is no figure"
+        raise InputError(
+            Problem("export", message, "give what a function of verifyplan.charts returns, or an Altair chart")
+        )
     target = Path(path)
     render = _RENDERERS.get(target.suffix.lower())
     if render is None:

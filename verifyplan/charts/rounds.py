@@ -9,6 +9,7 @@ from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, plain, shortened
 from verifyplan.charts.queue_lines import queue_lines
 from verifyplan.charts.tables import checked
+from verifyplan.errors import expect
 
 COLUMNS = ("reading", "round", "waiting", "resolved", "n_runs")
 TITLE = "How the queue shrinks"
@@ -28,6 +29,7 @@ def rounds(queue: pd.DataFrame) -> Figure:
     >>> rounds(queue).description
     'Line chart of findings waiting in the queue. adversarial: 9 as queued, 4 after round 1.'
     """
+    expect(queue, pd.DataFrame, "queue", "give what queue(runs) returns")
     whole, synthetic = checked(queue, COLUMNS, "queue"), bool(queue.attrs.get("synthetic"))
     kept = whole[whole["waiting"].notna()]
     if kept.empty:

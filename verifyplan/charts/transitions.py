@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from verifyplan.analysis.comparison import Comparison
+from verifyplan.analysis.comparison import Comparison, expect_comparison
 from verifyplan.charts.captions import readings, sentences, subtitle, synthetic_is
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, percent, plain
@@ -29,6 +29,7 @@ def transitions(comparison: Comparison) -> Figure:
     stand in outlined cells on the diagonal; those that move are blue below it and orange above it, the
     deeper the more. Classes that are missing count 0; without findings the figure says so.
     """
+    expect_comparison(comparison)
     cells = _cells(comparison.transitions)
     if not cells["n"].sum():
         return empty(TITLE, "There are no findings to follow.", comparison.transitions)

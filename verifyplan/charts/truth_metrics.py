@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from verifyplan.analysis.comparison import Comparison
+from verifyplan.analysis.comparison import Comparison, expect_comparison
 from verifyplan.charts.captions import INTERVALS, intervals_are, sentences, subtitle, synthetic_is
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.interval_rows import interval_rows, labelled, whisker
@@ -33,6 +33,7 @@ def truth_metrics(comparison: Comparison) -> Figure:
     whose denominator is 0 (NaN) are left out and named in the caption. Raises InputError where no
     finding's truth is known, and TableError where a column is missing.
     """
+    expect_comparison(comparison)
     if comparison.truth is None:
         raise InputError(_NO_TRUTH)
     truth = checked(comparison.truth, COLUMNS, "comparison.truth").astype({"metric": str})
@@ -83,7 +84,7 @@ def _caption(comparison: Comparison, truth: pd.DataFrame) -> str:
     missing = truth[truth["value"].isna()]
     named = missing["metric"].map(plain) + " under " + missing["reading"].map(lambda reading: short(reading, 80))
     return sentences(
-        "Dots: the metric; lines: its interval; n: its denominator.",
+        "Dots: the metric; lines: its interval; n: what it is taken of (F1: findings whose truth is known).",
         "A finding held if it ended in full or partial consensus. False consensus: held, among false claims;"
         " false demotion: not held, among true claims.",
         intervals_are(comparison),

@@ -10,7 +10,7 @@ from verifyplan.charts.labels import count, plain, short, shortened
 from verifyplan.charts.tables import checked
 from verifyplan.charts.theme import CLASS_COLORS, MARK_COLORS
 from verifyplan.charts.vote_tiles import vote_tiles
-from verifyplan.errors import Problem, TableError, one_of
+from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 COLUMNS = ("finding_id", "summary", "round", "worker", "mark", "explanation", "classification")
@@ -36,6 +36,7 @@ def vote_matrix(grid: pd.DataFrame) -> Figure:
     >>> vote_matrix(pd.DataFrame([row | {"explanation": "", "classification": "full-consensus"}])).description
     'Table of votes on 1 finding by 1 worker in 1 round. Marks: 1 agree. Classes: 1 full-consensus.'
     """
+    expect(grid, pd.DataFrame, "grid", "give what vote_grid(runs) returns")
     whole, synthetic = checked(grid, COLUMNS, "grid"), bool(grid.attrs.get("synthetic"))
     _check_marks(whole)
     if whole.empty:

@@ -19,7 +19,13 @@ def crossverify(
     workers: Annotated[str, typer.Option(help="The roster, in order; NAME or NAME=CHECKER, by comma.")] = ",".join(
         CHECKERS
     ),
-    task_type: Annotated[str | None, typer.Option(help="Chooses the settings; error-analysis is adversarial.")] = None,
+    task_type: Annotated[
+        str | None,
+        typer.Option(
+            help="Chooses the settings: error-analysis and requirements-discovery are adversarial; "
+            "implementation-planning, implementation, final-verification, release-handoff, or a name of your own, are not."
+        ),
+    ] = None,
     adversarial: Annotated[bool | None, typer.Option(help="Overrules the task type's mode.")] = None,
     max_rounds: Annotated[int | None, typer.Option(min=1, max=3, help="Overrules the number of rounds.")] = None,
     plan_items: Annotated[Path | None, typer.Option(help="Items of a plan body, for implementation-planning.")] = None,
@@ -80,7 +86,8 @@ def demo(
     verifyplan demo --out out
     """
     typer.echo("Claims about Python's standard library (synthetic claims, real code), cross-verified:")
-    live = [_verify_now(claims, adversarial, out) for adversarial in (False, True)]
+    for breaking in (False, True):
+        _verify_now(claims, breaking, out)
     collaborative, adversarial = (vp.datasets.runs(f"stdlib-claims/{mode}") for mode in MODES)
     paired = vp.compare(collaborative, adversarial)
     replayed = vp.compare(adversarial)
@@ -92,7 +99,7 @@ def demo(
             typer.echo(f"  {metric + ':':<16} {comparison.in_words(metric + '-rate')}")
     both = vp.datasets.runs()
     more = {
-        "votes": vp.charts.vote_matrix(vp.vote_grid(live[-1].frames)),
+        "votes": vp.charts.vote_matrix(vp.vote_grid(adversarial, "part-01")),
         "rounds": vp.charts.rounds(vp.queue(both)),
     }
     path = vp.report(paired, out, title="Adversarial against collaborative verification", more=more)
@@ -102,7 +109,7 @@ def demo(
     typer.echo(f"Written: {path} and report.html, charts (PNG, SVG, HTML), tables/ (CSV, Parquet), replay/")
 
 
-def _verify_now(claims: int, adversarial: bool, out: Path) -> Run:
+def _verify_now(claims: int, adversarial: bool, out: Path) -> None:
     """One live run over fresh claims, told in a line."""
     made = vp.datasets.stdlib_claims(claims, seed=1)
     settings = {"adversarial": adversarial}
@@ -110,4 +117,3 @@ def _verify_now(claims: int, adversarial: bool, out: Path) -> Run:
     run = vp.crossverify(made, CHECKERS, task_type="demo", settings=settings, root=root, out=out)
     outcome = str(run).split("\n")[1]
     typer.echo(f"  now, {MODES[adversarial]}: {outcome}")
-    return run

@@ -59,6 +59,9 @@ def read_runs(paths: list[str], truth: Path | None = None, columns: str | None =
     """
     if columns is not None:
         runs = _votes(paths, columns)
+    elif len(paths) == 1 and Path(paths[0]).suffix in VOTE_TABLES and Path(paths[0]).is_file():
+        fix = "say which column is what: --columns item=claim,worker=judge,verdict=vote"
+        raise InputError(Problem(paths[0], "is a table of votes whose columns are not named", fix))
     elif len(paths) == 1 and not Path(paths[0]).exists() and paths[0] in set(bundled.names()["name"]):
         runs = bundled.runs(paths[0])
     else:

@@ -12,6 +12,7 @@ import verifyplan as vp
 from verifyplan.cli.inputs import Missing, MissingBasis, Reading, Rounds, Runs, Truth, VoteColumns, read_runs
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import replacing
+from verifyplan.words import counted
 
 _Basis = Literal["infer", "counter-evidence", "burden-not-met", "raise"]
 _Mode = Literal["collaborative", "adversarial", "recorded"]
@@ -36,7 +37,8 @@ def compare(
 
     \b
     Examples:
-    verifyplan compare stdlib-claims --out out/compare
+    verifyplan compare stdlib-claims/adversarial --out out/compare
+    verifyplan compare stdlib-claims/collaborative --other stdlib-claims/adversarial
     verifyplan compare runs/collaborative --other runs/adversarial --truth claims.csv
     verifyplan compare votes.csv --columns item=claim,worker=judge,verdict=vote,basis=basis,truth=label
     """
@@ -76,10 +78,11 @@ def replay(
         max_rounds=max_rounds,
         missing_basis=missing_basis.value,
     )
-    typer.echo(f"{len(table)} findings, read as {mode.value}")
+    typer.echo(f"{counted(len(table), 'finding')}, read as {mode.value}")
     for name, count in table["classification"].value_counts(sort=False).items():
         typer.echo(f"{name:>18}: {count}")
-    typer.echo(f"{int(table['censored'].sum())} censored; {int(table['filled_bases'].sum())} bases filled in")
+    filled = counted(int(table["filled_bases"].sum()), "missing basis")
+    typer.echo(f"{int(table['censored'].sum())} censored; filled in: {filled}")
     if out is not None:
         _write(table, out)
         typer.echo(f"findings: {out}")
@@ -103,6 +106,7 @@ def explain(
     mode: Annotated[Reading | None, typer.Option(help="How the votes are read; as recorded if left out.")] = None,
     max_rounds: Rounds = None,
     missing_basis: Missing = MissingBasis.infer,
+    columns: VoteColumns = None,
 ) -> None:
     """Say in words why a finding ended in its class: the rule, the tally, the votes.
 
@@ -111,7 +115,7 @@ def explain(
     verifyplan explain stdlib-claims/adversarial F-0001
     """
     explanation = vp.explain(
-        read_runs([runs]),
+        read_runs([runs], columns=columns),
         finding,
         run,
         cast("_Mode | None", mode and mode.value),

@@ -12,6 +12,7 @@ import verifyplan as vp
 from verifyplan.cli.inputs import Runs, Truth, VoteColumns, read_runs
 from verifyplan.datasets import bundled
 from verifyplan.datasets.stdlib import stdlib_claims, stdlib_root
+from verifyplan.errors import InputError, Problem
 from verifyplan.files import write_text
 
 
@@ -37,7 +38,13 @@ def convert(
     verifyplan convert runs --out tables
     verifyplan convert votes.csv --columns item=claim,worker=judge,verdict=vote --out tables --to csv
     """
+    if lenient and columns is not None:
+        raise InputError(
+            Problem("--lenient", "does not go with --columns", "mend the table of votes, or drop --lenient")
+        )
     loaded = vp.load(runs, strict=False) if lenient else read_runs(runs, truth, columns)
+    if len(loaded.errors) and not len(loaded):
+        raise InputError(Problem(row["place"], row["message"], row["fix"]) for row in loaded.errors.to_dict("records"))
     saved = loaded.save(out) if to is Format.parquet else loaded.save_csv(out)
     typer.echo(f"{loaded!r} written to {saved}")
     for row in loaded.errors.to_dict("records"):
@@ -61,6 +68,10 @@ def datasets(
     verifyplan datasets --claims 200 --seed 7 --out claims.csv
     """
     if claims is not None:
+        if out.suffix != ".csv":
+            raise InputError(
+                Problem("--out", f"{str(out)!r} is no .csv", "claims are written as CSV: name a .csv file")
+            )
         table = stdlib_claims(claims, seed=seed)
         write_text(out, table.to_csv(index=False))
         typer.echo(f"{claims} claims, {int(table.groupby('finding_id')['truth'].first().sum())} true: {out}")

@@ -10,6 +10,7 @@ import pandas as pd
 from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.frames.load import load
 from verifyplan.frames.runset import RunSet
+from verifyplan.words import did_you_mean
 
 _INSTALLED = Path(__file__).resolve().parent.parent / "_data"
 _CHECKOUT = Path(__file__).resolve().parents[2] / "data"
@@ -43,7 +44,9 @@ def path(name: str) -> Path:
     Raises InputError for a name that is not bundled.
     """
     if name not in _SETS:
-        raise InputError(Problem("dataset", f"{name!r} is not bundled", f"use {one_of(_SETS)}"))
+        raise InputError(
+            Problem("dataset", f"{name!r} is not bundled{did_you_mean(name, _SETS)}", f"use {one_of(_SETS)}")
+        )
     return (_INSTALLED if _INSTALLED.is_dir() else _CHECKOUT) / _SETS[name].folder
 
 

@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from verifyplan.errors import Problem, TableError, one_of
+from verifyplan.errors import InputError, Problem, TableError, one_of
 from verifyplan.protocol.artifact import DISPATCH_STATUSES, FINAL_STATES, ROUND2_REASONS, SCHEMA_VERSIONS
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MODES, VERDICTS, VERIFICATION_MODES
+from verifyplan.words import did_you_mean
 
 Kind = Literal["text", "whole", "number", "yesno", "names"]
 _DTYPE: dict[Kind, str] = {
@@ -213,9 +214,14 @@ def _repeated(frame: pd.DataFrame, table: str, where: str) -> list[Problem]:
 def documentation(table: str) -> pd.DataFrame:
     """The columns of a table with their types and meanings, to look up in a notebook.
 
+    Raises InputError for a table that there is not.
+
     >>> documentation("rounds").loc["resolved_count", "meaning"]
     "findings that the round's votes gave a class"
     """
+    if table not in TABLES:
+        message = f"{table!r} is no table{did_you_mean(table, TABLES)}"
+        raise InputError(Problem("table", message, f"use {one_of(TABLES)}"))
     rows = [
         {
             "column": column.name,

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from verifyplan.errors import Problem, TableError, one_of
+from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.frames.columns import as_text, as_truth, typed
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.tables import to_tables
 from verifyplan.protocol.vote import BASES, VERDICT_OF_LABEL, VERDICTS
 from verifyplan.rules.citations import cites_location
+from verifyplan.words import counted, did_you_mean
 
 NEEDED = ("run_id", "finding_id", "round", "worker", "verdict", "disagree_basis")
 """The columns that an analysis of votes cannot do without."""
@@ -49,23 +50,32 @@ def _outside(votes: pd.DataFrame, name: str, allowed: tuple[str, ...], *, empty_
     values = votes[name].drop_duplicates()
     problems = []
     if not empty_allowed and values.isna().any():
-        message = f"is empty in {int(votes[name].isna().sum())} rows"
+        message = f"is empty in {_rows(votes, votes[name].isna())}"
         fix = "write 'verification-error' for a vote that gave no result"
         problems.append(Problem(f"votes: column {name}", message, fix))
     unknown = sorted(str(value) for value in values.dropna() if value not in allowed)
     if unknown:
-        message = f"holds {one_of(unknown[:5])}"
-        fix = f"use {one_of(allowed)}{', or leave it empty' if empty_allowed else ''}"
+        near = did_you_mean(unknown[0], [*allowed, *VERDICT_OF_LABEL] if name == "verdict" else allowed)
+        message = f"holds {one_of(unknown[:5])}{near} in {_rows(votes, votes[name].isin(unknown))}"
+        labels = " (or, in from_votes, SURVIVES, SURVIVES-WITH-CAVEAT, REFUTED)" if name == "verdict" else ""
+        fix = f"use {one_of(allowed)}{labels}{', or leave it empty' if empty_allowed else ''}"
         problems.append(Problem(f"votes: column {name}", message, fix))
     return problems
 
 
+def _rows(votes: pd.DataFrame, wrong: pd.Series[Any]) -> str:
+    """How many rows are wrong, and which vote the first of them is."""
+    mask = wrong.to_numpy(dtype=bool)
+    first = votes.iloc[int(mask.argmax())]
+    vote = f"{first['worker']} on {first['finding_id']}"
+    return f"{counted(int(mask.sum()), 'row')}, the first is row {int(mask.argmax())} ({vote})"
+
+
 def _empty(votes: pd.DataFrame, names: list[str]) -> list[Problem]:
-    empty = [(name, int(votes[name].isna().sum())) for name in names]
     return [
-        Problem(f"votes: column {name}", f"is empty in {count} rows", "fill it, or drop these rows")
-        for name, count in empty
-        if count
+        Problem(f"votes: column {name}", f"is empty in {_rows(votes, votes[name].isna())}", "fill it, or drop the row")
+        for name in names
+        if votes[name].isna().any()
     ]
 
 
@@ -98,6 +108,7 @@ def from_votes(
         "finding_id": item, "worker": worker, "verdict": verdict, "disagree_basis": basis, "round": round,
         "run_id": run, "truth": truth, "explanation": explanation,
     }  # fmt: skip
+    expect(frame, pd.DataFrame, "votes", "read the file first, by pandas.read_csv or pandas.read_parquet")
     counts = frame.columns.value_counts()
     problems = [
         Problem(f"votes: {_ARGUMENTS.get(told, told)}", _absent(name, counts.get(name, 0)), _one_column(frame))

@@ -10,28 +10,33 @@ from typing import Any
 
 from verifyplan.agents.base import Backend
 from verifyplan.agents.static import StaticBackend
-from verifyplan.errors import InputError, Problem, SettingsError
+from verifyplan.errors import InputError, Problem, SettingsError, one_of
 from verifyplan.loops.intake import PLAN_BODY, read_plan_items
 from verifyplan.loops.rows import Source
 from verifyplan.protocol.event import FindingGrouped
 from verifyplan.protocol.finding import Finding, PlanItem
 from verifyplan.protocol.settings import ConvergenceBlock
+from verifyplan.rules.citations import places
 from verifyplan.rules.grouping import Matcher, group
-from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE
+from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE, TASK_TYPES
+from verifyplan.words import counted, did_you_mean
 
 Workers = Sequence[str] | Mapping[str, str]
 """The roster, in order; or each worker's name with the checker of the backend that it plays."""
 
-TASK_TYPE = re.compile(r"(?!\.)[\w.-]{1,100}")
+FOLDER_NAME = re.compile(r"(?!\.)[\w.-]{1,100}")
 """Names of task types: they name a folder and a part of a file's name."""
 
 
 def check_destination(out: str | Path | None, task_type: str | None, task_key: str | None) -> None:
     """InputError if the artifact could not be written: found out before any agent is paid, not after."""
     problems = []
-    if task_type is not None and not (isinstance(task_type, str) and TASK_TYPE.fullmatch(task_type)):
+    if task_type is not None and not (isinstance(task_type, str) and FOLDER_NAME.fullmatch(task_type)):
         fix = "use letters, digits, dot, dash and underscore, at most 100: it names a folder"
         problems.append(Problem("task_type", f"{task_type!r} cannot name a folder", fix))
+    elif task_type not in TASK_TYPES and (near := did_you_mean(task_type, TASK_TYPES)):
+        fix = f"use {one_of(TASK_TYPES)}, or a name of your own that is like none of them"
+        problems.append(Problem("task_type", f"{task_type!r} is unknown{near}", fix))
     if task_key is not None and not _is_name(task_key):
         problems.append(Problem("task_key", f"{task_key!r} is no text", "say what the run is about, or leave it out"))
     if out is not None and Path(out).exists() and not Path(out).is_dir():
@@ -140,6 +145,17 @@ def check_workers(backend: Backend, roster: Sequence[str]) -> None:
     if wrong:
         fix = "rename the worker, or map its name to one that the backend can play"
         raise SettingsError(Problem("workers", message, fix) for _, message in wrong)
+
+
+def check_evidence(findings: Sequence[Finding], root: str | Path) -> None:
+    """InputError if not one of the cited files lies under `root`: then every vote would be a doubt.
+
+    A file that is missing beside others that are there is for the workers to tell.
+    """
+    cited = sorted({place.path for finding in findings for place in places(finding.evidence)})
+    if cited and not any((Path(root) / path).exists() for path in cited):
+        message = f"none of the {counted(len(cited), 'cited file')}, such as {cited[0]!r}, is under {str(root)!r}"
+        raise InputError(Problem("root", message, "name the folder that the cited paths start from"))
 
 
 def plan_items_of(source: Source | None, task_type: str | None, block: ConvergenceBlock) -> list[PlanItem]:

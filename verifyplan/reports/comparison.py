@@ -9,11 +9,13 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from verifyplan.analysis.comparison import Comparison
+from verifyplan.analysis.comparison import Comparison, expect_comparison
 from verifyplan.charts import Figure, class_mix, export, transitions, truth_metrics
 from verifyplan.files import write_text
 from verifyplan.reports import markdown
+from verifyplan.reports.tables import agreement_in_words, cost_in_words, metrics_in_words, tests_in_words
 from verifyplan.version import VERSION
+from verifyplan.words import counted
 
 SHOWN_FINDINGS = 40
 """So many findings that change class are listed; the table of all is written as CSV."""
@@ -33,6 +35,7 @@ def report(
     Each figure is written as PNG, SVG and HTML; `findings.csv` and `summary.csv` have all rows and every digit.
     `more` adds figures by file name. The HTML needs no other file. Markup in any text is shown as text.
     """
+    expect_comparison(comparison)
     target = Path(folder)
     drawn = figures_of(comparison) | dict(more or {})
     for name, figure in drawn.items():
@@ -48,22 +51,31 @@ def report(
 
 def _content(comparison: Comparison, drawn: Mapping[str, Figure], title: str) -> dict[str, Any]:
     changed = comparison.findings[comparison.findings["changed"]]
-    columns = ["run_id", "finding_id", "summary", "classification_a", "rule_a", "classification_b", "rule_b"]
-    names = {
-        "classification_a": comparison.a,
-        "rule_a": f"rule ({comparison.a})",
-        "classification_b": comparison.b,
-        "rule_b": f"rule ({comparison.b})",
-    }
+    readings = f"{comparison.a} against {comparison.b}"
     return {
-        "title": title or f"{comparison.a} against {comparison.b}",
+        "title": title or readings[:1].upper() + readings[1:],
         "comparison": comparison,
+        "size": f"{counted(comparison.n_findings, 'finding')} of {counted(comparison.n_runs, 'run')}",
         "figures": drawn,
-        "changed": changed[columns].head(SHOWN_FINDINGS).rename(columns=names),
+        "changed": _named(changed.head(SHOWN_FINDINGS), comparison),
         "n_changed": len(changed),
-        "transitions": comparison.transitions.reset_index(names=f"{comparison.a} / {comparison.b}"),
+        "summary": metrics_in_words(comparison),
+        "tests": tests_in_words(comparison),
+        "agreement": agreement_in_words(comparison),
+        "cost": cost_in_words(comparison),
+        "transitions": comparison.transitions.rename_axis(columns=None).reset_index(
+            names=f"{comparison.a} (down), {comparison.b} (across)"
+        ),
         "version": VERSION,
     }
+
+
+def _named(changed: pd.DataFrame, comparison: Comparison) -> pd.DataFrame:
+    """The findings that change class, with columns named after the readings."""
+    columns = {"run_id": "run", "finding_id": "finding", "summary": "claim"}
+    for side, reading in (("a", comparison.a), ("b", comparison.b)):
+        columns |= {f"classification_{side}": reading, f"rule_{side}": f"rule ({reading})"}
+    return changed[list(columns)].rename(columns=columns)
 
 
 def _render(template: str, content: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|~>])")
+_SPECIAL = re.compile(r"([\\`*_\[\]|~>])")
 
 
 def text(value: Any) -> str:
@@ -18,7 +18,7 @@ def text(value: Any) -> str:
     """
     flat = " ".join(str(value).split())
     safe = flat.replace("&", "&amp;").replace("<", "&lt;")
-    return _SPECIAL.sub(r"\\\1", safe).replace(r"\>", "&gt;").replace(r"\.", ".").replace(r"\-", "-")
+    return _SPECIAL.sub(r"\\\1", safe).replace(r"\>", "&gt;")
 
 
 def table(frame: pd.DataFrame, digits: int = 3) -> str:

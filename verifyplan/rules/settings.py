@@ -11,6 +11,15 @@ from verifyplan.protocol.vote import VERIFICATION_MODES
 
 ADVERSARIAL_TASK_TYPES = ("requirements-discovery", "error-analysis")
 PLAN_BODY_TASK_TYPE = "implementation-planning"
+TASK_TYPES = (
+    "requirements-discovery",
+    "error-analysis",
+    "implementation-planning",
+    "implementation",
+    "final-verification",
+    "release-handoff",
+)
+"""The task types that document 001 knows; any other has the settings of the last four."""
 ROUND_LIMITS = (1, 3)
 
 _KEYS = (

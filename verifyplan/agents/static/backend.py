@@ -15,6 +15,7 @@ from verifyplan.agents.static.outcome import Case, Check, Look, Outcome, judge, 
 from verifyplan.agents.static.sources import Source, Sources, UnreadableError
 from verifyplan.errors import AgentError, Problem, SettingsError, one_of
 from verifyplan.protocol.call import Item, Reply, WorkerRequest
+from verifyplan.words import did_you_mean
 
 _CHECKS: dict[str, Check] = {
     "syntax-tree": syntax_tree.check,
@@ -55,8 +56,8 @@ class StaticBackend:
         """None if `worker` is mapped to a checker or named like one, else what is wrong and what to do."""
         if self.workers.get(worker, worker) in _CHECKS:
             return None
-        fix = f"name workers {one_of(CHECKERS)}, or map them: workers={{{worker!r}: {CHECKERS[0]!r}}}"
-        return str(Problem("static backend", f"worker {worker!r} has no checker", fix))
+        near = did_you_mean(self.workers.get(worker, worker), CHECKERS)
+        return f"worker {worker!r} plays no checker{near}; there are {one_of(CHECKERS)}"
 
     async def answer(self, request: WorkerRequest) -> Reply:
         """A vote on each item of the request; AgentError if no checker plays the worker."""
