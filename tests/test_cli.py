@@ -65,7 +65,7 @@ def test_workers_may_have_names_of_their_own(code):
     findings.write_text(findings.read_text().replace('"window"', '"ann"'))
     done = verifyplan("crossverify", findings, "--root", code, "--workers", "ann=window,bob=search", "--out", code)
     assert done.returncode == 0, done.stderr
-    assert "1 findings, 2 workers" in done.stdout
+    assert "1 finding, 2 workers" in done.stdout
 
 
 def test_a_failed_gate_exits_with_1_and_an_advisory_one_with_0(code):
@@ -97,7 +97,7 @@ def test_compare_a_table_of_votes_and_write_a_report(tmp_path):
     columns = "item=claim,worker=judge,verdict=says,truth=label"
     done = verifyplan("compare", tmp_path / "votes.csv", "--columns", columns, "--out", tmp_path / "report")
     assert done.returncode == 0, done.stderr
-    assert "collaborative against adversarial: 2 findings of 1 runs" in done.stdout
+    assert "collaborative against adversarial: 2 findings of 1 run" in done.stdout
     assert {"report.md", "report.html", "class-mix.png", "findings.csv"} <= {
         p.name for p in (tmp_path / "report").iterdir()
     }
@@ -136,7 +136,7 @@ def test_replay_writes_a_table(tmp_path):
     ("words", "message"),
     [
         (["compare", "nowhere"], "nowhere: is not there. Fix: name a file"),
-        (["explain", "contract", "F-9"], "'F-9' is in no run. Fix: use one of: F-001"),
+        (["explain", "contract", "F-9"], "'F-9' is in no run. Fix: use one of 2 findings: F-001"),
         (["explain", "contract", "F-001"], "'F-001' is in 15 runs. Fix: name its run"),
         (["crossverify", "nowhere.csv"], "cannot be read (No such file or directory)"),
         (["replay", "contract", "--mode", "hostile"], "Invalid value for '--mode'"),
@@ -162,3 +162,50 @@ def test_the_demo_writes_everything_and_prints_about_ten_lines(tmp_path):
     figures = {"class-mix", "transitions", "truth-metrics", "votes", "rounds"}
     assert {f"{figure}.{suffix}" for figure in figures for suffix in ("png", "svg", "html")} <= written
     assert {"report.md", "report.html", "tables/votes.csv", "tables/votes.parquet", "replay/report.html"} <= written
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["crossverify", "f.json", "--task-type", "eror-analysis"], "(did you mean 'error-analysis'?)"),
+        (["crossverify", "f.json", "--task-type", "error-analysis", "--root", "elsewhere"], "none of the 1 cited file"),
+        (["crossverify", "f.json", "--workers", "serch,window"], "(did you mean 'search'?)"),
+        (["compare", "votes.csv"], "--columns item=claim,worker=judge,verdict=vote"),
+        (
+            ["compare", "votes.csv", "--columns", "item=claim,worker=judge,verdict=says"],
+            "(did you mean 'agree'?) in 1 row",
+        ),
+        (
+            ["convert", "votes.csv", "--columns", "item=claim,worker=judge,verdict=says", "--lenient", "--out", "t"],
+            "--lenient",
+        ),
+        (["compare", "stdlib-claims/adversarial", "--truth", "truth.csv"], "no id of its 1 finding is in these runs"),
+        (["datasets", "--claims", "3", "--out", "x.json"], "is no .csv"),
+        (["datasets", "stdlib-claim"], "(did you mean 'stdlib-claims'?)"),
+    ],
+)
+def test_ordinary_slips_are_told_and_nothing_is_written(words, message, code):
+    findings = write_findings(code, ["`f` has a parameter `b`."])
+    findings.rename(code / "f.json")
+    (code / "elsewhere").mkdir()
+    (code / "votes.csv").write_text("claim,judge,says\nc1,a,agre\n")
+    (code / "truth.csv").write_text("finding_id,truth\nX,1\n")
+    before = set(code.rglob("*"))
+    done = verifyplan(*words, cwd=code)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert set(code.rglob("*")) == before
+
+
+def test_a_lenient_conversion_of_nothing_does_not_overwrite_good_tables(tmp_path):
+    verifyplan("convert", "contract", "--out", tmp_path / "t")
+    (tmp_path / "bad.json").write_text("{")
+    done = verifyplan("convert", tmp_path / "bad.json", "--lenient", "--out", tmp_path / "t")
+    assert done.returncode == 2
+    assert len(vp.load(tmp_path / "t")) == len(vp.datasets.runs("contract"))
+
+
+def test_votes_of_judges_are_explained_without_a_detour(tmp_path):
+    (tmp_path / "votes.csv").write_text("claim,judge,says\nc1,a,agree\nc1,b,disagree\n")
+    done = verifyplan("explain", tmp_path / "votes.csv", "c1", "--columns", "item=claim,worker=judge,verdict=says")
+    assert "c1 in run votes, read as collaborative (its mode is not recorded): contested" in done.stdout

@@ -223,7 +223,8 @@ def test_workers_play_the_checker_they_are_mapped_to(root):
 
 def test_workers_without_a_checker_are_told_what_to_do(root):
     message = StaticBackend(root).check_worker("bob")
-    assert all(word in message for word in ("bob", *CHECKERS, "workers="))
+    assert all(word in message for word in ("bob", *CHECKERS))
+    assert "(did you mean 'search'?)" in StaticBackend(root).check_worker("serch")
     with pytest.raises(AgentError, match="bob"):
         ask(root, "bob", [])
     with pytest.raises(SettingsError, match="'grep' is no static checker"):

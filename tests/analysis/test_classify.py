@@ -93,10 +93,13 @@ def test_raise_names_the_votes_of_executed_rounds_only():
         ([("F", 1.5, "a", "agree", None)], "column round: .*1.5"),
         ([("F", None, "a", "agree", None)], "is no round"),
         ([("F", 10**12, "a", "agree", None)], "is no round"),
-        ([("F", 1, "a", "maybe", None)], "column verdict: holds 'maybe'. Fix: use 'agree'"),
-        ([("F", 1, "a", None, None)], "column verdict: is empty in 1 rows"),
+        (
+            [("F", 1, "a", "maybe", None)],
+            "column verdict: holds 'maybe' in 1 row, the first is row 0 .a on F.. Fix: use 'agree'",
+        ),
+        ([("F", 1, "a", None, None)], "column verdict: is empty in 1 row"),
         ([("F", 1, "a", "disagree", "a hunch")], "column disagree_basis: holds 'a hunch'"),
-        ([("F", 1, None, "agree", None)], "column worker: is empty in 1 rows"),
+        ([("F", 1, None, "agree", None)], "column worker: is empty in 1 row"),
         ([(None, 1, "a", "agree", None)], "column finding_id: is empty"),
     ],
 )

@@ -158,7 +158,7 @@ def test_notes_tell_of_pooled_modes_repeated_findings_and_small_samples():
 
 
 def test_an_empty_second_set_is_not_taken_for_none():
-    runs = from_frame(many(2))
+    runs = from_frame(many(1))
     with pytest.raises(InputError, match="the two sets share no finding"):
         vp.compare(runs, runs.select([]))
 

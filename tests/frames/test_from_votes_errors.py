@@ -50,10 +50,10 @@ def test_an_index_is_no_column_and_two_columns_are_not_one():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("claim", "column finding_id: is empty in 1 rows. Fix: fill it, or drop these rows"),
-        ("judge", "column worker: is empty in 1 rows"),
-        ("run", "column run_id: is empty in 1 rows"),
-        ("says", "column verdict: is empty in 1 rows. Fix: write 'verification-error'"),
+        ("claim", "column finding_id: is empty in 1 row, the first is row 1"),
+        ("judge", "column worker: is empty in 1 row, the first is row 1"),
+        ("run", "column run_id: is empty in 1 row, the first is row 1"),
+        ("says", "column verdict: is empty in 1 row, .*Fix: write 'verification-error'"),
         ("turn", "column round: .* in row 1 is no round .1 such"),
     ],
 )

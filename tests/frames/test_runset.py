@@ -110,8 +110,8 @@ def test_findings_not_named_keep_their_truth(runs):
 
 
 def test_whole_numbers_name_findings_whose_ids_are_digits(runs):
-    numbered = make("x").with_truth({1: True})
-    assert numbered.findings["truth"].isna().all()
+    with pytest.raises(InputError, match="no id of its 1 finding is in these runs; the first is '1'"):
+        make("x").with_truth({1: True})
     findings = runs.findings.assign(finding_id=["1", "2"] * 3)
     renamed = RunSet(runs.runs, findings, runs.votes, runs.rounds, runs.dispatches)
     assert renamed.with_truth({1: True, 2: False}).findings["truth"].tolist() == [True, False] * 3

@@ -23,7 +23,7 @@ def crossverify(
         str | None,
         typer.Option(
             help="Chooses the settings: error-analysis and requirements-discovery are adversarial; "
-            "implementation-planning, implementation, final-verification, release-handoff, or a name of your own, are not."
+            "implementation-planning, implementation, final-verification, release-handoff and your own are not."
         ),
     ] = None,
     adversarial: Annotated[bool | None, typer.Option(help="Overrules the task type's mode.")] = None,

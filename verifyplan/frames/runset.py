@@ -89,7 +89,7 @@ class RunSet:
             raise InputError(Problem("truth", message, "keep one truth for each finding"))
         if len(pairs) and not self.findings["finding_id"].isin(pairs["finding_id"]).any():
             first = pairs["finding_id"].iloc[0]
-            message = f"none of its {counted(len(pairs), 'finding')}, such as {first!r}, is in these runs"
+            message = f"no id of its {counted(len(pairs), 'finding')} is in these runs; the first is {first!r}"
             fix = f"use the ids of the runs, such as {', '.join(self.findings['finding_id'].head(3)) or 'none'}"
             raise InputError(Problem("truth", message, fix))
         told = self.findings["finding_id"].map(pairs.set_index("finding_id")["truth"]).astype("boolean")

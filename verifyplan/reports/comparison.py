@@ -13,7 +13,7 @@ from verifyplan.analysis.comparison import Comparison, expect_comparison
 from verifyplan.charts import Figure, class_mix, export, transitions, truth_metrics
 from verifyplan.files import write_text
 from verifyplan.reports import markdown
-from verifyplan.reports.tables import agreement_in_words, cost_in_words, metrics_in_words, tests_in_words
+from verifyplan.reports.tables import agreement_in_words, cost_in_words, metrics_in_words, symmetry_in_words
 from verifyplan.version import VERSION
 from verifyplan.words import counted
 
@@ -60,7 +60,7 @@ def _content(comparison: Comparison, drawn: Mapping[str, Figure], title: str) ->
         "changed": _named(changed.head(SHOWN_FINDINGS), comparison),
         "n_changed": len(changed),
         "summary": metrics_in_words(comparison),
-        "tests": tests_in_words(comparison),
+        "tests": symmetry_in_words(comparison),
         "agreement": agreement_in_words(comparison),
         "cost": cost_in_words(comparison),
         "transitions": comparison.transitions.rename_axis(columns=None).reset_index(

@@ -45,7 +45,7 @@ def p_value(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def tests_in_words(comparison: Comparison) -> pd.DataFrame:
+def symmetry_in_words(comparison: Comparison) -> pd.DataFrame:
     """Both tests of symmetry; a statistic only where the test has one."""
     tests = comparison.tests
     return pd.DataFrame(

@@ -45,7 +45,10 @@ class StaticBackend:
         wrong = [(worker, checker) for worker, checker in self.workers.items() if checker not in _CHECKS]
         if wrong:
             fix = f"choose one of {one_of(CHECKERS)}"
-            problems = (Problem(f"workers[{w!r}]", f"{c!r} is no static checker", fix) for w, c in wrong)
+            problems = (
+                Problem(f"workers[{w!r}]", f"{c!r} is no static checker{did_you_mean(c, CHECKERS)}", fix)
+                for w, c in wrong
+            )
             raise SettingsError(problems)
 
     def describe(self) -> dict[str, Any]:
