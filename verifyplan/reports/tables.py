@@ -72,4 +72,5 @@ def agreement_in_words(comparison: Comparison) -> pd.DataFrame:
 def cost_in_words(comparison: Comparison) -> pd.DataFrame:
     """Calls, rounds, votes and time, one column a reading."""
     wide = comparison.cost.pivot_table(index="measure", columns="reading", values="value", sort=False)
+    wide = wide.rename_axis(columns=None)
     return wide.map(lambda value: f"{value:,.0f}" if value == int(value) else f"{value:,.1f}").reset_index()
