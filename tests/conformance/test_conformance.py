@@ -1,6 +1,8 @@
-"""Every independent case of the rules of part B, read from ../shared; skipped, with its reason, without it."""
+"""Every independent case of the rules that are here, read from ../shared; skipped, with its reason, without it."""
 
 from __future__ import annotations
+
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -9,7 +11,11 @@ import verifyplan as vp
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.vote import MODES
 from verifyplan.rules.classification import decide, tally
+from verifyplan.rules.convergence import evaluate
+from verifyplan.rules.guards import Arrival, admit, cap
 from verifyplan.rules.invariants import violations
+from verifyplan.rules.lifecycle import check_transition
+from verifyplan.rules.scoring import audit, final_score
 
 
 def test_classification(cases):
@@ -85,3 +91,29 @@ def _comparable(value):
             kept["disagree_basis"] = kept.pop("disagreeBasis")
         return kept
     return [_comparable(part) for part in value] if isinstance(value, list) else value
+
+
+def test_convergence(cases):
+    for case in cases("convergence"):
+        challenges = [SimpleNamespace(**challenge) for challenge in case["challenges"]]
+        ruling = evaluate(challenges, case["iteration"], policy=case["policy"])
+        assert ruling._asdict() == {name: case[name] for name in ruling._fields}, case
+
+
+def test_transitions(cases):
+    for case in cases("transitions"):
+        told = check_transition(case["severity"], case["old"], case["new"], case["resolution"])
+        assert told.legal == case["legal"], case
+        assert bool(told.reason) != told.legal
+
+
+def test_admission(cases):
+    for case in cases("admission"):
+        arrivals = [Arrival(new["severity"], new["probability"]) for new in case["new"]]
+        assert admit(arrivals, case["active"], cap("surfaced", 1)) == (case["kept"], case["overflow"]), case
+
+
+def test_scores(cases):
+    for case in cases("scores"):
+        assert final_score(case["scores"]) == case["final"], case
+        assert audit(case["scores"], case["challenger"]) == case["disputed"], case

@@ -1,0 +1,127 @@
+"""SPEC A1, A2, A5, A6 and A10: records, changes of status, caps, scores."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from verifyplan.errors import InputError, SettingsError
+from verifyplan.protocol.challenge import SEVERITIES, STATUSES
+from verifyplan.protocol.iteration import IterationState
+from verifyplan.protocol.research import PROBABILITIES, ProbedRisk, Unknown
+from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.rules.guards import MAX_ACTIVE, OVERFLOW_TAG, Arrival, admit, cap, degraded
+from verifyplan.rules.lifecycle import NEXT, check_transition
+from verifyplan.rules.scoring import WEIGHTS, audit, check_weights, final_score
+
+RISK = {"id": "P1", "risk": "r", "trigger": "", "cascade": "", "probability": "LOW", "severity": "MINOR"}
+
+
+@pytest.mark.parametrize("reference", [None, "null"])
+def test_no_reference_is_read_in_both_forms_and_written_as_null(reference):
+    assert ProbedRisk(**RISK, generates_challenge=reference).model_dump()["generates_challenge"] is None
+    assert ProbedRisk(**RISK, generates_challenge="C12").generates_challenge == "C12"
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [({"id": "P0"}, "id"), ({"id": "P1\n"}, "id"), ({"generates_challenge": "P3"}, "generates_challenge"),
+     ({"probability": "HIGH"}, "probability"), ({"rank": 1}, "rank"), ({"risk": None}, "risk")],
+)  # fmt: skip
+def test_records_are_closed(changes, place):
+    with pytest.raises(ValidationError) as raised:
+        ProbedRisk(**(RISK | changes))
+    assert raised.value.errors()[0]["loc"][0] == place
+
+
+def test_an_unknown_has_no_answer_until_it_is_given():
+    asked = Unknown(id="U1", description="", type="FILE_MISSING", affects_challenge="C1", suggested_query="")
+    assert (asked.resolution, asked.finding) == (None, None)
+
+
+def test_an_iteration_state_has_the_fields_of_document_000():
+    state = IterationState(
+        iteration=1, plan_path="/p.md", plan_quality="RICH", team_mode="base",
+        convergence={"blocking_open": 0, "significant_open": 0, "status": "CONVERGED"},
+    )  # fmt: skip
+    assert list(state.model_dump()) == [
+        "iteration", "plan_path", "plan_quality", "team_mode", "challenges", "unknowns", "surfaced_contexts",
+        "probed_risks", "convergence", "user_responses", "synthesizer_directives", "quality_score",
+    ]  # fmt: skip
+
+
+@given(*(st.sampled_from(values) for values in (SEVERITIES, STATUSES, STATUSES)), st.sampled_from(["", " ", "a.py:3"]))
+def test_a_change_is_legal_or_says_why_not(severity, old, new, resolution):
+    told = check_transition(severity, old, new, resolution)
+    legal = new in NEXT[old] and not (new == "DEFERRED" and severity != "MINOR") and bool(resolution.strip())
+    assert told.legal is legal
+    assert bool(told.reason) is not legal
+
+
+@pytest.mark.parametrize(
+    ("resolution", "uncited"),
+    [("[VERIFIED: a.py | has it | none]", False), ("as U3 says", False), ("see lib/x.go:12", False),
+     ("User decision: go on", False), ("it is fine", True), ("[VERIFIED]", True), ("C0", True)],
+)  # fmt: skip
+def test_what_cites_nothing_is_flagged(resolution, uncited):
+    assert check_transition("MINOR", "OPEN", "RESOLVED", resolution).uncited is uncited
+
+
+arrivals = st.lists(
+    st.builds(Arrival, st.sampled_from(SEVERITIES), st.sampled_from([*PROBABILITIES, None])), max_size=9
+)
+
+
+@given(arrivals, st.integers(0, 12), st.integers(0, 5))
+def test_admission_fills_the_room_with_the_worst_and_loses_nothing(new, active, limit):
+    kept, overflow = admit(new, active, limit)
+    assert sorted(kept + overflow) == list(range(len(new)))
+    assert len(kept) == min(len(new), limit, max(0, MAX_ACTIVE - active))
+    if kept and overflow:
+        worst_left = min(SEVERITIES.index(new[i].severity) for i in overflow)
+        assert max(SEVERITIES.index(new[i].severity) for i in kept) <= worst_left
+
+
+def test_caps_by_source_iteration_and_degradation():
+    assert [cap("challenger", n) for n in (1, 2, 3)] == [5, 3, 3]
+    assert [cap(o, 2) for o in ("surfaced", "probed", "domain-expert", "devils-advocate")] == [2, 2, 3, 2]
+    assert [cap(o, 2, degraded=True) for o in ("challenger", "surfaced", "probed")] == [1, 0, 0]
+    assert all(tag.startswith("DEFERRED_") for tag in OVERFLOW_TAG.values())
+    assert [degraded(1, 9, 0), degraded(2, 1, 1), degraded(3, 2, 1)] == [False, False, True]
+
+
+scores = st.fixed_dictionaries({name: st.integers(1, 10) for name in DIMENSIONS})
+
+
+@given(scores)
+def test_the_final_score_is_the_exact_sum_rounded_half_up(given_scores):
+    exact = sum(Fraction(WEIGHTS[name]) * given_scores[name] for name in DIMENSIONS)
+    assert final_score(given_scores) == int(exact + Fraction(1, 2))  # floor, as it is positive
+
+
+@given(scores, scores)
+def test_an_audit_is_symmetric_and_reports_differences_of_two(own, other):
+    assert audit(own, other) == audit(other, own) == [n for n in DIMENSIONS if abs(own[n] - other[n]) >= 2]
+
+
+def test_weights_are_exact_and_checked_as_a_whole():
+    thirds = dict.fromkeys(DIMENSIONS, "0") | {"risk_coverage": "0.5", "assumption_validity": Decimal("0.5")}
+    assert sum(check_weights(thirds).values()) == 1
+    with pytest.raises(SettingsError) as raised:
+        check_weights({"risk_coverage": 0.5, "beauty": "-1"})
+    places = [problem.place for problem in raised.value.problems]
+    assert places[:2] == ["weights.beauty", "weights.approach_soundness"]
+    assert "weights.risk_coverage" in places
+    with pytest.raises(SettingsError, match=r"weights: sum to 0\.9"):
+        check_weights(dict.fromkeys(DIMENSIONS, "0.15"))
+
+
+@pytest.mark.parametrize("bad", [0, 11, 7.0, True, "7"])
+def test_scores_are_whole_numbers_from_1_to_10(bad):
+    with pytest.raises(InputError, match=r"scores\.risk_coverage: .* is no score"):
+        final_score(dict.fromkeys(DIMENSIONS, 7) | {"risk_coverage": bad})

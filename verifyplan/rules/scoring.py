@@ -1,0 +1,89 @@
+"""The final quality score, and the challenger's audit of it; it informs and never decides (SPEC A10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+
+from verifyplan.errors import InputError, Problem, SettingsError, one_of
+from verifyplan.protocol.score import DIMENSIONS, Dimension
+
+WEIGHTS: dict[Dimension, Decimal] = {
+    "approach_soundness": Decimal("0.25"),
+    "risk_coverage": Decimal("0.20"),
+    "assumption_validity": Decimal("0.15"),
+    "integration_feasibility": Decimal("0.15"),
+    "unknowns_coverage": Decimal("0.15"),
+    "constraint_alignment": Decimal("0.10"),
+}
+"""The default weights (document 002); they sum to exactly 1."""
+
+DISPUTED_FROM = 2
+"""A dimension is disputed where the two scores differ by so much or more."""
+
+
+def final_score(scores: Mapping[str, int], weights: Mapping[str, Decimal | str] | None = None) -> int:
+    """The weighted sum of the six scores, rounded half up, in exact arithmetic.
+
+    `scores` are whole numbers 1-10, one for each dimension. `weights` are decimals (or their text, never binary
+    fractions) at least 0 that sum to exactly 1; the default is 25, 20, 15, 15, 15, 10 %. Raises InputError or
+    SettingsError listing all that is wrong. Source: SPEC A10, document 002.
+
+    >>> final_score(dict.fromkeys(DIMENSIONS, 7))
+    7
+    """
+    _check_scores(scores)
+    exact = check_weights(weights) if weights is not None else {name: Fraction(w) for name, w in WEIGHTS.items()}
+    total = sum((exact[name] * scores[name] for name in DIMENSIONS), Fraction(0))
+    return int((Decimal(total.numerator) / Decimal(total.denominator)).quantize(Decimal(1), ROUND_HALF_UP))
+
+
+def check_weights(weights: Mapping[str, Decimal | str]) -> dict[Dimension, Fraction]:
+    """Weights as exact fractions; SettingsError listing unknown, missing, negative ones, and a sum that is not 1."""
+    problems = _names(weights, "weights")
+    exact: dict[str, Fraction] = {}
+    for name, weight in weights.items():
+        try:
+            exact[name] = Fraction(str(weight) if isinstance(weight, str | Decimal) else "not decimal")
+        except (ValueError, ZeroDivisionError):
+            fix = "give a decimal, or its text such as '0.25'"
+            problems.append(Problem(f"weights.{name}", f"{weight!r} is no exact decimal", fix))
+    problems += [Problem(f"weights.{k}", f"{w} is negative", "give 0 or more") for k, w in exact.items() if w < 0]
+    if not problems and sum(exact.values()) != 1:
+        problems.append(Problem("weights", f"sum to {float(sum(exact.values()))}", "make them sum to exactly 1"))
+    if problems:
+        raise SettingsError(problems)
+    return {name: exact[name] for name in DIMENSIONS}
+
+
+def audit(scores: Mapping[str, int], challenger: Mapping[str, int] | None) -> list[Dimension]:
+    """The dimensions in which the challenger's scores differ by 2 or more; none if there was no audit.
+
+    Both scores are reported with their reasons and neither wins. Raises InputError for scores that are none.
+
+    >>> own = dict.fromkeys(DIMENSIONS, 7)
+    >>> audit(own, own | {"risk_coverage": 5})
+    ['risk_coverage']
+    """
+    _check_scores(scores)
+    if challenger is None:
+        return []
+    _check_scores(challenger)
+    return [name for name in DIMENSIONS if abs(scores[name] - challenger[name]) >= DISPUTED_FROM]
+
+
+def _check_scores(scores: Mapping[str, int]) -> None:
+    problems = _names(scores, "scores")
+    for name, score in scores.items():
+        if isinstance(score, bool) or not isinstance(score, int) or not 1 <= score <= 10:
+            problems.append(Problem(f"scores.{name}", f"{score!r} is no score", "give a whole number from 1 to 10"))
+    if problems:
+        raise InputError(problems)
+
+
+def _names(given: Mapping[str, object], place: str) -> list[Problem]:
+    unknown = [
+        Problem(f"{place}.{n}", "is no dimension", f"use {one_of(DIMENSIONS)}") for n in given if n not in DIMENSIONS
+    ]
+    return unknown + [Problem(f"{place}.{n}", "is missing", "give all six") for n in DIMENSIONS if n not in given]
