@@ -16,6 +16,7 @@ from verifyplan.rules.guards import Arrival, admit, cap
 from verifyplan.rules.invariants import violations
 from verifyplan.rules.lifecycle import check_transition
 from verifyplan.rules.scoring import audit, final_score
+from verifyplan.rules.sizing import Signs, complexity, team
 
 
 def test_classification(cases):
@@ -117,3 +118,11 @@ def test_scores(cases):
     for case in cases("scores"):
         assert final_score(case["scores"]) == case["final"], case
         assert audit(case["scores"], case["challenger"]) == case["disputed"], case
+
+
+def test_sizing(cases):
+    for case in cases("sizing"):
+        signs = Signs(**{name: case[name] for name in Signs._fields})
+        trivial = case["quality"] == "TRIVIAL"
+        assert complexity(signs) == case["score"], case
+        assert team(signs, "THIN" if trivial else case["quality"], trivial=trivial) == case["team"], case

@@ -18,6 +18,7 @@ from verifyplan.protocol.score import DIMENSIONS
 from verifyplan.rules.guards import MAX_ACTIVE, OVERFLOW_TAG, Arrival, admit, cap, degraded
 from verifyplan.rules.lifecycle import NEXT, check_transition
 from verifyplan.rules.scoring import WEIGHTS, audit, check_weights, final_score
+from verifyplan.rules.sizing import Signs, complexity, team
 
 RISK = {"id": "P1", "risk": "r", "trigger": "", "cascade": "", "probability": "LOW", "severity": "MINOR"}
 
@@ -125,3 +126,24 @@ def test_weights_are_exact_and_checked_as_a_whole():
 def test_scores_are_whole_numbers_from_1_to_10(bad):
     with pytest.raises(InputError, match=r"scores\.risk_coverage: .* is no score"):
         final_score(dict.fromkeys(DIMENSIONS, 7) | {"risk_coverage": bad})
+
+
+LARGE = Signs(steps=9, domains=9, integrations=9, compliance=True, unknown_signals=9, referenced_files=99)
+NOTHING = Signs(0, 0, 0, False, 0, 0)
+
+
+def test_each_factor_has_its_ceiling():
+    assert (complexity(NOTHING), complexity(LARGE)) == (0, 16)
+    ceilings = {"steps": 3, "domains": 3, "integrations": 4, "unknown_signals": 3, "referenced_files": 1}
+    assert {name: complexity(NOTHING._replace(**{name: 99})) for name in ceilings} == ceilings
+
+
+def test_who_wins_over_whom_in_sizing_a_team():
+    assert team(LARGE, "RICH", trivial=True, team="scaled") is None
+    assert team(LARGE, "THIN") == "base"
+    assert team(LARGE, "THIN", team="scaled") == "scaled"
+    assert team(NOTHING._replace(unknown_signals=4), "RICH") == "scaled"
+    assert team(NOTHING._replace(unknown_signals=3), "RICH") == "base"
+    assert [team(NOTHING._replace(steps=3), "RICH", threshold=n) for n in (3, 4)] == ["scaled", "base"]
+    with pytest.raises(SettingsError, match="team: 'huge' is unknown"):
+        team(LARGE, "RICH", team="huge")
