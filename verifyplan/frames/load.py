@@ -17,6 +17,7 @@ from verifyplan.frames.artifact import parse_artifact
 from verifyplan.frames.columns import typed
 from verifyplan.frames.runset import TABLE_NAMES, RunSet, concat, no_errors
 from verifyplan.frames.tables import Source, to_tables
+from verifyplan.progress import progress as progress_bar
 
 Address = str | os.PathLike[str]
 _GLOB = frozenset("*?[")
@@ -37,6 +38,10 @@ class _File(NamedTuple):
         return PurePosixPath(_relative(self.path, self.root)).with_suffix("").as_posix()
 
 
+MANY_FILES = 200
+"""From so many files on, loading takes seconds and shows a bar."""
+
+
 class _Found(NamedTuple):
     """What stands at an address: artifact files, or a folder of saved tables and its file system."""
 
@@ -44,7 +49,7 @@ class _Found(NamedTuple):
     tables: tuple[Any, str] | None = None
 
 
-def load(paths: Address | Iterable[Address], *, strict: bool = True) -> RunSet:
+def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: bool | None = None) -> RunSet:
     """Runs as tables, from state artifacts (`.json`) or from tables that `RunSet.save` wrote.
 
     `paths` is a file, a folder (every `.json` in it and below; hidden ones and links to folders aside), a glob,
@@ -52,7 +57,8 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True) -> RunSet:
     folder, without suffix; of several paths, under the folder they have in common.
 
     Raises InputError listing every address that has nothing to load, else an error listing every problem of
-    every damaged file. With `strict=False` what could be read is returned, and `.errors` says what could not.
+    every damaged file. `progress` shows a bar; by default from 200 files on, where somebody can see it.
+    With `strict=False` what could be read is returned, and `.errors` says what could not.
     """
     addresses = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     files, folders = _under_common_root(_find_all([os.fspath(address) for address in addresses]))
@@ -64,11 +70,14 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True) -> RunSet:
         except InputError as error:
             failures.append((folder, error))
     sources: list[Source] = []
-    for file in files:
-        try:
-            sources.append(Source(_read(file), file.run_id, file.path))
-        except InputError as error:
-            failures.append((file.path, error))
+    shown = progress if progress is not None or len(files) >= MANY_FILES else False
+    with progress_bar("loading runs", len(files), shown) as step:
+        for file in files:
+            try:
+                sources.append(Source(_read(file), file.run_id, file.path))
+            except InputError as error:
+                failures.append((file.path, error))
+            step()
     if strict and failures:
         kinds = {type(error) for _, error in failures}
         kind = kinds.pop() if len(kinds) == 1 else InputError

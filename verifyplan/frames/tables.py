@@ -26,8 +26,9 @@ def to_tables(sources: Iterable[Source]) -> RunSet:
     for source in sources:
         rows["runs"].append(_run(source))
         for finding in source.artifact.findings:
-            rows["findings"].append(_finding(source, finding))
-            rows["votes"].extend(_votes(source.run_id, finding))
+            origins = discoverers(finding)
+            rows["findings"].append(_finding(source, finding, origins))
+            rows["votes"].extend(_votes(source.run_id, finding, origins))
         for entry in source.artifact.roundHistory or ():
             rows["rounds"].append(_round(source.run_id, entry))
             rows["dispatches"].extend(_dispatches(source.run_id, entry))
@@ -75,7 +76,7 @@ def discoverers(finding: ArtifactFinding) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*origin, *silent]))
 
 
-def _finding(source: Source, finding: ArtifactFinding) -> dict[str, Any]:
+def _finding(source: Source, finding: ArtifactFinding, origins: tuple[str, ...]) -> dict[str, Any]:
     return {
         "run_id": source.run_id,
         "finding_id": finding.findingId,
@@ -84,7 +85,7 @@ def _finding(source: Source, finding: ArtifactFinding) -> dict[str, Any]:
         "evidence": finding.originEvidence,
         "ticket_ids": list(finding.ticketIds or ()),
         "origin_worker": finding.originWorker,
-        "discoverers": list(discoverers(finding)),
+        "discoverers": list(origins),
         "classification": finding.classification,
         "consensus_workers": list(finding.consensusWorkers or ()),
         "dissenting_workers": list(finding.dissentingWorkers or ()),
@@ -93,8 +94,7 @@ def _finding(source: Source, finding: ArtifactFinding) -> dict[str, Any]:
     }
 
 
-def _votes(run_id: str, finding: ArtifactFinding) -> Iterable[dict[str, Any]]:
-    origins = discoverers(finding)
+def _votes(run_id: str, finding: ArtifactFinding, origins: tuple[str, ...]) -> Iterable[dict[str, Any]]:
     for entry in finding.rounds or ():
         for worker, vote in entry.votes.items():
             yield {
