@@ -170,6 +170,7 @@ def test_the_demo_writes_everything_and_prints_about_ten_lines(tmp_path):
         (["crossverify", "f.json", "--task-type", "eror-analysis"], "(did you mean 'error-analysis'?)"),
         (["crossverify", "f.json", "--task-type", "error-analysis", "--root", "elsewhere"], "none of the 1 cited file"),
         (["crossverify", "f.json", "--workers", "serch,window"], "(did you mean 'search'?)"),
+        (["crossverify", "f.json", "--workers", "search,window,search"], "a name stands twice"),
         (["compare", "votes.csv"], "--columns item=claim,worker=judge,verdict=vote"),
         (
             ["compare", "votes.csv", "--columns", "item=claim,worker=judge,verdict=says"],

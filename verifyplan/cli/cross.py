@@ -9,6 +9,7 @@ import typer
 
 import verifyplan as vp
 from verifyplan.agents.static import CHECKERS
+from verifyplan.errors import Problem, SettingsError
 from verifyplan.loops.run import Run
 from verifyplan.protocol.vote import MODES
 
@@ -41,7 +42,7 @@ def crossverify(
     verifyplan crossverify findings.csv --root src --task-type error-analysis
     verifyplan crossverify findings.json --workers ann=window,bob=search,cy=syntax-tree
     """
-    named = dict(_worker(part) for part in workers.split(",") if part.strip())
+    named = _roster(workers)
     settings = {"adversarial": adversarial, "maxRounds": max_rounds}
     run = vp.crossverify(
         findings,
@@ -63,9 +64,13 @@ def crossverify(
         raise typer.Exit(code)
 
 
-def _worker(part: str) -> tuple[str, str]:
-    name, _, checker = part.strip().partition("=")
-    return name, checker or name
+def _roster(workers: str) -> dict[str, str]:
+    """Each worker's name and the checker it plays; SettingsError if a name stands twice."""
+    pairs = [part.strip().partition("=") for part in workers.split(",") if part.strip()]
+    named = {name.strip(): checker.strip() or name.strip() for name, _, checker in pairs}
+    if len(named) < len(pairs):
+        raise SettingsError(Problem("--workers", f"a name stands twice in {workers!r}", "name each worker once"))
+    return named
 
 
 def _exit_code(run: Run) -> int:
