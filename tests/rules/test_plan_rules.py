@@ -1,4 +1,4 @@
-"""SPEC A1, A2, A5, A6 and A10: records, changes of status, caps, scores."""
+"""SPEC A1, A2, A5, A6, A8, A10 and A12: records, changes of status, caps, teams, scores, budgets."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from verifyplan.protocol.challenge import SEVERITIES, STATUSES
 from verifyplan.protocol.iteration import IterationState
 from verifyplan.protocol.research import PROBABILITIES, ProbedRisk, Unknown
 from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.rules.budgets import LIMITS, OTHERS, TOOLS, Budget, refusal, web_refusal
 from verifyplan.rules.guards import MAX_ACTIVE, OVERFLOW_TAG, Arrival, admit, cap, degraded
 from verifyplan.rules.lifecycle import NEXT, check_transition
 from verifyplan.rules.scoring import WEIGHTS, audit, check_weights, final_score
@@ -147,3 +148,39 @@ def test_who_wins_over_whom_in_sizing_a_team():
     assert [team(NOTHING._replace(steps=3), "RICH", threshold=n) for n in (3, 4)] == ["scaled", "base"]
     with pytest.raises(SettingsError, match="team: 'huge' is unknown"):
         team(LARGE, "RICH", team="huge")
+
+
+@pytest.mark.parametrize(("mode", "totals"), [("resolve", 21), ("surface", 11), ("probe", 10)])
+def test_the_ceilings_of_document_000(mode, totals):
+    assert sum(LIMITS[mode].values()) == totals
+
+
+@given(st.sampled_from(list(LIMITS)), st.booleans(), st.lists(st.sampled_from(TOOLS), max_size=60))
+def test_no_order_of_calls_gets_more_than_the_budget(mode, memory, calls):
+    budget, used = Budget(LIMITS[mode], memory), dict.fromkeys(TOOLS, 0)
+    for tool in calls:
+        if not refusal(tool, used, budget):
+            used[tool] += 1
+    assert sum(used.values()) <= sum(LIMITS[mode].values())
+    assert used["memory_search"] <= (LIMITS[mode]["memory_search"] if memory else 0)
+    assert all(used[tool] <= LIMITS[mode].get(tool, 0) for tool in ("git_log", "WebSearch", "WebFetch"))
+    drawn = sum(max(0, used[tool] - LIMITS[mode][tool]) for tool in ("Grep", "Read"))
+    assert drawn <= (0 if memory else LIMITS[mode]["memory_search"])
+
+
+def test_a_grant_adds_calls_and_a_tool_that_is_not_given_says_so():
+    granted = Budget(OTHERS, memory=True, granted={"Grep": 2})
+    assert refusal("Grep", {"Grep": 6}, granted) == ""
+    assert refusal("Grep", {"Grep": 7}, granted) == "Grep is used up: 7 of 7 calls in this iteration"
+    assert refusal("WebFetch", {}, granted) == "WebFetch is not among this agent's tools"
+    assert "no memory is configured" in refusal("memory_search", {}, Budget(LIMITS["probe"]))
+
+
+@pytest.mark.parametrize(
+    ("mode", "serves", "unknown", "temporal", "allowed"),
+    [("resolve", "U1", "API_BEHAVIOR", False, True), ("resolve", "U1", "PRIOR_DECISION", False, False),
+     ("probe", "P1", None, True, True), ("probe", "P1", None, False, False),
+     ("surface", "S1", None, True, False), ("resolve", " ", "API_BEHAVIOR", False, False)],
+)  # fmt: skip
+def test_what_may_be_asked_of_the_web(mode, serves, unknown, temporal, allowed):
+    assert (web_refusal(mode, serves, unknown, temporal) == "") is allowed
