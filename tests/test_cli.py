@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -55,9 +56,7 @@ def test_a_run_from_findings_to_explanation(code):
     assert vp.read_artifact(artifact).adversarial
     told = verifyplan("explain", code / "runs", "F-1")
     assert "F-1 in run error-analysis/state/convergence-error-analysis-001, read as adversarial" in told.stdout
-    assert (
-        "syntax-tree: disagree (counter-evidence): m.py:" in told.stdout.replace(str(code), "") or told.returncode == 0
-    )
+    assert re.search(r"syntax-tree: disagree \(counter-evidence\): .*m\.py:\d", told.stdout), told.stdout
 
 
 def test_workers_may_have_names_of_their_own(code):
@@ -168,7 +167,6 @@ def test_the_demo_writes_everything_and_prints_about_ten_lines(tmp_path):
     ("words", "message"),
     [
         (["crossverify", "f.json", "--task-type", "eror-analysis"], "(did you mean 'error-analysis'?)"),
-        (["crossverify", "f.json", "--task-type", "error-analysis", "--root", "elsewhere"], "none of the 1 cited file"),
         (["crossverify", "f.json", "--workers", "serch,window"], "(did you mean 'search'?)"),
         (["crossverify", "f.json", "--workers", "search,window,search"], "a name stands twice"),
         (["compare", "votes.csv"], "--columns item=claim,worker=judge,verdict=vote"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -141,11 +143,12 @@ def test_notes_tell_of_censoring_filled_bases_and_failed_calls():
     assert "Runs of both modes" not in notes
 
 
-def test_html_shows_markup_as_text_and_resamples_must_be_positive():
+def test_resamples_and_seed_are_checked():
     runs = from_frame(many(2))
-    assert "<script>" not in vp.compare(runs)._repr_html_()
     with pytest.raises(SettingsError, match="resamples: 0 is out of range"):
         vp.compare(runs, resamples=0)
+    with pytest.raises(SettingsError, match="seed: -1 is no seed"):
+        vp.compare(runs, seed=-1)
 
 
 def test_notes_tell_of_pooled_modes_repeated_findings_and_small_samples():
@@ -168,3 +171,41 @@ def test_what_is_no_set_of_runs_is_refused_in_words(name):
     words = {"replay": {"mode": "adversarial"}}.get(name, {})
     with pytest.raises(InputError, match=r"runs: is a DataFrame, not a RunSet\. Fix: give what load"):
         getattr(vp, name)(pd.DataFrame(), **words)
+
+
+def test_other_claims_under_one_id_and_split_truths_are_refused():
+    collaborative, adversarial = real_runs()
+    findings = adversarial.findings
+    other = dataclasses.replace(adversarial, findings=findings.assign(summary=["F", "another claim"]))
+    with pytest.raises(InputError, match="1 finding of one id make another claim in each set, the first is 'G'"):
+        vp.compare(collaborative, other)
+    with pytest.raises(InputError, match="1 finding of one id are true in one set and false in the other"):
+        vp.compare(collaborative, adversarial.with_truth({"F": False}))
+
+
+def test_f1_and_the_difference_and_its_interval_by_hand():
+    """Runs alike but for one: 20 true findings held under both, in the last run adversarially refuted."""
+    votes = many(20, each=1)
+    votes["truth"] = True
+    comparison = vp.compare(from_frame(votes, "truth"))
+    summary = comparison.summary.set_index("metric")
+    assert summary.loc["f1", "b"] == pytest.approx(2 * 0.5 / 1.5)  # precision 1, recall 10 of 20
+    held = summary.loc["held"]
+    assert (held["a"], held["b"], held["difference"]) == (1.0, 0.5, -0.5)
+    deviation = np.sqrt(0.25 / 20)  # of a share of one half among 20 runs
+    assert held["high"] - held["low"] == pytest.approx(2 * 1.96 * deviation, rel=0.15)
+    assert held["high"] < 0
+
+
+def test_findings_that_nobody_judged_are_told():
+    votes = many(2)
+    votes.loc[votes["finding_id"] == "F0", ["verdict", "disagree_basis"]] = ["verification-error", None]
+    notes = " ".join(vp.compare(from_frame(votes), resamples=10).notes)
+    assert "Under adversarial, 2 findings got no vote that counts, and count as not held." in notes
+
+
+def test_stuart_maxwell_of_two_separate_pairs_adds_up():
+    table = np.array([[5, 8, 0, 0], [2, 5, 0, 0], [0, 0, 5, 9], [0, 0, 1, 5]])
+    row = symmetry_tests(table).set_index("test").loc["stuart-maxwell"]
+    assert row["statistic"] == pytest.approx(36 / 10 + 64 / 10)
+    assert row["df"] == 2

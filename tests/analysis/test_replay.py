@@ -78,3 +78,19 @@ def test_an_unknown_mode_is_refused_with_what_exists():
     runs = run(SPLIT, findings={"F": "a"}).frames
     with pytest.raises(SettingsError, match=r"mode: 'hostile' is unknown\. Fix: use 'collaborative', 'adversarial'"):
         vp.replay(runs, "hostile")
+
+
+def test_rounds_in_which_nobody_voted_count_as_executed():
+    """An artifact may record a round without any vote: it ran, and nobody is censored by it."""
+    runs = run(SPLIT, findings={"F": "a"}, settings={"maxRounds": 2}).frames
+    assert runs.votes["round"].tolist() == [1, 1, 2, 2]
+    silent = vp.RunSet(runs.runs, runs.findings, runs.votes[runs.votes["round"] == 1], runs.rounds, runs.dispatches)
+    row = vp.replay(silent, "collaborative").iloc[0]
+    assert (row["classification"], row["decided_round"], row["censored"]) == ("contested", 2, False)
+    late = vp.RunSet(runs.runs, runs.findings, runs.votes[runs.votes["round"] == 2], runs.rounds, runs.dispatches)
+    assert vp.replay(late, "collaborative")["decided_round"].tolist() == [2]
+
+
+def test_the_recorded_class_stands_beside_the_replayed_one():
+    runs = run(SPLIT, findings={"F": "a"}, settings={"maxRounds": 1}).frames
+    assert vp.replay(runs, "adversarial")["recorded"].astype(str).tolist() == ["contested"]

@@ -188,3 +188,9 @@ def test_any_votes_become_tables_that_can_be_classified(votes):
     assert runs.runs["n_findings"].sum() == len(runs.findings)
     classes = classify(runs.votes, mode="collaborative")
     assert classes["finding_id"].tolist() == runs.findings["finding_id"].tolist()
+
+
+def test_an_empty_basis_is_none_and_case_does_not_matter():
+    table = pd.DataFrame({"c": ["x"] * 3, "j": list("abc"), "v": ["disagree"] * 3, "b": ["", " Burden-Not-Met ", None]})
+    runs = from_votes(table, item="c", worker="j", verdict="v", basis="b")
+    assert runs.votes["disagree_basis"].astype("object").fillna("-").tolist() == ["-", "burden-not-met", "-"]

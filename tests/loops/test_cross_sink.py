@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any, get_args
 
 import pytest
 from crossing import AGREE, COUNTER, Playing, agreeing, finding, run_of
 from pydantic import Field, TypeAdapter
 
+from verifyplan.loops.cross import crossverify
 from verifyplan.protocol.call import Reply, WorkerRequest
 from verifyplan.protocol.event import Event
 
@@ -88,3 +90,24 @@ def test_a_reply_is_told_before_anything_acts_on_it():
             call_id = f"{'p' if event.part == 'plan-body' else 'r'}{event.round}/{event.worker}"
             ended = [e for e in seen[:position] if e.type in ("call-replied", "call-failed") and e.call_id == call_id]
             assert len(ended) == 1
+
+
+def test_a_fast_reply_is_told_before_a_slow_one_has_come():
+    """Every reply reaches the sink as it arrives, not when its round is over."""
+    told: list[str] = []
+    seen: list[bool] = []
+
+    async def answer(request):
+        if request.worker == "cy":
+            while "r1/bob" not in told:
+                await asyncio.sleep(0.005)
+            seen.append(True)
+        return Reply(value={"votes": {item.finding_id: {"verdict": "agree"} for item in request.items}})
+
+    def sink(event):
+        if event.type == "call-replied":
+            told.append(event.call_id)
+
+    row = {"finding_id": "F-1", "summary": "claim", "worker": "ann"}
+    crossverify([row], ["ann", "bob", "cy"], backend=Playing(answer), timeout=20, sink=sink, out=None)
+    assert (seen, told) == ([True], ["r1/bob", "r1/cy"])

@@ -61,6 +61,8 @@ def compare(
     """
     if isinstance(resamples, bool) or not isinstance(resamples, int) or resamples < 1:
         raise SettingsError(Problem("resamples", f"{resamples!r} is out of range", "give a whole number from 1"))
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise SettingsError(Problem("seed", f"{seed!r} is no seed", "give a whole number from 0"))
     sets = (runs, runs if other is None else other)
     for one, name in zip(sets, ("runs", "other"), strict=True):
         expect_runs(one, name)
@@ -115,11 +117,13 @@ def _paired(left: pd.DataFrame, right: pd.DataFrame, *, paired: bool) -> tuple[p
                 )
                 raise InputError(Problem("finding_id", message, fix))
     read = ["classification", "rule", "decided_round", "censored", "filled_bases"]
-    both = left.merge(right[[*key, "truth", *read]], on=key, suffixes=("_a", "_b"), how="inner")
+    right = right.rename(columns={"summary": "summary_b"})
+    both = left.merge(right[[*key, "summary_b", "truth", *read]], on=key, suffixes=("_a", "_b"), how="inner")
     if paired and both.empty:
         raise InputError(Problem("runs", "the two sets share no finding", "give two runs over the same finding ids"))
+    _refuse_other_claims(both)
     both.insert(4, "truth", both["truth_a"].fillna(both["truth_b"]))
-    both = both.drop(columns=["truth_a", "truth_b"])
+    both = both.drop(columns=["truth_a", "truth_b", "summary_b"])
     notes = []
     lost = len(left) + len(right) - 2 * len(both)
     if lost:
@@ -166,3 +170,21 @@ def _compared(
         resampled=resampled,
         notes=(*notes, *notes_on_intervals(summary, resampled)),
     )
+
+
+def _refuse_other_claims(both: pd.DataFrame) -> None:
+    """InputError where findings that were paired by id are other claims, or are true in one set and false in one."""
+    told = both["summary"].notna() & both["summary_b"].notna()
+    other = both.loc[told & (both["summary"] != both["summary_b"]), "finding_id"]
+    split = both.loc[(both["truth_a"] != both["truth_b"]).fillna(False).astype(bool), "finding_id"]
+    fix = "pair runs over the same findings, or give other claims other ids"
+    problems = [
+        Problem("finding_id", f"{counted(len(ids), 'finding')} of one id {what}, the first is {ids.iloc[0]!r}", fix)
+        for ids, what in (
+            (other, "make another claim in each set"),
+            (split, "are true in one set and false in the other"),
+        )
+        if len(ids)
+    ]
+    if problems:
+        raise InputError(problems)

@@ -115,7 +115,7 @@ def _run_of(runs: RunSet, finding_id: str, run_id: str | None) -> str:
 def _words(row: dict[str, Any], votes: pd.DataFrame, finding: pd.Series[Any], mode: str, told: str) -> str:
     lines = [f"{row['finding_id']} in run {row['run_id']}, read as {told}: {row['classification']}"]
     if isinstance(row["summary"], str):
-        lines.append(f"  Claim: {row['summary']}")
+        lines.append(f"  Claim: {_one_line(row['summary'])}")
     if finding["discoverers"]:
         lines.append(f"  Found by: {', '.join(finding['discoverers'])}")
     when = f" in round {row['decided_round']}" if row["decided_round"] else ""
@@ -133,8 +133,9 @@ def _words(row: dict[str, Any], votes: pd.DataFrame, finding: pd.Series[Any], mo
 def _round(number: int, cast: pd.DataFrame, row: dict[str, Any], mode: str) -> list[str]:
     """One round: what was counted, then each vote; rounds after the deciding one are marked as unread."""
     counted = cast[(cast["verdict"] != "verification-error") & ~cast["is_origin"].fillna(False).astype(bool)]
-    tally = counted["verdict"].value_counts()
-    told = ", ".join(f"{count} {verdict}" for verdict, count in tally.items() if count) or "no vote that counts"
+    kinds = counted["disagree_basis"].astype("object").fillna(counted["verdict"].astype("object"))
+    told = ", ".join(f"{count} {kind}" for kind, count in kinds.value_counts(sort=False).items())
+    told = told or "no vote that counts"
     unread = "" if number <= row["decided_round"] else " (not read: the finding had its class)"
     lines = [f"  Round {number}: {told} (n = {len(counted)}){unread}"]
     return lines + [f"    {vote['worker']}: {_vote(vote, mode)}" for vote in cast.to_dict("records")]
@@ -150,4 +151,9 @@ def _vote(vote: dict[Any, Any], mode: str) -> str:
         words += f" (no basis recorded; the explanation cites {'a' if cited else 'no'} place)"
     if vote["is_origin"] is True:
         words += " (its discoverer: not counted)"
-    return f"{words}: {said}" if isinstance(said, str) and said else words
+    return f"{words}: {_one_line(said)}" if isinstance(said, str) and said else words
+
+
+def _one_line(text: str) -> str:
+    """A text of somebody else's on one line, without control characters: it cannot pass for words of ours."""
+    return "".join(letter for letter in " ".join(text.split()) if letter.isprintable())

@@ -25,6 +25,9 @@ def notes_on_findings(findings: pd.DataFrame, labels: tuple[str, str]) -> Iterat
                 f"Under {label}, {told}: the votes that would have decided were never cast, and they count as "
                 "contested or worker-unique."
             )
+        unjudged = int(findings[f"rule_{side}"].eq("no-votes").sum())
+        if unjudged:
+            yield f"Under {label}, {counted(unjudged, 'finding')} got no vote that counts, and count as not held."
         filled = int(findings[f"filled_bases_{side}"].sum())
         if filled:
             yield f"Under {label}, {counted(filled, 'missing basis')} of disagree votes had to be filled in."
@@ -52,6 +55,9 @@ def notes_on_intervals(summary: pd.DataFrame, resampled: str) -> Iterator[str]:
         yield "There are fewer than 10 runs: the intervals resample findings, and may be too narrow."
     sizes = summary[["n_a", "n_b"]].min(axis=1)
     few = summary.loc[(sizes > 0) & (sizes < FEW), "metric"]
+    flat = summary.loc[(sizes >= FEW) & (summary["low"] == summary["high"]), "metric"]
+    if len(flat):
+        yield f"Without width, which is no certainty, are the intervals of the difference in {', '.join(flat)}."
     if len(few):
         yield (
             f"Fewer than {FEW} findings stand behind {', '.join(few)}: a bootstrap of so few is no guide, and an "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -37,8 +38,8 @@ def replay(
         missing_basis: see `classify`.
 
     Returns:
-        One row a finding, in the order of `runs.findings`: `run_id, finding_id, summary, category, truth,
-        classification, decided_round, rule, censored, filled_bases`.
+        One row a finding, in the order of `runs.findings`: `run_id, finding_id, summary, category, truth, recorded`
+        (the class that the run gave), `classification, decided_round, rule, censored, filled_bases`.
 
     Raises:
         SettingsError, TableError: as `classify`.
@@ -54,6 +55,7 @@ def replay(
         raise SettingsError(
             Problem("mode", f"{mode!r} is unknown{did_you_mean(mode, READINGS)}", f"use {one_of(READINGS)}")
         )
+    check_settings(MODES[0] if mode == "recorded" else mode, max_rounds, missing_basis)
     findings = runs.findings[runs.findings["category"].ne("plan-body").fillna(True).astype(bool)]
     findings = findings.merge(runs.runs[["run_id", "mode", "effective_max_rounds"]], on="run_id", how="left")
     judged = [
@@ -63,7 +65,11 @@ def replay(
     ]
     columns = ["classification", "decided_round", "rule", "censored", "filled_bases"]
     table = pd.concat(judged) if judged else pd.DataFrame(columns=[*_KEY, *columns])
-    out = findings[_TOLD].merge(table[[*_KEY, *columns]], on=_KEY, how="left")
+    out = (
+        findings[_TOLD]
+        .assign(recorded=findings["classification"].astype(CLASS_TYPE))
+        .merge(table[[*_KEY, *columns]], on=_KEY, how="left")
+    )
     return _settled_at_once(out, findings["classification"])
 
 
@@ -82,11 +88,14 @@ def _judged(
     max_rounds: int | None,
     missing_basis: MissingBasis,
 ) -> pd.DataFrame:
-    check_settings(mode, max_rounds, missing_basis)
     keys = findings[_KEY]
     votes = runs.votes.merge(keys, on=_KEY) if len(keys) < len(runs.findings) else runs.votes
-    cast = ballots(votes)
-    own = cast.findings[_KEY].merge(findings, on=_KEY, how="left")["effective_max_rounds"]
+    imported = bool(runs.runs["kind"].eq("votes").any())  # only an artifact says that a round had no votes
+    cast = ballots(votes, gaps_allowed=not imported)
+    told = cast.findings[_KEY].merge(findings, on=_KEY, how="left")
+    recorded = told["n_rounds"].to_numpy(dtype="float64", na_value=0).astype(np.int64)
+    cast = replace(cast, recorded=np.maximum(cast.recorded, recorded))
+    own = told["effective_max_rounds"]
     allowed = own.to_numpy(dtype="float64", na_value=np.nan) if max_rounds is None else np.full(len(own), max_rounds)
     allowed = np.where(np.isnan(allowed), cast.recorded, allowed).astype(np.int64)
     return judge(votes, cast, mode, allowed, missing_basis)

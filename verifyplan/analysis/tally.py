@@ -49,18 +49,20 @@ class Ballots:
         return missing
 
 
-def ballots(votes: pd.DataFrame) -> Ballots:
+def ballots(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> Ballots:
     """Check a table of votes and turn it into codes; TableError lists what cannot be classified.
 
-    Columns: see `verifyplan.frames.votes.check_votes`; optional: `iteration`, `is_origin`.
+    Columns: see `verifyplan.frames.votes.check_votes`; optional: `iteration`, `is_origin`. Gaps are allowed where
+    rounds without any vote were recorded elsewhere, as an artifact does.
     """
     check_votes(votes)
     key = [name for name in ("run_id", "iteration", "finding_id") if name in votes]
     finding, firsts = _groups([votes[name] for name in key])
-    rounds = votes["round"].to_numpy(dtype=np.int64)
+    rounds = pd.to_numeric(votes["round"]).to_numpy(dtype=np.int64)
     recorded = _highest(finding, rounds, len(firsts))
     _refuse_repeats(votes, finding, rounds)
-    _refuse_gaps(votes, finding, rounds, recorded, firsts)
+    if not gaps_allowed:
+        _refuse_gaps(votes, finding, rounds, recorded, firsts)
     verdict = _codes(votes["verdict"], VERDICTS)
     origin = votes["is_origin"].fillna(False).to_numpy(dtype=bool) if "is_origin" in votes else False
     return Ballots(

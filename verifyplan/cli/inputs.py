@@ -51,7 +51,9 @@ VoteColumns = Annotated[
 VOTE_TABLES = (".csv", ".parquet")
 
 
-def read_runs(paths: list[str], truth: Path | None = None, columns: str | None = None) -> RunSet:
+def read_runs(
+    paths: list[str], truth: Path | None = None, columns: str | None = None, *, strict: bool = True
+) -> RunSet:
     """The runs that the arguments of a command name.
 
     One argument that is no path but the name of a bundled set stands for that set, with its truth. With
@@ -65,8 +67,8 @@ def read_runs(paths: list[str], truth: Path | None = None, columns: str | None =
     elif len(paths) == 1 and not Path(paths[0]).exists() and paths[0] in set(bundled.names()["name"]):
         runs = bundled.runs(paths[0])
     else:
-        runs = vp.load(paths if len(paths) > 1 else paths[0])
-    return runs if truth is None else runs.with_truth(read_table(truth))
+        runs = vp.load(paths if len(paths) > 1 else paths[0], strict=strict)
+    return runs if truth is None or not len(runs) else runs.with_truth(read_table(truth))
 
 
 def _votes(paths: list[str], columns: str) -> RunSet:
@@ -89,7 +91,9 @@ _VOTE_COLUMNS = ("item", "worker", "verdict", "basis", "round", "run", "truth", 
 def read_table(path: Path) -> pd.DataFrame:
     """A CSV or Parquet file as a DataFrame; InputError if it is neither, or damaged."""
     try:
-        return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
+        if path.suffix == ".parquet":
+            return pd.read_parquet(path)
+        return pd.read_csv(path, dtype="str", keep_default_na=False, na_values=[""])  # 01 is not 1, NA is a name
     except OSError as error:
         message = f"cannot be read ({error.strerror or error})"
         raise InputError(Problem(str(path), message, "name a file that exists")) from None

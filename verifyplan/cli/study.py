@@ -86,6 +86,17 @@ def replay(
     if out is not None:
         _write(table, out)
         typer.echo(f"findings: {out}")
+    differing = table[
+        table["recorded"].notna() & (table["recorded"].astype(str) != table["classification"].astype(str))
+    ]
+    if mode is Reading.recorded and len(differing):
+        first = differing.iloc[0]
+        typer.echo(
+            f"{counted(len(differing), 'recorded class')} differ from what the votes give, the first is "
+            f"{first['finding_id']} of {first['run_id']}: {first['recorded']}, not {first['classification']}",
+            err=True,
+        )
+        raise typer.Exit(1)
 
 
 def _write(table: pd.DataFrame, path: Path) -> None:

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-import verifyplan as vp
 from verifyplan.cli.inputs import Runs, Truth, VoteColumns, read_runs
 from verifyplan.datasets import bundled
 from verifyplan.datasets.stdlib import stdlib_claims, stdlib_root
@@ -42,7 +41,7 @@ def convert(
         raise InputError(
             Problem("--lenient", "does not go with --columns", "mend the table of votes, or drop --lenient")
         )
-    loaded = vp.load(runs, strict=False) if lenient else read_runs(runs, truth, columns)
+    loaded = read_runs(runs, truth, columns, strict=not lenient)
     if len(loaded.errors) and not len(loaded):
         raise InputError(Problem(row["place"], row["message"], row["fix"]) for row in loaded.errors.to_dict("records"))
     saved = loaded.save(out) if to is Format.parquet else loaded.save_csv(out)

@@ -74,13 +74,16 @@ class RunSet:
         """The same runs with `findings.truth` filled by finding id; findings not named keep theirs.
 
         `truth` maps finding ids to booleans, or is a table with `finding_id` and `truth`, in which a finding may
-        stand in several rows if they agree. Raises InputError where they do not.
+        stand in several rows if they agree; with a `run_id`, a row is about that run's finding alone. Raises
+        InputError where rows do not agree, or none is about these runs.
         """
         table = truth if isinstance(truth, pd.DataFrame) else pd.DataFrame(list(truth.items()), columns=_TRUTH_COLUMNS)
         absent = [name for name in _TRUTH_COLUMNS if name not in table]
         if absent:
             fix = "give a table with the columns finding_id and truth"
             raise InputError(Problem("truth", f"there is no column {name!r}", fix) for name in absent)
+        if "run_id" in table:
+            return self._each_run(table)
         pairs = pd.DataFrame({"finding_id": as_text(table["finding_id"]), "truth": as_truth(table["truth"], "truth")})
         pairs = pairs.dropna().drop_duplicates()
         twice = pairs.loc[pairs["finding_id"].duplicated(), "finding_id"]
@@ -94,6 +97,19 @@ class RunSet:
             raise InputError(Problem("truth", message, fix))
         told = self.findings["finding_id"].map(pairs.set_index("finding_id")["truth"]).astype("boolean")
         return replace(self, findings=self.findings.assign(truth=told.fillna(self.findings["truth"])))
+
+    def _each_run(self, table: pd.DataFrame) -> RunSet:
+        """`with_truth`, run by run; runs that the table does not name stay as they are."""
+        named = as_text(table["run_id"])
+        parts = []
+        for run_id in self.runs["run_id"]:
+            one = self.select([run_id])
+            rows = table[named.eq(run_id).to_numpy(dtype=bool)].drop(columns="run_id")
+            parts.append((one.with_truth(rows) if len(rows) else one).findings)
+        if not named.isin(self.runs["run_id"]).any():
+            fix = f"use the run ids of these runs, such as {', '.join(self.runs['run_id'].head(3)) or 'none'}"
+            raise InputError(Problem("truth", "no run_id in it is one of these runs", fix))
+        return replace(self, findings=pd.concat(parts, ignore_index=True))
 
     def save(self, folder: str | Path) -> Path:
         """Write the tables as Parquet into a folder, one file each; `load` reads the folder again."""

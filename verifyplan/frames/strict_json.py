@@ -62,8 +62,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Odd:
     found = dict(pairs)
     if len(found) == len(pairs):
         return found
-    keys = [key for key, _ in pairs]
-    twin = next(key for key in found if keys.count(key) > 1)
+    seen: set[str] = set()
+    twin = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
     return _Odd(f"the key {shown(twin)} stands twice in one object")
 
 

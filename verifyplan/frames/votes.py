@@ -141,6 +141,9 @@ def _filled(votes: pd.DataFrame) -> pd.DataFrame:
     filled = votes.assign(**{str(name): as_text(votes[name]) for name in votes if name not in ("round", "truth")})
     labels = filled["verdict"].drop_duplicates().dropna()
     filled["verdict"] = filled["verdict"].map({label: _verdict(label) for label in labels})
+    if "disagree_basis" in filled:
+        bases = filled["disagree_basis"].str.strip().str.lower()
+        filled["disagree_basis"] = bases.where(bases.ne("").fillna(False).astype(bool), None)
     unsaid: dict[str, Any] = {"run_id": "votes", "round": 1, "disagree_basis": None, "explanation": None}
     return filled.assign(**{name: default for name, default in unsaid.items() if name not in filled})
 

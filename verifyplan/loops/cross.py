@@ -15,7 +15,6 @@ from verifyplan.loops.prepare import (
     Workers,
     backend_of,
     check_destination,
-    check_evidence,
     check_ids_apart,
     check_timeout,
     check_workers,
@@ -96,8 +95,6 @@ def crossverify(
     items = plan_items_of(plan_items, task_type, block)
     brought = read_findings(findings, roster)
     check_ids_apart(brought, items)
-    if backend == "static" and block["verificationMode"] == "full-reanalysis":
-        check_evidence(brought, root)
     marked = getattr(findings, "attrs", {}).get("synthetic", False) if synthetic is None else synthetic
     started = RunStarted(
         task_key=task_key or task_type or "ad-hoc",

@@ -66,7 +66,7 @@ async def _call(
     try:
         async with asyncio.timeout(timeout):
             reply = await backend.answer(request)
-        return request, _replied(request, reply)
+        return request, _replied(request, reply, round((time.monotonic() - began) * 1000))
     except TimeoutError as error:
         status, reason = "timeout", str(error) or f"no answer within {timeout} s"
     except asyncio.CancelledError:
@@ -81,8 +81,11 @@ async def _call(
     return request, CallFailed(call_id=request.call_id, status=status, reason=reason, duration_ms=duration)
 
 
-def _replied(request: WorkerRequest, reply: Reply) -> CallReplied:
-    """The reply as an event: a copy in JSON values, since the backend may change or share its own."""
+def _replied(request: WorkerRequest, reply: Reply, measured_ms: int) -> CallReplied:
+    """The reply as an event: a copy in JSON values, since the backend may change or share its own.
+
+    A backend that does not say how long it took (one that replays does) is timed here.
+    """
     if not isinstance(reply, Reply):
         raise TypeError(f"the backend gave a {type(reply).__name__} where a Reply was due")
     [[value]] = from_json(to_json([[reply.value]]), allow_inf_nan=False)  # nested, as in a log it will be
@@ -90,7 +93,7 @@ def _replied(request: WorkerRequest, reply: Reply) -> CallReplied:
         call_id=request.call_id,
         value=value,
         usage=reply.usage,
-        duration_ms=reply.duration_ms,
+        duration_ms=reply.duration_ms or measured_ms,
         source=reply.source,
     )
 

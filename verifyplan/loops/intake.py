@@ -11,6 +11,7 @@ from verifyplan.errors import InputError, Problem
 from verifyplan.loops.rows import Source, read_rows
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.finding import Finding, PlanItem
+from verifyplan.rules.citations import places
 
 TRUTHS: dict[Any, bool | None] = {
     **dict.fromkeys(["true", "1", 1, "yes"], True),
@@ -29,12 +30,20 @@ def read_findings(source: Source, roster: Sequence[str]) -> list[Finding]:
     """The findings of a run: `finding_id, summary, evidence, worker`, optionally `category, truth, ticket_ids`.
 
     A finding that several workers found stands in several rows of one id, or under several ids that the
-    matcher joins. Raises InputError listing every bad row, unknown worker and repeated (id, worker).
+    matcher joins. Raises InputError listing every bad row, unknown worker, repeated (id, worker), and id whose
+    rows cite different files, which makes them other claims.
     """
     place, rows = read_rows(source, "findings", _required(Finding))
     findings, problems = _parse(Finding, rows, place)
     seen: set[tuple[str, str]] = set()
+    cited: dict[str, set[str]] = {}
     for position, finding in findings:
+        files = {place.path for place in places(finding.evidence)}
+        before = cited.setdefault(finding.finding_id, files)
+        if files and before and not files & before:
+            message = f"{finding.finding_id!r} cites {min(files)!r} here and {min(before)!r} in a row before"
+            fix = "give other claims other ids; workers that number their findings alike need a prefix each"
+            problems.append(Problem(f"{place}[{position}].finding_id", message, fix))
         if finding.worker not in roster:
             fix = f"name one of the run's workers: {', '.join(roster) or 'there are none'}"
             problems.append(Problem(f"{place}[{position}].worker", f"{finding.worker!r} is no worker of this run", fix))

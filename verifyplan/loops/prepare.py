@@ -16,10 +16,9 @@ from verifyplan.loops.rows import Source
 from verifyplan.protocol.event import FindingGrouped
 from verifyplan.protocol.finding import Finding, PlanItem
 from verifyplan.protocol.settings import ConvergenceBlock
-from verifyplan.rules.citations import places
 from verifyplan.rules.grouping import Matcher, group
 from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE, TASK_TYPES
-from verifyplan.words import counted, did_you_mean
+from verifyplan.words import did_you_mean
 
 Workers = Sequence[str] | Mapping[str, str]
 """The roster, in order; or each worker's name with the checker of the backend that it plays."""
@@ -145,17 +144,6 @@ def check_workers(backend: Backend, roster: Sequence[str]) -> None:
     if wrong:
         fix = "rename the worker, or map its name to one that the backend can play"
         raise SettingsError(Problem("workers", message, fix) for _, message in wrong)
-
-
-def check_evidence(findings: Sequence[Finding], root: str | Path) -> None:
-    """InputError if not one of the cited files lies under `root`: then every vote would be a doubt.
-
-    A file that is missing beside others that are there is for the workers to tell.
-    """
-    cited = sorted({place.path for finding in findings for place in places(finding.evidence)})
-    if cited and not any((Path(root) / path).exists() for path in cited):
-        message = f"none of the {counted(len(cited), 'cited file')}, such as {cited[0]!r}, is under {str(root)!r}"
-        raise InputError(Problem("root", message, "name the folder that the cited paths start from"))
 
 
 def plan_items_of(source: Source | None, task_type: str | None, block: ConvergenceBlock) -> list[PlanItem]:
