@@ -11,7 +11,7 @@ from verifyplan.cli import cross, study, tables
 from verifyplan.errors import VerifyplanError
 from verifyplan.version import VERSION
 
-DONE, WANTING, USAGE, AGENTS_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
+USAGE, INTERRUPTED = 2, 130
 
 app = typer.Typer(
     name="verifyplan",
