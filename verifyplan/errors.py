@@ -4,7 +4,8 @@
     ├── InputError (also a ValueError)     what was given cannot be used; exit code 2
     │   ├── SettingsError                  a setting, option or parameter
     │   ├── TableError                     a DataFrame, CSV or Parquet table
-    │   └── ArtifactError                  a state artifact that is damaged or breaks SPEC B9
+    │   ├── ArtifactError                  a state artifact that is damaged or breaks SPEC B9
+    │   └── LogError                       a run log that is damaged, in use, or of no known version
     └── AgentError                         an agent gave no usable answer; exit code 3
 
 Each error lists all problems found, not the first, as `Problem` values in `.problems`.
@@ -66,6 +67,10 @@ class TableError(InputError):
 
 class ArtifactError(InputError):
     """A state artifact cannot be read, or breaks an invariant of SPEC B9."""
+
+
+class LogError(InputError):
+    """A run log is damaged, of an unknown version, in use by another process, or does not fit its run (SPEC E1)."""
 
 
 class AgentError(VerifyplanError):

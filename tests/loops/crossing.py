@@ -8,7 +8,7 @@ from typing import Any
 
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.loops.cross import crossverify
-from verifyplan.loops.run import Run
+from verifyplan.loops.cross_run import CrossRun as Run
 from verifyplan.protocol.call import Reply, WorkerRequest
 
 AGREE: dict[str, Any] = {"verdict": "agree"}

@@ -110,7 +110,7 @@ def test_nobody_ever_voted_is_worker_unique():
 
 def test_a_script_without_an_answer_fails_and_says_so():
     run = run_of({1: {"cy": {"F-1": AGREE}}})
-    assert told(run, "call-failed")[0].reason == "AgentError: the script has no answer of 'bob' for round 1"
+    assert told(run, "call-failed")[0].reason == "AgentError: the script has no answer for r1/bob"
 
 
 def test_a_worker_that_the_backend_cannot_play_is_refused_before_any_call():

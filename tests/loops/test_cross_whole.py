@@ -14,11 +14,11 @@ from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.analysis.replay import replay
 from verifyplan.frames.artifact import artifact_text, parse_artifact
 from verifyplan.loops.cross import crossverify
-from verifyplan.loops.run import Run
+from verifyplan.loops.cross_run import CrossRun as Run
 from verifyplan.protocol.artifact import COUNT_KEY_OF_CLASS
-from verifyplan.protocol.event import FindingClassified
+from verifyplan.protocol.event_cross import FindingClassified
 from verifyplan.rules.invariants import violations
-from verifyplan.runlog.fold import artifact, fold
+from verifyplan.runlog.cross_state import artifact, fold_cross
 
 NAMES = ["ann", "bob", "cy", "di", "é/ \u2028", "Ann"]
 IDS = ["F-1", "F-2", "F-3", "raw ~/", "<b>"]
@@ -67,7 +67,7 @@ def runs(draw: st.DrawFn) -> Run:
 def test_every_promise_of_a_run_holds(run: Run):
     record = run.artifact
     assert not violations(record)
-    assert artifact(fold(run.events)) == record == parse_artifact(artifact_text(record).encode(), "again")
+    assert artifact(fold_cross(run.events)) == record == parse_artifact(artifact_text(record).encode(), "again")
     assert all(finding.classification is not None for finding in record.findings)
     counted = Counter(COUNT_KEY_OF_CLASS[f.classification] for f in record.findings if f.classification)
     assert record.finalClassificationCounts is not None
@@ -126,14 +126,14 @@ def discoverers_are_never_asked(run: Run) -> None:
             assert all(event.worker not in groups[item].discoverers for item in event.items)
         if event.type == "vote-cast":
             voters.setdefault((event.finding_id, event.round), []).append(event.worker)
-    roster = run.events[0].analysers if run.events[0].type == "run-started" else ()
+    roster = run.started.cross.analysers
     for (finding_id, _), workers in voters.items():
         assert workers == [worker for worker in roster if worker not in groups[finding_id].discoverers]
 
 
 def fold_takes_any_prefix(run: Run) -> None:
     for length in range(0, len(run.events), 7):
-        assert len(fold(run.events[:length]).classes) <= len(run.artifact.findings)
+        assert len(fold_cross(run.events[:length]).classes) <= len(run.artifact.findings)
 
 
 def test_the_artifact_reads_as_json_with_the_keys_of_schema_1_2():

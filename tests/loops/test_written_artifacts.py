@@ -15,6 +15,7 @@ from crossing import Playing, finding, run_of
 from verifyplan.frames.artifact import read_artifact
 from verifyplan.frames.load import load
 from verifyplan.loops.cross import crossverify
+from verifyplan.loops.resume import read_run, resume
 
 
 @pytest.mark.parametrize("task_type", [None, "error-analysis", "mine_2.0"])
@@ -27,7 +28,8 @@ def test_the_path_names_task_type_and_number(tmp_path, task_type):
         assert read_artifact(run.path) == run.artifact
     assert run.artifact.taskKey == name
     assert list(load(tmp_path).runs["run_id"])[-1] == run.run_id == run.frames.runs.loc[0, "run_id"]
-    assert run.frames.runs.loc[0, "source"] == str(run.path)
+    assert run.frames.runs.loc[0, "source"] == str(run.log_path)
+    assert run.log_path == run.path.with_suffix(".jsonl")
 
 
 def test_the_next_free_number_is_taken_and_nothing_is_overwritten(tmp_path):
@@ -43,7 +45,7 @@ def test_the_next_free_number_is_taken_and_nothing_is_overwritten(tmp_path):
 def test_the_current_folder_is_the_default_and_none_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = crossverify([finding()], ["ann", "bob"], backend=Playing(), out=None)
-    assert (run.path, run.run_id, list(tmp_path.iterdir())) == (None, "cross", [])
+    assert (run.path, run.run_id, list(tmp_path.iterdir())) == (None, "run", [])
     run = crossverify([finding()], ["ann", "bob"], backend=Playing())
     assert run.path == Path("runs/ad-hoc/state/convergence-ad-hoc-001.json")
     assert run.path.is_file()
@@ -89,7 +91,7 @@ def test_two_processes_at_once_get_numbers_of_their_own(tmp_path):
     paths = [line for out, _ in told for line in out.splitlines()]
     assert len(set(paths)) == 10
     assert sorted(path[-8:-5] for path in paths) == [f"{n:03d}" for n in range(1, 11)]
-    assert len(list((tmp_path / "out").rglob("*"))) == 10 + 3  # no temporary files are left
+    assert len(list((tmp_path / "out").rglob("*"))) == 10 + 10 + 3  # a log each; no temporary files are left
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
@@ -109,4 +111,8 @@ def test_ctrl_c_ends_promptly_and_leaves_nothing_half_written(tmp_path):
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert "ExceptionGroup" not in errors
     assert list(tmp_path.rglob("*.json")) == []
-    assert [path.name for path in tmp_path.rglob("*")] == ["go"]
+    [log] = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert read_run(log).events[-1].type == "call-requested"
+    ended = resume(log, backend=Playing())
+    assert ended.events[-1].type == "run-ended"
+    assert read_artifact(log.with_suffix(".json")) == ended.artifact

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.challenge import SEVERITIES, STATUSES, Challenge
-from verifyplan.rules.convergence import POLICIES, evaluate
+from verifyplan.protocol.settings import POLICIES
+from verifyplan.rules.convergence import evaluate
 
 
 def challenge(severity="SIGNIFICANT", status="OPEN", alternative="use a queue", number=1) -> Challenge:

@@ -15,7 +15,8 @@ from verifyplan.protocol.challenge import SEVERITIES, STATUSES
 from verifyplan.protocol.iteration import IterationState
 from verifyplan.protocol.research import PROBABILITIES, ProbedRisk, Unknown
 from verifyplan.protocol.score import DIMENSIONS
-from verifyplan.rules.budgets import LIMITS, OTHERS, TOOLS, Budget, refusal, web_refusal
+from verifyplan.protocol.call import TOOLS
+from verifyplan.rules.budgets import LIMITS, OTHERS, Budget, refusal, web_refusal
 from verifyplan.rules.guards import MAX_ACTIVE, OVERFLOW_TAG, Arrival, admit, cap, degraded
 from verifyplan.rules.lifecycle import NEXT, check_transition
 from verifyplan.rules.scoring import WEIGHTS, audit, check_weights, final_score

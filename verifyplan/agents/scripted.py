@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from verifyplan.agents.base import Request
 from verifyplan.errors import AgentError
 from verifyplan.protocol.call import Reply, WorkerRequest
 
-Script = Mapping[Any, Mapping[str, Any]]
-"""Round, then worker, then the votes by finding id; or "timeout" or "error" for a dispatch that fails."""
+Script = Mapping[Any, Any]
+"""By call id (`i1/challenger`, `r2/bob`) the answer; or, for workers, by round and then worker."""
 
 
 class ScriptedBackend:
-    """Answers each dispatch from a script: `{round: {worker: {finding_id: vote}}}`.
+    """Answers each call from a script: `{call_id: answer}`, or for workers also `{round: {worker: votes}}`.
 
-    A vote is `{"verdict": ..., "disagree_basis": ..., "explanation": ...}`; of the script's votes only those
-    asked for are answered. In place of votes, "timeout" or "error" makes the dispatch fail, and `{"raw": x}`
-    answers x as it is. A worker the script does not mention fails with AgentError.
+    A role's answer is what its schema in `protocol.plan_call` says; a worker's is its votes by finding id, each
+    `{"verdict": ..., "disagree_basis": ..., "explanation": ...}`, of which only those asked for are answered. In
+    place of an answer, "timeout" or "error" makes the call fail, and `{"raw": x}` answers x as it is. A call that
+    the script does not mention fails with AgentError; with `silent`, it says nothing instead.
     """
 
-    def __init__(self, script: Script) -> None:
-        self.script = {str(number): dict(workers) for number, workers in script.items()}
+    def __init__(self, script: Script, *, silent: bool = False) -> None:
+        self.script = {str(key): value for key, value in script.items()}
+        self.silent = silent
 
     def describe(self) -> dict[str, Any]:
         """Name of the backend; the script itself is not a setting but its answers."""
@@ -31,16 +34,25 @@ class ScriptedBackend:
         """Any worker can be scripted."""
         return None
 
-    async def answer(self, request: WorkerRequest) -> Reply:
-        """The script's answer for this round and worker."""
-        scripted = self.script.get(str(request.round), {}).get(request.worker)
+    async def answer(self, request: Request) -> Reply:
+        """The script's answer for this call."""
+        scripted = self._scripted(request)
         if scripted is None:
-            raise AgentError(f"the script has no answer of {request.worker!r} for round {request.round}")
+            if self.silent:
+                return Reply(value={"votes": {}} if isinstance(request, WorkerRequest) else {})
+            raise AgentError(f"the script has no answer for {request.call_id}")
         if scripted == "timeout":
             raise TimeoutError("scripted timeout")
         if not isinstance(scripted, Mapping):
             raise AgentError("scripted error")
         if "raw" in scripted:
             return Reply(value=scripted["raw"])
+        if not isinstance(request, WorkerRequest):
+            return Reply(value=dict(scripted))
         asked = {item.finding_id for item in request.items}
         return Reply(value={"votes": {key: vote for key, vote in scripted.items() if key in asked}})
+
+    def _scripted(self, request: Request) -> Any:
+        if request.call_id in self.script or not isinstance(request, WorkerRequest):
+            return self.script.get(request.call_id)
+        return self.script.get(str(request.round), {}).get(request.worker)

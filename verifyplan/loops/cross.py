@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from verifyplan.agents.base import Backend
 from verifyplan.loops.anywhere import run_anywhere
+from verifyplan.loops.calls import Caller
+from verifyplan.loops.cross_run import UNNAMED, CrossRun, export_artifact, state_folder
 from verifyplan.loops.intake import read_findings
 from verifyplan.loops.parts import Parts
 from verifyplan.loops.prepare import (
@@ -22,14 +24,17 @@ from verifyplan.loops.prepare import (
     grouped,
     plan_items_of,
     roster_of,
+    versions,
 )
 from verifyplan.loops.rows import Source
-from verifyplan.loops.run import Run, write_artifact
 from verifyplan.progress import progress as progress_bar
-from verifyplan.protocol.event import Event, RunStarted, Sink
+from verifyplan.protocol.event import Sink
+from verifyplan.protocol.event_run import CrossInputs, RunStarted
 from verifyplan.rules.grouping import Matcher, PlaceAndText
 from verifyplan.rules.settings import convergence_block
-from verifyplan.version import VERSION
+from verifyplan.runlog.chain import Record
+from verifyplan.runlog.recorder import Recorder
+from verifyplan.runlog.writer import LogWriter
 
 DEFAULT_MATCHER = PlaceAndText()
 
@@ -50,7 +55,7 @@ def crossverify(
     task_key: str | None = None,
     synthetic: bool | None = None,
     progress: bool | None = None,
-) -> Run:
+) -> CrossRun:
     """Let workers vote on each other's findings, round by round, and give each finding a class.
 
     Call it from a script or a notebook alike; code that awaits calls it through `asyncio.to_thread`.
@@ -67,13 +72,13 @@ def crossverify(
         matcher: says which findings are the same; None groups by id alone.
         timeout: seconds that one dispatch may take; None waits for ever.
         sink: told each event as it happens; what it raises ends the run.
-        out: the folder under which the artifact is written; None writes nothing.
+        out: the folder under which the run log and the artifact are written; None writes nothing.
         task_key: what the run is about, for the artifact; the task type if not given.
         synthetic: marks generated findings; by default what a DataFrame's `attrs["synthetic"]` says.
         progress: whether to show a bar; by default where somebody can see it.
 
     Returns:
-        A `Run`: `.artifact`, `.status`, `.frames` (tables), `.path`, `.gate_passed`.
+        A `CrossRun`: `.artifact`, `.status`, `.frames` (tables), `.path`, `.log_path`, `.gate_passed`.
 
     Raises:
         InputError: for findings, workers or settings that cannot be used, listing all problems.
@@ -97,37 +102,51 @@ def crossverify(
     check_ids_apart(brought, items)
     marked = getattr(findings, "attrs", {}).get("synthetic", False) if synthetic is None else synthetic
     started = RunStarted(
-        task_key=task_key or task_type or "ad-hoc",
-        task_type=task_type or "",
-        settings=config(block, len(roster), bool(marked)),
-        analysers=tuple(roster),
-        findings=tuple(brought),
-        plan_items=tuple(items),
-        plan_settings=dict(block["planBodyVerification"]) if items else None,
-        versions={"verifyplan": VERSION, "python": platform.python_version()},
+        task_key=task_key or task_type or UNNAMED,
+        inputs=CrossInputs(
+            task_type=task_type or "",
+            settings=config(block, len(roster), bool(marked)),
+            analysers=tuple(roster),
+            findings=tuple(brought),
+            matcher=type(matcher).__name__ if matcher is not None else "",
+            plan_items=tuple(items),
+            plan_settings=dict(block["planBodyVerification"]) if items else None,
+            timeout=timeout,
+            root=str(Path(root).absolute()),
+        ),
+        versions=versions(),
         backend=speaker.describe(),
         synthetic=bool(marked),
     )
-    events: list[Event] = []
-
-    def emit(event: Event) -> None:
-        if sink is not None:
-            sink(event)
-        events.append(event)
-
-    emit(started)
-    groups = grouped(brought, items, roster, matcher)
-    for finding in groups:
-        emit(finding)
-    plan_rounds = block["planBodyVerification"]["maxRounds"] if items else 0
-    steps = len(roster) * (block["effectiveMaxRounds"] + plan_rounds)
-    with progress_bar("cross-verifying", steps or None, progress) as step:
-        run_anywhere(Parts(block, roster, speaker, timeout, emit, step).run(groups))
-    return _written(Run(events=tuple(events)), out, task_type)
-
-
-def _written(run: Run, out: str | Path | None, task_type: str | None) -> Run:
     if out is None:
-        return run
-    path = write_artifact(run.artifact, Path(out), task_type)
-    return Run(run.events, path, path.relative_to(out).with_suffix("").as_posix())
+        return CrossRun(drive_cross(started, speaker, matcher, Recorder(sink=sink), progress))
+    folder = state_folder(Path(out), task_type)
+    with LogWriter.create(folder, f"convergence-{task_type or UNNAMED}") as writer:
+        records = drive_cross(started, speaker, matcher, Recorder(writer, sink=sink), progress)
+    run_id = writer.path.relative_to(out).with_suffix("").as_posix()
+    run = CrossRun(records, writer.path, run_id)
+    return replace(run, path=export_artifact(run))
+
+
+def drive_cross(
+    started: RunStarted,
+    backend: Backend | None,
+    matcher: Matcher | None,
+    recorder: Recorder,
+    progress: bool | None = None,
+) -> tuple[Record, ...]:
+    """Drive a cross run to its end, from nothing or from what `recorder` holds of it; its records.
+
+    CensoredError where there is no backend and a reply is missing.
+    """
+    inputs = started.cross
+    recorder.emit(started)
+    groups = grouped(inputs.findings, inputs.plan_items, inputs.analysers, matcher)
+    for finding in groups:
+        recorder.emit(finding)
+    caller = Caller(backend, inputs.timeout, recorder)
+    plan_rounds = (inputs.plan_settings or {}).get("maxRounds", 0)
+    steps = len(inputs.analysers) * (inputs.settings["effectiveMaxRounds"] + plan_rounds)
+    with progress_bar("cross-verifying", steps or None, progress) as step:
+        run_anywhere(Parts(inputs, caller, recorder.emit, step).run(groups))
+    return tuple(recorder.records)

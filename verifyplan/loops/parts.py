@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from verifyplan.agents.base import Backend
+from verifyplan.loops.calls import Caller
 from verifyplan.loops.queue import QueueLoop
 from verifyplan.protocol.artifact import FinalState, Round2SkippedReason
-from verifyplan.protocol.event import Event, FindingClassified, FindingGrouped, RunEnded, Sink
-from verifyplan.protocol.settings import ConvergenceBlock
+from verifyplan.protocol.event import Event, Sink
+from verifyplan.protocol.event_cross import FindingClassified, FindingGrouped
+from verifyplan.protocol.event_run import CrossInputs, CrossOutcome, RunEnded
 from verifyplan.protocol.vote import HELD, Classification
 
 
@@ -16,16 +17,10 @@ class Parts:
     """The two queues of a run: its findings, then the items of a plan body."""
 
     def __init__(
-        self,
-        block: ConvergenceBlock,
-        roster: Sequence[str],
-        backend: Backend,
-        timeout: float | None,
-        emit: Sink,
-        step: Callable[[], None],
+        self, inputs: CrossInputs, caller: Caller, emit: Sink, step: Callable[[], None] = lambda: None
     ) -> None:
-        self.block, self.roster, self.backend = block, roster, backend
-        self.timeout, self.emit, self.step = timeout, emit, step
+        self.block, self.plan_block, self.roster = inputs.settings, inputs.plan_settings or {}, inputs.analysers
+        self.caller, self.emit, self.step = caller, emit, step
 
     async def run(self, groups: Sequence[FindingGrouped]) -> None:
         """Settle what needs no vote, vote on the rest, judge the plan body, and end the run."""
@@ -33,14 +28,16 @@ class Parts:
         state, rounds = await self._loop(self.block["effectiveMaxRounds"]).run(queue)
         items = [item for item in groups if item.part == "plan-body"]
         gate = await self._plan_body(items) if items else None
-        gating = self.block["planBodyVerification"]["gating"] and len(self.roster) >= 2
+        gating = bool(items) and self.plan_block["gating"] and len(self.roster) >= 2
         self.emit(
             RunEnded(
-                final_state=state,
-                total_rounds=rounds,
-                round2_skipped_reason=_round2(state, rounds, self.block["effectiveMaxRounds"]),
-                gate_passed=gate,
-                gating=gating if items else None,
+                outcome=CrossOutcome(
+                    final_state=state,
+                    total_rounds=rounds,
+                    round2_skipped_reason=_round2(state, rounds, self.block["effectiveMaxRounds"]),
+                    gate_passed=gate,
+                    gating=gating if items else None,
+                )
             )
         )
 
@@ -51,15 +48,14 @@ class Parts:
             mode="adversarial" if self.block["adversarial"] else "collaborative",
             verification_mode=self.block["verificationMode"],
             max_rounds=max_rounds,
-            backend=self.backend,
-            timeout=self.timeout,
+            caller=self.caller,
             emit=self.emit,
             closed=self.step,
         )
 
     async def _plan_body(self, items: Sequence[FindingGrouped]) -> bool:
         """One collaborative round in which all analysers vote; True if every item held (SPEC B10)."""
-        loop = self._loop(self.block["planBodyVerification"]["maxRounds"])
+        loop = self._loop(self.plan_block["maxRounds"])
         loop.part, loop.mode = "plan-body", "collaborative"
         classes: list[Classification] = []
         told = loop.emit

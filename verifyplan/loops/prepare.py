@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,11 +14,12 @@ from verifyplan.agents.static import StaticBackend
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
 from verifyplan.loops.intake import PLAN_BODY, read_plan_items
 from verifyplan.loops.rows import Source
-from verifyplan.protocol.event import FindingGrouped
+from verifyplan.protocol.event_cross import FindingGrouped
 from verifyplan.protocol.finding import Finding, PlanItem
 from verifyplan.protocol.settings import ConvergenceBlock
 from verifyplan.rules.grouping import Matcher, group
 from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE, TASK_TYPES
+from verifyplan.version import VERSION
 from verifyplan.words import did_you_mean
 
 Workers = Sequence[str] | Mapping[str, str]
@@ -154,3 +156,8 @@ def plan_items_of(source: Source | None, task_type: str | None, block: Convergen
         fix = f"set task_type to {PLAN_BODY_TASK_TYPE!r}, or leave plan_items out"
         raise SettingsError(Problem("plan_items", f"have no place in a run of type {task_type!r}", fix))
     return read_plan_items(source) if block["planBodyVerification"]["enabled"] else []
+
+
+def versions() -> dict[str, str]:
+    """What drives a run: the versions of verifyplan and Python."""
+    return {"verifyplan": VERSION, "python": platform.python_version()}

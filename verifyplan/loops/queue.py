@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from verifyplan.agents.base import Backend
-from verifyplan.loops.dispatch import Outcome, dispatch_all
+from verifyplan.loops.calls import Caller
+from verifyplan.loops.dispatch import Outcome, outcome_of
 from verifyplan.protocol.artifact import FinalState
 from verifyplan.protocol.call import Item, WorkerRequest
-from verifyplan.protocol.event import (
+from verifyplan.protocol.event import Event, Sink
+from verifyplan.protocol.event_cross import (
     DispatchClosed,
-    Event,
     FindingClassified,
     FindingGrouped,
     FindingQueued,
     Part,
     RoundClosed,
-    Sink,
     VoteCast,
     VoteRefused,
 )
@@ -37,9 +36,12 @@ class QueueLoop:
     mode: Mode
     verification_mode: VerificationMode
     max_rounds: int
-    backend: Backend
-    timeout: float | None
+    caller: Caller
     emit: Sink
+    iteration: int = 0
+    """The iteration of a plan run whose panel this is; 0 in cross runs."""
+    documents: Mapping[str, str] = field(default_factory=dict)
+    """Texts that evidence may cite beside files."""
     closed: Callable[[], None] = lambda: None
     """Called when a worker's part in a round is over, for progress."""
     queue: list[FindingGrouped] = field(default_factory=list)
@@ -49,7 +51,7 @@ class QueueLoop:
         """Vote on `findings` until each has a class, the rounds are used up, or a round gives no result."""
         self.queue = list(findings)
         for finding in self.queue:
-            self.emit(FindingQueued(part=self.part, finding_id=finding.finding_id))
+            self.emit(FindingQueued(part=self.part, iteration=self.iteration, finding_id=finding.finding_id))
         number, aborted = 0, False
         while self.queue and number < self.max_rounds and not aborted:
             number += 1
@@ -63,7 +65,8 @@ class QueueLoop:
     async def _round(self, number: int) -> bool:
         """One round; False if no dispatch gave a result, and so nothing was classified."""
         requests = [request for worker in self.roster if (request := self._request(worker, number)).items]
-        outcomes = await dispatch_all(requests, self.backend, self.timeout, self.emit)
+        results = await self.caller.call_all(requests)
+        outcomes = [outcome_of(request, result) for request, result in zip(requests, results, strict=True)]
         votes = self._record(number, {outcome.worker: outcome for outcome in outcomes})
         size = len(self.queue)
         some_result = any(outcome.status == "completed" for outcome in outcomes)
@@ -72,6 +75,7 @@ class QueueLoop:
         self.emit(
             RoundClosed(
                 part=self.part,
+                iteration=self.iteration,
                 round=number,
                 input_queue_size=size,
                 resolved_count=size - len(self.queue),
@@ -82,7 +86,7 @@ class QueueLoop:
 
     def _request(self, worker: str, number: int) -> WorkerRequest:
         return WorkerRequest(
-            call_id=f"{'p' if self.part == 'plan-body' else 'r'}{number}/{worker}",
+            call_id=self._call_id(number, worker),
             worker=worker,
             round=number,
             mode=self.mode,
@@ -92,7 +96,13 @@ class QueueLoop:
                 for f in self.queue
                 if worker not in f.discoverers
             ),
+            documents=dict(self.documents),
         )
+
+    def _call_id(self, number: int, worker: str) -> str:
+        if self.part == "challenges":
+            return f"i{self.iteration}/panel/r{number}/{worker}"
+        return f"{'p' if self.part == 'plan-body' else 'r'}{number}/{worker}"
 
     def _record(self, number: int, outcomes: dict[str, Outcome]) -> dict[str, list[tuple[Verdict, Basis | None]]]:
         """Tell how each dispatch ended and what was voted, in roster order; the votes by finding."""
@@ -113,9 +123,12 @@ class QueueLoop:
     def _dispatch(self, number: int, worker: str, outcome: Outcome | None) -> DispatchClosed:
         if outcome is None:
             skipped = NOTHING_TO_VERIFY
-            return DispatchClosed(part=self.part, round=number, worker=worker, status=None, skipped=skipped)
+            return DispatchClosed(
+                part=self.part, iteration=self.iteration, round=number, worker=worker, status=None, skipped=skipped
+            )
         return DispatchClosed(
             part=self.part,
+            iteration=self.iteration,
             round=number,
             worker=worker,
             status=outcome.status,
@@ -135,6 +148,7 @@ class QueueLoop:
         return [
             VoteRefused(
                 part=self.part,
+                iteration=self.iteration,
                 finding_id=finding_id,
                 round=number,
                 worker=outcome.worker,
@@ -145,7 +159,14 @@ class QueueLoop:
         ]
 
     def _vote(self, number: int, worker: str, finding_id: str, ballot: Ballot) -> VoteCast:
-        return VoteCast(part=self.part, finding_id=finding_id, round=number, worker=worker, **ballot._asdict())
+        return VoteCast(
+            part=self.part,
+            iteration=self.iteration,
+            finding_id=finding_id,
+            round=number,
+            worker=worker,
+            **ballot._asdict(),
+        )
 
     def _settled(
         self, finding: FindingGrouped, votes: dict[str, list[tuple[Verdict, Basis | None]]], number: int
@@ -164,6 +185,7 @@ class QueueLoop:
         self.emit(
             FindingClassified(
                 part=self.part,
+                iteration=self.iteration,
                 finding_id=finding.finding_id,
                 classification=classification,
                 rule=rule,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
@@ -10,6 +10,8 @@ from verifyplan.protocol.base import Model
 from verifyplan.protocol.vote import VERDICT_OF_LABEL, Basis, Mode, VerificationMode
 
 ReplySource = Literal["live", "replay", "cache"]
+Tool = Literal["Read", "Grep", "memory_search", "git_log", "WebSearch", "WebFetch"]
+TOOLS: tuple[Tool, ...] = get_args(Tool)
 
 
 class Item(Model):
@@ -30,6 +32,9 @@ class WorkerRequest(Model):
     mode: Mode = Field(description="Whether the task is to confirm or to break the claims.")
     verification_mode: VerificationMode = Field(description="Whether cited evidence may be opened.")
     items: tuple[Item, ...] = Field(description="The findings to vote on; never the worker's own.")
+    documents: dict[str, str] = Field(
+        default={}, description="Texts that evidence may cite beside files, by the name they are cited under."
+    )
 
 
 class Usage(Model):
@@ -37,6 +42,21 @@ class Usage(Model):
 
     input_tokens: int = 0
     output_tokens: int = 0
+
+    @property
+    def total(self) -> int:
+        """Tokens in and out."""
+        return self.input_tokens + self.output_tokens
+
+
+class ToolUse(Model):
+    """One tool call that an agent made on the way to its reply, or was refused (SPEC A12)."""
+
+    tool: Tool
+    argument: str = Field(description="What it was called with: a path, a pattern, a query.")
+    serves: str = Field(default="", description="The unknown or risk that it serves, if it names one.")
+    refused: str = Field(default="", description="Why it was refused; blank if it was not.")
+    results: int = Field(default=0, ge=0, description="Lines or hits that came back.")
 
 
 class Reply(Model):
@@ -46,6 +66,7 @@ class Reply(Model):
     usage: Usage = Usage()
     duration_ms: int = Field(default=0, ge=0, description="Wall time of the call in milliseconds.")
     source: ReplySource = Field(default="live", description="Made now, read from a log, or from a cache.")
+    tools: tuple[ToolUse, ...] = Field(default=(), description="The tool calls behind it, in order.")
 
 
 def _verdict_of_label(value: Any) -> Any:

@@ -1,10 +1,20 @@
-"""The `convergence` block: how a cross run is to be run (SPEC B1)."""
+"""How a run is to be run: the `convergence` block of a cross run, the settings of a plan run (SPEC B1, A3-A12)."""
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Annotated, Literal, TypedDict, get_args
 
-from verifyplan.protocol.vote import VerificationMode
+from pydantic import Field
+
+from verifyplan.protocol.base import Model
+from verifyplan.protocol.iteration import TeamMode
+from verifyplan.protocol.vote import Mode, VerificationMode
+
+Policy = Literal["protocol", "deliberate"]
+OnBlocked = Literal["pause", "continue", "ask"]
+
+POLICIES: tuple[Policy, ...] = get_args(Policy)
+ON_BLOCKED: tuple[OnBlocked, ...] = get_args(OnBlocked)
 
 
 class PlanBodyVerification(TypedDict):
@@ -24,3 +34,32 @@ class ConvergenceBlock(TypedDict):
     effectiveMaxRounds: int
     verificationMode: VerificationMode
     planBodyVerification: PlanBodyVerification
+
+
+class PanelSettings(Model):
+    """The panel that votes on challenges after research (SPEC A9)."""
+
+    workers: tuple[str, ...] = Field(default=("panel-1", "panel-2", "panel-3"), description="The roster, in order.")
+    mode: Mode = "adversarial"
+    max_rounds: Annotated[int, Field(ge=1, le=3)] = 1
+
+    @property
+    def verification_mode(self) -> VerificationMode:
+        """Adversarial workers open the evidence; collaborative ones see what is quoted (SPEC B1)."""
+        return "full-reanalysis" if self.mode == "adversarial" else "lightweight"
+
+
+class PlanSettings(Model):
+    """The settings of a plan run; a replay may change some of them."""
+
+    policy: Policy = "protocol"
+    on_blocked: OnBlocked = "continue"
+    max_iterations: Annotated[int, Field(ge=1)] = 3
+    team: TeamMode | None = Field(default=None, description="The team asked for; None to let it be sized.")
+    threshold: Annotated[int, Field(ge=0)] = 7
+    weights: dict[str, str] | None = Field(default=None, description="Weights as decimal texts; None: the default.")
+    panel: PanelSettings | None = PanelSettings()
+    timeout: float | None = Field(default=600.0, description="Seconds that one call may take; None for no limit.")
+    max_tokens: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Tokens, in and out, that end the run once they are used."
+    )

@@ -1,1 +1,24 @@
-"""WHAT FOLLOWS: pure functions of protocol objects, one rule set a file, named as in SPEC."""
+"""WHAT FOLLOWS: pure functions of protocol objects, one rule set a file, named as in SPEC; each loads on first use."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submodules=[
+        "ballots",
+        "budgets",
+        "citations",
+        "classification",
+        "convergence",
+        "directives",
+        "grouping",
+        "guards",
+        "invariants",
+        "lifecycle",
+        "panel",
+        "restatement",
+        "scoring",
+        "settings",
+        "sizing",
+    ],
+)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
+from verifyplan.protocol.call import Tool
 from verifyplan.protocol.research import UnknownType
 
-Tool = Literal["Read", "Grep", "memory_search", "git_log", "WebSearch", "WebFetch"]
 ResearchMode = Literal["resolve", "surface", "probe"]
-
-TOOLS: tuple[Tool, ...] = get_args(Tool)
 
 LIMITS: dict[ResearchMode, dict[Tool, int]] = {
     "resolve": {"Read": 8, "Grep": 5, "memory_search": 3, "WebSearch": 3, "WebFetch": 2},

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import NamedTuple, Protocol
 
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.protocol.challenge import UNSETTLED, Severity, Status
 from verifyplan.protocol.iteration import Convergence, ConvergenceStatus, PlanVerdict
+from verifyplan.protocol.settings import POLICIES, Policy
 
-Policy = Literal["protocol", "deliberate"]
-POLICIES: tuple[Policy, ...] = get_args(Policy)
 MANY_SIGNIFICANT = 3
 """From so many unsettled SIGNIFICANT challenges on, each needs a mitigation."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from verifyplan.protocol.challenge import SEVERITIES, Origin, Severity
+from verifyplan.protocol.challenge import SEVERITIES, Confidence, Origin, Severity
+from verifyplan.protocol.iteration import PlanVerdict
 from verifyplan.protocol.research import Probability
 
 MAX_ACTIVE = 8
@@ -81,3 +82,27 @@ def degraded(iteration: int, created: int, resolved: int) -> bool:
     (False, True, False)
     """
     return iteration >= 2 and created > resolved
+
+
+def raising_refusal(origin: Origin, severity: Severity, confidence: Confidence) -> str:
+    """Why this agent may not raise such a challenge, in words; empty if it may.
+
+    The devil's advocate raises nothing MINOR and nothing of LOW confidence; the others raise anything.
+
+    >>> raising_refusal("devils-advocate", "MINOR", "HIGH"), raising_refusal("challenger", "MINOR", "LOW")
+    ("a devil's advocate raises nothing MINOR", '')
+    """
+    if origin != "devils-advocate":
+        return ""
+    if severity == "MINOR":
+        return "a devil's advocate raises nothing MINOR"
+    return "a devil's advocate raises nothing of LOW confidence" if confidence == "LOW" else ""
+
+
+def capped_verdict(verdict: PlanVerdict | None, overflow: Sequence[Severity]) -> PlanVerdict | None:
+    """The verdict of a run that ends with these challenges in overflow: with a BLOCKING one at best REVISE.
+
+    >>> capped_verdict("PROCEED", ["MINOR", "BLOCKING"]), capped_verdict("PROCEED", ["SIGNIFICANT"])
+    ('REVISE', 'PROCEED')
+    """
+    return "REVISE" if verdict == "PROCEED" and "BLOCKING" in overflow else verdict

@@ -67,3 +67,55 @@ def team(
         return team
     large = complexity(signs) >= threshold or signs.unknown_signals > MANY_UNKNOWNS
     return "scaled" if large and quality != "THIN" else "base"
+
+
+MANY_REFERENCES = 3
+"""So many concrete references make a plan RICH, if it has the rest."""
+FEW_STEPS = 2
+"""A plan with fewer steps is THIN; a trivial one has at most so many."""
+SHORT = 5
+"""A trivial plan has fewer lines than this."""
+
+
+class Traits(NamedTuple):
+    """What a plan has to show; `references` are concrete ones: files, symbols, commands, packages.
+
+    `content_lines` are the lines that are neither blank nor headings.
+    """
+
+    goal: bool
+    steps: int
+    constraints: int
+    decisions: int
+    references: int
+    content_lines: int
+
+
+def quality(traits: Traits) -> PlanQuality:
+    """How much a plan says: THIN, RICH, or ADEQUATE where it is neither.
+
+    THIN has no goal, fewer than 2 steps, or no concrete reference; RICH has a goal, steps, a constraint, a decision
+    with its reason, and 3 or more concrete references. THIN goes first. Source: SPEC A8.
+
+    >>> quality(Traits(True, 2, 0, 0, 1, 9)), quality(Traits(True, 2, 1, 1, 3, 9)), quality(Traits(True, 1, 1, 1, 3, 9))
+    ('ADEQUATE', 'RICH', 'THIN')
+    """
+    if not traits.goal or traits.steps < FEW_STEPS or not traits.references:
+        return "THIN"
+    rich = traits.constraints and traits.decisions and traits.references >= MANY_REFERENCES
+    return "RICH" if rich else "ADEQUATE"
+
+
+def trivial(signs: Signs, traits: Traits) -> bool:
+    """Whether a plan is too small for any team.
+
+    It has fewer than 5 lines besides headings and blank ones, at most 2 steps, and no integration, compliance or
+    unknown signal. The empty plan is trivial. Source: SPEC A8.
+
+    >>> trivial(Signs(2, 0, 0, False, 0, 1), Traits(False, 2, 0, 0, 1, 4))
+    True
+    >>> trivial(Signs(2, 0, 1, False, 0, 1), Traits(False, 2, 0, 0, 1, 4))
+    False
+    """
+    small = traits.content_lines < SHORT and signs.steps <= FEW_STEPS
+    return small and not (signs.integrations or signs.compliance or signs.unknown_signals)

@@ -8,17 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from verifyplan.protocol.artifact import COUNT_KEY_OF_CLASS, Artifact
-from verifyplan.protocol.event import (
+from verifyplan.protocol.event import Event
+from verifyplan.protocol.event_cross import (
     DispatchClosed,
-    Event,
     FindingClassified,
     FindingGrouped,
     Part,
     RoundClosed,
-    RunEnded,
-    RunStarted,
     VoteCast,
 )
+from verifyplan.protocol.event_run import CrossOutcome, RunEnded, RunStarted
 from verifyplan.protocol.vote import Verdict
 from verifyplan.rules.ballots import sides
 
@@ -34,6 +33,11 @@ class CrossState:
     dispatches: dict[tuple[Part, int], list[DispatchClosed]] = field(default_factory=dict)
     rounds: dict[Part, list[RoundClosed]] = field(default_factory=lambda: {"findings": [], "plan-body": []})
     ended: RunEnded | None = None
+
+    @property
+    def outcome(self) -> CrossOutcome | None:
+        """How the run ended; None while it goes on."""
+        return self.ended.outcome if self.ended and isinstance(self.ended.outcome, CrossOutcome) else None
 
     def add(self, event: Event) -> None:
         """Take in one more event; events that carry no state are passed over."""
@@ -55,7 +59,7 @@ class CrossState:
                 self.ended = event
 
 
-def fold(events: Iterable[Event]) -> CrossState:
+def fold_cross(events: Iterable[Event]) -> CrossState:
     """The state that a sequence of events adds up to; any prefix of a run folds, too."""
     state = CrossState()
     for event in events:
@@ -68,9 +72,9 @@ def artifact(state: CrossState, part: Part = "findings") -> Artifact:
 
     Raises ValueError if the run has not ended, as a finding without a class has no place in an artifact.
     """
-    if state.started is None or state.ended is None:
+    if state.started is None or state.outcome is None:
         raise ValueError("the run has not ended: its events have no run-started or no run-ended")
-    roster = state.started.analysers
+    roster = state.started.cross.analysers
     findings = [_finding(state, group, roster) for group in state.groups[part].values()]
     counts = Counter(finding["classification"] for finding in findings)
     history = [_round(state, closed) for closed in state.rounds[part]]
@@ -78,11 +82,11 @@ def artifact(state: CrossState, part: Part = "findings") -> Artifact:
         {
             "schemaVersion": "1.2",
             "taskKey": state.started.task_key,
-            "config": state.started.settings,
+            "config": state.started.cross.settings,
             "findings": findings,
             "roundHistory": history,
-            "round2SkippedReason": state.ended.round2_skipped_reason,
-            "finalState": state.ended.final_state,
+            "round2SkippedReason": state.outcome.round2_skipped_reason,
+            "finalState": state.outcome.final_state,
             "totalRounds": len(history),
             "finalClassificationCounts": {key: counts[name] for name, key in COUNT_KEY_OF_CLASS.items()},
         }

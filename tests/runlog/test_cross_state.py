@@ -6,7 +6,7 @@ import pytest
 
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.loops.cross import crossverify
-from verifyplan.runlog.fold import CrossState, artifact, fold
+from verifyplan.runlog.cross_state import CrossState, artifact, fold_cross
 
 AGREE = {"verdict": "agree"}
 
@@ -29,13 +29,13 @@ def test_events_add_up_one_by_one_as_all_at_once(run):
     state = CrossState()
     for event in run.events:
         state.add(event)
-    assert state == fold(run.events) == fold(iter(run.events))
+    assert state == fold_cross(run.events) == fold_cross(iter(run.events))
     assert artifact(state) == run.artifact
 
 
 def test_a_run_that_was_cut_off_folds_but_has_no_artifact(run):
     for length in range(len(run.events)):
-        state = fold(run.events[:length])
+        state = fold_cross(run.events[:length])
         assert state.ended is None
         with pytest.raises(ValueError, match="the run has not ended"):
             artifact(state)
@@ -43,7 +43,7 @@ def test_a_run_that_was_cut_off_folds_but_has_no_artifact(run):
 
 def test_events_without_their_start_have_no_artifact(run):
     with pytest.raises(ValueError, match="no run-started"):
-        artifact(fold(run.events[1:]))
+        artifact(fold_cross(run.events[1:]))
 
 
 def test_truth_is_in_the_events_and_never_in_the_artifact(run):

@@ -1,0 +1,212 @@
+"""The hub of a plan run: all state passes through it, and every call of an agent is made here (SPEC A11, A12, G1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from pydantic import BaseModel
+
+from verifyplan.documents.plan import Plan
+from verifyplan.loops.calls import Caller
+from verifyplan.loops.dispatch import checked
+from verifyplan.protocol.call import TOOLS
+from verifyplan.protocol.challenge import Origin
+from verifyplan.protocol.directive import Directive
+from verifyplan.protocol.event import Sink
+from verifyplan.protocol.event_plan import AgentFailed
+from verifyplan.protocol.event_run import CallFailed, PlanOutcome
+from verifyplan.protocol.plan_call import (
+    AGENT_OF_ROLE,
+    ANSWER_OF_ROLE,
+    Answer,
+    Moved,
+    PanelResult,
+    PanelVote,
+    Role,
+    RoleRequest,
+)
+from verifyplan.protocol.settings import PlanSettings
+from verifyplan.rules.budgets import LIMITS, OTHERS, Budget, ResearchMode
+from verifyplan.rules.guards import MAX_ACTIVE, cap
+from verifyplan.rules.restatement import Sayings
+from verifyplan.runlog.plan_state import PlanState
+from verifyplan.runlog.recorder import Result
+
+ORIGIN_OF_ROLE: dict[Role, Origin] = {
+    "challenger": "challenger",
+    "domain-expert": "domain-expert",
+    "devils-advocate": "devils-advocate",
+    "surface": "surfaced",
+    "probe": "probed",
+}
+_MODE_OF_ROLE: dict[Role, ResearchMode] = {"resolver": "resolve", "surface": "surface", "probe": "probe"}
+
+CONSEQUENCES: dict[Role, str] = {
+    "challenger": "no new challenges; the earlier ones are carried forward",
+    "resolver": "every unknown that was asked is UNRESOLVABLE",
+    "surface": "research unavailable",
+    "probe": "research unavailable",
+    "domain-expert": "skipped",
+    "devils-advocate": "skipped",
+    "synthesizer": "the run ends with what there is",
+    "score": "no final score",
+    "audit": "the scores were not audited",
+}
+"""What the loop does without an agent's answer (SPEC A11)."""
+
+AFTER_THE_VERDICT: tuple[Role, ...] = ("score", "audit")
+"""Calls that come when the verdict stands: their failure takes nothing from it."""
+
+
+Said = Literal["challenge", "unknown", "context", "risk"]
+"""What can be said again."""
+
+
+class RunOverError(Exception):
+    """The run ends here, whatever was still to do."""
+
+    def __init__(self, outcome: PlanOutcome) -> None:
+        super().__init__(outcome.exit_reason)
+        self.outcome = outcome
+
+
+@dataclass
+class Hub:
+    """What every part of the loop shares."""
+
+    plan: Plan
+    settings: PlanSettings
+    state: PlanState
+    caller: Caller
+    emit: Sink
+    step: Callable[[], None] = lambda: None
+    """Called when a call is over, for progress."""
+    said: dict[Said, Sayings] = field(default_factory=lambda: {kind: Sayings() for kind in get_args(Said)})
+    """What was said so far, so that nothing is said twice."""
+
+    async def ask(self, *roles: Role) -> list[Answer | None]:
+        """Call the agents that play these roles, at once; an answer each, None for one that failed.
+
+        An agent that failed in this iteration is not called again in it. RunOverError where a second call of the
+        iteration fails, the synthesizer fails, or the tokens are used up before a call.
+        """
+        asked = [role for role in roles if not self.has_failed(role)]
+        if asked:
+            self.check_tokens(asked[0])
+        results = await self.caller.call_all([self.request(role) for role in asked])
+        answers = {role: self._answer(role, result) for role, result in zip(asked, results, strict=True)}
+        self._check_failures(asked)
+        return [answers.get(role) for role in roles]
+
+    def has_failed(self, role: Role) -> bool:
+        """Whether the agent that plays this role failed in this iteration."""
+        agent = AGENT_OF_ROLE[role]
+        return any(one.agent == agent and one.iteration == self.state.iteration for one in self.state.failures)
+
+    def _answer(self, role: Role, result: Result) -> Answer | None:
+        self.step()
+        schema: type[BaseModel] = ANSWER_OF_ROLE[role]
+        answer = (
+            f"{result.status}: {result.reason}" if isinstance(result, CallFailed) else checked(schema, result.value)
+        )
+        if not isinstance(answer, str):
+            return answer  # type: ignore[return-value]  # the schema of the role is one of the answers
+        self.emit(
+            AgentFailed(
+                iteration=self.state.iteration,
+                call_id=result.call_id,
+                agent=AGENT_OF_ROLE[role],
+                reason=answer,
+                consequence=CONSEQUENCES[role],
+            )
+        )
+        return None
+
+    def check_tokens(self, next_call: str) -> None:
+        """RunOverError if the tokens are used up before a call."""
+        if self.tokens_used_up:
+            used, limit = self.state.usage.total, self.settings.max_tokens
+            reason = f"max_tokens: {used:,} tokens of {limit:,} were used before {next_call} was called"
+            raise RunOverError(PlanOutcome(ended_by="budget", status="FORCED_EXIT", verdict=None, exit_reason=reason))
+
+    @property
+    def tokens_used_up(self) -> bool:
+        """Whether no further call may be made."""
+        return self.settings.max_tokens is not None and self.state.usage.total >= self.settings.max_tokens
+
+    def _check_failures(self, roles: list[Role]) -> None:
+        failed = [one for one in self.state.failures if one.iteration == self.state.iteration]
+        counted = [one for one in failed if not one.call_id.endswith(tuple(f"/{role}" for role in AFTER_THE_VERDICT))]
+        lost_synthesizer = "synthesizer" in roles and self.has_failed("synthesizer")
+        if len(counted) >= 2 or lost_synthesizer:
+            reason = "; ".join(f"{one.agent} failed ({one.reason})" for one in counted)
+            raise RunOverError(PlanOutcome(ended_by="failures", status="FORCED_EXIT", verdict=None, exit_reason=reason))
+
+    def request(self, role: Role) -> RoleRequest:
+        """What an agent is told: all that the hub knows, and what it may do."""
+        state, budget = self.state, self.budget(role)
+        assert state.assessed is not None  # noqa: S101  (nobody is asked before the plan is read)
+        origin = ORIGIN_OF_ROLE.get(role)
+        return RoleRequest(
+            call_id=f"i{state.iteration}/{role}",
+            role=role,
+            iteration=state.iteration,
+            max_iterations=self.settings.max_iterations,
+            plan_name=state.inputs.plan_name,
+            plan_text=state.inputs.plan_text,
+            plan_quality=state.assessed.quality,
+            domains=state.assessed.domains,
+            challenges=tuple(state.pool),
+            overflow=tuple(state.challenges[name] for name in state.overflow),
+            evidence={name: raised.evidence for name, raised in state.raised.items()},
+            unknowns=tuple(state.unknowns.values()),
+            contexts=tuple(state.contexts.values()),
+            risks=tuple(state.risks.values()),
+            moved=tuple(
+                Moved(iteration=m.iteration, challenge=m.id, old=m.old, new=m.new, resolution=m.resolution)
+                for m in state.moves
+            ),
+            panel=self.panel_results(),
+            directives=self.directives(),
+            user_context=tuple(a.note for a in state.answers.values() if a.answer == "context"),
+            unavailable=tuple(f.consequence for f in state.failures if f.iteration == state.iteration),
+            may_raise=self.room(origin) if origin else 0,
+            tools={tool: calls for tool in TOOLS if (calls := budget.limit(tool))},
+            tool_pool=budget.pool,
+        )
+
+    def room(self, origin: Origin) -> int:
+        """How many new challenges a source may have admitted now."""
+        limit = cap(origin, self.state.iteration, degraded=self.state.tightened)
+        return max(0, min(limit, MAX_ACTIVE - self.state.active))
+
+    def budget(self, role: Role) -> Budget:
+        """The role's tool calls in this iteration, with what the last synthesizer granted."""
+        limits = LIMITS[_MODE_OF_ROLE[role]] if role in _MODE_OF_ROLE else OTHERS
+        grants = [
+            directive.tools for directive in self.directives() if directive.kind == "GRANT" and directive.role == role
+        ]
+        granted = {tool: sum(grant.get(tool, 0) for grant in grants) for grant in grants for tool in grant}
+        return Budget(limits, memory=False, granted=granted)
+
+    def directives(self) -> tuple[Directive, ...]:
+        """What was asked of this iteration."""
+        return tuple(self.state.directives.get(self.state.iteration - 1, ()))
+
+    def panel_results(self) -> tuple[PanelResult, ...]:
+        """The panel's classes and votes of this iteration."""
+        found = [one for (iteration, _), one in self.state.classes.items() if iteration == self.state.iteration]
+        return tuple(
+            PanelResult(
+                challenge=one.finding_id,
+                classification=one.classification,
+                rule=one.rule,
+                votes=tuple(
+                    PanelVote(worker=v.worker, verdict=v.verdict, basis=v.disagree_basis, explanation=v.explanation)
+                    for v in self.state.votes.get((self.state.iteration, one.finding_id), ())
+                ),
+            )
+            for one in found
+        )

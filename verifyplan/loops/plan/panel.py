@@ -1,0 +1,41 @@
+"""The panel: workers vote on every unsettled challenge, by the loop of cross-verification (SPEC A9, part B)."""
+
+from __future__ import annotations
+
+from verifyplan.loops.plan.hub import Hub
+from verifyplan.loops.queue import QueueLoop
+from verifyplan.protocol.challenge import Challenge
+from verifyplan.protocol.event_cross import FindingGrouped
+
+
+async def vote(hub: Hub) -> None:
+    """Let the panel vote on what is OPEN or UNRESOLVED; nothing happens without a panel or a challenge."""
+    panel, unsettled = hub.settings.panel, hub.state.unsettled
+    if panel is None or not unsettled:
+        return
+    hub.check_tokens("the panel")
+    loop = QueueLoop(
+        part="challenges",
+        iteration=hub.state.iteration,
+        roster=panel.workers,
+        mode=panel.mode,
+        verification_mode=panel.verification_mode,
+        max_rounds=panel.max_rounds,
+        caller=hub.caller,
+        emit=hub.emit,
+        documents={hub.state.inputs.plan_name: hub.state.inputs.plan_text},
+        closed=hub.step,
+    )
+    await loop.run([as_finding(challenge, hub.state.raised[challenge.id].evidence) for challenge in unsettled])
+
+
+def as_finding(challenge: Challenge, evidence: str) -> FindingGrouped:
+    """A challenge as the panel votes on it; no panel worker is its discoverer."""
+    return FindingGrouped(
+        part="challenges",
+        finding_id=challenge.id,
+        summary=f"{challenge.claim} {challenge.concern}".strip(),
+        evidence=evidence,
+        category="challenge",
+        discoverers=(),
+    )

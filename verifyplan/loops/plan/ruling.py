@@ -1,0 +1,149 @@
+"""What the counts say of an iteration, and what a person says where it is blocked (SPEC A3, A4, A6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from verifyplan.loops.plan.hub import Hub, RunOverError
+from verifyplan.loops.plan.pauses import Answer, Ask, Pause, checked_answer
+from verifyplan.protocol.challenge import INACTIVE, Challenge
+from verifyplan.protocol.event_plan import ConvergenceEvaluated, StatusChanged
+from verifyplan.protocol.event_run import AnswerGiven, Checkpoint, PlanOutcome
+from verifyplan.protocol.plan_call import SynthesizerAnswer
+from verifyplan.rules.convergence import Ruling, evaluate
+from verifyplan.rules.guards import capped_verdict, degraded
+
+
+class WaitingError(Exception):
+    """The run waits for a person's answer, and there is none."""
+
+
+def judge(hub: Hub, answer: SynthesizerAnswer) -> Ruling:
+    """Judge the iteration by its counts, and record where the synthesizer's own word differs."""
+    ruling = evaluate(hub.state.pool, hub.state.iteration, hub.settings.max_iterations, hub.settings.policy)
+    differs = answer.status not in (None, ruling.status) or answer.verdict not in (None, ruling.verdict)
+    hub.emit(
+        ConvergenceEvaluated(
+            iteration=hub.state.iteration,
+            **ruling._asdict(),
+            stated_status=answer.status,
+            stated_verdict=answer.verdict,
+            differs=differs,
+        )
+    )
+    return ruling
+
+
+def settle_block(hub: Hub, ruling: Ruling, answer: SynthesizerAnswer, ask: Ask | None) -> tuple[Ruling, str | None]:
+    """Where the plan is blocked, do as the settings say; the ruling that then holds, and what was overridden.
+
+    WaitingError if the run is to wait and nobody answers; RunOverError if a person aborts it.
+    """
+    number = 0
+    while ruling.status == "BLOCKED":
+        pause = _pause(hub, answer, number := number + 1)
+        waits = hub.settings.on_blocked != "continue"
+        hub.emit(_checkpoint(pause, waits))
+        if not waits:
+            break
+        given = _answer(hub, pause, ask)
+        if given.answer == "context":
+            break
+        if given.answer == "abort":
+            reason = f"aborted by the user: {given.note}" if given.note.strip() else "aborted by the user"
+            raise RunOverError(PlanOutcome(ended_by="user", status=None, verdict=None, exit_reason=reason))
+        if given.answer == "override":
+            rest = [challenge for challenge in hub.state.pool if challenge.id != given.challenge]
+            last = hub.settings.max_iterations
+            return evaluate(rest, last, last, hub.settings.policy), given.challenge
+        _acknowledge(hub, given)
+        ruling = judge(hub, answer)
+    return ruling, None
+
+
+def _pause(hub: Hub, answer: SynthesizerAnswer, number: int) -> Pause:
+    blocking = [challenge for challenge in hub.state.unsettled if challenge.severity == "BLOCKING"]
+    question = answer.question.strip() or _question(blocking)
+    return Pause(f"i{hub.state.iteration}/pause-{number}", hub.state.iteration, question, tuple(blocking))
+
+
+def _question(blocking: Sequence[Challenge]) -> str:
+    told = "; ".join(f"{challenge.id}: {challenge.concern or challenge.claim}" for challenge in blocking)
+    return f"How is this to be met before the plan is executed? {told}"
+
+
+def _checkpoint(pause: Pause, waits: bool) -> Checkpoint:
+    return Checkpoint(
+        iteration=pause.iteration,
+        kind="blocked",
+        message=pause.question,
+        items=tuple(challenge.id for challenge in pause.challenges),
+        pause_id=pause.pause_id if waits else None,
+    )
+
+
+def _answer(hub: Hub, pause: Pause, ask: Ask | None) -> AnswerGiven:
+    """The answer that is on disk, else what a person says now, which is on disk before it does anything."""
+    given = hub.caller.past.answer(pause.pause_id)
+    if given is None:
+        told: Answer | str | None = ask(pause) if ask is not None else None
+        if told is None:
+            raise WaitingError(pause.pause_id)
+        given = checked_answer(told, pause)
+    hub.emit(given)
+    return given
+
+
+def _acknowledge(hub: Hub, given: AnswerGiven) -> None:
+    challenge = hub.state.challenges[str(given.challenge)]
+    note = given.note.strip() or "the risk is accepted"
+    hub.emit(
+        StatusChanged(
+            iteration=hub.state.iteration,
+            id=challenge.id,
+            old=challenge.status,
+            new="RESOLVED",
+            resolution=f"user decision: {note}",
+            uncited=False,
+            by="user",
+        )
+    )
+
+
+def look_back(hub: Hub) -> bool:
+    """Tell of a stall and of degradation at the end of an iteration; whether the next one is tightened."""
+    state, iteration = hub.state, hub.state.iteration
+    now = {challenge.id: challenge.status for challenge in state.pool}
+    before = {one.id: one.status for one in state.iterations[-1].challenges} if state.iterations else {}
+    if now and now == before:
+        message = f"no challenge has moved since iteration {iteration - 1}"
+        hub.emit(Checkpoint(iteration=iteration, kind="stall", message=message, items=tuple(now)))
+    created = [name for name, admitted in state.admitted.items() if admitted == iteration]
+    moves = [move for move in state.moves if move.iteration == iteration]
+    resolved = {move.id for move in moves if move.new == "RESOLVED" or move.new in INACTIVE}
+    if not degraded(iteration, len(created), len(resolved)):
+        return False
+    message = f"{len(created)} challenges came and {len(resolved)} were settled: the next iteration is tightened"
+    hub.emit(Checkpoint(iteration=iteration, kind="degradation", message=message, items=tuple(created)))
+    return True
+
+
+def outcome(hub: Hub, ruling: Ruling, overridden: str | None, score: int | None) -> PlanOutcome:
+    """How a run ends whose ruling has a verdict; a BLOCKING challenge in overflow allows at best REVISE (SPEC A5)."""
+    waiting = [hub.state.challenges[name] for name in hub.state.overflow]
+    verdict = capped_verdict(ruling.verdict, [challenge.severity for challenge in waiting])
+    reasons = []
+    if verdict != ruling.verdict:
+        named = ", ".join(challenge.id for challenge in waiting if challenge.severity == "BLOCKING")
+        reasons.append(f"REVISE, not {ruling.verdict}: BLOCKING in overflow: {named}")
+    if overridden:
+        reasons.append(f"{overridden} was left out by a person's override")
+    return PlanOutcome(
+        ended_by="user" if overridden else "ruling",
+        status=ruling.status,
+        verdict=verdict,
+        strong=ruling.strong,
+        overridden=overridden,
+        exit_reason="; ".join(reasons),
+        score=score,
+    )

@@ -1,0 +1,205 @@
+"""`verify`: may this plan be executed? From the arguments to the run (SPEC part A)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from verifyplan.agents.base import Backend
+from verifyplan.agents.repository.repository import Repository
+from verifyplan.documents.assessment import assess
+from verifyplan.documents.plan import Plan, parse_plan, read_plan
+from verifyplan.errors import InputError, Problem, SettingsError
+from verifyplan.loops.anywhere import run_anywhere
+from verifyplan.loops.calls import Caller
+from verifyplan.loops.plan import loop
+from verifyplan.loops.plan.hub import Hub
+from verifyplan.loops.plan.pauses import Ask
+from verifyplan.loops.plan.ruling import WaitingError
+from verifyplan.loops.plan.run import PlanRun
+from verifyplan.loops.prepare import backend_of, check_workers, versions
+from verifyplan.progress import progress as progress_bar
+from verifyplan.protocol.event import Sink
+from verifyplan.protocol.event_run import PlanInputs, RunStarted
+from verifyplan.protocol.iteration import TeamMode
+from verifyplan.protocol.settings import OnBlocked, PanelSettings, PlanSettings, Policy
+from verifyplan.rules.scoring import check_weights
+from verifyplan.rules.sizing import THRESHOLD
+from verifyplan.runlog.chain import Record
+from verifyplan.runlog.plan_state import PlanState
+from verifyplan.runlog.recorder import Recorder
+from verifyplan.runlog.writer import LogWriter
+
+DEFAULT_PANEL = PanelSettings()
+
+SKIPPED_SHOWN = 50
+"""Files that could not be read and are named in the log; all are counted."""
+
+_CITABLE = re.compile(r"[^\w.-]+")
+
+
+def verify(
+    plan: str | Path | Plan,
+    repo: str | Path = ".",
+    *,
+    backend: str | Backend = "static",
+    panel: PanelSettings | Sequence[str] | None = DEFAULT_PANEL,
+    policy: Policy = "protocol",
+    on_blocked: OnBlocked | Ask = "continue",
+    team: TeamMode | None = None,
+    threshold: int = THRESHOLD,
+    max_iterations: int = 3,
+    weights: Mapping[str, Decimal | str] | None = None,
+    timeout: float | None = 600.0,
+    max_tokens: int | None = None,
+    log_dir: str | Path | None = "runs",
+    sink: Sink | None = None,
+    progress: bool | None = None,
+    synthetic: bool = False,
+) -> PlanRun:
+    r"""Let a team challenge a plan, research it and settle the challenges, and judge by counts whether to execute it.
+
+    Call it from a script or a notebook alike; code that awaits calls it through `asyncio.to_thread`.
+
+    Args:
+        plan: a Markdown file, or a `Plan` that `parse_plan` read from a text.
+        repo: the folder that the plan is about; nothing outside it is read, nothing in it is changed.
+        backend: `"static"` (offline, deterministic), or any object with the methods of `agents.base.Backend`.
+        panel: who votes on the challenges: settings, or names of workers; None for no panel.
+        policy: `"protocol"`, or `"deliberate"`, which keeps looking while evidence is pending (SPEC A3).
+        on_blocked: `"continue"`, `"pause"` (the run stops and waits; `resume` goes on with an answer), or a
+            function that takes a `Pause` and gives an `Answer`, its text such as "acknowledge:C3", or None to wait.
+        team: `"base"` or `"scaled"`; None lets the plan's complexity decide.
+        threshold: the complexity, 0-16, from which on the team is scaled.
+        max_iterations: the last iteration, at which the counts give a verdict.
+        weights: of the six dimensions of the score, decimals that sum to exactly 1.
+        timeout: seconds that one call may take; None waits for ever.
+        max_tokens: tokens, in and out, after which no call is made and the run ends without a verdict.
+        log_dir: the folder of the run log; None writes none, and such a run cannot be resumed.
+        sink: told each event as it happens; what it raises ends the run.
+        progress: whether to show it; by default where somebody can see it.
+        synthetic: marks a run whose plan or answers were generated.
+
+    Returns:
+        A `PlanRun`: `.verdict`, `.status`, `.score`, `.report()`, `.frames`, `.state`, `.waiting`, `.log_path`.
+
+    Raises:
+        InputError: for a plan, repository or setting that cannot be used, listing all problems.
+
+    >>> from verifyplan.agents.scripted import ScriptedBackend
+    >>> plan = parse_plan("# Fix a typo\n\nCorrect the spelling in `README.md`.")
+    >>> verify(plan, backend=ScriptedBackend({}), log_dir=None).verdict
+    'PROCEED'
+    """
+    settings = settings_of(
+        panel=_panel(panel),
+        policy=policy,
+        on_blocked=on_blocked if isinstance(on_blocked, str) else "ask",
+        team=team,
+        threshold=threshold,
+        max_iterations=max_iterations,
+        weights={name: str(weight) for name, weight in weights.items()} if weights is not None else None,
+        timeout=timeout,
+        max_tokens=max_tokens,
+    )
+    if weights is not None:
+        check_weights(weights)
+    read = plan if isinstance(plan, Plan) else read_plan(plan)
+    if not Path(repo).is_dir():
+        raise InputError(Problem("repo", f"{str(repo)!r} is no folder", "name the folder that the plan is about"))
+    speaker = backend_of(backend, (), repo)
+    if settings.panel is not None:
+        check_workers(speaker, settings.panel.workers)
+    started = begin(read, repo, speaker, settings, synthetic=synthetic)
+    ask = None if isinstance(on_blocked, str) else on_blocked
+    if log_dir is None:
+        return PlanRun(drive_plan(started, speaker, Recorder(sink=sink), ask, progress))
+    name = Path(started.plan.plan_name).stem or "plan"
+    with LogWriter.create(log_dir, name) as writer:
+        records = drive_plan(started, speaker, Recorder(writer, sink=sink), ask, progress)
+    return PlanRun(records, writer.path, writer.path.relative_to(log_dir).with_suffix("").as_posix())
+
+
+def settings_of(**given: object) -> PlanSettings:
+    """The settings as one value; SettingsError listing everything that does not fit."""
+    try:
+        return PlanSettings.model_validate(given)
+    except ValidationError as error:
+        problems = [
+            Problem(
+                ".".join(str(part) for part in one["loc"]),
+                f"{one['input']!r} does not fit: {one['msg']}",
+                "see the arguments of verify",
+            )
+            for one in error.errors(include_url=False)
+        ]
+        raise SettingsError(problems) from None
+
+
+def _panel(panel: object) -> object:
+    """Names of workers as settings; anything else is checked with the settings."""
+    if isinstance(panel, PanelSettings) or panel is None:
+        return panel
+    if isinstance(panel, Mapping):
+        return dict(panel)
+    if isinstance(panel, str) or not isinstance(panel, Sequence) or not panel:
+        fix = "give names of workers, a PanelSettings, or None for no panel"
+        raise SettingsError(Problem("panel", f"{panel!r} names no workers", fix))
+    return {"workers": tuple(panel)}
+
+
+def begin(
+    plan: Plan, repo: str | Path, speaker: Backend, settings: PlanSettings, *, synthetic: bool = False
+) -> RunStarted:
+    """The first event of a plan run."""
+    repository = Repository.open(repo)
+    name = _CITABLE.sub("-", Path(plan.path).name).strip("-") or "plan.md"
+    return RunStarted(
+        task_key=plan.title or name,
+        inputs=PlanInputs(
+            plan_path=str(Path(plan.path).absolute()),
+            plan_name=name if Path(name).suffix else f"{name}.md",
+            plan_text=plan.text,
+            plan_sha256=hashlib.sha256(plan.text.encode()).hexdigest(),
+            repository={
+                "root": str(repository.root),
+                "commit": repository.commit,
+                "files": len(repository.files),
+                "skipped": [f"{one.path}: {one.reason}" for one in repository.skipped[:SKIPPED_SHOWN]],
+                "n_skipped": len(repository.skipped),
+            },
+            settings=settings,
+        ),
+        versions=versions(),
+        backend=speaker.describe(),
+        synthetic=synthetic,
+    )
+
+
+def drive_plan(
+    started: RunStarted,
+    backend: Backend | None,
+    recorder: Recorder,
+    ask: Ask | None = None,
+    progress: bool | None = None,
+) -> tuple[Record, ...]:
+    """Drive a plan run until it ends or waits, from nothing or from what `recorder` holds of it; its records.
+
+    CensoredError where there is no backend and a reply is missing.
+    """
+    inputs, state = started.plan, PlanState()
+    recorder.take = state.add
+    recorder.emit(started)
+    plan = parse_plan(inputs.plan_text, inputs.plan_path)
+    caller = Caller(backend, inputs.settings.timeout, recorder)
+    with progress_bar("verifying the plan", None, progress) as step:
+        hub = Hub(plan, inputs.settings, state, caller, recorder.emit, step)
+        with suppress(WaitingError):
+            run_anywhere(loop.run(hub, assess(plan), ask))
+    return tuple(recorder.records)

@@ -1,0 +1,118 @@
+"""Runs driven again from recorded replies alone, under the same rules or under others (SPEC E3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from verifyplan.errors import Problem, SettingsError
+from verifyplan.loops.calls import CensoredError
+from verifyplan.loops.cross import DEFAULT_MATCHER, drive_cross
+from verifyplan.loops.plan.verify import drive_plan, settings_of
+from verifyplan.loops.resume import matcher_of, read_run, run_of
+from verifyplan.loops.run import Run
+from verifyplan.protocol.event_run import PlanInputs, RunStarted
+from verifyplan.protocol.settings import Policy
+from verifyplan.protocol.vote import Mode
+from verifyplan.rules.grouping import Matcher
+from verifyplan.runlog.chain import Record
+from verifyplan.runlog.recorder import FACTS, Past, Recorder
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A run driven again from recorded replies: what came out, how far it came, and how it differs."""
+
+    run: Run
+    censored: str | None
+    """The first call that is asked for and was never made; None if the run came to its end, or waits."""
+    asked_otherwise: tuple[str, ...]
+    """Calls whose recorded reply answered another request than the one that these rules make."""
+    differences: tuple[str, ...]
+    """How the derived events differ from the recorded ones, line by line."""
+
+    @property
+    def same(self) -> bool:
+        """Whether the recorded replies give the recorded events again."""
+        return not self.differences
+
+    def __str__(self) -> str:
+        """What came out, and how far it can be trusted."""
+        lines = [str(self.run)]
+        if self.censored:
+            lines.append(f"censored: these rules ask for {self.censored}, which was never called")
+        if self.asked_otherwise:
+            lines.append(f"replies to other requests than these rules make: {', '.join(self.asked_otherwise)}")
+        return "\n".join(lines)
+
+
+def replay_run(
+    run: Run | str | Path,
+    *,
+    policy: Policy | None = None,
+    max_iterations: int | None = None,
+    mode: Mode | None = None,
+    matcher: Matcher | None = DEFAULT_MATCHER,
+) -> Replayed:
+    r"""Drive a run again from its recorded replies alone, under its own rules or under others.
+
+    With nothing changed, the derived events must come out equal (`.same`). `policy`, `max_iterations` and the
+    panel's `mode` change a plan run; it then goes as far as recorded replies reach, and `.censored` names the
+    first call that is missing. The votes of a cross run are read under other rules by `replay`. Raises
+    SettingsError for a change that the run has no place for. Source: SPEC E3.
+
+    >>> from verifyplan.agents.scripted import ScriptedBackend
+    >>> from verifyplan.documents.plan import parse_plan
+    >>> from verifyplan.loops.plan.verify import verify
+    >>> plan = parse_plan("# Ship\n\nGoal: ship it.\n\n1. Build it\n2. Test it\n3. Ship it")
+    >>> run = verify(plan, backend=ScriptedBackend({}, silent=True), log_dir=None)
+    >>> replay_run(run).same, run.verdict
+    (True, 'PROCEED')
+    """
+    read = run if isinstance(run, Run) else read_run(run)
+    changes = {"policy": policy, "max_iterations": max_iterations, "mode": mode}
+    started = _changed(read.started, {name: value for name, value in changes.items() if value is not None})
+    facts = [record for record in read.records[1:] if isinstance(record.event, FACTS)]
+    recorder = Recorder(past=Past([read.records[0]._replace(event=started), *facts]))
+    censored = None
+    try:
+        if isinstance(started.inputs, PlanInputs):
+            drive_plan(started, None, recorder, progress=False)
+        else:
+            drive_cross(started, None, matcher_of(started.inputs, matcher), recorder, progress=False)
+    except CensoredError as error:
+        censored = error.call_id
+    again = run_of(recorder.records, None, read.run_id)
+    return Replayed(again, censored, tuple(recorder.past.asked_otherwise), _differences(read.records, recorder.records))
+
+
+def _changed(started: RunStarted, changes: dict[str, Any]) -> RunStarted:
+    """The first event as it would be under other rules."""
+    if not changes:
+        return started
+    if not isinstance(started.inputs, PlanInputs):
+        fix = "read the votes of cross runs under other rules by `replay(load(...), mode)`"
+        raise SettingsError(Problem(name, "cannot be changed in a cross run", fix) for name in changes)
+    settings = started.inputs.settings
+    given = settings.model_dump() | {name: value for name, value in changes.items() if name != "mode"}
+    if "mode" in changes:
+        if settings.panel is None:
+            raise SettingsError(Problem("mode", "has no meaning: this run had no panel", "leave it out"))
+        given["panel"] = settings.panel.model_dump() | {"mode": changes["mode"]}
+    inputs = started.inputs.model_copy(update={"settings": settings_of(**given)})
+    return started.model_copy(update={"inputs": inputs})
+
+
+def _differences(recorded: Sequence[Record], again: Sequence[Record]) -> tuple[str, ...]:
+    """Derived events that came out otherwise; those that an unfinished log has not yet are no difference."""
+    old = [record for record in recorded if not isinstance(record.event, FACTS)]
+    new = [record.event for record in again if not isinstance(record.event, FACTS)]
+    return tuple(
+        f"line {record.seq}: recorded {record.event.type} {record.event}; now "
+        + (f"{event.type} {event}" if event else "nothing")
+        for record, event in zip_longest(old, new)
+        if record is not None and record.event != event
+    )

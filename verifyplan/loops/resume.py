@@ -1,0 +1,132 @@
+"""Runs taken up from their logs: read, and resumed where they were broken off or wait (SPEC E2, A4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from verifyplan.agents.base import Backend
+from verifyplan.errors import LogError, Problem, SettingsError
+from verifyplan.loops.cross import DEFAULT_MATCHER, drive_cross
+from verifyplan.loops.cross_run import CrossRun, export_artifact
+from verifyplan.loops.plan.pauses import Answer, Ask, read_answer
+from verifyplan.loops.plan.run import PlanRun
+from verifyplan.loops.plan.verify import drive_plan
+from verifyplan.loops.prepare import backend_of, versions
+from verifyplan.loops.run import Run
+from verifyplan.protocol.event import Sink
+from verifyplan.protocol.event_run import CrossInputs, PlanInputs, RunResumed, RunStarted
+from verifyplan.rules.grouping import Matcher
+from verifyplan.runlog.chain import Record
+from verifyplan.runlog.reader import read_log
+from verifyplan.runlog.recorder import Past, Recorder
+from verifyplan.runlog.writer import LogWriter
+
+
+def read_run(path: str | Path) -> Run:
+    """The run that a log holds, ended or not; nothing is called and nothing is written.
+
+    Raises LogError for a log that cannot be read or is damaged.
+    """
+    return run_of(read_log(path).records, Path(path), Path(path).stem)
+
+
+def run_of(records: Sequence[Record], path: Path | None, run_id: str) -> Run:
+    """The records of a log as a run of its kind."""
+    first = records[0].event
+    if isinstance(first, RunStarted) and first.inputs.kind == "cross":
+        artifact = path.with_suffix(".json") if path else None
+        return CrossRun(tuple(records), path, run_id, path=artifact if artifact and artifact.exists() else None)
+    return PlanRun(tuple(records), path, run_id)
+
+
+def resume(
+    path: str | Path,
+    answer: Answer | str | None = None,
+    *,
+    note: str = "",
+    backend: str | Backend | None = None,
+    root: str | Path | None = None,
+    matcher: Matcher | None = DEFAULT_MATCHER,
+    on_blocked: Ask | None = None,
+    sink: Sink | None = None,
+    progress: bool | None = None,
+) -> Run:
+    """Go on with a run that was broken off or waits: recorded replies are used, the rest is called.
+
+    No call whose reply is on disk is made again; calls that were in flight are, and the log says so. A run that
+    has ended comes back as it is.
+
+    Args:
+        path: the run log.
+        answer: to the question that the run waits with: `"acknowledge:C3"`, `"override:C3"`, `"context"`,
+            `"abort"`, or an `Answer`.
+        note: the person's words, with an answer that is a text.
+        backend: the backend that goes on; needed unless the log's is `"static"`.
+        root: where the repository lies now, if it was moved.
+        matcher: how findings were grouped, if not by the default.
+        on_blocked: answers later pauses; by default the run waits again if it was told to pause.
+        sink: told each new event as it happens.
+        progress: whether to show it; by default where somebody can see it.
+
+    Raises:
+        LogError: for a log that is damaged, in use, or does not follow from its own replies.
+        InputError: for an answer that does not fit, or one where nothing waits.
+    """
+    writer, log = LogWriter.resume(path)
+    with writer:
+        run = run_of(log.records, Path(path), Path(path).stem)
+        ended = run.events[-1].type == "run-ended"
+        asks = _asks(run, answer, note, on_blocked)
+        waits = isinstance(run, PlanRun) and run.waiting is not None
+        if ended or (waits and asks is None):
+            return _exported(run) if ended else run
+        started, past = run.started, Past(log.records)
+        speaker = _backend(started, backend, root)
+        resumed = RunResumed(dropped_bytes=log.torn_bytes, repeated=past.in_flight, versions=versions())
+        recorder = Recorder(writer, past, resumed, sink)
+        if isinstance(started.inputs, CrossInputs):
+            drive_cross(started, speaker, matcher_of(started.inputs, matcher), recorder, progress)
+        else:
+            drive_plan(started, speaker, recorder, asks, progress)
+    return _exported(read_run(path))
+
+
+def _exported(run: Run) -> Run:
+    return replace(run, path=export_artifact(run)) if isinstance(run, CrossRun) else run
+
+
+def _asks(run: Run, answer: Answer | str | None, note: str, on_blocked: Ask | None) -> Ask | None:
+    """What answers pauses: the given answer the first, `on_blocked` the later ones."""
+    if answer is None:
+        return on_blocked
+    if not isinstance(run, PlanRun) or run.waiting is None:
+        fix = "resume without an answer; `verifyplan log RUN` shows where the run stands"
+        raise LogError(Problem(str(run.log_path), "waits for no answer", fix))
+    given: list[Answer] = [read_answer(answer, note) if isinstance(answer, str) else answer]
+    return lambda pause: given.pop() if given else on_blocked(pause) if on_blocked else None
+
+
+def _backend(started: RunStarted, backend: str | Backend | None, root: str | Path | None) -> Backend:
+    """The backend that goes on; SettingsError where the log's cannot be made again from its name."""
+    name = started.backend.get("name")
+    if backend is None and name != "static":
+        fix = "pass backend=, an object that answers as the first one did"
+        raise SettingsError(Problem("backend", f"the log was written with {name!r}, which is not made by name", fix))
+    inputs = started.inputs
+    if isinstance(inputs, PlanInputs):
+        return backend_of(backend or "static", (), root or inputs.repository["root"])
+    workers: Any = started.backend.get("workers") or inputs.analysers
+    return backend_of(backend or "static", workers, root or inputs.root)
+
+
+def matcher_of(inputs: CrossInputs, matcher: Matcher | None) -> Matcher | None:
+    """The matcher that groups a recorded run's findings again; SettingsError if it is not the one it was."""
+    if not inputs.matcher:
+        return None
+    if type(matcher).__name__ != inputs.matcher:
+        fix = "pass matcher=, the one that the run was started with"
+        raise SettingsError(Problem("matcher", f"the findings were grouped by {inputs.matcher!r}", fix))
+    return matcher

@@ -1,0 +1,175 @@
+"""The events that runs of every kind share: how a run begins and ends, calls, pauses (SPEC E1).
+
+These are facts from outside, which no rule can recompute, but for `checkpoint` and `run-ended`, which rules give.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field
+
+from verifyplan.protocol.artifact import FinalState, Round2SkippedReason
+from verifyplan.protocol.base import Model
+from verifyplan.protocol.call import ReplySource, ToolUse, Usage
+from verifyplan.protocol.finding import Finding, PlanItem
+from verifyplan.protocol.iteration import ConvergenceStatus, PlanVerdict
+from verifyplan.protocol.settings import PlanSettings
+
+LOG_VERSION = 1
+"""The version of the event model; logs of older ones are read through `runlog.migrate`."""
+
+
+class CrossInputs(Model):
+    """What a cross run was given."""
+
+    kind: Literal["cross"] = "cross"
+    task_type: str = Field(description="The task type that chose the settings; empty if none was named.")
+    settings: dict[str, Any] = Field(description="The artifact's config, as resolved.")
+    analysers: tuple[str, ...] = Field(description="The roster, in order.")
+    findings: tuple[Finding, ...] = Field(description="The findings as given, before grouping.")
+    matcher: str = Field(description="How findings were grouped: the matcher's name; empty for by id alone.")
+    plan_items: tuple[PlanItem, ...] = Field(default=(), description="The plan body's items.")
+    plan_settings: dict[str, Any] | None = Field(default=None, description="planBodyVerification, if used.")
+    timeout: float | None = Field(description="Seconds that one dispatch may take; null for no limit.")
+    root: str = Field(description="The folder that cited evidence lies in.")
+
+
+class PlanInputs(Model):
+    """What a plan run was given: the plan as it was, the repository as far as it can be named, the settings."""
+
+    kind: Literal["plan"] = "plan"
+    plan_path: str = Field(description="The plan's absolute path, or a name where it was given as text.")
+    plan_name: str = Field(description="The name under which agents cite places in the plan.")
+    plan_text: str
+    plan_sha256: str
+    repository: dict[str, Any] = Field(description="Root, commit, files, and what of it could not be read.")
+    settings: PlanSettings
+
+
+class RunStarted(Model):
+    """The run's settings and inputs; everything needed to know what was asked, and to drive the run again."""
+
+    type: Literal["run-started"] = "run-started"
+    version: int = Field(default=LOG_VERSION, description="The version of the event model.")
+    task_key: str = Field(description="What the run is about; free text.")
+    inputs: Annotated[CrossInputs | PlanInputs, Field(discriminator="kind")]
+    versions: dict[str, str] = Field(description="Versions of verifyplan and Python.")
+    backend: dict[str, Any] = Field(description="What the backend says of itself: name and settings.")
+    synthetic: bool = Field(description="Whether inputs or votes were generated, not observed.")
+
+    @property
+    def cross(self) -> CrossInputs:
+        """The inputs of a cross run; TypeError if this is a run of another kind."""
+        if not isinstance(self.inputs, CrossInputs):
+            raise TypeError(f"a {self.inputs.kind} run has no inputs of a cross run")
+        return self.inputs
+
+    @property
+    def plan(self) -> PlanInputs:
+        """The inputs of a plan run; TypeError if this is a run of another kind."""
+        if not isinstance(self.inputs, PlanInputs):
+            raise TypeError(f"a {self.inputs.kind} run has no inputs of a plan run")
+        return self.inputs
+
+
+class RunResumed(Model):
+    """A process took the run up where another had left it."""
+
+    type: Literal["run-resumed"] = "run-resumed"
+    dropped_bytes: int = Field(description="Bytes of a torn last line that were dropped; 0 if it was whole.")
+    repeated: tuple[str, ...] = Field(description="Calls that were asked and had no reply on disk; made again.")
+    versions: dict[str, str] = Field(description="Versions of verifyplan and Python that go on.")
+
+
+class CallRequested(Model):
+    """An agent is about to be called."""
+
+    type: Literal["call-requested"] = "call-requested"
+    call_id: str
+    worker: str = Field(description="The agent or worker that is called.")
+    items: tuple[str, ...] = Field(default=(), description="Ids of the findings that a worker is asked about.")
+    request_sha256: str = Field(description="Digest of the whole request; equal requests were asked the same.")
+
+
+class CallReplied(Model):
+    """A reply arrived; it is recorded before anything acts on it."""
+
+    type: Literal["call-replied"] = "call-replied"
+    call_id: str
+    value: Any = Field(description="The reply as it came, not yet checked.")
+    usage: Usage
+    duration_ms: int
+    source: ReplySource
+    tools: tuple[ToolUse, ...] = Field(default=(), description="Tool calls and refusals behind the reply, in order.")
+
+
+class CallFailed(Model):
+    """A call gave no result: it erred or timed out."""
+
+    type: Literal["call-failed"] = "call-failed"
+    call_id: str
+    status: Literal["timeout", "error"]
+    reason: str = Field(description="What went wrong, in words.")
+    duration_ms: int
+
+
+AnswerKind = Literal["context", "acknowledge", "override", "abort"]
+
+
+class AnswerGiven(Model):
+    """A person's answer to a pause (SPEC A4)."""
+
+    type: Literal["answer-given"] = "answer-given"
+    pause_id: str = Field(description="The pause that it answers, such as i1/pause-1.")
+    answer: AnswerKind
+    challenge: str | None = Field(default=None, description="The challenge that is acknowledged or overridden.")
+    note: str = Field(default="", description="The person's words: the context, or the reason.")
+
+
+class Checkpoint(Model):
+    """A moment that a person should know of: a block, a stall, a contradiction, a degradation (SPEC A4, A6)."""
+
+    type: Literal["checkpoint"] = "checkpoint"
+    iteration: int
+    kind: Literal["blocked", "stall", "contradiction", "degradation"]
+    message: str
+    items: tuple[str, ...] = Field(description="Ids of what it is about.")
+    pause_id: str | None = Field(default=None, description="The pause that waits for an answer, if one does.")
+
+
+class CrossOutcome(Model):
+    """How a cross run ended (SPEC B8, B9, B10)."""
+
+    kind: Literal["cross"] = "cross"
+    final_state: FinalState
+    total_rounds: int
+    round2_skipped_reason: Round2SkippedReason
+    gate_passed: bool | None = Field(default=None, description="The plan body's gate; None without one.")
+    gating: bool | None = Field(default=None, description="False where the gate only advises.")
+
+
+EndedBy = Literal["ruling", "sizing", "user", "failures", "budget"]
+ENDED_BY: tuple[EndedBy, ...] = get_args(EndedBy)
+
+
+class PlanOutcome(Model):
+    """How a plan run ended (SPEC A3, A4, A10, A11)."""
+
+    kind: Literal["plan"] = "plan"
+    ended_by: EndedBy = Field(
+        description="What ended it: A3's ruling, a trivial plan's sizing, a person, failed agents, or a budget."
+    )
+    status: ConvergenceStatus | None = Field(description="None where a person aborted the run.")
+    verdict: PlanVerdict | None = Field(description="None where agents failed, a budget ended the run, or by abort.")
+    strong: bool = Field(default=False, description="Whether a REVISE is REVISE (strong).")
+    overridden: str | None = Field(default=None, description="The challenge that a person overrode.")
+    exit_reason: str = Field(default="", description="Why there is no verdict, or why it is not what A3 gave.")
+    score: int | None = Field(default=None, description="The final quality score, 1-10; it decides nothing.")
+
+
+class RunEnded(Model):
+    """How the run ended."""
+
+    type: Literal["run-ended"] = "run-ended"
+    outcome: Annotated[CrossOutcome | PlanOutcome, Field(discriminator="kind")]

@@ -1,0 +1,238 @@
+"""What the agents of a plan run are asked and what each answers (SPEC A1, A4-A11, G1)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field, StrictStr
+
+from verifyplan.protocol.base import Model
+from verifyplan.protocol.call import Tool
+from verifyplan.protocol.challenge import Challenge, ChallengeId, Confidence, Severity, Status
+from verifyplan.protocol.directive import Directive
+from verifyplan.protocol.iteration import ConvergenceStatus, PlanQuality, PlanVerdict
+from verifyplan.protocol.research import (
+    ContextImpact,
+    ContextSource,
+    Probability,
+    ProbedRisk,
+    SurfacedContext,
+    Unknown,
+    UnknownResolution,
+    UnknownType,
+)
+from verifyplan.protocol.vote import Classification
+
+Role = Literal[
+    "challenger",
+    "resolver",
+    "surface",
+    "probe",
+    "domain-expert",
+    "devils-advocate",
+    "synthesizer",
+    "score",
+    "audit",
+]
+ROLES: tuple[Role, ...] = get_args(Role)
+Agent = Literal["challenger", "resolver", "researcher", "domain-expert", "devils-advocate", "synthesizer"]
+
+AGENT_OF_ROLE: dict[Role, Agent] = {
+    "challenger": "challenger",
+    "resolver": "resolver",
+    "surface": "researcher",
+    "probe": "researcher",
+    "domain-expert": "domain-expert",
+    "devils-advocate": "devils-advocate",
+    "synthesizer": "synthesizer",
+    "score": "synthesizer",
+    "audit": "challenger",
+}
+"""Which of the six agents plays a role: the researcher has two modes, two agents are asked for scores, too."""
+
+
+class Moved(Model):
+    """A change of a challenge's status, as later agents see it."""
+
+    iteration: int
+    challenge: ChallengeId
+    old: Status
+    new: Status
+    resolution: str
+
+
+class PanelVote(Model):
+    """One panel worker's vote on a challenge, as the synthesizer sees it."""
+
+    worker: str
+    verdict: str
+    basis: str | None
+    explanation: str
+
+
+class PanelResult(Model):
+    """What the panel made of a challenge in this iteration (SPEC A9)."""
+
+    challenge: ChallengeId
+    classification: Classification
+    rule: str
+    votes: tuple[PanelVote, ...]
+
+
+class RoleRequest(Model):
+    """One call of one agent: the plan, all that the hub knows, and what the agent may do."""
+
+    call_id: str = Field(description="Where the call stands, such as i2/challenger.")
+    role: Role
+    iteration: int
+    max_iterations: int
+    plan_name: str = Field(description="The name under which places in the plan are cited, as plan.md in plan.md:12.")
+    plan_text: str
+    plan_quality: PlanQuality
+    domains: tuple[str, ...] = Field(description="The plan's domains, as the assessment found them.")
+    challenges: tuple[Challenge, ...] = Field(default=(), description="Every challenge that was admitted so far.")
+    overflow: tuple[Challenge, ...] = Field(default=(), description="Challenges that did not fit under the caps.")
+    evidence: dict[str, str] = Field(default={}, description="Cited places and quoted text, by challenge id.")
+    unknowns: tuple[Unknown, ...] = ()
+    contexts: tuple[SurfacedContext, ...] = ()
+    risks: tuple[ProbedRisk, ...] = ()
+    moved: tuple[Moved, ...] = Field(default=(), description="Every change of a status so far.")
+    panel: tuple[PanelResult, ...] = Field(default=(), description="This iteration's votes, for the synthesizer.")
+    directives: tuple[Directive, ...] = Field(default=(), description="What the synthesizer asked of this iteration.")
+    user_context: tuple[str, ...] = Field(default=(), description="What a person added, oldest first.")
+    unavailable: tuple[str, ...] = Field(default=(), description="What this iteration lacks, as an agent failed.")
+    may_raise: int = Field(default=0, description="How many new challenges this agent may raise.")
+    tools: dict[Tool, int] = Field(default={}, description="Tool calls allowed in this iteration, grants included.")
+    tool_pool: int = Field(default=0, description="Calls beyond those that Grep and Read share.")
+
+
+class RaisedChallenge(Model):
+    """A challenge as an agent raises it; the hub gives it an id."""
+
+    claim: StrictStr
+    concern: StrictStr
+    failure_scenario: StrictStr = ""
+    alternative: StrictStr = ""
+    severity: Severity
+    confidence: Confidence
+    evidence: StrictStr = Field(default="", description="Cited places (plan.md:12, src/a.py:3) and quoted text.")
+
+
+class RaisedUnknown(Model):
+    """A question that the challenger wants answered; the hub gives it an id."""
+
+    description: StrictStr
+    type: UnknownType
+    affects: StrictStr | None = Field(default=None, description="A challenge's id, or #1 for the first of this answer.")
+    suggested_query: StrictStr = ""
+
+
+class ChallengesAnswer(Model):
+    """What a domain expert or a devil's advocate answers."""
+
+    challenges: tuple[RaisedChallenge, ...] = ()
+
+
+class ChallengerAnswer(ChallengesAnswer):
+    """What the challenger answers: challenges, and the unknowns for the resolver."""
+
+    unknowns: tuple[RaisedUnknown, ...] = ()
+
+
+class UnknownAnswer(Model):
+    """The resolver's answer to one unknown."""
+
+    id: StrictStr
+    resolution: UnknownResolution
+    finding: Annotated[StrictStr, Field(pattern=r"^\[VERIFIED:[^|\n]+\|[^|\n]+\|[^\n]+\]$")] | None = Field(
+        default=None, description="[VERIFIED: source | finding | impact]; null only for UNRESOLVABLE."
+    )
+
+
+class ResolverAnswer(Model):
+    """What the resolver answers."""
+
+    answers: tuple[UnknownAnswer, ...] = ()
+
+
+class RaisedContext(Model):
+    """Something that the researcher surfaced; one that contradicts the plan raises a challenge."""
+
+    source: ContextSource
+    location: StrictStr
+    relevance: StrictStr
+    impact: ContextImpact
+    challenge: RaisedChallenge | None = None
+
+
+class SurfaceAnswer(Model):
+    """What the researcher answers in mode 2."""
+
+    contexts: tuple[RaisedContext, ...] = ()
+
+
+class RaisedRisk(Model):
+    """A risk that the researcher probed; from SIGNIFICANT on it raises a challenge."""
+
+    risk: StrictStr
+    trigger: StrictStr
+    cascade: StrictStr
+    probability: Probability
+    severity: Severity
+    evidence: StrictStr = ""
+    challenge: RaisedChallenge | None = None
+
+
+class ProbeAnswer(Model):
+    """What the researcher answers in mode 3."""
+
+    risks: tuple[RaisedRisk, ...] = ()
+
+
+class StatusChange(Model):
+    """What the synthesizer makes of one challenge."""
+
+    challenge: StrictStr
+    status: Status
+    resolution: StrictStr = ""
+
+
+class SynthesizerAnswer(Model):
+    """How the synthesizer settles an iteration; its own status and verdict are recorded and decide nothing."""
+
+    changes: tuple[StatusChange, ...] = ()
+    promotions: tuple[StrictStr, ...] = Field(default=(), description="Ids to be taken in from overflow.")
+    directives: tuple[Directive, ...] = Field(default=(), description="For the next iteration.")
+    status: ConvergenceStatus | None = None
+    verdict: PlanVerdict | None = None
+    question: StrictStr = Field(default="", description="What to ask the user where the plan is blocked.")
+
+
+class GivenScore(Model):
+    """One dimension's score as it was given; the rules say whether it counts (SPEC A10)."""
+
+    score: Any = None
+    evidence: Any = ""
+
+
+class ScoreAnswer(Model):
+    """Scores by dimension, from the synthesizer or, as an audit, from the challenger."""
+
+    scores: dict[str, GivenScore] = Field(default={}, description="By dimension.")
+
+
+Answer = ChallengesAnswer | ResolverAnswer | SurfaceAnswer | ProbeAnswer | SynthesizerAnswer | ScoreAnswer
+"""Any answer of an agent of a plan run."""
+
+ANSWER_OF_ROLE: dict[Role, type[Answer]] = {
+    "challenger": ChallengerAnswer,
+    "resolver": ResolverAnswer,
+    "surface": SurfaceAnswer,
+    "probe": ProbeAnswer,
+    "domain-expert": ChallengesAnswer,
+    "devils-advocate": ChallengesAnswer,
+    "synthesizer": SynthesizerAnswer,
+    "score": ScoreAnswer,
+    "audit": ScoreAnswer,
+}
+"""The schema that each role's answer must fit."""

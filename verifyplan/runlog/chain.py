@@ -1,0 +1,50 @@
+"""One line of a run log: an event with its number and time, chained by a digest to the line before (SPEC E1)."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, NamedTuple
+
+from pydantic_core import from_json, to_json
+
+from verifyplan.protocol.event import Event
+
+START = "0" * 32
+"""What stands for the digest of the line before the first."""
+
+_TAIL = len(b',"digest":"') + len(START) + len(b'"}')
+
+
+class Record(NamedTuple):
+    """An event as a log holds it: numbered from 1, stamped in UTC."""
+
+    seq: int
+    at: str
+    event: Event
+
+
+def encode(record: Record, before: str) -> tuple[bytes, str]:
+    """The line of a record, its line feed included, and the digest that the next line is chained to."""
+    head = to_json({"seq": record.seq, "at": record.at} | record.event.model_dump(mode="json"))[:-1]
+    digest = _digest(before, head)
+    return head + b',"digest":"' + digest.encode() + b'"}\n', digest
+
+
+def decode(line: bytes, before: str) -> tuple[dict[str, Any], str] | None:
+    """The JSON values of a line without its line feed, and its digest; None if it is not whole.
+
+    A line is whole if the digest that it carries is that of its bytes and the line before.
+    """
+    head, tail = line[:-_TAIL], line[-_TAIL:]
+    digest = _digest(before, head)
+    if tail != b',"digest":"' + digest.encode() + b'"}':
+        return None
+    try:
+        values = from_json(head + b"}")
+    except ValueError:
+        return None
+    return (values, digest) if isinstance(values, dict) else None
+
+
+def _digest(before: str, head: bytes) -> str:
+    return hashlib.blake2b(before.encode() + head, digest_size=len(START) // 2).hexdigest()

@@ -1,0 +1,39 @@
+"""Logs of older versions of the event model, read as the present one: the only place that knows them (SPEC E1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from verifyplan.errors import LogError, Problem
+from verifyplan.protocol.event_run import LOG_VERSION
+
+Values = dict[str, Any]
+Step = Callable[[Values], Values | None]
+"""Turns the JSON values of one event into those of the next version; None where the event is no more."""
+
+STEPS: Mapping[int, Step] = {}
+"""From each version to the next. Version 1 is the first, so there is no step yet; to change the model, raise
+`LOG_VERSION`, add a step here, and keep a small log of the version that was, in `tests/runlog/logs`."""
+
+
+def steps_from(version: object, place: str, steps: Mapping[int, Step] = STEPS, now: int = LOG_VERSION) -> list[Step]:
+    """The steps that lead from a version to the present one, in order; LogError for a version that is none."""
+    if isinstance(version, bool) or not isinstance(version, int) or not 1 <= version <= now:
+        fix = "read it with the verifyplan that wrote it, or a newer one"
+        raise LogError(Problem(place, f"has version {version!r}; this verifyplan reads 1 to {now}", fix))
+    return [steps[number] for number in range(version, now)]
+
+
+def migrate(values: Values, steps: list[Step]) -> Values | None:
+    """An event's values after all steps; None where it is no more.
+
+    >>> migrate({"type": "run-started", "version": 1}, [lambda values: values | {"version": 2}])
+    {'type': 'run-started', 'version': 2}
+    """
+    for step in steps:
+        changed = step(values)
+        if changed is None:
+            return None
+        values = changed
+    return values

@@ -1,0 +1,227 @@
+"""State of a plan run as a fold over its events; the loop itself knows nothing else (SPEC E1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from verifyplan.protocol.call import Tool, Usage
+from verifyplan.protocol.challenge import INACTIVE, UNSETTLED, Challenge
+from verifyplan.protocol.directive import Directive
+from verifyplan.protocol.event import Event
+from verifyplan.protocol.event_cross import FindingClassified, VoteCast
+from verifyplan.protocol.event_plan import (
+    AgentFailed,
+    ChallengeAdmitted,
+    ChallengeOverflowed,
+    ChallengeRaised,
+    ChallengeRefused,
+    ContextSurfaced,
+    ConvergenceEvaluated,
+    DirectiveIssued,
+    DirectiveRefused,
+    IterationClosed,
+    IterationStarted,
+    PlanAssessed,
+    PromotionRefused,
+    Restated,
+    RiskProbed,
+    ScoreDisputed,
+    ScoreGiven,
+    ScoreRefused,
+    StatusChanged,
+    StatusRefused,
+    UnknownListed,
+    UnknownResolved,
+)
+from verifyplan.protocol.event_run import (
+    AnswerGiven,
+    CallReplied,
+    Checkpoint,
+    PlanInputs,
+    PlanOutcome,
+    RunEnded,
+    RunStarted,
+)
+from verifyplan.protocol.iteration import IterationState
+from verifyplan.protocol.research import ProbedRisk, SurfacedContext, Unknown
+
+Refusal = ChallengeRefused | PromotionRefused | StatusRefused | DirectiveRefused | ScoreRefused
+
+
+@dataclass
+class PlanState:
+    """What the events of a plan run add up to; fields are filled as events come."""
+
+    started: RunStarted | None = None
+    assessed: PlanAssessed | None = None
+    iteration: int = 0
+    tightened: bool = False
+    raised: dict[str, ChallengeRaised] = field(default_factory=dict)
+    """Every challenge that has an id, as it was raised."""
+    challenges: dict[str, Challenge] = field(default_factory=dict)
+    """Every challenge with its present status, those in overflow included, in order of their ids."""
+    admitted: dict[str, int] = field(default_factory=dict)
+    """The iteration in which a challenge was admitted, in order of admission."""
+    overflow: dict[str, ChallengeOverflowed] = field(default_factory=dict)
+    """What did not fit and was not promoted since."""
+    unknowns: dict[str, Unknown] = field(default_factory=dict)
+    contexts: dict[str, SurfacedContext] = field(default_factory=dict)
+    risks: dict[str, ProbedRisk] = field(default_factory=dict)
+    surfaced_in: dict[str, int] = field(default_factory=dict)
+    """The iteration in which an unknown, context or risk came up or, for unknowns, was last answered."""
+    votes: dict[tuple[int, str], list[VoteCast]] = field(default_factory=dict)
+    classes: dict[tuple[int, str], FindingClassified] = field(default_factory=dict)
+    moves: list[StatusChanged] = field(default_factory=list)
+    directives: dict[int, list[Directive]] = field(default_factory=dict)
+    """By the iteration in which they were issued; they hold for the next."""
+    rulings: list[ConvergenceEvaluated] = field(default_factory=list)
+    checkpoints: list[Checkpoint] = field(default_factory=list)
+    answers: dict[str, AnswerGiven] = field(default_factory=dict)
+    answered_in: dict[str, int] = field(default_factory=dict)
+    """The iteration in which each pause was answered."""
+    failures: list[AgentFailed] = field(default_factory=list)
+    restated: list[Restated] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    scores: list[ScoreGiven] = field(default_factory=list)
+    disputes: list[ScoreDisputed] = field(default_factory=list)
+    iterations: list[IterationState] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    calls: int = 0
+    tools: Counter[Tool] = field(default_factory=Counter)
+    ended: RunEnded | None = None
+
+    @property
+    def inputs(self) -> PlanInputs:
+        """What the run was given; ValueError before its first event."""
+        if self.started is None:
+            raise ValueError("the run has not started: its events have no run-started")
+        return self.started.plan
+
+    @property
+    def outcome(self) -> PlanOutcome | None:
+        """How the run ended; None while it goes on or waits."""
+        return self.ended.outcome if self.ended and isinstance(self.ended.outcome, PlanOutcome) else None
+
+    @property
+    def pool(self) -> list[Challenge]:
+        """Every admitted challenge with its present status, in order of admission."""
+        return [self.challenges[name] for name in self.admitted]
+
+    @property
+    def unsettled(self) -> list[Challenge]:
+        """The admitted challenges that are OPEN or UNRESOLVED."""
+        return [challenge for challenge in self.pool if challenge.status in UNSETTLED]
+
+    @property
+    def active(self) -> int:
+        """How many challenges count against the cap of 8 (SPEC A5)."""
+        return sum(challenge.status not in INACTIVE for challenge in self.pool)
+
+    @property
+    def waiting(self) -> Checkpoint | None:
+        """The pause that waits for a person's answer; None if none does."""
+        last = next((point for point in reversed(self.checkpoints) if point.pause_id), None)
+        unanswered = last is not None and last.pause_id not in self.answers and self.ended is None
+        return last if unanswered and last is not None and last.iteration == self.iteration else None
+
+    def add(self, event: Event) -> None:
+        """Take in one more event; events that carry no state are passed over."""
+        match event:
+            case ChallengeRaised() | ChallengeAdmitted() | ChallengeOverflowed() | StatusChanged():
+                self._challenge(event)
+            case UnknownListed() | UnknownResolved() | ContextSurfaced() | RiskProbed():
+                self._research(event)
+            case VoteCast():
+                self.votes.setdefault((event.iteration, event.finding_id), []).append(event)
+            case FindingClassified():
+                self.classes[event.iteration, event.finding_id] = event
+            case CallReplied():
+                self._reply(event)
+            case _:
+                self._course(event)
+
+    def _challenge(self, event: ChallengeRaised | ChallengeAdmitted | ChallengeOverflowed | StatusChanged) -> None:
+        match event:
+            case ChallengeRaised():
+                self.raised[event.challenge.id] = event
+                self.challenges[event.challenge.id] = event.challenge
+            case ChallengeAdmitted():
+                self.admitted[event.id] = event.iteration
+                self.overflow.pop(event.id, None)
+            case ChallengeOverflowed():
+                self.overflow[event.id] = event
+            case StatusChanged():
+                self.moves.append(event)
+                changed = {"status": event.new, "resolution": event.resolution}
+                self.challenges[event.id] = self.challenges[event.id].model_copy(update=changed)
+
+    def _research(self, event: UnknownListed | UnknownResolved | ContextSurfaced | RiskProbed) -> None:
+        match event:
+            case UnknownListed():
+                self.unknowns[event.unknown.id] = event.unknown
+                self.surfaced_in[event.unknown.id] = event.iteration
+            case UnknownResolved():
+                answered = {"resolution": event.resolution, "finding": event.finding}
+                self.unknowns[event.id] = self.unknowns[event.id].model_copy(update=answered)
+                self.surfaced_in[event.id] = event.iteration
+            case ContextSurfaced():
+                self.contexts[event.context.id] = event.context
+                self.surfaced_in[event.context.id] = event.iteration
+            case RiskProbed():
+                self.risks[event.risk.id] = event.risk
+                self.surfaced_in[event.risk.id] = event.iteration
+
+    def _reply(self, event: CallReplied) -> None:
+        self.calls += 1
+        self.usage = Usage(
+            input_tokens=self.usage.input_tokens + event.usage.input_tokens,
+            output_tokens=self.usage.output_tokens + event.usage.output_tokens,
+        )
+        self.tools.update(use.tool for use in event.tools if not use.refused)
+
+    def _course(self, event: Event) -> None:
+        """How the run goes on: iterations, pauses, its end, and what is only listed."""
+        match event:
+            case RunStarted():
+                self.started = event
+            case PlanAssessed():
+                self.assessed = event
+            case IterationStarted():
+                self.iteration, self.tightened = event.iteration, event.tightened
+            case DirectiveIssued():
+                self.directives.setdefault(event.iteration, []).append(event.directive)
+            case AnswerGiven():
+                self.answers[event.pause_id] = event
+                self.answered_in[event.pause_id] = self.iteration
+            case IterationClosed():
+                self.iterations.append(event.state)
+            case RunEnded():
+                self.ended = event
+            case _ if name := _LISTED.get(type(event)):
+                getattr(self, name).append(event)
+
+
+_LISTED: dict[type, str] = {
+    ConvergenceEvaluated: "rulings",
+    Checkpoint: "checkpoints",
+    AgentFailed: "failures",
+    Restated: "restated",
+    ScoreGiven: "scores",
+    ScoreDisputed: "disputes",
+    ChallengeRefused: "refusals",
+    PromotionRefused: "refusals",
+    StatusRefused: "refusals",
+    DirectiveRefused: "refusals",
+    ScoreRefused: "refusals",
+}
+"""Events that the state only lists, and the list that each goes to."""
+
+
+def fold_plan(events: Iterable[Event]) -> PlanState:
+    """The state that the events of a plan run add up to; any prefix of a run folds, too."""
+    state = PlanState()
+    for event in events:
+        state.add(event)
+    return state

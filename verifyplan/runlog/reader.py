@@ -1,0 +1,95 @@
+"""A run log read whole: every line checked, a torn last one dropped and told (SPEC E1)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from verifyplan.errors import LogError, Problem
+from verifyplan.protocol.event import EVENT
+from verifyplan.protocol.event_run import RunStarted
+from verifyplan.runlog.chain import START, Record, decode
+from verifyplan.runlog.migrate import Step, migrate, steps_from
+
+SUFFIX = ".jsonl"
+
+
+class Log(NamedTuple):
+    """What a log holds, and what a writer needs to go on."""
+
+    records: tuple[Record, ...]
+    digest: str
+    """Of the last whole line."""
+    whole_bytes: int
+    """The length of all whole lines; what stands behind them is torn."""
+    torn_bytes: int
+    ends_in_line_feed: bool
+    lines: int
+    """Whole lines, events that are no more included."""
+
+
+def read_log(path: str | Path) -> Log:
+    """All records of a log; its last line is dropped if the process died while it was written.
+
+    Raises LogError for a file that cannot be read, holds no run, or is damaged anywhere else, naming the line.
+    Source: SPEC E1.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except (OSError, ValueError) as error:  # a path with a NUL in it is a ValueError
+        message = f"cannot be read ({getattr(error, 'strerror', None) or error})"
+        raise LogError(Problem(str(path), message, "name a run log (.jsonl)")) from None
+    return parse_log(data, str(path))
+
+
+def parse_log(data: bytes, place: str) -> Log:
+    """The same from the bytes of a log; `place` names it in errors."""
+    records: list[Record] = []
+    steps: list[Step] | None = None
+    digest, position, number = START, 0, 0
+    while position < len(data):
+        end = data.find(b"\n", position)
+        stop = len(data) if end < 0 else end
+        told = decode(data[position:stop], digest)
+        if told is None:
+            if end >= 0 or (number and decode(data[position : stop - 1], digest)):
+                raise LogError(_damage(place, number + 1))
+            break
+        number, (values, digest), position = number + 1, told, stop + (end >= 0)
+        if steps is None:
+            steps = _steps(values, place)
+        record = _record(values, number, steps, place)
+        records += [record] if record else []
+    if not records or not isinstance(records[0].event, RunStarted):
+        fix = "name a log that `verifyplan verify` or `crossverify` wrote; a run that died at once is begun anew"
+        raise LogError(Problem(place, "holds no run: it has no whole run-started line", fix))
+    return Log(tuple(records), digest, position, len(data) - position, data[position - 1 : position] == b"\n", number)
+
+
+def _steps(values: dict[str, object], place: str) -> list[Step]:
+    return steps_from(values.get("version"), place) if values.get("type") == "run-started" else []
+
+
+def _record(values: dict[str, object], number: int, steps: list[Step], place: str) -> Record | None:
+    seq, at = values.pop("seq", None), values.pop("at", None)
+    changed = migrate(values, steps)
+    if changed is None:
+        return None
+    try:
+        if seq != number or not isinstance(at, str):
+            raise ValueError(f"it is numbered {seq!r}")
+        return Record(number, at, EVENT.validate_python(changed, strict=False))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        told = f"{'/'.join(map(str, first['loc']))}: {first['msg']}"
+    except ValueError as error:
+        told = str(error)
+    fix = "read it with the verifyplan that wrote it"
+    raise LogError(Problem(f"{place}: line {number}", f"is no event of this version ({told})", fix))
+
+
+def _damage(place: str, line: int) -> Problem:
+    message = "is damaged: its digest is not that of its text and the line before"
+    return Problem(f"{place}: line {line}", message, "restore the file from a copy; what stands before is whole")

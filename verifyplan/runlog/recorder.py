@@ -1,0 +1,140 @@
+"""What a loop tells its events to: the log, the state, and whoever listens; on resume, what is recorded stands."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import get_args
+
+from verifyplan.errors import LogError, Problem
+from verifyplan.protocol.event import Event, Fact, Sink
+from verifyplan.protocol.event_run import AnswerGiven, CallFailed, CallReplied, CallRequested, RunResumed, RunStarted
+from verifyplan.runlog.chain import Record
+from verifyplan.runlog.writer import LogWriter, now
+
+Result = CallReplied | CallFailed
+"""How a call ended."""
+
+FACTS = get_args(Fact)
+
+SHOWN = 300
+"""Characters of an event that an error shows; an event may hold a whole plan."""
+
+
+class Past:
+    """What a log holds, as a loop that is driven again needs it: facts by their ids, derived events in order."""
+
+    def __init__(self, records: Sequence[Record] = ()) -> None:
+        self._facts = {key: record for record in records if (key := _key(record.event)) is not None}
+        self.derived = tuple(record for record in records if not isinstance(record.event, FACTS))
+        self.asked_otherwise: list[str] = []
+        """Calls that were answered from a reply to a request that differs, as changed rules can make it."""
+
+    def fact(self, event: Event) -> Record | None:
+        """The record of this fact, if it is on disk."""
+        key = _key(event)
+        return self._facts.get(key) if key is not None else None
+
+    def result(self, call_id: str) -> Result | None:
+        """How a call ended, if that is on disk."""
+        record = self._facts.get(("result", call_id))
+        return record.event if record and isinstance(record.event, CallReplied | CallFailed) else None
+
+    def requested(self, call_id: str) -> CallRequested | None:
+        """The request of a call, if that is on disk."""
+        record = self._facts.get(("request", call_id))
+        return record.event if record and isinstance(record.event, CallRequested) else None
+
+    def answer(self, pause_id: str) -> AnswerGiven | None:
+        """A person's answer to a pause, if that is on disk."""
+        record = self._facts.get(("answer", pause_id))
+        return record.event if record and isinstance(record.event, AnswerGiven) else None
+
+    @property
+    def in_flight(self) -> tuple[str, ...]:
+        """Calls that were asked and have no reply on disk."""
+        return tuple(name for kind, name in self._facts if kind == "request" and self.result(name) is None)
+
+
+def _key(event: Event) -> tuple[str, str] | None:
+    """What a fact is known by; None for what is derived, and for a resumption, which is no fact of the run's course."""
+    match event:
+        case RunStarted():
+            return "started", ""
+        case CallRequested():
+            return "request", event.call_id
+        case CallReplied() | CallFailed():
+            return "result", event.call_id
+        case AnswerGiven():
+            return "answer", event.pause_id
+        case _:
+            return None
+
+
+class Recorder:
+    """Numbers and stamps events, writes them, and hands them on.
+
+    With a `past`, the loop is driven again: facts that the past holds and derived events that repeat it are not
+    written twice, and a derived event that differs from the recorded one is a LogError. The first call that is made
+    again, or event that is new, is preceded by `resumed`.
+    """
+
+    def __init__(
+        self,
+        writer: LogWriter | None = None,
+        past: Past | None = None,
+        resumed: RunResumed | None = None,
+        sink: Sink | None = None,
+    ) -> None:
+        self.past = past or Past()
+        self.records: list[Record] = []
+        self.take: Sink | None = None
+        """What folds the events, if anything does; told before the sink."""
+        self._writer, self._resumed, self._sink = writer, resumed, sink
+        self._pending = deque(self.past.derived)
+
+    def announce(self) -> None:
+        """Write that the run goes on here; in a run that was not broken off, or told so already, nothing happens.
+
+        Raises LogError, before anything is asked anew, if recorded events are left that nothing led to.
+        """
+        if self._pending:
+            raise self._astray(self._pending[0], "the rules ask for a call that has no reply here")
+        if self._resumed is not None:
+            resumed = self._resumed
+            self.records.append(self._write(resumed))
+            self._resumed = None
+            if self._sink is not None:
+                self._sink(resumed)
+
+    def emit(self, event: Event) -> None:
+        """Take in one event: write it unless it is on disk, hand it to the state and to who listens."""
+        known = self._known(event)
+        if known is None:
+            self.announce()
+        self.records.append(known or self._write(event))
+        if self.take is not None:
+            self.take(event)
+        if known is None and self._sink is not None:
+            self._sink(event)
+
+    def _known(self, event: Event) -> Record | None:
+        if isinstance(event, FACTS):
+            return self.past.fact(event)
+        if not self._pending:
+            return None
+        recorded = self._pending.popleft()
+        if recorded.event != event:
+            raise self._astray(recorded, f"the rules now give {event.type} {str(event)[:SHOWN]}")
+        return recorded
+
+    def _astray(self, recorded: Record, told: str) -> LogError:
+        place = f"{self._writer.path if self._writer else 'log'}: line {recorded.seq}"
+        message = f"a {recorded.event.type} does not follow from the replies before it: {told}"
+        fix = "resume with the verifyplan, backend and settings that wrote the log"
+        return LogError(Problem(place, message, fix))
+
+    def _write(self, event: Event) -> Record:
+        if self._writer is None:
+            return Record(len(self.records) + 1, now(), event)
+        return self._writer.append(event)

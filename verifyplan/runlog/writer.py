@@ -1,0 +1,160 @@
+"""The one writer of a run log: lines are appended, facts reach the disk before anything acts on them (SPEC E1)."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self, get_args
+
+from filelock import FileLock, Timeout
+
+from verifyplan.errors import LogError, Problem
+from verifyplan.protocol.event import Event, Fact
+from verifyplan.protocol.event_run import Checkpoint, RunEnded
+from verifyplan.runlog.chain import START, Record, encode
+from verifyplan.runlog.reader import SUFFIX, Log, read_log
+
+DURABLE = (*get_args(Fact), Checkpoint, RunEnded)
+"""What is forced to the disk at once; other events follow from these and can be derived again."""
+
+NAME_BYTES = 200
+"""Longest name of a log, number and suffix left out: file systems allow 255, with those of its lock."""
+
+
+class LogWriter:
+    """Appends events to one log; a context manager that holds the only right to write it."""
+
+    def __init__(self, path: Path, lock: FileLock, log: Log | None = None) -> None:
+        self.path = path
+        self._lock = lock
+        self._file = path.open("ab", buffering=0)
+        self._digest, self._seq, self._whole = (log.digest, log.lines, log.whole_bytes) if log else (START, 0, 0)
+        self._torn = log is not None and log.torn_bytes > 0  # bytes stand behind the last whole line
+        self._lead = b"\n" if log is not None and not log.ends_in_line_feed else b""
+
+    @classmethod
+    def create(cls, folder: str | Path, name: str) -> Self:
+        """A new log `name-001.jsonl` in `folder`, or the next number that is free, for two runs at once, too.
+
+        Raises LogError if the folder cannot be written to.
+        """
+        short = name.encode()[:NAME_BYTES].decode(errors="ignore")
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            path = _fresh(Path(folder), short)
+        except OSError as error:
+            fix = "name another folder for the log, or None to write none"
+            raise LogError(Problem(str(folder), f"takes no log ({error.strerror or error})", fix)) from None
+        return cls(path, _locked(path))
+
+    @classmethod
+    def resume(cls, path: str | Path) -> tuple[Self, Log]:
+        """The writer that goes on with a log, and what the log holds; a torn last line is cut off by the next one.
+
+        Raises LogError if the log cannot be read or written, is being written already, or is damaged.
+        """
+        _expect_file(Path(path))
+        lock = _locked(Path(path))
+        try:
+            log = read_log(path)
+            return cls(Path(path), lock, log), log
+        except OSError as error:
+            _release(lock)
+            raise _unwritable(path, error) from None
+        except BaseException:
+            _release(lock)
+            raise
+
+    def append(self, event: Event, at: str | None = None) -> Record:
+        """Write an event, numbered and stamped; facts and ends are on the disk when this returns.
+
+        What an earlier call left half-written, as on a full disk, is cut off first.
+        """
+        record = Record(self._seq + 1, at or now(), event)
+        line, digest = encode(record, self._digest)
+        line = self._lead + line
+        if self._torn:
+            self._file.truncate(self._whole)
+        self._torn, written = True, 0
+        while written < len(line):  # one call but for a full disk or a signal
+            written += self._file.write(line[written:]) or 0
+        if isinstance(event, DURABLE):
+            os.fsync(self._file.fileno())
+        self._torn, self._lead, self._whole = False, b"", self._whole + len(line)
+        self._seq, self._digest = record.seq, digest
+        return record
+
+    def close(self) -> None:
+        """Give the right to write back; closing twice is fine."""
+        if not self._file.closed:
+            self._file.close()
+            _release(self._lock)
+
+    def __enter__(self) -> Self:
+        """Nothing but the writer."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it, whatever happened."""
+        self.close()
+
+
+def now() -> str:
+    """The time in UTC, to the millisecond.
+
+    >>> len(now())
+    24
+    """
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _fresh(folder: Path, name: str) -> Path:
+    """An empty file of the first number that neither a log nor an artifact has."""
+    number = 1
+    while True:
+        path = folder / f"{name}-{number:03d}{SUFFIX}"
+        with suppress(FileExistsError):
+            if not path.with_suffix(".json").exists():  # else an artifact that was written without a log
+                path.touch(exist_ok=False)
+                return path
+        number += 1
+
+
+def _expect_file(path: Path) -> None:
+    """LogError unless there is a file: a lock is taken beside a log, and never in a folder that is not there."""
+    try:
+        found = path.is_file()
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    if not found:
+        raise LogError(Problem(str(path), "is no file", "name a run log (.jsonl)"))
+
+
+def _locked(path: Path) -> FileLock:
+    """The right to write a log, by whatever links it is reached; LogError if somebody has it."""
+    real = path.resolve()
+    lock = FileLock(real.with_name(f".{real.name}.lock"), blocking=False, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        fix = "wait for the other to end, or end it; then resume"
+        raise LogError(Problem(str(path), "is being written by another run", fix)) from None
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    return lock
+
+
+def _release(lock: FileLock) -> None:
+    with suppress(OSError):  # where an open file cannot be removed, it stays and does no harm
+        Path(lock.lock_file).unlink()
+    lock.release()
+
+
+def _unwritable(path: str | Path, error: OSError) -> LogError:
+    fix = "make the log and its folder writable, or copy the log to where you may write"
+    return LogError(Problem(str(path), f"cannot be written ({error.strerror or error})", fix))
