@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from verifyplan.cli import cross, study, tables
+from verifyplan.cli import bench, cross, plan, replaying, study, tables
 from verifyplan.errors import VerifyplanError
 from verifyplan.version import VERSION
 
@@ -35,15 +35,28 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Run and study verification by agents: cross-verify findings, replay the votes, compare the modes.
+    """Run and study verification by agents: verify plans, cross-verify findings, replay the runs, compare the modes.
 
-    Exit codes: 0 done; 1 checked and found wanting; 2 bad input or usage; 3 agents failed.
+    Exit codes: 0 done; 1 checked and found wanting; 2 bad input or usage; 3 agents failed; 4 a budget ended the run;
+    30 paused; with --exit-code 10 REVISE, 20 RETHINK.
     """
 
 
-for command in (cross.demo, cross.crossverify, study.compare, study.replay, study.explain, tables.convert):
-    app.command(no_args_is_help=command is not cross.demo)(command)
+COMMANDS = (
+    plan.verify,
+    plan.resume,
+    plan.log,
+    cross.crossverify,
+    study.compare,
+    replaying.replay,
+    study.explain,
+    tables.convert,
+)
+for command in COMMANDS:
+    app.command(no_args_is_help=True)(command)
+app.command()(cross.demo)
 app.command()(tables.datasets)
+app.add_typer(bench.app, name="bench")
 
 
 def main() -> None:

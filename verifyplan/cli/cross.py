@@ -10,7 +10,7 @@ import typer
 import verifyplan as vp
 from verifyplan.agents.static import CHECKERS
 from verifyplan.errors import Problem, SettingsError
-from verifyplan.loops.run import Run
+from verifyplan.loops.cross_run import CrossRun
 from verifyplan.protocol.vote import MODES
 
 
@@ -56,6 +56,7 @@ def crossverify(
     )
     typer.echo(str(run))
     typer.echo(f"artifact: {run.path}")
+    typer.echo(f"log: {run.log_path}")
     if run.gate_passed is not None:
         advice = "" if run.gating else " (advisory)"
         typer.echo(f"plan body: {'passed' if run.gate_passed else 'failed'}{advice}")
@@ -73,7 +74,7 @@ def _roster(workers: str) -> dict[str, str]:
     return named
 
 
-def _exit_code(run: Run) -> int:
+def _exit_code(run: CrossRun) -> int:
     if run.status == "aborted-non-result":
         return 3
     return 1 if run.gating and run.gate_passed is False else 0

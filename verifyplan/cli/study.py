@@ -1,18 +1,14 @@
-"""`compare`, `replay` and `explain`: recorded votes read again."""
+"""`compare` and `explain`: recorded votes under two readings, and why a finding ended in its class."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
-import pandas as pd
 import typer
 
 import verifyplan as vp
 from verifyplan.cli.inputs import Missing, MissingBasis, Reading, Rounds, Runs, Truth, VoteColumns, read_runs
-from verifyplan.errors import InputError, Problem
-from verifyplan.files import replacing
-from verifyplan.words import counted
 
 _Basis = Literal["infer", "counter-evidence", "burden-not-met", "raise"]
 _Mode = Literal["collaborative", "adversarial", "recorded"]
@@ -55,59 +51,6 @@ def compare(
     typer.echo(str(comparison))
     if out is not None:
         typer.echo(f"report: {vp.report(comparison, out)}")
-
-
-def replay(
-    runs: Runs,
-    mode: Annotated[Reading, typer.Option(help="How the votes are read.")] = Reading.adversarial,
-    max_rounds: Rounds = None,
-    missing_basis: Missing = MissingBasis.infer,
-    columns: VoteColumns = None,
-    out: Annotated[Path | None, typer.Option(help="Write all findings to this .csv or .parquet.")] = None,
-) -> None:
-    """Judge recorded votes again under another mode, number of rounds or reading of missing bases.
-
-    \b
-    Examples:
-    verifyplan replay runs --mode adversarial --max-rounds 2
-    verifyplan replay stdlib-claims/collaborative --missing-basis burden-not-met --out replayed.csv
-    """
-    table = vp.replay(
-        read_runs(runs, columns=columns),
-        mode.value,
-        max_rounds=max_rounds,
-        missing_basis=missing_basis.value,
-    )
-    typer.echo(f"{counted(len(table), 'finding')}, read as {mode.value}")
-    for name, count in table["classification"].value_counts(sort=False).items():
-        typer.echo(f"{name:>18}: {count}")
-    filled = counted(int(table["filled_bases"].sum()), "missing basis")
-    typer.echo(f"{int(table['censored'].sum())} censored; filled in: {filled}")
-    if out is not None:
-        _write(table, out)
-        typer.echo(f"findings: {out}")
-    differing = table[
-        table["recorded"].notna() & (table["recorded"].astype(str) != table["classification"].astype(str))
-    ]
-    if mode is Reading.recorded and len(differing):
-        first = differing.iloc[0]
-        typer.echo(
-            f"{counted(len(differing), 'recorded class')} differ from what the votes give, the first is "
-            f"{first['finding_id']} of {first['run_id']}: {first['recorded']}, not {first['classification']}",
-            err=True,
-        )
-        raise typer.Exit(1)
-
-
-def _write(table: pd.DataFrame, path: Path) -> None:
-    if path.suffix not in (".csv", ".parquet"):
-        fix = "name a .csv or .parquet file"
-        raise InputError(Problem("--out", f"{path.suffix or 'no suffix'!r} is no known table", fix))
-    with replacing(path) as temporary:
-        if path.suffix == ".csv":
-            table.to_csv(temporary, index=False)
-        else:
-            table.to_parquet(temporary, index=False)
 
 
 def explain(

@@ -1,0 +1,3 @@
+module example.com/waybill/poller
+
+go 1.22

@@ -1,0 +1,3 @@
+"""Waybill: where is my parcel?"""
+
+__version__ = "1.6.0"

@@ -1,0 +1,1 @@
+"""Routes. Handlers check who asks, call a service, and shape the answer."""

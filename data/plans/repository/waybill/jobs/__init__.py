@@ -1,0 +1,1 @@
+"""Scheduled jobs, each run as a module: python -m waybill.jobs.purge."""

@@ -1,0 +1,1 @@
+"""What the product does; the only code besides the jobs that speaks SQL."""

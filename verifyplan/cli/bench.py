@@ -1,0 +1,47 @@
+"""`bench plans`: a backend scored on the labelled plans."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import verifyplan as vp
+from verifyplan.files import replacing
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Score a backend on labelled data.")
+
+
+@app.callback()
+def _bench() -> None:
+    """Score a backend on labelled data."""
+
+
+@app.command()
+def plans(
+    held_out: Annotated[
+        bool | None, typer.Option(help="Only the plans that nothing may be tuned on, or only the others.")
+    ] = None,
+    log_dir: Annotated[Path | None, typer.Option(help="Keep the run logs here.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the tables here, as CSV.")] = None,
+) -> None:
+    """Verify every labelled plan offline: detection by kind, false alarms, verdicts, calls, tokens, time.
+
+    \b
+    Examples:
+    verifyplan bench plans
+    verifyplan bench plans --held-out --out out/bench
+    """
+    bench = vp.bench_plans(held_out=held_out, log_dir=log_dir)
+    tables = bench.detection
+    shown = tables.by_kind.assign(**{name: tables.by_kind[name].map("{:.0%}".format) for name in ("rate", "low", "high")})
+    typer.echo(shown.to_string(index=False))
+    for _, alarm in tables.alarms.iterrows():
+        typer.echo(f"on sound {alarm['plan']}: {alarm['severity']} {alarm['place']}: {alarm['concern']}")
+    typer.echo(str(bench))
+    if out is not None:
+        for name in ("defects", "by_kind", "alarms", "verdicts", "cost"):
+            with replacing(out / f"{name}.csv") as temporary:
+                getattr(tables, name).to_csv(temporary, index=False)
+        typer.echo(f"tables: {out}")

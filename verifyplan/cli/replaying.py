@@ -1,0 +1,129 @@
+"""`replay`: recorded votes read again, and recorded runs driven again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+import typer
+
+import verifyplan as vp
+from verifyplan.cli.inputs import Missing, MissingBasis, Reading, Rounds, Runs, VoteColumns, read_runs
+from verifyplan.cli.plan import PolicyName
+from verifyplan.errors import InputError, Problem
+from verifyplan.files import replacing
+from verifyplan.loops.plan.run import PlanRun
+from verifyplan.runlog.reader import SUFFIX
+from verifyplan.words import counted
+
+SHOWN = 20
+"""Differences that are printed; a run that differs everywhere must not fill the screen."""
+
+
+def replay(
+    runs: Runs,
+    mode: Annotated[
+        Reading | None, typer.Option(help="How votes are read; adversarial if left out, of a plan run as it was.")
+    ] = None,
+    max_rounds: Rounds = None,
+    missing_basis: Missing = MissingBasis.infer,
+    columns: VoteColumns = None,
+    policy: Annotated[PolicyName | None, typer.Option(help="Of a plan run: another policy.")] = None,
+    max_iterations: Annotated[int | None, typer.Option(min=1, help="Of a plan run: another last iteration.")] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Drive one logged run again; exit with 1 if its events differ.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Write all findings to this .csv or .parquet.")] = None,
+) -> None:
+    """Judge recorded votes again under other rules; or drive a logged plan run again, as far as its replies reach.
+
+    \b
+    Examples:
+    verifyplan replay runs --mode adversarial --max-rounds 2
+    verifyplan replay stdlib-claims/collaborative --missing-basis burden-not-met --out replayed.csv
+    verifyplan replay runs/PLAN-001.jsonl --policy deliberate
+    verifyplan replay runs/PLAN-001.jsonl --check
+    """
+    if check or policy is not None or max_iterations is not None or _is_plan_log(runs):
+        _drive(runs, mode, policy, max_iterations, check)
+    else:
+        _read_again(runs, mode or Reading.adversarial, max_rounds, missing_basis, columns, out)
+
+
+def _is_plan_log(runs: list[str]) -> bool:
+    path = Path(runs[0])
+    return len(runs) == 1 and path.suffix == SUFFIX and path.is_file() and isinstance(vp.read_run(path), PlanRun)
+
+
+def _drive(
+    runs: list[str], mode: Reading | None, policy: PolicyName | None, max_iterations: int | None, check: bool
+) -> None:
+    if len(runs) != 1 or Path(runs[0]).suffix != SUFFIX:
+        fix = "name one run log (.jsonl), as `verifyplan verify` wrote it"
+        raise InputError(Problem("runs", "--check, --policy and --max-iterations drive one logged run", fix))
+    told = None if mode in (None, Reading.recorded) else mode.value
+    if check and (told or policy or max_iterations):
+        fix = "leave out --mode, --policy and --max-iterations"
+        raise InputError(Problem("--check", "drives the run under its own rules", fix))
+    again = vp.replay_run(
+        Path(runs[0]),
+        policy=policy.value if policy else None,
+        max_iterations=max_iterations,
+        mode=told,  # type: ignore[arg-type]  # recorded, the third reading, is None here
+    )
+    typer.echo(str(again))
+    if check and again.same:
+        typer.echo("the recorded replies give the recorded events again")
+    else:
+        typer.echo(f"{counted(len(again.differences), 'event')} of the log came out otherwise")
+        for line in again.differences[:SHOWN]:
+            typer.echo(f"  {line[:200]}")
+    if check and not again.same:
+        raise typer.Exit(1)
+
+
+def _read_again(
+    runs: list[str],
+    mode: Reading,
+    max_rounds: int | None,
+    missing_basis: MissingBasis,
+    columns: str | None,
+    out: Path | None,
+) -> None:
+    table = vp.replay(
+        read_runs(runs, columns=columns),
+        mode.value,
+        max_rounds=max_rounds,
+        missing_basis=missing_basis.value,
+    )
+    typer.echo(f"{counted(len(table), 'finding')}, read as {mode.value}")
+    for name, count in table["classification"].value_counts(sort=False).items():
+        typer.echo(f"{name:>18}: {count}")
+    filled = counted(int(table["filled_bases"].sum()), "missing basis")
+    typer.echo(f"{int(table['censored'].sum())} censored; filled in: {filled}")
+    if out is not None:
+        _write(table, out)
+        typer.echo(f"findings: {out}")
+    differing = table[
+        table["recorded"].notna() & (table["recorded"].astype(str) != table["classification"].astype(str))
+    ]
+    if mode is Reading.recorded and len(differing):
+        first = differing.iloc[0]
+        typer.echo(
+            f"{counted(len(differing), 'recorded class')} differ from what the votes give, the first is "
+            f"{first['finding_id']} of {first['run_id']}: {first['recorded']}, not {first['classification']}",
+            err=True,
+        )
+        raise typer.Exit(1)
+
+
+def _write(table: pd.DataFrame, path: Path) -> None:
+    if path.suffix not in (".csv", ".parquet"):
+        fix = "name a .csv or .parquet file"
+        raise InputError(Problem("--out", f"{path.suffix or 'no suffix'!r} is no known table", fix))
+    with replacing(path) as temporary:
+        if path.suffix == ".csv":
+            table.to_csv(temporary, index=False)
+        else:
+            table.to_parquet(temporary, index=False)
