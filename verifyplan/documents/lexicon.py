@@ -1,0 +1,82 @@
+"""Finding the words and phrases of many lists in a text at once; linear in the length of the text."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+_TOKEN = re.compile(r"[^\W_]+|\?{3}")
+_JOINTS = frozenset(["", "/", ".", "-", "_", "'", "\u2019"])
+_WIDEST = 40
+
+
+class Match(NamedTuple):
+    """A phrase of a list that stands in a text: the list, the words as they were found, and their place."""
+
+    group: str
+    words: str
+    start: int
+    end: int
+
+
+class _Phrase(NamedTuple):
+    group: str
+    tokens: tuple[str, ...]
+
+
+class Lexicon:
+    """Lists of phrases, by name. A phrase is found as whole words in any case, its last one with a plural s or without.
+
+    The words of a phrase may be joined by white space, slash, dot, hyphen, underscore or apostrophe. Where phrases
+    of one list overlap, the one that begins first is found, then the longest. A word that a hyphen or underscore
+    ties to a further word is a part of that, and no word.
+
+    >>> words = Lexicon({"api": ["api", "api key"], "ci": ["ci/cd"]})
+    >>> [found.words for found in words.find("APIs, an API key, CI/CD; no capital, no non-api")]
+    ['apis', 'api key', 'ci/cd']
+    """
+
+    def __init__(self, lists: Mapping[str, Iterable[str]]) -> None:
+        self._starting: defaultdict[str, list[_Phrase]] = defaultdict(list)
+        for group, phrases in lists.items():
+            for phrase in phrases:
+                tokens = tuple(_TOKEN.findall(phrase.lower()))
+                for ending in ("", "s"):
+                    forms = (*tokens[:-1], tokens[-1] + ending)
+                    self._starting[forms[0]].append(_Phrase(group, forms))
+        for started in self._starting.values():
+            started.sort(key=lambda phrase: -len(phrase.tokens))
+
+    def find(self, text: str) -> Iterator[Match]:
+        """The phrases that stand in a text, in the order in which they begin."""
+        tokens = [(matched.group().lower(), matched.start(), matched.end()) for matched in _TOKEN.finditer(text)]
+        taken: dict[str, int] = {}
+        for at, (word, start, _) in enumerate(tokens):
+            if word not in self._starting:
+                continue
+            for phrase in self._starting[word]:
+                end = tokens[min(at + len(phrase.tokens), len(tokens)) - 1][2]
+                if start >= taken.get(phrase.group, 0) and _stands(phrase, tokens, at, text):
+                    taken[phrase.group] = end
+                    yield Match(phrase.group, " ".join(text[start:end].lower().split()), start, end)
+
+
+def _stands(phrase: _Phrase, tokens: list[tuple[str, int, int]], at: int, text: str) -> bool:
+    """Whether a phrase whose first word is found goes on and ends there, as words of its own."""
+    last = at + len(phrase.tokens) - 1
+    if last >= len(tokens):
+        return False
+    for offset in range(1, len(phrase.tokens)):
+        between = text[tokens[at + offset - 1][2] : tokens[at + offset][1]]
+        joined = len(between) <= _WIDEST and between.strip() in _JOINTS
+        if tokens[at + offset][0] != phrase.tokens[offset] or not joined:
+            return False
+    return not (_tied(text, tokens[at][1] - 1, -1) or _tied(text, tokens[last][2], 1))
+
+
+def _tied(text: str, at: int, step: int) -> bool:
+    """Whether a hyphen or underscore at a place ties a word to one beyond it."""
+    beyond = at + step
+    return 0 <= at < len(text) and text[at] in "-_" and 0 <= beyond < len(text) and text[beyond].isalnum()
