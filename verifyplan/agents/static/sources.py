@@ -10,17 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from verifyplan.errors import InputError
-from verifyplan.files import decode
-
-LARGEST = 2_000_000
-"""Bytes above which a cited file is not read."""
+from verifyplan.agents.repository.reading import LARGEST as LARGEST
+from verifyplan.agents.repository.reading import UnreadableError as UnreadableError
+from verifyplan.agents.repository.reading import read_lines as read_lines
 
 _PARSING = threading.Lock()  # the filter of warnings belongs to the whole process
-
-
-class UnreadableError(Exception):
-    """A cited file cannot be read; the text says why, as part of a sentence."""
 
 
 @dataclass(frozen=True)
@@ -95,39 +89,3 @@ class Sources:
 
 def _size(source: Source) -> int:
     return sum(map(len, source.lines))
-
-
-def read_lines(root: Path, path: str) -> tuple[str, ...]:
-    """The lines of a file under `root`, as Python numbers them; UnreadableError as in `Sources.open`."""
-    try:
-        data = _read(root, path)
-        text = decode(data, path)
-    except InputError:
-        raise UnreadableError(f"{path} is not UTF-8 text") from None
-    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a loop of links before Python 3.13
-        raise UnreadableError(f"{path} cannot be opened ({_reason(error)})") from None
-    return tuple(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
-
-
-def _read(root: Path, path: str) -> bytes:
-    target = (root / path).resolve(strict=True)
-    if not target.is_relative_to(root.resolve(strict=True)):
-        raise UnreadableError(f"{path} lies outside the folder that may be read")
-    if not target.is_file():
-        raise UnreadableError(f"{path} is no ordinary file")
-    with target.open("rb") as file:
-        data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise UnreadableError(f"{path} is larger than {LARGEST:,} bytes")
-    if b"\0" in data:
-        raise UnreadableError(f"{path} is a binary file")
-    return data
-
-
-def _reason(error: Exception) -> str:
-    """Why in words, without the resolved path, which is nobody's business."""
-    if isinstance(error, FileNotFoundError):
-        return "it does not exist"
-    if isinstance(error, RuntimeError):
-        return "its links lead in a circle"
-    return (error.strerror or type(error).__name__) if isinstance(error, OSError) else "it is no valid path"
