@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,13 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "list.json").write_text("[]")
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def saved_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Saved tables of a run named `ok`, to copy."""
+    (path := tmp_path_factory.mktemp("once") / "ok.json").write_bytes(as_bytes(sound()))
+    return load(path).save(path.parent / "saved")
 
 
 @pytest.mark.parametrize("strict", [True, False])
@@ -146,8 +154,8 @@ def test_a_file_without_the_right_to_read_is_an_error(folder, monkeypatch):
         *(("votes", damage) for damage in ("empty", "cut", "folder")),
     ],
 )
-def test_damaged_saved_tables_name_the_file(folder, table, damage):
-    load(folder / "ok.json").save(folder / "saved")
+def test_damaged_saved_tables_name_the_file(folder, saved_once, table, damage):
+    shutil.copytree(saved_once, folder / "saved")
     path = folder / "saved" / f"{table}.parquet"
     data = path.read_bytes()
     path.unlink()

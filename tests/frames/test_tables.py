@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from artifacts import as_bytes, sound
+from plan_story import records, whole
 
 from verifyplan.errors import TableError
 from verifyplan.frames.artifact import parse_artifact
 from verifyplan.frames.columns import KEYS, TABLES, documentation, typed
 from verifyplan.frames.load import load
+from verifyplan.frames.logs import tables_of
 from verifyplan.frames.tables import Source, discoverers, to_tables
 from verifyplan.frames.votes import from_votes
 from verifyplan.protocol.artifact import Artifact, ArtifactFinding
@@ -25,6 +27,7 @@ def a_finding(**values: object) -> ArtifactFinding:
     return ArtifactFinding.model_validate({"findingId": "F", **values})
 
 
+PLAN_RUN = tables_of(records(whole()), "run")
 SOURCES = {
     "artifacts": lambda _: to_tables([a_run()]),
     "no artifact": lambda _: to_tables([]),
@@ -35,6 +38,8 @@ SOURCES = {
     "no votes": lambda _: from_votes(pd.DataFrame(columns=["i", "w", "v"]), item="i", worker="w", verdict="v"),
     "saved": lambda folder: load(to_tables([a_run()]).save(folder)),
     "saved empty": lambda folder: load(to_tables([]).save(folder)),
+    "a plan's log": lambda _: PLAN_RUN,
+    "a saved plan's log": lambda folder: load(PLAN_RUN.save(folder)),
     "selected": lambda _: to_tables([a_run()]).select([]),
 }
 
@@ -75,7 +80,7 @@ def test_the_rows_of_an_artifact():
     assert tables.votes[["finding_id", "iteration", "round", "worker", "disagree_basis"]].astype(object).replace(
         np.nan, None
     ).to_numpy().tolist() == [["F-2", 0, 1, "cy", "counter-evidence"], ["F-2", 0, 1, "bob", None]]
-    assert tables.rounds.iloc[0].tolist() == ["run", 1, 1, 0, 1]
+    assert tables.rounds.iloc[0].tolist() == ["run", 0, 1, 1, 0, 1]
     assert tables.dispatches[["worker", "status", "duration_ms", "skipped_reason"]].astype(object).replace(
         np.nan, None
     ).to_numpy().tolist() == [
@@ -187,7 +192,8 @@ def test_other_columns_stay_behind_the_declared_ones_and_the_input_is_unchanged(
     given = pd.DataFrame({"note": ["n"], "round": [1], "run_id": ["r"]}, index=[7])
     before = given.copy(deep=True)
     frame = typed("rounds", given)
-    assert list(frame)[:2] == ["run_id", "round"]
+    assert list(frame)[:3] == ["run_id", "iteration", "round"]
+    assert frame["iteration"].tolist() == [0]  # as tables were before there were plan runs
     assert list(frame)[-1] == "note"
     pd.testing.assert_frame_equal(given, before)
 

@@ -21,7 +21,7 @@ from verifyplan.frames.runset import RunSet, expect_runs
 from verifyplan.protocol.vote import CLASSIFICATIONS, MissingBasis
 from verifyplan.words import counted
 
-_KEY = ["run_id", "finding_id"]
+_KEY = ["run_id", "iteration", "finding_id"]
 
 
 def compare(
@@ -43,7 +43,8 @@ def compare(
 
     Args:
         runs: the first set; its findings' order is kept.
-        other: the second set, paired by run and finding id where run ids agree, else by finding id alone.
+        other: the second set, paired by run and finding id where run ids agree, else by finding id alone; a panel's
+            votes by iteration, too.
         a: how the first is read: `collaborative`, `adversarial` or `recorded`.
         b: how the second is read.
         max_rounds: rounds allowed in both readings; None takes each run's own.
@@ -107,9 +108,9 @@ def _paired(left: pd.DataFrame, right: pd.DataFrame, *, paired: bool) -> tuple[p
     """One row a finding with both readings; findings that only one set has are left out and told."""
     key = _KEY
     if paired and not set(left["run_id"]) & set(right["run_id"]):
-        key = ["finding_id"]
+        key = ["iteration", "finding_id"]
         for name, side in (("first", left), ("second", right)):
-            twice = side.loc[side["finding_id"].duplicated(), "finding_id"]
+            twice = side.loc[side.duplicated(key), "finding_id"]
             if len(twice):
                 message = f"{twice.iloc[0]!r} stands in several runs of the {name} set, and no run id is in both sets"
                 fix = (
@@ -122,7 +123,7 @@ def _paired(left: pd.DataFrame, right: pd.DataFrame, *, paired: bool) -> tuple[p
     if paired and both.empty:
         raise InputError(Problem("runs", "the two sets share no finding", "give two runs over the same finding ids"))
     _refuse_other_claims(both)
-    both.insert(4, "truth", both["truth_a"].fillna(both["truth_b"]))
+    both.insert(5, "truth", both["truth_a"].fillna(both["truth_b"]))
     both = both.drop(columns=["truth_a", "truth_b", "summary_b"])
     notes = []
     lost = len(left) + len(right) - 2 * len(both)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
 import pandas as pd
 
+from verifyplan.analysis.iterations import at_iteration
 from verifyplan.analysis.replay import Reading, replay
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.runset import RunSet, expect_runs
@@ -63,6 +64,7 @@ def explain(
     *,
     max_rounds: int | None = None,
     missing_basis: MissingBasis = "infer",
+    iteration: int | None = None,
 ) -> Explanation:
     """Say which rule gave a finding its class, on which tally and which votes, under a mode.
 
@@ -73,6 +75,8 @@ def explain(
         mode: `collaborative`, `adversarial`, or None for the run's own.
         max_rounds: as in `replay`.
         missing_basis: as in `replay`.
+        iteration: of a plan run, the iteration whose votes are explained; by default the last in which the
+            challenge was voted on.
 
     Raises:
         InputError: for a finding that is in no run or in several; names what there is.
@@ -81,7 +85,8 @@ def explain(
     one = runs.select([_run_of(runs, finding_id, run_id)])
     findings = one.findings[one.findings["finding_id"] == finding_id]
     votes = one.votes[one.votes["finding_id"] == finding_id].reset_index(drop=True)
-    alone = RunSet(one.runs, findings, votes, one.rounds, one.dispatches)
+    alone = at_iteration(replace(one, findings=findings, votes=votes), iteration)
+    votes = alone.votes
     table = replay(alone, mode or "recorded", max_rounds=max_rounds, missing_basis=missing_basis)
     if table.empty:
         fix = "read its class in the table `findings`; plan items have rules of their own (SPEC B10)"
@@ -116,6 +121,8 @@ def _words(row: dict[str, Any], votes: pd.DataFrame, finding: pd.Series[Any], mo
     lines = [f"{row['finding_id']} in run {row['run_id']}, read as {told}: {row['classification']}"]
     if isinstance(row["summary"], str):
         lines.append(f"  Claim: {_one_line(row['summary'])}")
+    if row["iteration"]:
+        lines.append(f"  Votes of iteration {row['iteration']}.")
     if finding["discoverers"]:
         lines.append(f"  Found by: {', '.join(finding['discoverers'])}")
     when = f" in round {row['decided_round']}" if row["decided_round"] else ""

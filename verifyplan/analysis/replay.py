@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, check_settings, judge
+from verifyplan.analysis.iterations import FINDING, last_iteration
 from verifyplan.analysis.tally import ballots
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.runset import RunSet, expect_runs
@@ -18,8 +19,9 @@ from verifyplan.words import did_you_mean
 Reading = Literal["collaborative", "adversarial", "recorded"]
 READINGS: tuple[str, ...] = (*MODES, "recorded")
 
-_KEY = ["run_id", "finding_id"]
+_KEY = ["run_id", "iteration", "finding_id"]
 _TOLD = ["run_id", "finding_id", "summary", "category", "truth"]
+_JUDGED = ["classification", "decided_round", "rule", "censored", "filled_bases"]
 
 
 def replay(
@@ -29,7 +31,8 @@ def replay(
 
     A finding that nobody was asked about (found by all, or with votes switched off) keeps its class, by the
     rule `round-0`. The items of a plan body are left out: they have rules of their own (SPEC B10). A replay
-    isolates the effect of the rule; the effect of the prompt needs two real runs (`compare`, paired).
+    isolates the effect of the rule; the effect of the prompt needs two real runs (`compare`, paired). A challenge on
+    which a panel voted in several iterations is judged, and has a row, in each.
 
     Args:
         runs: what `load` or `from_votes` gave.
@@ -38,8 +41,9 @@ def replay(
         missing_basis: see `classify`.
 
     Returns:
-        One row a finding, in the order of `runs.findings`: `run_id, finding_id, summary, category, truth, recorded`
-        (the class that the run gave), `classification, decided_round, rule, censored, filled_bases`.
+        One row a finding and iteration (0 in cross runs), in the order of `runs.findings`: `run_id, iteration,
+        finding_id, summary, category, truth, recorded` (the class that the run gave), `classification,
+        decided_round, rule, censored, filled_bases`.
 
     Raises:
         SettingsError, TableError: as `classify`.
@@ -63,14 +67,23 @@ def replay(
         for one_mode, rows in _by_mode(findings, mode)
         if rows.any()
     ]
-    columns = ["classification", "decided_round", "rule", "censored", "filled_bases"]
-    table = pd.concat(judged) if judged else pd.DataFrame(columns=[*_KEY, *columns])
-    out = (
-        findings[_TOLD]
-        .assign(recorded=findings["classification"].astype(CLASS_TYPE))
-        .merge(table[[*_KEY, *columns]], on=_KEY, how="left")
-    )
-    return _settled_at_once(out, findings["classification"])
+    table = pd.concat(judged) if judged else pd.DataFrame(columns=[*_KEY, *_JUDGED])
+    told = findings[[*_TOLD, "classification"]].rename(columns={"classification": "recorded"})
+    out = told.merge(table[[*_KEY, *_JUDGED]], on=FINDING, how="left")
+    out.insert(1, "iteration", out.pop("iteration").fillna(0).astype("int64"))
+    return _settled_at_once(out.assign(recorded=_recorded(out, runs)))
+
+
+def _recorded(table: pd.DataFrame, runs: RunSet) -> pd.Series:
+    """The class that each run gave in each iteration; `findings` tells that of the last, the history all."""
+    own = table["recorded"].astype(CLASS_TYPE)
+    if not table["iteration"].any():
+        return own
+    last = table.groupby(FINDING, sort=False)["iteration"].transform("max")
+    given = runs.challenge_history[runs.challenge_history["event"].eq("classified").to_numpy(dtype=bool)]
+    given = given.rename(columns={"challenge_id": "finding_id", "classification": "given"})
+    classes = table[_KEY].merge(given[[*_KEY, "given"]].drop_duplicates(_KEY, keep="last"), on=_KEY, how="left")
+    return classes["given"].astype("object").fillna(own.astype("object").where(table["iteration"].eq(last)))
 
 
 def _by_mode(findings: pd.DataFrame, mode: Reading) -> list[tuple[Literal["collaborative", "adversarial"], pd.Series]]:
@@ -88,12 +101,13 @@ def _judged(
     max_rounds: int | None,
     missing_basis: MissingBasis,
 ) -> pd.DataFrame:
-    keys = findings[_KEY]
-    votes = runs.votes.merge(keys, on=_KEY) if len(keys) < len(runs.findings) else runs.votes
+    keys = findings[FINDING]
+    votes = runs.votes.merge(keys, on=FINDING) if len(keys) < len(runs.findings) else runs.votes
     imported = bool(runs.runs["kind"].eq("votes").any())  # only an artifact says that a round had no votes
     cast = ballots(votes, gaps_allowed=not imported)
-    told = cast.findings[_KEY].merge(findings, on=_KEY, how="left")
-    recorded = told["n_rounds"].to_numpy(dtype="float64", na_value=0).astype(np.int64)
+    told = cast.findings[_KEY].merge(findings, on=FINDING, how="left")
+    known = told["n_rounds"].where(told["iteration"].eq(last_iteration(cast.findings)))  # it is of the last one alone
+    recorded = known.to_numpy(dtype="float64", na_value=0).astype(np.int64)
     cast = replace(cast, recorded=np.maximum(cast.recorded, recorded))
     own = told["effective_max_rounds"]
     allowed = own.to_numpy(dtype="float64", na_value=np.nan) if max_rounds is None else np.full(len(own), max_rounds)
@@ -101,12 +115,13 @@ def _judged(
     return judge(votes, cast, mode, allowed, missing_basis)
 
 
-def _settled_at_once(table: pd.DataFrame, recorded: pd.Series) -> pd.DataFrame:
+def _settled_at_once(table: pd.DataFrame) -> pd.DataFrame:
     """Findings without votes keep the recorded class, by the rule `round-0`."""
     without = table["rule"].isna().to_numpy()
-    classes = table["classification"].astype(CLASS_TYPE)
-    classes[without] = recorded.astype(CLASS_TYPE).to_numpy()[without]
+    recorded, classes = table["recorded"].astype(CLASS_TYPE), table["classification"].astype(CLASS_TYPE)
+    classes[without] = recorded.to_numpy()[without]
     return table.assign(
+        recorded=recorded,
         classification=classes,
         decided_round=table["decided_round"].fillna(0).astype("int64"),
         rule=table["rule"].astype(RULE_TYPE).fillna("round-0"),

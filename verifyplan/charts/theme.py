@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 
 import altair as alt
 
+from verifyplan.protocol.challenge import Severity
 from verifyplan.protocol.vote import CLASSIFICATIONS, Classification
 
 Mark = Literal[
@@ -61,6 +62,16 @@ MARK_LETTERS: dict[Mark, str] = {
     "verification-error": "E",
     "discovered": "•",
 }
+STATE_COLORS: dict[str, str] = {
+    "OPEN": VERMILLION,
+    "UNRESOLVED": ORANGE,
+    "RESOLVED": BLUE,
+    "DEFERRED": SKY,
+    "WITHDRAWN": "#6b7178",
+    "overflow": PAPER,
+}
+"""Where a challenge stands: oranges for what is unsettled, blues and grey for what is settled."""
+SEVERITY_COLORS: dict[Severity, str] = {"BLOCKING": VERMILLION, "SIGNIFICANT": ORANGE, "MINOR": SKY}
 READING_COLORS = (INK, GREEN, PURPLE, GREY)
 READING_SHAPES = ("circle", "diamond", "square", "triangle-up")
 READING_DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
@@ -74,6 +85,11 @@ def class_colors() -> alt.Scale:
 def mark_colors() -> alt.Scale:
     """The scale from kinds of vote to their colours."""
     return alt.Scale(domain=list(MARK_COLORS), range=list(MARK_COLORS.values()))
+
+
+def state_colors() -> alt.Scale:
+    """The scale from a challenge's states to their colours."""
+    return alt.Scale(domain=list(STATE_COLORS), range=list(STATE_COLORS.values()))
 
 
 def reading_colors(labels: list[str]) -> alt.Scale:

@@ -3,87 +3,92 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
 
-import fsspec
 import pandas as pd
-import pyarrow as pa
 
 from verifyplan.errors import InputError, Problem, TableError
+from verifyplan.frames.addresses import ARTIFACT, LOG, RunFile, find_all, together
 from verifyplan.frames.artifact import parse_artifact
-from verifyplan.frames.columns import typed
-from verifyplan.frames.runset import TABLE_NAMES, RunSet, concat, no_errors
-from verifyplan.frames.tables import Source, to_tables
+from verifyplan.frames.logs import log_rows
+from verifyplan.frames.rows import Rows, assemble
+from verifyplan.frames.runset import RunSet, concat, no_errors
+from verifyplan.frames.saved import read_saved
+from verifyplan.frames.tables import Source, artifact_rows
 from verifyplan.progress import progress as progress_bar
+from verifyplan.runlog.reader import parse_log
 
 Address = str | os.PathLike[str]
-_GLOB = frozenset("*?[")
-
-
-_Failure = tuple[str, InputError]
-
-
-class _File(NamedTuple):
-    """One file to read: where it is, and the folder that run ids are told from."""
-
-    system: Any
-    path: str
-    root: str
-
-    @property
-    def run_id(self) -> str:
-        return PurePosixPath(_relative(self.path, self.root)).with_suffix("").as_posix()
-
 
 MANY_FILES = 200
 """From so many files on, loading takes seconds and shows a bar."""
+MOST_BYTES = 512 * 2**20
+"""A run file that is larger is refused; no run comes near it."""
 
-
-class _Found(NamedTuple):
-    """What stands at an address: artifact files, or a folder of saved tables and its file system."""
-
-    files: list[_File]
-    tables: tuple[Any, str] | None = None
+_Failure = tuple[str, InputError]
+T = TypeVar("T")
 
 
 def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: bool | None = None) -> RunSet:
-    """Runs as tables, from state artifacts (`.json`) or from tables that `RunSet.save` wrote.
+    """Runs as tables, from run logs (`.jsonl`), state artifacts (`.json`) or tables that `RunSet.save` wrote.
 
-    `paths` is a file, a folder (every `.json` in it and below; hidden ones and links to folders aside), a glob,
-    an fsspec address such as `s3://bucket/runs`, or a list of these. A run's id is its path under the loaded
-    folder, without suffix; of several paths, under the folder they have in common.
+    `paths` is a file, a folder (every log and artifact in it and below, and the tables saved in it; hidden ones and
+    links to folders aside), a glob, an fsspec address such as `s3://bucket/runs`, or a list of these. A run's id is
+    its path under the loaded folder, without suffix; of several paths, under the folder they have in common. Where
+    a log and its artifact are both found, the log counts, which knows more. A run that has not ended is loaded as
+    far as it got.
 
     Raises InputError listing every address that has nothing to load, else an error listing every problem of
     every damaged file. `progress` shows a bar; by default from 200 files on, where somebody can see it.
     With `strict=False` what could be read is returned, and `.errors` says what could not.
     """
     addresses = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    files, folders = _under_common_root(_find_all([os.fspath(address) for address in addresses]))
-    sets: list[RunSet] = []
+    files, folders = together(find_all([os.fspath(address) for address in addresses]))
     failures: list[_Failure] = []
-    for system, folder in folders:
-        try:
-            sets.append(_load_tables(system, folder))
-        except InputError as error:
-            failures.append((folder, error))
-    sources: list[Source] = []
+    tried = [_tried(partial(read_saved, one), one.folder, failures) for one in folders]
+    sets = [one for one in tried if one is not None]
     shown = progress if progress is not None or len(files) >= MANY_FILES else False
+    parts: list[tuple[str, Rows]] = []
     with progress_bar("loading runs", len(files), shown) as step:
         for file in files:
-            try:
-                sources.append(Source(_read(file), file.run_id, file.path))
-            except InputError as error:
-                failures.append((file.path, error))
+            rows = _tried(partial(_rows, file), file.path, failures)
+            parts += [(file.path, rows)] if rows is not None else []
             step()
+    loaded = _assembled(parts, failures)
     if strict and failures:
         kinds = {type(error) for _, error in failures}
         kind = kinds.pop() if len(kinds) == 1 else InputError
         raise kind(problem for _, error in failures for problem in error.problems)
-    loaded = concat([*sets, to_tables(sources)]) if sets else to_tables(sources)
-    return replace(loaded, errors=_table_of(failures))
+    return replace(concat([*sets, loaded]) if sets else loaded, errors=_table_of(failures))
+
+
+def _tried(read: Callable[[], T], path: str, failures: list[_Failure]) -> T | None:
+    try:
+        return read()
+    except InputError as error:
+        failures.append((path, error))
+        return None
+
+
+def _assembled(parts: Sequence[tuple[str, Rows]], failures: list[_Failure]) -> RunSet:
+    """All rows as tables; where some do not fit, the files that they are from are told, and left out."""
+    try:
+        return assemble(rows for _, rows in parts)
+    except TableError:
+        whole = [(path, rows) for path, rows in parts if _tried(partial(_checked, rows, path), path, failures)]
+    return assemble(rows for _, rows in whole)  # raises where two files are one run: no file is wrong by itself
+
+
+def _checked(rows: Rows, path: str) -> bool:
+    try:
+        assemble([rows])
+    except TableError as error:
+        raise TableError(Problem(f"{path}: {p.place}", p.message, p.fix) for p in error.problems) from None
+    return True
 
 
 def _table_of(failures: list[_Failure]) -> pd.DataFrame:
@@ -95,108 +100,30 @@ def _table_of(failures: list[_Failure]) -> pd.DataFrame:
     return pd.DataFrame(rows, dtype="str") if rows else no_errors()
 
 
-def _find_all(addresses: list[str]) -> list[_Found]:
-    """What stands at each address; InputError lists those where nothing stands."""
-    found: list[_Found] = []
-    problems: list[Problem] = [] if addresses else [Problem("paths", "names nothing", "name at least one path")]
-    for address in addresses:
-        try:
-            found.append(_find(address))
-        except InputError as error:
-            problems += error.problems
-        except (OSError, ValueError, ImportError, RuntimeError) as error:
-            problems.append(Problem(address, f"cannot be opened ({error})", "check the address and the rights"))
-    if problems:
-        raise InputError(problems)
-    return found
+def _rows(file: RunFile) -> Rows:
+    """The rows of one run file; InputError says what is wrong with it."""
+    if file.path.endswith(LOG):
+        return log_rows(parse_log(_content(file), file.path).records, file.run_id, file.path)
+    if file.path.endswith(ARTIFACT):
+        return artifact_rows(Source(parse_artifact(_content(file), file.path), file.run_id, file.path))
+    kind = Path(file.path).suffix or "file without suffix"
+    fix = (
+        "load a .json artifact or a .jsonl run log, or a folder of saved tables; "
+        "read votes in CSV or Parquet by from_votes"
+    )
+    raise InputError(Problem(file.path, f"a {kind} is no run", fix))
 
 
-def _find(address: str) -> _Found:
-    """What stands at one address: saved tables, or artifact files."""
-    if not address:
-        raise InputError(Problem("paths", "holds an empty name", "write '.' for the folder you are in"))
-    system, path = fsspec.core.url_to_fs(address) if "://" in address else (fsspec.filesystem("file"), _local(address))
-    if _GLOB & set(path) and not system.exists(path):
-        fixed, pattern = _split_glob(path)
-        hits = [hit for hit in sorted(system.glob(path)) if not system.isdir(hit)]
-        return _Found(_files(system, hits, fixed, address, hidden=_hidden(pattern)))
-    if system.isdir(path):
-        folder = path.rstrip("/")
-        if system.exists(f"{folder}/runs.parquet"):
-            return _Found([], (system, folder))
-        hits = [hit for hit in sorted(system.find(path)) if hit.endswith(".json")]
-        return _Found(_files(system, hits, folder, address))
-    if system.exists(path):
-        return _Found([_File(system, path, PurePosixPath(path).parent.as_posix())])
-    raise InputError(Problem(address, "is not there", "name a file, a folder, a glob or an fsspec address"))
-
-
-def _local(address: str) -> str:
-    """A local path in full; `..` is followed as the system does, other links keep their names."""
-    path = Path(address).expanduser()
-    return (path.resolve() if ".." in path.parts else path.absolute()).as_posix()
-
-
-def _files(system: Any, hits: list[str], root: str, address: str, hidden: bool = False) -> list[_File]:
-    files = [_File(system, hit, root) for hit in hits if hidden or not _hidden(_relative(hit, root))]
-    if not files:
-        fix = "name a folder or glob that holds state artifacts (.json) or saved tables (.parquet)"
-        raise InputError(Problem(address, "holds no run", fix))
-    return files
-
-
-def _split_glob(path: str) -> tuple[str, str]:
-    """The folder before the first part with a wildcard, and the pattern under it."""
-    parts = PurePosixPath(path).parts
-    first = next(i for i, part in enumerate(parts) if _GLOB & set(part))
-    return PurePosixPath(*parts[:first]).as_posix(), "/".join(parts[first:])
-
-
-def _relative(path: str, root: str) -> str:
-    return path.removeprefix(root).lstrip("/")
-
-
-def _hidden(relative: str) -> bool:
-    return any(part.startswith(".") for part in relative.split("/"))
-
-
-def _under_common_root(found: list[_Found]) -> tuple[list[_File], list[tuple[Any, str]]]:
-    """The files and folders, once each, with run ids told from the one folder that holds all the files' roots."""
-    files = [file for one in found for file in one.files]
-    roots = sorted({file.root for file in files})
-    if len(roots) > 1:
-        common = os.path.commonpath(roots) if len({root.startswith("/") for root in roots}) == 1 else ""
-        files = [file._replace(root=common) for file in files]
-    once = {(file.system, file.path): file for file in files}
-    return list(once.values()), list(dict.fromkeys(one.tables for one in found if one.tables is not None))
-
-
-def _read(file: _File) -> Any:
-    if not file.path.endswith(".json"):
-        fix = "load a .json artifact or a folder of saved tables; read votes in CSV or Parquet by from_votes"
-        raise InputError(Problem(file.path, f"a {Path(file.path).suffix or 'file without suffix'} is no run", fix))
+def _content(file: RunFile) -> bytes:
     try:
         if not file.system.isfile(file.path):  # a dead link, or a pipe that would be waited for without end
             raise InputError(Problem(file.path, "is no file that can be read", "remove it, or name another"))
-        data = file.system.cat_file(file.path)
+        size = file.system.size(file.path)
+        if size is not None and size > MOST_BYTES:
+            message = f"is too large for a run: {size / 2**20:,.0f} MB, and {MOST_BYTES / 2**20:,.0f} MB are allowed"
+            raise InputError(Problem(file.path, message, "remove it, or name the run files alone"))
+        data: bytes = file.system.cat_file(file.path)
     except OSError as error:
         message = f"cannot be read ({error.strerror or error})"
         raise InputError(Problem(file.path, message, "check the file and your rights")) from None
-    return parse_artifact(data, file.path)
-
-
-def _load_tables(system: Any, folder: str) -> RunSet:
-    """Tables that `RunSet.save` wrote, checked against the declared columns."""
-    tables: dict[str, pd.DataFrame] = {}
-    problems: list[Problem] = []
-    for name in TABLE_NAMES:
-        path = f"{folder}/{name}.parquet"
-        try:
-            with system.open(path, "rb") as stream:
-                tables[name] = typed(name, pd.read_parquet(stream), path)
-        except (OSError, pa.ArrowException, ValueError) as error:
-            found = error.problems if isinstance(error, TableError) else ()
-            problems += found or [Problem(path, f"cannot be read ({error})", "save the runs again")]
-    if problems:
-        raise TableError(problems)
-    return RunSet(**tables)
+    return data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,16 @@ import pandas as pd
 
 from verifyplan.errors import InputError, Problem, expect
 from verifyplan.files import replacing
-from verifyplan.frames.columns import TABLES, as_text, as_truth, typed
+from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, as_truth, empty, typed
 from verifyplan.words import counted
 
 TABLE_NAMES = tuple(TABLES)
+SAVED = "verifyplan-tables"
+"""Under this name a saved table `runs` says which tables were saved with it."""
+_SHOWN = (
+    *("run_id", "kind", "mode", "n_findings", "total_rounds", "final_state"),
+    *("plan_verdict", "plan_status", "n_iterations", "score", "synthetic"),
+)
 _TRUTH_COLUMNS = ["finding_id", "truth"]
 
 
@@ -26,16 +33,29 @@ def no_errors() -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class RunSet:
-    """Any number of runs: `.runs .findings .votes .rounds .dispatches`, and `.errors` of a lenient load.
+    """Any number of runs as tables, and `.errors` of a lenient load; `documentation(name)` explains a table.
 
-    The tables are yours to look at; functions that take a RunSet never change them.
+    `.runs .findings .votes .rounds .dispatches` are filled by runs of every kind, `.calls .tools` by those that
+    were read from their logs, `.iterations .challenges .challenge_history .unknowns .contexts .risks .scores
+    .sections` by plan runs. The tables are yours to look at; functions that take a RunSet never change them.
     """
 
-    runs: pd.DataFrame
-    findings: pd.DataFrame
-    votes: pd.DataFrame
-    rounds: pd.DataFrame
-    dispatches: pd.DataFrame
+    runs: pd.DataFrame = field(default_factory=partial(empty, "runs"))
+    findings: pd.DataFrame = field(default_factory=partial(empty, "findings"))
+    votes: pd.DataFrame = field(default_factory=partial(empty, "votes"))
+    rounds: pd.DataFrame = field(default_factory=partial(empty, "rounds"))
+    dispatches: pd.DataFrame = field(default_factory=partial(empty, "dispatches"))
+    iterations: pd.DataFrame = field(default_factory=partial(empty, "iterations"))
+    challenges: pd.DataFrame = field(default_factory=partial(empty, "challenges"))
+    challenge_history: pd.DataFrame = field(default_factory=partial(empty, "challenge_history"))
+    unknowns: pd.DataFrame = field(default_factory=partial(empty, "unknowns"))
+    contexts: pd.DataFrame = field(default_factory=partial(empty, "contexts"))
+    risks: pd.DataFrame = field(default_factory=partial(empty, "risks"))
+    scores: pd.DataFrame = field(default_factory=partial(empty, "scores"))
+    sections: pd.DataFrame = field(default_factory=partial(empty, "sections"))
+    calls: pd.DataFrame = field(default_factory=partial(empty, "calls"))
+    tools: pd.DataFrame = field(default_factory=partial(empty, "tools"))
+    messages: pd.DataFrame = field(default_factory=partial(empty, "messages"))
     errors: pd.DataFrame = field(default_factory=no_errors)
 
     def __len__(self) -> int:
@@ -43,13 +63,15 @@ class RunSet:
         return len(self.runs)
 
     def __repr__(self) -> str:
-        """How much there is of what."""
-        sizes = ", ".join(f"{len(getattr(self, name))} {name}" for name in TABLE_NAMES)
+        """How much there is of what; of the tables that not every run fills, those that have rows."""
+        counts = {name: len(getattr(self, name)) for name in TABLE_NAMES}
+        sizes = ", ".join(f"{n} {name}" for name, n in counts.items() if n or name in FIRST_TABLES)
         return f"RunSet({sizes}{f', {len(self.errors)} errors' if len(self.errors) else ''})"
 
     def _repr_html_(self) -> str:
         """The sizes, and the first runs; every text is shown as text."""
-        shown = self.runs[["run_id", "mode", "n_findings", "total_rounds", "final_state", "synthetic"]]
+        told = [name for name in _SHOWN if name == "run_id" or self.runs[name].notna().any()]
+        shown = self.runs[told]
         return f"<p>{escape(repr(self))}</p>{shown.to_html(index=False, max_rows=8)}"
 
     def select(self, chosen: Callable[[pd.DataFrame], Any] | str | Iterable[str]) -> RunSet:
@@ -113,9 +135,13 @@ class RunSet:
 
     def save(self, folder: str | Path) -> Path:
         """Write the tables as Parquet into a folder, one file each; `load` reads the folder again."""
-        for name in TABLE_NAMES:
+        for name in TABLE_NAMES[1:] + TABLE_NAMES[:1]:  # a folder with `runs` is one that has them all
+            frame: pd.DataFrame = getattr(self, name)
+            if name == "runs":
+                frame = frame.copy(deep=False)
+                frame.attrs = {**frame.attrs, SAVED: list(TABLE_NAMES)}
             with replacing(Path(folder) / f"{name}.parquet") as temporary:
-                getattr(self, name).to_parquet(temporary, index=False)
+                frame.to_parquet(temporary, index=False)
         return Path(folder)
 
     def save_csv(self, folder: str | Path) -> Path:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from verifyplan.frames.columns import typed
+from verifyplan.frames.columns import FIRST_TABLES
+from verifyplan.frames.rows import assemble
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.artifact import Artifact, ArtifactFinding, RoundRecord
 from verifyplan.rules.citations import cites_location
@@ -22,21 +23,21 @@ class Source(NamedTuple):
 
 def to_tables(sources: Iterable[Source]) -> RunSet:
     """Artifacts as one RunSet, in the order given; raises TableError if two share a run id."""
-    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in ("runs", "findings", "votes", "rounds", "dispatches")}
-    for source in sources:
-        rows["runs"].append(_run(source))
-        for finding in source.artifact.findings:
-            origins = discoverers(finding)
-            rows["findings"].append(_finding(source, finding, origins))
-            rows["votes"].extend(_votes(source.run_id, finding, origins))
-        for entry in source.artifact.roundHistory or ():
-            rows["rounds"].append(_round(source.run_id, entry))
-            rows["dispatches"].extend(_dispatches(source.run_id, entry))
-    return RunSet(**{name: typed(name, _columns(values)) for name, values in rows.items()})
+    return assemble([artifact_rows(source) for source in sources])
 
 
-def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+def artifact_rows(source: Source) -> dict[str, list[dict[str, Any]]]:
+    """The rows that one artifact gives, by table."""
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in FIRST_TABLES}
+    rows["runs"].append(_run(source))
+    for finding in source.artifact.findings:
+        origins = discoverers(finding)
+        rows["findings"].append(_finding(source, finding, origins))
+        rows["votes"].extend(_votes(source.run_id, finding, origins))
+    for entry in source.artifact.roundHistory or ():
+        rows["rounds"].append(_round(source.run_id, entry))
+        rows["dispatches"].extend(_dispatches(source.run_id, entry))
+    return rows
 
 
 def _run(source: Source) -> dict[str, Any]:
@@ -57,6 +58,8 @@ def _run(source: Source) -> dict[str, Any]:
         "n_findings": len(artifact.findings),
         "synthetic": bool((config.model_extra or {}).get("synthetic", False)),
         "source": source.path,
+        "finished": True,
+        "log": False,
     }
 
 
@@ -114,6 +117,7 @@ def _votes(run_id: str, finding: ArtifactFinding, origins: tuple[str, ...]) -> I
 def _round(run_id: str, entry: RoundRecord) -> dict[str, Any]:
     return {
         "run_id": run_id,
+        "iteration": 0,
         "round": entry.round,
         "input_queue_size": entry.inputQueueSize,
         "resolved_count": entry.resolvedCount,
@@ -129,6 +133,7 @@ def _dispatches(run_id: str, entry: RoundRecord) -> Iterable[dict[str, Any]]:
         dispatch = called.get(worker)
         yield {
             "run_id": run_id,
+            "iteration": 0,
             "round": entry.round,
             "worker": worker,
             "status": dispatch.status if dispatch else None,

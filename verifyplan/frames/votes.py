@@ -10,7 +10,6 @@ import pandas as pd
 from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.frames.columns import as_text, as_truth, typed
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.tables import to_tables
 from verifyplan.protocol.vote import BASES, VERDICT_OF_LABEL, VERDICTS
 from verifyplan.rules.citations import cites_location
 from verifyplan.words import counted, did_you_mean
@@ -179,16 +178,13 @@ def _runset(votes: pd.DataFrame, truths: pd.DataFrame | None) -> RunSet:
     rounds = findings.groupby("run_id", sort=False)["n_rounds"].max()
     sizes = findings.groupby("run_id", sort=False).size()
     runs = pd.DataFrame({"run_id": rounds.index, "kind": "votes", "effective_max_rounds": rounds.to_numpy()})
-    runs = runs.assign(total_rounds=runs["effective_max_rounds"], n_findings=sizes.to_numpy())
+    runs = runs.assign(total_rounds=runs["effective_max_rounds"], n_findings=sizes.to_numpy(), log=False)
     cited = votes["explanation"].map(cites_location, na_action="ignore").eq(True)
     uncited = votes["disagree_basis"].eq("counter-evidence") & ~cited
-    empty = to_tables([])
     return RunSet(
         runs=typed("runs", runs),
         findings=typed("findings", findings),
         votes=typed("votes", votes.assign(iteration=0, is_origin=False, uncited=uncited)),
-        rounds=empty.rounds,
-        dispatches=empty.dispatches,
     )
 
 

@@ -1,0 +1,166 @@
+"""The columns of the tables that plan runs alone fill: iterations, challenges, research, scores (SPEC A, E4)."""
+
+from __future__ import annotations
+
+from verifyplan.frames.column import CHALLENGE, RUN, Column, Columns
+from verifyplan.protocol.challenge import CONFIDENCES, ORIGINS, SEVERITIES, STATUSES
+from verifyplan.protocol.iteration import CONVERGENCE_STATUSES, PLAN_VERDICTS
+from verifyplan.protocol.research import (
+    CONTEXT_IMPACTS,
+    CONTEXT_SOURCES,
+    PROBABILITIES,
+    UNKNOWN_RESOLUTIONS,
+    UNKNOWN_TYPES,
+)
+from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.vote import CLASSIFICATIONS
+
+HISTORY_EVENTS = (
+    "raised",
+    "admitted",
+    "overflowed",
+    "promoted",
+    "classified",
+    "changed",
+    "refused",
+    "restated",
+)
+"""What can happen to a challenge."""
+
+_CAME_UP = Column("iteration", "whole", "the iteration in which it came up")
+_RAISES = Column("generates_challenge", "text", "the challenge that it raised, if it raised one")
+
+_ITERATIONS: Columns = (
+    RUN,
+    Column("iteration", "whole", "the iteration, from 1", key=True),
+    Column("plan_status", CONVERGENCE_STATUSES, "what the counts say of the iteration (SPEC A3)"),
+    Column("plan_verdict", PLAN_VERDICTS, "the verdict that follows; missing while the run goes on"),
+    Column("strong", "yesno", "whether a REVISE is REVISE (strong)"),
+    Column("blocking_open", "whole", "BLOCKING challenges that were OPEN or UNRESOLVED"),
+    Column("significant_open", "whole", "SIGNIFICANT challenges that were OPEN or UNRESOLVED"),
+    Column("stated_status", CONVERGENCE_STATUSES, "the synthesizer's own word, which decides nothing"),
+    Column("stated_verdict", PLAN_VERDICTS, "the synthesizer's own word on the verdict"),
+    Column("differs", "yesno", "whether the synthesizer said otherwise than the counts"),
+    Column("n_new", "whole", "challenges that were raised"),
+    Column("n_admitted", "whole", "challenges that came into the pool, promoted ones included"),
+    Column("n_overflowed", "whole", "challenges that did not fit under the caps"),
+    Column("n_settled", "whole", "challenges that became RESOLVED, DEFERRED or WITHDRAWN"),
+    Column("n_refused", "whole", "challenges, changes, promotions, directives and scores that rules refused"),
+    Column("n_failed", "whole", "agents that gave nothing usable (SPEC A11)"),
+    Column("degraded", "yesno", "whether it made more challenges than it settled (SPEC A6)"),
+    Column("tightened", "yesno", "whether the one before was degraded, which tightens the caps"),
+    Column("quality_score", "whole", "the final score, on the last iteration"),
+    Column("closed", "yesno", "whether it came to its end"),
+)
+
+_CHALLENGES: Columns = (
+    RUN,
+    CHALLENGE,
+    Column("origin", ORIGINS, "who raised it"),
+    Column("claim", "text", "what the plan assumes"),
+    Column("concern", "text", "when and why that fails"),
+    Column("failure_scenario", "text", "what then breaks, concretely"),
+    Column("alternative", "text", "what to do instead: the mitigation"),
+    Column("severity", SEVERITIES, "how bad it is, worst first"),
+    Column("confidence", CONFIDENCES, "how sure its author is, surest first"),
+    Column("status", STATUSES, "where it stands at the end"),
+    Column("resolution", "text", "how it was settled, and on what evidence"),
+    Column("iteration_introduced", "whole", "the iteration in which it was raised"),
+    Column("evidence", "text", "cited places and quoted text, as the agent gave them"),
+    Column("uncited", "yesno", "whether the evidence names no place that a reader could open"),
+    Column("place", "text", "the first place that it cites, as path:line"),
+    Column("plan_line", "whole", "the first line of the plan that it cites, if it cites one"),
+    Column("plan_section", "text", "the title of the plan's section that this line stands in"),
+    Column("plan_lines", "names", "every place of the plan that it cites, as 12 or 12-20"),
+    Column("admitted_in", "whole", "the iteration in which it came into the pool; missing if it never did"),
+    Column("overflow", "yesno", "whether it stands in overflow at the end"),
+    Column("overflow_tag", "text", "the tag that it got as it did not fit, also if it was promoted later"),
+    Column("raised_by", "text", "the context or risk that raised it"),
+    Column("owed", "yesno", "whether the rules made it, as its context or risk must raise one"),
+    Column("probability", PROBABILITIES, "of the risk that raised it"),
+    Column("n_restated", "whole", "how often it was said again, in these or other words"),
+    Column("classification", CLASSIFICATIONS, "the class that the panel gave it last"),
+    Column("disputed", "yesno", "whether the panel left it contested, last; missing where it never voted"),
+)
+
+_HISTORY: Columns = (
+    RUN,
+    CHALLENGE,
+    Column("step", "whole", "what happened to the challenge, numbered from 1", key=True),
+    Column("iteration", "whole", "the iteration in which it happened"),
+    Column("event", HISTORY_EVENTS, "what happened"),
+    Column("old", STATUSES, "the status before"),
+    Column("new", STATUSES, "the status after; where refused, the one that was wanted; missing of a promotion"),
+    Column("resolution", "text", "the words that a change of status carries"),
+    Column("reason", "text", "why it did not fit or was refused, or how it was said again"),
+    Column("classification", CLASSIFICATIONS, "the panel's class, where it gave one"),
+    Column("uncited", "yesno", "whether what the change, or the challenge, rests on cites nothing"),
+    Column("by", "text", "who did it: an agent, a person (`user`), the panel, or a rule"),
+    Column("seq", "whole", "the number of the event in the run log"),
+)
+
+_UNKNOWNS: Columns = (
+    RUN,
+    Column("unknown_id", "text", "the unknown: U1, U2 ...", key=True),
+    _CAME_UP,
+    Column("answered_in", "whole", "the iteration in which it was last answered"),
+    Column("description", "text", "what is not known and needs to be"),
+    Column("type", UNKNOWN_TYPES, "what kind of thing is not known"),
+    Column("affects_challenge", "text", "the challenge that the answer unblocks"),
+    Column("suggested_query", "text", "the exact query to ask"),
+    Column("resolution", UNKNOWN_RESOLUTIONS, "what came of it; missing if nobody answered"),
+    Column("finding", "text", "[VERIFIED: source | finding | impact]"),
+)
+_CONTEXTS: Columns = (
+    RUN,
+    Column("context_id", "text", "the surfaced context: S1, S2 ...", key=True),
+    _CAME_UP,
+    Column("source", CONTEXT_SOURCES, "where it was found"),
+    Column("location", "text", "exact path, key or commit"),
+    Column("relevance", "text", "why it matters to this plan"),
+    Column("impact", CONTEXT_IMPACTS, "what it does to the plan"),
+    _RAISES,
+)
+_RISKS: Columns = (
+    RUN,
+    Column("risk_id", "text", "the probed risk: P1, P2 ...", key=True),
+    _CAME_UP,
+    Column("risk", "text", "what could go wrong"),
+    Column("trigger", "text", "the condition that sets it off"),
+    Column("cascade", "text", "what follows downstream"),
+    Column("probability", PROBABILITIES, "how likely it is"),
+    Column("severity", SEVERITIES, "how bad it is, worst first"),
+    _RAISES,
+    Column("evidence", "text", "cited places and quoted text, as the agent gave them"),
+)
+_SCORES: Columns = (
+    RUN,
+    Column("by", ("synthesizer", "challenger"), "who gave it; the challenger's is the audit", key=True),
+    Column("dimension", DIMENSIONS, "what is scored", key=True),
+    Column("iteration", "whole", "the iteration in which it was given"),
+    Column("score", "whole", "1-10; missing where it was refused"),
+    Column("evidence", "text", "what it rests on"),
+    Column("refused", "text", "why it does not count; missing if it does"),
+    Column("disputed", "yesno", "whether the two scores differ by 2 or more"),
+    Column("weight", "number", "what the dimension counts for in the final score"),
+)
+_SECTIONS: Columns = (
+    RUN,
+    Column("section", "whole", "the plan's section, numbered from 1 in the order of the text", key=True),
+    Column("title", "text", "its heading"),
+    Column("level", "whole", "the level of its heading"),
+    Column("first", "whole", "its first line, from 1"),
+    Column("last", "whole", "its last line; what stands under a lower heading is a section of its own"),
+)
+
+PLAN_TABLES: dict[str, Columns] = {
+    "iterations": _ITERATIONS,
+    "challenges": _CHALLENGES,
+    "challenge_history": _HISTORY,
+    "unknowns": _UNKNOWNS,
+    "contexts": _CONTEXTS,
+    "risks": _RISKS,
+    "scores": _SCORES,
+    "sections": _SECTIONS,
+}
+"""The tables that plan runs alone fill; they come from logs."""

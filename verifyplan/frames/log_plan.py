@@ -1,0 +1,179 @@
+"""The rows of a plan run's log: the run, its iterations, its research, its scores and its panel (SPEC A, E4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Protocol
+
+from verifyplan.frames.log_challenges import challenge_rows, history_rows
+from verifyplan.frames.log_index import Row, Story, dispatch_rows, round_rows, vote_rows
+from verifyplan.frames.log_panel import panel_findings
+from verifyplan.frames.log_scores import score_rows
+from verifyplan.frames.rows import Rows
+from verifyplan.protocol.challenge import UNSETTLED
+from verifyplan.protocol.event_cross import DispatchClosed, RoundClosed
+from verifyplan.protocol.event_plan import (
+    AgentFailed,
+    ChallengeAdmitted,
+    ChallengeOverflowed,
+    ChallengeRaised,
+    ConvergenceEvaluated,
+    IterationClosed,
+    IterationStarted,
+    RiskProbed,
+    StatusChanged,
+    UnknownListed,
+    UnknownResolved,
+)
+from verifyplan.protocol.event_run import Checkpoint
+from verifyplan.runlog.plan_state import PlanState, fold_plan
+
+
+class _Counted(Protocol):
+    @property
+    def iteration(self) -> int: ...
+
+
+def plan_rows(story: Story) -> Rows:
+    """Every table of a plan run but its calls and tools."""
+    state, run_id = fold_plan(story.events), story.run_id
+    findings = panel_findings(story, state)
+    votes = [vote for cast in state.votes.values() for vote in cast]
+    rounds = story.of(RoundClosed)
+    return {
+        "runs": [{**_run(story, state), "total_rounds": len(rounds), "n_findings": len(findings)}],
+        "findings": findings,
+        "votes": list(vote_rows(run_id, votes)),
+        "rounds": round_rows(run_id, rounds),
+        "dispatches": dispatch_rows(run_id, story.of(DispatchClosed)),
+        "iterations": _iterations(story, state),
+        "challenges": challenge_rows(run_id, state, {event.id: event.tag for event in story.of(ChallengeOverflowed)}),
+        "challenge_history": history_rows(story),
+        "unknowns": _unknowns(story, state),
+        "contexts": _contexts(run_id, state),
+        "risks": _risks(story, state),
+        "scores": score_rows(story, state),
+        "sections": _sections(run_id, state),
+    }
+
+
+def _run(story: Story, state: PlanState) -> Row:
+    inputs, outcome, read = story.started.plan, state.outcome, state.assessed
+    panel, settings = inputs.settings.panel, inputs.settings
+    last = state.rulings[-1].status if state.rulings else None
+    return {
+        **story.run_row(),
+        "mode": panel.mode if panel else None,
+        "verification_mode": panel.verification_mode if panel else None,
+        "enabled": panel is not None,
+        "max_rounds": panel.max_rounds if panel else None,
+        "effective_max_rounds": panel.max_rounds if panel else None,
+        "plan_verdict": outcome.verdict if outcome else None,
+        "strong": outcome.strong if outcome else None,
+        "plan_status": outcome.status if outcome else last,
+        "ended_by": outcome.ended_by if outcome else None,
+        "trivial": read.trivial if read else None,
+        "overridden": outcome.overridden if outcome else None,
+        "exit_reason": (outcome.exit_reason or None) if outcome else None,
+        "score": outcome.score if outcome else None,
+        "team": read.team if read else None,
+        "quality": read.quality if read else None,
+        "complexity": read.complexity if read else None,
+        "policy": settings.policy,
+        "max_iterations": settings.max_iterations,
+        "n_iterations": len({event.iteration for event in story.of(IterationStarted)}),
+        "plan_path": inputs.plan_path,
+        "plan_name": inputs.plan_name,
+    }
+
+
+def _iterations(story: Story, state: PlanState) -> list[Row]:
+    rulings = {event.iteration: event for event in state.rulings}  # the last one, if an answer changed it
+    closed = {event.state.iteration: event.state for event in story.of(IterationClosed)}
+    degraded = {point.iteration for point in story.of(Checkpoint) if point.kind == "degradation"}
+    settled = (move.iteration for move in story.of(StatusChanged) if move.new not in UNSETTLED)
+    counts = {
+        "n_new": _by_iteration(story.of(ChallengeRaised)),
+        "n_admitted": _by_iteration(story.of(ChallengeAdmitted)),
+        "n_overflowed": _by_iteration(story.of(ChallengeOverflowed)),
+        "n_settled": Counter(settled),
+        "n_refused": _by_iteration(state.refusals),
+        "n_failed": _by_iteration(story.of(AgentFailed)),
+    }
+    return [
+        {
+            "run_id": story.run_id,
+            "iteration": number,
+            **_ruling(rulings.get(number)),
+            **{name: counter[number] for name, counter in counts.items()},
+            "degraded": number in degraded,
+            "tightened": tightened,
+            "quality_score": closed[number].quality_score if number in closed else None,
+            "closed": number in closed,
+        }
+        for number, tightened in {event.iteration: event.tightened for event in story.of(IterationStarted)}.items()
+    ]
+
+
+def _ruling(ruling: ConvergenceEvaluated | None) -> Row:
+    return {
+        "plan_status": ruling.status if ruling else None,
+        "plan_verdict": ruling.verdict if ruling else None,
+        "strong": ruling.strong if ruling else None,
+        "blocking_open": ruling.blocking_open if ruling else None,
+        "significant_open": ruling.significant_open if ruling else None,
+        "stated_status": ruling.stated_status if ruling else None,
+        "stated_verdict": ruling.stated_verdict if ruling else None,
+        "differs": ruling.differs if ruling else None,
+    }
+
+
+def _by_iteration(events: Iterable[_Counted]) -> Counter[int]:
+    return Counter(event.iteration for event in events)
+
+
+def _unknowns(story: Story, state: PlanState) -> list[Row]:
+    listed = {event.unknown.id: event.iteration for event in story.of(UnknownListed)}
+    answered = {event.id: event.iteration for event in story.of(UnknownResolved)}
+    return [
+        {
+            "run_id": story.run_id,
+            "unknown_id": name,
+            "iteration": listed[name],
+            "answered_in": answered.get(name),
+            **unknown.model_dump(exclude={"id"}),
+        }
+        for name, unknown in state.unknowns.items()
+    ]
+
+
+def _contexts(run_id: str, state: PlanState) -> list[Row]:
+    return [
+        {
+            "run_id": run_id,
+            "context_id": name,
+            "iteration": state.surfaced_in[name],
+            **context.model_dump(exclude={"id"}),
+        }
+        for name, context in state.contexts.items()
+    ]
+
+
+def _risks(story: Story, state: PlanState) -> list[Row]:
+    evidence = {event.risk.id: event.evidence for event in story.of(RiskProbed)}
+    return [
+        {
+            "run_id": story.run_id,
+            "risk_id": name,
+            "iteration": state.surfaced_in[name],
+            **risk.model_dump(exclude={"id"}),
+            "evidence": evidence[name],
+        }
+        for name, risk in state.risks.items()
+    ]
+
+
+def _sections(run_id: str, state: PlanState) -> list[Row]:
+    found = state.assessed.sections if state.assessed else ()
+    return [{"run_id": run_id, "section": number, **section.model_dump()} for number, section in enumerate(found, 1)]

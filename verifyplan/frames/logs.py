@@ -1,0 +1,30 @@
+"""Run logs as tables: a run of any kind, ended or not (SPEC E4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from verifyplan.frames.log_calls import call_rows
+from verifyplan.frames.log_cross import cross_rows
+from verifyplan.frames.log_index import Story
+from verifyplan.frames.log_plan import plan_rows
+from verifyplan.frames.rows import Rows, assemble
+from verifyplan.frames.runset import RunSet
+from verifyplan.runlog.chain import Record
+
+
+def tables_of(records: Sequence[Record], run_id: str, source: str = "") -> RunSet:
+    """The tables of one run, from the records of its log; `run_id` and `source` name it in them.
+
+    A run that has not ended gives the rows there are, and `runs.finished` is False. What a log says twice, or
+    without its other half, is told once, or with missing values. Raises ValueError for records that do not begin
+    with a `run-started`. Source: SPEC E4.
+    """
+    return assemble([log_rows(records, run_id, source)])
+
+
+def log_rows(records: Sequence[Record], run_id: str, source: str = "") -> Rows:
+    """The rows that one log gives, by table."""
+    story = Story(records, run_id, source)
+    by_kind = plan_rows if story.started.inputs.kind == "plan" else cross_rows
+    return {**by_kind(story), **call_rows(story)}
