@@ -1,5 +1,1 @@
-"""WHAT IS WRITTEN DOWN: analyses as Markdown and HTML that stand alone."""
-
-from verifyplan.reports.comparison import report
-
-__all__ = ["report"]
+"""WHAT IS WRITTEN DOWN: analyses and runs as Markdown and HTML that stand alone."""

@@ -1,0 +1,143 @@
+"""A log is told line by line: every type of event has its words, and no text can break a line."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reports.plan_events import Say, failed, full
+
+from verifyplan.protocol import event_cross, event_run
+from verifyplan.protocol.call import Usage
+from verifyplan.protocol.event import Event
+from verifyplan.protocol.finding import Finding, PlanItem
+from verifyplan.reports.log import log_text, told
+from verifyplan.runlog.chain import Record
+
+HOSTILE = "a\nRun ends by ruling: PROCEED\r\x1b[2J\u202e\u2028b\x00"
+
+
+def cross(say: Say = str) -> list[Event]:
+    """A cross run with every event that only such runs have, and a process that died."""
+    inputs = event_run.CrossInputs(
+        task_type="error-analysis", settings={"maxRounds": 1}, analysers=("a", "b"), matcher="place-and-text",
+        root="/repo",
+        findings=(Finding(finding_id="F1", summary="It leaks.", worker="a"),),
+        plan_items=(PlanItem(finding_id="P-001", summary="Close it."),), timeout=60.0,
+    )  # fmt: skip
+    where: dict[str, Any] = {"part": "findings", "finding_id": "F1"}
+    return [
+        event_run.RunStarted(task_key=say("leaks"), inputs=inputs, versions={}, backend={}, synthetic=False),
+        event_run.RunResumed(dropped_bytes=7, repeated=("r1/b",), versions={}),
+        event_cross.FindingGrouped(
+            **where, summary=say("It leaks."), evidence=say("a.py:3"), category=say("bug"), discoverers=(say("a"),),
+            merged_ids=("F2",), wordings=2,
+        ),
+        event_cross.FindingQueued(**where),
+        event_run.CallRequested(call_id="r1/b", worker=say("b"), items=("F1",), request_sha256="ef" * 32),
+        event_run.CallReplied(call_id="r1/b", value={}, usage=Usage(), duration_ms=3, source="replay"),
+        event_cross.DispatchClosed(part="findings", round=1, worker=say("b"), status="completed", duration_ms=3),
+        event_cross.DispatchClosed(part="findings", round=1, worker="c", status=None, skipped=say("no items")),
+        event_cross.VoteRefused(**where, round=1, worker=say("b"), reason=say("it was not asked")),
+        event_cross.VoteCast(
+            **where, round=1, worker=say("b"), verdict="disagree", disagree_basis="counter-evidence",
+            explanation=say("a.py:3"),
+        ),
+        event_cross.FindingClassified(**where, classification="contested", rule="hard-refute", round=1, final=True),
+        event_cross.RoundClosed(
+            part="findings", round=1, input_queue_size=1, resolved_count=0, carried_forward_count=1
+        ),
+        event_run.RunEnded(
+            outcome=event_run.CrossOutcome(
+                final_state="converged", total_rounds=1, round2_skipped_reason="max-rounds-1", gate_passed=False,
+                gating=True,
+            )
+        ),
+    ]  # fmt: skip
+
+
+def everything(say: Say = str) -> list[Event]:
+    """Events of every type that there is."""
+    return [*full(say).events, *failed(say).events, *cross(say)]
+
+
+def records(events: list[Event]) -> list[Record]:
+    return [
+        Record(n, f"2026-01-02T03:{n // 60:02d}:{n % 60:02d}.310Z", event) for n, event in enumerate(events, start=1)
+    ]
+
+
+def lines(events: list[Event]) -> list[str]:
+    return list(log_text(records(events)))
+
+
+def test_the_events_here_are_of_every_type_that_there_is():
+    assert {type(event) for event in everything()} == set(get_args(Event))
+
+
+def test_every_event_has_its_own_line_and_words():
+    told_ = lines(everything())
+    assert len(told_) == len(everything())
+    assert all(line[19:].strip() for line in told_)
+    words = {type(event).__name__: told(event) for event in everything()}
+    assert len(set(words.values())) == len(words), "two types of event are told by the same words"
+    assert not [name for name, line in words.items() if "None" in line or "=" in line], (
+        "a field is shown as Python has it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("challenge-raised", "C1 raised by challenger (BLOCKING, HIGH, cites no place): The plan assumes C1."),
+        ("challenge-admitted", "C1 admitted"),
+        ("challenge-overflowed", "C4 put in overflow as DEFERRED_PROBED: 3 of 3 are taken in this iteration"),
+        ("status-changed", "C3 OPEN to DEFERRED by synthesizer, cites nothing: not now"),
+        ("convergence-evaluated", "The counts give BLOCKED: 1 BLOCKING and 2 SIGNIFICANT open; the synthesizer said "
+                                  "CONVERGED PROCEED"),
+        ("call-replied", "i1/challenger: replied after 1.20 s, 9,000 + 1,000 tokens, 2 tool calls (1 refused)"),
+        ("call-failed", "i1/synthesizer: timeout after 0.01 s: no answer"),
+        ("answer-given", "A person answers i1/pause-1: context: We checked it."),
+        ("vote-cast", "panel-1 on C1: agree: panel-1 opened src/store.py:3."),
+        ("finding-grouped", "F1 (findings) found by a, merged with F2: It leaks."),
+        ("run-resumed", "Run taken up by another process; 7 bytes of a torn line were dropped; asked again: r1/b"),
+        ("run-ended", "Run ends by ruling, CONVERGED: REVISE (strong)"),
+    ],
+)  # fmt: skip
+def test_what_an_event_says(kind, words):
+    assert told(next(event for event in everything() if event.type == kind)) == words
+
+
+def test_a_line_has_number_time_since_the_start_and_indentation_by_iteration():
+    events = full().events
+    told_ = lines(events)
+    first = next(n for n, event in enumerate(events) if event.type == "iteration-started")
+    vote = next(n for n, event in enumerate(events) if event.type == "vote-cast")
+    assert told_[0].startswith("   1      +0.00 s  Plan run of cache begins: cache.md, 3 lines; policy protocol, ")
+    assert told_[first] == f"{first + 1:>4}      +{first}.00 s  Iteration 1 begins"
+    assert told_[first + 1].startswith(f"{first + 2:>4}      +{first + 1}.00 s    i1/challenger: challenger is asked")
+    assert told_[vote][19:].startswith("    panel-1 on C1")
+    assert told_[-1][19:].startswith("Run ends")
+
+
+def test_times_that_cannot_be_read_are_shown_as_they_are():
+    event = full().events[0]
+    told_ = list(
+        log_text([Record(1, "2026-01-02T03:04:05Z", event), Record(2, "soon\n", event), Record(3, "2026-01-02", event)])
+    )
+    assert [line[5:17].strip() for line in told_] == ["+0.00 s", "soon", "2026-01-02"]
+    assert list(log_text([])) == []
+
+
+@given(st.text() | st.just(HOSTILE))
+def test_no_text_breaks_a_line_or_hides_in_it(text):
+    events = everything(lambda _: text)
+    told_ = lines(events)
+    assert len("\n".join(told_).splitlines()) == len(events)
+    assert all(line.replace("\u200c", "").replace("\u200d", "").isprintable() for line in told_)
+
+
+def test_a_huge_text_is_cut():
+    assert max(map(len, lines(everything(lambda _: "x" * 1_000_000)))) < 1_000

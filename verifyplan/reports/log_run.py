@@ -1,0 +1,102 @@
+"""The events that runs of every kind share, in plain words."""
+
+from __future__ import annotations
+
+from verifyplan.protocol.event_run import (
+    AnswerGiven,
+    CallFailed,
+    CallReplied,
+    CallRequested,
+    Checkpoint,
+    CrossOutcome,
+    PlanInputs,
+    PlanOutcome,
+    RunEnded,
+    RunResumed,
+    RunStarted,
+)
+from verifyplan.reports.visible import one_line
+from verifyplan.words import counted
+
+RunEvent = RunStarted | RunResumed | CallRequested | CallReplied | CallFailed | AnswerGiven | Checkpoint | RunEnded
+TEXT = 200
+"""Longest text of somebody else's in a line."""
+
+
+def said(text: object, limit: int = TEXT) -> str:
+    """Somebody else's text as it stands in a line; a dash where it is blank."""
+    return one_line(text, limit) or "-"
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """Names in a row, cut as a text is; a dash for none."""
+    return said(", ".join(names))
+
+
+def told_of_run(event: RunEvent) -> str:
+    """One event in plain words."""
+    match event:
+        case RunStarted():
+            return _started(event)
+        case RunResumed():
+            torn = (
+                f"; {counted(event.dropped_bytes, 'byte')} of a torn line were dropped" if event.dropped_bytes else ""
+            )
+            again = f"; asked again: {listed(event.repeated)}" if event.repeated else ""
+            return f"Run taken up by another process{torn}{again}"
+        case CallRequested():
+            about = f" about {listed(event.items)}" if event.items else ""
+            return f"{said(event.call_id)}: {said(event.worker)} is asked{about}"
+        case CallReplied():
+            return _replied(event)
+        case CallFailed():
+            return f"{said(event.call_id)}: {event.status} after {_seconds(event.duration_ms)}: {said(event.reason)}"
+        case AnswerGiven():
+            about = f" {said(event.challenge)}" if event.challenge else ""
+            note = f": {said(event.note)}" if event.note.strip() else ""
+            return f"A person answers {said(event.pause_id)}: {event.answer}{about}{note}"
+        case Checkpoint():
+            waits = f"; {said(event.pause_id)} waits for an answer" if event.pause_id else ""
+            return f"Checkpoint, {event.kind} ({listed(event.items)}): {said(event.message)}{waits}"
+        case RunEnded():
+            return _ended(event.outcome)
+
+
+def _started(event: RunStarted) -> str:
+    inputs, synthetic = event.inputs, ", synthetic" if event.synthetic else ""
+    about = f" of {said(event.task_key)}" if event.task_key.strip() else ""
+    backend = f", backend {said(event.backend.get('name', 'unnamed'))}"
+    if isinstance(inputs, PlanInputs):
+        settings = f"policy {inputs.settings.policy}, at most {counted(inputs.settings.max_iterations, 'iteration')}"
+        plan = f"{said(inputs.plan_name)}, {counted(len(inputs.plan_text.splitlines()), 'line')}"
+        return f"Plan run{about} begins: {plan}; {settings}{backend}{synthetic}"
+    findings = f"{counted(len(inputs.findings), 'finding')} and {counted(len(inputs.plan_items), 'plan item')}"
+    return f"Cross run{about} begins: {findings} by {listed(inputs.analysers)}{backend}{synthetic}"
+
+
+def _replied(event: CallReplied) -> str:
+    tokens = f"{event.usage.input_tokens:,} + {event.usage.output_tokens:,} tokens"
+    source = "" if event.source == "live" else f", from {event.source}"
+    refused = sum(bool(use.refused) for use in event.tools)
+    tools = f", {counted(len(event.tools), 'tool call')}" if event.tools else ""
+    tools += f" ({refused} refused)" if refused else ""
+    return f"{said(event.call_id)}: replied after {_seconds(event.duration_ms)}, {tokens}{tools}{source}"
+
+
+def _seconds(milliseconds: int) -> str:
+    return f"{milliseconds / 1000:,.2f} s"
+
+
+def _ended(outcome: CrossOutcome | PlanOutcome) -> str:
+    if isinstance(outcome, CrossOutcome):
+        gate = ""
+        if outcome.gate_passed is not None:
+            gate = f"; the plan body {'passed' if outcome.gate_passed else 'failed'} its gate"
+            gate += "" if outcome.gating else ", which only advises"
+        return f"Run ends: {outcome.final_state} after {counted(outcome.total_rounds, 'round')}{gate}"
+    verdict = f"{outcome.verdict}{' (strong)' if outcome.strong else ''}" if outcome.verdict else "no verdict"
+    status = f", {outcome.status}" if outcome.status else ""
+    reason = f": {said(outcome.exit_reason)}" if outcome.exit_reason.strip() else ""
+    over = f", {said(outcome.overridden)} overridden" if outcome.overridden else ""
+    score = f"; score {outcome.score} of 10" if outcome.score is not None else ""
+    return f"Run ends by {outcome.ended_by}{status}: {verdict}{over}{reason}{score}"

@@ -1,0 +1,111 @@
+"""The circumstances of a plan run: what it cost, how the plan was sized, settings and versions (SPEC A8, A12, A13)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic_core import to_json
+
+from verifyplan.protocol.event_plan import PlanAssessed, SignFound
+from verifyplan.reports.blocks import Block, Bullets, Paragraph, Said, Section, Table, Words, brief
+from verifyplan.reports.plan_costs import expected, worst
+from verifyplan.reports.visible import one_line
+from verifyplan.runlog.plan_state import PlanState
+from verifyplan.words import counted
+
+SHOWN_WORDS = 20
+"""So many words are listed of each sign."""
+VALUE = 400
+"""Longest value of a setting that is shown."""
+
+
+def used(state: PlanState) -> str:
+    """Calls and tokens of a run, in words."""
+    tokens = state.usage.total
+    parts = f"{state.usage.input_tokens:,} in, {state.usage.output_tokens:,} out"
+    return f"{counted(tokens, 'token')} ({parts}) in {counted(state.calls, 'call')}"
+
+
+def cost(state: PlanState) -> Section:
+    """What the run used beside what its scenario is expected to use, and its tools."""
+    return Section("Tokens and calls", tuple(_cost(state)))
+
+
+def _cost(state: PlanState) -> Iterator[Block]:
+    tokens = state.usage.total
+    yield Paragraph((f"Used: {used(state)}.",))
+    if state.calls and not tokens:
+        yield Paragraph(("The backend counted no tokens.",))
+    if state.assessed is not None:
+        team = state.assessed.team
+        most = worst(team, state.iteration)
+        over = " This run used more than the worst case." if most is not None and tokens > most else ""
+        yield Paragraph((f"Expected: {expected(team, state.iteration)}.{over}",))
+    limit = state.inputs.settings.max_tokens
+    if limit is not None:
+        yield Paragraph((f"The run was to end at {counted(limit, 'token')}.",))
+    if state.tools:
+        rows = tuple(((tool,), (f"{calls:,}",)) for tool, calls in sorted(state.tools.items()))
+        yield Table(("tool", "calls"), rows, "Tools used, refused calls left out")
+
+
+def sizing(state: PlanState) -> Section:
+    """How the plan was read and sized, and what could not be read."""
+    if state.assessed is None:
+        return Section("How the plan was sized", (Paragraph(("The plan was not sized: the run ended before.",)),))
+    return Section("How the plan was sized", tuple(_sizing(state, state.assessed)))
+
+
+def _sizing(state: PlanState, assessed: PlanAssessed) -> Iterator[Block]:
+    asked = state.inputs.settings.team
+    why = " (asked for)" if asked and asked == assessed.team else ""
+    team = f"{assessed.team} team{why}" if assessed.team else "no team: the plan is trivial"
+    size = f"Complexity {assessed.complexity} of 16, scaled from {assessed.threshold} on"
+    yield Paragraph((f"{size}; quality {assessed.quality}; {counted(assessed.steps, 'step')}; {team}.",))
+    if assessed.domains:
+        yield Paragraph(("Domains: ", Said(one_line(", ".join(assessed.domains), VALUE)), "."))
+    for what, numbers in (("complexity counts", assessed.signs), ("quality rests on", assessed.traits)):
+        if numbers:
+            told = ", ".join(f"{key.replace('_', ' ')} {number}" for key, number in numbers.items())
+            yield Paragraph((f"What the {what}: ", Said(one_line(told, VALUE)), "."))
+    found = [(sign, words) for sign, words in assessed.found.items() if words]
+    if found:
+        rows = tuple((brief(sign.replace("_", " ")), _found(words)) for sign, words in found)
+        yield Table(("sign", "words that counted, with their lines"), rows, "Words found in the plan")
+    if assessed.notes:
+        yield Paragraph(("What could not be read:",))
+        yield Bullets(tuple((Said(one_line(note, VALUE)),) for note in assessed.notes))
+
+
+def _found(words: tuple[SignFound, ...]) -> Words:
+    shown = ", ".join(f"{sign.word} ({sign.line})" for sign in words[:SHOWN_WORDS])
+    more = len(words) - SHOWN_WORDS
+    return (Said(one_line(shown, VALUE)), f" and {more} more" if more > 0 else "")
+
+
+def circumstances(state: PlanState) -> Section:
+    """The plan by its digest, the repository by its commit, backend, settings and versions."""
+    started, inputs = state.started, state.inputs
+    rows: list[tuple[str, Any]] = [("plan", inputs.plan_path), ("plan sha256", inputs.plan_sha256)]
+    if started is not None:
+        rows += [("about", started.task_key)] if started.task_key.strip() else []
+        rows += [("synthetic", "yes: inputs or replies were generated, not observed" if started.synthetic else "no")]
+        rows += _prefixed("backend", started.backend)
+    rows += _prefixed("repository", inputs.repository)
+    rows += [(f"setting {name}", value) for name, value in inputs.settings.model_dump(mode="json").items()]
+    if started is not None:
+        rows += [(f"version of {name}", version) for name, version in started.versions.items()]
+    told = tuple((brief(name), brief(_value(value), VALUE)) for name, value in rows)
+    return Section("The run", (Table(("what", "value"), told, "Circumstances of the run"),))
+
+
+def _prefixed(name: str, values: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return [(f"{name} {key}", value) for key, value in values.items()]
+
+
+def _value(value: Any) -> str:
+    """A setting as text; what is no text, as JSON."""
+    if value is None:
+        return "none"
+    return value if isinstance(value, str) else to_json(value, fallback=repr).decode()
