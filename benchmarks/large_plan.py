@@ -60,7 +60,8 @@ def main() -> None:
         program = (
             "import sys, time; began = time.perf_counter(); import verifyplan as vp\n"
             "run = vp.verify(sys.argv[1], sys.argv[2], log_dir=sys.argv[3])\n"
-            "print(run.verdict, len(run.state.challenges), 'challenges', run.started.plan.repository['files'], 'files')\n"
+            "files = run.started.plan.repository['files']\n"
+            "print(run.verdict, len(run.state.challenges), 'challenges', files, 'files')\n"
             "run.report(sys.argv[3] + '/report.html'); print(f'{time.perf_counter() - began:.1f} s')"
         )
         subprocess.run([sys.executable, "-c", program, plan, root, folder], check=True)

@@ -35,7 +35,8 @@ def plans(
     """
     bench = vp.bench_plans(held_out=held_out, log_dir=log_dir)
     tables = bench.detection
-    shown = tables.by_kind.assign(**{name: tables.by_kind[name].map("{:.0%}".format) for name in ("rate", "low", "high")})
+    shares = {name: tables.by_kind[name].map("{:.0%}".format) for name in ("rate", "low", "high")}
+    shown = tables.by_kind.assign(**shares)
     typer.echo(shown.to_string(index=False))
     for _, alarm in tables.alarms.iterrows():
         typer.echo(f"on sound {alarm['plan']}: {alarm['severity']} {alarm['place']}: {alarm['concern']}")

@@ -86,7 +86,7 @@ def verify(
         plan,
         repo,
         policy=policy.value,
-        on_blocked=cast("Literal['continue', 'pause']", on_blocked.value),
+        on_blocked=on_blocked.value,
         team=cast("Literal['base', 'scaled'] | None", team and team.value),
         threshold=threshold,
         max_iterations=max_iterations,

@@ -1,6 +1,18 @@
-"""The bundled fixture sets by name, and claims made from real code."""
+"""The bundled fixture sets by name, claims made from real code, and labelled plans with their repository."""
 
 from verifyplan.datasets.bundled import claims, names, path, runs
+from verifyplan.datasets.plans import labelled_plans, plan_labels, plan_path, sample_repository
 from verifyplan.datasets.stdlib import stdlib_claims, stdlib_root
 
-__all__ = ["claims", "names", "path", "runs", "stdlib_claims", "stdlib_root"]
+__all__ = [
+    "claims",
+    "labelled_plans",
+    "names",
+    "path",
+    "plan_labels",
+    "plan_path",
+    "runs",
+    "sample_repository",
+    "stdlib_claims",
+    "stdlib_root",
+]

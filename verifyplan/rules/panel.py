@@ -1,8 +1,8 @@
-"""What the panel's class of a challenge allows and forbids (SPEC A9)."""
+"""What the panel votes on, and what its class of a challenge forbids (SPEC A9)."""
 
 from __future__ import annotations
 
-from verifyplan.protocol.challenge import Status
+from verifyplan.protocol.challenge import Challenge, Status
 from verifyplan.protocol.vote import HELD, Classification
 
 
@@ -19,3 +19,8 @@ def withdrawal_refusal(new: Status, classification: Classification | None) -> st
     if new == "WITHDRAWN" and classification in HELD:
         return f"the panel left it at {classification}: it cannot be WITHDRAWN in this iteration"
     return ""
+
+
+def claim_of(challenge: Challenge) -> str:
+    """A challenge as the claim that the panel votes on: what the plan assumes, and why that fails."""
+    return f"{challenge.claim} {challenge.concern}".strip()

@@ -5,7 +5,7 @@ The judge is the matcher of cross-verification (SPEC B2): the same place, the sa
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 
 from verifyplan.protocol.finding import Finding
 from verifyplan.rules.grouping import PlaceAndText
@@ -33,9 +33,19 @@ class Sayings:
         >>> said.again("`store.py` is missing; step 2 changes it", "plan.md:12"), said.again("`a.py` is missing.")
         ('C1', None)
         """
+        return next(self.every(text, evidence), None)
+
+    def every(self, text: str, evidence: str = "") -> Iterator[str]:
+        """The ids of all that said the same, in the order in which they were said.
+
+        >>> said = Sayings({"C1": ("The store is locked.", ""), "C2": ("The store is locked.", "")})
+        >>> list(said.every("The store is locked"))
+        ['C1', 'C2']
+        """
         finding = _finding("new", text, evidence)
-        same = (one for one in self._by_key.get(_MATCHER.key(finding), []) if _MATCHER.same(one, finding))
-        return next((one.finding_id for one in same), None)
+        for one in self._by_key.get(_MATCHER.key(finding), []):
+            if _MATCHER.same(one, finding):
+                yield one.finding_id
 
 
 def _finding(name: str, text: str, evidence: str) -> Finding:

@@ -1,10 +1,11 @@
-"""Workers without a model: each request is answered by a checker that opens the cited evidence (SPEC G2)."""
+"""Agents without a model: workers that open the cited evidence, and all roles of a plan run (SPEC G2)."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ from verifyplan.agents.static import quotation, search, syntax_tree, window
 from verifyplan.agents.static.claims import Claim, read_claim
 from verifyplan.agents.static.evidence import Evidence, Place, read_evidence
 from verifyplan.agents.static.outcome import Case, Check, Look, Outcome, judge, vote
+from verifyplan.agents.static.plan_backend import PANEL, PlanAgents
 from verifyplan.agents.static.sources import Source, Sources, UnreadableError
 from verifyplan.errors import AgentError, Problem, SettingsError, one_of
 from verifyplan.protocol.call import Item, Reply, WorkerRequest
+from verifyplan.protocol.plan_call import RoleRequest
 from verifyplan.words import did_you_mean
 
 _CHECKS: dict[str, Check] = {
@@ -28,11 +31,12 @@ CHECKERS: tuple[str, ...] = tuple(_CHECKS)
 
 
 class StaticBackend:
-    """Plays workers by checkers that read the claim, its evidence and the cited code: offline, repeatable.
+    """Plays workers by checkers that read the claim, its evidence and the cited code, and all roles of a plan run.
 
     `root` is the folder under which cited paths lie; nothing outside it is read, and in a lightweight run
-    no file at all. `workers` maps workers to checkers; a worker that it does not name plays the checker of
-    its own name. Raises SettingsError if a worker is mapped to no checker. Source: SPEC B4, G2, G4.
+    no file at all. `workers` maps workers to checkers or members of the panel; a worker that it does not name plays
+    the one of its own name. Calls are answered one after another, in the order in which they were asked, so that
+    replies never change places. Raises SettingsError if a worker is mapped to no checker. Source: SPEC A9, B4, G2, G4.
 
     >>> StaticBackend(".", workers={"alice": "search"}).check_worker("alice") is None
     True
@@ -42,7 +46,9 @@ class StaticBackend:
         self.root = Path(root)
         self.workers = dict(workers or {})
         self._sources = Sources(self.root)
-        wrong = [(worker, checker) for worker, checker in self.workers.items() if checker not in _CHECKS]
+        self._plans = PlanAgents(self.root)
+        self._line = ThreadPoolExecutor(max_workers=1, thread_name_prefix="static")
+        wrong = [(worker, played) for worker, played in self.workers.items() if played not in (*CHECKERS, *PANEL)]
         if wrong:
             fix = f"choose one of {one_of(CHECKERS)}"
             problems = (
@@ -56,20 +62,27 @@ class StaticBackend:
         return {"name": "static", "root": self.root.name, "workers": dict(self.workers)}
 
     def check_worker(self, worker: str) -> str | None:
-        """None if `worker` is mapped to a checker or named like one, else what is wrong and what to do."""
-        if self.workers.get(worker, worker) in _CHECKS:
+        """None if `worker` is mapped to a checker or named like one, or like one of the panel; else what is wrong."""
+        if self.workers.get(worker, worker) in (*CHECKERS, *PANEL):
             return None
-        near = did_you_mean(self.workers.get(worker, worker), CHECKERS)
+        near = did_you_mean(self.workers.get(worker, worker), (*CHECKERS, *PANEL))
         return f"worker {worker!r} plays no checker{near}; there are {one_of(CHECKERS)}"
 
-    async def answer(self, request: WorkerRequest) -> Reply:
-        """A vote on each item of the request; AgentError if no checker plays the worker."""
+    async def answer(self, request: WorkerRequest | RoleRequest) -> Reply:
+        """A vote on each item, or the answer of a role; AgentError if no checker plays the worker."""
+        if isinstance(request, RoleRequest):
+            return await self._in_turn(lambda: self._plans.answer(request))
         wrong = self.check_worker(request.worker)
         if wrong is not None:
             raise AgentError(wrong)
-        start = time.perf_counter()
-        votes = await asyncio.to_thread(self._votes, request)
-        return Reply(value={"votes": votes}, duration_ms=round((time.perf_counter() - start) * 1000))
+        played = self.workers.get(request.worker, request.worker)
+        if played in PANEL:
+            return await self._in_turn(lambda: self._plans.votes(request, played))
+        return await self._in_turn(lambda: Reply(value={"votes": self._votes(request)}))
+
+    async def _in_turn(self, work: Callable[[], Reply]) -> Reply:
+        """A reply that is worked out when all asked for before it are; one that is no longer wanted is not begun."""
+        return await asyncio.get_running_loop().run_in_executor(self._line, _timed, work)
 
     def _votes(self, request: WorkerRequest) -> dict[str, dict[str, str | None]]:
         check = _CHECKS[self.workers.get(request.worker, request.worker)]
@@ -77,6 +90,12 @@ class StaticBackend:
         near = sorted(request.items, key=lambda item: item.evidence)  # claims on one file follow each other
         found = {item.finding_id: vote(outcome_of(check, item, sources), request.mode) for item in near}
         return {item.finding_id: found[item.finding_id] for item in request.items}
+
+
+def _timed(work: Callable[[], Reply]) -> Reply:
+    start = time.perf_counter()
+    reply = work()
+    return reply.model_copy(update={"duration_ms": round((time.perf_counter() - start) * 1000)})
 
 
 def outcome_of(check: Check, item: Item, sources: Sources | None) -> Outcome:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from verifyplan.loops.plan.hub import Hub
-from verifyplan.protocol.challenge import Challenge, Origin
+from verifyplan.protocol.challenge import SEVERITIES, Challenge, Origin
 from verifyplan.protocol.event_plan import (
     ChallengeAdmitted,
     ChallengeOverflowed,
@@ -77,8 +77,13 @@ def raise_one(hub: Hub, proposal: Proposal) -> tuple[str | None, bool]:
 
 
 def said_before(hub: Hub, raised: RaisedChallenge) -> str | None:
-    """The id of the challenge that says the same, those in overflow included; None if it is new."""
-    return hub.said["challenge"].again(_text(raised), raised.evidence)
+    """The id of the challenge that says the same, those in overflow included; None if it is new.
+
+    What was said as something milder before is new: a BLOCKING challenge is never merged into a MINOR one.
+    """
+    worst = SEVERITIES[: SEVERITIES.index(raised.severity) + 1]
+    same = hub.said["challenge"].every(_text(raised), raised.evidence)
+    return next((name for name in same if hub.state.raised[name].challenge.severity in worst), None)
 
 
 def admit_all(hub: Hub, names: Sequence[str]) -> None:

@@ -80,7 +80,7 @@ async def iterate(hub: Hub, ask: Ask | None) -> bool:
     assert isinstance(answer, SynthesizerAnswer)  # noqa: S101  (a synthesizer that fails ends the run)
     settle(hub, answer)
     ruled, overridden = ruling.settle_block(hub, ruling.judge(hub, answer), answer, ask)
-    tightened = ruling.look_back(hub)
+    tightened = ruling.look_back(hub, ruled)
     if ruled.verdict is None:
         _close(hub, ruled, None)
         return tightened

@@ -5,7 +5,9 @@ from __future__ import annotations
 from verifyplan.loops.plan.hub import Hub
 from verifyplan.loops.queue import QueueLoop
 from verifyplan.protocol.challenge import Challenge
-from verifyplan.protocol.event_cross import FindingGrouped
+from verifyplan.protocol.event import Event
+from verifyplan.protocol.event_cross import FindingGrouped, RoundClosed
+from verifyplan.rules.panel import claim_of
 
 
 async def vote(hub: Hub) -> None:
@@ -14,6 +16,12 @@ async def vote(hub: Hub) -> None:
     if panel is None or not unsettled:
         return
     hub.check_tokens("the panel")
+
+    def emit(event: Event) -> None:
+        hub.emit(event)
+        if isinstance(event, RoundClosed) and event.carried_forward_count and event.round < panel.max_rounds:
+            hub.check_tokens(f"round {event.round + 1} of the panel")
+
     loop = QueueLoop(
         part="challenges",
         iteration=hub.state.iteration,
@@ -22,7 +30,7 @@ async def vote(hub: Hub) -> None:
         verification_mode=panel.verification_mode,
         max_rounds=panel.max_rounds,
         caller=hub.caller,
-        emit=hub.emit,
+        emit=emit,
         documents={hub.state.inputs.plan_name: hub.state.inputs.plan_text},
         closed=hub.step,
     )
@@ -34,7 +42,7 @@ def as_finding(challenge: Challenge, evidence: str) -> FindingGrouped:
     return FindingGrouped(
         part="challenges",
         finding_id=challenge.id,
-        summary=f"{challenge.claim} {challenge.concern}".strip(),
+        summary=claim_of(challenge),
         evidence=evidence,
         category="challenge",
         discoverers=(),

@@ -35,6 +35,15 @@ Ask = Callable[[Pause], "Answer | str | None"]
 """Answers a pause; None leaves the run waiting. A text is read by `read_answer`."""
 
 
+def writable(text: str) -> bool:
+    r"""Whether a text can be written down: it holds no half of a surrogate pair, as undecodable bytes become.
+
+    >>> writable("Übergang"), writable("\udcff")
+    (True, False)
+    """
+    return text.encode(errors="replace").decode() == text
+
+
 def read_answer(text: str, note: str = "") -> Answer:
     """An answer as it is written in a shell: `acknowledge:C3`, `override:C3`, `context`, `abort`.
 
@@ -55,13 +64,18 @@ def checked_answer(given: Answer | str, pause: Pause) -> AnswerGiven:
     """The answer as the log holds it; InputError listing what does not fit the pause."""
     answer = read_answer(given) if isinstance(given, str) else given
     names = [challenge.id for challenge in pause.challenges]
+    if not isinstance(answer, Answer) or answer.kind not in KINDS:
+        fix = f"give an Answer, or a text: {one_of(KINDS)}"
+        raise InputError(Problem("answer", f"{given!r} is no answer", fix))
     problems = []
     if answer.kind in ABOUT_ONE and answer.challenge not in names:
         fix = f"name one of {one_of(names)}, as in {answer.kind}:{names[0]}"
         problems.append(Problem("answer", f"{answer.challenge!r} does not block this plan", fix))
     if answer.kind not in ABOUT_ONE and answer.challenge is not None:
         problems.append(Problem("answer", f"{answer.kind} names no challenge", f"write {answer.kind!r} alone"))
-    if answer.kind == "context" and not answer.note.strip():
+    if not isinstance(answer.note, str) or not writable(answer.note):
+        problems.append(Problem("note", f"{answer.note!r} cannot be written down", "write it as text"))
+    elif answer.kind == "context" and not answer.note.strip():
         problems.append(Problem("note", "is blank", "write the context that the next iteration needs"))
     if problems:
         raise InputError(problems)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from verifyplan.loops.plan.admission import Proposal, admit_all, next_id, raise_one, said_before
-from verifyplan.loops.plan.hub import Hub
+from verifyplan.loops.plan.hub import Hub, RunOverError
 from verifyplan.protocol.event_plan import (
     ContextSurfaced,
     Restated,
@@ -64,35 +64,43 @@ async def resolve(hub: Hub) -> None:
         return
     [answer] = await hub.ask("resolver")
     given = answer.answers if isinstance(answer, ResolverAnswer) else ()
-    for unknown in asked:
-        mine = [one for one in given if one.id == unknown.id] or [
-            UnknownAnswer(id=unknown.id, resolution="UNRESOLVABLE")
-        ]
-        if {one.resolution for one in mine} >= set(SETTLED):
+    for unknown in tuple(hub.state.unknowns.values()):
+        mine = [one for one in given if one.id == unknown.id]
+        if {unknown.resolution, *(one.resolution for one in mine)} >= set(SETTLED):
             message = f"the resolver both confirmed and refuted {unknown.id}; its first answer stands"
             hub.emit(
                 Checkpoint(iteration=hub.state.iteration, kind="contradiction", message=message, items=(unknown.id,))
             )
-        first = mine[0]
-        if (first.resolution, first.finding) != (unknown.resolution, unknown.finding):
-            hub.emit(
-                UnknownResolved(
-                    iteration=hub.state.iteration,
-                    id=unknown.id,
-                    resolution=first.resolution,
-                    finding=first.finding,
-                )
-            )
+        if unknown in asked:
+            _answer(hub, unknown, mine[0] if mine else UnknownAnswer(id=unknown.id, resolution="UNRESOLVABLE"))
+
+
+def _answer(hub: Hub, unknown: Unknown, first: UnknownAnswer) -> None:
+    """Record what an unknown's answer is now; nothing is told where it is what it was."""
+    if (first.resolution, first.finding) == (unknown.resolution, unknown.finding):
+        return
+    hub.emit(
+        UnknownResolved(
+            iteration=hub.state.iteration, id=unknown.id, resolution=first.resolution, finding=first.finding
+        )
+    )
 
 
 async def surface_and_probe(hub: Hub) -> None:
-    """Run research modes 2 and 3 where they are due; their challenges are ranked together, as they share a cap."""
+    """Run research modes 2 and 3 where they are due; their challenges are ranked together, as they share a cap.
+
+    What mode 2 raised is admitted, or goes to overflow, even if the run is over before mode 3 has answered.
+    """
     new: list[str] = []
     roles: list[Role] = ["surface", "probe"]
     for role in roles:
         if not _due(hub, role):
             continue
-        [answer] = await hub.ask(role)
+        try:
+            [answer] = await hub.ask(role)
+        except RunOverError:
+            admit_all(hub, new)
+            raise
         if isinstance(answer, SurfaceAnswer):
             new += [name for one in answer.contexts if (name := _surfaced(hub, one))]
         elif isinstance(answer, ProbeAnswer):
@@ -107,14 +115,20 @@ def _due(hub: Hub, role: Role) -> bool:
 
 
 def _surfaced(hub: Hub, found: RaisedContext) -> str | None:
-    """Record a context; the id of the challenge that is new with it, if one is."""
+    """Record a context; the id of the challenge that is new with it, if one is.
+
+    One that was surfaced before is recorded again only where it brings a challenge that is new.
+    """
     earlier = hub.said["context"].again(found.relevance, found.location)
-    if earlier is not None:
+    met = earlier is not None and hub.state.contexts[earlier].generates_challenge is not None
+    owed = found.challenge is None and found.impact == "contradicts_plan" and not met
+    challenge = _owed_by_context(found) if owed else found.challenge
+    known = said_before(hub, challenge) if challenge else None
+    if earlier is not None and (challenge is None or known is not None):
         hub.emit(_restated(hub, "context", "surface", found.relevance, earlier))
         return None
-    name, owed = f"S{len(hub.state.contexts) + 1}", found.challenge is None and found.impact == "contradicts_plan"
-    challenge = _owed_by_context(found) if owed else found.challenge
-    spawned = said_before(hub, challenge) or next_id(hub) if challenge else None
+    name = f"S{len(hub.state.contexts) + 1}"
+    spawned = known or next_id(hub) if challenge else None
     context = SurfacedContext(
         id=name,
         source=found.source,
@@ -129,14 +143,20 @@ def _surfaced(hub: Hub, found: RaisedContext) -> str | None:
 
 
 def _probed(hub: Hub, found: RaisedRisk) -> str | None:
-    """Record a risk; the id of the challenge that is new with it, if one is."""
+    """Record a risk; the id of the challenge that is new with it, if one is.
+
+    One that was probed before is recorded again only where it brings a challenge that is new.
+    """
     earlier = hub.said["risk"].again(f"{found.risk} {found.trigger}", found.evidence)
-    if earlier is not None:
+    met = earlier is not None and hub.state.risks[earlier].generates_challenge is not None
+    owed = found.challenge is None and found.severity != "MINOR" and not met
+    challenge = _owed_by_risk(found) if owed else found.challenge
+    known = said_before(hub, challenge) if challenge else None
+    if earlier is not None and (challenge is None or known is not None):
         hub.emit(_restated(hub, "risk", "probe", found.risk, earlier))
         return None
-    name, owed = f"P{len(hub.state.risks) + 1}", found.challenge is None and found.severity != "MINOR"
-    challenge = _owed_by_risk(found) if owed else found.challenge
-    spawned = said_before(hub, challenge) or next_id(hub) if challenge else None
+    name = f"P{len(hub.state.risks) + 1}"
+    spawned = known or next_id(hub) if challenge else None
     fields = found.model_dump(exclude={"evidence", "challenge"})
     risk = ProbedRisk(id=name, generates_challenge=spawned, **fields)
     hub.said["risk"].add(name, f"{found.risk} {found.trigger}", found.evidence)

@@ -55,7 +55,9 @@ def settle_block(hub: Hub, ruling: Ruling, answer: SynthesizerAnswer, ask: Ask |
         if given.answer == "override":
             rest = [challenge for challenge in hub.state.pool if challenge.id != given.challenge]
             last = hub.settings.max_iterations
-            return evaluate(rest, last, last, hub.settings.policy), given.challenge
+            left = evaluate(rest, last, last, hub.settings.policy)
+            still = left._replace(blocking_open=ruling.blocking_open, significant_open=ruling.significant_open)
+            return still, given.challenge  # overridden, it is open all the same, and counted
         _acknowledge(hub, given)
         ruling = judge(hub, answer)
     return ruling, None
@@ -110,7 +112,7 @@ def _acknowledge(hub: Hub, given: AnswerGiven) -> None:
     )
 
 
-def look_back(hub: Hub) -> bool:
+def look_back(hub: Hub, ruling: Ruling) -> bool:
     """Tell of a stall and of degradation at the end of an iteration; whether the next one is tightened."""
     state, iteration = hub.state, hub.state.iteration
     now = {challenge.id: challenge.status for challenge in state.pool}
@@ -123,7 +125,8 @@ def look_back(hub: Hub) -> bool:
     resolved = {move.id for move in moves if move.new == "RESOLVED" or move.new in INACTIVE}
     if not degraded(iteration, len(created), len(resolved)):
         return False
-    message = f"{len(created)} challenges came and {len(resolved)} were settled: the next iteration is tightened"
+    message = f"{len(created)} challenges came and {len(resolved)} were settled"
+    message += ": the next iteration is tightened" if ruling.verdict is None else ""
     hub.emit(Checkpoint(iteration=iteration, kind="degradation", message=message, items=tuple(created)))
     return True
 

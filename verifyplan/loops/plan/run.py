@@ -12,7 +12,7 @@ from verifyplan.loops.plan.pauses import Pause
 from verifyplan.loops.run import Run
 from verifyplan.protocol.event_run import PlanOutcome
 from verifyplan.protocol.iteration import ConvergenceStatus, PlanVerdict
-from verifyplan.reports.plan import plan_report, plan_report_html, plan_summary
+from verifyplan.reports.plan import plan_report, plan_report_frame, plan_report_html, plan_summary
 from verifyplan.runlog.plan_state import PlanState, fold_plan
 
 
@@ -69,5 +69,5 @@ class PlanRun(Run):
         return plan_summary(self.state)
 
     def _repr_html_(self) -> str:
-        """The report, for a notebook."""
-        return plan_report_html(self.state)
+        """The report in a frame of its own, for a notebook."""
+        return plan_report_frame(self.state)

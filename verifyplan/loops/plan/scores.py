@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import ValidationError
@@ -9,7 +10,7 @@ from pydantic import ValidationError
 from verifyplan.loops.plan.hub import Hub
 from verifyplan.protocol.event_plan import ScoreDisputed, ScoreGiven, ScoreRefused
 from verifyplan.protocol.plan_call import Answer, ScoreAnswer
-from verifyplan.protocol.score import DIMENSIONS, DimensionScore
+from verifyplan.protocol.score import DIMENSIONS, Dimension, DimensionScore
 from verifyplan.rules.scoring import audit, final_score
 
 
@@ -25,17 +26,26 @@ async def score(hub: Hub) -> int | None:
     if not hub.tokens_used_up:
         [answer] = await hub.ask("audit")
         audited = _given(hub, answer, "challenger")
-        if len(given) == len(DIMENSIONS):
-            for dimension in audit(given, given | audited):
-                hub.emit(
-                    ScoreDisputed(
-                        iteration=hub.state.iteration,
-                        dimension=dimension,
-                        synthesizer=given[dimension],
-                        challenger=audited[dimension],
-                    )
-                )
+        _dispute(hub, given, audited)
     return final_score(given, hub.settings.weights) if len(given) == len(DIMENSIONS) else None
+
+
+def _dispute(hub: Hub, given: Mapping[str, int], audited: Mapping[str, int]) -> None:
+    """Tell where the two scores lie apart, in the dimensions that both have, whether or not there is a final score."""
+    both: list[Dimension] = [dimension for dimension in DIMENSIONS if dimension in given and dimension in audited]
+    alike: dict[str, int] = dict.fromkeys(
+        DIMENSIONS, 1
+    )  # the audit compares all six: where one score is missing, nothing differs
+    own, other = ({**alike, **{dimension: scores[dimension] for dimension in both}} for scores in (given, audited))
+    for dimension in audit(own, other):
+        hub.emit(
+            ScoreDisputed(
+                iteration=hub.state.iteration,
+                dimension=dimension,
+                synthesizer=given[dimension],
+                challenger=audited[dimension],
+            )
+        )
 
 
 def _given(hub: Hub, answer: Answer | None, by: Literal["synthesizer", "challenger"]) -> dict[str, int]:

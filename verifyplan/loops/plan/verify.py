@@ -9,27 +9,26 @@ from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from verifyplan.agents.base import Backend
 from verifyplan.agents.repository.repository import Repository
 from verifyplan.documents.assessment import assess
-from verifyplan.documents.plan import Plan, parse_plan, read_plan
-from verifyplan.errors import InputError, Problem, SettingsError
+from verifyplan.documents.plan import Plan, parse_plan
+from verifyplan.errors import InputError, Problem
 from verifyplan.loops.anywhere import run_anywhere
 from verifyplan.loops.calls import Caller
 from verifyplan.loops.plan import loop
+from verifyplan.loops.plan.arguments import checked
+from verifyplan.loops.plan.arguments import settings_of as settings_of
 from verifyplan.loops.plan.hub import Hub
 from verifyplan.loops.plan.pauses import Ask
 from verifyplan.loops.plan.ruling import WaitingError
 from verifyplan.loops.plan.run import PlanRun
-from verifyplan.loops.prepare import backend_of, check_workers, versions
+from verifyplan.loops.prepare import versions
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import PlanInputs, RunStarted
 from verifyplan.protocol.iteration import TeamMode
 from verifyplan.protocol.settings import OnBlocked, PanelSettings, PlanSettings, Policy
-from verifyplan.rules.scoring import check_weights
 from verifyplan.rules.sizing import THRESHOLD
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.plan_state import PlanState
@@ -40,6 +39,9 @@ DEFAULT_PANEL = PanelSettings()
 
 SKIPPED_SHOWN = 50
 """Files that could not be read and are named in the log; all are counted."""
+
+LONGEST_NAME = 100
+"""Characters of the plan's name that the log's name keeps."""
 
 _CITABLE = re.compile(r"[^\w.-]+")
 
@@ -97,61 +99,33 @@ def verify(
     >>> verify(plan, backend=ScriptedBackend({}), log_dir=None).verdict
     'PROCEED'
     """
-    settings = settings_of(
-        panel=_panel(panel),
-        policy=policy,
-        on_blocked=on_blocked if isinstance(on_blocked, str) else "ask",
-        team=team,
-        threshold=threshold,
-        max_iterations=max_iterations,
-        weights={name: str(weight) for name, weight in weights.items()} if weights is not None else None,
-        timeout=timeout,
-        max_tokens=max_tokens,
-    )
-    if weights is not None:
-        check_weights(weights)
-    read = plan if isinstance(plan, Plan) else read_plan(plan)
-    if not Path(repo).is_dir():
-        raise InputError(Problem("repo", f"{str(repo)!r} is no folder", "name the folder that the plan is about"))
-    speaker = backend_of(backend, (), repo)
-    if settings.panel is not None:
-        check_workers(speaker, settings.panel.workers)
+    given = {
+        "panel": panel,
+        "policy": policy,
+        "on_blocked": on_blocked,
+        "team": team,
+        "threshold": threshold,
+        "max_iterations": max_iterations,
+        "weights": weights,
+        "timeout": timeout,
+        "max_tokens": max_tokens,
+    }
+    read, speaker, settings = checked(plan, repo, backend, log_dir, given)
     started = begin(read, repo, speaker, settings, synthetic=synthetic)
     ask = None if isinstance(on_blocked, str) else on_blocked
     if log_dir is None:
         return PlanRun(drive_plan(started, speaker, Recorder(sink=sink), ask, progress))
-    name = Path(started.plan.plan_name).stem or "plan"
-    with LogWriter.create(log_dir, name) as writer:
+    with _writer(log_dir, Path(started.plan.plan_name).stem or "plan") as writer:
         records = drive_plan(started, speaker, Recorder(writer, sink=sink), ask, progress)
     return PlanRun(records, writer.path, writer.path.relative_to(log_dir).with_suffix("").as_posix())
 
 
-def settings_of(**given: object) -> PlanSettings:
-    """The settings as one value; SettingsError listing everything that does not fit."""
+def _writer(log_dir: str | Path, name: str) -> LogWriter:
     try:
-        return PlanSettings.model_validate(given)
-    except ValidationError as error:
-        problems = [
-            Problem(
-                ".".join(str(part) for part in one["loc"]),
-                f"{one['input']!r} does not fit: {one['msg']}",
-                "see the arguments of verify",
-            )
-            for one in error.errors(include_url=False)
-        ]
-        raise SettingsError(problems) from None
-
-
-def _panel(panel: object) -> object:
-    """Names of workers as settings; anything else is checked with the settings."""
-    if isinstance(panel, PanelSettings) or panel is None:
-        return panel
-    if isinstance(panel, Mapping):
-        return dict(panel)
-    if isinstance(panel, str) or not isinstance(panel, Sequence) or not panel:
-        fix = "give names of workers, a PanelSettings, or None for no panel"
-        raise SettingsError(Problem("panel", f"{panel!r} names no workers", fix))
-    return {"workers": tuple(panel)}
+        return LogWriter.create(log_dir, name[:LONGEST_NAME])
+    except OSError as error:
+        fix = "name a folder that can be written to, or None for no log"
+        raise InputError(Problem("log_dir", f"{str(log_dir)!r}: {error.strerror or error}", fix)) from None
 
 
 def begin(

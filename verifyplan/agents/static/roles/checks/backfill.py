@@ -1,0 +1,64 @@
+"""New columns and constraints that rows which are already there do not meet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from verifyplan.agents.static.roles.issues import Issue, Place
+from verifyplan.agents.static.roles.phrases import statement
+from verifyplan.agents.static.roles.scene import Scene
+from verifyplan.protocol.challenge import Severity
+
+_COLUMN = re.compile(r"\badd column (?:if not exists )?[\"`]?(?P<name>[a-z_]\w*)", re.IGNORECASE)
+_FILLED = re.compile(r"\b(?:back-?fill\w*|fill(?:s|ed|ing)?|populat\w+|existing (?:rows|parcels|customers|users|records|data)|old (?:rows|parcels|customers|users|records)|so far|empty table|no rows|historic\w*)\b", re.IGNORECASE)
+_CONSTRAINT = re.compile(r"\badd constraint \S+ (?P<what>check|foreign key|unique)\b|\bset not null\b|\bcreate unique index\b", re.IGNORECASE)
+_LOOKED = re.compile(r"\b(?:not valid|validate constraint|back-?fill\w*|clean(?:s|ed|ing)? up|duplicat\w+|dedup\w*|de-dup\w*|twice|existing rows|count(?:s|ed)?|no row|violat\w+|correct(?:s|ed)? the|fill(?:s|ed)?|empty table|first (?:that|which|look)|select\b)", re.IGNORECASE)
+_NULL = r"(?<!\w){}\s+is\s+null\b|\bwithout (?:an? )?`?{}\b|\b{}` is (?:empty|null|not set|missing)"
+
+
+def check(scene: Scene) -> Iterator[Issue]:
+    """An issue for a new column whose emptiness decides what is done, and for a constraint nobody looked ahead of.
+
+    In the first case every row that is already there counts as not done; in the second the statement fails on the
+    first row that does not meet it. Silent where the plan fills the rows, or looks at them first.
+    """
+    todo = [(at, line) for at, line in scene.reading.to_do if not scene.reading.downward(at)]
+    every = scene.plan.lines[scene.plan.body - 1 :]
+    yield from _undone(scene, todo, every)
+    if any(_LOOKED.search(line) for line in every):
+        return
+    for at, line in todo:
+        match = _CONSTRAINT.search(line)
+        if match is not None and not re.search(r"\b(?:down|back)\b[^.;]*$", line[: match.start()], re.IGNORECASE):
+            why = "Rows that are already there may not meet it, and no step looks at them before."
+            yield _issue(scene, match.group(), at, why, "SIGNIFICANT", ())
+            return
+
+
+def _undone(scene: Scene, todo: list[tuple[int, str]], every: tuple[str, ...]) -> Iterator[Issue]:
+    for at, line in todo:
+        match = _COLUMN.search(line)
+        if match is None or re.search(r"\bdefault\b", line, re.IGNORECASE):
+            continue
+        name = re.escape(match["name"])
+        null = re.compile(_NULL.format(name, name, name), re.IGNORECASE)
+        sets = re.compile(rf"\bset\b[^.;]{{0,20}}\b{name}\b\s*=\s*(?!now|null|current)\w", re.IGNORECASE)
+        used = next(((n, text) for n, text in enumerate(scene.plan.lines, 1) if null.search(text) and n >= scene.plan.body), None)
+        if used is not None and not any(_FILLED.search(text) or sets.search(text) for text in every):
+            why = f"Line {used[0]} takes rows where it is empty, which every row is that was there before."
+            yield _issue(scene, match.group(), at, why, "SIGNIFICANT", (Place("", used[0]),))
+            return
+
+
+def _issue(scene: Scene, words: str, line: int, why: str, severity: Severity, beside: tuple[Place, ...]) -> Issue:
+    return Issue(
+        statement("demand", " ".join(words.lower().split()), "the rows that are already there"),
+        line,
+        why,
+        severity,
+        "MED",
+        scenario="The step fails on them, or does to all of them what is meant for new ones.",
+        alternative="Say what happens to the rows that are there: fill or correct them first, in batches, and count those that are left.",
+        beside=beside,
+    )

@@ -1,0 +1,122 @@
+"""The tools by which an agent opens files, each call counted against its budget and recorded (SPEC A12, G4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from verifyplan.agents.repository.records import Commit, Match
+from verifyplan.agents.repository.repository import Repository
+from verifyplan.errors import InputError
+from verifyplan.protocol.call import Tool, ToolUse
+from verifyplan.rules.budgets import Budget, refusal
+
+MOST_HITS = 200
+"""Hits of one search that an agent is given."""
+
+
+class Lines(NamedTuple):
+    """The lines of a file, or why there are none."""
+
+    lines: tuple[str, ...]
+    refused: str = ""
+
+
+class Hits(NamedTuple):
+    """The lines that a search found, or why it was not made."""
+
+    matches: tuple[Match, ...]
+    refused: str = ""
+
+
+class Commits(NamedTuple):
+    """The commits of some files, newest first, or why they were not asked for."""
+
+    commits: tuple[Commit, ...]
+    refused: str = ""
+
+
+def budget(tools: Mapping[Tool, int], pool: int = 0) -> Budget:
+    """A budget from a request's limits, which hold what was granted, and the calls that Grep and Read share.
+
+    >>> budget({"Read": 8, "Grep": 5}, pool=3).pool
+    3
+    """
+    limits: dict[Tool, int] = {tool: calls for tool, calls in tools.items() if tool != "memory_search"}
+    return Budget(limits={**limits, "memory_search": pool})
+
+
+class Toolbox:
+    """Reads, searches and asks git for one agent in one iteration; what is over budget is refused, and says so.
+
+    `documents` are texts that the agent was handed, by name: reading one costs nothing, as it has it already.
+    `uses` are all calls in their order, refused ones among them; a file that was read is not paid for twice.
+    Source: SPEC A12, document 000 §9.
+    """
+
+    def __init__(self, repository: Repository, documents: Mapping[str, str], budget: Budget) -> None:
+        self.uses: list[ToolUse] = []
+        self._repository = repository
+        self._documents = dict(documents)
+        self._budget = budget
+        self._used: Counter[Tool] = Counter()
+        self._read: dict[str, tuple[str, ...]] = {}
+
+    def read(self, path: str, serves: str = "") -> Lines:
+        """The lines of a document or of a file of the repository; none, with the reason, if it cannot be read."""
+        if path in self._documents:
+            return Lines(_lines(self._documents[path]))
+        if path in self._read:
+            return Lines(self._read[path])
+        refused = self._refusal("Read")
+        if refused:
+            self._record("Read", path, serves, refused)
+            return Lines((), refused)
+        lines = self._repository.lines(path)
+        self._record("Read", path, serves, results=len(lines or ()))
+        if lines is None:
+            return Lines((), f"{path} is no file of the repository that can be read")
+        self._read[path] = lines
+        return Lines(lines)
+
+    def grep(self, pattern: str, serves: str = "") -> Hits:
+        """The lines of the repository that match a pattern, at most 200, in order of path and line."""
+        refused = self._refusal("Grep")
+        if refused:
+            self._record("Grep", pattern, serves, refused)
+            return Hits((), refused)
+        try:
+            matches = tuple(self._repository.grep(pattern, limit=MOST_HITS))
+        except InputError as error:
+            self._record("Grep", pattern, serves)
+            return Hits((), str(error))
+        self._record("Grep", pattern, serves, results=len(matches))
+        return Hits(matches)
+
+    def git_log(self, paths: Sequence[str], serves: str = "") -> Commits:
+        """The latest commits that touched some files."""
+        refused = self._refusal("git_log")
+        if refused:
+            self._record("git_log", " ".join(paths), serves, refused)
+            return Commits((), refused)
+        commits = tuple(self._repository.history(paths))
+        self._record("git_log", " ".join(paths), serves, results=len(commits))
+        return Commits(commits)
+
+    def left(self, tool: Tool) -> bool:
+        """Whether one more call of a tool would be allowed."""
+        return not self._refusal(tool)
+
+    def _refusal(self, tool: Tool) -> str:
+        return refusal(tool, self._used, self._budget)
+
+    def _record(self, tool: Tool, argument: str, serves: str, refused: str = "", results: int = 0) -> None:
+        if not refused:
+            self._used[tool] += 1
+        self.uses.append(ToolUse(tool=tool, argument=argument, serves=serves, refused=refused, results=results))
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    """The lines of a document, with any of the three kinds of line end."""
+    return tuple(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
