@@ -30,7 +30,7 @@ def blocks(language: str) -> list[str]:
 @pytest.fixture
 def checkout(tmp_path) -> Path:
     """A folder that looks like a checkout, in which a test may write."""
-    for name in ("data", "notebooks"):
+    for name in ("data", "notebooks", "README.md"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "activate").write_text(f'PATH="{BIN}:$PATH"\n')

@@ -12,7 +12,9 @@ import tree_sitter_typescript
 import yaml
 
 from verifyplan.datasets import plans as module
-from verifyplan.datasets.plans import DEFECT_KINDS, labelled_plans, plan_path, sample_repository
+from verifyplan.datasets import plans_data, plans_repository
+from verifyplan.datasets.plans import DEFECT_KINDS, labelled_plans, plan_path
+from verifyplan.datasets.plans_repository import sample_repository
 from verifyplan.errors import InputError
 
 DATA = plan_path("readme-dbmate").parents[1]
@@ -196,9 +198,11 @@ def test_an_empty_folder_is_filled_and_a_full_one_refused(tmp_path):
     empty.mkdir()
     assert sample_repository(str(empty)) == empty
     assert (empty / "AGENTS.md").exists()
-    with pytest.raises(InputError, match="empty: is not an empty folder"):
+    assert sample_repository(empty) == empty  # it is there already, unchanged
+    (empty / "more.txt").write_text("mine")
+    with pytest.raises(InputError, match="empty: is neither empty nor the sample repository, unchanged"):
         sample_repository(empty)
-    with pytest.raises(InputError, match="is not an empty folder"):
+    with pytest.raises(InputError, match="is neither empty nor the sample repository"):
         sample_repository(empty / "README.md")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty"]
 
@@ -229,7 +233,8 @@ def test_an_unknown_plan_is_refused_with_the_nearest_name():
 @pytest.fixture
 def damaged(tmp_path, monkeypatch):
     """Writes a changed labels.json or history.json that is read in place of the bundled one."""
-    monkeypatch.setattr(module, "_folder", lambda: tmp_path)
+    for reader in (module, plans_data, plans_repository):
+        monkeypatch.setattr(reader, "plans_folder", lambda: tmp_path)
     module._labels.cache_clear()
     (tmp_path / "repository").symlink_to(DATA / "repository")
 

@@ -1,7 +1,8 @@
 """The bundled fixture sets by name, claims made from real code, and labelled plans with their repository."""
 
 from verifyplan.datasets.bundled import claims, names, path, runs
-from verifyplan.datasets.plans import labelled_plans, plan_labels, plan_path, sample_repository
+from verifyplan.datasets.plans import labelled_plans, plan_labels, plan_path
+from verifyplan.datasets.plans_repository import sample_repository
 from verifyplan.datasets.stdlib import stdlib_claims, stdlib_root
 
 __all__ = [

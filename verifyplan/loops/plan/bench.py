@@ -9,7 +9,8 @@ from typing import Any
 
 from verifyplan.agents.base import Backend
 from verifyplan.analysis.detection import Detection, detection
-from verifyplan.datasets.plans import labelled_plans, plan_labels, sample_repository
+from verifyplan.datasets.plans import labelled_plans, plan_labels
+from verifyplan.datasets.plans_repository import sample_repository
 from verifyplan.frames.runset import RunSet, concat
 from verifyplan.loops.plan.run import PlanRun
 from verifyplan.loops.plan.verify import verify

@@ -13,7 +13,6 @@ from verifyplan.agents.base import Backend
 from verifyplan.agents.repository.repository import Repository
 from verifyplan.documents.assessment import assess
 from verifyplan.documents.plan import Plan, parse_plan
-from verifyplan.errors import InputError, Problem
 from verifyplan.loops.anywhere import run_anywhere
 from verifyplan.loops.calls import Caller
 from verifyplan.loops.plan import loop
@@ -39,9 +38,6 @@ DEFAULT_PANEL = PanelSettings()
 
 SKIPPED_SHOWN = 50
 """Files that could not be read and are named in the log; all are counted."""
-
-LONGEST_NAME = 100
-"""Characters of the plan's name that the log's name keeps."""
 
 _CITABLE = re.compile(r"[^\w.-]+")
 
@@ -115,17 +111,9 @@ def verify(
     ask = None if isinstance(on_blocked, str) else on_blocked
     if log_dir is None:
         return PlanRun(drive_plan(started, speaker, Recorder(sink=sink), ask, progress))
-    with _writer(log_dir, Path(started.plan.plan_name).stem or "plan") as writer:
+    with LogWriter.create(log_dir, Path(started.plan.plan_name).stem or "plan") as writer:
         records = drive_plan(started, speaker, Recorder(writer, sink=sink), ask, progress)
     return PlanRun(records, writer.path, writer.path.relative_to(log_dir).with_suffix("").as_posix())
-
-
-def _writer(log_dir: str | Path, name: str) -> LogWriter:
-    try:
-        return LogWriter.create(log_dir, name[:LONGEST_NAME])
-    except OSError as error:
-        fix = "name a folder that can be written to, or None for no log"
-        raise InputError(Problem("log_dir", f"{str(log_dir)!r}: {error.strerror or error}", fix)) from None
 
 
 def begin(
