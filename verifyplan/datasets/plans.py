@@ -121,7 +121,7 @@ def plan_labels(held_out: bool | None = None) -> pd.DataFrame:
 
     >>> labels = plan_labels()
     >>> int((labels["kind"] == "sound").sum()), labels["plan"].nunique()
-    (13, 42)
+    (19, 74)
     """
     rows = []
     for plan in labelled_plans(held_out):
