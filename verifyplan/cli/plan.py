@@ -82,6 +82,7 @@ def verify(
     verifyplan verify PLAN.md --repo ../service --report report.html --exit-code
     verifyplan verify PLAN.md --on-blocked pause
     """
+    _check_report(report)
     run = vp.verify(
         plan,
         repo,
@@ -116,6 +117,7 @@ def resume(
     verifyplan resume runs/PLAN-001.jsonl --answer acknowledge:C3 --note "we accept the downtime"
     verifyplan resume runs/PLAN-001.jsonl --answer context --note "the old file was renamed"
     """
+    _check_report(report)
     _finish(vp.resume(run, answer, note=note, root=root), report, exit_code)
 
 
@@ -130,14 +132,19 @@ def log(run: Annotated[Path, typer.Argument(help="The run log (.jsonl).")]) -> N
         typer.echo(line)
 
 
+def _check_report(report: Path | None) -> None:
+    """InputError before any agent is called if the report could not be written so."""
+    if report is not None and report.suffix not in (".md", ".html", ".htm"):
+        raise InputError(Problem("--report", f"{str(report)!r} is no page", "name a .md or .html file"))
+
+
 def _finish(run: Run, report: Path | None, exit_code: bool) -> None:
     """Tell how a run stands, write its report, and exit as it asks for."""
     typer.echo(str(run))
     typer.echo(f"log: {run.log_path}")
     if report is not None:
-        if not isinstance(run, PlanRun) or report.suffix not in (".md", ".html", ".htm"):
-            fix = "name a .md or .html file, for a plan run"
-            raise InputError(Problem("--report", f"{str(report)!r} cannot hold a report of this run", fix))
+        if not isinstance(run, PlanRun):
+            raise InputError(Problem("--report", "is of plan runs alone", "leave it out; the artifact is beside the log"))
         run.report(report)
         typer.echo(f"report: {report}")
     code = _code(run, exit_code)

@@ -12,7 +12,6 @@ from verifyplan.files import write_new_text
 from verifyplan.frames.artifact import artifact_text
 from verifyplan.loops.run import Run
 from verifyplan.protocol.artifact import Artifact, FinalState
-from verifyplan.protocol.event_run import CrossOutcome
 from verifyplan.runlog.cross_state import CrossState, artifact, fold_cross
 from verifyplan.words import counted
 
@@ -22,7 +21,7 @@ UNNAMED = "ad-hoc"
 
 @dataclass(frozen=True)
 class CrossRun(Run):
-    """A cross run that has ended."""
+    """A cross run: ended, or broken off, and then without artifact, status and gate."""
 
     path: Path | None = None
     """Where the artifact was written; None if it was not."""
@@ -34,31 +33,28 @@ class CrossRun(Run):
 
     @cached_property
     def artifact(self) -> Artifact:
-        """The state artifact, schema 1.2."""
+        """The state artifact, schema 1.2; ValueError if the run was broken off."""
         return artifact(self.state)
 
     @property
-    def status(self) -> FinalState:
-        """How the loop ended: converged, max-rounds-reached, or aborted-non-result."""
-        return self._ended.final_state
+    def status(self) -> FinalState | None:
+        """How the loop ended: converged, max-rounds-reached, or aborted-non-result; None if it was broken off."""
+        return self.state.outcome.final_state if self.state.outcome else None
 
     @property
     def gate_passed(self) -> bool | None:
         """Whether every plan item held (SPEC B10); None where no plan body was verified."""
-        return self._ended.gate_passed
+        return self.state.outcome.gate_passed if self.state.outcome else None
 
     @property
     def gating(self) -> bool | None:
         """Whether a failed gate stops the plan; False where it only advises, None without a plan body."""
-        return self._ended.gating
-
-    @property
-    def _ended(self) -> CrossOutcome:
-        assert self.state.outcome is not None  # noqa: S101  (a CrossRun is made from whole runs)
-        return self.state.outcome
+        return self.state.outcome.gating if self.state.outcome else None
 
     def __str__(self) -> str:
-        """The outcome in two lines."""
+        """The outcome in a few lines."""
+        if self.state.outcome is None:
+            return f"broken off after {counted(len(self.records), 'event')}; resume it to get an outcome"
         counts = self.artifact.finalClassificationCounts
         assert counts is not None  # noqa: S101  (the fold writes it)
         mode = "adversarial" if self.artifact.adversarial else "collaborative"

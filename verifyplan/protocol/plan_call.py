@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import Field, StrictStr
+from pydantic import Field, StrictStr, model_validator
 
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.call import Tool
@@ -147,6 +147,12 @@ class UnknownAnswer(Model):
     finding: Annotated[StrictStr, Field(pattern=r"^\[VERIFIED:[^|\n]+\|[^|\n]+\|[^\n]+\]$")] | None = Field(
         default=None, description="[VERIFIED: source | finding | impact]; null only for UNRESOLVABLE."
     )
+
+    @model_validator(mode="after")
+    def _says_what_it_found(self) -> Self:
+        if self.finding is None and self.resolution != "UNRESOLVABLE":
+            raise ValueError(f"{self.resolution} needs a finding")
+        return self
 
 
 class ResolverAnswer(Model):

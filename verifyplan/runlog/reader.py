@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from verifyplan.errors import LogError, Problem
 from verifyplan.protocol.event import EVENT
-from verifyplan.protocol.event_run import RunStarted
+from verifyplan.protocol.event_run import LOG_VERSION, RunStarted
 from verifyplan.runlog.chain import START, Record, decode
 from verifyplan.runlog.migrate import Step, migrate, steps_from
 
@@ -28,6 +28,8 @@ class Log(NamedTuple):
     ends_in_line_feed: bool
     lines: int
     """Whole lines, events that are no more included."""
+    version: int
+    """Of the event model that wrote it."""
 
 
 def read_log(path: str | Path) -> Log:
@@ -65,7 +67,9 @@ def parse_log(data: bytes, place: str) -> Log:
     if not records or not isinstance(records[0].event, RunStarted):
         fix = "name a log that `verifyplan verify` or `crossverify` wrote; a run that died at once is begun anew"
         raise LogError(Problem(place, "holds no run: it has no whole run-started line", fix))
-    return Log(tuple(records), digest, position, len(data) - position, data[position - 1 : position] == b"\n", number)
+    whole = data[position - 1 : position] == b"\n"
+    version = LOG_VERSION - len(steps or ())
+    return Log(tuple(records), digest, position, len(data) - position, whole, number, version)
 
 
 def _steps(values: dict[str, object], place: str) -> list[Step]:

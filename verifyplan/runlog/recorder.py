@@ -130,7 +130,7 @@ class Recorder:
 
     def _astray(self, recorded: Record, told: str) -> LogError:
         place = f"{self._writer.path if self._writer else 'log'}: line {recorded.seq}"
-        message = f"a {recorded.event.type} does not follow from the replies before it: {told}"
+        message = f"the recorded {recorded.event.type} does not follow from the replies before it: {told}"
         fix = "resume with the verifyplan, backend and settings that wrote the log"
         return LogError(Problem(place, message, fix))
 

@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 
 from verifyplan.errors import LogError, Problem
 from verifyplan.protocol.event import Event, Fact
-from verifyplan.protocol.event_run import Checkpoint, RunEnded
+from verifyplan.protocol.event_run import LOG_VERSION, Checkpoint, RunEnded
 from verifyplan.runlog.chain import START, Record, encode
 from verifyplan.runlog.reader import SUFFIX, Log, read_log
 
@@ -60,6 +60,9 @@ class LogWriter:
         lock = _locked(Path(path))
         try:
             log = read_log(path)
+            if log.version != LOG_VERSION:  # one log does not hold events of two versions
+                fix = "go on with the verifyplan that wrote it; this one reads and replays it"
+                raise LogError(Problem(str(path), f"has version {log.version}, and {LOG_VERSION} is written now", fix))
             return cls(Path(path), lock, log), log
         except OSError as error:
             _release(lock)

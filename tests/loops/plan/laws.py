@@ -7,63 +7,10 @@ from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from acting import Acting
+from expected import AGENTS, LIKELY, MAY_BECOME, ON_DIRECTIVE, RANK, ROLES, TAGS, WEIGHTS, most, source_of, table
 
-from verifyplan.loops.plan.run import PlanRun
 from verifyplan.protocol.iteration import IterationState
-from verifyplan.protocol.plan_call import RoleRequest
 from verifyplan.protocol.settings import PlanSettings
-from verifyplan.runlog.plan_state import PlanState
-
-RANK = {"BLOCKING": 0, "SIGNIFICANT": 1, "MINOR": 2}
-LIKELY = {"MED": 0, "LOW": 1, None: 2}
-MAY_BECOME = {
-    "OPEN": {"RESOLVED", "UNRESOLVED", "DEFERRED", "WITHDRAWN"},
-    "UNRESOLVED": {"RESOLVED", "DEFERRED", "WITHDRAWN"},
-}
-TAGS = {"surfaced": "DEFERRED_SURFACED", "probed": "DEFERRED_PROBED"}
-ON_DIRECTIVE = {
-    "surface": ("RE-SWEEP", None),
-    "probe": ("RE-PROBE", None),
-    "domain-expert": ("CONSULT", "domain-expert"),
-    "devils-advocate": ("CONSULT", "devils-advocate"),
-}
-ROLES = (*ON_DIRECTIVE, "challenger", "resolver", "synthesizer", "score", "audit")
-AGENTS = {"surface": "researcher", "probe": "researcher", "score": "synthesizer", "audit": "challenger"}
-WEIGHTS = dict(zip(("approach_soundness", "risk_coverage", "assumption_validity", "integration_feasibility",
-                    "unknowns_coverage", "constraint_alignment"), (25, 20, 15, 15, 15, 10), strict=True))  # fmt: skip
-
-
-def source_of(origin: str) -> str:
-    return "research" if origin in ("surfaced", "probed") else origin
-
-
-def most(source: str, iteration: int, tightened: bool) -> int:
-    """SPEC A5 and A6: new challenges of a source in an iteration."""
-    if tightened and source in ("research", "challenger"):
-        return 0 if source == "research" else 1
-    return {"research": 2, "challenger": 5 if iteration == 1 else 3, "domain-expert": 3, "devils-advocate": 2}[source]
-
-
-def table(pool: list[Any], last: bool, policy: str) -> tuple[str, str | None, bool]:
-    """SPEC A3, row by row; `pool` holds (severity, status, alternative)."""
-    unsettled = [one for one in pool if one[1] in ("OPEN", "UNRESOLVED")]
-    blocking = [one for one in unsettled if one[0] == "BLOCKING"]
-    significant = [one for one in unsettled if one[0] == "SIGNIFICANT"]
-    if policy == "deliberate" and not last:
-        if "UNRESOLVED" in {status for _, status, _ in blocking}:
-            return "BLOCKED", None, False
-        if "OPEN" in {status for _, status, _ in blocking + significant}:
-            return "CONTINUE", None, False
-    if blocking:
-        return ("FORCED_EXIT", "RETHINK", False) if last else ("BLOCKED", None, False)
-    if not significant:
-        return "CONVERGED", "PROCEED", False
-    if len(significant) <= 2:
-        return "CONVERGED", "REVISE", False
-    if all(alternative.strip() for _, _, alternative in significant):
-        return "CONVERGED", "REVISE", True
-    return ("FORCED_EXIT", "REVISE", True) if last else ("CONTINUE", None, False)
 
 
 @dataclass
@@ -411,43 +358,3 @@ class Book:
         else:
             assert self.ended.score is None
         assert self.closed[-1].quality_score == self.ended.score
-
-
-def check(run: PlanRun, backend: Acting) -> Book:
-    """Hold every law, and that the state at every prefix is what the book says."""
-    state, book = PlanState(), Book(run.started.plan.settings)
-    requests = {request.call_id: request for request in backend.requests}
-    for event in run.events:
-        if event.type == "call-requested" and isinstance(requests.get(event.call_id), RoleRequest):
-            check_request(requests[event.call_id], state)
-        book.take(event)
-        state.add(event)
-        assert (state.iteration, state.active) == (book.iteration, book.active)
-        assert {name: one.status for name, one in state.challenges.items()} == book.status
-        assert [one.id for one in state.unsettled] == book.unsettled
-        assert state.overflow.keys() == book.overflow.keys()
-        assert state.usage.total == book.tokens
-    assert state == run.state
-    if book.ended is None:
-        waits = run.events[-1]
-        assert (waits.type, waits.kind, waits.pause_id) == ("checkpoint", "blocked", run.waiting.pause_id)
-        assert len(book.closed) == book.iteration - 1
-        assert (run.status, run.verdict) == ("BLOCKED", None)
-    else:
-        assert run.events[-1].type == "run-ended"
-        assert run.waiting is None
-        assert len(book.closed) == book.iteration
-    return book
-
-
-def check_request(request: RoleRequest, state: PlanState) -> None:
-    """An agent is told all that stands, as it stands when it is called."""
-    assert request.challenges == tuple(state.pool)
-    assert [one.id for one in request.overflow] == list(state.overflow)
-    assert request.unknowns == tuple(state.unknowns.values())
-    assert request.contexts == tuple(state.contexts.values())
-    assert request.risks == tuple(state.risks.values())
-    assert [(m.challenge, m.new) for m in request.moved] == [(m.id, m.new) for m in state.moves]
-    assert request.directives == tuple(state.directives.get(state.iteration - 1, ()))
-    assert {p.challenge for p in request.panel} == {name for i, name in state.classes if i == state.iteration}
-    assert len(request.user_context) == sum(a.answer == "context" for a in state.answers.values())

@@ -40,7 +40,14 @@ def test_everything_that_is_said_cites_a_place(bench):
 
 
 def test_the_shell_prints_the_figures_and_writes_the_tables(tmp_path):
-    command = [str(Path(sys.executable).with_name("verifyplan")), "bench", "plans", "--held-out", "--out", str(tmp_path / "b")]
+    command = [
+        str(Path(sys.executable).with_name("verifyplan")),
+        "bench",
+        "plans",
+        "--held-out",
+        "--out",
+        str(tmp_path / "b"),
+    ]
     done = subprocess.run([*command, "--log-dir", str(tmp_path / "logs")], capture_output=True, text=True, check=True)
     assert "held out" in done.stdout
     held_out = labelled_plans(held_out=True)

@@ -169,6 +169,20 @@ def test_an_iteration_state_says_what_the_iteration_ended_with():
     assert [state.quality_score for state in run.state.iterations[:-1]] == [None] * (len(run.state.iterations) - 1)
 
 
+def test_an_iteration_state_lists_what_came_up_in_it():
+    answers = {
+        "i1/challenger": {"challenges": [challenge(severity="BLOCKING")], "unknowns": [unknown("store")]},
+        "i1/surface": {"contexts": [context("clock")]},
+        "i1/probe": {"risks": [risk("quota")]},
+        "i2/resolver": {"answers": [answer("U1", "CONFIRMED")]},
+    }
+    listed = [
+        [one.id for one in (*state.unknowns, *state.surfaced_contexts, *state.probed_risks)]
+        for state in run_of(answers, silent=True, panel=None, team="base").state.iterations
+    ]
+    assert listed == [["U1", "S1", "P1"], ["U1"], []]
+
+
 # ---- requests
 
 

@@ -86,6 +86,13 @@ def test_acknowledge_resolves_and_judges_again_in_the_same_iteration():
     assert (run.verdict, run.outcome.ended_by, run.state.iteration) == ("PROCEED", "ruling", 1)
 
 
+def test_the_synthesizers_word_is_not_held_against_what_a_person_changed():
+    run, _ = asked("acknowledge:C1", raised=TWO[:1], script={"i1/synthesizer": {"status": "BLOCKED"}})
+    first, second = told(run, "convergence-evaluated")
+    assert (first.stated_status, first.differs) == ("BLOCKED", False)
+    assert (second.stated_status, second.differs, second.verdict) == (None, False, "PROCEED")
+
+
 def test_acknowledge_leaves_the_rest_to_the_table():
     run, _ = asked("acknowledge:C1", raised=[TWO[0], *BARE])
     assert rulings(run)[:2] == [(1, "BLOCKED"), (1, "CONTINUE")]

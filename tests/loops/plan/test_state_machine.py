@@ -4,13 +4,56 @@ from __future__ import annotations
 
 from typing import Any
 
-from acting import person, playing, settings_of_runs
+from acting import Acting, person, playing, settings_of_runs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from laws import Book, check
+from laws import Book
 from planning import run_of
 
+from verifyplan.loops.plan.run import PlanRun
 from verifyplan.loops.replay import replay_run
+from verifyplan.protocol.plan_call import RoleRequest
+from verifyplan.runlog.plan_state import PlanState
+
+
+def check(run: PlanRun, backend: Acting) -> Book:
+    """Hold every law, and that the state at every prefix is what the book says."""
+    state, book = PlanState(), Book(run.started.plan.settings)
+    requests = {request.call_id: request for request in backend.requests}
+    for event in run.events:
+        if event.type == "call-requested" and isinstance(requests.get(event.call_id), RoleRequest):
+            check_request(requests[event.call_id], state)
+        book.take(event)
+        state.add(event)
+        assert (state.iteration, state.active) == (book.iteration, book.active)
+        assert {name: one.status for name, one in state.challenges.items()} == book.status
+        assert [one.id for one in state.unsettled] == book.unsettled
+        assert state.overflow.keys() == book.overflow.keys()
+        assert state.usage.total == book.tokens
+    assert state == run.state
+    if book.ended is None:
+        waits = run.events[-1]
+        assert (waits.type, waits.kind, waits.pause_id) == ("checkpoint", "blocked", run.waiting.pause_id)
+        assert len(book.closed) == book.iteration - 1
+        assert (run.status, run.verdict) == ("BLOCKED", None)
+    else:
+        assert run.events[-1].type == "run-ended"
+        assert run.waiting is None
+        assert len(book.closed) == book.iteration
+    return book
+
+
+def check_request(request: RoleRequest, state: PlanState) -> None:
+    """An agent is told all that stands, as it stands when it is called."""
+    assert request.challenges == tuple(state.pool)
+    assert [one.id for one in request.overflow] == list(state.overflow)
+    assert request.unknowns == tuple(state.unknowns.values())
+    assert request.contexts == tuple(state.contexts.values())
+    assert request.risks == tuple(state.risks.values())
+    assert [(m.challenge, m.new) for m in request.moved] == [(m.id, m.new) for m in state.moves]
+    assert request.directives == tuple(state.directives.get(state.iteration - 1, ()))
+    assert {p.challenge for p in request.panel} == {name for i, name in state.classes if i == state.iteration}
+    assert len(request.user_context) == sum(a.answer == "context" for a in state.answers.values())
 
 
 def wild(chosen: dict[str, Any], draw: Any) -> Book:

@@ -85,7 +85,7 @@ def tracked(root: Path) -> list[Tracked]:
     """What git tracks under `root`, relative to it, each path once, sorted; GitError if it cannot tell.
 
     Where git tracks something, new files that it is not told to ignore are there, too: a plan may speak of work
-    that is not committed yet. Names that are not UTF-8 come with surrogates, as the operating system's functions take them.
+    that is not committed yet. Names that are not UTF-8 come with surrogates, as the system's functions take them.
     """
     found: dict[str, bool] = {}
     for entry in _git(root, "ls-files", "-z", "--stage").split(b"\0"):

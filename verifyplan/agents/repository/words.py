@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 _MASK = 0xFFFF
@@ -33,22 +34,28 @@ _NAMES = {
 class Words:
     """An index from words to the files that may hold them; `names` are names that some definition may have.
 
-    Of each file, two bytes of the hash of each of its words are kept, about a tenth of its text: a file that is
-    named may lack the word, but none that has it is left out.
+    Words are told apart by two bytes of their hash: a file that is named may lack the word, but none that has it
+    is left out.
     """
 
     def __init__(self, texts: Iterable[tuple[str, str]], languages: Mapping[str, str]) -> None:
         self.names: set[str] = set()
-        self._signs: dict[str, bytes] = {}
-        for path, text in texts:
-            self._signs[path] = array("H", _hashes(text)).tobytes()
+        self._paths: list[str] = []
+        self._holding: defaultdict[int, array[int]] = defaultdict(lambda: array("I"))
+        for number, (path, text) in enumerate(texts):
+            self._paths.append(path)
+            for one in set(_hashes(text)):
+                self._holding[one].append(number)
             for pattern in _NAMES.get(languages.get(path, ""), ()):
                 self.names.update(pattern.findall(text))
 
     def files(self, text: str) -> Iterator[str]:
         """Paths of files that may hold all words of `text`, in the order of the pass; all files if it has none."""
-        wanted = [array("H", [one]).tobytes() for one in _hashes(text)]
-        return (path for path, signs in self._signs.items() if all(one in signs for one in wanted))
+        holding = sorted((self._holding.get(one, array("I")) for one in set(_hashes(text))), key=len)
+        if not holding:
+            return iter(self._paths)
+        others = [frozenset(files) for files in holding[1:]]
+        return (self._paths[number] for number in holding[0] if all(number in files for files in others))
 
 
 def _hashes(text: str) -> list[int]:

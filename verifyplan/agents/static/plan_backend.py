@@ -82,7 +82,9 @@ class PlanAgents:
             votes = {}
             for item in request.items:
                 if request.verification_mode == "lightweight":
-                    outcome = Outcome("undecided", "The quoted text alone was given, and nothing in it speaks against it.")
+                    outcome = Outcome(
+                        "undecided", "The quoted text alone was given, and nothing in it speaks against it."
+                    )
                 else:
                     outcome = JUDGES[worker](Case(item, readings, known, tools))
                 votes[item.finding_id] = vote(outcome, request.mode)

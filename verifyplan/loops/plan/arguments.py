@@ -163,10 +163,12 @@ def _check_log_dir(log_dir: object) -> None:
     fix = "name a folder, or None for no log"
     if not isinstance(log_dir, str | Path):
         raise InputError(Problem("log_dir", f"is a {type(log_dir).__name__}, not a path", fix))
+    if "\0" in str(log_dir) or not writable(str(log_dir)):
+        raise InputError(Problem("log_dir", f"{str(log_dir)!r} is no folder's name", fix))
     folder = Path(log_dir).absolute()
     try:
         there = next(one for one in (folder, *folder.parents) if one.exists())
-    except (OSError, ValueError) as error:
+    except OSError as error:  # a name that is too long
         raise InputError(Problem("log_dir", f"{str(log_dir)!r} is no folder ({error})", fix)) from None
     if not there.is_dir():
         raise InputError(Problem("log_dir", f"{str(there)!r} is a file, not a folder", fix))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from verifyplan.loops.plan.admission import Proposal, admit_all, next_id, raise_one, said_before
 from verifyplan.loops.plan.hub import Hub, RunOverError
+from verifyplan.protocol.challenge import SEVERITIES, Severity
 from verifyplan.protocol.event_plan import (
     ContextSurfaced,
     Restated,
@@ -120,7 +121,7 @@ def _surfaced(hub: Hub, found: RaisedContext) -> str | None:
     One that was surfaced before is recorded again only where it brings a challenge that is new.
     """
     earlier = hub.said["context"].again(found.relevance, found.location)
-    met = earlier is not None and hub.state.contexts[earlier].generates_challenge is not None
+    met = earlier is not None and _met(hub, hub.state.contexts[earlier].generates_challenge, "SIGNIFICANT")
     owed = found.challenge is None and found.impact == "contradicts_plan" and not met
     challenge = _owed_by_context(found) if owed else found.challenge
     known = said_before(hub, challenge) if challenge else None
@@ -148,7 +149,7 @@ def _probed(hub: Hub, found: RaisedRisk) -> str | None:
     One that was probed before is recorded again only where it brings a challenge that is new.
     """
     earlier = hub.said["risk"].again(f"{found.risk} {found.trigger}", found.evidence)
-    met = earlier is not None and hub.state.risks[earlier].generates_challenge is not None
+    met = earlier is not None and _met(hub, hub.state.risks[earlier].generates_challenge, found.severity)
     owed = found.challenge is None and found.severity != "MINOR" and not met
     challenge = _owed_by_risk(found) if owed else found.challenge
     known = said_before(hub, challenge) if challenge else None
@@ -164,6 +165,13 @@ def _probed(hub: Hub, found: RaisedRisk) -> str | None:
     if challenge is None:
         return None
     return _new(hub, Proposal(challenge, "probed", raised_by=name, probability=found.probability, owed=owed))
+
+
+def _met(hub: Hub, challenge: str | None, severity: Severity) -> bool:
+    """Whether what was said before raised a challenge already, and none that is milder than is owed now."""
+    if challenge is None:
+        return False
+    return SEVERITIES.index(hub.state.raised[challenge].challenge.severity) <= SEVERITIES.index(severity)
 
 
 def _new(hub: Hub, proposal: Proposal) -> str | None:

@@ -18,8 +18,9 @@ class WaitingError(Exception):
     """The run waits for a person's answer, and there is none."""
 
 
-def judge(hub: Hub, answer: SynthesizerAnswer) -> Ruling:
-    """Judge the iteration by its counts, and record where the synthesizer's own word differs."""
+def judge(hub: Hub, answer: SynthesizerAnswer | None = None) -> Ruling:
+    """Judge the iteration by its counts, and record where the synthesizer's own word, if there is one, differs."""
+    answer = answer or SynthesizerAnswer()
     ruling = evaluate(hub.state.pool, hub.state.iteration, hub.settings.max_iterations, hub.settings.policy)
     differs = answer.status not in (None, ruling.status) or answer.verdict not in (None, ruling.verdict)
     hub.emit(
@@ -59,7 +60,7 @@ def settle_block(hub: Hub, ruling: Ruling, answer: SynthesizerAnswer, ask: Ask |
             still = left._replace(blocking_open=ruling.blocking_open, significant_open=ruling.significant_open)
             return still, given.challenge  # overridden, it is open all the same, and counted
         _acknowledge(hub, given)
-        ruling = judge(hub, answer)
+        ruling = judge(hub)  # what the synthesizer said was said before the answer
     return ruling, None
 
 

@@ -48,8 +48,8 @@ def read_cited(evidence: str) -> list[Cited]:
     A place is `path:12`, `path:12-14` or `line 12 of NAME`. Quotations in front of any place belong to none and
     are left out. Never raises. Source: SPEC B4.
 
-    >>> read_cited("plan.md:12\n> Change `a.py`.\nsrc/a.py:3-4")
-    [Cited(path='plan.md', first=12, last=12, quotes=('Change `a.py`.',)), Cited(path='src/a.py', first=3, last=4, quotes=())]
+    >>> [(str(one), one.last, one.quotes) for one in read_cited("plan.md:12\n> Change `a.py`.\nsrc/a.py:3-4")]
+    [('plan.md:12', 12, ('Change `a.py`.',)), ('src/a.py:3', 4, ())]
     """
     found: list[Cited] = []
     for line in evidence[:_LONGEST].replace("\r", "\n").split("\n"):

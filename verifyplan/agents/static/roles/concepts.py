@@ -1,4 +1,4 @@
-"""What rules speak of, such as routes, flags or logging, and the lines of a plan that do it; data in `concepts.toml`."""
+"""What rules speak of, such as routes, flags or logging, and lines of a plan that do it; data in `concepts.toml`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from importlib.resources import files
 from verifyplan.agents.static.roles.reading import Reading, denied
 
 _LONGEST = 500
+_NONE = re.compile(r"\b(?:no|not|without|never)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,9 @@ class Concept:
         if is_code:
             return self.code.search(text[:_LONGEST])
         found = self.prose.search(text[:_LONGEST])
-        return None if found is None or denied(text, found.start()) else found
+        if found is None or denied(text, found.start()) or _NONE.search(found.group()):
+            return None
+        return found
 
 
 @cache

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from verifyplan.agents.static.roles.phrases import Statement, claim, read_statement
-from verifyplan.documents import Plan
+from verifyplan.agents.static.roles.reading import Reading
 from verifyplan.protocol.challenge import CONFIDENCES, SEVERITIES, Challenge, Confidence, Severity
 from verifyplan.protocol.plan_call import RaisedChallenge
 from verifyplan.rules.citations import cites_location
@@ -38,7 +38,7 @@ class Issue:
     beside: tuple[Place, ...] = ()
 
 
-def raised(issue: Issue, plan: Plan, name: str) -> RaisedChallenge:
+def raised(issue: Issue, reading: Reading, name: str) -> RaisedChallenge:
     """The challenge that an issue makes, with its places and quotations as evidence."""
     places = [Place("", issue.line), *issue.beside]
     return RaisedChallenge(
@@ -48,18 +48,17 @@ def raised(issue: Issue, plan: Plan, name: str) -> RaisedChallenge:
         alternative=issue.alternative,
         severity=issue.severity,
         confidence=issue.confidence,
-        evidence=evidence(places, plan, name),
+        evidence=evidence(places, reading, name),
     )
 
 
-def evidence(places: Iterable[Place], plan: Plan, name: str) -> str:
-    """Places, one a line, each with the line that stands there behind `> `; a place is cited once."""
+def evidence(places: Iterable[Place], reading: Reading, name: str) -> str:
+    """Places, each with what stands there behind `> `: of the plan, the lines of the whole sentence; none twice."""
     parts = []
     for place in dict.fromkeys(places):
-        text = plan.line(place.line) if not place.path else place.text
+        lines = [place.text] if place.path else reading.quoted(place.line)
         parts.append(cited(place, name))
-        if text.strip():
-            parts.append(f"> {quoted(text)}")
+        parts += [f"> {quoted(text)}" for text in lines if text.strip()]
     return "\n".join(parts)
 
 

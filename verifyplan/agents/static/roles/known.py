@@ -12,6 +12,7 @@ from functools import cached_property
 
 from verifyplan.agents.repository.records import Command, Match, Package, RuleLine, Symbol
 from verifyplan.agents.repository.repository import Repository
+from verifyplan.agents.static.roles.wordsets import words
 from verifyplan.documents.values import normalised
 
 _PLACEHOLDER = re.compile(
@@ -21,9 +22,9 @@ _ELSEWHERE = re.compile(
     r"^(?:[a-z]+://|~|/|[A-Za-z]:|\.\./|-)|^(?:www|localhost)\b|\.(?:com|org|net|io|dev|example|local)(?:/|$)"
 )
 _MOST_FILES = 400
-_MADE = frozenset(
-    "dist build out target node_modules .venv venv env __pycache__ coverage htmlcov .git tmp temp logs .cache"
-    " .pytest_cache .next .terraform site-packages vendor".split()
+_MADE = words(
+    "dist build out target node_modules .venv venv env __pycache__ coverage htmlcov .git tmp temp logs",
+    ".cache .pytest_cache .next .terraform site-packages vendor",
 )
 
 
@@ -52,7 +53,7 @@ class Known:
     @cached_property
     def _folder_ends(self) -> frozenset[str]:
         """Every end of a folder's path that begins at a slash."""
-        ends = set()
+        ends: set[str] = set()
         for folder in self._folders:
             parts = folder.split("/")
             ends.update("/".join(parts[at:]) for at in range(len(parts)))

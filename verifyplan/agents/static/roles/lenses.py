@@ -20,6 +20,9 @@ from verifyplan.protocol.challenge import Confidence, Severity
 
 _LONGEST_LINE = 400
 _TICKED = re.compile(r"`([^`]{4,200})`")
+_SHELLS = frozenset({"sh", "bash", "shell", "console", "zsh", ""})
+_PROGRAM = re.compile(r"^#!|\b(?:if|while|until|for)\b.*[;\n]|\bthen\b|\|\||\(\)\s*\{|set -e|=\"?\$\(", re.MULTILINE)
+"""What a shell text holds that is a program, and not typed in by hand."""
 _STATEMENT = 3
 _BACKWARD = re.compile(r"\b(?:down|back|way back|rollback|undo|reverts?|on the way down|going down)\b[^.;]*$")
 _UNSAID = re.compile(r"\b(?:no|without(?: an?| any)?|lacks?|missing|not|never)\s+(?:\w+\s+)?$")
@@ -42,6 +45,7 @@ class Demand:
     instead: str
     challenger: bool = False
     code: bool = False
+    near: bool = False
 
 
 @cache
@@ -64,6 +68,7 @@ def _demand(table: dict[str, Any]) -> Demand:
         asked=asked,
         challenger=table.get("challenger", False),
         code=table.get("code", False),
+        near=table.get("near", False),
     )
 
 
@@ -84,26 +89,51 @@ def unmet(reading: Reading, rules: Sequence[str], chosen: Sequence[Demand]) -> I
     `rules` are the lines of the project's rules files, which some demands depend on. A line that denies what
     would call for it calls for nothing, and "no rollback" is no word on rollback.
     """
-    todo = [(at, line.lower()[:_LONGEST_LINE]) for at, line in reading.to_do if not reading.downward(at)]
     for demand in chosen:
         if demand.asked is not None and not any(demand.asked.search(rule.lower()) for rule in rules):
             continue
-        lines = todo if not demand.code else [(at, _as_code(reading, at, line)) for at, line in todo]
-        calls = ((at, found) for at, line in lines if (found := _call(demand, line)) is not None)
-        open_ = next(((at, found) for at, found in calls if not _here(demand, reading, at)), None)
-        if open_ is not None and not spoken_at(demand, reading):
+        open_ = next(
+            (
+                (at, found)
+                for at, found in calls(demand, reading)
+                if not _here(demand, reading, at) and not spoken_at(demand, reading, at)
+            ),
+            None,
+        )
+        if open_ is not None:
             yield _issue(demand, *open_)
 
 
-def spoken_at(demand: Demand, reading: Reading) -> int:
-    """The first line of the plan that speaks of what is demanded, frontmatter and code among them; 0 if none does."""
-    lines = enumerate(reading.plan.lines, 1)
-    return next((at for at, line in lines if _spoken(demand.said, line.lower())), 0)
+def calls(demand: Demand, reading: Reading) -> Iterator[tuple[int, str]]:
+    """The lines of what is to be done that call for it, each with the words that do."""
+    for at, text in reading.to_do:
+        if not reading.downward(at):
+            line = text.lower()[:_LONGEST_LINE]
+            found = _call(demand, _as_code(reading, at, line) if demand.code else line)
+            if found is not None:
+                yield at, found
+
+
+def spoken_at(demand: Demand, reading: Reading, line: int = 0) -> int:
+    """The first line of the plan that speaks of what is demanded, frontmatter and code among them; 0 if none does.
+
+    Of a demand that is to be met near by, only the step of `line` counts, and lines that plan nothing.
+    """
+    near = {at for at, _ in reading.around(line)} if demand.near and line else None
+    for at, text in enumerate(reading.plan.lines, 1):
+        counts = near is None or at in near or (reading.step(at) is None and not reading.planned(at))
+        if counts and _spoken(demand.said, text.lower()):
+            return at
+    return 0
 
 
 def _as_code(reading: Reading, at: int, line: str) -> str:
     """A line of code as it is; of a line of prose, what stands in backticks."""
-    return line if reading.block(at) is not None else " ; ".join(_TICKED.findall(line))
+    block = reading.block(at)
+    if block is None:
+        return " ; ".join(name for name in _TICKED.findall(line) if not name.startswith(("curl", "wget")))
+    by_hand = block.language in _SHELLS and not _PROGRAM.search(block.text)
+    return "" if by_hand else line
 
 
 def _call(demand: Demand, line: str) -> str | None:

@@ -15,8 +15,17 @@ MOST_FILES = 4
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(.*)")
 _NAME = re.compile(r"\**([A-Z]{1,4}-?\d{1,3})\**[.:)]\s+")
 _TICKED = re.compile(r"`([^`]{1,200})`")
-_NEGATIVE = re.compile(r"\b(?:never|do not|don't|must not|may not|shall not|cannot|no one|nobody|nothing else|not allowed|forbidden|avoid)\b", re.IGNORECASE)
-_GENERAL = re.compile(r"\b(?:all|every|each|any|always|only|must|has to|have to|should|needs?|requires?|takes?|goes?|come[s]? with|first|is (?:added|changed|written|removed)|are (?:added|changed|written)|goes with|in the same)\b|\bnew\b", re.IGNORECASE)
+_NEGATIVE = re.compile(
+    r"\b(?:never|none|do not|don't|must not|may not|shall not|cannot|no one|nobody|nothing else|not allowed"
+    r"|forbidden|avoid)\b",
+    re.IGNORECASE,
+)
+_GENERAL = re.compile(
+    r"\b(?:all|every|each|any|always|only|must|has to|have to|should|needs?|requires?|takes?|goes?|come[s]? "
+    r"with|first|is (?:added|changed|written|removed)|are (?:added|changed|written)|goes with|in the same)\b"
+    r"|\bnew\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)

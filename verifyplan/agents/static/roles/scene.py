@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from verifyplan.agents.repository.repository import Repository
-from verifyplan.agents.static.roles.known import Known
 from verifyplan.agents.static.roles.issues import Issue, Place, raised, ranked, unsaid
+from verifyplan.agents.static.roles.known import Known
 from verifyplan.agents.static.roles.reading import Reading
 from verifyplan.agents.toolbox import Toolbox
 from verifyplan.documents import Plan
@@ -50,7 +50,7 @@ class Scene:
 
     def challenge(self, issue: Issue) -> RaisedChallenge:
         """An issue as a challenge to this plan."""
-        return raised(issue, self.plan, self.name)
+        return raised(issue, self.reading, self.name)
 
     def line(self, number: int) -> Place:
         """A line of the plan as a place."""

@@ -1,4 +1,4 @@
-"""The synthesizer: settles each challenge by what was found, and says which finding settled it (SPEC A2, A4, A5, A9)."""
+"""The synthesizer: settles each challenge by what was found, and says by which finding (SPEC A2, A4, A5, A9)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def answer(scene: Scene) -> SynthesizerAnswer:
     return SynthesizerAnswer(
         changes=tuple(changes),
         promotions=tuple(challenge.id for challenge in promoted),
-        directives=directives(scene, after, {change.challenge for change in changes}),
+        directives=directives(scene, after),
         status=ruling.status,
         verdict=ruling.verdict,
         question=_question(scene, [*after, *promoted]),
@@ -70,7 +70,7 @@ def _standing(scene: Scene, challenge: Challenge, result: PanelResult | None) ->
     settled = _by_person(scene, challenge) or _by_unknown(scene, challenge)
     if settled:
         return "RESOLVED", settled
-    held = _held(challenge, result)
+    held = _held(result)
     if challenge.severity == "MINOR":
         return "DEFERRED", f"{challenge.id} is MINOR and can be dealt with on the way. {held}"
     return "UNRESOLVED", f"{challenge.id} stands, and nothing in the plan or the repository settles it. {held}"
@@ -98,7 +98,7 @@ def _by_unknown(scene: Scene, challenge: Challenge) -> str:
     return ""
 
 
-def _held(challenge: Challenge, result: PanelResult | None) -> str:
+def _held(result: PanelResult | None) -> str:
     if result is None:
         return "No panel voted on it."
     votes = ", ".join(f"{vote.worker} {vote.verdict}" for vote in result.votes)

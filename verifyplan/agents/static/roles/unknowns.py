@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from verifyplan.agents.static.roles.challenges import names_in
-from verifyplan.agents.static.roles.issues import Issue, cited, Place, quoted
+from verifyplan.agents.static.roles.issues import Issue, Place, cited, quoted
 from verifyplan.agents.static.roles.known import plain
 from verifyplan.agents.static.roles.scene import Scene
 from verifyplan.documents import assess
@@ -33,7 +33,7 @@ def unknowns(scene: Scene, raised: Sequence[Issue]) -> list[RaisedUnknown]:
 
 def _questions(scene: Scene, raised: Sequence[Issue]) -> Iterator[RaisedUnknown]:
     for sign in assess(scene.plan).found.get("unknown", ()):
-        line = scene.plan.line(sign.line)
+        line = scene.reading.sentence(sign.line, sign.word).text
         at = next((n for n, issue in enumerate(raised, 1) if issue.line == sign.line), None)
         yield RaisedUnknown(
             description=f"Does it hold what {cited(Place('', sign.line), scene.name)} leaves open: {quoted(line)}",

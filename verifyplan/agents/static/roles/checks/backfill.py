@@ -11,10 +11,25 @@ from verifyplan.agents.static.roles.scene import Scene
 from verifyplan.protocol.challenge import Severity
 
 _COLUMN = re.compile(r"\badd column (?:if not exists )?[\"`]?(?P<name>[a-z_]\w*)", re.IGNORECASE)
-_FILLED = re.compile(r"\b(?:back-?fill\w*|fill(?:s|ed|ing)?|populat\w+|existing (?:rows|parcels|customers|users|records|data)|old (?:rows|parcels|customers|users|records)|so far|empty table|no rows|historic\w*)\b", re.IGNORECASE)
-_CONSTRAINT = re.compile(r"\badd constraint \S+ (?P<what>check|foreign key|unique)\b|\bset not null\b|\bcreate unique index\b", re.IGNORECASE)
-_LOOKED = re.compile(r"\b(?:not valid|validate constraint|back-?fill\w*|clean(?:s|ed|ing)? up|duplicat\w+|dedup\w*|de-dup\w*|twice|existing rows|count(?:s|ed)?|no row|violat\w+|correct(?:s|ed)? the|fill(?:s|ed)?|empty table|first (?:that|which|look)|select\b)", re.IGNORECASE)
-_NULL = r"(?<!\w){}\s+is\s+null\b|\bwithout (?:an? )?`?{}\b|\b{}` is (?:empty|null|not set|missing)"
+_FILLED = re.compile(
+    r"\b(?:back-?fill\w*|fill(?:s|ed|ing)?|populat\w+|existing (?:rows|parcels|customers|users|records|data)"
+    r"|old (?:rows|parcels|customers|users|records)|so far|empty table|no rows|historic\w*|keeps? null|stays? "
+    r"(?:null|empty)|remains? (?:null|empty))\b",
+    re.IGNORECASE,
+)
+_CONSTRAINT = re.compile(
+    r"\badd constraint \S+ (?P<what>check|foreign key|unique)\b|\bset not null\b|\bcreate unique index\b", re.IGNORECASE
+)
+_LOOKED = re.compile(
+    r"\b(?:not valid|validate constraint|back-?fill\w*|clean(?:s|ed|ing)? up|duplicat\w+|dedup\w*|de-dup\w*"
+    r"|twice|existing rows|count(?:s|ed)?|no row|violat\w+|correct(?:s|ed)? the|fill(?:s|ed)?|empty table"
+    r"|first (?:that|which|look)|select\b)",
+    re.IGNORECASE,
+)
+_NULL = (
+    r"(?<!\w){0}\s+is\s+null\b|\b{0}` is (?:empty|null|not set|missing)"
+    r"|\b(?:where|whose|and|having) `?{0}`? (?:=|<|>|is|equals|lies|falls)"
+)
 
 
 def check(scene: Scene) -> Iterator[Issue]:
@@ -32,7 +47,7 @@ def check(scene: Scene) -> Iterator[Issue]:
         match = _CONSTRAINT.search(line)
         if match is not None and not re.search(r"\b(?:down|back)\b[^.;]*$", line[: match.start()], re.IGNORECASE):
             why = "Rows that are already there may not meet it, and no step looks at them before."
-            yield _issue(scene, match.group(), at, why, "SIGNIFICANT", ())
+            yield _issue(match.group(), at, why, "SIGNIFICANT", ())
             return
 
 
@@ -42,16 +57,19 @@ def _undone(scene: Scene, todo: list[tuple[int, str]], every: tuple[str, ...]) -
         if match is None or re.search(r"\bdefault\b", line, re.IGNORECASE):
             continue
         name = re.escape(match["name"])
-        null = re.compile(_NULL.format(name, name, name), re.IGNORECASE)
+        null = re.compile(_NULL.format(name), re.IGNORECASE)
         sets = re.compile(rf"\bset\b[^.;]{{0,20}}\b{name}\b\s*=\s*(?!now|null|current)\w", re.IGNORECASE)
-        used = next(((n, text) for n, text in enumerate(scene.plan.lines, 1) if null.search(text) and n >= scene.plan.body), None)
+        used = next(
+            ((n, text) for n, text in enumerate(scene.plan.lines, 1) if null.search(text) and n >= scene.plan.body),
+            None,
+        )
         if used is not None and not any(_FILLED.search(text) or sets.search(text) for text in every):
-            why = f"Line {used[0]} takes rows where it is empty, which every row is that was there before."
-            yield _issue(scene, match.group(), at, why, "SIGNIFICANT", (Place("", used[0]),))
+            why = f"Line {used[0]} chooses rows by it, and it is empty in every row that was there before."
+            yield _issue(match.group(), at, why, "SIGNIFICANT", (Place("", used[0]),))
             return
 
 
-def _issue(scene: Scene, words: str, line: int, why: str, severity: Severity, beside: tuple[Place, ...]) -> Issue:
+def _issue(words: str, line: int, why: str, severity: Severity, beside: tuple[Place, ...]) -> Issue:
     return Issue(
         statement("demand", " ".join(words.lower().split()), "the rows that are already there"),
         line,
@@ -59,6 +77,9 @@ def _issue(scene: Scene, words: str, line: int, why: str, severity: Severity, be
         severity,
         "MED",
         scenario="The step fails on them, or does to all of them what is meant for new ones.",
-        alternative="Say what happens to the rows that are there: fill or correct them first, in batches, and count those that are left.",
+        alternative=(
+            "Say what happens to the rows that are there: fill or correct them first, in batches, and count "
+            "those that are left."
+        ),
         beside=beside,
     )

@@ -10,7 +10,10 @@ from verifyplan.agents.static.roles.phrases import statement
 from verifyplan.agents.static.roles.reading import denied
 from verifyplan.agents.static.roles.scene import Scene
 
-_BREAKS = r"\b(?:delete|remove|drop|rename|move)s? (?:the |file |function |method |class |helper |module |unused |old |dead )*`{}(?:\(\))?`(?! (?:from|in) (?:the )?(?:list|call|import|loop|query|answer|response|output)\b)"
+_BREAKS = (
+    r"\b(?:delete|remove|drop|rename|move)s? (?:the |file |function |method |class |helper |module |unused |old "
+    r"|dead )*`{}(?:\(\))?`(?! (?:from|in) (?:the )?(?:list|call|import|loop|query|answer|response|output)\b)"
+)
 _CODE = re.compile(r"\.(?:py|js|jsx|ts|tsx|go|rs|java|rb|php|cs|c|cc|cpp|h|kt|swift|sh|sql)$")
 _MOST = 3
 
@@ -31,7 +34,7 @@ def check(scene: Scene) -> Iterator[Issue]:
             if found is None or denied(line, found.start()) or scene.reading.block(at) is not None:
                 continue
             users = [use for use in _users(scene, one.kind, name) if not _named(scene, use.path)]
-            if users and not _all(scene, at):
+            if users and not _all(scene):
                 yield _issue(name, at, users)
             break
 
@@ -53,9 +56,13 @@ def _named(scene: Scene, path: str) -> bool:
     return any(base in line for line in scene.plan.lines)
 
 
-def _all(scene: Scene, at: int) -> bool:
-    """Whether the step, or one beside it, deals with whoever uses it."""
-    everywhere = re.compile(r"\b(?:all|every|each|its|the|other) (?:\w+ )?(?:callers?|imports?|uses?|usages?|references?|call sites?|importers?|users)\b|\beverywhere\b|\bre-?export\w*|\balias\b", re.IGNORECASE)
+def _all(scene: Scene) -> bool:
+    """Whether the plan deals with whoever uses it, in whatever place."""
+    everywhere = re.compile(
+        r"\b(?:all|every|each|its|the|other) (?:\w+ )?(?:callers?|imports?|uses?|usages?|references?|call "
+        r"sites?|importers?|users)\b|\beverywhere\b|\bre-?export\w*|\balias\b",
+        re.IGNORECASE,
+    )
     return any(everywhere.search(line) for _, line in scene.reading.prose)
 
 

@@ -10,23 +10,38 @@ from verifyplan.agents.repository.records import Symbol
 from verifyplan.agents.static.roles.issues import Issue, Place
 from verifyplan.agents.static.roles.phrases import statement
 from verifyplan.agents.static.roles.scene import Scene
+from verifyplan.agents.static.roles.wordsets import words
 
-_ANEW = re.compile(r"\b(?:creat(?:e|es|ing)|new|write|writes|scaffold|introduces?)\s+(?:a |an |the |file |module |script |test |new |small |shell )*`?$", re.IGNORECASE)
-_AWARE = re.compile(r"\b(?:replac|overwrit|rewrit|re-?creat|existing|extend|again|second|another|already|instead|update)\w*", re.IGNORECASE)
+_ANEW = re.compile(
+    r"\b(?:creat(?:e|es|ing)|new|write|writes|scaffold|introduces?)\s+(?:a |an |the |file |module |script "
+    r"|test |new |small |shell )*`?$",
+    re.IGNORECASE,
+)
+_AWARE = re.compile(
+    r"\b(?:replac|overwrit|rewrit|re-?creat|existing|extend|again|second|another|already|instead|update)\w*",
+    re.IGNORECASE,
+)
 _SIGNATURE = re.compile(r"\b([a-z_]\w{3,60})\(([^()`]{1,200})\)")
-_DEFINED = re.compile(r"^\s*(?:async )?(?:def|function|func|fn|export function|export async function)\s+([A-Za-z_]\w{3,60})\(([^()]{1,300})\)", re.MULTILINE)
+_DEFINED = re.compile(
+    r"^\s*(?:async )?(?:def|function|func|fn|export function|export async "
+    r"function)\s+([A-Za-z_]\w{3,60})\(([^()]{1,300})\)",
+    re.MULTILINE,
+)
 _SYNONYMS = (
-    "chunk batch page slice portion", "fetch get load read retrieve find search lookup select", "send post notify dispatch", "delete remove purge erase clear",
-    "retry attempt", "parse decode", "format render", "check verify validate ensure", "create make build new", "update change set",
+    "chunk batch page slice portion", "fetch get load read retrieve find search lookup select",
+    "send post notify dispatch", "delete remove purge erase clear", "retry attempt", "parse decode",
+    "format render show display", "check verify validate ensure", "create make build new", "update change set",
     "config settings options", "token credential", "mail email", "cache memo", "hash digest", "lock mutex",
-    "split divide", "merge join combine", "convert transform map", "log record", "timeout deadline", "client caller",
+    "split divide", "merge join combine", "convert transform map", "log record", "timeout deadline",
+    "client caller", "time moment date instant datetime", "flag switch toggle feature", "view list table",
 )  # fmt: skip
 _MEANING = {word: words.split()[0] for words in _SYNONYMS for word in words.split()}
-_EMPTY = frozenset(
-    "in of the a an to for by with and or on from at is as all do run helper util utils function impl new it its that this which who has have had are be"
-    " one two not no none was were will can may if when then else say says whether each every any other than into out up so but only also they them".split()
+_EMPTY = words(
+    "in of the a an to for by with and or on from at is as all do run helper util utils function impl new",
+    "it its that this which who has have had are be one two not no none was were will can may if when",
+    "then else say says whether each every any other than into out up so but only also they them",
 )
-_GENERAL = frozenset("fetch send check create update find enabled json data value item text list all".split())
+_GENERAL = words("fetch send check create update find enabled json data value item text list all")
 _TEST = re.compile(r"(?:^|[/_.-])tests?(?:[/_.-]|$)|\.spec\.", re.IGNORECASE)
 _MOST, _MOST_TWINS, _LEAST = 5, 6, 3
 
@@ -40,9 +55,8 @@ class New(NamedTuple):
     words: frozenset[str]
 
 
-
 def check(scene: Scene) -> Iterator[Issue]:
-    """An issue for each file that the plan creates and that exists, and for each function that is there by another name.
+    """An issue for each file that is created and exists, and for each function that is there by another name.
 
     A function is the same by another name if that name says no more than the new one, synonyms counted, and most
     parameters are the same. Silent where the plan shows that it knows: it names the other one, or speaks of
@@ -60,7 +74,7 @@ def _files(scene: Scene) -> Iterator[Issue]:
         name = one.name
         if name in seen or name not in scene.repository.files or scene.reading.block(one.line) is not None:
             continue
-        line = scene.plan.line(one.line)
+        line = scene.reading.sentence(one.line, name).text
         before = line.partition(name)[0]
         if _ANEW.search(before) and not _AWARE.search(line):
             seen.add(name)
@@ -70,7 +84,9 @@ def _files(scene: Scene) -> Iterator[Issue]:
                 "The file is in the repository, and the step would write over it.",
                 "SIGNIFICANT",
                 "HIGH",
-                scenario="What the file holds today is lost, or the step is carried out another way than it is written.",
+                scenario=(
+                    "What the file holds today is lost, or the step is carried out another way than it is written."
+                ),
                 alternative=f"Say what is added to `{name}`, and what stays.",
                 beside=(Place(name, 1),),
             )
@@ -100,7 +116,7 @@ def _created(scene: Scene) -> dict[str, New]:
     for at, line in scene.reading.to_do:
         if scene.reading.block(at) is None:
             for match in _SIGNATURE.finditer(line):
-                _keep(scene, found, match[1], at, match[2], f"{line[match.end() :]} {scene.plan.line(at + 1)} {scene.plan.line(at + 2)}")
+                _keep(scene, found, match[1], at, match[2], line[match.end() :])
     for block in scene.plan.blocks:
         if scene.reading.planned(block.first):
             for match in _DEFINED.finditer(block.text):
@@ -110,15 +126,16 @@ def _created(scene: Scene) -> dict[str, New]:
         name = path.rpartition("/")[2].partition(".")[0]
         at = scene.reading.makes(path)
         if at and name[:1].isupper() and not _TEST.search(path):
-            line = scene.plan.line(at)
-            _keep(scene, found, name, at, "", f"{line.partition(path)[2]} {scene.plan.line(at + 1)}")
+            _keep(scene, found, name, at, "", scene.reading.sentence(at, path).text.partition(path)[2])
     return found
 
 
 def _keep(scene: Scene, found: dict[str, New], name: str, at: int, arguments: str, says: str) -> None:
     if not name.startswith("test") and not scene.known.symbols(name) and scene.reading.planned(at):
         says = re.split(r"(?<=[a-z)`])[.;] ", says)[0]
-        words = tokens(name) | frozenset(_MEANING.get(word, word) for word in map(_singular, re.findall(r"[a-z]{3,}", says.lower())))
+        words = tokens(name) | frozenset(
+            _MEANING.get(word, word) for word in map(_singular, re.findall(r"[a-z]{3,}", says.lower()))
+        )
         found.setdefault(name, New(name, at, parameters_of(arguments), words - _EMPTY))
 
 
@@ -152,7 +169,11 @@ def _same(scene: Scene, new: New, symbol: Symbol) -> bool:
     match = re.search(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)", symbol.signature)
     parameters = parameters_of(match[1]) if match else frozenset()
     shared = len(parameters & new.parameters)
-    if shared >= 2 and shared * 5 >= 3 * min(len(parameters), len(new.parameters)) and theirs - _GENERAL <= tokens(new.name):
+    if (
+        shared >= 2
+        and shared * 5 >= 3 * min(len(parameters), len(new.parameters))
+        and theirs - _GENERAL <= tokens(new.name)
+    ):
         return True
     says = theirs | _says(scene, symbol)
     return len(says & new.words) >= _LEAST and len(says & new.words) * 2 >= len(says)
@@ -163,7 +184,9 @@ def _says(scene: Scene, symbol: Symbol) -> frozenset[str]:
     lines = scene.tools.read(symbol.path).lines
     inside = lines[symbol.line : min(symbol.last, symbol.line + 12)]
     above = lines[max(symbol.line - 3, 0) : symbol.line - 1]
-    text = next((line for line in inside if '"""' in line or "'''" in line), "") or " ".join(line for line in above if line.lstrip().startswith(("//", "#", "*", "/*")))
+    text = next((line for line in inside if '"""' in line or "'''" in line), "") or " ".join(
+        line for line in above if line.lstrip().startswith(("//", "#", "*", "/*"))
+    )
     words = map(_singular, re.findall(r"[a-z]{3,}", text.lower()))
     return frozenset(_MEANING.get(word, word) for word in words) - _EMPTY
 

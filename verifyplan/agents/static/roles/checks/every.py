@@ -12,6 +12,7 @@ from verifyplan.agents.static.roles.checks import (
     missing_checks,
     missing_files,
     missing_packages,
+    new_routes,
     rule_conflicts,
     stale_claims,
     step_order,
@@ -36,6 +37,7 @@ CHECKS: dict[str, Check] = {
     "dependents": dependents.check,
     "missing checks": missing_checks.check,
     "backfill": backfill.check,
+    "new routes": new_routes.check,
 }
 """Each check by what it finds."""
 

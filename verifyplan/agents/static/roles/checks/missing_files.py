@@ -20,13 +20,22 @@ _PRODUCT = re.compile(
     r"\.(?:log|dump|sqlite3?|db|zip|tar|gz|tgz|csv|xlsx?|png|jpe?g|svg|pdf|pyc|out|tmp|bak|env|pem|key|lock)$"
 )
 _RELIES = re.compile(
-    r"\b(?:in|inside|from|of|to|into|via|through|with|by|run|runs|read|reads|reading|call|calls|import|imports|reuse|reuses|use|uses|extend|"
-    r"extends|see|follow|follows|like|under|against|after|edit|edits|existing)\s+(?:the |our |its |existing |file |module |script |template )*`?$",
+    r"\b(?:in|inside|from|of|to|into|via|through|with|by|run|runs|read|reads|reading|call|calls|import|imports"
+    r"|reuse|reuses|use|uses|extend|"
+    r"extends|see|follow|follows|like|under|against|after|edit|edits|existing)\s+(?:the |our |its |existing "
+    r"|file |module |script |template )*`?$",
+    re.IGNORECASE,
+)
+_HOLDS = re.compile(
+    r"`?(?:,? which(?: \w+){0,2})? (?:already|holds?|keeps?|knows?|remembers?|lists?|has|contains?|stores?"
+    r"|says|tells|defines?|documents?|describes?|exports?|provides?)\b",
     re.IGNORECASE,
 )
 _ALTERS = re.compile(
-    r"`?(?::|,| -| —)\s+(?:`[^`]+`:?\s+(?:gets?|gains?|takes? [^.;]*\btoo\b|now|no longer|becomes?|stays)\b|(?:add|extend|change|rename|drop|remove|replace|take out|update|fix|move|adjust|raise|lower)s?\b"
-    r"|`[^`]+`: (?:add|extend|change|drop|remove|replace|take out|call|pass|use)\b|(?:[^.;]*\b)?(?:no longer|also|existing)\b)|`?,? (?:gets?|gains?|also|now|no longer)\b",
+    r"`?(?::|,| -| —)\s+(?:`[^`]+`:?\s+(?:gets?|gains?|takes? [^.;]*\btoo\b|now|no longer|becomes?|stays)\b"
+    r"|(?:add|extend|change|rename|drop|remove|replace|take out|update|fix|move|adjust|raise|lower)s?\b"
+    r"|`[^`]+`: (?:add|extend|change|drop|remove|replace|take out|call|pass|use)\b|(?:[^.;]*\b)?(?:no longer"
+    r"|also|existing)\b)|`?,? (?:gets?|gains?|also|now|no longer)\b",
     re.IGNORECASE,
 )
 _MOST = 4
@@ -47,7 +56,7 @@ def check(scene: Scene) -> Iterator[Issue]:
     first = {_name(one): one for one in reversed(candidates)}
     there = sum(1 for one in scene.plan.references if one.kind == "file" and scene.known.exists(_name(one)))
     if len(missing) >= _MOST and not there:
-        yield _wrong_place(scene, first[missing[0]], len(missing))
+        yield _wrong_place(first[missing[0]], len(missing))
         return
     for name in missing:
         yield _issue(scene, first[name])
@@ -78,25 +87,26 @@ def _counts(scene: Scene, one: Reference) -> bool:
     name, reading = _name(one), scene.reading
     if not plain(name) or _PRODUCT.search(name) or scene.known.exists(name) or _made(scene, name):
         return False
-    at = next((start for line, start in reading.naming(name) if line == one.line), None)
-    if at is None or denied(scene.plan.line(one.line), at) or _next_number(scene, name):
+    found = reading.mention(one.line, name)
+    if found is None or denied(found[0].text, found[1]) or _next_number(scene, name):
         return False
+    text, at = found[0].text, found[1]
     if one.intent != "use":
         return True
-    return ("/" in name or "." in name) and (_relied_on(scene, one.line, at, name) if not _TEST.search(name) else _extended(scene, one.line, at, name))
+    return ("/" in name or "." in name) and (
+        _relied_on(text, at, name) if not _TEST.search(name) else _extended(text, at, name)
+    )
 
 
-def _relied_on(scene: Scene, line: int, start: int, name: str) -> bool:
+def _relied_on(text: str, start: int, name: str) -> bool:
     """Whether the words in front of a path, or behind one that heads a step, count on it being there."""
-    previous = scene.plan.line(line - 1) if start < 20 else ""
-    before = _RELIES.search(f"{previous} {scene.plan.line(line)[:start]}"[-60:]) is not None
-    return before or _extended(scene, line, start, name)
+    return _RELIES.search(text[:start][-60:]) is not None or _extended(text, start, name)
 
 
-def _extended(scene: Scene, line: int, start: int, name: str) -> bool:
+def _extended(text: str, start: int, name: str) -> bool:
     """Whether what follows a path changes something that it already holds."""
-    after = f"{scene.plan.line(line)[start + len(name) :]} {scene.plan.line(line + 1)}"
-    return _ALTERS.match(after[:160]) is not None
+    after = text[start + len(name) :]
+    return _ALTERS.match(after[:160]) is not None or _HOLDS.match(after[:40]) is not None
 
 
 def _next_number(scene: Scene, name: str) -> bool:
@@ -105,7 +115,11 @@ def _next_number(scene: Scene, name: str) -> bool:
     number = re.match(r"[A-Za-z]?(\d{2,})", base)
     if number is None:
         return False
-    row = [re.match(r"[A-Za-z]?(\d{2,})", path.rpartition("/")[2]) for path in scene.repository.files if path.rpartition("/")[0].endswith(folder)]
+    row = [
+        re.match(r"[A-Za-z]?(\d{2,})", path.rpartition("/")[2])
+        for path in scene.repository.files
+        if path.rpartition("/")[0].endswith(folder)
+    ]
     return any(row) and all(int(one[1]) < int(number[1]) for one in row if one)
 
 
@@ -138,7 +152,7 @@ def _alike(name: str, path: str) -> bool:
     return same or fuzz.ratio(name.lower(), path.lower()) >= NEAR
 
 
-def _wrong_place(scene: Scene, one: Reference, count: int) -> Issue:
+def _wrong_place(one: Reference, count: int) -> Issue:
     return Issue(
         statement("file-missing", _name(one)),
         one.line,
@@ -146,5 +160,5 @@ def _wrong_place(scene: Scene, one: Reference, count: int) -> Issue:
         "BLOCKING",
         "MED",
         scenario="No step finds what it works on.",
-        alternative="Run the plan against the repository that it was written for, or add the steps that create the files.",
+        alternative="Run the plan against the repository that it was written for, or add steps that create the files.",
     )

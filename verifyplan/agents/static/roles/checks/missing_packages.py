@@ -14,30 +14,46 @@ from verifyplan.agents.static.roles.known import key
 from verifyplan.agents.static.roles.phrases import statement
 from verifyplan.agents.static.roles.reading import denied
 from verifyplan.agents.static.roles.scene import Scene
+from verifyplan.agents.static.roles.wordsets import words
 
 _IMPORT = re.compile(
     r"^\s*(?:from\s+([A-Za-z_]\w*)[\w.]*\s+import\b|import\s+([A-Za-z_]\w*)[\w.]*\s*(?:as\s+\w+\s*)?(?:,|$))"
 )
 _IMPORT_JS = re.compile(r"""(?:\bfrom\s+|\brequire\(\s*|^\s*import\s+)["']((?:@[\w.-]+/)?[A-Za-z][\w.-]*)""")
 _NAMED = re.compile(
-    r"(?:\b(?:use|uses|using|with|via|through|by|import|imports)\s+)?`([A-Za-z@][\w./-]*)`\s+(?:package|library|module|sdk|gem|crate|client library)\b|\b(?:package|library|sdk|crate)\s+`([A-Za-z@][\w./-]*)`",
+    r"(?:\b(?:use|uses|using|with|via|through|by|import|imports)\s+)?`([A-Za-z@][\w./-]*)`\s+(?:package"
+    r"|library|module|sdk|gem|crate|client library)\b|\b(?:package|library|sdk|crate)\s+`([A-Za-z@][\w./-]*)`",
     re.IGNORECASE,
 )
 _TICKED = re.compile(r"`([A-Za-z@][\w./-]{1,60})`|(?<![\w`/.@-])([A-Za-z][\w.-]{2,30}?)(?![\w/-]|\.\w|`)")
+_BROUGHT = re.compile(
+    r"\b(?:with|using|uses?|via|through|in|into|by|import|on|adopt|onto)\s+(?:an? |the )?$", re.IGNORECASE
+)
 _ADDS = re.compile(
-    r"\b(?:install|installs|add|adds|adding|added|require|requirements|depend|dependency|dependencies|declare|declares|manifest|pyproject|package\.json|go\.mod|cargo)\b",
+    r"\b(?:install|installs|add|adds|adding|added|require|requirements|depend|dependency|dependencies|declare"
+    r"|declares|manifest|pyproject|package\.json|go\.mod|cargo)\b",
     re.IGNORECASE,
 )
 _PYTHON = frozenset({"python", "py", "python3"})
 _SCRIPT = frozenset({"js", "ts", "javascript", "typescript", "jsx", "tsx"})
-_NODE = frozenset(
-    "fs path http https url util crypto os stream events assert child_process zlib net tls dns process buffer".split()
+_NODE = words(
+    "fs path http https url util crypto os stream events assert child_process zlib net tls dns process",
+    "buffer",
 )
+_BROUGHT_BY = {
+    "starlette": "fastapi",
+    "anyio": "httpx",
+    "numpy": "pandas",
+    "werkzeug": "flask",
+    "jinja2": "flask",
+    "click": "typer",
+}
 DISTRIBUTION = {
-    "yaml": "pyyaml", "PIL": "pillow", "bs4": "beautifulsoup4", "cv2": "opencv-python", "sklearn": "scikit-learn",
-    "dotenv": "python-dotenv", "jwt": "pyjwt", "dateutil": "python-dateutil", "attr": "attrs", "OpenSSL": "pyopenssl",
-    "git": "gitpython", "serial": "pyserial", "Crypto": "pycryptodome", "psycopg2": "psycopg2-binary", "magic": "python-magic",
-    "jose": "python-jose", "slugify": "python-slugify", "docx": "python-docx", "pptx": "python-pptx", "MySQLdb": "mysqlclient",
+    "yaml": "pyyaml", "PIL": "pillow", "bs4": "beautifulsoup4", "cv2": "opencv-python",
+    "sklearn": "scikit-learn", "dotenv": "python-dotenv", "jwt": "pyjwt", "dateutil": "python-dateutil",
+    "attr": "attrs", "OpenSSL": "pyopenssl", "git": "gitpython", "serial": "pyserial", "Crypto": "pycryptodome",
+    "psycopg2": "psycopg2-binary", "magic": "python-magic", "jose": "python-jose", "slugify": "python-slugify",
+    "docx": "python-docx", "pptx": "python-pptx", "MySQLdb": "mysqlclient",
 }  # fmt: skip
 """Names under which a package is imported, where they are not its own."""
 
@@ -58,25 +74,30 @@ def check(scene: Scene) -> Iterator[Issue]:
 def _used(scene: Scene) -> dict[str, int]:
     """The packages that are used, each with the first line that does."""
     found: dict[str, int] = {}
+    for name, line in (*_in_code(scene), *_in_words(scene), *_referred(scene)):
+        found.setdefault(name, line)
+    return found
+
+
+def _in_code(scene: Scene) -> Iterator[tuple[str, int]]:
     for block in scene.plan.blocks:
-        if scene.reading.told(block.first):
-            continue
-        for at, line in enumerate(block.text.split("\n"), block.first + 1):
-            for name in _imported(block.language, line[:300]):
-                found.setdefault(name, at)
-    for at, line in scene.reading.to_do:
-        for match in _NAMED.finditer(line):
-            name = match[1] or match[2]
-            if not denied(line, match.start()) and scene.reading.block(at) is None:
-                found.setdefault(name, at)
+        if not scene.reading.told(block.first):
+            for at, line in enumerate(block.text.split("\n"), block.first + 1):
+                yield from ((name, at) for name in _imported(block.language, line[:300]))
+
+
+def _in_words(scene: Scene) -> Iterator[tuple[str, int]]:
     for at, line in scene.reading.to_do:
         if scene.reading.block(at) is None:
-            for name in _well_known(line):
-                found.setdefault(name, at)
+            named = (match for match in _NAMED.finditer(line) if not denied(line, match.start()))
+            yield from ((match[1] or match[2], at) for match in named)
+            yield from ((name, at) for name in _well_known(line))
+
+
+def _referred(scene: Scene) -> Iterator[tuple[str, int]]:
     for one in scene.reading.actions("package"):
-        if one.intent == "use" and not denied(scene.plan.line(one.line)):
-            found.setdefault(one.name, one.line)
-    return found
+        if one.intent == "use" and not denied(scene.reading.sentence(one.line, one.name).text):
+            yield one.name, one.line
 
 
 @cache
@@ -87,31 +108,45 @@ def _names() -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(name for text in table.values() for name in text.split()), ambiguous
 
 
-def _well_known(line: str) -> list[str]:
-    """Well-known packages that a line brings in: in backticks, or bare where the name is no other word."""
-    known, ambiguous = _names()
-    found = []
+def _well_known(line: str) -> Iterator[str]:
+    """Well-known packages that a line brings in: in backticks, or bare behind words such as "with" or "using"."""
     for match in _TICKED.finditer(line):
-        name = (match[1] or match[2]).lower()
-        last = name.rpartition("/")[2]
-        module = "/" in name and re.match(r"(?:[a-z]+\.)+[a-z]+/", name) is not None
-        bare = match[2] is not None
-        if (last if module else name) in known and not (bare and name in ambiguous) and not denied(line, match.start()):
-            found.append(last if module else name)
-    return found
+        if not denied(line, match.start()) and _is_package(match, line):
+            yield (match[1] or match[2]).lower()
+
+
+def _is_package(match: re.Match[str], line: str) -> bool:
+    """Whether a name can be nothing but a package: scoped, a module's path, or well known and no word otherwise."""
+    known, ambiguous = _names()
+    name = (match[1] or match[2]).lower()
+    if match[1] and (re.fullmatch(r"@[\w.-]+/[\w.-]+", name) or re.match(r"(?:[a-z0-9-]+\.)+[a-z]+/\w", name)):
+        return not name.startswith("@types/")
+    brought = _BROUGHT.search(line[: match.start()]) is not None
+    return (
+        name in known
+        and (brought or match[1] is not None)
+        and (name not in ambiguous or (brought and match[1] is not None))
+    )
 
 
 def _imported(language: str, line: str) -> list[str]:
     if language in _PYTHON:
         match = _IMPORT.match(line)
         return [name for name in match.groups() if name] if match else []
+    if language == "go":
+        found: list[str] = re.findall(r'^\s*(?:import\s+)?(?:\w+\s+)?"((?:[a-z0-9-]+\.)+[a-z]+/[\w./-]+)"', line)
+        return found
     if language in _SCRIPT:
         return [name for name in _IMPORT_JS.findall(line) if name not in _NODE]
     return []
 
 
 def _known(scene: Scene, name: str) -> bool:
-    names = {key(name), key(DISTRIBUTION.get(name, name)), key(name.split("/")[0])}
+    names = {key(name), key(DISTRIBUTION.get(name, name))} | ({key(name.split("/")[0])} if "." not in name else set())
+    if any(name.startswith(f"{one.name}/") for one in scene.known.declared):
+        return True
+    if key(_BROUGHT_BY.get(name, name)) in scene.known.packages:
+        return True
     if names & scene.known.packages or names & scene.known.own:
         return True
     made = {path.rpartition("/")[2].partition(".")[0] for path in scene.plan.created}
@@ -121,7 +156,7 @@ def _known(scene: Scene, name: str) -> bool:
 def _added(scene: Scene, name: str) -> bool:
     """Whether a line names the package and speaks of adding it, or of a manifest."""
     names = {name, DISTRIBUTION.get(name, name)}
-    lines = (scene.plan.line(at) for one in names for at, _ in scene.reading.naming(one))
+    lines = (sentence.text for one in names for sentence, _ in scene.reading.naming(one))
     other = any(
         key(one.name) in map(key, names) and one.intent == "create"
         for one in scene.plan.references

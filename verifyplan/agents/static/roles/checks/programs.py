@@ -1,4 +1,4 @@
-"""Programs of the repository that the plan runs: scripts and modules that are not there, and arguments they do not know."""
+"""Programs of the repository that the plan runs and that are not there, and arguments they do not know."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ _SCRIPT = re.compile(r"(?:\./)?[\w.-]+(?:/[\w.-]+)+\.(?:sh|py|js|ts|mjs|rb|pl)|\
 _WORD = re.compile(r"[a-z][a-z0-9_-]{2,30}")
 _CASES = re.compile(r"^\s*\(?(?:[\w-]+\s*\|\s*)*[\w-]+\)\s", re.MULTILINE)
 _OPTIONS = re.compile(r"--[a-z][a-z0-9-]{2,30}")
+_TEACHES = re.compile(
+    r"\b(?:add|adds|gets?|learns?|takes?|new|accepts?|knows?|understands?|option|argument|subcommand)\b", re.IGNORECASE
+)
 _COMMON = frozenset({"--help", "--version"})
 
 
@@ -34,6 +37,7 @@ def check(scene: Scene, command: str, line: int) -> Iterator[Issue]:
         return
     name, arguments = _program(words)
     if not name:
+        yield from _given(scene, words, line)
         return
     path = _path(scene, name)
     if path is None:
@@ -41,6 +45,33 @@ def check(scene: Scene, command: str, line: int) -> Iterator[Issue]:
             yield _missing(name, line)
         return
     yield from _arguments(scene, path, name, arguments, line)
+
+
+def _given(scene: Scene, words: list[str], line: int) -> Iterator[Issue]:
+    """Paths that a command reads and that are not there: of tests to run, packages to build, files to load."""
+    if words[0] == "go" and len(words) > 2 and words[1] in ("run", "test", "build", "vet"):
+        paths = [
+            word.removeprefix("./").removesuffix("/...").removesuffix("...")
+            for word in words[2:]
+            if word.startswith("./")
+        ]
+    elif words[0] in ("pytest", "bash", "sh", "ruff", "mypy", "vitest") or words[:2] == ["psql", "-f"]:
+        paths = [
+            word.partition("::")[0]
+            for word in words[1:]
+            if re.fullmatch(r"[\w.-]+(?:/[\w.-]+)+", word.partition("::")[0])
+        ]
+    else:
+        return
+    for path in paths:
+        if (
+            path
+            and plain(path)
+            and not scene.known.exists(path)
+            and not _made(scene, f"./{path}")
+            and not any(one.startswith(f"{path}/") for one in scene.plan.created)
+        ):
+            yield _missing(path, line)
 
 
 def _program(words: list[str]) -> tuple[str, list[str]]:
@@ -58,12 +89,18 @@ def _program(words: list[str]) -> tuple[str, list[str]]:
 def _path(scene: Scene, name: str) -> str | None:
     """The file of a program; the name itself where it is none of this repository's, so that nothing is missing."""
     if "/" in name:
-        return scene.known.file(name) or (None if plain(name.removeprefix("./")) and name.endswith((".sh", ".py", ".js", ".ts")) else name)
+        return scene.known.file(name) or (
+            None if plain(name.removeprefix("./")) and name.endswith((".sh", ".py", ".js", ".ts")) else name
+        )
     path = name.replace(".", "/")
     top = path.partition("/")[0]
-    if top not in scene.repository.folders and not any(folder.endswith(f"/{top}") for folder in scene.repository.folders):
+    if top not in scene.repository.folders and not any(
+        folder.endswith(f"/{top}") for folder in scene.repository.folders
+    ):
         return name
-    return next((found for end in (".py", "/__main__.py", "/__init__.py") if (found := scene.known.file(path + end))), None)
+    return next(
+        (found for end in (".py", "/__main__.py", "/__init__.py") if (found := scene.known.file(path + end))), None
+    )
 
 
 def _made(scene: Scene, name: str) -> bool:
@@ -93,11 +130,20 @@ def _arguments(scene: Scene, path: str, name: str, arguments: list[str], line: i
     if not text:
         return
     tells_words = path.endswith(".sh") and 'case "$' in text and _CASES.search(text) is not None
-    unknown = [first] if first and tells_words and not re.search(rf"(?<![\w-]){re.escape(first)}(?![\w-])", text) else []
-    reads_options = _OPTIONS.search(text) is not None or "argparse" in text or "sys.argv" in text or path.endswith((".sh", ".py"))
-    unknown += [one for word in wanted if (one := word.split("=")[0]) not in text and reads_options and "$@" not in text]
+    unknown = (
+        [first] if first and tells_words and not re.search(rf"(?<![\w-]){re.escape(first)}(?![\w-])", text) else []
+    )
+    reads_options = (
+        _OPTIONS.search(text) is not None or "argparse" in text or "sys.argv" in text or path.endswith((".sh", ".py"))
+    )
+    unknown += [
+        one for word in wanted if (one := word.split("=")[0]) not in text and reads_options and "$@" not in text
+    ]
     for one in unknown:
-        if not any(path.rpartition("/")[2] in scene.plan.line(at) for at, _ in scene.reading.naming(one) if at != line):
+        if not any(
+            path.rpartition("/")[2] in other.text and _TEACHES.search(other.text)
+            for other, _ in scene.reading.naming(one)
+        ):
             yield _unknown(path, name, one, line)
 
 

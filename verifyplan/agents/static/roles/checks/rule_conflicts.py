@@ -12,6 +12,7 @@ from verifyplan.agents.static.roles.reading import denied
 from verifyplan.agents.static.roles.rulebook import Rule, rulebook
 from verifyplan.agents.static.roles.scene import Scene
 from verifyplan.documents.values import normalised
+from verifyplan.protocol.challenge import Severity
 
 _FORBIDS = re.compile(
     r"\b(?:never|do not|don't|must not|may not|nobody may|no one may)\s+(?:ever\s+)?"
@@ -23,7 +24,11 @@ _CHANGES = re.compile(
     r"correct|amend|alter|adjust)(?:s|ed|ing|es)?\b",
     re.IGNORECASE,
 )
-_ONLY = re.compile(r"\b(?:go(?:es)?|calls?|run|come|pass(?:es)?|happen|live[sd]?|stands?|belongs?)\b(?:[^.;]|\.(?=\S))*?\b(?:through|via|in|by|into)\b(?P<where>(?:[^.;:]|\.(?=\S))*)", re.IGNORECASE)
+_ONLY = re.compile(
+    r"\b(?:go(?:es)?|calls?|run|come|pass(?:es)?|happen|live[sd]?|stands?|belongs?)\b(?:[^.;]"
+    r"|\.(?=\S))*?\b(?:through|via|in|by|into)\b(?P<where>(?:[^.;:]|\.(?=\S))*)",
+    re.IGNORECASE,
+)
 _SOLE = re.compile(r"\b(?:only|all|every|nothing else|no other|one place)\b", re.IGNORECASE)
 _CALLS = re.compile(r"\b(?:calls?|asks?|talks? to)\b.*\b(?:api|server|service|backend)\b", re.IGNORECASE)
 _ABOVE = 4
@@ -42,7 +47,15 @@ def check(scene: Scene) -> Iterator[Issue]:
         return
     for rule in rulebook(scene):
         if _in_scope(scene, rule):
-            for find in (_edited, _elsewhere, _together, rule_demands.in_code, rule_demands.in_prose, rule_demands.in_files, rule_demands.first):
+            for find in (
+                _edited,
+                _elsewhere,
+                _together,
+                rule_demands.in_code,
+                rule_demands.in_prose,
+                rule_demands.in_files,
+                rule_demands.first,
+            ):
                 yield from _first(find, scene, rule)
             yield from _first(_worded, scene, rule)
 
@@ -70,18 +83,26 @@ def _edited(scene: Scene, rule: Rule) -> Iterator[Issue]:
     guarded = [normalised(name) for name in rule.names if "/" in name or "." in name]
     for one in scene.reading.actions("file"):
         path = scene.known.file(one.name.split()[0]) if one.name.split() else None
-        inside = path is not None and any(path == name or path.startswith(f"{name.rstrip('*').rstrip('/')}/") for name in guarded)
+        inside = path is not None and any(
+            path == name or path.startswith(f"{name.rstrip('*').rstrip('/')}/") for name in guarded
+        )
         if path is None or not inside or scene.reading.block(one.line) is not None:
             continue
         if one.intent in ("change", "delete", "move") or _changes(scene, one.line, one.name):
-            yield rule_words.conflict(rule, one.line, f"The step changes {path}, which the rule keeps from being changed")
+            yield rule_words.conflict(
+                rule, one.line, f"The step changes {path}, which the rule keeps from being changed"
+            )
 
 
 def _changes(scene: Scene, line: int, name: str) -> bool:
-    text = scene.plan.line(line)
+    text = scene.reading.sentence(line, name).text
     before = text.partition(name)[0]
     found = list(_CHANGES.finditer(before))
-    return bool(found) and not denied(text, len(before)) and not re.search(r"\b(?:see|like|as|since|beside|from)\s+`?$", before)
+    return (
+        bool(found)
+        and not denied(text, len(before))
+        and not re.search(r"\b(?:see|like|as|since|beside|from)\s+`?$", before)
+    )
 
 
 def _elsewhere(scene: Scene, rule: Rule) -> Iterator[Issue]:
@@ -90,7 +111,11 @@ def _elsewhere(scene: Scene, rule: Rule) -> Iterator[Issue]:
     if found is None or not _SOLE.search(rule.text):
         return
     allowed = [normalised(name) for name in _TICKED.findall(found["where"]) if "/" in name or "." in name]
-    subjects = [concept for concept in named_in(rule.text[: found.start()]) if concept.key in ("http", "sql", "environment", "flag")]
+    subjects = [
+        concept
+        for concept in named_in(rule.text[: found.start()])
+        if concept.key in ("http", "sql", "environment", "flag")
+    ]
     if not subjects and _CALLS.search(found.group()):
         subjects = [concept for concept in concepts() if concept.key == "http"]
     if not allowed or not subjects:
@@ -101,19 +126,27 @@ def _elsewhere(scene: Scene, rule: Rule) -> Iterator[Issue]:
         if path is None or any(path == one or path.startswith(f"{one}/") for one in allowed):
             continue
         if path.split("/")[0] in near and ("test" not in path) and not _names(scene, at, allowed):
-            yield rule_words.conflict(rule, at, f"The step does `{words.strip()[:60]}` in {path}, while the rule names the one place for it")
+            yield rule_words.conflict(
+                rule, at, f"The step does `{words.strip()[:60]}` in {path}, while the rule names the one place for it"
+            )
 
 
 def _names(scene: Scene, line: int, allowed: list[str]) -> bool:
     """Whether the step itself names one of the allowed places."""
-    return any(one in text or one.rpartition("/")[2] in text for _, text in scene.reading.around(line) for one in allowed)
+    return any(
+        one in text or one.rpartition("/")[2] in text for _, text in scene.reading.around(line) for one in allowed
+    )
 
 
 def _file_before(scene: Scene, line: int) -> str | None:
     """The file that a line is about: the last one that its step names up to there."""
     step = scene.reading.outer_step(line)
     first = step.first if step else max(scene.reading.part(line)[0] - _ABOVE, 1)
-    named = [one.name.split()[0] for one in scene.plan.references if one.kind == "file" and first <= one.line <= line and one.name.split()]
+    named = [
+        one.name.split()[0]
+        for one in scene.plan.references
+        if one.kind == "file" and first <= one.line <= line and one.name.split()
+    ]
     named = [name for name in named if not name.endswith((".sh", ".md"))]
     return normalised(named[-1]) if named else None
 
@@ -123,10 +156,11 @@ def _together(scene: Scene, rule: Rule) -> Iterator[Issue]:
     for pair in _pairs(rule):
         for at, line in scene.reading.to_do:
             is_code = scene.reading.block(at) is not None
-            joined = line if is_code else f"{line} {scene.plan.line(at + 1)}"
+            joined = line
             found = [concept.done_in(joined, is_code) for concept in pair]
-            if all(found) and (found[-1] is not None) and any(c.done_in(line, is_code) for c in pair) and not denied(line):
-                yield rule_words.conflict(rule, at, "The step does what the rule says is never done")
+            if all(found) and (found[-1] is not None) and any(c.done_in(line, is_code) for c in pair):
+                severity: Severity = "BLOCKING" if pair[-1].key == "secret" else "SIGNIFICANT"
+                yield rule_words.conflict(rule, at, "The step does what the rule says is never done", severity)
 
 
 def _pairs(rule: Rule) -> Iterator[tuple[Concept, ...]]:

@@ -10,20 +10,35 @@ from verifyplan.agents.static.roles.issues import Issue
 from verifyplan.agents.static.roles.phrases import statement
 from verifyplan.agents.static.roles.rulebook import Rule
 from verifyplan.agents.static.roles.scene import Scene
+from verifyplan.agents.static.roles.wordsets import words
 from verifyplan.documents.values import CodeBlock, normalised
 from verifyplan.protocol.challenge import Severity
 
-_ASKS = re.compile(r"\b(?:takes?|has|have|needs?|requires?|must|carr(?:y|ies)|compares?|checks?|calls?|uses?|go(?:es)? through|comes? with|begins? with|ends? with)\b", re.IGNORECASE)
-_BESIDE = re.compile(r"\bis (?:added|changed|written|described|listed|documented|recorded|updated)\b|\bwithout\b|\bin the same\b|\bis also\b|\bgoes with\b|\bneeds an? (?:entry|line|record|test)\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"\b(?:takes?|has|have|needs?|requires?|must|carr(?:y|ies)|compares?|checks?|calls?|uses?|go(?:es)? "
+    r"through|comes? with|begins? with|ends? with)\b",
+    re.IGNORECASE,
+)
+_BESIDE = re.compile(
+    r"\bis (?:added|changed|written|described|listed|documented|recorded|updated)\b|\bwithout\b|\bin the "
+    r"same\b|\bis also\b|\bgoes with\b|\bneeds an? (?:entry|line|record|test)\b",
+    re.IGNORECASE,
+)
 _ORDER = re.compile(r"\bto ([a-z]{4,20}) first,? (?:and )?then (?:to )?([a-z]{4,20})\b", re.IGNORECASE)
-_ACCESS = re.compile(r"\b(?:roles?|auth\w*|permissions?|access|sees? only|own|caller|logged in|sign(?:ed)? in)\b", re.IGNORECASE)
+_ACCESS = re.compile(
+    r"\b(?:roles?|auth\w*|permissions?|access|sees? only|own|caller|logged in|sign(?:ed)? in)\b", re.IGNORECASE
+)
 _NEGATIVE = re.compile(r"\b(?:never|do not|don't|must not|may not)\b", re.IGNORECASE)
-_UNIVERSAL = re.compile(r"\b(?:all|every|each|any|always|must|needs?|requires?|only|handlers|routes|migrations|endpoints)\b", re.IGNORECASE)
-_OWN = re.compile(r"\b(?:own|their|theirs|belongs?|compares?|another (?:customer|user|shop)'s|only the|mine)\b", re.IGNORECASE)
+_UNIVERSAL = re.compile(
+    r"\b(?:all|every|each|any|always|must|needs?|requires?|only|handlers|routes|migrations|endpoints)\b", re.IGNORECASE
+)
+_OWN = re.compile(
+    r"\b(?:own|their|theirs|belongs?|compares?|another (?:customer|user|shop)'s|only the|mine)\b", re.IGNORECASE
+)
 _TICKED = re.compile(r"`([^`]{1,200})`")
 _EXCEPT = re.compile(r"\b(?:except|exception|but not|unless|apart from)\b(.*)", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z_][\w.:]*[\w]")
-_COMMON = frozenset("Depends self none null true false str int self.request".split())
+_COMMON = words("Depends self none null true false str int self.request")
 
 
 def left_out(rule: Rule, line: int, why: str, severity: Severity = "SIGNIFICANT") -> Issue:
@@ -34,7 +49,9 @@ def left_out(rule: Rule, line: int, why: str, severity: Severity = "SIGNIFICANT"
         f"{why} ({rule.name}).",
         severity,
         "HIGH",
-        scenario="What the rule guards is left open from the first release on." if severity == "BLOCKING" else "The change is turned down in review, or is found incomplete after it.",
+        scenario="What the rule guards is left open from the first release on."
+        if severity == "BLOCKING"
+        else "The change is turned down in review, or is found incomplete after it.",
         alternative="Add what the rule asks for to the step.",
         beside=(rule.place,),
     )
@@ -48,7 +65,11 @@ def in_code(scene: Scene, rule: Rule) -> Iterator[Issue]:
     """
     for sentence in re.split(r"(?<=[.;:])\s", rule.text):
         verb = _ASKS.search(sentence)
-        subject = next((c for c in named_in(sentence[: verb.start()]) if c.key in ("route", "migration")), None) if verb else None
+        subject = (
+            next((c for c in named_in(sentence[: verb.start()]) if c.key in ("route", "migration")), None)
+            if verb
+            else None
+        )
         if verb is None or subject is None or _NEGATIVE.search(sentence) or not _UNIVERSAL.search(sentence):
             continue
         asked = [name for name in _TICKED.findall(sentence[verb.end() :]) if not scene.known.exists(name)]
@@ -56,11 +77,13 @@ def in_code(scene: Scene, rule: Rule) -> Iterator[Issue]:
         exceptions = [name for found in [_EXCEPT.search(rule.text)] if found for name in _TICKED.findall(found[1])]
         for block in scene.plan.blocks if asked else ():
             at = _begins(scene, block, subject)
-            if not at or any(name in block.text for name in exceptions) or not all(_has(scene, block, c) for c in conditions):
+            if not at or any(name in block.text for name in exceptions) or not all(_has(block, c) for c in conditions):
                 continue
             missing = next((name for name in asked if not _holds(scene, block, name)), None)
             if missing is not None:
-                severity: Severity = "BLOCKING" if subject.key == "route" and _ACCESS.search(rule.text) else "SIGNIFICANT"
+                severity: Severity = (
+                    "BLOCKING" if subject.key == "route" and _ACCESS.search(rule.text) else "SIGNIFICANT"
+                )
                 yield left_out(rule, at, f"The code of the plan has no `{missing}`", severity)
 
 
@@ -76,9 +99,11 @@ def in_prose(scene: Scene, rule: Rule) -> Iterator[Issue]:
         every = "\n".join(scene.plan.lines).lower()
         for at, _ in doing(scene.reading, subject) if asked else ():
             step = " ".join(line for _, line in scene.reading.around(at))
-            if scene.reading.block(at) is None and all(f"`{one}`" in step for one in conditions):
-                if not any(word.lower() in every for name in asked for word in _carriers(scene, name)) and not _OWN.search(step):
-                    yield left_out(rule, at, f"No line of the plan has `{asked[0]}`", "BLOCKING" if _ACCESS.search(rule.text) else "SIGNIFICANT")
+            meets = scene.reading.block(at) is None and all(f"`{one}`" in step for one in conditions)
+            words = (word.lower() for name in asked for word in _carriers(scene, name)) if meets else ()
+            if meets and not _OWN.search(step) and not any(word in every for word in words):
+                severity: Severity = "BLOCKING" if _ACCESS.search(rule.text) else "SIGNIFICANT"
+                yield left_out(rule, at, f"No line of the plan has `{asked[0]}`", severity)
 
 
 def _carriers(scene: Scene, name: str) -> list[str]:
@@ -88,7 +113,8 @@ def _carriers(scene: Scene, name: str) -> list[str]:
         symbol.name
         for path in dict.fromkeys(hit.path for hit in hits)
         for symbol in scene.repository.definitions(path)
-        if symbol.kind in ("function", "method") and any(hit.path == path and symbol.line < hit.line <= symbol.last for hit in hits)
+        if symbol.kind in ("function", "method")
+        and any(hit.path == path and symbol.line < hit.line <= symbol.last for hit in hits)
     ]
     return [name, *(one for one in holders if "_" in one)]
 
@@ -101,7 +127,7 @@ def _begins(scene: Scene, block: CodeBlock, subject: Concept) -> int:
     return next((at for at, line in lines if subject.code.search(line)), 0)
 
 
-def _has(scene: Scene, block: CodeBlock, name: str) -> bool:
+def _has(block: CodeBlock, name: str) -> bool:
     return re.search(rf"[\"'`]{re.escape(name)}[\"'`]", block.text) is not None
 
 
@@ -124,7 +150,10 @@ def in_files(scene: Scene, rule: Rule) -> Iterator[Issue]:
     beside = _BESIDE.search(rule.text)
     if beside is None:
         return
-    subject = next((c for c in named_in(rule.text[: beside.start()]) if c.key in ("route", "dependency", "migration", "flag")), None)
+    subject = next(
+        (c for c in named_in(rule.text[: beside.start()]) if c.key in ("route", "dependency", "migration", "flag")),
+        None,
+    )
     wanted = [name for name in _TICKED.findall(rule.text) if scene.known.exists(name)]
     if subject is None or not wanted or subject.key == "flag":
         return

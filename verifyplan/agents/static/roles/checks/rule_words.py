@@ -1,4 +1,4 @@
-"""What a rule forbids in so many words, and the steps that do it in the same words; values that rules give to new things."""
+"""What a rule forbids in so many words, and the steps that do it; values that rules give to new things."""
 
 from __future__ import annotations
 
@@ -11,26 +11,37 @@ from verifyplan.agents.static.roles.phrases import statement
 from verifyplan.agents.static.roles.reading import denied
 from verifyplan.agents.static.roles.rulebook import Rule
 from verifyplan.agents.static.roles.scene import Scene
+from verifyplan.agents.static.roles.wordsets import words
+from verifyplan.protocol.challenge import Severity
 
 _ACTIONS = (
-    "add append attach", "remove delete drop strip", "rename", "edit change modify alter rewrite touch", "import", "call invoke", "log print",
-    "sleep", "reach", "commit", "push", "merge", "deploy release", "skip bypass disable", "mock stub patch", "hardcode", "store keep save",
-    "raise throw", "catch swallow", "return", "cache", "copy", "force", "squash", "move", "use", "write", "read", "send", "expose", "share",
+    "add append attach", "remove delete drop strip", "rename", "edit change modify alter rewrite touch",
+    "import", "call invoke", "log print", "sleep", "reach", "commit", "push", "merge", "deploy release",
+    "skip bypass disable", "mock stub patch", "hardcode", "store keep save", "raise throw", "catch swallow",
+    "return", "cache", "copy", "force", "squash", "move", "use", "write", "read", "send", "expose", "share",
     "depend", "install", "restart", "sort", "share", "guess", "truncate", "retry",
 )  # fmt: skip
 _ACTION = {word: words.split()[0] for words in _ACTIONS for word in words.split()}
-_EMPTY = frozenset(
-    "a an the of in on at to from by for with and or nor not never no any all our its it is are be been this that these those which who what"
-    " they them their one ones other others each every ever than then there here so as if only also do does may must can will we you i under over"
-    " into out up down same new old file files line lines code thing things way way".split()
+_EMPTY = words(
+    "a an the of in on at to from by for with and or nor not never no any all our its it is are be been",
+    "this that these those which who what they them their one ones other others each every ever than then",
+    "there here so as if only also do does may must can will we you i under over into out up down same",
+    "new old file files line lines code thing things way",
 )
-_NEGATIVE = re.compile(r"\b(?:are never|is never|are not|is not|must never|never|must not|may not|do not|don't|cannot|nor)\b", re.IGNORECASE)
+_NEGATIVE = re.compile(
+    r"\b(?:are never|is never|are not|is not|must never|never|must not|may not|do not|don't|cannot|nor)\b",
+    re.IGNORECASE,
+)
 _CONDITION = re.compile(r"\b(?:without|unless|except|until|before|instead|if|when|where|while)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"[;:.](?:\s|$)")
 _WORDS = re.compile(r"[A-Za-z][A-Za-z-]+")
 _TICKED = re.compile(r"`([^`]{1,200})`")
-_VALUE = re.compile(r"\b(?:a|every|each|any) new (?P<what>\w+)[^.;`]{0,30}\b(?:is|are|starts?|begins?|has)\b[^.;`]{0,20}`(?P<value>[^`]{1,30})`", re.IGNORECASE)
-_SWITCH = frozenset("true false on off yes no".split())
+_VALUE = re.compile(
+    r"\b(?:a|every|each|any) new (?P<what>\w+)[^.;`]{0,30}\b(?:is|are|starts?|begins?"
+    r"|has)\b[^.;`]{0,20}`(?P<value>[^`]{1,30})`",
+    re.IGNORECASE,
+)
+_SWITCH = words("true false on off yes no")
 
 
 class Ban(NamedTuple):
@@ -109,20 +120,20 @@ def value(scene: Scene, rule: Rule) -> Iterator[tuple[int, str]]:
     noun = match["what"].lower()
     given = re.compile(r"`\s*([A-Za-z_][\w.-]*)\s*[:=]\s*(\w+)\s*`|^\s*([A-Za-z_][\w.-]*)\s*[:=]\s*(\w+)\s*$")
     for at, line in scene.reading.to_do:
-        near = " ".join(scene.plan.line(n) for n in range(max(at - 2, 1), at + 2)).lower()
+        near = " ".join(text for _, text in scene.reading.around(at)).lower()
         for name, worth, key, set_to in given.findall(line) if noun in near else ():
             word = (worth or set_to).lower()
             if word in _SWITCH and word != match["value"].lower() and not scene.known.mentions(name or key):
                 yield at, f"{name or key}: {word}"
 
 
-def conflict(rule: Rule, line: int, why: str) -> Issue:
+def conflict(rule: Rule, line: int, why: str, severity: Severity = "SIGNIFICANT") -> Issue:
     """An issue on a rule that a line breaks."""
     return Issue(
         statement("rule-broken", rule.text),
         line,
         f"{why} ({rule.name}).",
-        "SIGNIFICANT",
+        severity,
         "HIGH",
         scenario="The change is turned down in review, or works against what the rule protects.",
         alternative="Do it the way the rule says, or have the rule changed first.",

@@ -8,12 +8,23 @@ from collections.abc import Iterator
 from verifyplan.agents.static.roles.issues import Issue, Place
 from verifyplan.agents.static.roles.phrases import statement
 from verifyplan.agents.static.roles.scene import Scene
+from verifyplan.agents.static.roles.wordsets import words
 
-_AMOUNT = re.compile(r"(?<![\w.`/-])(?P<number>\d[\d,_]*(?:\.\d+)?)(?P<scale> ?(?:million|thousand|billion|k|M)\b)?(?: ?(?P<unit>[a-z]{3,12})\b)?")
+_AMOUNT = re.compile(
+    r"(?<![\w.`/-])(?P<number>\d[\d,_]*(?:\.\d+)?)(?P<scale> ?(?:million|thousand|billion|k|M)\b)?(?: "
+    r"?(?P<unit>[a-z]{3,12})\b)?"
+)
 _NAME = re.compile(r"`([A-Za-z_]\w{3,40})`")
-_FUTURE = re.compile(r"\b(?:will|shall|should|becomes?|may|must|can|at most|up to|a (?:month|day|week|year)|per|each|new|after|within|under)\b", re.IGNORECASE)
+_FUTURE = re.compile(
+    r"\b(?:will|shall|should|becomes?|may|must|can|at most|up to|a (?:month|day|week|year)|per|each|new|after"
+    r"|within|under)\b",
+    re.IGNORECASE,
+)
 _SCALE = {"million": 1e6, "m": 1e6, "thousand": 1e3, "k": 1e3, "billion": 1e9}
-_UNITS = frozenset("rows records entries items users customers files tables columns shops parcels requests jobs services tests routes".split())
+_UNITS = words(
+    "rows records entries items users customers files tables columns shops parcels requests jobs services",
+    "tests routes",
+)
 _FACTOR = 3.0
 
 
@@ -33,7 +44,7 @@ def check(scene: Scene) -> Iterator[Issue]:
                 continue
             lines = scene.tools.read(hit.path).lines
             text = lines[hit.line - 1] if hit.line <= len(lines) else ""
-            there = [value for value in _every(text)]
+            there = _every(text)
             if unit in text and there and all(_far(said, value) for value in there):
                 yield _issue(at, line, names[0], Place(hit.path, hit.line, text))
                 break

@@ -12,26 +12,36 @@ from verifyplan.agents.static.roles.phrases import statement
 from verifyplan.agents.static.roles.scene import Scene
 
 _NO_TESTS = re.compile(
-    r"\b(?:no|without(?: any)?|lacks?)\s+(?:unit |integration |automated |existing )*tests?\s+(?:of|for|cover(?:s|ing)?)\s+(?:the |our )?(?P<behind>`[^`]+`|[A-Za-z][\w-]{3,})"
+    r"\b(?:no|without(?: any)?|lacks?)\s+(?:unit |integration |automated |existing )*tests?\s+(?:of|for"
+    r"|cover(?:s|ing)?)\s+(?:the |our )?(?P<behind>`[^`]+`|[A-Za-z][\w-]{3,})"
     r"|(?P<before>`[^`]+`|[A-Za-z][\w-]{3,})\s+(?:has|have)\s+no\s+(?:unit |integration |automated )*tests?\b"
-    r"|(?P<untested>`[^`]+`|[A-Za-z][\w-]{3,})\s+(?:is|are)\s+(?:untested|not (?:yet )?tested|not covered by (?:any )?tests?)\b",
+    r"|(?P<untested>`[^`]+`|[A-Za-z][\w-]{3,})\s+(?:is|are)\s+(?:untested|not (?:yet )?tested|not covered by "
+    r"(?:any )?tests?)\b",
     re.IGNORECASE,
 )
 _ABSENT = re.compile(
-    r"\bthere (?:is|are) (?:currently |still |as yet |so far )?no `(?P<none>[^`\s]+)`|`(?P<gone>[^`\s]+)` (?:does not exist|doesn't exist|is not there|is missing)\b",
+    r"\bthere (?:is|are) (?:currently |still |as yet |so far )?no `(?P<none>[^`\s]+)`|`(?P<gone>[^`\s]+)` "
+    r"(?:does not exist|doesn't exist|is not there|is missing)\b",
     re.IGNORECASE,
 )
 _UNUSED = re.compile(
-    r"`(?P<unused>[^`\s]+)` (?:is|are) (?:now |currently |already |no longer |not )*(?:unused|dead(?: code)?|used (?:anywhere|by (?:anything|anyone|any code))|called (?:anywhere|by anything)|imported anywhere)\b"
-    r"|\b(?:nothing|nobody|no one|no code)(?: else)? (?:uses|calls|imports|reads|depends on|relies on) `(?P<nobody>[^`\s]+)`"
+    r"`(?P<unused>[^`\s]+)` (?:is|are) (?:now |currently |already |no longer |not )*(?:unused|dead(?: code)?"
+    r"|used (?:anywhere|by (?:anything|anyone|any code))|called (?:anywhere|by anything)|imported anywhere)\b"
+    r"|\b(?:nothing|nobody|no one|no code)(?: else)? (?:uses|calls|imports|reads|depends on|relies on) "
+    r"`(?P<nobody>[^`\s]+)`"
+    r"|`(?P<left>[^`\s]+)`(?: (?:in|of) `[^`]+`)? has no (?:other |more )?(?:callers?|users?|uses|importers?)\b"
     r"|\bno (?:other )?(?:callers?|users?|uses|importers?|references?) (?:of|to) `(?P<callers>[^`\s]+)`",
     re.IGNORECASE,
 )
 _ONLY = re.compile(
-    r"`(?P<name>[^`\s]+)`(?: is| are)? (?:only |solely )(?:used|called|imported|read)(?: only)? (?:in|by|from) `(?P<where>[^`\s]+)`"
+    r"`(?P<name>[^`\s]+)`(?: is| are)? (?:only |solely )(?:used|called|imported|read)(?: only)? (?:in|by"
+    r"|from) `(?P<where>[^`\s]+)`"
     r"|`(?P<name2>[^`\s]+)` is used only (?:in|by|from) `(?P<where2>[^`\s]+)`"
     r"|\bonly `(?P<where3>[^`\s]+)` (?:uses|calls|imports|reads) `(?P<name3>[^`\s]+)`",
     re.IGNORECASE,
+)
+_NO_INDEX = re.compile(
+    r"\b(?:no|without an?|lacks an?) index (?:on|for|over) `?([a-z_]+(?:[.( ]+[a-z_]+)?)", re.IGNORECASE
 )
 _TEST = re.compile(r"(?:^|[/_.-])tests?(?:[/_.-]|$)|\.spec\.|(?:^|/)spec/", re.IGNORECASE)
 _CODE = re.compile(r"\.(?:py|js|jsx|ts|tsx|go|rs|java|rb|php|cs|c|cc|cpp|h|kt|swift|sh|sql)$")
@@ -47,7 +57,7 @@ def check(scene: Scene) -> Iterator[Issue]:
     if scene.known.empty:
         return
     for at, line in scene.reading.prose:
-        for find in (_tests, _there, _used, _elsewhere):
+        for find in (_tests, _there, _used, _elsewhere, _index):
             yield from find(scene, at, line)
     yield from stale_values.check(scene)
     yield from stale_amounts.check(scene)
@@ -61,7 +71,9 @@ def stale(line: int, says: str, why: str, place: Place) -> Issue:
         f"{why}.",
         "SIGNIFICANT",
         "HIGH",
-        scenario="A decision that rests on it is taken on a wrong footing, and shows only when the plan is carried out.",
+        scenario=(
+            "A decision that rests on it is taken on a wrong footing, and shows only when the plan is carried out."
+        ),
         alternative="Correct the statement, and what the plan concludes from it.",
         beside=(place,),
     )
@@ -86,11 +98,27 @@ def _test_of(scene: Scene, name: str) -> str | None:
     tests = [path for path in scene.repository.files if _TEST.search(path)]
     if len(stem) < 4 or stem in ("code", "repository", "there", "tests"):
         return None
-    named = [path for path in tests if stem in re.split(r"[^a-z0-9]+", path.rpartition("/")[2].lower()) or f"test_{stem}." in path.lower()]
+    named = [
+        path
+        for path in tests
+        if stem in re.split(r"[^a-z0-9]+", path.rpartition("/")[2].lower()) or f"test_{stem}." in path.lower()
+    ]
     if named or not re.search(r"[_/.A-Z]", name):
         return named[0] if named else None
     word = name.rpartition("/")[2].rpartition(".")[0] if "/" in name else name.removesuffix("()")
     return next((hit.path for hit in scene.known.mentions(word) if _TEST.search(hit.path)), None)
+
+
+def _index(scene: Scene, at: int, line: str) -> Iterator[Issue]:
+    """An index that is said to be missing."""
+    match = _NO_INDEX.search(line)
+    if match is None:
+        return
+    words = [word for word in re.split(r"[^a-z_]+", match[1]) if len(word) > 1]
+    pattern = r"(?i)create (?:unique )?index .*" + ".*".join(rf"\b{word}\b" for word in words)
+    hit = next(iter(scene.tools.grep(pattern).matches), None) if words else None
+    if hit is not None:
+        yield stale(at, match.group(), f"{hit.path}:{hit.line} creates one", Place(hit.path, hit.line, hit.text))
 
 
 def _there(scene: Scene, at: int, line: str) -> Iterator[Issue]:
@@ -99,12 +127,14 @@ def _there(scene: Scene, at: int, line: str) -> Iterator[Issue]:
         return
     name = match["none"] or match["gone"]
     path = scene.known.file(name) if plain(name) and ("/" in name or "." in name) else None
-    if path == name:
+    if path is not None and path == name:
         yield stale(at, match.group(), f"{path} is in the repository", Place(path, 1))
         return
     found = scene.known.symbols(name) if re.search(r"_|[a-z][A-Z]", name) else []
     if found:
-        yield stale(at, match.group(), f"{found[0].path}:{found[0].line} defines it", Place(found[0].path, found[0].line))
+        yield stale(
+            at, match.group(), f"{found[0].path}:{found[0].line} defines it", Place(found[0].path, found[0].line)
+        )
 
 
 def _used(scene: Scene, at: int, line: str) -> Iterator[Issue]:
@@ -137,5 +167,7 @@ def _uses(scene: Scene, name: str) -> list[Place]:
     symbols = scene.known.symbols(bare)
     hits = scene.known.mentions(bare.rpartition(".")[2]) if symbols else []
     own = {(symbol.path, line) for symbol in symbols for line in range(symbol.line, symbol.last + 1)}
-    used = [hit for hit in hits if (hit.path, hit.line) not in own and _CODE.search(hit.path) and not _TEST.search(hit.path)]
+    used = [
+        hit for hit in hits if (hit.path, hit.line) not in own and _CODE.search(hit.path) and not _TEST.search(hit.path)
+    ]
     return [Place(hit.path, hit.line) for hit in used]

@@ -10,7 +10,11 @@ from verifyplan.agents.static.roles.phrases import statement
 from verifyplan.agents.static.roles.reading import denied
 from verifyplan.agents.static.roles.scene import Scene
 
-_NEEDS = r"\b(?:run|runs|execute|call|calls|import|imports|use|uses|using|source|apply|applies|deploy|start|invoke|through|with|via) (?:the |new |script |file |module |function )*`(?:python3? |bash |sh |node |\./)*{}"
+_NEEDS = (
+    r"\b(?:run|runs|execute|call|calls|import|imports|use|uses|using|source|apply|applies|deploy|start|invoke"
+    r"|through|with|via) (?:the |new |script |file |module |function )*`(?:python3? |bash |sh |node |\./)*{}"
+)
+_MIGRATES = re.compile(r"`[^`]*\b(?:migrate|dbmate up|alembic upgrade|flyway migrate)(?![\w-])[^`]*`", re.IGNORECASE)
 _TEST = re.compile(r"(?:^|[/_.-])tests?(?:[/_.-]|$)|\.spec\.", re.IGNORECASE)
 
 
@@ -20,8 +24,11 @@ def check(scene: Scene) -> Iterator[Issue]:
     Tests written first are no such use. Silent where it is in the repository already; needs a repository only to
     see that.
     """
+    yield from _migrated(scene)
     reading = scene.reading
-    created = [one for one in reading.actions("file", "symbol") if one.intent == "create" and reading.block(one.line) is None]
+    created = [
+        one for one in reading.actions("file", "symbol") if one.intent == "create" and reading.block(one.line) is None
+    ]
     for one in created:
         name = one.name.removesuffix("()")
         first, _ = reading.part(one.line)
@@ -30,10 +37,37 @@ def check(scene: Scene) -> Iterator[Issue]:
         needs = re.compile(_NEEDS.format(re.escape(name)), re.IGNORECASE)
         for at, line in reading.to_do:
             found = needs.search(line)
-            if found is None or reading.part(at)[1] >= first or not reading.plan.steps or denied(line, found.start()) or _TEST.search(line):
+            if (
+                found is None
+                or reading.part(at)[1] >= first
+                or not reading.plan.steps
+                or denied(line, found.start())
+                or _TEST.search(line)
+            ):
                 continue
             yield _issue(name, at, one.line)
             break
+
+
+def _migrated(scene: Scene) -> Iterator[Issue]:
+    """A program of the plan that is run in an environment before the plan's own migration is."""
+    if not any("migration" in path for path in scene.plan.created) and not scene.reading.makes("migrations"):
+        return
+    new = [
+        path.removesuffix(".py").replace("/", ".")
+        for path in scene.plan.created
+        if path.endswith(".py") and "test" not in path
+    ]
+    lines = [(at, line) for at, line in scene.reading.to_do if scene.reading.block(at) is None]
+    for place in ("production", "staging"):
+        there = [(at, line) for at, line in lines if place in line.lower()]
+        migrates = next((at for at, line in there if _MIGRATES.search(line)), 0)
+        runs = next(
+            ((at, name) for at, line in there for name in new if re.search(rf"-m {re.escape(name)}\b", line)), None
+        )
+        if migrates and runs and scene.reading.part(runs[0])[1] < migrates:
+            yield _issue(runs[1], runs[0], migrates)
+            return
 
 
 def _there(scene: Scene, kind: str, name: str) -> bool:

@@ -11,10 +11,12 @@ from verifyplan.agents.static.roles.issues import Issue, Place
 from verifyplan.agents.static.roles.phrases import statement
 from verifyplan.agents.static.roles.reading import denied
 from verifyplan.agents.static.roles.scene import Scene
+from verifyplan.agents.static.roles.wordsets import words
 from verifyplan.words import did_you_mean
 
-_NPM_OWN = frozenset(
-    "install i ci add remove test start stop publish pack audit outdated update exec run init link version dlx create why view".split()
+_NPM_OWN = words(
+    "install i ci add remove test start stop publish pack audit outdated update exec run init link",
+    "version dlx create why view",
 )
 _TARGET = re.compile(r"[A-Za-z0-9][\w.-]*")
 
@@ -30,12 +32,18 @@ def check(scene: Scene) -> Iterator[Issue]:
     runners = {command.runner for command in scene.known.commands}
     seen: set[str] = set()
     for at, text in scene.reading.ticked:
-        if denied(scene.plan.line(at), max(scene.plan.line(at).find(text), 0)):
+        sentence = scene.reading.sentence(at, text).text
+        if denied(sentence, max(sentence.find(text), 0)):
             continue
         for part in re.split(r"&&|\|\||[;|]", text):
             for runner, name in wanted(part):
                 full = f"{runner} {name}"
-                if runner in runners and name not in _commands(scene, runner) and full not in seen and not _added(scene, name):
+                if (
+                    runner in runners
+                    and name not in _commands(scene, runner)
+                    and full not in seen
+                    and not _added(scene, name)
+                ):
                     seen.add(full)
                     yield _issue(scene, full, name, runner, at)
             for issue in programs.check(scene, part, at):

@@ -26,20 +26,31 @@ _IN = re.compile(
 )
 _BEHIND = r"`([^`\s]+\.[A-Za-z]\w*)`(?:'s|:|,)? (?:the )?(?:function |method |class |helper |handler )?`{}"
 _USES = re.compile(
-    r"\b(?:calls?|calling|call of|us(?:e|es|ing)|reus(?:e|es|ing)|via|through|invok(?:e|es|ing)|extend|extends|change|changes|"
-    r"modify|rename|renames|remove|removes|delete|replace|replaces|existing|wrap|wraps|import|imports|pass(?:es)?[^.;]*\bto|"
-    r"hand(?:s|ed)?[^.;]*\bto|add(?:s|ed|ing)?\b[^.;]*\bto|with|by|in|inside|from|register(?:s|ed)? with|depends on|same as|like)"
+    r"\b(?:calls?|calling|call of|us(?:e|es|ing)|reus(?:e|es|ing)|via|through|invok(?:e|es|ing)|extend|extends"
+    r"|change|changes|"
+    r"modify|rename|renames|remove|removes|delete|replace|replaces|existing|wrap|wraps|import|imports"
+    r"|pass(?:es)?[^.;]*\bto|"
+    r"hand(?:s|ed)?[^.;]*\bto|add(?:s|ed|ing)?\b[^.;]*\bto|with|by|in|inside|from|register(?:s|ed)? with"
+    r"|depends on|same as|like)"
     r"\s+(?:the |our |its |existing |shared |common |helper |function |method |class |current )*`?$",
     re.IGNORECASE,
 )
 _DESCRIBES = re.compile(
-    r"(?:\([^)`]*\))?`?\s*(?:->[^`]*`)?,?\s*(?:\(new\)|new\b|gives?|selects?|takes?|returns?|is\b|are\b|deletes?|runs?|sets?|sends?|says?|"
-    r"reads?|writes?|does|counts?|lists?|stores?|holds?|which\b|that\b|handles?|converts?|builds?|computes?|maps?|checks?|"
+    r"(?:\([^)`]*\))?`?\s*(?:->[^`]*`)?,?\s*(?:\(new\)|new\b|gives?|selects?|takes?|returns?|is\b|are\b"
+    r"|deletes?|runs?|sets?|sends?|says?|"
+    r"reads?|writes?|does|counts?|lists?|stores?|holds?|which\b|that\b|handles?|converts?|builds?|computes?"
+    r"|maps?|checks?|"
     r"calls?|hands?|prints?|tells?|answers?|looks?|keeps?|moves?|marks?|puts?|yields?|loads?|parses?|[:=])",
     re.IGNORECASE,
 )
+_OWN = re.compile(r"\b(?:our|existing|the project's|today's)\s+(?:\w+\s+)?`?$", re.IGNORECASE)
+_SAME = re.compile(
+    r"(?:\([^)]*\))?`?,? (?:in|of|from) (?:the same|this|that|its) (?:module|file|class|package|component)\b",
+    re.IGNORECASE,
+)
 _CONFIG = re.compile(
-    r"env(?:ironment)?|variables?|settings?|keys?|fields?|columns?|tables?|index|flags?|parameters?|attributes?|props?|options?|labels?|"
+    r"env(?:ironment)?|variables?|settings?|keys?|fields?|columns?|tables?|index|flags?|parameters?"
+    r"|attributes?|props?|options?|labels?|"
     r"roles?|events?|headers?|status|values?|branch|job|secret|argument|arguments|state|database",
     re.IGNORECASE,
 )
@@ -55,40 +66,46 @@ def check(scene: Scene) -> Iterator[Issue]:
     if scene.known.empty:
         return
     seen: set[str] = set()
-    for one in scene.reading.actions("symbol"):
+    stated = {at for at, _ in scene.reading.stated}
+    for one in scene.plan.references:
         name = one.name.removesuffix("()")
-        if name in seen or not _counts(scene, one, name):
+        if one.kind != "symbol" or name in seen or not (scene.reading.planned(one.line) or one.line in stated):
+            continue
+        if not _counts(scene, one, name):
+            found = _elsewhere(scene, one, name) or _absent(scene, one, name)
+            if found is not None and one.line in stated:
+                seen.add(name)
+                yield found
             continue
         seen.add(name)
         found = _missing(scene, one, name) or _elsewhere(scene, one, name)
         if found is not None:
             yield found
-    for find in (members.check, members.in_code, members.called_so):
+    for find in (
+        members.check,
+        members.in_code,
+        members.called_so,
+        members.columns,
+        members.keywords,
+        members.instances,
+    ):
         yield from (issue for issue in find(scene) if issue.statement.names[0] not in seen)
 
 
 def _counts(scene: Scene, one: Reference, name: str) -> bool:
     if one.intent == "create" or not _CODE_LIKE.search(one.name) or len(name) < 4 or scene.reading.makes(name):
         return False
-    places = scene.reading.naming(name)
-    at = next((start for line, start in places if line == one.line), None)
-    if at is None or denied(scene.plan.line(one.line), at) or _made_in_code(scene, name):
+    found = scene.reading.mention(one.line, name)
+    if found is None or denied(found[0].text, found[1]) or _made_in_code(scene, name):
         return False
-    return _used(scene, one.line, at) and not any(_described(scene, line, start, name) for line, start in places)
+    described = any(_described(sentence.text, start, name) for sentence, start in scene.reading.naming(name))
+    return _USES.search(found[0].text[: found[1]][-90:]) is not None and not described
 
 
-def _used(scene: Scene, line: int, start: int) -> bool:
-    """Whether the words in front of a name call, change or reuse it; what is merely named may be new."""
-    previous = scene.plan.line(line - 1) if start < 30 else ""
-    return _USES.search(f"{previous} {scene.plan.line(line)[:start]}"[-90:]) is not None
-
-
-def _described(scene: Scene, line: int, start: int, name: str) -> bool:
+def _described(text: str, start: int, name: str) -> bool:
     """Whether a mention says what the name is or does, as one does of what is new."""
-    after = scene.plan.line(line)[start + len(name) :]
-    text = f"{after} {scene.plan.line(line + 1)}"[:120]
-    before = scene.plan.line(line)[:start]
-    return _DESCRIBES.match(text) is not None or re.search(r"\b(?:takes?|gets?|given?|gains?)\s+`?$", before) is not None
+    given = re.search(r"\b(?:takes?|gets?|given?|gains?)\s+`?$", text[:start]) is not None
+    return given or _DESCRIBES.match(text[start + len(name) :][:120]) is not None
 
 
 def _made_in_code(scene: Scene, name: str) -> bool:
@@ -105,9 +122,16 @@ def _missing(scene: Scene, one: Reference, name: str) -> Issue | None:
     last = re.split(r"[.:]+", name)[-1]
     if scene.known.symbols(name) or scene.known.mentions(last) or _foreign(scene, name):
         return None
-    line = scene.plan.line(one.line)
-    near = next((one for one in scene.repository.similar_symbols(last, 1) if fuzz.ratio(one.name.lower(), last.lower()) >= NEAR), None)
-    if near is None and _setting(line, name):
+    line = scene.reading.sentence(one.line, name).text
+    near = next(
+        (
+            one
+            for one in scene.repository.similar_symbols(last, 1)
+            if fuzz.ratio(one.name.lower(), last.lower()) >= NEAR
+        ),
+        None,
+    )
+    if near is None and (_setting(line, name) or not _anchored(scene, line, name)):
         return None
     beside = (Place(near.path, near.line),) if near else ()
     hint = (
@@ -125,6 +149,15 @@ def _missing(scene: Scene, one: Reference, name: str) -> Issue | None:
     )
 
 
+def _anchored(scene: Scene, line: str, name: str) -> bool:
+    """Whether the words around a name say that it is the repository's: beside one of its files, or as existing."""
+    path = _beside(line, name)
+    if path is not None and scene.known.file(path) is not None:
+        return True
+    before, _, after = line.partition(name)
+    return _OWN.search(before[-30:]) is not None or _SAME.match(after) is not None
+
+
 def _setting(line: str, name: str) -> bool:
     """Whether the words beside a name call it a setting, a column or the like, which is no definition in code."""
     before, _, after = line.partition(name)
@@ -139,7 +172,10 @@ def _foreign(scene: Scene, name: str) -> bool:
         return False
     if key(first) in scene.known.packages or first in sys.stdlib_module_names:
         return True
-    return not any(symbol.kind in ("class", "module", "type") for symbol in scene.known.symbols(first)) and key(first) not in scene.known.own
+    return (
+        not any(symbol.kind in ("class", "module", "type") for symbol in scene.known.symbols(first))
+        and key(first) not in scene.known.own
+    )
 
 
 def _beside(line: str, name: str) -> str | None:
@@ -150,8 +186,38 @@ def _beside(line: str, name: str) -> str | None:
     return found[1] if found else None
 
 
+def _absent(scene: Scene, one: Reference, name: str) -> Issue | None:
+    """A name that the plan says is in a file, which stands neither there nor anywhere else."""
+    line = scene.reading.sentence(one.line, name).text
+    inside = re.search(_IN.pattern.replace("{}", re.escape(name)), line)
+    path = scene.known.file(inside[1]) if inside else None
+    last = re.split(r"[.:]+", name)[-1]
+    if (
+        path is None
+        or len(last) < 4
+        or scene.known.mentions(last)
+        or scene.reading.makes(name)
+        or _made_in_code(scene, name)
+    ):
+        return None
+    if denied(line, line.find(name)) or any(
+        _described(one.text, start, name) for one, start in scene.reading.naming(name)
+    ):
+        return None
+    return Issue(
+        statement("symbol-missing", name),
+        one.line,
+        f"{path} has no such name, nor has any other file, and no step creates it.",
+        "BLOCKING",
+        "HIGH",
+        scenario="The plan rests on something that is not there.",
+        alternative=f"Name what is meant in `{path}`, or add the step that creates it.",
+        beside=(Place(path, 1),),
+    )
+
+
 def _elsewhere(scene: Scene, one: Reference, name: str) -> Issue | None:
-    named = _beside(scene.plan.line(one.line), name)
+    named = _beside(scene.reading.sentence(one.line, name).text, name)
     path = scene.known.file(named) if named else None
     symbols = scene.known.symbols(name)
     if path is None or not symbols or any(symbol.path == path for symbol in symbols):

@@ -51,7 +51,7 @@ class Case:
         return [place for place in self.cited if not self.document(place.path)]
 
     def quote_at(self, place: Cited, lines: tuple[str, ...]) -> int | None:
-        """The line at which a place's first quotation stands, nearest to where it should; 0 if nowhere, None without."""
+        """The line of a place's first quotation, nearest to where it should be; 0 if nowhere, None without one."""
         if not place.quotes:
             return None
         found = [at for at, line in enumerate(lines, 1) if same_line(place.quotes[0], line)]

@@ -1,4 +1,4 @@
-"""panel-3: looks for the case in which the challenge does not hold: made otherwise, renamed, out of the rule's reach."""
+"""panel-3: looks for the case in which the challenge does not hold: made, renamed, out of the rule's reach."""
 
 from __future__ import annotations
 

@@ -11,7 +11,8 @@ from verifyplan.agents.static.roles.panel.case import Case, same_line
 from verifyplan.agents.static.roles.phrases import Kind
 
 _DEFINES = (
-    r"\b(?:def|class|function|func|fn|const|let|var|type|interface|struct|enum|trait|record)\s+(?:\([^()]{{0,80}}\)\s*)?{0}\b"
+    r"\b(?:def|class|function|func|fn|const|let|var|type|interface|struct|enum|trait"
+    r"|record)\s+(?:\([^()]{{0,80}}\)\s*)?{0}\b"
     r"|^\s*(?:public |private |static |async |export )*{0}\s*[:=(]"
 )
 

@@ -1,0 +1,171 @@
+"""What is recorded stands: facts are known by their ids, derived events must come again as they were (SPEC E2)."""
+
+from __future__ import annotations
+
+import pytest
+
+from verifyplan.errors import LogError
+from verifyplan.protocol.call import Usage
+from verifyplan.protocol.event import Event
+from verifyplan.protocol.event_plan import IterationStarted
+from verifyplan.protocol.event_run import AnswerGiven, CallFailed, CallReplied, CallRequested, Checkpoint, RunResumed
+from verifyplan.runlog.chain import Record
+from verifyplan.runlog.reader import read_log
+from verifyplan.runlog.recorder import Past, Recorder
+from verifyplan.runlog.writer import LogWriter
+
+FIRST, SECOND = IterationStarted(iteration=1, tightened=False), IterationStarted(iteration=2, tightened=True)
+PAUSE = Checkpoint(iteration=1, kind="blocked", message="Well?", items=("C1",), pause_id="i1/pause-1")
+ANSWER = AnswerGiven(pause_id="i1/pause-1", answer="abort")
+RESUMED = RunResumed(dropped_bytes=0, repeated=("a",), versions={})
+
+
+def asked(name: str, digest: str = "0") -> CallRequested:
+    return CallRequested(call_id=name, worker=name, request_sha256=digest)
+
+
+def replied(name: str, value: object = 1) -> CallReplied:
+    return CallReplied(call_id=name, value=value, usage=Usage(), duration_ms=1, source="live")
+
+
+def failed(name: str) -> CallFailed:
+    return CallFailed(call_id=name, status="error", reason="none", duration_ms=1)
+
+
+def past_of(*events: Event) -> Past:
+    return Past([Record(number, "t", event) for number, event in enumerate(events, start=1)])
+
+
+@pytest.fixture
+def writer(tmp_path):
+    with LogWriter.create(tmp_path, "run") as writer:
+        yield writer
+
+
+def types(recorder: Recorder) -> list[str]:
+    return [record.event.type for record in recorder.records]
+
+
+def test_a_past_knows_facts_by_their_ids():
+    past = past_of(asked("a"), asked("b"), FIRST, replied("b"), asked("c"), failed("c"), PAUSE, ANSWER, RESUMED)
+    assert past.in_flight == ("a",)
+    assert [past.result(name) for name in ("a", "b", "c", "d")] == [None, replied("b"), failed("c"), None]
+    assert past.requested("a") == asked("a")
+    assert past.requested("d") is None
+    assert past.answer("i1/pause-1") == ANSWER
+    assert past.answer("i2/pause-1") is None
+    assert [record.event for record in past.derived] == [FIRST, PAUSE]
+
+
+def test_an_empty_past_knows_nothing():
+    assert (Past().in_flight, Past().derived, Past().result("a")) == ((), (), None)
+
+
+def test_without_a_writer_events_are_numbered_and_kept():
+    recorder = Recorder()
+    for event in (asked("a"), replied("a"), FIRST):
+        recorder.emit(event)
+    assert [(record.seq, record.event) for record in recorder.records] == [
+        (1, asked("a")),
+        (2, replied("a")),
+        (3, FIRST),
+    ]
+
+
+def test_an_event_is_on_disk_before_the_state_takes_it_and_in_the_state_before_the_sink_hears_of_it(writer):
+    order: list[str] = []
+
+    def seen(name: str) -> None:
+        order.append(f"{name} with {writer.path.read_bytes().count(10)} on disk")
+
+    recorder = Recorder(writer, sink=lambda _: seen("sink"))
+    recorder.take = lambda _: seen("state")
+    recorder.emit(asked("a"))
+    recorder.emit(FIRST)
+    assert order == ["state with 1 on disk", "sink with 1 on disk", "state with 2 on disk", "sink with 2 on disk"]
+
+
+def test_what_is_on_disk_is_folded_again_but_neither_written_nor_told(writer):
+    folded: list[Event] = []
+    told: list[Event] = []
+    recorder = Recorder(writer, past_of(asked("a"), replied("a"), FIRST), RESUMED, told.append)
+    recorder.take = folded.append
+    for event in (asked("a"), replied("a"), FIRST):
+        recorder.emit(event)
+    assert folded == [asked("a"), replied("a"), FIRST]
+    assert told == []
+    assert writer.path.read_bytes() == b""
+    assert [record.at for record in recorder.records] == ["t"] * 3
+
+
+def test_the_first_new_event_is_preceded_by_the_resumption_and_later_ones_are_not(writer):
+    told: list[Event] = []
+    recorder = Recorder(writer, past_of(asked("a")), RESUMED, told.append)
+    for event in (asked("a"), replied("a"), FIRST):
+        recorder.emit(event)
+    assert told == [RESUMED, replied("a"), FIRST]
+    assert types(recorder) == ["call-requested", "run-resumed", "call-replied", "iteration-started"]
+    assert writer.path.read_bytes().count(b"run-resumed") == 1
+
+
+def test_a_resumption_is_announced_once(writer):
+    recorder = Recorder(writer, past_of(asked("a")), RESUMED)
+    recorder.emit(asked("a"))
+    recorder.announce()
+    recorder.announce()
+    recorder.emit(replied("a"))
+    assert types(recorder) == ["call-requested", "run-resumed", "call-replied"]
+
+
+def test_a_run_that_is_new_announces_nothing(writer):
+    recorder = Recorder(writer)
+    recorder.announce()
+    assert (recorder.records, writer.path.read_bytes()) == ([], b"")
+
+
+def test_a_resumption_that_could_not_be_written_is_still_to_be_written(writer, monkeypatch):
+    recorder = Recorder(writer, past_of(asked("a")), RESUMED)
+    recorder.emit(asked("a"))
+    with monkeypatch.context() as patch:
+        patch.setattr(writer, "append", lambda _: (_ for _ in ()).throw(OSError("full")))
+        with pytest.raises(OSError, match="full"):
+            recorder.emit(replied("a"))
+    recorder.emit(replied("a"))
+    assert types(recorder) == ["call-requested", "run-resumed", "call-replied"]
+
+
+def test_facts_may_come_again_in_another_order(writer):
+    recorder = Recorder(writer, past_of(asked("a"), asked("b"), replied("b"), replied("a"), FIRST), RESUMED)
+    for event in (asked("a"), asked("b"), replied("a"), replied("b"), FIRST):
+        recorder.emit(event)
+    assert writer.path.read_bytes() == b""
+
+
+def test_a_derived_event_that_is_another_is_refused_with_its_line_and_writes_nothing(writer):
+    recorder = Recorder(writer, past_of(asked("a"), replied("a"), FIRST), RESUMED)
+    recorder.emit(asked("a"))
+    recorder.emit(replied("a"))
+    with pytest.raises(LogError, match=r"run-001\.jsonl: line 3: the recorded iteration-.* tightened=True"):
+        recorder.emit(SECOND)
+    assert writer.path.read_bytes() == b""
+
+
+def test_a_call_that_is_new_while_recorded_events_are_left_is_refused(writer):
+    recorder = Recorder(writer, past_of(asked("a"), FIRST), RESUMED)
+    recorder.emit(asked("a"))
+    for new in (recorder.announce, lambda: recorder.emit(asked("b"))):
+        with pytest.raises(LogError, match=r"line 2: the recorded iteration-started does not follow .*no reply here"):
+            new()
+    assert writer.path.read_bytes() == b""
+
+
+def test_what_a_sink_raises_comes_out_and_the_event_stays_on_disk(writer):
+    def sink(_: Event) -> None:
+        raise RuntimeError("no more")
+
+    recorder = Recorder(writer, sink=sink)
+    with pytest.raises(RuntimeError, match="no more"):
+        recorder.emit(asked("a"))
+    assert writer.path.read_bytes().count(b"call-requested") == 1
+    with pytest.raises(LogError, match="holds no run"):
+        read_log(writer.path)
