@@ -24,7 +24,7 @@ _FOLLOWING = re.compile(r"[*_\s]*([A-Za-z]+)")
 _WORDS = re.compile(r"[A-Za-z]+")
 _MOST_NOTES = 20
 
-MOST = 4_000
+MOST = 1_500
 """No more references are read: no plan has so many, and a hostile text would."""
 
 

@@ -23,6 +23,7 @@ _TICKED = re.compile(r"`([^`]{4,200})`")
 _SHELLS = frozenset({"sh", "bash", "shell", "console", "zsh", ""})
 _PROGRAM = re.compile(r"^#!|\b(?:if|while|until|for)\b.*[;\n]|\bthen\b|\|\||\(\)\s*\{|set -e|=\"?\$\(", re.MULTILINE)
 """What a shell text holds that is a program, and not typed in by hand."""
+_COMMENT = re.compile(r"(?:^|\s)(?:#|//|-- )")
 _STATEMENT = 3
 _BACKWARD = re.compile(r"\b(?:down|back|way back|rollback|undo|reverts?|on the way down|going down)\b[^.;]*$")
 _UNSAID = re.compile(r"\b(?:no|without(?: an?| any)?|lacks?|missing|not|never)\s+(?:\w+\s+)?$")
@@ -108,7 +109,8 @@ def calls(demand: Demand, reading: Reading) -> Iterator[tuple[int, str]]:
     """The lines of what is to be done that call for it, each with the words that do."""
     for at, text in reading.to_do:
         if not reading.downward(at):
-            line = text.lower()[:_LONGEST_LINE]
+            code = reading.block(at) is not None
+            line = (_COMMENT.split(text)[0] if code else text).lower()[:_LONGEST_LINE]
             found = _call(demand, _as_code(reading, at, line) if demand.code else line)
             if found is not None:
                 yield at, found

@@ -35,7 +35,8 @@ _MOST_QUOTED = 4
 _LONGEST_HEADING = 4
 _DENIED = re.compile(
     r"\b(?:do(?:es)? not|don't|doesn't|did not|never|no longer|must not|mustn't|should not|shouldn't|will not|won't|"
-    r"cannot|can't|without|instead of|rather than|no need to|no \w+ (?:is|are|needed|required)|not to|nothing|neither|nor"
+    r"cannot|can't|without|instead of|rather than|no need to|no \w+ (?:is|are|needed|required)|not to|nothing"
+    r"|neither|nor"
     r"|avoid|is not|are not|not)\b",
     re.IGNORECASE,
 )

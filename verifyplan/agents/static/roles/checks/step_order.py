@@ -40,7 +40,7 @@ def check(scene: Scene) -> Iterator[Issue]:
             if (
                 found is None
                 or reading.part(at)[1] >= first
-                or not reading.plan.steps
+                or reading.step(at) is None
                 or denied(line, found.start())
                 or _TEST.search(line)
             ):

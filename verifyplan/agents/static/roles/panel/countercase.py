@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from verifyplan.agents.static.outcome import Outcome
+from verifyplan.agents.static.roles.issues import Place, cited
 from verifyplan.agents.static.roles.panel.case import Case
 from verifyplan.agents.static.roles.phrases import Kind
 
@@ -53,7 +54,7 @@ def _renamed(case: Case, names: tuple[str, ...]) -> str:
     ends = [path for path in case.known.repository.files if path.endswith(f"/{names[0]}")]
     if ends:
         return f"{ends[0]}:1 is a file that ends in this path."
-    return _made(case, (posixpath.basename(names[0]),))
+    return _made(case, names) or _made(case, (posixpath.basename(names[0]),))
 
 
 def _made(case: Case, names: tuple[str, ...]) -> str:
@@ -68,7 +69,11 @@ def _used(case: Case, names: tuple[str, ...]) -> str:
     """A line of the repository that already counts on the name."""
     last = re.split(r"[.:]+", names[0])[-1].removesuffix("()")
     found = case.known.mentions(last)
-    return f"{found[0].path}:{found[0].line} already uses it: {found[0].text.strip()[:80]}" if found else ""
+    return (
+        f"{cited(Place(found[0].path, found[0].line), '')} already uses it: {found[0].text.strip()[:80]}"
+        if found
+        else ""
+    )
 
 
 _COUNTERS: dict[Kind, Counter] = {

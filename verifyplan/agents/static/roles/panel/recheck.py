@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from verifyplan.agents.repository.records import Match
 from verifyplan.agents.static.outcome import Outcome
 from verifyplan.agents.static.roles.challenges import Cited
+from verifyplan.agents.static.roles.issues import Place, cited
 from verifyplan.agents.static.roles.panel.case import Case, same_line
 from verifyplan.agents.static.roles.phrases import Kind
 
@@ -61,6 +63,10 @@ def _quoted(case: Case, place: Cited) -> Outcome:
     return Outcome("refuted", f"{place} reads: {line.strip()[:80] or 'nothing'}")
 
 
+def _at(hit: Match) -> str:
+    return cited(Place(hit.path, hit.line), hit.path)
+
+
 def _file(case: Case, names: tuple[str, ...]) -> Outcome:
     read = case.tools.read(names[0], serves=case.item.finding_id)
     if read.lines:
@@ -77,7 +83,7 @@ def _symbol(case: Case, names: tuple[str, ...]) -> Outcome:
         return Outcome("undecided", f"Nothing was searched: {hits.refused}.")
     if hits.matches:
         hit = hits.matches[0]
-        return Outcome("refuted", f"{hit.path}:{hit.line} defines it: {hit.text.strip()[:80]}")
+        return Outcome("refuted", f"{_at(hit)} defines it: {hit.text.strip()[:80]}")
     return Outcome("holds", f"A search of all lines for a definition of {names[0]} finds none.")
 
 
@@ -99,7 +105,7 @@ def _package(case: Case, names: tuple[str, ...]) -> Outcome:
     manifests = {package.path for package in case.known.declared}
     hit = next((hit for hit in hits.matches if hit.path in manifests), None)
     if hit is not None:
-        return Outcome("refuted", f"{hit.path}:{hit.line} declares it: {hit.text.strip()[:80]}")
+        return Outcome("refuted", f"{_at(hit)} declares it: {hit.text.strip()[:80]}")
     return Outcome("holds", f"A search finds no line of a manifest that names {names[0]}.")
 
 
@@ -111,7 +117,7 @@ def _command(case: Case, names: tuple[str, ...]) -> Outcome:
     manifests = {command.path for command in case.known.commands}
     hit = next((hit for hit in hits.matches if hit.path in manifests), None)
     if hit is not None:
-        return Outcome("refuted", f"{hit.path}:{hit.line} defines it: {hit.text.strip()[:80]}")
+        return Outcome("refuted", f"{_at(hit)} defines it: {hit.text.strip()[:80]}")
     return Outcome("holds", f"A search of {', '.join(sorted(manifests)[:3])} finds no line that defines {name}.")
 
 
