@@ -140,6 +140,7 @@ def test_replay_writes_a_table(tmp_path):
         (["crossverify", "nowhere.csv"], "cannot be read (No such file or directory)"),
         (["replay", "contract", "--mode", "hostile"], "Invalid value for '--mode'"),
         (["replay", "contract", "--out", "x.xlsx"], "'.xlsx' is no known table"),
+        (["replay", "x.jsonl", "--check", "--out", "x.csv"], "--out: has no meaning where one logged run is driven"),
         (["datasets", "atlantis"], "dataset: 'atlantis' is not bundled. Fix: use 'stdlib-claims'"),
         (["compare", "votes.csv", "--columns", "item=a"], "--columns: does not say which column is the worker"),
         (["crossverify", __file__], "is not JSON"),

@@ -10,8 +10,8 @@ import pytest
 from crossing import AGREE, COUNTER, Playing, agreeing, finding, run_of
 
 from verifyplan.loops.cross import crossverify
-from verifyplan.protocol.call import Reply, WorkerRequest
 from verifyplan.protocol import event_cross, event_run
+from verifyplan.protocol.call import Reply, WorkerRequest
 from verifyplan.protocol.event import EVENT, Event
 from verifyplan.runlog.reader import read_log
 

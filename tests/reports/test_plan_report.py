@@ -283,3 +283,8 @@ def test_what_is_no_plan_run_is_refused_in_words():
     for write in (plan_report, plan_report_html, plan_summary):
         with pytest.raises(InputError, match=r"state: is of nothing, not of a plan run\. Fix: fold the events"):
             write(PlanState())
+
+
+def test_a_summary_names_the_agent_without_which_a_verdict_was_reached():
+    told = plan_summary(make("failed").state)
+    assert "i1/synthesizer failed" in told or "synthesizer failed: " in told.splitlines()[-2]

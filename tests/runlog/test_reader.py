@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from pathlib import Path
@@ -236,3 +237,9 @@ def test_hostile_logs_are_refused_quickly(small):
             read(data)
     assert read(small + b"x" * 5_000_000).torn_bytes == 5_000_000
     assert time.monotonic() - began < 5
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "log.jsonl")
+    with pytest.raises(LogError, match=r"log\.jsonl: cannot be read \(it is no ordinary file\)"):
+        read_log(tmp_path / "log.jsonl")

@@ -350,7 +350,9 @@ def test_a_log_of_another_version_is_read_and_never_written(tmp_path, monkeypatc
     path.write_bytes((Path(__file__).parent / "logs" / "v1-plan.jsonl").read_bytes())
     before = path.read_bytes()
     monkeypatch.setattr("verifyplan.runlog.writer.LOG_VERSION", 2)
-    with pytest.raises(LogError, match=r"has version 1, and 2 is written now\. Fix: go on with the verifyplan that wrote"):
+    with pytest.raises(
+        LogError, match=r"has version 1, and 2 is written now\. Fix: go on with the verifyplan that wrote"
+    ):
         LogWriter.resume(path)
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == [path.name]

@@ -60,7 +60,7 @@ def crossverify(
     if run.gate_passed is not None:
         advice = "" if run.gating else " (advisory)"
         typer.echo(f"plan body: {'passed' if run.gate_passed else 'failed'}{advice}")
-    code = _exit_code(run)
+    code = exit_code_of(run)
     if code:
         raise typer.Exit(code)
 
@@ -74,7 +74,8 @@ def _roster(workers: str) -> dict[str, str]:
     return named
 
 
-def _exit_code(run: CrossRun) -> int:
+def exit_code_of(run: CrossRun) -> int:
+    """3 if no dispatch of a round gave a result, 1 for a gate that failed, else 0."""
     if run.status == "aborted-non-result":
         return 3
     return 1 if run.gating and run.gate_passed is False else 0

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, cast
 import typer
 
 import verifyplan as vp
+from verifyplan.cli.cross import exit_code_of
 from verifyplan.errors import InputError, Problem
 from verifyplan.loops.cross_run import CrossRun
 from verifyplan.loops.plan.run import PlanRun
@@ -144,7 +145,9 @@ def _finish(run: Run, report: Path | None, exit_code: bool) -> None:
     typer.echo(f"log: {run.log_path}")
     if report is not None:
         if not isinstance(run, PlanRun):
-            raise InputError(Problem("--report", "is of plan runs alone", "leave it out; the artifact is beside the log"))
+            raise InputError(
+                Problem("--report", "is of plan runs alone", "leave it out; the artifact is beside the log")
+            )
         run.report(report)
         typer.echo(f"report: {report}")
     code = _code(run, exit_code)
@@ -154,7 +157,7 @@ def _finish(run: Run, report: Path | None, exit_code: bool) -> None:
 
 def _code(run: Run, by_verdict: bool) -> int:
     if isinstance(run, CrossRun):
-        return FAILED if run.status == "aborted-non-result" else 1 if run.gating and run.gate_passed is False else 0
+        return exit_code_of(run)
     if not isinstance(run, PlanRun) or run.outcome is None:
         return PAUSED
     code = {"failures": FAILED, "budget": BUDGET}.get(run.outcome.ended_by, 0)

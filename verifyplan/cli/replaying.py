@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -46,6 +47,7 @@ def replay(
     verifyplan replay runs/PLAN-001.jsonl --check
     """
     if check or policy is not None or max_iterations is not None or _is_plan_log(runs):
+        _refuse_unused({"--max-rounds": max_rounds, "--columns": columns, "--out": out})
         _drive(runs, mode, policy, max_iterations, check)
     else:
         _read_again(runs, mode or Reading.adversarial, max_rounds, missing_basis, columns, out)
@@ -54,6 +56,14 @@ def replay(
 def _is_plan_log(runs: list[str]) -> bool:
     path = Path(runs[0])
     return len(runs) == 1 and path.suffix == SUFFIX and path.is_file() and isinstance(vp.read_run(path), PlanRun)
+
+
+def _refuse_unused(given: Mapping[str, object]) -> None:
+    """InputError for options that say how votes are read, where a logged run is driven again instead."""
+    fix = "leave it out; to read the votes of a plan run's panel, name the folder of the log"
+    unused = [name for name, value in given.items() if value is not None]
+    if unused:
+        raise InputError(Problem(name, "has no meaning where one logged run is driven again", fix) for name in unused)
 
 
 def _drive(

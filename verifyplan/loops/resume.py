@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from verifyplan.agents.base import Backend
-from verifyplan.errors import LogError, Problem, SettingsError
+from verifyplan.errors import InputError, LogError, Problem, SettingsError
 from verifyplan.loops.cross import DEFAULT_MATCHER, drive_cross
 from verifyplan.loops.cross_run import CrossRun, export_artifact
 from verifyplan.loops.plan.pauses import Answer, Ask, read_answer
@@ -100,6 +100,9 @@ def _exported(run: Run) -> Run:
 
 def _asks(run: Run, answer: Answer | str | None, note: str, on_blocked: Ask | None) -> Ask | None:
     """What answers pauses: the given answer the first, `on_blocked` the later ones."""
+    if note and not isinstance(answer, str):
+        fix = "give it with an answer such as 'context', or within the Answer"
+        raise InputError(Problem("note", "belongs to an answer that is a text, and there is none", fix))
     if answer is None:
         return on_blocked
     if not isinstance(run, PlanRun) or run.waiting is None:

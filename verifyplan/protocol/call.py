@@ -40,8 +40,8 @@ class WorkerRequest(Model):
 class Usage(Model):
     """What a call cost, in tokens; zero for agents that are not models."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
+    input_tokens: int = Field(default=0, ge=0)
+    output_tokens: int = Field(default=0, ge=0)
 
     @property
     def total(self) -> int:

@@ -119,13 +119,22 @@ def _summary(state: PlanState) -> Iterator[str]:
     final = state.outcome.score if state.outcome else None
     none = _plain(("no score: ", *plan_scores.why_none(state)))
     yield f"  score {final} of 10, which decides nothing" if final is not None else f"  {one_line(none, 200)}"
-    yield f"  {plan_run.used(state)}"
+    yield f"  {plan_run.used(state)}{_failed(state)}"
     if ending.kind == "paused":
         waiting = state.waiting.items if state.waiting else ()
         commands = [_plain(answer[:1]) for answer in plan_verdict.answers(n for n in waiting if n in state.challenges)]
         yield f"  Answer: {commands[1]}; or context, override, abort"
     else:
         yield f"  Next: {ending.next_step}"
+
+
+def _failed(state: PlanState) -> str:
+    """The first agent that gave nothing usable and what the loop did without it: a verdict may rest on that."""
+    if not state.failures:
+        return ""
+    first, more = state.failures[0], len(state.failures) - 1
+    others = f"; {more} more failed" if more else ""
+    return f"; {one_line(first.call_id, 60)} failed: {one_line(first.consequence, SHORT)}{others}"
 
 
 def _plain(words: Words) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,6 +40,9 @@ def read_log(path: str | Path) -> Log:
     Source: SPEC E1.
     """
     try:
+        mode = Path(path).stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a pipe or a device may be read without end
+            raise ValueError("it is no ordinary file")
         data = Path(path).read_bytes()
     except (OSError, ValueError) as error:  # a path with a NUL in it is a ValueError
         message = f"cannot be read ({getattr(error, 'strerror', None) or error})"

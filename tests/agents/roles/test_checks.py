@@ -32,6 +32,11 @@ PAIRS = [  # what is claimed, the steps that have the defect, the near steps tha
         "1. Call `send_json(url, body, retries=3)`.",
         "1. Call `send_json(url, body, headers=None)`.",
     ),
+    (
+        "calls `find_order(...)` in a form",
+        "1. Call `find_order(connection, number, limit)`.",
+        "1. Call `find_order(connection, number)`.",
+    ),
     ("the package `tenacity` is declared", "1. Retry with `tenacity`.", "1. Add `tenacity` to the dependencies."),
     (
         "the package `pandas` is declared",
@@ -136,6 +141,7 @@ STATEMENTS = [  # a fact that the code refutes, and one that it bears out
     ("An order has 90 lines (`MAX_LINES`).", "An order has 40 lines (`MAX_LINES`)."),
     ("The flag `gift_wrap` is `true`.", "The flag `gift_wrap` is `false`."),
     ("There is no test of the orders.", "There is no test of the sweeper."),
+    ("`find_order` takes a parameter `limit`.", "`find_order` takes a parameter `number`."),
     ("Nothing calls `find_order`.", "Nothing calls `send_json`."),
     ("`find_order` is only used in `shop/routes.py`.", "`require_role` is only used in `shop/routes.py`."),
     ("There is no `shop/client.py`.", "There is no `shop/gifts.py`."),

@@ -58,6 +58,13 @@ def test_an_answer_that_does_not_fit_is_refused_and_changes_nothing(waiting, ans
     assert sorted(waiting.log_path.parent.iterdir()) == files
 
 
+def test_a_note_without_an_answer_is_refused_and_not_dropped_in_silence(waiting):
+    before = waiting.log_path.read_bytes()
+    with pytest.raises(InputError, match="note: belongs to an answer that is a text, and there is none"):
+        resume(waiting.log_path, note="we accept it")
+    assert waiting.log_path.read_bytes() == before
+
+
 def test_an_answer_where_nothing_waits_is_refused_and_changes_nothing(tmp_path):
     ended = plan_run(script(), log_dir=tmp_path)
     cross = small_cross(tmp_path)

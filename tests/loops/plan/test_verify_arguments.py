@@ -60,6 +60,7 @@ NO_SUM = dict.fromkeys(DIMENSIONS, "0.15")
         ({"timeout": -3.0}, "timeout", "-3.0 is no time"),
         ({"timeout": float("nan")}, "timeout", "nan is no time"),
         ({"timeout": "soon"}, "timeout", "'soon' does not fit"),
+        ({"timeout": "-5"}, "timeout", "-5.0 is no time"),
         ({"weights": NO_SUM}, "weights", "sum to 0.9"),
         ({"weights": {"beauty": "1"}}, "weights.beauty", "is no dimension"),
         ({"weights": dict.fromkeys(DIMENSIONS, 0.25)}, "weights.risk_coverage", "0.25 is no exact decimal"),

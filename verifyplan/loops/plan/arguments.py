@@ -73,6 +73,7 @@ def settings_of(**given: object) -> PlanSettings:
         settings = PlanSettings.model_validate(given)
     except ValidationError as error:
         raise SettingsError(problems + _misfits(error)) from None
+    problems = problems or _timeout(settings.timeout)  # "-5" and "nan" are read as numbers
     if problems:
         raise SettingsError(problems)
     return settings

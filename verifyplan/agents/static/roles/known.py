@@ -87,7 +87,11 @@ class Known:
 
     def symbols(self, name: str) -> list[Symbol]:
         """The definitions that a name can mean; of a dotted name, those of its last part inside of the one before."""
-        bare = name.removesuffix("()")
+        if name not in self._symbols:
+            self._symbols[name] = self._find(name.removesuffix("()"))
+        return self._symbols[name]
+
+    def _find(self, bare: str) -> list[Symbol]:
         found = list(self.repository.symbols(bare))
         if found or "." not in bare:
             return found
@@ -96,7 +100,17 @@ class Known:
 
     def mentions(self, name: str) -> list[Match]:
         """The lines of the repository in which a name stands as a whole word."""
-        return list(self.repository.mentions(name))
+        if name not in self._mentions:
+            self._mentions[name] = list(self.repository.mentions(name))
+        return self._mentions[name]
+
+    @cached_property
+    def _symbols(self) -> dict[str, list[Symbol]]:
+        return {}
+
+    @cached_property
+    def _mentions(self) -> dict[str, list[Match]]:
+        return {}
 
     @cached_property
     def tops(self) -> tuple[Symbol, ...]:

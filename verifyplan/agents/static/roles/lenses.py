@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from verifyplan.agents.static.roles.issues import Issue
+from verifyplan.agents.static.roles.issues import Issue, Place
 from verifyplan.agents.static.roles.phrases import statement
 from verifyplan.agents.static.roles.reading import Reading, denied
 from verifyplan.protocol.challenge import Confidence, Severity
@@ -102,7 +102,7 @@ def unmet(reading: Reading, rules: Sequence[str], chosen: Sequence[Demand]) -> I
             None,
         )
         if open_ is not None:
-            yield _issue(demand, *open_)
+            yield _issue(demand, *open_, _goes_live(reading, open_[0]))
 
 
 def calls(demand: Demand, reading: Reading) -> Iterator[tuple[int, str]]:
@@ -163,7 +163,13 @@ def _here(demand: Demand, reading: Reading, at: int) -> bool:
     )
 
 
-def _issue(demand: Demand, line: int, words: str) -> Issue:
+def _goes_live(reading: Reading, line: int) -> tuple[Place, ...]:
+    """The later line, if any, that takes it to production: where it becomes final."""
+    later = (at for at, text in reading.to_do if at > line and "production" in text.lower())
+    return tuple(Place("", at) for at in list(later)[:1])
+
+
+def _issue(demand: Demand, line: int, words: str, beside: tuple[Place, ...]) -> Issue:
     return Issue(
         statement("demand", " ".join(words.replace("`", "").split()), demand.what),
         line,
@@ -172,4 +178,5 @@ def _issue(demand: Demand, line: int, words: str) -> Issue:
         demand.confidence,
         scenario=f"When the step goes wrong, {demand.breaks}.",
         alternative=f"{demand.instead[0].upper()}{demand.instead[1:]}.",
+        beside=beside if demand.severity == "BLOCKING" else (),
     )

@@ -53,6 +53,7 @@ _INTO = re.compile(
     r"\b(?:in|inside|within|from|of|on|at|by|with|using|via|through|like|beside|next to|see)\b", re.IGNORECASE
 )
 _INSIDE = re.compile(r"\b(?:from|of|via|using|through|like|beside|next to|see)\b", re.IGNORECASE)
+_WRITES = re.compile(r"^(?:new|creat|add|writ|introduc|implement)", re.IGNORECASE)
 _ADDS_TO = re.compile(
     r"\b(?:add(?:s|ed|ing)?|writ(?:e|es|ing|ten)|introduc\w+|implement\w*)\b[^.;]*\bto\b", re.IGNORECASE
 )
@@ -352,8 +353,9 @@ def _makes_at(text: str, start: int, size: int, is_path: bool) -> bool:
     words = list(_MAKES.finditer(clause))
     if not words:
         return False
-    into = _INTO if is_path else _INSIDE
-    return into.search(clause[words[-1].end() :]) is None and _ADDS_TO.search(clause) is None
+    between = clause[words[-1].end() :]
+    into = _INTO if is_path or not _WRITES.search(words[-1].group()) else _INSIDE
+    return into.search(between) is None and _ADDS_TO.search(clause) is None
 
 
 def denied(text: str, at: int | None = None) -> bool:

@@ -32,7 +32,7 @@ _KINDS: dict[Dimension, tuple[Kind, ...]] = {
         "similar-exists",
     ),
     "risk_coverage": ("demand", "unchecked", "dependents", "combined"),
-    "assumption_validity": ("stale-claim", "file-missing", "symbol-missing", "symbol-elsewhere"),
+    "assumption_validity": ("stale-claim", "file-missing", "symbol-missing", "symbol-elsewhere", "wrong-call"),
     "integration_feasibility": ("package-missing", "command-missing", "dependents", "symbol-elsewhere"),
     "constraint_alignment": ("rule-broken", "rule-left-out", "denied-and-done"),
 }

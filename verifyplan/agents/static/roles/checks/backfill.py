@@ -26,9 +26,12 @@ _LOOKED = re.compile(
     r"|first (?:that|which|look)|select\b)",
     re.IGNORECASE,
 )
+_RESPELT = re.compile(r"\b\w+\.(?:upper|lower|casefold|strip|title|toLowerCase|toUpperCase|trim)\(\)")
+_LOOKS_UP = re.compile(r"\b(?:compar\w+|find\w*|found|look(?:s|ed)? up|lookup|search\w*|where)\b", re.IGNORECASE)
+_CONVERTED = re.compile(r"\bupdate \w+ set\b|\b(?:rows|values|those) (?:that are there|stored before)\b", re.IGNORECASE)
 _NULL = (
     r"(?<!\w){0}\s+is\s+null\b|\b{0}` is (?:empty|null|not set|missing)"
-    r"|\b(?:where|whose|and|having) `?{0}`? (?:=|<|>|is|equals|lies|falls)"
+    r"|\b(?:where|whose|and|having) `?(?:\w+\.)?{0}`? (?:=|<|>|is|equals|lies|falls)"
 )
 
 
@@ -41,6 +44,7 @@ def check(scene: Scene) -> Iterator[Issue]:
     todo = [(at, line) for at, line in scene.reading.to_do if not scene.reading.downward(at)]
     every = scene.plan.lines[scene.plan.body - 1 :]
     yield from _undone(scene, todo, every)
+    yield from _respelt(todo, every)
     if any(_LOOKED.search(line) for line in every):
         return
     for at, line in todo:
@@ -67,6 +71,18 @@ def _undone(scene: Scene, todo: list[tuple[int, str]], every: tuple[str, ...]) -
             why = f"Line {used[0]} chooses rows by it, and it is empty in every row that was there before."
             yield _issue(match.group(), at, why, "SIGNIFICANT", (Place("", used[0]),))
             return
+
+
+def _respelt(todo: list[tuple[int, str]], every: tuple[str, ...]) -> Iterator[Issue]:
+    """Values that are spelt anew where they are stored and looked up, while those stored before keep their spelling."""
+    if any(_FILLED.search(text) or _CONVERTED.search(text) for text in every):
+        return
+    found = next(
+        ((at, match.group()) for at, line in todo if _LOOKS_UP.search(line) and (match := _RESPELT.search(line))), None
+    )
+    if found is not None:
+        why = "What was stored before in another spelling is no longer found, and no step spells it anew."
+        yield _issue(found[1], found[0], why, "SIGNIFICANT", ())
 
 
 def _issue(words: str, line: int, why: str, severity: Severity, beside: tuple[Place, ...]) -> Issue:

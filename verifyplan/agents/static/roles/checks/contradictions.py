@@ -74,6 +74,7 @@ _PHRASE = re.compile(
     r"|minutes?|hours?|days?|rows|mb|gb|kb|%)?",
     re.IGNORECASE,
 )
+_MOST_NAMES = 200
 _VARIES = re.compile(
     r"\b(?:from|was|were|old|instead|currently|before|now|today|staging|production|dev|development|test|tests"
     r"|first|later|then|after|until|raise|lower|increase|decrease|default|example|e\.g\.|per|each|for|if|when"
@@ -143,12 +144,12 @@ def _deleted(scene: Scene) -> Iterator[Issue]:
         for match in _DELETES.finditer(line) if scene.reading.block(at) is None else ():
             if not denied(line, match.start()):
                 gone.setdefault(next(group for group in match.groups() if group), at)
-    for name, first in gone.items():
+    for name, first in list(gone.items())[:_MOST_NAMES]:
         module = re.escape(name.removesuffix(".py").replace("/", ".")) if name.endswith(".py") else "(?!)"
         needs = re.compile(f"{_NEEDS.format(re.escape(name))}|\\b(?:from|import) {module}\\b", re.IGNORECASE)
         last = scene.reading.part(first)[1]
         for at, line in scene.reading.to_do:
-            found = needs.search(line)
+            found = needs.search(line) if name in line or name.endswith(".py") else None
             if found and at > last and not denied(line, found.start()):
                 yield _pair(
                     "used-after-deleted", (name,), at, first, "A later step works on it, when it is gone.", "BLOCKING"

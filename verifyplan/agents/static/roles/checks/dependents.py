@@ -15,7 +15,7 @@ _BREAKS = (
     r"|dead )*`{}(?:\(\))?`(?! (?:from|in) (?:the )?(?:list|call|import|loop|query|answer|response|output)\b)"
 )
 _CODE = re.compile(r"\.(?:py|js|jsx|ts|tsx|go|rs|java|rb|php|cs|c|cc|cpp|h|kt|swift|sh|sql)$")
-_MOST = 3
+_MOST, _MOST_NAMES = 3, 200
 
 
 def check(scene: Scene) -> Iterator[Issue]:
@@ -27,10 +27,10 @@ def check(scene: Scene) -> Iterator[Issue]:
     if scene.known.empty:
         return
     names = {one.name.removesuffix("()"): one for one in scene.reading.actions("file", "symbol")}
-    for name, one in names.items():
+    for name, one in list(names.items())[:_MOST_NAMES]:
         breaks = re.compile(_BREAKS.format(re.escape(name)), re.IGNORECASE)
         for at, line in scene.reading.to_do:
-            found = breaks.search(line)
+            found = breaks.search(line) if name in line else None
             if found is None or denied(line, found.start()) or scene.reading.block(at) is not None:
                 continue
             users = [use for use in _users(scene, one.kind, name) if not _named(scene, use.path)]

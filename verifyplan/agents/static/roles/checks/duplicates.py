@@ -187,6 +187,8 @@ def _says(scene: Scene, symbol: Symbol) -> frozenset[str]:
     text = next((line for line in inside if '"""' in line or "'''" in line), "") or " ".join(
         line for line in above if line.lstrip().startswith(("//", "#", "*", "/*"))
     )
+    if symbol.name == symbol.path.rpartition("/")[2].partition(".")[0] and lines:
+        text += f" {lines[0]}"
     words = map(_singular, re.findall(r"[a-z]{3,}", text.lower()))
     return frozenset(_MEANING.get(word, word) for word in words) - _EMPTY
 

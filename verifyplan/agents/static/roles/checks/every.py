@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from verifyplan.agents.static.roles.checks import (
     backfill,
+    calls,
     contradictions,
     dependents,
     duplicates,
@@ -14,7 +15,9 @@ from verifyplan.agents.static.roles.checks import (
     missing_packages,
     new_routes,
     rule_conflicts,
+    shell_lines,
     stale_claims,
+    stale_facts,
     step_order,
     wrong_commands,
     wrong_symbols,
@@ -32,6 +35,9 @@ CHECKS: dict[str, Check] = {
     "rule conflicts": rule_conflicts.check,
     "stale claims": stale_claims.check,
     "duplicates": duplicates.check,
+    "stale facts": stale_facts.check,
+    "calls": calls.check,
+    "shell lines": shell_lines.check,
     "step order": step_order.check,
     "contradictions": contradictions.check,
     "dependents": dependents.check,

@@ -111,7 +111,7 @@ def keywords(scene: Scene) -> Iterator[Issue]:
                 ):
                     continue
                 seen.add(one)
-                yield _issue(f"{called}({one})", at, symbols[0], f"has no parameter {one}, and no step adds one")
+                yield _wrong_call(called, one, at, symbols[0])
 
 
 def _taught(scene: Scene, called: str, parameter: str) -> bool:
@@ -248,3 +248,16 @@ def _classes(scene: Scene, owner: str) -> list[Symbol]:
     ]
     used = any(f"{owner}." in hit.text for hit in scene.known.mentions(owner) if hit.path.endswith(".py"))
     return found if used and len(found) == 1 and scene.known.file(f"{owner}.py") is None else []
+
+
+def _wrong_call(called: str, argument: str, line: int, symbol: Symbol) -> Issue:
+    return Issue(
+        statement("wrong-call", f"{called}({argument})", symbol.path),
+        line,
+        f"{symbol.path}:{symbol.line} has no parameter {argument}, and no step adds one.",
+        "SIGNIFICANT",
+        "HIGH",
+        scenario="The call fails when the code first runs.",
+        alternative=f"Call it as `{symbol.path}` defines it, or add the parameter in a step before.",
+        beside=(Place(symbol.path, symbol.line),),
+    )

@@ -29,6 +29,13 @@ _TICKED = re.compile(r"`([A-Za-z@][\w./-]{1,60})`|(?<![\w`/.@-])([A-Za-z][\w.-]{
 _BROUGHT = re.compile(
     r"\b(?:with|using|uses?|via|through|in|into|by|import|on|adopt|onto)\s+(?:an? |the )?$", re.IGNORECASE
 )
+_MANIFEST = re.compile(
+    r"\b(?:pyproject\.toml|package\.json|go\.mod|cargo\.toml|requirements[\w-]*\.txt|pom\.xml|build\.gradle)",
+    re.IGNORECASE,
+)
+_CHANGES = re.compile(
+    r"\b(?:add|adds|added|gets?|gains?|put|lists?|listed|goes into|pin|pinned|extend|update)\b", re.IGNORECASE
+)
 _ADDS = re.compile(
     r"\b(?:install|installs|add|adds|adding|added|require|requirements|depend|dependency|dependencies|declare"
     r"|declares|manifest|pyproject|package\.json|go\.mod|cargo)\b",
@@ -37,7 +44,7 @@ _ADDS = re.compile(
 _PYTHON = frozenset({"python", "py", "python3"})
 _SCRIPT = frozenset({"js", "ts", "javascript", "typescript", "jsx", "tsx"})
 _NODE = words(
-    "fs path http https url util crypto os stream events assert child_process zlib net tls dns process",
+    "node fs path http https url util crypto os stream events assert child_process zlib net tls dns process",
     "buffer",
 )
 _BROUGHT_BY = {
@@ -162,7 +169,12 @@ def _added(scene: Scene, name: str) -> bool:
         for one in scene.plan.references
         if one.kind == "package"
     )
-    return other or any(_ADDS.search(line) for line in lines)
+    return other or _touches_manifest(scene) or any(_ADDS.search(line) for line in lines)
+
+
+def _touches_manifest(scene: Scene) -> bool:
+    """Whether a step changes a manifest, so that what the plan uses is taken to be added there."""
+    return any(_MANIFEST.search(line) and _CHANGES.search(line) and not denied(line) for _, line in scene.reading.to_do)
 
 
 def _issue(scene: Scene, name: str, line: int) -> Issue:

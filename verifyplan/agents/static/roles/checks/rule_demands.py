@@ -35,6 +35,14 @@ _UNIVERSAL = re.compile(
 _OWN = re.compile(
     r"\b(?:own|their|theirs|belongs?|compares?|another (?:customer|user|shop)'s|only the|mine)\b", re.IGNORECASE
 )
+_WANTS_TEST = re.compile(
+    r"\b(?:every|each|all|any|an?) (?:\w+ )?(?:fix(?:es)?|changes?|bug ?fix(?:es)?|routes?|features?"
+    r"|functions?|modules?)\b"
+    r"[^.;]{0,30}\b(?:comes? with|has|have|needs?|gets?|must have|requires?) (?:an? |its |their )?(?:\w+ )?tests?\b",
+    re.IGNORECASE,
+)
+_TEST = re.compile(r"\b(?:tests?|tested|pytest|specs?)\b|\btest_|_test\b|\.test\.", re.IGNORECASE)
+_SOURCE = re.compile(r"\.(?:py|js|jsx|ts|tsx|go|rs|java|rb|php|cs|c|cc|cpp|h|kt|swift)$")
 _TICKED = re.compile(r"`([^`]{1,200})`")
 _EXCEPT = re.compile(r"\b(?:except|exception|but not|unless|apart from)\b(.*)", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z_][\w.:]*[\w]")
@@ -177,3 +185,12 @@ def first(scene: Scene, rule: Rule) -> Iterator[Issue]:
     for at, line in lines:
         if re.search(rf"\b(?:deploy|release|ship|roll)\w*\b[^.;]*\b{after}\b", line):
             yield left_out(rule, at, f"The plan goes to {after} and never to {before}")
+
+
+def tested(scene: Scene, rule: Rule) -> Iterator[Issue]:
+    """A rule that wants a test with every change or fix, and a plan that changes code and speaks of no test."""
+    if not _WANTS_TEST.search(rule.text) or any(_TEST.search(line) for _, line in scene.reading.to_do):
+        return
+    changed = next((one for one in scene.reading.actions("file") if _SOURCE.search(one.name)), None)
+    if changed is not None and not any(_TEST.search(section.title) for section in scene.plan.sections):
+        yield left_out(rule, changed.line, f"The plan changes {changed.name} and speaks of no test")

@@ -14,6 +14,7 @@ _NEEDS = (
     r"\b(?:run|runs|execute|call|calls|import|imports|use|uses|using|source|apply|applies|deploy|start|invoke"
     r"|through|with|via) (?:the |new |script |file |module |function )*`(?:python3? |bash |sh |node |\./)*{}"
 )
+_MOST_NAMES = 200
 _MIGRATES = re.compile(r"`[^`]*\b(?:migrate|dbmate up|alembic upgrade|flyway migrate)(?![\w-])[^`]*`", re.IGNORECASE)
 _TEST = re.compile(r"(?:^|[/_.-])tests?(?:[/_.-]|$)|\.spec\.", re.IGNORECASE)
 
@@ -29,14 +30,14 @@ def check(scene: Scene) -> Iterator[Issue]:
     created = [
         one for one in reading.actions("file", "symbol") if one.intent == "create" and reading.block(one.line) is None
     ]
-    for one in created:
+    for one in created[:_MOST_NAMES]:
         name = one.name.removesuffix("()")
         first, _ = reading.part(one.line)
         if _TEST.search(name) or reading.makes(name) < one.line or _there(scene, one.kind, name):
             continue
         needs = re.compile(_NEEDS.format(re.escape(name)), re.IGNORECASE)
         for at, line in reading.to_do:
-            found = needs.search(line)
+            found = needs.search(line) if name in line else None
             if (
                 found is None
                 or reading.part(at)[1] >= first

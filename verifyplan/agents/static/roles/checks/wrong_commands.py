@@ -85,13 +85,13 @@ def _commands(scene: Scene, runner: str) -> set[str]:
 def _added(scene: Scene, name: str) -> bool:
     """Whether the plan makes the target: says so, or has code that defines it."""
     target = re.compile(rf'^\s*(?:\+\s*)?"?{re.escape(name)}"?\s*:', re.MULTILINE)
-    if any(target.search(block.text) for block in scene.plan.blocks):
+    if any(name in block.text and target.search(block.text) for block in scene.plan.blocks):
         return True
     makes = re.compile(
         rf"\b(?:add|adds|new|create|creates|define|defines|introduce)\b[^.;]*(?<![\w-]){re.escape(name)}(?![\w-])[^.;]*\b(?:target|script|command|recipe)\b|\b(?:add|adds|new|create|creates|define)\b[^.;]*\b(?:target|script|recipe)s?\b[^.;]*(?<![\w-]){re.escape(name)}(?![\w-])",
         re.IGNORECASE,
     )
-    return any(makes.search(line) for _, line in scene.reading.prose)
+    return any(name in line and makes.search(line) for _, line in scene.reading.prose)
 
 
 def _issue(scene: Scene, full: str, name: str, runner: str, line: int) -> Issue:
