@@ -6,9 +6,9 @@ from . import datasets as datasets
 from . import rules as rules
 from .agents.scripted import ScriptedBackend as ScriptedBackend
 from .analysis.agreement import agreement as agreement
-from .analysis.classify import classify as classify
 from .analysis.challenges import coverage as coverage
 from .analysis.challenges import pool as pool
+from .analysis.classify import classify as classify
 from .analysis.compare import compare as compare
 from .analysis.comparison import Comparison as Comparison
 from .analysis.cost import cost as cost

@@ -52,6 +52,7 @@ def test_logs_are_numbered_and_take_the_next_number_that_is_free(tmp_path):
     names = []
     for _ in range(3):
         with LogWriter.create(tmp_path, "plan") as writer:
+            writer.append(IterationStarted(iteration=1, tightened=False))
             names.append(writer.path.name)
     assert names == ["plan-001.jsonl", "plan-004.jsonl", "plan-005.jsonl"]
 
@@ -356,3 +357,9 @@ def test_a_log_of_another_version_is_read_and_never_written(tmp_path, monkeypatc
         LogWriter.resume(path)
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_run_that_died_before_its_first_event_leaves_no_empty_log(tmp_path):
+    with pytest.raises(OSError, match="early"), LogWriter.create(tmp_path, "plan"):
+        raise OSError("early")
+    assert list(tmp_path.iterdir()) == []

@@ -69,6 +69,7 @@ def main() -> None:
     except OSError as error:
         typer.echo(f"Error: {error.filename or 'file'}: {error.strerror or error}", err=True)
         sys.exit(USAGE)
-    except KeyboardInterrupt:
-        typer.echo("Interrupted; nothing is half-written.", err=True)
+    except KeyboardInterrupt as stopped:
+        hints = getattr(stopped, "__notes__", [])
+        typer.echo("\n".join(["Interrupted; nothing is half-written.", *hints]), err=True)
         sys.exit(INTERRUPTED)

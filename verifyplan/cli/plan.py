@@ -17,7 +17,7 @@ from verifyplan.loops.run import Run
 from verifyplan.protocol.settings import PanelSettings
 from verifyplan.reports.log import log_text
 
-PAUSED, FAILED, BUDGET = 30, 3, 4
+PAUSED, FAILED, BUDGET, ABORTED = 30, 3, 4, 1
 OF_VERDICT = {"REVISE": 10, "RETHINK": 20}
 """Exit codes of verdicts, with --exit-code (SPEC H2)."""
 
@@ -51,7 +51,7 @@ class ModeName(StrEnum):
 
 
 Report = Annotated[Path | None, typer.Option(help="Write the report here: .md or .html.")]
-ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 10 for REVISE and 20 for RETHINK.")]
+ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 10 for REVISE, 20 for RETHINK, 1 if aborted.")]
 
 
 def verify(
@@ -161,4 +161,6 @@ def _code(run: Run, by_verdict: bool) -> int:
     if not isinstance(run, PlanRun) or run.outcome is None:
         return PAUSED
     code = {"failures": FAILED, "budget": BUDGET}.get(run.outcome.ended_by, 0)
-    return code or (OF_VERDICT.get(str(run.verdict), 0) if by_verdict else 0)
+    if code or not by_verdict:
+        return code
+    return OF_VERDICT.get(str(run.verdict), 0) if run.verdict else ABORTED

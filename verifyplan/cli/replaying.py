@@ -85,6 +85,8 @@ def _drive(
     typer.echo(str(again))
     if check and again.same:
         typer.echo("the recorded replies give the recorded events again")
+    elif again.same:
+        typer.echo("the same events as recorded")
     else:
         typer.echo(f"{counted(len(again.differences), 'event')} of the log came out otherwise")
         for line in again.differences[:SHOWN]:

@@ -15,6 +15,7 @@ _PACKAGE = re.compile(r"@?[A-Za-z0-9][\w.-]*(?:/[\w.-]+)*", re.ASCII)
 _CUT = re.compile(r"(?:\[[^\]]*\])?(?:[=<>!~^].*|(?<=.)@[^/]*)?$")
 _JOIN = re.compile(r"\s*(?:&&|\|\||;|\|)\s*")
 _FILLED_IN = re.compile(r"\$\{\{[^{}]{0,200}\}\}")
+_COMMENT = re.compile(r"(?<=[^\s\"'`])\s+#(?=\s)[^\"'`]*$")
 _MOST_LINES, _LONGEST = 60, 2_000
 
 
@@ -59,6 +60,7 @@ def shell_commands(block: CodeBlock) -> Iterator[tuple[str, int]]:
         if prompted and not line.startswith("$ "):
             continue
         command = _PROMPT.sub("", command, count=1) if _PROMPT.match(command) else command
+        command = _COMMENT.sub("", command) if taken == 1 else command
         if command and not command.startswith("#") and command.split()[0] not in words("commands", "keywords"):
             yield command, number
 

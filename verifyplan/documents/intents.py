@@ -24,6 +24,8 @@ _MENTIONED = re.compile(
     r"|[\s,\0]*(?:and[\s\0]+)?to (?:\w+ ){0,2}imports?\b"
 )
 _DEFINED = re.compile(r"[\s*_]*(?:class|component|fixture|function|helper|interface|method|struct|test)\b")
+_NEW_BEHIND = re.compile(r"[\s*_]*,[\s*_]+(?:a|the) (?:brand )?new (?:file|module|script|page|test)\b")
+_TESTS = re.compile(r"\b(?:tests?|docs|documentation)\b", re.IGNORECASE)
 _TEST_LABEL = re.compile(r"[\W_]*tests?[\s*_]*:[\W_]*", re.IGNORECASE)
 _ENUMERATOR = re.compile(r"^\s*[a-z][.)]\s")
 _LABEL = re.compile(r"(?P<words>.*?)(?:\([^()]*\))?\s*:[\s*_]*$", re.DOTALL)
@@ -43,7 +45,8 @@ class _Verb(NamedTuple):
 def intent_of(text: Text, span: Span, plain: str) -> Intent:
     """What the plan does with the name at `span`; `plain` is the text with all names hidden.
 
-    In this order: a remark in parentheses behind it ("(new)"), what is said of it ("is removed"), the nearest verb
+    In this order: "X, a new file"; a remark in parentheses behind it ("(new)"), what is said of it ("is removed"), the
+    nearest verb
     before it in its sentence, the verb of a sentence that begins "In X", what stands behind a dash, the other cells of
     its table row, and the labels above it. What only stands in or beside something that is created is changed or
     used: "add a check to X" changes X. Without any such word the name is used. Negated verbs do not count.
@@ -53,6 +56,8 @@ def intent_of(text: Text, span: Span, plain: str) -> Intent:
     after = plain[end : end + _NEAR]
     if _MENTIONED.match(after):
         return "use"
+    if _NEW_BEHIND.match(after):
+        return "create"
     return (
         _aside(after)
         or _said_of(after)
@@ -105,6 +110,8 @@ def _by_verb(before: str, after: str) -> Intent | None:
 def _governed(verb: _Verb, between: str) -> Intent:
     """The intent of a name behind a verb, by the preposition that stands between."""
     preposition, named = _preposition(between), _WORD.findall(between)[-1:]
+    if verb.intent == "create" and preposition in words("intents", "into") and _TESTS.search(between):
+        return "create"  # "add a test in X": X may be there, and need not be
     if named and named[0].lower() in ("called", "named") and (verb.intent == "create" or verb.word.startswith("repl")):
         return "create"
     if preposition in words("intents", "beside"):

@@ -24,6 +24,10 @@ REASON_LENGTH = 500
 """Longest text kept of what a call failed with; it stands in the explanation of every vote it cost."""
 
 
+MOST_TOKENS = 2**53
+"""From so many on, a count is no count: tables hold whole numbers below it."""
+
+
 class CensoredError(Exception):
     """A replay reached a call that was never made."""
 
@@ -114,6 +118,8 @@ def _replied(call_id: str, reply: Reply, measured_ms: int) -> CallReplied:
     """
     if not isinstance(reply, Reply):
         raise TypeError(f"the backend gave a {type(reply).__name__} where a Reply was due")
+    if reply.usage.total >= MOST_TOKENS:
+        raise ValueError(f"the backend counts {reply.usage.total:.3g} tokens, which no table can hold")
     [[value]] = from_json(to_json([[reply.value]]), allow_inf_nan=False)  # nested, as in a log it will be
     return CallReplied(
         call_id=call_id,

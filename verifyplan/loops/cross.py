@@ -21,6 +21,7 @@ from verifyplan.loops.prepare import (
     check_timeout,
     check_workers,
     config,
+    going_on,
     grouped,
     plan_items_of,
     roster_of,
@@ -121,7 +122,7 @@ def crossverify(
     if out is None:
         return CrossRun(drive_cross(started, speaker, matcher, Recorder(sink=sink), progress))
     folder = state_folder(Path(out), task_type)
-    with LogWriter.create(folder, f"convergence-{task_type or UNNAMED}") as writer:
+    with LogWriter.create(folder, f"convergence-{task_type or UNNAMED}") as writer, going_on(writer.path):
         records = drive_cross(started, speaker, matcher, Recorder(writer, sink=sink), progress)
     run_id = writer.path.relative_to(out).with_suffix("").as_posix()
     run = CrossRun(records, writer.path, run_id)

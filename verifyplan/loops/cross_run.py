@@ -19,7 +19,7 @@ UNNAMED = "ad-hoc"
 """What stands for the task type in paths and keys where none was named."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CrossRun(Run):
     """A cross run: ended, or broken off, and then without artifact, status and gate."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import platform
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -161,3 +162,13 @@ def plan_items_of(source: Source | None, task_type: str | None, block: Convergen
 def versions() -> dict[str, str]:
     """What drives a run: the versions of verifyplan and Python."""
     return {"verifyplan": VERSION, "python": platform.python_version()}
+
+
+@contextmanager
+def going_on(log: Path) -> Iterator[None]:
+    """Tell whoever interrupts a run, or whatever ends it, how it goes on."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(f"The run goes on by: verifyplan resume {log}")
+        raise

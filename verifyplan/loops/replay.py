@@ -17,6 +17,7 @@ from verifyplan.loops.run import Run
 from verifyplan.protocol.event_run import PlanInputs, RunStarted
 from verifyplan.protocol.settings import Policy
 from verifyplan.protocol.vote import Mode
+from verifyplan.reports.log import told
 from verifyplan.rules.grouping import Matcher
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.recorder import FACTS, Past, Recorder
@@ -28,11 +29,14 @@ class Replayed:
 
     run: Run
     censored: str | None
-    """The first call that is asked for and was never made; None if the run came to its end, or waits."""
+    """The first call that is asked for and was never made; None if the run came to its end, or waits. Scores are no
+    such call where changed rules end the run sooner: they decide nothing."""
     asked_otherwise: tuple[str, ...]
     """Calls whose recorded reply answered another request than the one that these rules make."""
     differences: tuple[str, ...]
     """How the derived events differ from the recorded ones, line by line."""
+    unscored: str | None = None
+    """The call for scores that was never made, where the verdict stands without one."""
 
     @property
     def same(self) -> bool:
@@ -43,9 +47,14 @@ class Replayed:
         """What came out, and how far it can be trusted."""
         lines = [str(self.run)]
         if self.censored:
-            lines.append(f"censored: these rules ask for {self.censored}, which was never called")
+            lines = [
+                f"censored: these rules ask for {self.censored}, which was never called, so nothing is said of more"
+            ]
+        if self.unscored:
+            lines.append(f"no score: these rules end the run where none was asked for ({self.unscored})")
         if self.asked_otherwise:
-            lines.append(f"replies to other requests than these rules make: {', '.join(self.asked_otherwise)}")
+            told = ", ".join(self.asked_otherwise)
+            lines.append(f"answered from replies to requests that differ, as settings and course do: {told}")
         return "\n".join(lines)
 
 
@@ -73,10 +82,12 @@ def replay_run(
     (True, 'PROCEED')
     """
     read = run if isinstance(run, Run) else read_run(run)
-    changes = {"policy": policy, "max_iterations": max_iterations, "mode": mode}
-    started = _changed(read.started, {name: value for name, value in changes.items() if value is not None})
+    given = {"policy": policy, "max_iterations": max_iterations, "mode": mode}
+    changes = {name: value for name, value in given.items() if value is not None}
+    started = _changed(read.started, changes)
     facts = [record for record in read.records[1:] if isinstance(record.event, FACTS)]
     recorder = Recorder(past=Past([read.records[0]._replace(event=started), *facts]))
+    recorder.past.may_go_unscored = bool(changes)
     censored = None
     try:
         if isinstance(started.inputs, PlanInputs):
@@ -86,7 +97,8 @@ def replay_run(
     except CensoredError as error:
         censored = error.call_id
     again = run_of(recorder.records, None, read.run_id)
-    return Replayed(again, censored, tuple(recorder.past.asked_otherwise), _differences(read.records, recorder.records))
+    past, differences = recorder.past, _differences(read.records, recorder.records)
+    return Replayed(again, censored, tuple(past.asked_otherwise), differences, past.unscored)
 
 
 def _changed(started: RunStarted, changes: dict[str, Any]) -> RunStarted:
@@ -111,8 +123,7 @@ def _differences(recorded: Sequence[Record], again: Sequence[Record]) -> tuple[s
     old = [record for record in recorded if not isinstance(record.event, FACTS)]
     new = [record.event for record in again if not isinstance(record.event, FACTS)]
     return tuple(
-        f"line {record.seq}: recorded {record.event.type} {record.event}; now "
-        + (f"{event.type} {event}" if event else "nothing")
+        f"line {record.seq}: {told(record.event)}; now: {told(event) if event else 'nothing'}"
         for record, event in zip_longest(old, new)
         if record is not None and record.event != event
     )

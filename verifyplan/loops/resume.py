@@ -14,7 +14,7 @@ from verifyplan.loops.cross_run import CrossRun, export_artifact
 from verifyplan.loops.plan.pauses import Answer, Ask, read_answer
 from verifyplan.loops.plan.run import PlanRun
 from verifyplan.loops.plan.verify import drive_plan
-from verifyplan.loops.prepare import backend_of, versions
+from verifyplan.loops.prepare import backend_of, going_on, versions
 from verifyplan.loops.run import Run
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import CrossInputs, PlanInputs, RunResumed, RunStarted
@@ -43,7 +43,7 @@ def run_of(records: Sequence[Record], path: Path | None, run_id: str) -> Run:
 
 
 def resume(
-    path: str | Path,
+    path: str | Path | Run,
     answer: Answer | str | None = None,
     *,
     note: str = "",
@@ -60,7 +60,7 @@ def resume(
     has ended comes back as it is.
 
     Args:
-        path: the run log.
+        path: the run log, or a run that has one.
         answer: to the question that the run waits with: `"acknowledge:C3"`, `"override:C3"`, `"context"`,
             `"abort"`, or an `Answer`.
         note: the person's words, with an answer that is a text.
@@ -75,8 +75,10 @@ def resume(
         LogError: for a log that is damaged, in use, or does not follow from its own replies.
         InputError: for an answer that does not fit, or one where nothing waits.
     """
+    if isinstance(path, Run):
+        path = _log_of(path)
     writer, log = LogWriter.resume(path)
-    with writer:
+    with writer, going_on(Path(path)):
         run = run_of(log.records, Path(path), Path(path).stem)
         ended = run.events[-1].type == "run-ended"
         asks = _asks(run, answer, note, on_blocked)
@@ -92,6 +94,12 @@ def resume(
         else:
             drive_plan(started, speaker, recorder, asks, progress)
     return _exported(read_run(path))
+
+
+def _log_of(run: Run) -> Path:
+    if run.log_path is None:
+        raise InputError(Problem("path", "is a run without a log", "run it with log_dir to be able to resume it"))
+    return run.log_path
 
 
 def _exported(run: Run) -> Run:

@@ -13,7 +13,7 @@ from verifyplan.protocol.event_run import RunStarted
 from verifyplan.runlog.chain import Record
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """A run as its log has it; everything but the records and the places of files is derived from the records."""
 
@@ -23,6 +23,10 @@ class Run:
     """The run log; None if none was written."""
     run_id: str = "run"
     """The log's path under the folder it was written to, without suffix."""
+
+    def __repr__(self) -> str:
+        """Its kind, its log and how long it is; the records themselves would fill screens."""
+        return f"<{type(self).__name__} {self.run_id}: {len(self.records)} events>"
 
     @cached_property
     def events(self) -> tuple[Event, ...]:

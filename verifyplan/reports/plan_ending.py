@@ -72,7 +72,11 @@ def ending_of(state: PlanState) -> Ending:
         resume = "The log ends before the run does. Go on with it: verifyplan resume RUN."
         return Ending("unfinished", ("No verdict yet: the run has not ended",), resume)
     if outcome.ended_by == "sizing":
-        return Ending("trivial", ("PROCEED (trivial)",), "Carry the plan out: it is too small to need a team.")
+        return Ending(
+            "trivial",
+            ("PROCEED (trivial)",),
+            "The plan is too small for a team, so nothing was checked: read it yourself, then carry it out.",
+        )
     if outcome.verdict is None:
         again = _AGAIN.get(outcome.ended_by, "Verify the plan again.")
         return Ending("none", ("No verdict: ", *_reason(outcome)), again)
@@ -93,7 +97,7 @@ _AGAIN: dict[EndedBy, str] = {
 
 def _step(state: PlanState, kind: Kind) -> str:
     left = len(standing(state, "MINOR")) + len(overflowed(state, "SIGNIFICANT")) + len(overflowed(state, "MINOR"))
-    minor = f" {counted(left, 'lesser challenge')} stayed open: see the tables." if left else ""
+    minor = f" {counted(left, 'more challenge')} stayed open, MINOR or in overflow: see the report." if left else ""
     match kind:
         case "proceed":
             return f"Carry the plan out.{minor}"
@@ -102,7 +106,8 @@ def _step(state: PlanState, kind: Kind) -> str:
         case "strong":
             return f"Address what is listed here, then verify the revised plan.{minor}"
         case _:
-            return f"The plan needs another approach where it is blocked; change it and verify the new plan.{minor}"
+            blocking = ", ".join(challenge.id for challenge in standing(state, "BLOCKING"))
+            return f"Meet what blocks the plan ({blocking}), then verify the new plan.{minor}"
 
 
 def _reason(outcome: PlanOutcome) -> Words:
@@ -117,8 +122,9 @@ def counts(state: PlanState) -> str:
         return ""
     (number, last), settings = counted_in[-1], state.inputs.settings
     open_ = counted(last.significant_open, "SIGNIFICANT challenge")
-    told = f"{last.blocking_open} BLOCKING and {open_} OPEN or UNRESOLVED"
-    return f"{told} in iteration {number} of at most {settings.max_iterations}, by policy {settings.policy}"
+    told = f"{last.blocking_open} BLOCKING and {open_} unsettled after iteration {number} of {settings.max_iterations}"
+    left_out = f", {state.outcome.overridden} counted in" if state.outcome and state.outcome.overridden else ""
+    return f"{told} (policy {settings.policy}{left_out})"
 
 
 def rule(state: PlanState) -> str:

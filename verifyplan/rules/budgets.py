@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from verifyplan.protocol.call import Tool
+from verifyplan.protocol.plan_call import Role
 from verifyplan.protocol.research import UnknownType
 
 ResearchMode = Literal["resolve", "surface", "probe"]
@@ -20,6 +21,18 @@ LIMITS: dict[ResearchMode, dict[Tool, int]] = {
 
 OTHERS: dict[Tool, int] = {tool: LIMITS["resolve"][tool] for tool in ("Read", "Grep")}
 """The limits of agents that do no research: mode 1's Read and Grep."""
+
+_MODES: dict[Role, ResearchMode] = {"resolver": "resolve", "surface": "surface", "probe": "probe"}
+
+
+def limits_of(role: Role) -> dict[Tool, int]:
+    """The tool calls of a role in one iteration; the roles that do no research have mode 1's Read and Grep.
+
+    >>> limits_of("surface")["git_log"], limits_of("challenger")
+    (1, {'Read': 8, 'Grep': 5})
+    """
+    return LIMITS[_MODES[role]] if role in _MODES else OTHERS
+
 
 WEB_UNKNOWNS: tuple[UnknownType, ...] = ("API_BEHAVIOR", "STALE_KNOWLEDGE", "INTEGRATION_UNKNOWN")
 """The unknowns that mode 1 may take to the web; mode 3 may take temporal risks there."""

@@ -9,6 +9,7 @@ from verifyplan.protocol.challenge import UNSETTLED, Challenge
 from verifyplan.protocol.directive import Directive, DirectiveKind, Trigger
 from verifyplan.protocol.plan_call import ROLES, Role
 from verifyplan.protocol.research import Unknown
+from verifyplan.rules.budgets import limits_of
 
 TRIGGERS_OF: dict[DirectiveKind, tuple[Trigger, ...]] = {
     "RE-SWEEP": ("blocking-contradicts-context", "user-changed-scope"),
@@ -46,8 +47,8 @@ def refusal(directive: Directive, now: Circumstances) -> str:
 
     Any directive is refused at the last iteration. RE-SWEEP and RE-PROBE need one of their two triggers and items
     that bear it out, and are refused when only MINOR items remain and when every open challenge moved in this
-    iteration. CONSULT names the domain expert or the devil's advocate, GRANT a role and tool calls above 0.
-    Source: SPEC A7, document 000 §7.5.
+    iteration. CONSULT names the domain expert or the devil's advocate; GRANT a role and more calls of tools that it
+    has, at most as many again. Source: SPEC A7, document 000 §7.5.
 
     >>> refusal(Directive(kind="RE-PROBE"), Circumstances(3, 3, {}, [], frozenset()))
     'no iteration follows: this is number 3 of 3'
@@ -63,9 +64,21 @@ def refusal(directive: Directive, now: Circumstances) -> str:
             return f"GRANT names {directive.role!r}, which is no role"
         case "GRANT" if not directive.tools or any(calls < 1 for calls in directive.tools.values()):
             return "GRANT says of no tool how many calls, from 1, are granted"
+        case "GRANT":
+            return _beyond(directive)
         case "FOCUS" if not directive.note.strip():
             return "FOCUS says nothing"
     return ""
+
+
+def _beyond(directive: Directive) -> str:
+    """Why a grant goes beyond the tools that a role has, or doubles its calls and more."""
+    limits = limits_of(directive.role)  # type: ignore[arg-type]  # refusal has seen that it is a role
+    strange = [tool for tool in directive.tools if tool not in limits]
+    if strange:
+        return f"{', '.join(strange)} is not among the tools of {directive.role}"
+    much = [f"{tool} +{n} of {limits[tool]}" for tool, n in directive.tools.items() if n > limits[tool]]
+    return f"a grant can at most double a role's calls: {', '.join(much)}" if much else ""
 
 
 def _needless(now: Circumstances) -> str:

@@ -29,6 +29,10 @@ class Past:
         self.derived = tuple(record for record in records if not isinstance(record.event, FACTS))
         self.asked_otherwise: list[str] = []
         """Calls that were answered from a reply to a request that differs, as changed rules can make it."""
+        self.may_go_unscored = False
+        """Whether a replay may give its verdict where no scores were asked for, as changed rules can end it sooner."""
+        self.unscored: str | None = None
+        """The call for scores that was never made, if the replay gave its verdict without it."""
 
     def fact(self, event: Event) -> Record | None:
         """The record of this fact, if it is on disk."""

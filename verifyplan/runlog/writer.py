@@ -94,6 +94,8 @@ class LogWriter:
         """Give the right to write back; closing twice is fine."""
         if not self._file.closed:
             self._file.close()
+            if self._seq == 0:  # nothing was written: an empty log is no run
+                self.path.unlink(missing_ok=True)
             _release(self._lock)
 
     def __enter__(self) -> Self:

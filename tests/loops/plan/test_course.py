@@ -286,13 +286,19 @@ def test_each_role_has_the_tool_calls_of_its_mode():
 
 def test_a_grant_adds_calls_in_the_next_iteration_only():
     grants = [
-        {"kind": "GRANT", "role": "challenger", "tools": {"Grep": 2, "WebSearch": 1}},
+        {"kind": "GRANT", "role": "challenger", "tools": {"Grep": 2}},
+        {"kind": "GRANT", "role": "challenger", "tools": {"WebSearch": 1}},
+        {"kind": "GRANT", "role": "challenger", "tools": {"Grep": 6}},
         {"kind": "GRANT", "role": "challenger", "tools": {"Grep": 1}},
         {"kind": "GRANT", "role": "synthesizer", "tools": {"Read": 1}},
     ]
-    _, asked = requests_of(GOES_ON | {"i1/synthesizer": {"directives": grants}}, panel=None)
+    run, asked = requests_of(GOES_ON | {"i1/synthesizer": {"directives": grants}}, panel=None)
+    assert [refused.reason for refused in run.state.refusals if hasattr(refused, "directive")] == [
+        "WebSearch is not among the tools of challenger",
+        "a grant can at most double a role's calls: Grep +6 of 5",
+    ]
     assert asked["i1/challenger"].tools == asked["i3/challenger"].tools == {"Read": 8, "Grep": 5}
-    assert asked["i2/challenger"].tools == {"Read": 8, "Grep": 8, "WebSearch": 1}
+    assert asked["i2/challenger"].tools == {"Read": 8, "Grep": 8}
     assert asked["i2/synthesizer"].tools == {"Read": 9, "Grep": 5}
 
 

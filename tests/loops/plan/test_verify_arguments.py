@@ -170,10 +170,17 @@ def test_a_folder_that_may_not_be_written_is_told_before_any_call(plan, tmp_path
     assert "cannot be written to" in problems(plan, log_dir=tmp_path / "runs")["log_dir"]
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "\ufeff", "# Only a heading\n"])
-def test_an_empty_plan_is_trivial(tmp_path, text):
+@pytest.mark.parametrize("text", ["", "\n\n", "\ufeff"])
+def test_an_empty_plan_is_refused(tmp_path, text):
     path = tmp_path / "empty.md"
     path.write_text(text)
+    with pytest.raises(InputError, match=r"empty\.md' holds no text\. Fix: write the plan down"):
+        vp.verify(path, tmp_path, backend=Acting(None), log_dir=None)
+
+
+def test_a_heading_alone_is_trivial(tmp_path):
+    path = tmp_path / "heading.md"
+    path.write_text("# Only a heading\n")
     run = vp.verify(path, tmp_path, backend=Acting(None), log_dir=None)
     assert (run.verdict, run.outcome.ended_by) == ("PROCEED", "sizing")
 
@@ -271,7 +278,7 @@ def costly(_):
         ({"i1/challenger": {"challenges": [challenge()]}}, {}, 10),
         ({"i1/challenger": {"challenges": [challenge(severity="BLOCKING")]}}, {}, 20),
         ({"i1/challenger": {"challenges": [challenge(severity="BLOCKING")]}}, {"on_blocked": "pause"}, 30),
-        ({"i1/challenger": {"challenges": [challenge(severity="BLOCKING")]}}, {"on_blocked": lambda _: "abort"}, 0),
+        ({"i1/challenger": {"challenges": [challenge(severity="BLOCKING")]}}, {"on_blocked": lambda _: "abort"}, 1),
         ({"i1/synthesizer": "error"}, {}, 3),
         ({}, {"backend": Acting(costly), "max_tokens": 1}, 4),
     ],

@@ -13,6 +13,7 @@ from verifyplan.agents.repository import git
 from verifyplan.agents.repository.languages import language_of
 from verifyplan.agents.repository.reading import reason
 from verifyplan.agents.repository.records import FileEntry
+from verifyplan.documents.values import split_lines
 
 LEFT_OUT = frozenset({"node_modules", "__pycache__", "target", "dist", "build", "venv"})
 """Folders that a walk does not enter, beside hidden ones."""
@@ -32,14 +33,23 @@ class Listing:
     commit: str | None = None
 
 
-def list_files(root: Path) -> Listing:
+LOG_BEGINS = b'{"seq":1,"at":"'
+"""How a run log begins: it quotes a plan, and what a plan says must not vouch for the plan."""
+
+
+def list_files(root: Path, plan: str = "") -> Listing:
     """The ordinary files under `root`, which is resolved. Never raises, whatever lies there.
+
+    Files that hold the text of `plan`, and run logs, are left out: a plan does not vouch for itself.
 
     Where git fails, or tracks nothing here, the folder is walked; if it is a git repository, `skipped` says so
     under the path `.`. Links count by what they lead to. Source: SPEC G2, H3.
     """
     listing = Listing()
     _add(root, _tracked(root, listing) or _walk(root, listing), listing)
+    for path in [path for path, entry in listing.files.items() if _quotes(root / path, entry.size, plan)]:
+        del listing.files[path]
+        listing.skipped[path] = "the plan itself, or a run log"
     listing.files = {path: listing.files[path] for path in sorted(listing.files)}
     listing.aliases = {path for path in listing.aliases if _leads_to(root, path) in listing.files}
     return listing
@@ -83,6 +93,24 @@ def _add(root: Path, paths: Iterable[git.Tracked], listing: Listing) -> None:
             listing.skipped[path] = str(error)
         except (OSError, RuntimeError, ValueError) as error:
             listing.skipped[path] = reason(error)
+
+
+def _quotes(path: Path, size: int, plan: str) -> bool:
+    """Whether a file is a run log, or holds the plan and nothing else, whatever its line ends."""
+    same_size = bool(plan) and abs(size - len(plan.encode(errors="replace"))) <= plan.count("\n") + len(
+        "\ufeff".encode()
+    )
+    if not same_size and path.suffix != ".jsonl":
+        return False
+    try:
+        with path.open("rb") as file:
+            if file.read(len(LOG_BEGINS)) == LOG_BEGINS:
+                return True
+            file.seek(0)
+            text = file.read().decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+            return same_size and split_lines(text) == split_lines(plan)
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 class _LeftOutError(Exception):

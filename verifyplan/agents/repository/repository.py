@@ -46,9 +46,10 @@ class Repository:
         self._lock = threading.RLock()
 
     @classmethod
-    def open(cls, root: str | Path) -> Repository:
+    def open(cls, root: str | Path, plan: str = "") -> Repository:
         """The repository in a folder, which may be empty, no git repository, or a part of one.
 
+        What holds the text of `plan`, and run logs, are left out: a plan does not vouch for itself.
         Raises InputError if there is no such folder.
         """
         try:
@@ -58,7 +59,7 @@ class Repository:
             found = False
         if not found:
             raise InputError(Problem(f"repository {str(root)!r}", "there is no such folder", "give an existing folder"))
-        return cls(resolved, list_files(resolved))
+        return cls(resolved, list_files(resolved, plan))
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:

@@ -57,6 +57,7 @@ class PlanAgents:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._known: Known | None = None
+        self._plan = ""
         self._readings: OrderedDict[tuple[str, str], Reading] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -65,7 +66,7 @@ class PlanAgents:
         with self._lock:
             if request.role == "challenger" and request.iteration == 1:
                 self._known = None
-            known = self.known()
+            known = self.known(request.plan_text)
             tools = Toolbox(
                 known.repository, {request.plan_name: request.plan_text}, budget(request.tools, request.tool_pool)
             )
@@ -76,7 +77,7 @@ class PlanAgents:
     def votes(self, request: WorkerRequest, worker: str) -> Reply:
         """One panel worker's votes on all items; in a lightweight run it sees no file and no document."""
         with self._lock:
-            known = self.known()
+            known = self.known(next(iter(request.documents.values()), ""))
             tools = Toolbox(known.repository, request.documents, budget(OTHERS))
             readings = {name: self.reading(text, name) for name, text in request.documents.items()}
             votes = {}
@@ -90,10 +91,10 @@ class PlanAgents:
                 votes[item.finding_id] = vote(outcome, request.mode)
             return Reply(value={"votes": votes}, tools=tuple(tools.uses))
 
-    def known(self) -> Known:
-        """What the repository holds."""
-        if self._known is None:
-            self._known = Known(Repository.open(self._root))
+    def known(self, plan: str) -> Known:
+        """What the repository holds beside this plan."""
+        if self._known is None or plan != self._plan:
+            self._known, self._plan = Known(Repository.open(self._root, plan)), plan
         return self._known
 
     def reading(self, text: str, name: str) -> Reading:

@@ -140,6 +140,8 @@ def _plan(plan: object) -> Plan:
     if not writable(path):
         raise InputError(Problem("plan", f"{path!r} is a name that cannot be written down", "rename the file"))
     read = plan if isinstance(plan, Plan) else read_plan(plan)
+    if not read.text.strip():
+        raise InputError(Problem("plan", f"{path!r} holds no text", "write the plan down, or name another file"))
     if not writable(read.text):
         fix = "read the text as UTF-8"
         raise InputError(Problem("plan", "holds halves of surrogate pairs, which cannot be written down", fix))

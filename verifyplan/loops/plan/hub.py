@@ -28,7 +28,7 @@ from verifyplan.protocol.plan_call import (
     RoleRequest,
 )
 from verifyplan.protocol.settings import PlanSettings
-from verifyplan.rules.budgets import LIMITS, OTHERS, Budget, ResearchMode
+from verifyplan.rules.budgets import Budget, limits_of
 from verifyplan.rules.guards import MAX_ACTIVE, cap
 from verifyplan.rules.restatement import Sayings
 from verifyplan.runlog.plan_state import PlanState
@@ -41,7 +41,6 @@ ORIGIN_OF_ROLE: dict[Role, Origin] = {
     "surface": "surfaced",
     "probe": "probed",
 }
-_MODE_OF_ROLE: dict[Role, ResearchMode] = {"resolver": "resolve", "surface": "surface", "probe": "probe"}
 
 CONSEQUENCES: dict[Role, str] = {
     "challenger": "no new challenges; the earlier ones are carried forward",
@@ -184,7 +183,7 @@ class Hub:
 
     def budget(self, role: Role) -> Budget:
         """The role's tool calls in this iteration, with what the last synthesizer granted."""
-        limits = LIMITS[_MODE_OF_ROLE[role]] if role in _MODE_OF_ROLE else OTHERS
+        limits = limits_of(role)
         grants = [
             directive.tools for directive in self.directives() if directive.kind == "GRANT" and directive.role == role
         ]

@@ -66,7 +66,8 @@ def settle_block(hub: Hub, ruling: Ruling, answer: SynthesizerAnswer, ask: Ask |
 
 def _pause(hub: Hub, answer: SynthesizerAnswer, number: int) -> Pause:
     blocking = [challenge for challenge in hub.state.unsettled if challenge.severity == "BLOCKING"]
-    question = answer.question.strip() or _question(blocking)
+    asked = answer.question.strip() if number == 1 else ""  # after an answer, it is about what is still open
+    question = asked or _question(blocking)
     return Pause(f"i{hub.state.iteration}/pause-{number}", hub.state.iteration, question, tuple(blocking))
 
 

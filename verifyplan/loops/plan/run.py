@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from verifyplan.errors import InputError, Problem
 from verifyplan.files import write_text
 from verifyplan.loops.plan.pauses import Pause
 from verifyplan.loops.run import Run
@@ -16,7 +17,7 @@ from verifyplan.reports.plan import plan_report, plan_report_frame, plan_report_
 from verifyplan.runlog.plan_state import PlanState, fold_plan
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PlanRun(Run):
     """A plan run: ended, waiting for a person, or broken off."""
 
@@ -58,6 +59,9 @@ class PlanRun(Run):
 
     def report(self, path: str | Path | None = None, *, form: Literal["markdown", "html"] | None = None) -> str:
         """The report as Markdown or HTML, written to `path` if one is given; its suffix chooses the form."""
+        if form is None and path is not None and Path(path).suffix not in (".md", ".html", ".htm"):
+            fix = "name a .md or .html file, or say form="
+            raise InputError(Problem("path", f"{str(path)!r} does not tell the form of the report", fix))
         html = form == "html" or (form is None and path is not None and Path(path).suffix in (".html", ".htm"))
         text = plan_report_html(self.state) if html else plan_report(self.state)
         if path is not None:

@@ -17,9 +17,14 @@ from verifyplan.rules.scoring import audit, final_score
 async def score(hub: Hub) -> int | None:
     """Ask for scores and for their audit; the final score, None unless all six dimensions count.
 
-    Nothing is asked once the tokens are used up, and no audit of a challenger that failed in this iteration.
+    Nothing is asked once the tokens are used up, and no audit of a challenger that failed in this iteration. A replay
+    whose verdict stands where none was asked for goes without: `Past.unscored` tells of it.
     """
     if hub.tokens_used_up:
+        return None
+    asked = f"i{hub.state.iteration}/score"
+    if hub.caller.past.may_go_unscored and hub.caller.past.result(asked) is None:
+        hub.caller.past.unscored = asked
         return None
     [answer] = await hub.ask("score")
     given = _given(hub, answer, "synthesizer")

@@ -22,7 +22,7 @@ from verifyplan.loops.plan.hub import Hub
 from verifyplan.loops.plan.pauses import Ask
 from verifyplan.loops.plan.ruling import WaitingError
 from verifyplan.loops.plan.run import PlanRun
-from verifyplan.loops.prepare import versions
+from verifyplan.loops.prepare import going_on, versions
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import PlanInputs, RunStarted
@@ -111,7 +111,7 @@ def verify(
     ask = None if isinstance(on_blocked, str) else on_blocked
     if log_dir is None:
         return PlanRun(drive_plan(started, speaker, Recorder(sink=sink), ask, progress))
-    with LogWriter.create(log_dir, Path(started.plan.plan_name).stem or "plan") as writer:
+    with LogWriter.create(log_dir, Path(started.plan.plan_name).stem or "plan") as writer, going_on(writer.path):
         records = drive_plan(started, speaker, Recorder(writer, sink=sink), ask, progress)
     return PlanRun(records, writer.path, writer.path.relative_to(log_dir).with_suffix("").as_posix())
 
@@ -120,7 +120,7 @@ def begin(
     plan: Plan, repo: str | Path, speaker: Backend, settings: PlanSettings, *, synthetic: bool = False
 ) -> RunStarted:
     """The first event of a plan run."""
-    repository = Repository.open(repo)
+    repository = Repository.open(repo, plan.text)
     name = _CITABLE.sub("-", Path(plan.path).name).strip("-") or "plan.md"
     return RunStarted(
         task_key=plan.title or name,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from verifyplan.agents.static.roles.sentences import Sentence, sentences
+from verifyplan.agents.static.roles.sentences import LONGEST, Sentence, sentences
 from verifyplan.documents import Plan
 from verifyplan.documents.values import CodeBlock, Reference, Section, Step
 
@@ -32,6 +32,7 @@ _UNWANTED = re.compile(
 _TICKED = re.compile(r"(?<!`)`([^`\n]{2,300})`(?!`)")
 _SHELLS = frozenset({"sh", "bash", "shell", "console", "zsh", ""})
 _MOST_QUOTED = 4
+_MOST_AROUND = 80
 _LONGEST_HEADING = 4
 _DENIED = re.compile(
     r"\b(?:do(?:es)? not|don't|doesn't|did not|never|no longer|must not|mustn't|should not|shouldn't|will not|won't|"
@@ -232,7 +233,7 @@ class Reading:
     def sentence(self, line: int, name: str = "") -> Sentence:
         """The sentence on a line that holds a name, else the first on it; where there is none, the line itself."""
         there = self._by_line.get(line, [])
-        own = Sentence(line, line, self.plan.line(line), ((0, line),))
+        own = Sentence(line, line, self.plan.line(line)[:LONGEST], ((0, line),))
         return next((one for one in there if name in one.text), there[0] if there else own)
 
     def quoted(self, line: int) -> list[str]:
@@ -303,10 +304,10 @@ class Reading:
         return tuple(sorted(found, key=lambda one: one[0]))
 
     def around(self, line: int) -> Iterator[tuple[int, str]]:
-        """The lines of the outermost step that a line stands in, else of its part of the plan."""
+        """The lines of the outermost step that a line stands in, else of its part; at most 80 to each side."""
         step = self.outer_step(line)
         first, last = (step.first, step.last) if step else self.part(line)
-        for at in range(first, last + 1):
+        for at in range(max(first, line - _MOST_AROUND), min(last, line + _MOST_AROUND) + 1):
             yield at, self.plan.line(at)
 
     def part(self, line: int) -> tuple[int, int]:

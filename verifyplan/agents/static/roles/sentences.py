@@ -10,7 +10,10 @@ _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s")
 _ALONE = re.compile(r"\s*(?:#{1,6}\s|\||<|>|(?:-{3,}|={3,}|\*{3,})\s*$)")
 _END = re.compile(r"[.!?][\"')*`]*(?P<gap>\s+)(?=[A-Z`\"'*(\[])")
 _NO_END = re.compile(r"(?:^|\s)(?:\d{1,3}|e\.g|i\.e|cf|vs|etc|approx|no|nr)\.$", re.IGNORECASE)
-_LONGEST = 4_000
+LONGEST = 2_000
+"""Characters of a line that are read."""
+
+_LONGEST_PART = 4_000
 
 
 class Sentence(NamedTuple):
@@ -30,7 +33,7 @@ def sentences(lines: Sequence[str], skipped: Callable[[int], bool]) -> Iterator[
     """The sentences of some lines, in order; headings, rows of tables, tags and quotations are one a line.
 
     `skipped` tells of a line's number, from 1, whether it is no prose. A paragraph of more than 4,000 characters is
-    read line by line.
+    read line by line, and of a line 2,000 characters.
 
     >>> [one[:3] for one in sentences(["Change `a.py`", "now. Then", "test."], lambda at: False)]
     [(1, 2, 'Change `a.py` now.'), (2, 3, 'Then test.')]
@@ -42,15 +45,15 @@ def sentences(lines: Sequence[str], skipped: Callable[[int], bool]) -> Iterator[
             yield from _split(part)
             part = []
         if alone and not skipped(at) and line.strip():
-            yield Sentence(at, at, line.strip(), ((0, at),))
+            yield Sentence(at, at, line.strip()[:LONGEST], ((0, at),))
         elif not skipped(at) and line.strip():
-            part.append((at, line.strip()))
+            part.append((at, line.strip()[:LONGEST]))
     yield from _split(part)
 
 
 def _split(part: list[tuple[int, str]]) -> Iterator[Sentence]:
     """The sentences of one paragraph or list item."""
-    if sum(len(line) for _, line in part) > _LONGEST:
+    if sum(len(line) for _, line in part) > _LONGEST_PART:
         yield from (Sentence(at, at, line, ((0, at),)) for at, line in part)
         return
     starts, text = list[tuple[int, int]](), ""

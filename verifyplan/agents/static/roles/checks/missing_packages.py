@@ -73,7 +73,7 @@ def check(scene: Scene) -> Iterator[Issue]:
     """
     if scene.known.empty or not scene.known.packages:
         return
-    for name, line in _used(scene).items():
+    for name, line in ({} if _touches_manifest(scene) else _used(scene)).items():
         if not _known(scene, name) and not _added(scene, name):
             yield _issue(scene, name, line)
 
@@ -118,7 +118,7 @@ def _names() -> tuple[frozenset[str], frozenset[str]]:
 def _well_known(line: str) -> Iterator[str]:
     """Well-known packages that a line brings in: in backticks, or bare behind words such as "with" or "using"."""
     for match in _TICKED.finditer(line):
-        if not denied(line, match.start()) and _is_package(match, line):
+        if _is_package(match, line) and not denied(line, match.start()):
             yield (match[1] or match[2]).lower()
 
 
@@ -128,7 +128,9 @@ def _is_package(match: re.Match[str], line: str) -> bool:
     name = (match[1] or match[2]).lower()
     if match[1] and (re.fullmatch(r"@[\w.-]+/[\w.-]+", name) or re.match(r"(?:[a-z0-9-]+\.)+[a-z]+/\w", name)):
         return not name.startswith("@types/")
-    brought = _BROUGHT.search(line[: match.start()]) is not None
+    if name not in known:
+        return False
+    brought = _BROUGHT.search(line[max(match.start() - 40, 0) : match.start()]) is not None
     return (
         name in known
         and (brought or match[1] is not None)
@@ -169,7 +171,7 @@ def _added(scene: Scene, name: str) -> bool:
         for one in scene.plan.references
         if one.kind == "package"
     )
-    return other or _touches_manifest(scene) or any(_ADDS.search(line) for line in lines)
+    return other or any(_ADDS.search(line) for line in lines)
 
 
 def _touches_manifest(scene: Scene) -> bool:

@@ -120,10 +120,11 @@ def value(scene: Scene, rule: Rule) -> Iterator[tuple[int, str]]:
     noun = match["what"].lower()
     given = re.compile(r"`\s*([A-Za-z_][\w.-]*)\s*[:=]\s*(\w+)\s*`|^\s*([A-Za-z_][\w.-]*)\s*[:=]\s*(\w+)\s*$")
     for at, line in scene.reading.to_do:
-        near = " ".join(text for _, text in scene.reading.around(at)).lower()
-        for name, worth, key, set_to in given.findall(line) if noun in near else ():
+        for name, worth, key, set_to in given.findall(line):
             word = (worth or set_to).lower()
-            if word in _SWITCH and word != match["value"].lower() and not scene.known.mentions(name or key):
+            if word not in _SWITCH or word == match["value"].lower() or scene.known.mentions(name or key):
+                continue
+            if noun in " ".join(text for _, text in scene.reading.around(at)).lower():
                 yield at, f"{name or key}: {word}"
 
 
