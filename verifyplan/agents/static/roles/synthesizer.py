@@ -10,6 +10,7 @@ from verifyplan.agents.static.roles.panel.alone import judged_alone
 from verifyplan.agents.static.roles.scene import Scene
 from verifyplan.protocol.challenge import INACTIVE, SEVERITIES, UNSETTLED, Challenge, Status
 from verifyplan.protocol.plan_call import PanelResult, StatusChange, SynthesizerAnswer
+from verifyplan.protocol.vote import HELD
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.convergence import evaluate
 from verifyplan.rules.guards import MAX_ACTIVE, cap
@@ -58,11 +59,15 @@ def _refuted(scene: Scene, challenge: Challenge, result: PanelResult | None) -> 
     if result is None:
         why = judged_alone(scene, challenge)
         return f"{challenge.id} does not hold: {why}" if why else ""
-    if result.rule == "no-votes" or result.classification != "worker-unique":
+    counted = [vote for vote in result.votes if vote.verdict != "verification-error"]
+    against = [vote for vote in counted if vote.verdict == "disagree"]
+    countered = [vote for vote in against if vote.basis == "counter-evidence" and cites_location(vote.explanation)]
+    unheard = not counted or result.classification in HELD
+    if unheard or (len(against) < len(counted) and 2 * len(countered) <= len(counted)):
         return ""
-    said = [f"{vote.worker}: {vote.explanation}" for vote in result.votes if vote.verdict == "disagree"]
-    cited = [text for text in said if cites_location(text)] or said
-    return _cut(f"{challenge.id} does not hold, as all of the panel say. {' '.join(cited)}")
+    who = "all of the panel say" if len(against) == len(counted) else "most of the panel show"
+    cited = [f"{vote.worker}: {vote.explanation}" for vote in countered or against]
+    return _cut(f"{challenge.id} does not hold, as {who}. {' '.join(cited)}")
 
 
 def _standing(scene: Scene, challenge: Challenge, result: PanelResult | None) -> tuple[Status, str]:
@@ -73,7 +78,9 @@ def _standing(scene: Scene, challenge: Challenge, result: PanelResult | None) ->
     held = _held(result)
     if challenge.severity == "MINOR":
         return "DEFERRED", f"{challenge.id} is MINOR and can be dealt with on the way. {held}"
-    return "UNRESOLVED", f"{challenge.id} stands, and nothing in the plan or the repository settles it. {held}"
+    disputed = result is not None and result.classification == "contested"
+    why = "is disputed and not refuted" if disputed else "stands: nothing in the plan or the repository settles it"
+    return "UNRESOLVED", f"{challenge.id} {why}. {held}"
 
 
 def _by_person(scene: Scene, challenge: Challenge) -> str:

@@ -68,7 +68,8 @@ def wanted(command: str) -> list[tuple[str, str]]:
         case ["make", *rest]:
             if any(word in ("-C", "-f", "--directory", "--file") for word in rest):
                 return []
-            return [("make", word) for word in rest if _TARGET.fullmatch(word) and "=" not in word]
+            words = [word for before, word in zip(["", *rest], rest, strict=False) if before not in ("-j", "-l", "-f")]
+            return [("make", word) for word in words if _TARGET.fullmatch(word) and "=" not in word]
         case ["npm" | "pnpm" | "yarn", "run", name, *_] if _TARGET.fullmatch(name.replace(":", "-")):
             return [("npm", name)]
         case ["yarn" | "pnpm", name, *_] if name not in _NPM_OWN and _TARGET.fullmatch(name.replace(":", "-")):

@@ -66,9 +66,9 @@ def _made(case: Case, names: tuple[str, ...]) -> str:
 
 
 def _used(case: Case, names: tuple[str, ...]) -> str:
-    """A line of the repository that already counts on the name."""
-    last = re.split(r"[.:]+", names[0])[-1].removesuffix("()")
-    found = case.known.mentions(last)
+    """A line of the repository that already counts on the name; of a dotted one, on all of it."""
+    whole = names[0].removesuffix("()")
+    found = [hit for hit in case.known.mentions(re.split(r"[.:]+", whole)[-1]) if whole in hit.text]
     return (
         f"{cited(Place(found[0].path, found[0].line), '')} already uses it: {found[0].text.strip()[:80]}"
         if found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import PurePosixPath
 
 from verifyplan.agents.repository.records import Match
 from verifyplan.agents.static.outcome import Outcome
@@ -81,9 +82,13 @@ def _symbol(case: Case, names: tuple[str, ...]) -> Outcome:
     hits = case.tools.grep(_DEFINES.format(last), serves=case.item.finding_id)
     if hits.refused:
         return Outcome("undecided", f"Nothing was searched: {hits.refused}.")
-    if hits.matches:
+    owners = re.split(r"[.:]+", names[0])[:-1]
+    near = [hit for hit in hits.matches if not owners or PurePosixPath(hit.path).stem == owners[-1]]
+    if near:
+        return Outcome("refuted", f"{_at(near[0])} defines it: {near[0].text.strip()[:80]}")
+    if hits.matches:  # a name of that kind, and nothing tells that it is this owner's
         hit = hits.matches[0]
-        return Outcome("refuted", f"{_at(hit)} defines it: {hit.text.strip()[:80]}")
+        return Outcome("caveat", f"{_at(hit)} defines such a name, which need not be that of {owners[-1]}.")
     return Outcome("holds", f"A search of all lines for a definition of {names[0]} finds none.")
 
 
