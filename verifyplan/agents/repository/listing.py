@@ -47,7 +47,9 @@ def list_files(root: Path, plan: str = "") -> Listing:
     """
     listing = Listing()
     _add(root, _tracked(root, listing) or _walk(root, listing), listing)
-    for path in [path for path, entry in listing.files.items() if _quotes(root / path, entry.size, plan)]:
+    least = len(plan.encode(errors="replace"))
+    sizes = range(least - 4, least + 5 + plan.count("\n")) if plan else range(0)  # whatever the line ends
+    for path in [path for path, entry in listing.files.items() if _quotes(root / path, entry.size in sizes, plan)]:
         del listing.files[path]
         listing.skipped[path] = "the plan itself, or a run log"
     listing.files = {path: listing.files[path] for path in sorted(listing.files)}
@@ -95,11 +97,8 @@ def _add(root: Path, paths: Iterable[git.Tracked], listing: Listing) -> None:
             listing.skipped[path] = reason(error)
 
 
-def _quotes(path: Path, size: int, plan: str) -> bool:
-    """Whether a file is a run log, or holds the plan and nothing else, whatever its line ends."""
-    same_size = bool(plan) and abs(size - len(plan.encode(errors="replace"))) <= plan.count("\n") + len(
-        "\ufeff".encode()
-    )
+def _quotes(path: Path, same_size: bool, plan: str) -> bool:
+    """Whether a file is a run log, or holds the plan and nothing else; only a file of its size can."""
     if not same_size and path.suffix != ".jsonl":
         return False
     try:
