@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
 
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.charts import class_mix, rounds, transitions, truth_metrics, vote_matrix
+from verifyplan.charts import Figure, class_mix, rounds, transitions, truth_metrics, vote_matrix
+from verifyplan.charts.figure import spec, svg_text
+from verifyplan.protocol.score import DIMENSIONS
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 COUNTS = {"a": [24, 33, 12, 11], "b": [30, 15, 22, 13]}
@@ -110,6 +113,53 @@ def make_grid(n_findings: int = 12, n_workers: int = 4, n_rounds: int = 2) -> pd
     return pd.DataFrame(rows)
 
 
+def make_scores(plans, by="synthesizer", evidence="plan.md:3 says so") -> pd.DataFrame:
+    """The table `scores` from each plan's numbers, one a dimension of SPEC A10; None is refused."""
+    rows = [
+        {
+            "run_id": plan,
+            "by": by,
+            "dimension": dimension,
+            "score": score,
+            "evidence": None if score is None else evidence,
+            "refused": "evidence is blank" if score is None else None,
+            "disputed": False,
+        }
+        for plan, scores in plans.items()
+        for dimension, score in zip(DIMENSIONS, scores, strict=False)
+    ]
+    columns = ["run_id", "by", "dimension", "score", "evidence", "refused", "disputed"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class Picture:
+    """A figure as SVG: its marks by what they say, and where they stand."""
+
+    def __init__(self, figure: Figure) -> None:
+        self.root = ElementTree.fromstring(svg_text(spec(figure.chart), figure.description))
+        every = self.root.iter()
+        self.marks = [e for e in every if e.get("role") == "graphics-symbol" and e.tag != f"{SVG}g"]
+        self.labels = [mark.get("aria-label") for mark in self.marks]
+        self.titles = [mark.findtext(f"{SVG}title") for mark in self.marks]
+
+    @property
+    def texts(self) -> list[str]:
+        """What is written, outside titles."""
+        return [piece for e in self.root.iter() if e.tag in {f"{SVG}text", f"{SVG}tspan"} if (piece := _written(e))]
+
+    def saying(self, *parts: str) -> list[ElementTree.Element]:
+        """The marks whose description has these lines."""
+        return [m for m, label in zip(self.marks, self.labels, strict=True) if set(parts) <= set(label.split("\n"))]
+
+
+def _written(text: ElementTree.Element) -> str:
+    """An element's own text, that behind its title included."""
+    return (text.text or "") + "".join(child.tail or "" for child in text)
+
+
 class Seen(HTMLParser):
     """What a browser would make of a page or picture: its elements, their attributes, its text."""
 
@@ -170,6 +220,16 @@ def five():
         "rounds": rounds(make_queue()),
         "vote_matrix": vote_matrix(make_grid()),
     }
+
+
+@pytest.fixture
+def scores_of():
+    return make_scores
+
+
+@pytest.fixture
+def picture():
+    return Picture
 
 
 @pytest.fixture

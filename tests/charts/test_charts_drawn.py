@@ -78,7 +78,8 @@ def test_transitions_count_moves_and_mark_the_diagonal(comparison, seen):
     totals = {cell for cell in rows_of(figure, "before", "after", "n") if "all" in cell}
     assert {("all", "contested", 22), ("partial-consensus", "all", 33), ("all", "all", 80)} <= totals
     assert seen(figure).values("stroke-width").count("2") == 4  # the outlined diagonal
-    assert "12: partial-consensus under collaborative, contested under adversarial" in seen(figure).values("aria-label")
+    told = "From: partial-consensus under collaborative\nTo: contested under adversarial\nFindings: 12"
+    assert f"{told}\nMove: nearer to worker-unique" in seen(figure).values("aria-label")
 
 
 def test_transitions_do_not_depend_on_the_order_of_the_table(comparison, comparison_of):
@@ -200,7 +201,8 @@ def test_vote_matrix_shortens_in_labels_but_not_in_tooltips(grid_of, seen):
     names = [text for text in seen(figure).texts if text.startswith("F-")]
     assert names[0].startswith("F-001\N{EN SPACE}First line second line and on")
     assert all(len(name) < 60 and name.endswith("…") for name in names)
-    assert set(rows_of(figure, "summary", "explanation")) == {(story, story)}
+    whole = " ".join(story.split())
+    assert set(rows_of(figure, "summary", "explanation")) == {(whole, whole)}
 
 
 def test_vote_matrix_takes_missing_texts_and_classes(grid_of, seen):

@@ -52,6 +52,7 @@ def test_a_figure_shows_itself_as_named_inline_svg_with_a_caption(five, seen):
         root = [(name, value) for tag, name, value in page.attributes if tag == "svg"]
         assert ("role", "img") in root
         assert ("aria-label", figure.description) in root
+        assert ("figure", "aria-label", figure.chart.to_dict()["title"]["text"]) in page.attributes
         assert figure.caption in page.texts
         assert figure.chart.to_dict()["description"] == figure.description
         harmless(page, scripts=0)
@@ -146,7 +147,8 @@ def test_html_is_named_and_captioned_and_needs_no_network(comparison, seen, tmp_
     assert page.texts.count("How the findings are classed") == 2  # the page's title, and the picture's
     assert ("div", "aria-label", figure.description) in page.attributes
     assert figure.caption in page.texts
-    assert page.tags.count("title") == 1
+    assert page.tags[: page.tags.index("svg")].count("title") == 1  # those behind it are the marks'
+    assert ("figure", "aria-label", "How the findings are classed") in page.attributes
     assert page.tags.count("svg") == 1  # the picture is there before, and without, any script
     harmless(page, scripts=2)
 

@@ -1,22 +1,36 @@
 """WHAT IS SEEN: a theme and one file per chart; draws analysis results, computes nothing."""
 
+from verifyplan.charts.audit import audit
 from verifyplan.charts.challenge_pool import challenge_pool
 from verifyplan.charts.class_mix import class_mix
 from verifyplan.charts.coverage import coverage
 from verifyplan.charts.export import export
+from verifyplan.charts.export_set import export_set
 from verifyplan.charts.figure import Figure
+from verifyplan.charts.quality_scores import quality_scores
+from verifyplan.charts.rank_stability import rank_stability
 from verifyplan.charts.rounds import rounds
+from verifyplan.charts.score_distributions import score_distributions
+from verifyplan.charts.sensitivity import sensitivity
+from verifyplan.charts.timeline import timeline
 from verifyplan.charts.transitions import transitions
 from verifyplan.charts.truth_metrics import truth_metrics
 from verifyplan.charts.vote_matrix import vote_matrix
 
 __all__ = [
     "Figure",
+    "audit",
     "challenge_pool",
     "class_mix",
     "coverage",
     "export",
+    "export_set",
+    "quality_scores",
+    "rank_stability",
     "rounds",
+    "score_distributions",
+    "sensitivity",
+    "timeline",
     "transitions",
     "truth_metrics",
     "vote_matrix",

@@ -6,6 +6,7 @@ from verifyplan.analysis.comparison import Comparison
 from verifyplan.charts.labels import count, shortened
 
 SYNTHETIC = "Synthetic data: findings or votes were generated, not observed."
+INFORMS = "The score informs and never decides a verdict."
 INTERVALS = "95 % bootstrap intervals"
 
 

@@ -10,6 +10,7 @@ from verifyplan.charts.labels import count
 from verifyplan.charts.pool_bars import pool_bars
 from verifyplan.charts.tables import checked
 from verifyplan.charts.theme import STATE_COLORS
+from verifyplan.charts.unchecked import unchecked
 from verifyplan.errors import expect
 from verifyplan.protocol.challenge import SEVERITIES, UNSETTLED
 
@@ -35,14 +36,15 @@ def challenge_pool(pool: pd.DataFrame) -> Figure:
     rows = _rows(whole)
     if rows.empty:
         return empty(TITLE, "There is no challenge to draw.", whole)
-    return figure(
-        pool_bars(rows),
-        title=TITLE,
-        subtitle=subtitle(KEY, synthetic),
-        caption=_caption(rows, whole, synthetic=synthetic),
-        data=whole,
-        description=_description(rows),
-    )
+    with unchecked():
+        return figure(
+            pool_bars(rows),
+            title=TITLE,
+            subtitle=subtitle(KEY, synthetic),
+            caption=_caption(rows, whole, synthetic=synthetic),
+            data=whole,
+            description=_description(rows),
+        )
 
 
 def _rows(whole: pd.DataFrame) -> pd.DataFrame:

@@ -8,14 +8,23 @@ import pandas as pd
 from verifyplan.analysis.comparison import Comparison, expect_comparison
 from verifyplan.charts.captions import INTERVALS, intervals_are, readings, sentences, subtitle, synthetic_is
 from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.hover import hover, with_hover
 from verifyplan.charts.interval_rows import interval_rows, labelled, whisker
 from verifyplan.charts.labels import count
 from verifyplan.charts.tables import checked
 from verifyplan.charts.theme import class_colors
+from verifyplan.charts.unchecked import unchecked
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 COLUMNS = ("reading", "classification", "n", "share", "low", "high")
 TITLE = "How the findings are classed"
+FIELDS = {
+    "reading": "Reading",
+    "classification": "Class",
+    "n": "Findings",
+    "told_share": "Share",
+    "told_interval": "95 % interval",
+}
 
 
 def class_mix(comparison: Comparison) -> Figure:
@@ -27,30 +36,24 @@ def class_mix(comparison: Comparison) -> Figure:
     """
     expect_comparison(comparison)
     mix = checked(comparison.mix, COLUMNS, "comparison.mix").astype({"classification": str})
-    rows = labelled(mix)
+    rows = with_hover(labelled(mix), FIELDS)
     if rows.empty:
         return empty(TITLE, "There are no findings to class.", mix)
     line = f"{count(comparison.n_findings, 'finding')}; lines: {INTERVALS}"
-    return figure(
-        interval_rows(rows, [_bars(), whisker()], "classification", list(CLASSIFICATIONS), "Share of findings"),
-        title=TITLE,
-        subtitle=subtitle(line, comparison.synthetic),
-        caption=_caption(comparison, left_out=len(mix) - len(rows)),
-        data=mix,
-        description=_description(comparison, rows),
-    )
+    with unchecked():
+        return figure(
+            interval_rows(rows, [_bars(), whisker()], "classification", list(CLASSIFICATIONS), "Share of findings"),
+            title=TITLE,
+            subtitle=subtitle(line, comparison.synthetic),
+            caption=_caption(comparison, left_out=len(mix) - len(rows)),
+            data=mix,
+            description=_description(comparison, rows),
+        )
 
 
 def _bars() -> alt.Chart:
-    tooltip = [
-        alt.Tooltip("reading:N", title="Reading"),
-        alt.Tooltip("classification:N", title="Class"),
-        alt.Tooltip("n:Q", title="Findings"),
-        alt.Tooltip("told_share:N", title="Share"),
-        alt.Tooltip("told_interval:N", title="95 % interval"),
-    ]
     color = alt.Color("classification:N", scale=class_colors(), legend=None)
-    bars: alt.Chart = alt.Chart().mark_bar(height=15).encode(x="share:Q", color=color, tooltip=tooltip)
+    bars: alt.Chart = alt.Chart().mark_bar(height=15).encode(x="share:Q", color=color, **hover(FIELDS))
     return bars
 
 

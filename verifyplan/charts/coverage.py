@@ -9,6 +9,7 @@ from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, plain, short
 from verifyplan.charts.section_strip import section_strip
 from verifyplan.charts.tables import checked
+from verifyplan.charts.unchecked import unchecked
 from verifyplan.errors import InputError, Problem, expect
 from verifyplan.protocol.challenge import SEVERITIES
 
@@ -38,14 +39,15 @@ def coverage(table: pd.DataFrame, run_id: str | None = None) -> Figure:
         return empty(TITLE, "There is no section to draw.", one)
     rows = _rows(one)
     elsewhere = dict(table.attrs.get("elsewhere", {})).get(rows["run_id"].iloc[0], 0)
-    return figure(
-        section_strip(rows),
-        title=TITLE,
-        subtitle=subtitle(KEY, synthetic),
-        caption=_caption(rows, elsewhere, synthetic=synthetic),
-        data=one,
-        description=_description(rows),
-    )
+    with unchecked():
+        return figure(
+            section_strip(rows),
+            title=TITLE,
+            subtitle=subtitle(KEY, synthetic),
+            caption=_caption(rows, elsewhere, synthetic=synthetic),
+            data=one,
+            description=_description(rows),
+        )
 
 
 def _one_run(whole: pd.DataFrame, run_id: str | None) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from verifyplan.charts.figure import Figure, spec, svg_text
+from verifyplan.charts.figure import Figure, spec, svg_text, title_of
 from verifyplan.charts.theme import FONT, INK, PAPER
 from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.files import replacing
@@ -37,36 +37,35 @@ def export(figure_or_chart: Figure | alt.TopLevelMixin, path: str | Path) -> Pat
             Problem("export", message, "give what a function of verifyplan.charts returns, or an Altair chart")
         )
     target = Path(path)
-    render = _RENDERERS.get(target.suffix.lower())
-    if render is None:
+    suffix = target.suffix.lower()
+    if suffix not in _RENDERERS:
         message = f"there is no format for the suffix {target.suffix!r}"
         raise InputError(Problem(f"export to {target}", message, f"end the name in one of {one_of(_RENDERERS)}"))
-    data = render(_drawing(figure_or_chart))
+    data = rendered(figure_or_chart, suffix.removeprefix("."))
     with replacing(target) as temporary:
         temporary.write_bytes(data)
     return target
 
 
+def rendered(figure_or_chart: Figure | alt.TopLevelMixin, name: str) -> bytes:
+    """A figure or chart as the content of a file in one of `FORMATS`."""
+    return _RENDERERS[f".{name}"](_drawing(figure_or_chart))
+
+
 class _Drawing:
     """What a format needs of a figure or of a bare chart."""
 
-    def __init__(self, chart: alt.TopLevelMixin, caption: str, description: str | None) -> None:
-        self.spec = spec(chart)
+    def __init__(self, drawn: dict[str, Any], caption: str, description: str | None) -> None:
+        self.spec = drawn
         self.caption = caption
-        self.title = _title(self.spec)
+        self.title = title_of(self.spec)
         self.description = description or str(self.spec.get("description", self.title))
 
 
 def _drawing(shown: Figure | alt.TopLevelMixin) -> _Drawing:
     if isinstance(shown, Figure):
-        return _Drawing(shown.chart, shown.caption, shown.description)
-    return _Drawing(shown, "", None)
-
-
-def _title(chart: dict[str, Any]) -> str:
-    title = chart.get("title", "")
-    text = title.get("text", "") if isinstance(title, dict) else title
-    return " ".join(text) if isinstance(text, list) else str(text) or "Chart"
+        return _Drawing(spec(shown.chart), shown.caption, shown.description)
+    return _Drawing(dict(shown.to_dict()), "", None)
 
 
 def _png(drawing: _Drawing) -> bytes:
@@ -124,6 +123,9 @@ _RENDERERS: dict[str, Callable[[_Drawing], bytes]] = {
     ".json": _json,
 }
 
+FORMATS = tuple(suffix.removeprefix(".") for suffix in _RENDERERS)
+"""What figures can be written as."""
+
 _OPTIONS = '{actions: false, renderer: "svg", ast: true}'
 """No menu; and expressions are interpreted, which needs no right to make code out of text."""
 
@@ -143,7 +145,7 @@ figcaption {{{{ max-width: 52em; padding: 0 14px; }}}}
 <script>{{library}}</script>
 </head>
 <body>
-<figure>
+<figure aria-label="{{title}}">
 <div id="chart" role="img" aria-label="{{description}}">{{svg}}</div>
 <figcaption>{{caption}}</figcaption>
 </figure>

@@ -31,12 +31,13 @@ class Figure:
     description: str = field(repr=False)
 
     def _repr_html_(self) -> str:
-        """The figure as HTML: `<figure>` with the inline SVG and an escaped `<figcaption>`."""
-        svg = svg_text(spec(self.chart), self.description)
+        """The figure as HTML: a named `<figure>` with the inline SVG and an escaped `<figcaption>`."""
+        drawn = spec(self.chart)
+        svg, name = svg_text(drawn, self.description), html.escape(title_of(drawn))
         caption = html.escape(self.caption)
-        card = f"display:inline-block;max-width:100%;background:{PAPER};border-radius:6px;overflow:auto"
+        card = f"display:inline-block;max-width:100%;background:{PAPER};border-radius:6px;overflow:hidden"
         return (
-            f'<figure style="margin:0.5em 0"><div style="{card}">{svg}</div>'
+            f'<figure aria-label="{name}" style="margin:0.5em 0"><div style="{card}">{svg}</div>'
             f'<figcaption style="max-width:52em;margin-top:0.4em">{caption}</figcaption></figure>'
         )
 
@@ -65,18 +66,32 @@ def empty(title: str, message: str, data: pd.DataFrame) -> Figure:
 
 
 def spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
-    """The chart as a Vega-Lite specification."""
-    return dict(chart.to_dict())
+    """The chart as a Vega-Lite specification.
+
+    It is not checked against the schema, which would cost as much again as drawing: the parts of a chart are checked
+    when they are made, and the renderer refuses what it cannot read.
+    """
+    return dict(chart.to_dict(validate=False))
+
+
+def title_of(drawn: dict[str, Any]) -> str:
+    """The title that a specification has, on one line; "Chart" where it has none."""
+    title = drawn.get("title", "")
+    text = title.get("text", "") if isinstance(title, dict) else title
+    return " ".join(text) if isinstance(text, list) else str(text) or "Chart"
 
 
 def svg_text(chart: dict[str, Any], description: str) -> str:
-    """The specification drawn as SVG: an image with a name, and ids that clash with no other chart's.
+    """The specification drawn as SVG: a named image whose marks say what they are when pointed at, without scripts.
 
-    Ids carry a hash of the picture, for the renderer counts its ids from 0 again in every process.
+    Each mark that has a description gets it as its `<title>`, which browsers show; marks without one let the pointer
+    through to what is below them. The image stays one image to screen readers (role img): its name tells the whole,
+    and hundreds of marks without an order would be in the way. Ids carry a hash of the picture, for the renderer
+    counts its ids from 0 again in every process.
     """
     drawn: str = vl_convert.vegalite_to_svg(chart)
     mark = hashlib.sha256(drawn.encode()).hexdigest()[:10]
-    own = re.sub(r"<[^>]*>", lambda tag: _own_ids(tag[0], mark), drawn)
+    own = re.sub(r"<[^>]*>", lambda tag: _titled(_own_ids(tag[0], mark)), drawn)
     label = html.escape(description)
     named = f'<svg role="img" aria-label="{label}" style="max-width:100%;height:auto;display:block"'
     return named + own.removeprefix("<svg")
@@ -84,3 +99,18 @@ def svg_text(chart: dict[str, Any], description: str) -> str:
 
 def _own_ids(tag: str, mark: str) -> str:
     return re.sub(r'( id="|="url\(#|href="#)', rf"\g<1>v{mark}-", tag)
+
+
+_SILENT = re.compile(r'<g class="mark-[^"]*\brole-mark\b[^"]*" aria-hidden="true"')
+_NAMED = re.compile(r'<(?!g )(\w+) aria-label="([^"]*)" role="graphics-symbol"')
+
+
+def _titled(tag: str) -> str:
+    """The tag of a mark with its title behind it; the label is escaped already, and titles need no other escapes."""
+    if silent := _SILENT.match(tag):
+        return f'{silent[0]} pointer-events="none"{tag[silent.end() :]}'
+    found = _NAMED.match(tag)
+    if found is None:
+        return tag
+    title = f"<title>{found[2]}</title>"
+    return f"{tag[:-2]}>{title}</{found[1]}>" if tag.endswith("/>") else tag + title

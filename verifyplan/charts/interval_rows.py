@@ -53,7 +53,7 @@ def interval_rows(
 
 def whisker() -> alt.Chart:
     """The line from the interval's low to its high end."""
-    line: alt.Chart = alt.Chart().mark_rule(color=INK, strokeWidth=1.5).encode(x="low:Q", x2="high:Q")
+    line: alt.Chart = alt.Chart().mark_rule(color=INK, strokeWidth=1.5, aria=False).encode(x="low:Q", x2="high:Q")
     return line
 
 
@@ -65,8 +65,8 @@ def _shares(title: str) -> alt.X:
 
 def _columns() -> list[alt.Chart]:
     """Share, interval and n in columns beside the plot, aligned at their right edges."""
-    text = alt.Chart().mark_text(align="right", color=FAINT)
-    share = alt.Chart().mark_text(align="right", fontWeight="bold")
+    text = alt.Chart().mark_text(align="right", color=FAINT, aria=False)
+    share = alt.Chart().mark_text(align="right", fontWeight="bold", aria=False)
     return [
         share.encode(x=alt.value(PLOT + 48), text="told_share:N"),
         text.encode(x=alt.value(PLOT + 124), text="told_interval:N"),

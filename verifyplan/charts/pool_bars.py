@@ -5,6 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from verifyplan.charts.hover import hover, tooltip, with_hover
 from verifyplan.charts.tables import inline
 from verifyplan.charts.theme import FAINT, INK, PAPER, SIZE, STATE_COLORS, WIDTH, state_colors
 
@@ -16,6 +17,15 @@ LETTERS = 14
 """Pixels that a bar's part must have in height to carry its text, and that it must have across for each name."""
 NAMES = 5
 """Up to so many iterations, a part is named as well as counted."""
+FIELDS = {
+    "severity": "Severity",
+    "stage": "At the end of",
+    "state": "State",
+    "n": "Challenges",
+    "new": "New in the iteration",
+    "came": "Came from another state",
+    "went": "Left for another state",
+}
 DARK = ("UNRESOLVED", "DEFERRED", "overflow")
 """States whose colour is light, so that ink stands out from it."""
 
@@ -51,7 +61,7 @@ def _bars(part: pd.DataFrame, iterations: list[int], top: int, unit: float, seve
     below = alt.Axis(labelAngle=0, grid=False, ticks=False, domain=True)
     ticks = {"values": [top]} if top * unit < 3 * LETTERS else {"tickMinStep": 1, "tickCount": 4}
     up = alt.Axis(**ticks, format=",d", domain=False, ticks=False)
-    base = alt.Chart(inline(rows)).encode(x=alt.X("stage:N", scale=scale, axis=below, title=None))
+    base = alt.Chart(inline(with_hover(rows, FIELDS))).encode(x=alt.X("stage:N", scale=scale, axis=below, title=None))
     y = alt.Y("low:Q", scale=alt.Scale(domain=[0, top]), axis=up, title=None)
     layers = alt.LayerChart(layer=[_parts(base.encode(y=y)), _texts(base)])
     title = alt.Title(severity, fontSize=SIZE, offset=6, anchor="start")
@@ -67,15 +77,7 @@ def _parts(base: alt.Chart) -> alt.Chart:
         y2="high:Q",
         color=alt.Color("state:N", scale=state_colors(), legend=None),
         stroke=alt.when("datum.state === 'overflow'").then(alt.value(FAINT)).otherwise(alt.value(PAPER)),
-        tooltip=[
-            alt.Tooltip("severity:N", title="Severity"),
-            alt.Tooltip("stage:N", title="At the end of"),
-            alt.Tooltip("state:N", title="State"),
-            alt.Tooltip("n:Q", title="Challenges"),
-            alt.Tooltip("new:Q", title="New in the iteration"),
-            alt.Tooltip("came:Q", title="Came from another state"),
-            alt.Tooltip("went:Q", title="Left for another state"),
-        ],
+        **hover(FIELDS),
     )
     return bars
 
@@ -83,7 +85,7 @@ def _parts(base: alt.Chart) -> alt.Chart:
 def _texts(base: alt.Chart) -> alt.Chart:
     ink = alt.when("datum.ink").then(alt.value(INK)).otherwise(alt.value(PAPER))
     texts: alt.Chart = base.mark_text(fontSize=SIZE - 1, fontWeight="bold", aria=False).encode(
-        y="middle:Q", text="told:N", color=ink
+        y="middle:Q", text="told:N", color=ink, **tooltip(FIELDS)
     )
     return texts
 
@@ -99,5 +101,5 @@ def _key(rows: pd.DataFrame) -> alt.LayerChart:
         fill=alt.Fill("state:N", scale=state_colors(), legend=None),
         stroke=alt.when("datum.state === 'overflow'").then(alt.value(FAINT)).otherwise(alt.value("transparent")),
     )
-    name = base.mark_text(align="left", xOffset=20).encode(text="state:N")
+    name = base.mark_text(align="left", xOffset=20, aria=False).encode(text="state:N")
     return alt.LayerChart(layer=[swatch, name]).properties(height=18)

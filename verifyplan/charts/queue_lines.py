@@ -5,12 +5,20 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from verifyplan.charts.hover import hover, with_hover
 from verifyplan.charts.tables import inline
 from verifyplan.charts.theme import FAINT, INK, WIDTH, reading_colors, reading_dashes, reading_shapes
 
 HEIGHT = 220
 PLOT = WIDTH - 120
 """Pixels across of the plot; the rest is for the names at the ends of the lines."""
+FIELDS = {
+    "reading": "Reading",
+    "stage": "When",
+    "waiting": "Waiting",
+    "resolved": "Classed in the round",
+    "n_runs": "Runs",
+}
 NAME_GAP = 17
 """Pixels between two names, at least."""
 
@@ -21,6 +29,7 @@ def queue_lines(rows: pd.DataFrame) -> alt.VConcatChart:
     Reads `label, stage, waiting, told, told_resolved` and the texts of the tooltips, in the order of rounds.
     """
     labels = list(dict.fromkeys(rows.sort_index()["label"]))
+    rows = with_hover(rows, FIELDS)
     return alt.VConcatChart(vconcat=[_lines(rows, labels), _numbers(rows, labels)], spacing=8)
 
 
@@ -39,7 +48,7 @@ def _lines(rows: pd.DataFrame, labels: list[str]) -> alt.LayerChart:
         color=alt.Color("label:N", scale=reading_colors(labels), legend=None),
     )
     dash = alt.StrokeDash("label:N", scale=reading_dashes(labels), legend=None)
-    line = base.mark_line(strokeWidth=2.5).encode(strokeDash=dash)
+    line = base.mark_line(strokeWidth=2.5, aria=False).encode(strokeDash=dash)
     return alt.LayerChart(layer=[line, _points(base, labels), *_names(base, rows, labels, top)]).properties(
         width=PLOT, height=HEIGHT
     )
@@ -48,13 +57,7 @@ def _lines(rows: pd.DataFrame, labels: list[str]) -> alt.LayerChart:
 def _points(base: alt.Chart, labels: list[str]) -> alt.Chart:
     points: alt.Chart = base.mark_point(filled=True, size=110, opacity=1).encode(
         shape=alt.Shape("label:N", scale=reading_shapes(labels), legend=None),
-        tooltip=[
-            alt.Tooltip("reading:N", title="Reading"),
-            alt.Tooltip("stage:N", title="When"),
-            alt.Tooltip("waiting:Q", title="Waiting"),
-            alt.Tooltip("resolved:Q", title="Classed in the round"),
-            alt.Tooltip("n_runs:Q", title="Runs"),
-        ],
+        **hover(FIELDS),
     )
     return points
 
@@ -65,7 +68,9 @@ def _names(base: alt.Chart, rows: pd.DataFrame, labels: list[str], top: int) -> 
     symbol = ends.mark_point(filled=True, size=110, opacity=1, aria=False).encode(
         x=alt.value(PLOT + 10), shape=alt.Shape("label:N", scale=reading_shapes(labels), legend=None)
     )
-    name = ends.mark_text(align="left", limit=240).encode(x=alt.value(PLOT + 22), text="label:N", color=alt.value(INK))
+    name = ends.mark_text(align="left", limit=240, aria=False).encode(
+        x=alt.value(PLOT + 22), text="label:N", color=alt.value(INK)
+    )
     return [symbol, name]
 
 
@@ -83,6 +88,6 @@ def _numbers(rows: pd.DataFrame, labels: list[str]) -> alt.LayerChart:
     """The numbers under the rounds: how many wait, and how many the round took off the queue."""
     axis = alt.Axis(domain=False, ticks=False, grid=False, labelColor=FAINT)
     base = alt.Chart(inline(rows)).encode(x=_stage(rows, None), y=alt.Y("label:N", sort=labels, axis=axis, title=None))
-    waiting = base.mark_text(align="right", xOffset=2).encode(text="told:N")
-    resolved = base.mark_text(align="left", xOffset=7, color=FAINT).encode(text="told_resolved:N")
+    waiting = base.mark_text(align="right", xOffset=2, aria=False).encode(text="told:N")
+    resolved = base.mark_text(align="left", xOffset=7, color=FAINT, aria=False).encode(text="told_resolved:N")
     return alt.LayerChart(layer=[waiting, resolved]).properties(width=PLOT, height=alt.Step(20))

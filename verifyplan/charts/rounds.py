@@ -9,6 +9,7 @@ from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, plain, shortened
 from verifyplan.charts.queue_lines import queue_lines
 from verifyplan.charts.tables import checked
+from verifyplan.charts.unchecked import unchecked
 from verifyplan.errors import expect
 
 COLUMNS = ("reading", "round", "waiting", "resolved", "n_runs")
@@ -35,14 +36,15 @@ def rounds(queue: pd.DataFrame) -> Figure:
     if kept.empty:
         return empty(TITLE, "There is no round to draw.", whole)
     rows = _rows(kept)
-    return figure(
-        queue_lines(rows),
-        title=TITLE,
-        subtitle=subtitle(KEY, synthetic),
-        caption=_caption(rows, left_out=len(whole) - len(kept), synthetic=synthetic),
-        data=whole,
-        description=_description(rows),
-    )
+    with unchecked():
+        return figure(
+            queue_lines(rows),
+            title=TITLE,
+            subtitle=subtitle(KEY, synthetic),
+            caption=_caption(rows, left_out=len(whole) - len(kept), synthetic=synthetic),
+            data=whole,
+            description=_description(rows),
+        )
 
 
 def _rows(kept: pd.DataFrame) -> pd.DataFrame:

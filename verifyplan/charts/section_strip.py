@@ -5,6 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from verifyplan.charts.hover import hover, with_hover
 from verifyplan.charts.tables import inline
 from verifyplan.charts.theme import FAINT, INK, LINE, PAPER, SEVERITY_COLORS, SIZE, WIDTH
 
@@ -18,6 +19,7 @@ ROW, LEAST, MOST = 18, 220, 900
 """Pixels from name to name, and those of the whole strip, at least and, unless the names need more, at most."""
 LINES = 6
 """Pixels of one line of the plan, where that fits."""
+FIELDS = {"title": "Section", "where": "Where", "told": "Challenges", "worst_told": "Worst"}
 COLORS: dict[str, str] = {str(name): color for name, color in SEVERITY_COLORS.items()} | {"none": "#e4e7ea"}
 
 
@@ -30,6 +32,7 @@ def section_strip(rows: pd.DataFrame) -> alt.LayerChart:
     low, high = int(rows["first"].min()) - 1, int(rows["last"].max())
     placed = rows.assign(top=rows["first"] - 1, middle=(rows["first"] - 1 + rows["last"]) / 2)
     placed = placed.assign(place=_places(list(placed["middle"]), ROW * (high - low) / height, low, high))
+    placed = with_hover(placed.assign(worst_told=placed["worst"].replace("none", "")), FIELDS)
     base = alt.Chart(inline(placed))
     scale = alt.Scale(domain=[low, high], reverse=True, nice=False)
     numbers = NAME + LETTER * int(rows["name"].str.len().max()) + 20
@@ -58,12 +61,7 @@ def _blocks(base: alt.Chart, scale: alt.Scale) -> alt.Chart:
         y=alt.Y("top:Q", scale=scale, axis=axis, title="Line of the plan"),
         y2="last:Q",
         color=alt.Color("worst:N", scale=alt.Scale(domain=list(COLORS), range=list(COLORS.values())), legend=None),
-        tooltip=[
-            alt.Tooltip("title:N", title="Section"),
-            alt.Tooltip("where:N", title="Where"),
-            alt.Tooltip("told:N", title="Challenges"),
-            alt.Tooltip("worst:N", title="Worst"),
-        ],
+        **hover(FIELDS),
     )
     return blocks
 
@@ -79,8 +77,8 @@ def _texts(base: alt.Chart, numbers: int) -> list[alt.Chart]:
     """Names in ink, and what was challenged in bold; what was not, fainter. The counts begin at `numbers`."""
     bare = "datum.worst === 'none'"
     ink = alt.when(bare).then(alt.value(FAINT)).otherwise(alt.value(INK))
-    left = base.mark_text(align="left", baseline="middle", fontSize=SIZE)
-    bold = base.mark_text(align="left", baseline="middle", fontSize=SIZE, fontWeight="bold")
+    left = base.mark_text(align="left", baseline="middle", fontSize=SIZE, aria=False)
+    bold = base.mark_text(align="left", baseline="middle", fontSize=SIZE, fontWeight="bold", aria=False)
     challenged, rest = bold.transform_filter(f"!({bare})"), left.transform_filter(bare)
     return [
         left.encode(x=alt.value(NAME), y="place:Q", text="name:N", color=ink),

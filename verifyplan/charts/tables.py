@@ -24,3 +24,8 @@ def checked(table: pd.DataFrame, columns: Iterable[str], name: str) -> pd.DataFr
 def inline(table: pd.DataFrame) -> alt.InlineData:
     """The rows as a chart's own data; missing numbers become null. Any number of rows may be drawn."""
     return alt.InlineData(values=json.loads(table.to_json(orient="records")))
+
+
+def words(column: str) -> alt.Text:
+    """The encoding that writes a column's texts as they are."""
+    return alt.Text(field=column, type="nominal")

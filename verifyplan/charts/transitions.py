@@ -10,14 +10,17 @@ import pandas as pd
 from verifyplan.analysis.comparison import Comparison, expect_comparison
 from verifyplan.charts.captions import readings, sentences, subtitle, synthetic_is
 from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.hover import hover, tooltip, with_hover
 from verifyplan.charts.labels import count, percent, plain
 from verifyplan.charts.tables import inline
 from verifyplan.charts.theme import FAINT, INK, LINE, ORANGE, SIZE, SKY
+from verifyplan.charts.unchecked import unchecked
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 TITLE = "Where findings move"
 KEY = "Outlined: same class. Blue: nearer to full-consensus. Orange: nearer to worker-unique."
 SAME, NEARER, FARTHER = "same class", "nearer to full-consensus", "nearer to worker-unique"
+FIELDS = {"told_from": "From", "told_to": "To", "n": "Findings", "move": "Move"}
 TOTAL = "all"
 CELL_WIDTH, CELL_HEIGHT = 106, 46
 
@@ -33,14 +36,15 @@ def transitions(comparison: Comparison) -> Figure:
     cells = _cells(comparison.transitions)
     if not cells["n"].sum():
         return empty(TITLE, "There are no findings to follow.", comparison.transitions)
-    return figure(
-        _map(comparison, cells),
-        title=TITLE,
-        subtitle=subtitle(KEY, comparison.synthetic),
-        caption=_caption(comparison, cells),
-        data=comparison.transitions,
-        description=_description(comparison, cells),
-    )
+    with unchecked():
+        return figure(
+            _map(comparison, cells),
+            title=TITLE,
+            subtitle=subtitle(KEY, comparison.synthetic),
+            caption=_caption(comparison, cells),
+            data=comparison.transitions,
+            description=_description(comparison, cells),
+        )
 
 
 def _cells(counts: pd.DataFrame) -> pd.DataFrame:
@@ -67,12 +71,11 @@ def _map(comparison: Comparison, cells: pd.DataFrame) -> alt.LayerChart:
     base = alt.Chart(inline(_told(comparison, cells))).encode(
         x=alt.X("after:N", **_classes(b, orient="top", labelAngle=0)),
         y=alt.Y("before:N", **_classes(a)),
-        description="told:N",  # Vega-Lite's own would put the axes' titles, any text, into an expression
     )
     ink = alt.when("datum.n > 0").then(alt.value(INK)).otherwise(alt.value(FAINT))
-    number = base.mark_text(fontSize=SIZE + 3).encode(text=alt.Text("n:Q", format=",d"), color=ink)
-    totals = number.properties(data=inline(_told(comparison, _totals(cells)))).encode(color=alt.value(FAINT))
-    layers = alt.LayerChart(layer=[*_tiles(base, int(cells["n"].max())), number, totals])
+    number = base.mark_text(fontSize=SIZE + 3, aria=False).encode(text=alt.Text("n:Q", format=",d"), color=ink)
+    totals = number.properties(data=inline(_totals(cells))).encode(color=alt.value(FAINT))
+    layers = alt.LayerChart(layer=[*_tiles(base, int(cells["n"].max())), number.encode(**tooltip(FIELDS)), totals])
     steps = len(CLASSIFICATIONS) + 1
     return layers.properties(width=CELL_WIDTH * steps, height=CELL_HEIGHT * steps)
 
@@ -81,8 +84,7 @@ def _told(comparison: Comparison, cells: pd.DataFrame) -> pd.DataFrame:
     """The cells with their words for tooltips and for readers who hear them."""
     told_from = cells["before"] + " under " + plain(comparison.a)
     told_to = cells["after"] + " under " + plain(comparison.b)
-    told = cells["n"].map("{:,}: ".format) + told_from + ", " + told_to
-    return cells.assign(told_from=told_from, told_to=told_to, told=told)
+    return with_hover(cells.assign(told_from=told_from, told_to=told_to), FIELDS)
 
 
 def _classes(reading: str, **look: str | int) -> dict[str, Any]:
@@ -99,12 +101,7 @@ def _tiles(base: alt.Chart, most: int) -> list[alt.Chart]:
     tile = base.mark_rect(stroke=LINE, strokeWidth=1).encode(
         color=alt.Color("move:N", scale=moves, legend=None),
         fillOpacity=alt.FillOpacity("n:Q", scale=depth, legend=None),
-        tooltip=[
-            alt.Tooltip("told_from:N", title="From"),
-            alt.Tooltip("told_to:N", title="To"),
-            alt.Tooltip("n:Q", title="Findings"),
-            alt.Tooltip("move:N", title="Move"),
-        ],
+        **hover(FIELDS),
     )
     kept = base.transform_filter(f"datum.move === '{SAME}'")
     return [tile, kept.mark_rect(filled=False, stroke=INK, strokeWidth=2, aria=False)]

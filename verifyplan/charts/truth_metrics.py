@@ -8,14 +8,23 @@ import pandas as pd
 from verifyplan.analysis.comparison import Comparison, expect_comparison
 from verifyplan.charts.captions import INTERVALS, intervals_are, sentences, subtitle, synthetic_is
 from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.hover import hover, with_hover
 from verifyplan.charts.interval_rows import interval_rows, labelled, whisker
 from verifyplan.charts.labels import plain, short
 from verifyplan.charts.tables import checked
 from verifyplan.charts.theme import reading_colors, reading_shapes
+from verifyplan.charts.unchecked import unchecked
 from verifyplan.errors import InputError, Problem
 
 COLUMNS = ("reading", "metric", "value", "low", "high", "n")
 TITLE = "How well each reading finds what is true"
+FIELDS = {
+    "reading": "Reading",
+    "metric": "Metric",
+    "told_share": "Value",
+    "told_interval": "95 % interval",
+    "n": "Denominator",
+}
 METRICS = {
     "precision": "Precision ↑",
     "recall": "Recall ↑",
@@ -39,17 +48,19 @@ def truth_metrics(comparison: Comparison) -> Figure:
     truth = checked(comparison.truth, COLUMNS, "comparison.truth").astype({"metric": str})
     names = [METRICS.get(metric, short(metric, 24)) for metric in truth["metric"]]
     rows = labelled(truth.assign(name=names, metric=truth["metric"].map(plain), share=truth["value"]))
+    rows = with_hover(rows, FIELDS)
     if rows.empty:
         return empty(TITLE, "There is no metric whose denominator is above 0.", truth)
     order = list(dict.fromkeys([*METRICS.values(), *names]))
-    return figure(
-        interval_rows(rows, [whisker(), _dots(rows)], "name", order, "Value of the metric"),
-        title=TITLE,
-        subtitle=subtitle(f"↑ more is better, ↓ less is better; lines: {INTERVALS}", comparison.synthetic),
-        caption=_caption(comparison, truth),
-        data=truth,
-        description=_description(rows),
-    )
+    with unchecked():
+        return figure(
+            interval_rows(rows, [whisker(), _dots(rows)], "name", order, "Value of the metric"),
+            title=TITLE,
+            subtitle=subtitle(f"↑ more is better, ↓ less is better; lines: {INTERVALS}", comparison.synthetic),
+            caption=_caption(comparison, truth),
+            data=truth,
+            description=_description(rows),
+        )
 
 
 _NO_TRUTH = Problem(
@@ -68,13 +79,7 @@ def _dots(rows: pd.DataFrame) -> alt.Chart:
             x="share:Q",
             color=alt.Color("label:N", scale=reading_colors(labels), legend=None),
             shape=alt.Shape("label:N", scale=reading_shapes(labels), legend=None),
-            tooltip=[
-                alt.Tooltip("reading:N", title="Reading"),
-                alt.Tooltip("metric:N", title="Metric"),
-                alt.Tooltip("told_share:N", title="Value"),
-                alt.Tooltip("told_interval:N", title="95 % interval"),
-                alt.Tooltip("n:Q", title="Denominator"),
-            ],
+            **hover(FIELDS),
         )
     )
     return dots

@@ -9,6 +9,7 @@ from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, plain, short, shortened
 from verifyplan.charts.tables import checked
 from verifyplan.charts.theme import CLASS_COLORS, MARK_COLORS
+from verifyplan.charts.unchecked import unchecked
 from verifyplan.charts.vote_tiles import vote_tiles
 from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.protocol.vote import CLASSIFICATIONS
@@ -43,14 +44,15 @@ def vote_matrix(grid: pd.DataFrame) -> Figure:
         return empty(TITLE, "There are no votes to draw.", whole)
     ids = list(dict.fromkeys(map(str, whole["finding_id"])))
     rows = _rows(whole[whole["finding_id"].astype(str).isin(ids[:MOST])])
-    return figure(
-        vote_tiles(rows),
-        title=TITLE,
-        subtitle=subtitle("Blank: not asked in that round", synthetic),
-        caption=_caption(rows, n_findings=len(ids), synthetic=synthetic),
-        data=whole,
-        description=_description(rows),
-    )
+    with unchecked():
+        return figure(
+            vote_tiles(rows),
+            title=TITLE,
+            subtitle=subtitle("Blank: not asked in that round", synthetic),
+            caption=_caption(rows, n_findings=len(ids), synthetic=synthetic),
+            data=whole,
+            description=_description(rows),
+        )
 
 
 def _check_marks(grid: pd.DataFrame) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from verifyplan.charts.hover import hover, tooltip, with_hover
 from verifyplan.charts.tables import inline
 from verifyplan.charts.theme import (
     FAINT,
@@ -19,6 +20,16 @@ from verifyplan.charts.theme import (
 
 STEP = 22
 """Pixels from tile to tile."""
+FIELDS = {
+    "finding_id": "Finding",
+    "summary": "Summary",
+    "worker": "Worker",
+    "round": "Round",
+    "mark": "Vote",
+    "explanation": "Explanation",
+    "classification": "Class",
+}
+NAMED = {"finding_id": "Finding", "summary": "Summary", "classification": "Class"}
 DISCOVERED, AGREE = "datum.mark === 'discovered'", "datum.mark === 'agree'"
 
 
@@ -27,7 +38,7 @@ def vote_tiles(rows: pd.DataFrame) -> alt.VConcatChart:
 
     Reads `finding, voter, mark, round, classification` and the texts of the tooltips, in the order drawn.
     """
-    lettered = rows.assign(letter=rows["mark"].map(MARK_LETTERS.__getitem__))
+    lettered = with_hover(rows.assign(letter=rows["mark"].map(MARK_LETTERS.__getitem__)), FIELDS)
     panels = [_panel(lettered, number) for number in sorted(set(rows["round"]))]
     row = alt.HConcatChart(hconcat=[_names(rows), *panels, _classes(rows)], spacing=18)
     own = alt.Resolve(scale={"color": "independent", "fill": "independent"})  # votes and classes differ in colours
@@ -41,9 +52,9 @@ def _finding(rows: pd.DataFrame) -> alt.Y:
 
 def _names(rows: pd.DataFrame) -> alt.Chart:
     """The findings' names, as wide as they are."""
-    findings = rows.drop_duplicates("finding")[["finding"]]
+    findings = with_hover(rows.drop_duplicates("finding")[["finding", *NAMED]], NAMED)
     base = alt.Chart(inline(findings), width=1, height=STEP * len(findings))
-    names: alt.Chart = base.mark_text(align="left", x=0, limit=400).encode(y=_finding(rows), text="finding:N")
+    names: alt.Chart = base.mark_text(align="left", x=0).encode(y=_finding(rows), text="finding:N", **hover(NAMED))
     return names
 
 
@@ -55,7 +66,7 @@ def _panel(rows: pd.DataFrame, number: int) -> alt.LayerChart:
     base = alt.Chart(inline(rows[rows["round"] == number])).encode(
         x=alt.X("voter:N", scale=scale, axis=axis, title=None), y=_finding(rows)
     )
-    layers = alt.LayerChart(layer=[_tiles(base), _letters(base)])
+    layers = alt.LayerChart(layer=[_tiles(base), _letters(base).encode(**tooltip(FIELDS))])
     title = alt.Title(f"Round {number}" if number else "Found by", fontSize=SIZE, offset=6)
     height = STEP * rows["finding"].nunique()
     return layers.properties(title=title, width=STEP * len(workers), height=height)
@@ -65,15 +76,7 @@ def _tiles(base: alt.Chart) -> alt.Chart:
     tiles: alt.Chart = base.mark_rect(strokeWidth=1).encode(
         color=alt.Color("mark:N", scale=mark_colors(), legend=None),
         stroke=alt.when(DISCOVERED).then(alt.value(FAINT)).otherwise(alt.value("transparent")),
-        tooltip=[
-            alt.Tooltip("finding_id:N", title="Finding"),
-            alt.Tooltip("summary:N", title="Summary"),
-            alt.Tooltip("worker:N", title="Worker"),
-            alt.Tooltip("round:O", title="Round"),
-            alt.Tooltip("mark:N", title="Vote"),
-            alt.Tooltip("explanation:N", title="Explanation"),
-            alt.Tooltip("classification:N", title="Class"),
-        ],
+        **hover(FIELDS),
     )
     return tiles
 
@@ -93,7 +96,7 @@ def _classes(rows: pd.DataFrame) -> alt.LayerChart:
     swatch = base.mark_square(size=110, opacity=1, aria=False).encode(
         x=alt.value(6), color=alt.Color("classification:N", scale=class_colors(), legend=None)
     )
-    name = base.mark_text(align="left").encode(x=alt.value(18), text="classification:N")
+    name = base.mark_text(align="left", aria=False).encode(x=alt.value(18), text="classification:N")
     title = alt.Title("Class", fontSize=SIZE, offset=6)
     layers = alt.LayerChart(layer=[swatch, name])
     return layers.properties(title=title, width=1, height=STEP * len(findings))
@@ -109,7 +112,7 @@ def _key(rows: pd.DataFrame) -> alt.LayerChart:
         fill=alt.Fill("mark:N", scale=mark_colors(), legend=None),
         stroke=alt.when(DISCOVERED).then(alt.value(FAINT)).otherwise(alt.value("transparent")),
     )
-    name = base.mark_text(align="left", xOffset=24).encode(text="mark:N")
+    name = base.mark_text(align="left", xOffset=24, aria=False).encode(text="mark:N")
     return alt.LayerChart(layer=[tile, _letters(base, right=9), name]).properties(height=18)
 
 

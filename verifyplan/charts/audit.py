@@ -1,0 +1,171 @@
+"""Where the synthesizer and the challenger score a plan differently: the challenger's audit."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from verifyplan.charts.captions import INFORMS, sentences, subtitle, synthetic_is
+from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.hover import hover, with_hover
+from verifyplan.charts.labels import count
+from verifyplan.charts.pixels import x_at, x_of
+from verifyplan.charts.score_panels import panels, place, width_of
+from verifyplan.charts.score_rows import PLANS, dimension_names, every_cell, read_scores
+from verifyplan.charts.tables import words
+from verifyplan.charts.theme import BLUE, FAINT, GREY, INK, PAPER, SIZE, VERMILLION
+from verifyplan.charts.unchecked import unchecked
+from verifyplan.frames.runset import RunSet
+
+TITLE = "Where the audit differs"
+KEY = "Filled: the synthesizer; open: the challenger; red: 2 or more apart, counted above; right: points apart in all"
+FIELDS = {
+    "run_id": "Plan",
+    "whole": "Dimension",
+    "told_own": "Synthesizer",
+    "own_evidence": "Synthesizer's evidence",
+    "told_audit": "Challenger",
+    "audit_evidence": "Challenger's evidence",
+    "word": "Difference",
+}
+DRAWN = ["plan", "own_x", "audit_x", "color", "kind", "paired", "first", "total", *FIELDS, "hover"]
+SAME, NEAR, DISPUTED = "the same score", "differs by 1", "disputed"
+UNSCORED, UNAUDITED = "no score", "not audited"
+
+
+def audit(scores: pd.DataFrame | RunSet) -> Figure:
+    """Two scores of each plan and dimension, joined by a line: the synthesizer's, and the challenger's audit of it.
+
+    Reads `run_id, by, dimension, score, evidence, refused, disputed`, the scores of a RunSet, or the RunSet. A
+    difference of 2 or more is disputed; both scores stand, and neither wins (SPEC A10). Plans stand in the order of how
+    far the two are apart in all, ties by name; 40 are drawn at most. Plans without an audit are not drawn, and the
+    caption says how many; a single dimension without one is said in its place. The score informs and never decides a
+    verdict. `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing or a score is no
+    whole number from 1 to 10.
+
+    >>> scores = pd.DataFrame({"run_id": "p", "by": ["synthesizer", "challenger"], "dimension": "tone",
+    ...     "score": [9, 6], "evidence": "p.md:3", "refused": None, "disputed": True})
+    >>> audit(scores).description
+    'Two scores each of 1 plan, by synthesizer and challenger. p: tone 9 and 6, disputed.'
+    """
+    table, synthetic = read_scores(scores)
+    both = _pairs(table)
+    audited = [plan for plan, part in both.groupby("run_id", sort=True) if part["gap"].notna().any()]
+    without = both["run_id"].nunique() - len(audited)
+    if not audited:
+        told = f"There is no audit to draw ({count(without, 'plan')} without one)."
+        return empty(TITLE, told if without else "There is no score to draw.", table)
+    totals = both[both["run_id"].isin(audited)].groupby("run_id", sort=True)["gap"].sum()
+    totals = totals.sort_values(ascending=False, kind="stable")
+    rows = _rows(both, totals)
+    whole = both[both["run_id"].isin(audited)]
+    with unchecked():
+        return figure(
+            _drawn(rows, _notes(whole, rows)),
+            title=TITLE,
+            subtitle=subtitle(KEY, synthetic),
+            caption=sentences(_caption(whole, totals, without), INFORMS, synthetic_is(synthetic)),
+            data=table,
+            description=_description(rows),
+        )
+
+
+def _pairs(table: pd.DataFrame) -> pd.DataFrame:
+    """A row for each plan and dimension, with both scores, both pieces of evidence, and how far they are apart."""
+    keys, texts = ["run_id", "dimension"], ["score", "evidence"]
+    own, other = (table.loc[table["by"] == by, keys + texts] for by in ("synthesizer", "challenger"))
+    both = own.merge(other, on=keys, how="outer", suffixes=("_own", "_audit"))
+    order = list(dimension_names(table["dimension"]))
+    both = both.sort_values("dimension", key=lambda names: names.map(order.index), kind="stable", ignore_index=True)
+    gap = (both["score_own"] - both["score_audit"]).abs()
+    kind = pd.Series(NEAR, both.index).mask(gap == 0, SAME).mask(gap >= 2, DISPUTED)
+    kind = kind.mask(both["score_audit"].isna(), UNAUDITED).mask(both["score_own"].isna(), UNSCORED)
+    return both.assign(gap=gap, kind=kind)
+
+
+def _rows(both: pd.DataFrame, totals: pd.Series[float]) -> pd.DataFrame:
+    cells = every_cell(both, totals.index[:PLANS])
+    kind = cells["kind"].fillna(UNSCORED)
+    points = cells["gap"].map("{:.0f}".format)
+    apart = kind.isin([NEAR, DISPUTED])
+    middle = place(cells.assign(score=5.5))
+    rows = cells.assign(
+        kind=kind,
+        word=("disputed: " + points + " apart").where(kind == DISPUTED, kind),
+        told_own=cells["score_own"].map("{:.0f}".format).where(cells["score_own"].notna(), "none"),
+        told_audit=cells["score_audit"].map("{:.0f}".format).where(cells["score_audit"].notna(), "none"),
+        own_evidence=cells["evidence_own"],
+        audit_evidence=cells["evidence_audit"],
+        own_x=place(cells, "score_own").fillna(middle),
+        audit_x=place(cells, "score_audit").fillna(middle),
+        color=pd.Series(GREY, cells.index).mask(kind == DISPUTED, VERMILLION).where(apart, BLUE),
+        paired=cells["gap"].notna(),
+        first=~cells["run_id"].duplicated(),
+        total=cells["run_id"].map(totals).map("{:.0f}".format),
+    )
+    return with_hover(rows, FIELDS)
+
+
+def _notes(whole: pd.DataFrame, rows: pd.DataFrame) -> dict[str, str]:
+    """Under each dimension's name: how many of all plans are disputed there."""
+    disputed = whole[whole["kind"] == DISPUTED].groupby("dimension").size()
+    audited = whole[whole["gap"].notna()].groupby("dimension").size()
+    names = rows.drop_duplicates("name").set_index("name")["dimension"]
+    return {str(name): f"{disputed.get(key, 0):,} of {audited.get(key, 0):,}" for name, key in names.items()}
+
+
+def _drawn(rows: pd.DataFrame, notes: dict[str, str]) -> alt.LayerChart:
+    """Lines between the scores, the challenger's open dot, the synthesizer's filled one, and the sums at the right."""
+    base = alt.Chart().encode(x=x_of("own_x"))
+    both, absent = base.transform_filter("datum.paired"), base.transform_filter("!datum.paired")
+    color = alt.Color(field="color", type="nominal", scale=None)
+    line = both.mark_rule(strokeWidth=3, aria=False).encode(x2=alt.X2(field="audit_x"), color=color)
+    other = both.mark_point(size=110, fill=PAPER, stroke=INK, strokeWidth=1.5, opacity=1)
+    own = both.mark_circle(size=46, color=BLUE, opacity=1)
+    missing = absent.mark_text(fontSize=SIZE - 1, color=FAINT)
+    sums = alt.Chart().transform_filter("datum.first").mark_text(align="right", fontWeight="bold", aria=False)
+    marks = [
+        line,
+        other.encode(x=x_of("audit_x"), **hover(FIELDS)),
+        own.encode(**hover(FIELDS)),
+        missing.encode(text=words("kind"), **hover(FIELDS)),
+        sums.encode(x=x_at(width_of(rows) + 40), text=words("total")),
+    ]
+    columns = list(dict.fromkeys(["name", *DRAWN]))
+    return panels(rows[columns], marks, notes)
+
+
+def _caption(whole: pd.DataFrame, totals: pd.Series[float], without: int) -> str:
+    counts = whole["kind"].value_counts()
+    absent = sum(int(counts.get(kind, 0)) for kind in (UNSCORED, UNAUDITED))
+    n = int(counts.sum()) - absent
+    told = [f"{counts.get(kind, 0):,}" for kind in (SAME, NEAR, DISPUTED)]
+    rest = len(totals) - PLANS
+    return sentences(
+        f"Scores of {count(len(totals), 'plan')} by the synthesizer (filled) and by the challenger's audit (open);"
+        f" n = {count(n, 'pair')} of scores: {told[0]} the same, {told[1]} apart by 1, {told[2]} by 2 or more"
+        " (disputed). Below each dimension: how many plans are disputed there. At the right: how many points the two"
+        " are apart in all, which orders the plans.",
+        f"The first {PLANS} of them are drawn; {rest:,} are left out, {totals.iloc[PLANS]:.0f} points apart or less."
+        if rest > 0
+        else "",
+        f"Not drawn, for none of their scores was audited: {count(without, 'plan')}." if without else "",
+        f"Without one of the two scores: {count(absent, 'cell')}." if absent else "",
+        "Both scores stand, and neither wins. Single judgements, so without intervals.",
+    )
+
+
+def _description(rows: pd.DataFrame) -> str:
+    told = (
+        rows["name"]
+        + " "
+        + rows["told_own"]
+        + " and "
+        + rows["told_audit"]
+        + rows["kind"].map({DISPUTED: ", disputed"}).fillna("")
+    )
+    apart = rows["kind"] != SAME
+    lines = told[apart].groupby(rows["plan"], sort=False).agg("; ".join)
+    plans = list(dict.fromkeys(rows["plan"]))
+    each = [f"{plan}: {lines.get(plan, 'the same scores')}" for plan in plans]
+    return f"Two scores each of {count(len(plans), 'plan')}, by synthesizer and challenger. {'. '.join(each)}."
