@@ -209,3 +209,32 @@ def test_votes_of_judges_are_explained_without_a_detour(tmp_path):
     (tmp_path / "votes.csv").write_text("claim,judge,says\nc1,a,agree\nc1,b,disagree\n")
     done = verifyplan("explain", tmp_path / "votes.csv", "c1", "--columns", "item=claim,worker=judge,verdict=says")
     assert "c1 in run votes, read as collaborative (its mode is not recorded): contested" in done.stdout
+
+
+PLAN = """# Rename a function
+
+Goal: change `m.py`.
+
+1. Change `f` in `m.py`
+2. Run `pytest -q`
+3. Read the log
+4. Tell the team
+"""
+
+
+def test_verify_takes_a_weights_file_and_tells_what_is_wrong_with_one(code):
+    (code / "PLAN.md").write_text(PLAN)
+    zeros = dict.fromkeys(vp.rules.scoring.WEIGHTS, "0")
+    for name, total in (("good", "1.0"), ("bad", "0.9")):
+        content = {"version": 1, "weights": zeros | {"risk_coverage": total}}
+        (code / f"{name}.json").write_text(json.dumps(content))
+    refused = verifyplan("verify", "PLAN.md", "--weights", "bad.json", cwd=code)
+    assert refused.returncode == 2
+    assert "Error: bad.json: weights: sum to 0.9. Fix: make them sum to exactly 1." in refused.stderr
+    assert not (code / "runs").exists()
+    done = verifyplan("verify", "PLAN.md", "--weights", "good.json", cwd=code)
+    assert done.returncode == 0, done.stderr
+    [log] = (code / "runs").glob("*.jsonl")
+    assert vp.read_run(log).started.plan.settings.weights == zeros | {"risk_coverage": "1.0"}
+    scores = vp.load(log).scores
+    assert scores.groupby("dimension", observed=True)["weight"].first().to_dict()["risk_coverage"] == 1.0

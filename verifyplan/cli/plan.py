@@ -69,6 +69,9 @@ def verify(
     panel: Annotated[bool, typer.Option(help="Whether a panel votes on the challenges.")] = True,
     panel_mode: Annotated[ModeName, typer.Option(help="How the panel is asked.")] = ModeName.adversarial,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens that end the run.")] = None,
+    weights: Annotated[
+        Path | None, typer.Option(help="A weights file for the score, which informs and never decides the verdict.")
+    ] = None,
     log_dir: Annotated[Path, typer.Option(help="The folder of the run log.")] = Path("runs"),
     report: Report = None,
     exit_code: ExitCode = False,
@@ -82,6 +85,7 @@ def verify(
     verifyplan verify PLAN.md --repo .
     verifyplan verify PLAN.md --repo ../service --report report.html --exit-code
     verifyplan verify PLAN.md --on-blocked pause
+    verifyplan verify PLAN.md --weights weights.json
     """
     _check_report(report)
     run = vp.verify(
@@ -94,6 +98,7 @@ def verify(
         max_iterations=max_iterations,
         panel=PanelSettings(mode=panel_mode.value) if panel else None,
         max_tokens=max_tokens,
+        weights=weights,
         log_dir=log_dir,
     )
     _finish(run, report, exit_code)

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from acting import TRIVIAL, USAGE, Acting
-from planning import PLAN, challenge, script
+from planning import PLAN, challenge, scores, script
 
 import verifyplan as vp
 from verifyplan.agents.scripted import ScriptedBackend
+from verifyplan.analysis.weights.file import save
 from verifyplan.documents.plan import parse_plan
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.protocol.call import Reply
@@ -195,6 +196,30 @@ def test_weights_may_be_decimals_or_their_texts(plan):
     weights = dict.fromkeys(DIMENSIONS, Decimal(0)) | {"risk_coverage": "0.5", "unknowns_coverage": Decimal("0.5")}
     run = vp.verify(plan, backend=ScriptedBackend({}, silent=True), weights=weights, log_dir=None)
     assert run.started.plan.settings.weights["unknowns_coverage"] == "0.5"
+
+
+def test_weights_may_be_a_weights_file(plan, tmp_path):
+    given = dict.fromkeys(DIMENSIONS, "0") | {"risk_coverage": "0.50", "unknowns_coverage": "0.5"}
+    path = save(given, tmp_path / "weights.json")
+    for named in (path, str(path)):
+        run = vp.verify(plan, backend=ScriptedBackend({}, silent=True), weights=named, log_dir=None)
+        assert run.started.plan.settings.weights == given
+    scored = {"i1/score": scores(7, risk_coverage=3)}
+    run = vp.verify(plan, backend=ScriptedBackend(scored, silent=True), weights=path, log_dir=None)
+    assert run.score == 5
+    assert vp.verify(plan, backend=ScriptedBackend(scored, silent=True), log_dir=None).verdict == run.verdict
+
+
+def test_what_is_wrong_with_a_weights_file_is_told_beside_all_else(plan, tmp_path):
+    path = tmp_path / "weights.json"
+    path.write_text('{"version": 2, "weights": {"risk_coverage": 0.5}}')
+    found = problems(plan, weights=path, policy="strict")
+    assert found["policy"].startswith("'strict' does not fit")
+    assert found[f"{path}: version"] == "2 is unknown"
+    assert found[f"{path}: weights.risk_coverage"] == "0.5 is no text"
+    assert found[f"{path}: weights.unknowns_coverage"] == "is missing"
+    assert problems(plan, weights=tmp_path / "none.json") == {str(tmp_path / "none.json"): "does not exist"}
+    assert problems(plan, weights=tmp_path) == {str(tmp_path): "is a folder"}
 
 
 # ---- in a shell

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from verifyplan.agents.base import Backend
+from verifyplan.analysis.weights.file import load, text_of
 from verifyplan.documents.plan import Plan, read_plan
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
 from verifyplan.loops.plan.pauses import writable
@@ -48,11 +49,10 @@ def checked(
             problems.extend(error.problems)
             return None
 
-    weights = given["weights"]
     attempt(lambda: _check_blocked(given["on_blocked"]))
-    attempt(lambda: _check_weights(weights))
+    weights = attempt(lambda: _weights(given["weights"]))
     asked = dict(given) | {"on_blocked": given["on_blocked"] if given["on_blocked"] in BY_WORD else "ask"}
-    asked["weights"] = {str(k): str(v) for k, v in weights.items()} if isinstance(weights, Mapping) else None
+    asked["weights"] = weights
     panel = attempt(lambda: _panel(given["panel"]))
     settings = attempt(lambda: settings_of(**asked | {"panel": panel}))
     read = attempt(lambda: _plan(plan))
@@ -102,13 +102,18 @@ def _check_blocked(value: object) -> None:
         raise SettingsError(Problem("on_blocked", f"{value!r} is unknown", fix))
 
 
-def _check_weights(weights: object) -> None:
+def _weights(weights: object) -> dict[str, str] | None:
+    """Weights as the log has them, from a mapping or a weights file; InputError listing all that is wrong."""
     if weights is None:
-        return
+        return None
+    if isinstance(weights, str | Path):
+        return {name: text_of(weight) for name, weight in load(weights).items()}
     if not isinstance(weights, Mapping):
-        fix = "give a mapping of the six dimensions to decimals"
+        fix = "give a mapping of the six dimensions to decimals, or a weights file"
         raise SettingsError(Problem("weights", f"are a {type(weights).__name__}, not a mapping", fix))
-    check_weights({str(name): weight for name, weight in weights.items()})
+    given = {str(name): weight for name, weight in weights.items()}
+    check_weights(given)
+    return {name: str(weight) for name, weight in given.items()}
 
 
 def _panel(panel: object) -> PanelSettings | None:

@@ -53,7 +53,7 @@ def verify(
     team: TeamMode | None = None,
     threshold: int = THRESHOLD,
     max_iterations: int = 3,
-    weights: Mapping[str, Decimal | str] | None = None,
+    weights: Mapping[str, Decimal | str] | str | Path | None = None,
     timeout: float | None = 600.0,
     max_tokens: int | None = None,
     log_dir: str | Path | None = "runs",
@@ -76,7 +76,8 @@ def verify(
         team: `"base"` or `"scaled"`; None lets the plan's complexity decide.
         threshold: the complexity, 0-16, from which on the team is scaled.
         max_iterations: the last iteration, at which the counts give a verdict.
-        weights: of the six dimensions of the score, decimals that sum to exactly 1.
+        weights: of the six dimensions of the score, decimals that sum to exactly 1, or the path of a weights file
+            (`weights.save`). The score informs and never decides the verdict.
         timeout: seconds that one call may take; None waits for ever.
         max_tokens: tokens, in and out, after which no call is made and the run ends without a verdict.
         log_dir: the folder of the run log; None writes none, and such a run cannot be resumed.

@@ -1,0 +1,175 @@
+"""The weights file: what is saved is loaded, digit by digit; every damage is told in words, all at once."""
+
+from __future__ import annotations
+
+import json
+import os
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verifyplan.analysis import weights
+from verifyplan.errors import InputError, SettingsError
+from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.rules.scoring import WEIGHTS, check_weights
+
+TEXTS = {name: str(weight) for name, weight in WEIGHTS.items()}
+
+
+def written(tmp_path, content):
+    path = tmp_path / "w.json"
+    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    return path
+
+
+def problems(path):
+    with pytest.raises(InputError, match="Fix: ") as raised:
+        weights.load(path)
+    prefix = f"{path}: "
+    return {one.place.removeprefix(prefix): one.message for one in raised.value.problems}
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=6, max_size=6).filter(sum), st.integers(1, 9))
+def test_what_is_saved_is_loaded_and_saved_again_unchanged(tmp_path_factory, parts, places):
+    folder = tmp_path_factory.mktemp("weights")
+    exact = {name: Fraction(part, sum(parts)) for name, part in zip(DIMENSIONS, parts, strict=True)}
+    given = weights.to_decimals(exact, places)
+    path = weights.save(given, folder / "one.json")
+    found = weights.load(path)
+    assert found == given
+    assert list(map(str, check_weights(found).values())) == list(map(str, map(Fraction, given.values())))
+    assert weights.save(found, folder / "two.json").read_bytes() == path.read_bytes()
+    assert sorted(one.name for one in folder.iterdir()) == ["one.json", "two.json"]
+
+
+def test_the_file_is_as_documented(tmp_path):
+    path = weights.save(dict(reversed(TEXTS.items())) | {"risk_coverage": "0.200"}, tmp_path / "new" / "w.json")
+    assert json.loads(path.read_text()) == {"version": 1, "weights": TEXTS | {"risk_coverage": "0.200"}}
+    assert list(json.loads(path.read_text())["weights"]) == list(DIMENSIONS)
+    assert path.read_text().endswith("}\n")
+    assert str(weights.load(path)["risk_coverage"]) == "0.200"
+
+
+def test_decimals_are_never_written_with_an_exponent(tmp_path):
+    small = dict.fromkeys(DIMENSIONS, Decimal(0)) | {"risk_coverage": Decimal("1E-20")}
+    small["constraint_alignment"] = Decimal("0." + "9" * 20)
+    text = weights.save(small, tmp_path / "w.json").read_text()
+    assert '"risk_coverage": "0.00000000000000000001"' in text
+    assert weights.load(tmp_path / "w.json") == small
+
+
+def test_a_sum_that_is_wrong_in_the_40th_digit_is_wrong(tmp_path):
+    near = TEXTS | {"risk_coverage": "0.2" + "0" * 39 + "1"}
+    found = problems(written(tmp_path, {"version": 1, "weights": near}))
+    assert found == {"weights": f"sum to 1.00{'0' * 38}1"}
+
+
+def test_a_byte_order_mark_is_no_harm(tmp_path):
+    path = written(tmp_path, b"\xef\xbb\xbf" + json.dumps({"weights": TEXTS, "version": 1}).encode())
+    assert weights.load(path) == WEIGHTS
+
+
+@pytest.mark.parametrize(
+    ("content", "place", "message"),
+    [
+        ({"weights": TEXTS}, "version", "is missing"),
+        ({"version": 2, "weights": TEXTS}, "version", "2 is unknown"),
+        ({"version": True, "weights": TEXTS}, "version", "True is unknown"),
+        ({"version": 1.0, "weights": TEXTS}, "version", "1.0 is unknown"),
+        ({"version": "1", "weights": TEXTS}, "version", "'1' is unknown"),
+        ({"version": 1}, "weights", "are missing"),
+        ({"version": 1, "weights": [0.25]}, "weights", "are [0.25], not an object"),
+        ({"version": 1, "weights": TEXTS, "Weights": {}}, "'Weights'", "is unknown (did you mean 'weights'?)"),
+        ({"version": 1, "weights": TEXTS | {"risk_coverage": 0.2}}, "weights.risk_coverage", "0.2 is no text"),
+        ({"version": 1, "weights": TEXTS | {"risk_coverage": None}}, "weights.risk_coverage", "None is no text"),
+        ({"version": 1, "weights": TEXTS | {"risk_coverage": "-0.2"}}, "weights.risk_coverage", "'-0.2' is no decimal"),
+        ({"version": 1, "weights": TEXTS | {"risk_coverage": "NaN"}}, "weights.risk_coverage", "'NaN' is no decimal"),
+        ({"version": 1, "weights": TEXTS | {"risk_coverage": "2e-1"}}, "weights.risk_coverage", "'2e-1' is no decimal"),
+        ({"version": 1, "weights": TEXTS | {"risk_coverage": "1/5"}}, "weights.risk_coverage", "'1/5' is no decimal"),
+        (
+            {"version": 1, "weights": TEXTS | {"risk_coverage": "\u0660.\u0662"}},
+            "weights.risk_coverage",
+            "is no decimal",
+        ),
+        ({"version": 1, "weights": TEXTS | {"risk_coverage": "0.2\n"}}, "weights.risk_coverage", "is no decimal"),
+        ({"version": 1, "weights": TEXTS | {"risk_coverage": "0" * 500}}, "weights.risk_coverage", "is no decimal"),
+        ({"version": 1, "weights": TEXTS | {"risk_coverage": "0.3"}}, "weights", "sum to 1.10"),
+        ([1], "", "holds [1], not an object"),
+        (b"", "line 1, column 1", "is not JSON"),
+        (b"{\n'a'}", "line 2, column 1", "is not JSON"),
+        (b'{"version": 1, "weights": {"a": "0", "a": "1"}}', "/weights", "the key 'a' stands twice"),
+        (b'{"version": 1, "weights": {"a": NaN}}', "/weights/a", "NaN is no JSON number"),
+        (b"[" * 60_000, "", "is nested without end"),
+        (b'{"version": "\xff"}', "line 1", "byte 0xff is not UTF-8"),
+        (b"\x00\x01", "line 1, column 1", "is not JSON"),
+        (b" " * 70_000, "", "is larger than 64 KiB"),
+    ],
+)
+def test_a_damaged_file_is_told_in_words(tmp_path, content, place, message):
+    path = written(tmp_path, content)
+    [(where, told)] = problems(path).items()
+    assert where.removeprefix(str(path)) == place
+    assert told.startswith(message) or message in told
+    assert len(told) < 200
+
+
+def test_all_problems_are_told_at_once(tmp_path):
+    beauty = {name: text for name, text in TEXTS.items() if name != "risk_coverage"} | {"risk_covrage": "0.2"}
+    content = {"version": 3, "weights": beauty | {"unknowns_coverage": 0.15}, "by": "ann"}
+    assert problems(written(tmp_path, content)) == {
+        "'by'": "is unknown",
+        "version": "3 is unknown",
+        "weights.risk_covrage": "is no dimension (did you mean 'risk_coverage'?)",
+        "weights.risk_coverage": "is missing",
+        "weights.unknowns_coverage": "0.15 is no text",
+    }
+
+
+def test_what_is_no_file_is_told_in_words(tmp_path):
+    assert list(problems(tmp_path / "none").values()) == ["does not exist"]
+    assert list(problems(tmp_path).values()) == ["is a folder"]
+    assert list(problems("a\0b").items()) == [("'a\\x00b'", "does not exist")]
+    assert next(iter(problems("a" * 5000).values())).startswith(("cannot be read", "does not exist"))
+    assert problems(3) == {"path": "is a int, not a path"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes as here are of POSIX systems")
+def test_links_in_a_circle_and_pipes_end(tmp_path):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    os.mkfifo(tmp_path / "pipe")
+    assert list(problems(tmp_path / "loop").values()) == ["does not exist"]
+    assert list(problems(tmp_path / "pipe").values()) == ["is no file"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (TEXTS | {"risk_coverage": 0.2}, "weights.risk_coverage: 0.2 is no text"),
+        (TEXTS | {"risk_coverage": Decimal("NaN")}, r"Decimal\('NaN'\) is no text"),
+        (TEXTS | {"risk_coverage": Decimal("-0.2")}, r"Decimal\('-0.2'\) is no text"),
+        (TEXTS | {"risk_coverage": Decimal("1e-100000")}, r"Decimal\('1E-100000'\) is no text"),
+        (TEXTS | {"risk_coverage": "0.3"}, "weights: sum to 1.10"),
+        (TEXTS | {"beauty": "0"}, "weights.beauty: is no dimension"),
+        ({}, "weights.risk_coverage: is missing"),
+        ([1], "weights: are a list, not a mapping"),
+    ],
+)
+def test_what_cannot_be_saved_leaves_the_file_as_it_was(tmp_path, given, message):
+    path = weights.save(TEXTS, tmp_path / "w.json")
+    before = path.read_bytes()
+    with pytest.raises(SettingsError, match=message):
+        weights.save(given, path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_place_that_takes_no_file_is_told_in_words(tmp_path):
+    for path in (tmp_path, weights.save(TEXTS, tmp_path / "w.json") / "below.json", "a\0b"):
+        with pytest.raises(InputError, match="cannot be written"):
+            weights.save(TEXTS, path)
+    with pytest.raises(InputError, match="is a int, not a path"):
+        weights.save(TEXTS, 3)
+    assert [one.name for one in tmp_path.iterdir()] == ["w.json"]

@@ -1,0 +1,116 @@
+"""Weights fitted to overall scores that people gave, on the simplex, with how sure they are (SPEC F4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.analysis.bootstrap import interval
+from verifyplan.analysis.weights.fit_inputs import Prepared, prepared
+from verifyplan.analysis.weights.fit_notes import notes_on_dimensions, notes_on_sample, notes_on_weights
+from verifyplan.analysis.weights.moments import moments, shares, simplex
+from verifyplan.analysis.weights.per_plan import PerPlan
+from verifyplan.analysis.weights.tables import Floats
+from verifyplan.analysis.weights.validation import Sample, cross_validated, explained, resampled_weights
+from verifyplan.analysis.weights.weight_fit import WeightFit
+from verifyplan.frames.runset import RunSet
+
+
+def fit(
+    scores: RunSet | pd.DataFrame,
+    overall: PerPlan,
+    *,
+    folds: int = 10,
+    repeats: int = 20,
+    resamples: int = 1000,
+    seed: int = 0,
+    groups: PerPlan | None = None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+) -> WeightFit:
+    """The weights that come closest to overall scores given by people, over any set of dimensions.
+
+    Each dimension is rescaled to 0-1; then overall = intercept + scale x weighted sum is fitted by least squares,
+    with weights at least 0 that sum to 1, and intercept and scale free. A scale below 0 (the overall score falls as
+    the dimensions rise, as where 1 is the best grade) is taken where it fits better, and told in the notes.
+
+    Args:
+        scores: as `wide` takes them; plans that lack a dimension or an overall score are left out, and told.
+        overall: by plan name (a Series, or a mapping), in the order of the plans, or the name of a column of
+            `scores`, which then is no dimension.
+        folds: of the cross-validation; fewer where there are fewer plans or groups.
+        repeats: how often the folds are dealt anew.
+        resamples: of the bootstrap behind the 95 % intervals.
+        seed: of folds and bootstrap.
+        groups: which plans belong together, given like `overall`: versions of one plan, answers in one dialogue,
+            plans that one person scored. Groups are folded and resampled whole. Without them intervals of such plans
+            are too narrow, and `r2_cv` too good.
+        ranges: the ends of a dimension's scale. By default 1 to 10 for the six dimensions of SPEC A10 whose scores
+            lie there, so that the weights hold for `verify`, and what was observed for any other.
+
+    Returns:
+        A `WeightFit`: `.weights` with intervals, `.r2_cv` beside that of an unconstrained fit, `.notes`, `.exact()`.
+        The score informs and never decides a verdict.
+
+    Raises:
+        InputError: listing all that is wrong: settings, overall scores that are no numbers or all the same, fewer
+            plans than it takes to fit (two more than dimensions that vary).
+
+    >>> table = pd.DataFrame({"wit": [1, 2, 3, 4, 5, 9], "depth": [2, 9, 1, 5, 3, 4]})
+    >>> found = fit(table, 0.75 * table["wit"] + 0.25 * table["depth"], ranges=dict.fromkeys(table, (0, 10)))
+    >>> found.exact()
+    {'wit': Decimal('0.7500'), 'depth': Decimal('0.2500')}
+    """
+    settings = {"folds": folds, "repeats": repeats, "resamples": resamples, "seed": seed}
+    made = prepared(scores, overall, groups, ranges, settings)
+    return _fitted(made, min(folds, made.sample.units), repeats, resamples, _few_folds(made.sample, folds), seed)
+
+
+def _few_folds(sample: Sample, folds: int) -> list[str]:
+    what = f"The folds are {sample.units}, not {folds}: there are no more to leave out."
+    return [what] if sample.units < folds else []
+
+
+def _fitted(made: Prepared, folds: int, repeats: int, resamples: int, notes: list[str], seed: int) -> WeightFit:
+    sample, varying = made.sample, made.varying
+    for_folds, for_bootstrap = (np.random.default_rng(one) for one in np.random.SeedSequence(seed).spawn(2))
+    every = np.zeros(len(sample.y), dtype=np.int64)
+    best = simplex(moments(sample.x, sample.y, every))
+    weights = _weight_table(made, best.slopes[0], resampled_weights(sample, resamples, for_bootstrap))
+    constrained, free = cross_validated(sample, folds, repeats, for_folds)
+    scale = float(best.slopes[0].sum()) * made.spread
+    costs = float(free.mean() - constrained.mean())
+    groups = sample.units if made.grouped else None
+    return WeightFit(
+        weights=weights,
+        intercept=float(best.intercept[0]) * made.spread + made.centre,
+        scale=scale,
+        r2=explained(sample.y, best.predict(sample.x, every)),
+        r2_cv=float(constrained.mean()),
+        r2_cv_linear=float(free.mean()),
+        r2_cv_spread=(float(constrained.min()), float(constrained.max())),
+        r2_cv_linear_spread=(float(free.min()), float(free.max())),
+        ranges=made.ranges,
+        n=len(sample.y),
+        n_groups=groups,
+        folds=folds,
+        repeats=repeats,
+        resamples=resamples,
+        synthetic=made.synthetic,
+        notes=(
+            *notes_on_sample(len(sample.y), made.left_out, len(varying), groups),
+            *notes,
+            *notes_on_dimensions(sample.x, varying, made.constant),
+            *notes_on_weights(weights, scale, costs),
+        ),
+    )
+
+
+def _weight_table(made: Prepared, slopes: Floats, resampled: Floats) -> pd.DataFrame:
+    """Weights with intervals; a constant dimension weighs 0, and nothing is known of it."""
+    fitted = shares(slopes)
+    weights = np.nan_to_num(fitted, nan=1 / len(fitted))
+    found = {name: (float(weights[i]), *interval(resampled[:, i])) for i, name in enumerate(made.varying)}
+    rows = [(name, *found.get(name, (0.0, np.nan, np.nan))) for name in made.ranges]
+    return pd.DataFrame(rows, columns=["dimension", "weight", "low", "high"])

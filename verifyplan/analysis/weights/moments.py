@@ -1,0 +1,90 @@
+"""Least squares on sums of products, for many samples at once: on the simplex, and unconstrained (SPEC F4)."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import nnls
+
+from verifyplan.analysis.weights.tables import Floats
+
+_SINGULAR = 1e-10
+"""A direction of the dimensions with less than this share of their largest spread holds nothing to learn from."""
+
+
+class Fitted(NamedTuple):
+    """Least-squares fits, one a sample: an intercept, and a slope for each dimension."""
+
+    intercept: Floats
+    slopes: Floats
+
+    def predict(self, x: Floats, sample: npt.NDArray[np.int64]) -> Floats:
+        """What each row's sample makes of it."""
+        predicted: Floats = self.intercept[sample] + (x * self.slopes[sample]).sum(axis=1)
+        return predicted
+
+
+def moments(x: Floats, y: Floats, unit: npt.NDArray[np.int64]) -> Floats:
+    """Sums of products of (1, x, y) over the rows of each unit; those of several units simply add up."""
+    columns = [np.ones(len(y)), *x.T, y]
+    units, width = int(unit.max(initial=-1)) + 1, len(columns)
+    found = np.empty((units, width, width))
+    for a, b in combinations_with_replacement(range(width), 2):
+        found[:, a, b] = found[:, b, a] = np.bincount(unit, columns[a] * columns[b], minlength=units)
+    return found
+
+
+def linear(sums: Floats) -> Fitted:
+    """Unconstrained fits, the shortest where several are best; `sums` has one matrix of moments a sample."""
+    means, values, vectors, products = _centred(sums)
+    inverse = np.where(values > 0, 1 / np.where(values > 0, values, 1), 0)
+    slopes = np.einsum("rik,rk,rjk,rj->ri", vectors, inverse, vectors, products)
+    return _fitted(means, slopes)
+
+
+def simplex(sums: Floats) -> Fitted:
+    """Fits whose slopes all have one sign: weights on the simplex times a scale of either sign, as fits better.
+
+    The best weights and scale are the non-negative least squares of the centred columns (Lawson and Hanson 1974):
+    their sum is the scale, their shares are the weights; for a negative scale, those of the overall score negated.
+    """
+    means, values, vectors, products = _centred(sums)
+    roots = np.sqrt(values)
+    designs = roots[:, :, None] * vectors.transpose(0, 2, 1)
+    inverse = np.where(roots > 0, 1 / np.where(roots > 0, roots, 1), 0)
+    targets = inverse * np.einsum("rik,ri->rk", vectors, products)
+    slopes = np.array([_one_sign(design, target) for design, target in zip(designs, targets, strict=True)])
+    return _fitted(means, slopes.reshape(len(sums), -1))
+
+
+def shares(slopes: Floats) -> Floats:
+    """Slopes of one sign as weights; NaN where all are 0."""
+    total = slopes.sum(axis=-1, keepdims=True)
+    weights: Floats = np.divide(slopes, total, out=np.full(slopes.shape, np.nan), where=total != 0)
+    return weights
+
+
+def _one_sign(design: Floats, target: Floats) -> Floats:
+    rising, missed = nnls(design, target, maxiter=_MOST_STEPS)
+    falling, missed_falling = nnls(design, -target, maxiter=_MOST_STEPS)
+    slopes: Floats = -falling if missed_falling < missed else rising
+    return slopes
+
+
+_MOST_STEPS = 1000
+
+
+def _centred(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Means of (x, y), then of the centred x: the variances' eigenvalues and vectors, and the products with y."""
+    means = sums[:, 0, 1:] / sums[:, :1, 0]
+    spread = sums[:, 1:, 1:] - sums[:, :1, :1] * means[:, :, None] * means[:, None, :]
+    values, vectors = np.linalg.eigh(spread[:, :-1, :-1])
+    values = np.where(values > _SINGULAR * np.maximum(values[:, -1:], _SINGULAR), values, 0)
+    return means, values, vectors, spread[:, :-1, -1]
+
+
+def _fitted(means: Floats, slopes: Floats) -> Fitted:
+    return Fitted(means[:, -1] - (means[:, :-1] * slopes).sum(axis=1), slopes)

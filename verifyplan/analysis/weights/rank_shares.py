@@ -1,0 +1,121 @@
+"""How often plans keep their ranks, or their place above a threshold, under drawn weights (SPEC F4)."""
+
+from __future__ import annotations
+
+from math import ceil, floor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from verifyplan.analysis.weights.dirichlet import Drawn, Ranks, draw
+from verifyplan.analysis.weights.scored import whole_or_missing, with_attrs
+from verifyplan.analysis.weights.simplex import Weights
+from verifyplan.analysis.weights.tables import Floats
+from verifyplan.frames.runset import RunSet
+
+_ROUNDING = 1e-9
+"""A score that misses the threshold by less than this does so in the arithmetic of floats alone."""
+
+_TAIL = 0.025
+
+_NO_RANK = 2**62
+
+
+def sweep(
+    scores: RunSet | pd.DataFrame,
+    weights: Weights | None = None,
+    *,
+    concentration: float = 50.0,
+    draws: int = 2000,
+    seed: int = 0,
+    threshold: float | None = None,
+) -> pd.DataFrame:
+    """How often each plan keeps its rank, comes first, or stays above a threshold, if the weights are not quite sure.
+
+    Weights are drawn from a Dirichlet distribution whose mean is `weights`; a weight of 0 stays 0. `concentration`
+    says how sure the weights are: as sure as if so many people had each named the one dimension that matters most
+    and the weights were the shares of their votes. The standard deviation of a weight w is sqrt(w (1 - w) /
+    (concentration + 1)): a weight of 0.25 is 0.25 ± 0.13 at 10, ± 0.06 at 50, ± 0.03 at 200. With few (2, say) nearly
+    all of a drawn weight may lie on one dimension.
+
+    Args:
+        scores: as `wide` takes them.
+        weights: the centre, as `apply` takes them.
+        concentration: above 0; the larger, the closer to the centre.
+        draws: how many weights are drawn, up to 1,000,000.
+        seed: of the draws; the same seed gives the same table.
+        threshold: a score that counts as above if it is reached; it is compared with the sum before rounding, so
+            give 6.5 for a final score of 7.
+
+    Returns:
+        One row a plan: `plan, score, rank` at the centre, and of the draws `kept_rank` (the share with that rank),
+        `low_rank, high_rank` (the middle 95 % of ranks, in whole ranks), `first` (the share with rank 1, ties
+        included), `above` (the share at or above the threshold; NaN without one). Plans of equal scores tie in every
+        draw. A plan that lacks a dimension has none of these. `attrs` hold draws, concentration, seed, threshold.
+        The score informs and never decides a verdict.
+
+    Raises:
+        InputError: listing all that is wrong with scores, weights and settings.
+
+    >>> table = pd.DataFrame({"wit": [7, 5, 1], "depth": [4, 5, 1]}, index=["a", "b", "c"])
+    >>> sweep(table, {"wit": "0.6", "depth": "0.4"}, draws=500)[["plan", "rank", "low_rank", "high_rank"]]
+      plan  rank  low_rank  high_rank
+    0    a     1         1          1
+    1    b     2         2          2
+    2    c     3         3          3
+    """
+    drawn = draw(scores, weights, concentration, draws, seed, threshold)
+    shares, low, high = _of_kinds(drawn, threshold)
+    table, base, known = drawn.table, drawn.base, drawn.base.known
+    columns: dict[str, Any] = {
+        "plan": table.index,
+        "score": base.score,
+        "rank": whole_or_missing(base.rank, known),
+        "kept_rank": _each(drawn, shares["kept_rank"], np.nan),
+        "low_rank": whole_or_missing(_each(drawn, low, 0), known),
+        "high_rank": whole_or_missing(_each(drawn, high, 0), known),
+        "first": _each(drawn, shares["first"], np.nan),
+        "above": _each(drawn, shares["above"], np.nan),
+    }
+    return with_attrs(pd.DataFrame(columns), table, **told(drawn, concentration, seed, threshold))
+
+
+def told(drawn: Drawn, concentration: float, seed: int, threshold: float | None) -> dict[str, float | int | None]:
+    """How a table was made, as its `attrs` say it."""
+    draws, limit = len(drawn.weights), None if threshold is None else float(threshold)
+    return {"draws": draws, "concentration": float(concentration), "seed": int(seed), "threshold": limit}
+
+
+def reached(scores: Floats, threshold: float | None) -> npt.NDArray[np.bool_]:
+    """Which scores are at or above the threshold; none without one."""
+    return scores >= (np.inf if threshold is None else float(threshold) - _ROUNDING)
+
+
+def _each(drawn: Drawn, found: npt.NDArray[Any], missing: float) -> npt.NDArray[Any]:
+    """What was found of each kind, plan by plan."""
+    values = np.full(len(drawn.base.known), missing, dtype=found.dtype)
+    values[drawn.base.known] = found[drawn.kind]
+    return values
+
+
+def _of_kinds(drawn: Drawn, threshold: float | None) -> tuple[dict[str, Floats], Ranks, Ranks]:
+    """Of each kind of plan: shares of draws, and the lowest and highest rank of the middle 95 %."""
+    draws, kinds, base = len(drawn.weights), len(drawn.count), drawn.base_rank
+    counts = {name: np.zeros(kinds) for name in ("kept_rank", "first", "above")}
+    n_low, n_high = floor(_TAIL * (draws - 1)) + 1, draws - ceil((1 - _TAIL) * (draws - 1))
+    low, high = (np.empty((0, kinds), dtype=np.int64) for _ in range(2))
+    for scores, ranks in drawn.blocks():
+        counts["kept_rank"] += (ranks == base).sum(axis=0)
+        counts["first"] += (ranks == 1).sum(axis=0)
+        counts["above"] += np.nan if threshold is None else reached(scores, threshold).sum(axis=0)
+        low, high = _least(low, ranks, n_low), -_least(-high, -ranks, n_high)
+    shares = {name: count / draws for name, count in counts.items()}
+    return shares, low.max(axis=0, initial=0), high.min(axis=0, initial=_NO_RANK)
+
+
+def _least(so_far: Ranks, ranks: Ranks, n: int) -> Ranks:
+    """The n least of each column, in any order, of what was kept so far and of what is new."""
+    every = np.concatenate([so_far, ranks])
+    return every if len(every) <= n else np.partition(every, n - 1, axis=0)[:n]

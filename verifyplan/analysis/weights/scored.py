@@ -1,0 +1,166 @@
+"""Scores of plans under weights, in exact arithmetic: sums, whole scores and ranks (SPEC A10, F4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import lcm
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from verifyplan.analysis.weights.simplex import Exact, Weights, checked
+from verifyplan.analysis.weights.tables import Floats, wide
+from verifyplan.errors import InputError, Problem, SettingsError
+from verifyplan.frames.runset import RunSet
+
+_PLACES = 10
+_SURE = 10**15
+"""A float is sure to be the decimal that was written where it has 15 digits or fewer."""
+
+_DOUBLE = 2**53
+"""Whole numbers below this are exact in a float, and their sums in 64 bits."""
+
+
+def apply(scores: RunSet | pd.DataFrame, weights: Weights | None = None) -> pd.DataFrame:
+    """The score of every plan under weights, and its rank; the score informs and never decides a verdict.
+
+    `scores` are as `wide` takes them; `weights` map each dimension to a decimal or its text, with a sum of exactly
+    1 (None: the default, whatever weights a run had). Binary fractions, such as the positions of sliders, are taken
+    as the decimals that they print as, and divided by their sum if that is within 1e-9 of 1.
+
+    Columns: `plan, score, final, rank, missing`. `score` is the weighted sum; `final` is that sum rounded half up,
+    in exact arithmetic as `rules.scoring.final_score` does (2.5 to 3, -2.5 to -2). Rank 1 is the best; plans with
+    equal sums share the smallest rank. A plan that lacks a dimension, be its weight 0, has no score and no rank, and
+    `missing` names what it lacks. Raises TableError and SettingsError listing all that is wrong. Source: SPEC A10.
+
+    >>> table = pd.DataFrame({"wit": [7, 8, 5], "depth": [4, 2, None]}, index=["a", "b", "c"])
+    >>> apply(table, {"wit": "0.5", "depth": "0.5"})
+      plan  score  final  rank missing
+    0    a    5.5      6     1
+    1    b    5.0      5     2
+    2    c    NaN   <NA>  <NA>   depth
+    """
+    table, exact = given(scores, weights)
+    found = Plans.of(table).under(exact)
+    columns = {
+        "plan": table.index,
+        "score": found.score,
+        "final": whole_or_missing(found.final, found.known),
+        "rank": whole_or_missing(found.rank, found.known),
+        "missing": pd.Series(_missing(table), dtype="str"),
+    }
+    return with_attrs(pd.DataFrame(columns), table)
+
+
+def given(
+    scores: RunSet | pd.DataFrame, weights: Weights | None, problems: Sequence[Problem] = ()
+) -> tuple[pd.DataFrame, Exact]:
+    """The table and the weights that were given, checked; InputError with all problems, those found before first."""
+    errors: list[InputError] = [SettingsError(problems)] if problems else []
+    table = exact = None
+    try:
+        table = wide(scores)
+    except InputError as error:
+        errors.append(error)
+    try:
+        exact = checked(weights, None if table is None else list(table.columns))
+    except InputError as error:
+        errors.append(error)
+    if table is not None and exact is not None and not errors:
+        return table, exact
+    raise together(errors)
+
+
+def together(errors: Sequence[InputError]) -> InputError:
+    """Several errors as one, of their kind if they are of one kind."""
+    kinds = {type(error) for error in errors}
+    return (kinds.pop() if len(kinds) == 1 else InputError)(problem for error in errors for problem in error.problems)
+
+
+class Scored(NamedTuple):
+    """What weights make of plans, in their order; where a plan is not `known`, its score is NaN, all else 0."""
+
+    known: npt.NDArray[np.bool_]
+    score: Floats
+    final: npt.NDArray[np.int64]
+    rank: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Plans:
+    """The plans that have every score, as whole numbers over one denominator."""
+
+    known: npt.NDArray[np.bool_]
+    numerators: npt.NDArray[Any]
+    denominator: int
+
+    @classmethod
+    def of(cls, table: pd.DataFrame) -> Plans:
+        """A wide table's plans."""
+        values = table.to_numpy(dtype=np.float64)
+        known = ~np.isnan(values).any(axis=1)
+        return cls(known, *_fractions(values[known]))
+
+    def under(self, weights: Exact) -> Scored:
+        """Scores and ranks under weights, one for each column."""
+        common = lcm(*(weight.denominator for weight in weights.values()))
+        factors = [int(weight * common) for weight in weights.values()]
+        denominator = self.denominator * common
+        largest = int(abs(self.numerators).max(initial=0)) * common
+        dtype: Any = np.int64 if max(largest, denominator) < _DOUBLE else object
+        totals = self.numerators.astype(dtype) @ np.array(factors, dtype=dtype)
+        score, final, rank = np.full(len(self.known), np.nan), *np.zeros((2, len(self.known)), dtype=np.int64)
+        score[self.known] = (totals / denominator).astype(np.float64)
+        final[self.known] = ((2 * totals + denominator) // (2 * denominator)).astype(np.int64)
+        rank[self.known] = ranks(totals)
+        return Scored(self.known, score, final, rank)
+
+
+def ranks(totals: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Rank 1 for the largest; equal ones share the smallest rank."""
+    _, place, count = np.unique(totals, return_inverse=True, return_counts=True)
+    better = count.sum() - count.cumsum()
+    rank: npt.NDArray[np.int64] = 1 + better[place].astype(np.int64)
+    return rank
+
+
+def whole_or_missing(values: npt.NDArray[np.int64], known: npt.NDArray[np.bool_]) -> Any:
+    """Whole numbers that may be missing, as pandas has them."""
+    return pd.arrays.IntegerArray(values.copy(), ~known)
+
+
+def with_attrs(result: pd.DataFrame, table: pd.DataFrame, **attrs: object) -> pd.DataFrame:
+    """A result that says whether its plans were generated, and how it was made."""
+    result.attrs = {name: told for name, told in table.attrs.items() if name == "synthetic"}
+    result.attrs.update(attrs)
+    return result
+
+
+def _fractions(values: Floats) -> tuple[npt.NDArray[Any], int]:
+    """Floats as whole numbers over one denominator, each the shortest decimal that means it."""
+    for places in range(_PLACES + 1):
+        scaled = np.rint(values * 10.0**places)
+        if np.abs(scaled).max(initial=0) < _SURE and (scaled / 10.0**places == values).all():
+            return scaled.astype(np.int64), 10**places
+    pairs = [Decimal(repr(value)).as_integer_ratio() for value in values.ravel().tolist()]
+    common = lcm(*(below for _, below in pairs))
+    whole = [above * (common // below) for above, below in pairs]
+    return np.array(whole, dtype=object).reshape(values.shape), common
+
+
+def _missing(table: pd.DataFrame) -> list[str]:
+    absent = table.isna().to_numpy()
+    told = [""] * len(table)
+    for row in np.flatnonzero(absent.any(axis=1)):
+        told[row] = ", ".join(table.columns[absent[row]])
+    return told
+
+
+def fraction(value: float) -> Fraction:
+    """A number as the shortest decimal that means it, exactly."""
+    return Fraction(repr(float(value)))

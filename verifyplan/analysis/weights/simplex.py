@@ -1,0 +1,173 @@
+"""Weights: checked, preset, moved against each other, written as decimals; they sum to exactly 1 (SPEC A10, F4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from numbers import Integral
+from typing import Any, TypeAlias
+
+import pandas as pd
+
+from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.frames.strict_json import shown
+from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.rules.scoring import WEIGHTS
+from verifyplan.words import did_you_mean
+
+Weight: TypeAlias = Decimal | str | Fraction | float
+Weights: TypeAlias = "Mapping[str, Weight] | pd.Series[Any]"
+Exact: TypeAlias = dict[str, Fraction]
+
+TOLERANCE = Fraction(1, 10**9)
+"""Binary fractions may miss a sum of 1 by so much; they are then divided by their sum."""
+
+_DIGITS = 400
+"""No weight has more digits than this, or an exponent beyond it."""
+
+_EXAMPLE = "give a decimal such as '0.25', or a number from 0 to 1"
+
+
+def presets(dimensions: Iterable[str] | None = None) -> dict[str, dict[str, Decimal]]:
+    """Weights to start from: `default` (25, 20, 15, 15, 15, 10 %) and `equal`, each with a sum of exactly 1.
+
+    Sixths are no decimals: `equal` is 0.1667 four times and 0.1666 twice. Of dimensions other than the six of
+    SPEC A10 there is `equal` alone. Weights change a score, which informs and never decides a verdict.
+
+    >>> presets()["equal"]["risk_coverage"], sum(presets()["equal"].values())
+    (Decimal('0.1667'), Decimal('1.0000'))
+    """
+    names = list(DIMENSIONS if dimensions is None else dict.fromkeys(dimensions))
+    if not names:
+        raise SettingsError(Problem("dimensions", "are none", "name at least one"))
+    equal = to_decimals(dict.fromkeys(names, Fraction(1, len(names))))
+    default: dict[str, Decimal] = {name: WEIGHTS[name] for name in DIMENSIONS}
+    return {"default": default, "equal": equal} if set(names) == set(DIMENSIONS) else {"equal": equal}
+
+
+def to_decimals(weights: Weights, places: int = 4) -> dict[str, Decimal]:
+    """Weights as decimals of so many places that sum to exactly 1; what rounding leaves over goes where it is due.
+
+    Each is rounded down, and the units that are then missing go to those that lost most (largest remainder; ties
+    in the order given), so no weight is off by a whole unit. Raises SettingsError as `apply` does.
+
+    >>> to_decimals({"wit": 2 / 3, "depth": 1 / 3}, places=2)
+    {'wit': Decimal('0.67'), 'depth': Decimal('0.33')}
+    """
+    if isinstance(places, bool) or not isinstance(places, int) or not 0 <= places <= 15:
+        raise SettingsError(Problem("places", f"{places!r} is out of range", "give a whole number from 0 to 15"))
+    exact = checked(weights, None)
+    units = {name: weight * 10**places for name, weight in exact.items()}
+    down = {name: int(unit) for name, unit in units.items()}
+    due = sorted(units, key=lambda name: down[name] - units[name])
+    for name in due[: 10**places - sum(down.values())]:
+        down[name] += 1
+    return {name: Decimal(unit).scaleb(-places) for name, unit in down.items()}
+
+
+def rebalance(weights: Weights, dimension: str, to: Weight, *, locked: Iterable[str] = ()) -> Exact:
+    """Weights after one of them was moved: the others give way in proportion, and the sum stays exactly 1.
+
+    `to` is cut to what is possible: from 0 to 1 less the `locked` weights, which stay as they are. Where all that
+    could give way are 0, they share evenly; where none is left to give way, the weight takes what the locked ones
+    leave. Fractions are exact, so that moving there and back loses nothing. Raises SettingsError for weights that
+    are none, and for a dimension that is not there or is locked itself.
+
+    >>> rebalance({"wit": "0.5", "depth": "0.3", "length": "0.2"}, "wit", "0.75")
+    {'wit': Fraction(3, 4), 'depth': Fraction(3, 20), 'length': Fraction(1, 10)}
+    """
+    exact, fixed = checked(weights, None), set(locked)
+    problems = [
+        Problem("locked" if name != dimension else "dimension", f"{name!r} has no weight", f"use {one_of(exact)}")
+        for name in dict.fromkeys([dimension, *sorted(fixed, key=str)])
+        if name not in exact
+    ]
+    if dimension in fixed:
+        problems.append(Problem("dimension", f"{dimension!r} is locked", "unlock it, or move another"))
+    wanted = _parsed(to)
+    if wanted is None:
+        problems.append(Problem("to", f"{shown(to)} is no weight", _EXAMPLE))
+    if problems or wanted is None:
+        raise SettingsError(problems)
+    return moved(exact, dimension, wanted, fixed)
+
+
+def moved(exact: Exact, dimension: str, to: Fraction, locked: Iterable[str] = ()) -> Exact:
+    """`rebalance` of weights that were checked."""
+    fixed = set(locked)
+    free = [name for name in exact if name != dimension and name not in fixed]
+    most = 1 - sum((exact[name] for name in fixed), Fraction(0))
+    weight = min(max(to, Fraction(0)), most) if free else most
+    before = sum((exact[name] for name in free), Fraction(0))
+    rest = most - weight
+    shares = {name: exact[name] / before if before else Fraction(1, len(free)) for name in free}
+    new = {dimension: weight, **{name: rest * share for name, share in shares.items()}}
+    return {name: new.get(name, old) for name, old in exact.items()}
+
+
+def checked(weights: Weights | None, dimensions: Sequence[str] | None) -> Exact:
+    """Weights as exact fractions in the order of `dimensions` (None: of any); SettingsError listing all problems.
+
+    None stands for the default weights of the six dimensions. Decimals, their texts, whole numbers and fractions
+    must sum to exactly 1; where one is a binary fraction, all may miss it by 1e-9 and are divided by their sum.
+    """
+    if weights is None:
+        if dimensions is not None and set(dimensions) != set(DIMENSIONS):
+            fix = f"give a weight for each of {one_of(list(dimensions)[:8])}"
+            raise SettingsError(Problem("weights", "are needed: the default ones are of other dimensions", fix))
+        weights = {str(name): weight for name, weight in WEIGHTS.items()}
+    if not isinstance(weights, Mapping | pd.Series):
+        fix = "give a mapping of dimensions to decimals"
+        raise SettingsError(Problem("weights", f"are a {type(weights).__name__}, not a mapping", fix))
+    given = {str(name): weight for name, weight in weights.items()}
+    names = list(given) if dimensions is None else list(dimensions)
+    exact = {name: _parsed(weight) for name, weight in given.items()}
+    problems = _name_problems(given, names)
+    problems += [
+        Problem(f"weights.{k}", f"{shown(given[k])} is no weight", _EXAMPLE) for k, w in exact.items() if w is None
+    ]
+    sound = {name: weight for name, weight in exact.items() if weight is not None}
+    problems += [
+        Problem(f"weights.{k}", f"{shown(given[k])} is negative", "give 0 or more") for k, w in sound.items() if w < 0
+    ]
+    total = sum(sound.values(), Fraction(0))
+    binary = any(isinstance(weight, float) for weight in given.values())
+    if not problems and abs(total - 1) > (TOLERANCE if binary else 0):
+        problems.append(Problem("weights", f"sum to {float(total)!r}", "make them sum to exactly 1"))
+    if problems:
+        raise SettingsError(problems)
+    return {name: sound[name] / total for name in names}
+
+
+def _name_problems(given: Mapping[str, object], names: Sequence[str]) -> list[Problem]:
+    if not given:
+        return [Problem("weights", "are none", "give a weight for every dimension")]
+    unknown = [
+        Problem(f"weights.{n}", f"is no dimension of these scores{did_you_mean(n, names)}", f"use {one_of(names[:8])}")
+        for n in given
+        if n not in names
+    ]
+    missing = [
+        Problem(f"weights.{n}", "is missing", "give it a weight; 0 leaves it out") for n in names if n not in given
+    ]
+    return unknown + missing
+
+
+def _parsed(weight: object) -> Fraction | None:
+    """A weight as a fraction, a binary one as the shortest decimal that means it; None if it is none."""
+    if isinstance(weight, Fraction) or (isinstance(weight, Integral) and not isinstance(weight, bool)):
+        return Fraction(weight) if abs(weight) < 10**_DIGITS else None
+    text = repr(float(weight)) if isinstance(weight, float) else weight
+    if isinstance(text, str) and len(text) > _DIGITS:
+        return None
+    try:
+        value = Decimal(text) if isinstance(text, str | Decimal) else Decimal("NaN")
+    except InvalidOperation:
+        return None
+    small = (
+        value.is_finite()
+        and (not value or abs(value.adjusted()) <= _DIGITS)
+        and len(value.as_tuple().digits) <= _DIGITS
+    )
+    return Fraction(value) if small else None

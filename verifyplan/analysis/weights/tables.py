@@ -1,0 +1,144 @@
+"""Scores as one row a plan and one column a dimension, whatever they come from (SPEC E4, F4)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
+
+from verifyplan.analysis.views import marked
+from verifyplan.errors import Problem, TableError, expect
+from verifyplan.frames.columns import as_text
+from verifyplan.frames.runset import RunSet
+from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.words import counted
+
+Floats = npt.NDArray[np.float64]
+
+LARGEST = 1e15
+"""Scores beyond this, up or down, could not be told apart to the last digit."""
+
+_LONG = {"dimension", "score"}
+_NUMBERS = "give numbers, or leave the column out: every column is a dimension"
+
+
+def wide(scores: RunSet | pd.DataFrame) -> pd.DataFrame:
+    """Scores as one row a plan (the index, as text) and one column of numbers a dimension.
+
+    Takes runs, their table `scores`, or a table that is wide already, of any dimensions. Of runs, the synthesizer's
+    scores count that were not refused; a plan that lacks a dimension keeps NaN there. The six dimensions stand in
+    the order of SPEC A10, others in the order of their coming. The score informs and never decides a verdict.
+
+    Raises TableError listing columns that hold no numbers, infinite values, and plans, columns or scores that stand
+    twice.
+
+    >>> table = pd.DataFrame({"run_id": ["a", "a"], "dimension": ["wit", "depth"], "score": [7, 4]})
+    >>> wide(table)
+           wit  depth
+    plan
+    a      7.0    4.0
+    """
+    if isinstance(scores, RunSet):
+        return marked(_from_long(scores.scores), scores)
+    expect(scores, pd.DataFrame, "scores", "give runs, their .scores, or a table of one row a plan")
+    table = _from_long(scores) if set(scores.columns) >= _LONG else _from_wide(scores)
+    table.attrs = dict(scores.attrs)
+    return table
+
+
+def numbers(column: pd.Series[Any]) -> Floats | None:
+    """A column as floats, missing values as NaN; None if it holds anything but numbers."""
+    kind = column.dtype
+    if is_numeric_dtype(kind) and not is_bool_dtype(kind) and not is_complex_dtype(kind):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if kind != "object":
+        return None
+    told = column.dropna()
+    if not all(isinstance(value, Real | Decimal) and not isinstance(value, bool | np.bool_) for value in told):
+        return None
+    return column.where(column.notna(), np.nan).map(_float).to_numpy(dtype=np.float64)
+
+
+def _float(value: Any) -> float:
+    """A number as a float; one beyond any float is infinite, and refused as such."""
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
+
+
+def value_problems(values: Floats, place: str) -> list[Problem]:
+    """What is wrong with numbers: infinite ones, or ones so large that their last digits are lost."""
+    outside = np.abs(values) > LARGEST  # false for NaN
+    if not outside.any():
+        return []
+    worst = values[outside][0]
+    return [Problem(place, f"{worst:g} is no score", f"give finite numbers up to {LARGEST:g}")]
+
+
+def _from_wide(scores: pd.DataFrame) -> pd.DataFrame:
+    names = [str(name) for name in scores.columns]
+    plans = pd.Series([str(name) for name in scores.index], dtype="object")
+    problems = [] if names else [Problem("scores", "have no column", "give one column of numbers a dimension")]
+    problems += _twice(pd.Series(names, dtype="object"), "column", "give every dimension one column")
+    problems += _twice(plans, "plan", "give every plan a name of its own in the index")
+    columns: list[Floats] = []
+    for place, name in enumerate(names):
+        found = numbers(scores.iloc[:, place])
+        if found is None:
+            kind = scores.dtypes.iloc[place]
+            problems.append(Problem(f"scores: column {name}", f"holds {kind}, not numbers alone", _NUMBERS))
+        else:
+            problems += value_problems(found, f"scores: column {name}")
+            columns.append(found)
+    if problems:
+        raise TableError(problems)
+    return _table(np.column_stack(columns), plans, names)
+
+
+def _from_long(scores: pd.DataFrame) -> pd.DataFrame:
+    """The synthesizer's scores that count; all rows where no author is told."""
+    if "run_id" not in scores:
+        fix = "give the table `scores` of runs, or one row a plan and one column a dimension"
+        raise TableError(Problem("scores", "has no column 'run_id'", fix))
+    own = scores[scores["by"].astype("object").eq("synthesizer").to_numpy(dtype=bool)] if "by" in scores else scores
+    plan, dimension, values = as_text(own["run_id"]), as_text(own["dimension"]), numbers(own["score"])
+    problems = [
+        Problem(f"scores: column {column}", f"is missing in {counted(int(found.isna().sum()), 'row')}", "fill it")
+        for column, found in (("run_id", plan), ("dimension", dimension))
+        if found.isna().any()
+    ]
+    if values is None:
+        problems.append(Problem("scores: column score", f"holds {own['score'].dtype}, not numbers alone", _NUMBERS))
+        raise TableError(problems)
+    problems += value_problems(values, "scores: column score")
+    pairs = plan.astype("object") + " in " + dimension.astype("object")
+    problems += _twice(pairs.dropna(), "score", "keep one score of a plan in a dimension")
+    if problems:
+        raise TableError(problems)
+    if "refused" in own:
+        values = np.where(own["refused"].notna().to_numpy(dtype=bool), np.nan, values)
+    return _spread(plan, dimension, values)
+
+
+def _spread(plan: pd.Series[Any], dimension: pd.Series[Any], values: Floats) -> pd.DataFrame:
+    rows, plans = pd.factorize(plan)
+    found = list(dict.fromkeys(dimension))
+    names: list[str] = list(DIMENSIONS) if set(found) <= set(DIMENSIONS) else found
+    cells = np.full((len(plans), len(names)), np.nan)
+    cells[rows, pd.Index(names).get_indexer(pd.Index(dimension))] = values
+    return _table(cells, pd.Series(list(plans), dtype="object"), names)
+
+
+def _table(cells: Floats, plans: pd.Series[Any], names: list[str]) -> pd.DataFrame:
+    return pd.DataFrame(cells, index=pd.Index(plans.tolist(), name="plan", dtype="str"), columns=pd.Index(names))
+
+
+def _twice(names: pd.Series[Any], what: str, fix: str) -> list[Problem]:
+    again = names[names.duplicated()].drop_duplicates()
+    return [Problem("scores", f"the {what} {name!r} stands twice", fix) for name in again]

@@ -1,0 +1,82 @@
+"""The result of fitting weights to overall scores: what to read, chart and save (SPEC F4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from html import escape
+
+import pandas as pd
+
+from verifyplan.analysis.weights.simplex import to_decimals
+from verifyplan.words import counted
+
+INFORMS = "The score informs and never decides a verdict."
+
+
+@dataclass(frozen=True, eq=False)
+class WeightFit:
+    """Weights fitted to overall scores: overall = intercept + scale x the weighted sum of dimensions from 0 to 1.
+
+    The score that such weights give informs and never decides a verdict.
+    """
+
+    weights: pd.DataFrame
+    """`dimension, weight, low, high`: weights on the simplex, with 95 % percentile bootstrap intervals. NaN in
+    the interval of a dimension that is constant."""
+    intercept: float
+    """The overall score where every dimension is at the low end of its range."""
+    scale: float
+    """How much the overall score changes from the low end of all ranges to the high end; negative where it falls."""
+    r2: float
+    """The share of the overall scores' variance that the fit explains in the plans it was fitted to."""
+    r2_cv: float
+    """The same in plans that were left out of the fit: cross-validated, the mean over repeats."""
+    r2_cv_linear: float
+    """`r2_cv` of an unconstrained linear fit under the same folds: what the simplex costs is the difference."""
+    r2_cv_spread: tuple[float, float]
+    """The least and the greatest `r2_cv` of a repeat."""
+    r2_cv_linear_spread: tuple[float, float]
+    """The least and the greatest `r2_cv_linear` of a repeat."""
+    ranges: dict[str, tuple[float, float]]
+    """What was taken to be 0 and 1 of each dimension; the weights are of dimensions rescaled so."""
+    n: int
+    """How many plans were fitted to."""
+    n_groups: int | None
+    """How many groups they are in; None where each plan stands for itself."""
+    folds: int
+    repeats: int
+    resamples: int
+    synthetic: bool = False
+    """True where the scores were generated, not observed."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know: small samples, dimensions that say nothing or cannot be told apart, weights at 0."""
+
+    def exact(self) -> dict[str, Decimal]:
+        """The weights as decimals of four places that sum to exactly 1, for `apply`, `save` and `verify`."""
+        return to_decimals(self.weights.set_index("dimension")["weight"])
+
+    def __str__(self) -> str:
+        """The fit in about ten lines."""
+        made = " (synthetic)" if self.synthetic else ""
+        of = "" if self.n_groups is None else f" in {counted(self.n_groups, 'group')}"
+        least, most = self.r2_cv_spread
+        repeats = f"{least:.3f} to {most:.3f} over {counted(self.repeats, 'repeat')} of {self.folds} folds"
+        lines = [
+            f"weights fitted to {counted(self.n, 'overall score')}{of}{made}",
+            f"R² {self.r2:.3f}; cross-validated {self.r2_cv:.3f} ({repeats}), unconstrained {self.r2_cv_linear:.3f}",
+            *(_line(*row) for row in self.weights.itertuples(index=False, name=None)),
+            f"overall = {self.intercept:.3g} + {self.scale:.3g} x the weighted sum of dimensions from 0 to 1",
+            *(f"note: {note}" for note in self.notes),
+            INFORMS,
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The fit for a notebook; every text is shown as text."""
+        return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>"
+
+
+def _line(dimension: str, weight: float, low: float, high: float) -> str:
+    sure = "not known" if pd.isna(low) else f"{low:.3f} to {high:.3f}"
+    return f"{dimension}: {weight:.3f} [{sure}]"
