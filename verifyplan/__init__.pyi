@@ -4,7 +4,9 @@ from . import agents as agents
 from . import charts as charts
 from . import datasets as datasets
 from . import rules as rules
+from . import widgets as widgets
 from .agents.scripted import ScriptedBackend as ScriptedBackend
+from .analysis import weights as weights
 from .analysis.agreement import agreement as agreement
 from .analysis.challenges import coverage as coverage
 from .analysis.challenges import pool as pool
@@ -19,6 +21,7 @@ from .analysis.replay import replay as replay
 from .analysis.views import queue as queue
 from .analysis.views import vote_grid as vote_grid
 from .charts.export import export as export
+from .charts.export_set import export_set as export_set
 from .documents.plan import Plan as Plan
 from .documents.plan import parse_plan as parse_plan
 from .documents.plan import read_plan as read_plan

@@ -1,0 +1,91 @@
+"""Controls that ipywidgets lacks or that have no accessible name there: a slider, and a table to choose from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import pandas as pd
+import traitlets
+
+from verifyplan.charts.labels import short
+
+_HERE = Path(__file__).parent
+CELL = 120
+"""Characters of a text that a cell shows; the whole text belongs into a detail."""
+MOST_ROWS = 500
+"""Rows that are sent to the page at once; the note says how many there are."""
+
+
+class Slider(anywidget.AnyWidget):
+    """A range input with a name; `value` moves while it is dragged and by arrow, page, home and end keys.
+
+    `text` is what the readout and a screen reader say of the value; empty shows the number.
+
+    >>> Slider(label="Round", low=1, high=3, value=2).value
+    2.0
+    """
+
+    _esm = _HERE / "slider.js"
+    _css = _HERE / "controls.css"
+    label = traitlets.Unicode("").tag(sync=True)
+    value = traitlets.Float(0.0).tag(sync=True)
+    low = traitlets.Float(0.0).tag(sync=True)
+    high = traitlets.Float(1.0).tag(sync=True)
+    step = traitlets.Float(1.0).tag(sync=True)
+    text = traitlets.Unicode("").tag(sync=True)
+    disabled = traitlets.Bool(False).tag(sync=True)
+
+
+class Table(anywidget.AnyWidget):
+    """Rows of texts with a key each, to be sorted by a click on a head and chosen one at a time or many.
+
+    `selected` holds keys; `sort` holds the `column` and whether it is `descending`: the page asks, Python sorts and
+    calls `fill` again, so that tables of any length stay fast. Markup in a cell is shown as text.
+    """
+
+    _esm = _HERE / "table.js"
+    _css = _HERE / "controls.css"
+    label = traitlets.Unicode("").tag(sync=True)
+    columns = traitlets.List(traitlets.Dict()).tag(sync=True)
+    row_keys = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    rows = traitlets.List(traitlets.List(traitlets.Unicode())).tag(sync=True)
+    selected = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    sort = traitlets.Dict({"column": "", "descending": False}).tag(sync=True)
+    multiple = traitlets.Bool(False).tag(sync=True)
+    note = traitlets.Unicode("").tag(sync=True)
+
+    def fill(self, table: pd.DataFrame, key: str, *, titles: dict[str, str] | None = None, noun: str = "row") -> None:
+        """Show the rows of `table` in their order; `key` is the column that names a row, once each.
+
+        The first 500 rows are shown and the note tells how many there are. `titles` are heads of columns; a column
+        that is not among them is not shown. Missing values are shown as a dash.
+        """
+        shown = titles or {str(name): str(name) for name in table.columns}
+        part = table.head(MOST_ROWS)
+        with self.hold_sync():  # keys, rows and columns reach the page together
+            self.columns = [
+                {"name": name, "title": title, "numeric": pd.api.types.is_numeric_dtype(part[name])}
+                for name, title in shown.items()
+            ]
+            self.row_keys = [str(one) for one in part[key]]
+            self.rows = [[_cell(value) for value in row] for row in zip(*(part[name] for name in shown), strict=True)]
+            self.note = f"{len(table):,} {noun}s" if len(table) != 1 else f"1 {noun}"
+            if len(part) < len(table):
+                self.note = f"The first {len(part):,} of {len(table):,} {noun}s: filter or sort to see others."
+
+    def html(self) -> str:
+        """The rows that are shown, as a table for a page without a kernel."""
+        frame = pd.DataFrame(self.rows, columns=[column["title"] for column in self.columns])
+        return frame.to_html(index=False, border=0)  # escapes
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return short(", ".join(map(str, value)), CELL)
+    if pd.isna(value):
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return short(value, CELL, keep_end=False)

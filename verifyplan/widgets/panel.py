@@ -1,0 +1,76 @@
+"""What every widget here is: a column of controls that shows its own failures and leaves a picture without a kernel."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from functools import update_wrapper
+from html import escape
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import ipywidgets as ipw
+
+from verifyplan.errors import VerifyplanError
+
+P = ParamSpec("P")
+W = TypeVar("W", bound="Panel")
+R = TypeVar("R")
+
+FALLBACK = "Shown as it stood when the notebook ran; with a kernel (JupyterLab, Voila) it has controls."
+
+
+class Panel(ipw.VBox):
+    """A column of controls with a line for what went wrong.
+
+    A subclass decorates each callback with `guarded`, so that none fails in silence, and says in `static` what a
+    page without a kernel shows.
+    """
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.failure = ipw.HTML()
+        """The last failure in words; blank if the last callback did its work."""
+        super().__init__([])
+        self.add_class("vp-panel")
+
+    def static(self) -> str:
+        """The present state as HTML that needs neither kernel nor script; texts are escaped."""
+        raise NotImplementedError
+
+    def fill(self, *children: ipw.Widget) -> None:
+        """Put the children under one another, the line for failures first."""
+        self.children = (self.failure, *children)
+
+    def fail(self, error: Exception) -> None:
+        """Show what went wrong, in words; of what is not an error of ours, where it happened as well."""
+        told = escape(str(error) or type(error).__name__).replace("\n", "<br>")
+        if not isinstance(error, VerifyplanError):
+            where = escape("".join(traceback.format_exception(error))[-4000:])
+            told = (
+                f"{escape(type(error).__name__)}: {told}<details><summary>Where it happened</summary>"
+                f'<pre style="white-space: pre-wrap">{where}</pre></details>'
+            )
+        style = "border-left: 4px solid #D55E00; padding: 4px 10px; margin: 4px 0"
+        self.failure.value = f'<div role="alert" style="{style}"><b>That did not work.</b> {told}</div>'
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        note = f"<p><small>{escape(FALLBACK)}</small></p>"
+        return bundle | {"text/html": f'<section aria-label="{escape(self.label)}">{self.static()}{note}</section>'}
+
+
+def guarded(callback: Callable[Concatenate[W, P], R]) -> Callable[Concatenate[W, P], R | None]:
+    """A method of a Panel whose failure is shown in the panel, and forgotten once it works again."""
+
+    def call(self: W, *args: P.args, **kwargs: P.kwargs) -> R | None:
+        try:
+            result = callback(self, *args, **kwargs)
+        except Exception as error:  # whatever it is, a person must see it
+            self.fail(error)
+            return None
+        if self.failure.value:
+            self.failure.value = ""
+        return result
+
+    update_wrapper(call, callback)
+    return call
