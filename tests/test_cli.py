@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -238,3 +240,21 @@ def test_verify_takes_a_weights_file_and_tells_what_is_wrong_with_one(code):
     assert vp.read_run(log).started.plan.settings.weights == zeros | {"risk_coverage": "1.0"}
     scores = vp.load(log).scores
     assert scores.groupby("dimension", observed=True)["weight"].first().to_dict()["risk_coverage"] == 1.0
+
+
+def test_ctrl_c_says_how_the_run_goes_on(tmp_path):
+    plan = tmp_path / "long.md"
+    steps = "\n".join(f"{n}. Change `src/m{n}.py` and run `pytest tests/test_m{n}.py`." for n in range(1, 900))
+    plan.write_text(f"# Long\n\nGoal: change everything.\n\n{steps}\n")
+    logs = tmp_path / "logs"
+    words = [str(COMMAND), "verify", str(plan), "--repo", str(tmp_path), "--log-dir", str(logs)]
+    start = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}  # a job in the background ignores it
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **start) as process:
+        while process.poll() is None and not any(logs.glob("*.jsonl")):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "Interrupted; nothing is half-written.\nThe run goes on by: verifyplan resume " in errors
+    assert "Traceback" not in errors
+    assert verifyplan("resume", next(logs.glob("*.jsonl"))).returncode == 0

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from verifyplan.cli import bench, cross, plan, replaying, study, tables
+from verifyplan.cli.interrupts import interruptible
 from verifyplan.errors import VerifyplanError
 from verifyplan.version import VERSION
 
-USAGE, INTERRUPTED = 2, 130
+USAGE = 2
 
 app = typer.Typer(
     name="verifyplan",
@@ -53,8 +54,8 @@ COMMANDS = (
     tables.convert,
 )
 for command in COMMANDS:
-    app.command(no_args_is_help=True)(command)
-app.command()(cross.demo)
+    app.command(no_args_is_help=True)(interruptible(command))
+app.command()(interruptible(cross.demo))
 app.command()(tables.datasets)
 app.add_typer(bench.app, name="bench")
 
@@ -69,7 +70,3 @@ def main() -> None:
     except OSError as error:
         typer.echo(f"Error: {error.filename or 'file'}: {error.strerror or error}", err=True)
         sys.exit(USAGE)
-    except KeyboardInterrupt as stopped:
-        hints = getattr(stopped, "__notes__", [])
-        typer.echo("\n".join(["Interrupted; nothing is half-written.", *hints]), err=True)
-        sys.exit(INTERRUPTED)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import verifyplan as vp
+from verifyplan.cli.interrupts import interruptible
 from verifyplan.files import replacing
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Score a backend on labelled data.")
@@ -19,6 +20,7 @@ def _bench() -> None:
 
 
 @app.command()
+@interruptible
 def plans(
     held_out: Annotated[
         bool | None, typer.Option(help="Only the plans that nothing may be tuned on, or only the others.")

@@ -19,6 +19,9 @@ WEIGHTS: dict[Dimension, Decimal] = {
 }
 """The default weights (document 002); they sum to exactly 1."""
 
+MOST_LETTERS = 80
+"""Letters of a weight that is written out."""
+
 DISPUTED_FROM = 2
 """A dimension is disputed where the two scores differ by so much or more."""
 
@@ -45,7 +48,7 @@ def check_weights(weights: Mapping[str, Decimal | str]) -> dict[Dimension, Fract
     exact: dict[str, Fraction] = {}
     for name, weight in weights.items():
         try:
-            exact[name] = Fraction(str(weight) if isinstance(weight, str | Decimal) else "not decimal")
+            exact[name] = _exactly(weight)
         except (ValueError, ZeroDivisionError):
             fix = "give a decimal, or its text such as '0.25'"
             problems.append(Problem(f"weights.{name}", f"{weight!r} is no exact decimal", fix))
@@ -55,6 +58,14 @@ def check_weights(weights: Mapping[str, Decimal | str]) -> dict[Dimension, Fract
     if problems:
         raise SettingsError(problems)
     return {name: exact[name] for name in DIMENSIONS}
+
+
+def _exactly(weight: object) -> Fraction:
+    """A decimal or its text as a fraction; ValueError for anything else, and for numbers that would fill memory."""
+    text = str(weight) if isinstance(weight, str | Decimal) else ""
+    if len(text) > MOST_LETTERS or "e" in text.lower():  # 1e9999999 is short to write and long to compute
+        raise ValueError(text[:MOST_LETTERS])
+    return Fraction(text)
 
 
 def audit(scores: Mapping[str, int], challenger: Mapping[str, int] | None) -> list[Dimension]:
