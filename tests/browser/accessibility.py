@@ -1,0 +1,33 @@
+"""axe-core on what notebooks show: the violations that keep people from using it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from axe_playwright_python.base import AXE_SCRIPT
+from browser.notebook_page import NotebookPage
+
+OUTPUTS = ".jp-OutputArea-output > *"  # what JupyterLab puts around an output is its own
+GRAVE = ("serious", "critical")
+RUN = """async selector => {
+  const found = await axe.run({ include: [[selector]] }, { resultTypes: ["violations"], elementRef: false });
+  return found.violations.map(({ id, impact, help, nodes }) =>
+    ({ id, impact, help, targets: nodes.map(node => `${node.target.join(" ")}: ${node.html.slice(0, 200)}`) }));
+}"""
+
+
+class Violation(NamedTuple):
+    """A rule of axe-core that some elements break."""
+
+    id: str
+    impact: str
+    help: str
+    targets: list[str]
+
+
+def axe(page: NotebookPage, selector: str = OUTPUTS) -> list[Violation]:
+    """Serious and critical violations in the elements that the selector finds; JupyterLab's own frame is left out."""
+    assert page.tab.locator(selector).count(), f"nothing on the page is {selector}"
+    page.tab.evaluate(AXE_SCRIPT)
+    found = [Violation(**one) for one in page.tab.evaluate(RUN, selector)]
+    return [one for one in found if one.impact in GRAVE]

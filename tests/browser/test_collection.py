@@ -1,0 +1,35 @@
+"""These tests run where they are asked for by name; a missing browser skips them, but never where one is required."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from browser.notebook_files import ROOT
+
+
+def run_pytest(*args: str, **environment: str) -> str:
+    kept = {name: value for name, value in os.environ.items() if name not in ("CI", "VERIFYPLAN_BROWSER")}
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *args]
+    return subprocess.run(command, cwd=ROOT, env=kept | environment, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize(("asked", "found"), [("tests", False), ("tests/browser", True), (__file__, True)])
+def test_they_are_collected_only_by_name(asked, found):
+    quick = "--ignore-glob=tests/[!b]*"  # leave the rest of the suite out, which takes long to collect
+    listed = run_pytest("--collect-only", "-q", quick, asked)
+    assert ("test_they_are_collected_only_by_name" in listed) == found
+
+
+REQUIRED = [{"CI": "true"}, {"VERIFYPLAN_BROWSER": "required"}]
+
+
+@pytest.mark.parametrize(("environment", "outcome"), [({}, "1 skipped"), *((one, "1 error") for one in REQUIRED)])
+def test_a_missing_browser_skips_unless_one_is_required(environment, outcome, tmp_path):
+    driver = str(Path(__file__).with_name("test_driver.py"))
+    told = run_pytest("-q", driver, "-k", "marks_of_a_chart", PATH=str(tmp_path), **environment)
+    assert outcome in told
+    assert "needs Chromium, which is not on this machine" in told

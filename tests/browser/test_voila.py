@@ -1,0 +1,39 @@
+"""Notebooks under Voila, from a template that asks no other host for anything."""
+
+from __future__ import annotations
+
+from browser.notebook_files import ROOT, copied, notebook
+
+QUICK = ROOT / "notebooks" / "00_quickstart.ipynb"
+PICTURES = ROOT / "out" / "browser"
+SLIDER = """
+import ipywidgets
+slider, words = ipywidgets.IntSlider(description="Rows", value=3), ipywidgets.Label()
+def tell(change):
+    words.value = f"{6 // change['new']} left"
+slider.observe(tell, "value")
+ipywidgets.VBox([slider, words])
+"""
+
+
+def test_a_notebook_is_served_without_an_error_or_another_host(voila_page, tmp_path):
+    voila_page.open(copied(tmp_path, QUICK)).run_all()
+    voila_page.screenshot(PICTURES / f"{QUICK.stem}-voila.png")
+    assert voila_page.errors() == []
+    assert voila_page.outside == []
+    assert voila_page.outputs.count() > 3
+
+
+def test_a_cell_that_fails_is_found(voila_page, tmp_path):
+    voila_page.open(notebook(tmp_path, "1 / 0")).run_all()
+    assert "traceback: ZeroDivisionError: division by zero" in voila_page.errors()
+
+
+def test_a_slider_moves_and_its_failing_callback_is_found(voila_page, tmp_path):
+    voila_page.open(notebook(tmp_path, SLIDER)).run_all()
+    slider = voila_page.outputs.get_by_role("slider")
+    voila_page.press(slider, "ArrowLeft")
+    assert "3 left" in voila_page.text(".jupyter-widgets")
+    assert voila_page.errors() == []
+    voila_page.press(slider, "ArrowLeft", times=2)
+    assert "callback: ZeroDivisionError: integer division or modulo by zero" in voila_page.errors()
