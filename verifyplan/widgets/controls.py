@@ -38,6 +38,12 @@ class Slider(anywidget.AnyWidget):
     disabled = traitlets.Bool(False).tag(sync=True)
 
 
+class Keys(anywidget.AnyWidget):
+    """Keeps keys that are pressed in a panel from JupyterLab, which takes arrows from lists; shows nothing."""
+
+    _esm = _HERE / "keys.js"
+
+
 class Table(anywidget.AnyWidget):
     """Rows of texts with a key each, to be sorted by a click on a head and chosen one at a time or many.
 

@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import ipywidgets as ipw
 
 from verifyplan.errors import VerifyplanError
+from verifyplan.widgets.controls import Keys
 
 P = ParamSpec("P")
 W = TypeVar("W", bound="Panel")
@@ -28,6 +29,7 @@ class Panel(ipw.VBox):
 
     def __init__(self, label: str) -> None:
         self.label = label
+        self._keys = Keys()
         self.failure = ipw.HTML()
         """The last failure in words; blank if the last callback did its work."""
         super().__init__([])
@@ -39,7 +41,7 @@ class Panel(ipw.VBox):
 
     def fill(self, *children: ipw.Widget) -> None:
         """Put the children under one another, the line for failures first."""
-        self.children = (self.failure, *children)
+        self.children = (self._keys, self.failure, *children)
 
     def fail(self, error: Exception) -> None:
         """Show what went wrong, in words; of what is not an error of ours, where it happened as well."""
@@ -62,7 +64,7 @@ class Panel(ipw.VBox):
 def guarded(callback: Callable[Concatenate[W, P], R]) -> Callable[Concatenate[W, P], R | None]:
     """A method of a Panel whose failure is shown in the panel, and forgotten once it works again."""
 
-    def call(self: W, *args: P.args, **kwargs: P.kwargs) -> R | None:
+    def call(self: W, /, *args: P.args, **kwargs: P.kwargs) -> R | None:
         try:
             result = callback(self, *args, **kwargs)
         except Exception as error:  # whatever it is, a person must see it
