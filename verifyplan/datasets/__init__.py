@@ -1,12 +1,14 @@
-"""The bundled fixture sets by name, claims made from real code, and labelled plans with their repository."""
+"""The bundled fixture sets by name, claims made from real code, labelled plans, made-up scores."""
 
 from verifyplan.datasets.bundled import claims, names, path, runs
 from verifyplan.datasets.plans import labelled_plans, plan_labels, plan_path
 from verifyplan.datasets.plans_repository import sample_repository
+from verifyplan.datasets.scores import example_scores
 from verifyplan.datasets.stdlib import stdlib_claims, stdlib_root
 
 __all__ = [
     "claims",
+    "example_scores",
     "labelled_plans",
     "names",
     "path",
