@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from fractions import Fraction
 
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
@@ -19,8 +19,8 @@ WEIGHTS: dict[Dimension, Decimal] = {
 }
 """The default weights (document 002); they sum to exactly 1."""
 
-MOST_LETTERS = 80
-"""Letters of a weight that is written out."""
+MOST_DIGITS = 80
+"""Digits of a weight that is written out; 1e9999999 is short to write and long to compute."""
 
 DISPUTED_FROM = 2
 """A dimension is disputed where the two scores differ by so much or more."""
@@ -49,7 +49,7 @@ def check_weights(weights: Mapping[str, Decimal | str]) -> dict[Dimension, Fract
     for name, weight in weights.items():
         try:
             exact[name] = _exactly(weight)
-        except (ValueError, ZeroDivisionError):
+        except (ValueError, InvalidOperation):
             fix = "give a decimal, or its text such as '0.25'"
             problems.append(Problem(f"weights.{name}", f"{weight!r} is no exact decimal", fix))
     problems += [Problem(f"weights.{k}", f"{w} is negative", "give 0 or more") for k, w in exact.items() if w < 0]
@@ -62,10 +62,10 @@ def check_weights(weights: Mapping[str, Decimal | str]) -> dict[Dimension, Fract
 
 def _exactly(weight: object) -> Fraction:
     """A decimal or its text as a fraction; ValueError for anything else, and for numbers that would fill memory."""
-    text = str(weight) if isinstance(weight, str | Decimal) else ""
-    if len(text) > MOST_LETTERS or "e" in text.lower():  # 1e9999999 is short to write and long to compute
-        raise ValueError(text[:MOST_LETTERS])
-    return Fraction(text)
+    number = Decimal(weight) if isinstance(weight, str | Decimal) else Decimal("NaN")
+    if not number.is_finite() or len(number.as_tuple().digits) + abs(int(number.as_tuple().exponent)) > MOST_DIGITS:
+        raise ValueError(weight)
+    return Fraction(number)
 
 
 def audit(scores: Mapping[str, int], challenger: Mapping[str, int] | None) -> list[Dimension]:
