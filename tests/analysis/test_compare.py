@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 
 import verifyplan as vp
 from verifyplan.analysis.bootstrap import interval, resample
+from verifyplan.analysis.comparer import Comparer
 from verifyplan.analysis.metrics import SHAPE
+from verifyplan.analysis.replay import replay
+from verifyplan.analysis.setting import Setting
 from verifyplan.analysis.symmetry import symmetry_tests
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.protocol.vote import HELD
@@ -209,3 +212,60 @@ def test_stuart_maxwell_of_two_separate_pairs_adds_up():
     row = symmetry_tests(table).set_index("test").loc["stuart-maxwell"]
     assert row["statistic"] == pytest.approx(36 / 10 + 64 / 10)
     assert row["df"] == 2
+
+
+def test_each_side_can_have_rounds_and_bases_of_its_own():
+    votes = many(2)
+    later = votes[(votes["run_id"] == "r1")].assign(round=2, verdict="agree", disagree_basis=None)
+    runs = from_frame(pd.concat([votes, later], ignore_index=True))
+    one, two = Setting("adversarial", 1), Setting("adversarial", 2)
+    comparison = vp.compare(runs, a=one, b=two, max_rounds=7, resamples=20)  # 7 is for sides that are no Settings
+    assert (comparison.a, comparison.b) == ("adversarial, 1 round", "adversarial, 2 rounds")
+    for side, rounds in (("a", 1), ("b", 2)):
+        alone = vp.replay(runs, "adversarial", max_rounds=rounds)
+        columns = ["classification", "rule", "decided_round", "censored"]
+        got = comparison.findings[[f"{name}_{side}" for name in columns]]
+        assert got.to_numpy().tolist() == alone[columns].to_numpy().tolist()
+    assert comparison.findings["changed"].any()
+
+
+def test_a_side_reads_missing_bases_in_its_own_way_and_is_called_by_it():
+    votes = many(2).assign(disagree_basis=None)
+    settings = [Setting("adversarial", missing_basis=basis) for basis in ("counter-evidence", "burden-not-met")]
+    comparison = vp.compare(from_frame(votes), a=settings[0], b=settings[1], resamples=20)
+    named = [f"adversarial, missing bases: {one.missing_basis}" for one in settings]
+    assert [comparison.a, comparison.b] == named
+    rules = comparison.findings[comparison.findings["changed"]]
+    assert set(zip(rules["rule_a"], rules["rule_b"], strict=True)) == {("hard-refute", "lone-doubt")}
+
+
+def test_settings_that_are_the_same_are_still_told_apart():
+    runs = from_frame(many(2))
+    comparison = vp.compare(runs, a=Setting("adversarial"), b="adversarial", resamples=20)
+    assert (comparison.a, comparison.b) == ("adversarial (a)", "adversarial (b)")
+    assert not comparison.findings["changed"].any()
+
+
+@pytest.mark.parametrize("wrong", [True, [1], 0, 1.5])
+def test_a_wrong_number_of_rounds_is_refused_also_where_a_like_one_was_read_before(wrong):
+    comparer = Comparer(from_frame(many(2)))
+    comparer.compare(Setting("adversarial", 1), Setting("adversarial", 1), resamples=20)
+    with pytest.raises(SettingsError, match=r"max_rounds: .* is out of range"):
+        comparer.compare(Setting("adversarial", wrong), Setting("adversarial", 1), resamples=20)
+
+
+def test_a_comparer_gives_what_compare_gives_and_reads_each_side_once(monkeypatch):
+    read = []
+    monkeypatch.setattr(Setting, "read", lambda self, runs: read.append(self) or replay(runs, self.mode))
+    comparer = Comparer(from_frame(many(2)))
+    a, b = Setting("collaborative"), Setting("adversarial")
+    for _ in range(2):
+        again = comparer.compare(a, b, resamples=20)
+        back = comparer.compare(b, a, resamples=20)
+    assert read == [a, b], "one set: a reading serves both sides"
+    fresh = vp.compare(from_frame(many(2)), resamples=20)
+    pd.testing.assert_frame_equal(again.findings, fresh.findings)
+    pd.testing.assert_frame_equal(again.summary, fresh.summary)
+    pd.testing.assert_frame_equal(again.agreement, fresh.agreement)
+    assert again.notes == fresh.notes
+    assert back.transitions.to_numpy().tolist() == again.transitions.to_numpy().T.tolist()

@@ -1,0 +1,52 @@
+"""How much the voters disagree on each finding, whatever any rule makes of it (SPEC F1)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.analysis.agreement import LABELS
+from verifyplan.analysis.pairing import KEY
+from verifyplan.frames.runset import RunSet, expect_runs
+
+COLUMNS = ["votes", "pairs", "differing"]
+
+
+def disagreement(runs: RunSet) -> pd.DataFrame:
+    """Of all pairs of votes on a finding in one round, the share that say different things; 0 to 1.
+
+    What is compared is the verdict (agree, supplement, disagree), not its basis. Votes of all recorded rounds count,
+    those after a deciding round too, so that the value is the same under every setting; errors and discoverers' own
+    votes do not count, and votes of different rounds or iterations make no pair. The value is NaN where there is no
+    pair: no vote that counts, or no more than one in a round. With two voters it is 0 or 1 a round; three who split
+    2 to 1 give 2/3.
+
+    Columns: `run_id, iteration, finding_id, votes` (that count), `pairs, differing, disagreement`; one row for each
+    finding and iteration that has a vote that counts, in order of appearance. Source: the observed disagreement of
+    Krippendorff 2011 (nominal), of one unit, with pairs weighted equally.
+
+    >>> from verifyplan.frames.votes import from_votes
+    >>> votes = pd.DataFrame({"item": list("FFFGGH"), "who": list("abcaba"),
+    ...     "says": ["agree", "agree", "disagree", "agree", "agree", "disagree"]})
+    >>> disagreement(from_votes(votes, item="item", worker="who", verdict="says"))["disagreement"].round(2).tolist()
+    [0.67, 0.0, nan]
+    """
+    expect_runs(runs)
+    votes = runs.votes
+    counted = votes["verdict"].isin(LABELS) & ~votes["is_origin"].fillna(False).astype(bool)
+    cast = votes.loc[counted.to_numpy(dtype=bool), [*KEY, "round", "verdict"]]
+    unit = cast.groupby([*KEY, "round"], sort=False).ngroup().to_numpy(dtype=np.int64)
+    _, firsts = np.unique(unit, return_index=True)
+    label = cast["verdict"].map({name: code for code, name in enumerate(LABELS)}).to_numpy(dtype=np.int64)
+    counts = np.bincount(unit * len(LABELS) + label, minlength=len(firsts) * len(LABELS)).reshape(-1, len(LABELS))
+    n = counts.sum(axis=1)
+    same = (counts * (counts - 1) // 2).sum(axis=1)
+    pairs = n * (n - 1) // 2
+    rounds = cast[KEY].iloc[firsts].assign(votes=n, pairs=pairs, differing=pairs - same)
+    table = rounds.groupby(KEY, sort=False)[COLUMNS].sum().reset_index()
+    return with_share(table)
+
+
+def with_share(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with `disagreement`, the share of `differing` in `pairs`; NaN where there is no pair."""
+    return table.assign(disagreement=table["differing"] / table["pairs"].where(table["pairs"] > 0))

@@ -1,0 +1,70 @@
+"""Two readings of the same findings brought together, one row a finding (SPEC F1)."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from verifyplan.errors import InputError, Problem
+from verifyplan.words import counted
+
+KEY = ["run_id", "iteration", "finding_id"]
+
+
+def pair_key(left: pd.DataFrame, right: pd.DataFrame) -> list[str]:
+    """By which columns two real sets are paired: without the run where they have no run id in common."""
+    return KEY if set(left["run_id"].unique()) & set(right["run_id"].unique()) else KEY[1:]
+
+
+def pair(left: pd.DataFrame, right: pd.DataFrame, *, paired: bool) -> tuple[pd.DataFrame, list[str]]:
+    """One row a finding with both readings; findings that only one set has are left out and told.
+
+    Raises InputError where two sets (`paired`) share no finding, cannot be paired one to one, or do not make the
+    same claims under the same ids.
+    """
+    key = pair_key(left, right) if paired else KEY
+    if key != KEY:
+        for name, side in (("first", left), ("second", right)):
+            twice = side.loc[side.duplicated(key), "finding_id"]
+            if len(twice):
+                message = f"{twice.iloc[0]!r} stands in several runs of the {name} set, and no run id is in both sets"
+                fix = (
+                    "give the runs to be paired the same run_id (the path under the loaded folder), or load one of each"
+                )
+                raise InputError(Problem("finding_id", message, fix))
+    read = ["classification", "rule", "decided_round", "censored", "filled_bases"]
+    right = right.rename(columns={"summary": "summary_b"})
+    both = left.merge(right[[*key, "summary_b", "truth", *read]], on=key, suffixes=("_a", "_b"), how="inner")
+    if paired and both.empty:
+        raise InputError(Problem("runs", "the two sets share no finding", "give two runs over the same finding ids"))
+    _refuse_other_claims(both)
+    both.insert(5, "truth", both["truth_a"].fillna(both["truth_b"]))
+    both = both.drop(columns=["truth_a", "truth_b", "summary_b"])
+    notes = []
+    lost = len(left) + len(right) - 2 * len(both)
+    if lost:
+        notes.append(f"Left out, as they stand in one set only: {counted(lost, 'finding')}.")
+    unknown = both["classification_a"].isna() | both["classification_b"].isna()
+    if unknown.any():
+        told = counted(int(unknown.sum()), "finding")
+        notes.append(f"Left out, with neither votes nor a recorded class: {told}.")
+    both = both[~unknown].reset_index(drop=True)
+    differs = both["classification_a"].astype("str") != both["classification_b"].astype("str")
+    return both.assign(changed=differs), notes
+
+
+def _refuse_other_claims(both: pd.DataFrame) -> None:
+    """InputError where findings that were paired by id are other claims, or are true in one set and false in one."""
+    told = both["summary"].notna() & both["summary_b"].notna()
+    other = both.loc[told & (both["summary"] != both["summary_b"]), "finding_id"]
+    split = both.loc[(both["truth_a"] != both["truth_b"]).fillna(False).astype(bool), "finding_id"]
+    fix = "pair runs over the same findings, or give other claims other ids"
+    problems = [
+        Problem("finding_id", f"{counted(len(ids), 'finding')} of one id {what}, the first is {ids.iloc[0]!r}", fix)
+        for ids, what in (
+            (other, "make another claim in each set"),
+            (split, "are true in one set and false in the other"),
+        )
+        if len(ids)
+    ]
+    if problems:
+        raise InputError(problems)

@@ -1,0 +1,223 @@
+"""Two settings side by side: what changes class, how much that matters, and the votes and words behind it (SPEC F1)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import ipywidgets as ipw
+import pandas as pd
+
+from verifyplan.analysis.comparer import Comparer
+from verifyplan.analysis.comparison import Comparison
+from verifyplan.analysis.replay import Reading
+from verifyplan.analysis.setting import Setting, as_setting
+from verifyplan.frames.runset import RunSet
+from verifyplan.widgets import comparison_view as view
+from verifyplan.widgets.comparison_details import Details
+from verifyplan.widgets.comparison_rows import CHANGED, Rows, votes_on
+from verifyplan.widgets.comparison_settings import SettingControls
+from verifyplan.widgets.controls import Table
+from verifyplan.widgets.panel import Panel, guarded
+
+DISAGREEMENT = (
+    "Disagreement: of all pairs of votes on the finding in one round, the share that say different things (agree, "
+    "supplement, disagree), over all recorded rounds; errors and discoverers' own votes do not count; a dash where no "
+    "two votes can be compared."
+)
+
+
+KEPT = 4
+"""Comparisons that are kept; each has a row for every finding."""
+
+
+class _Shown:
+    """One comparison, with what is made of it to be shown."""
+
+    def __init__(self, comparison: Comparison, votes: list[pd.DataFrame]) -> None:
+        self.comparison = comparison
+        self.rows = Rows(comparison, votes)
+
+    @cached_property
+    def charts(self) -> tuple[str, str]:
+        return view.moves(self.comparison), view.truths(self.comparison)
+
+
+class ModeComparison(Panel):
+    """Compare two settings: mode, rounds and reading of missing bases, each side its own.
+
+    With one set its recorded votes are judged twice; with `other`, two real sets over the same findings are paired
+    (see `compare`). Shows transitions, metrics with intervals, and the findings that change class, to be filtered,
+    sorted (by disagreement, see `disagreement`) and chosen; of those chosen, the votes and the words for why.
+
+    Args:
+        runs: the first set.
+        other: the second set, if the settings are read on two sets.
+        a: what the first side begins with, a mode or a Setting; collaborative, or with two sets as recorded.
+        b: that of the second side; adversarial, or with two sets as recorded.
+        resamples: of the bootstrap.
+        seed: of the bootstrap.
+
+    Raises:
+        InputError, SettingsError, TableError: as `compare`, for what the first comparison needs. What fails later
+            is shown in the widget, which keeps what it showed.
+    """
+
+    def __init__(
+        self,
+        runs: RunSet,
+        other: RunSet | None = None,
+        *,
+        a: Reading | Setting | None = None,
+        b: Reading | Setting | None = None,
+        resamples: int = 2000,
+        seed: int = 0,
+    ) -> None:
+        super().__init__("Mode comparison")
+        two = other is not None
+        self._comparer = Comparer(runs, other)
+        self._resamples, self._seed = resamples, seed
+        first = as_setting(a, "recorded" if two else "collaborative")
+        second = as_setting(b, "recorded" if two else "adversarial")
+        for side, setting in enumerate((first, second)):
+            self._comparer.reading(side, setting)  # raises what is wrong with a setting, and is kept
+        self._votes = votes_on(self._comparer)
+        self._kept: dict[tuple[Setting, Setting], _Shown] = {}
+        self._details = Details(self._comparer)
+        titles = ("a: the first set", "b: the second set") if two else ("a", "b: the same votes")
+        self.a = SettingControls("a", titles[0], self._comparer.sets[0], first)
+        self.b = SettingControls("b", titles[1], self._comparer.sets[1], second)
+        self.changed = ipw.Dropdown(description="What changed", **_wide("28em"))
+        self.find = ipw.Text(description="Find", placeholder="in ids and claims", **_wide("18em"))
+        self.changed.observe(self._listed, "value")
+        self.clear = ipw.Button(description="Choose none")
+        self.table = Table(multiple=True, sort={"column": "disagreement", "descending": True})
+        self._headline, self._metrics, self._notes, self._told = (ipw.HTML() for _ in range(4))
+        self._charts = (ipw.HTML(), ipw.HTML())
+        self._work_out()
+        self._lay_out()
+        self._listen()
+
+    @property
+    def comparison(self) -> Comparison:
+        """The comparison that is shown."""
+        return self._shown.comparison
+
+    @property
+    def settings(self) -> tuple[Setting, Setting]:
+        """The settings of the comparison that is shown."""
+        return self._settings
+
+    @property
+    def selected(self) -> pd.DataFrame:
+        """The chosen findings, in the order in which they were chosen: rows of `.comparison.findings`.
+
+        Three columns more: `key`, the row's name in the list; `votes` that count, and their `disagreement`. Those
+        that the filter hides stay chosen.
+        """
+        return self._shown.rows.chosen(self.table.selected)
+
+    def static(self) -> str:
+        """What is shown now, as HTML without scripts: settings, charts, metrics, notes, the list and the words."""
+        charts = "".join(f"<div>{chart.value}</div>" for chart in self._charts)
+        listed = f"<p>{view.text(self.table.note)}</p>{self.table.html() if self.table.rows else ''}"
+        return (
+            f"{self._headline.value}{self._notes.value}{charts}{self._metrics.value}{listed}"
+            f"<p>{DISAGREEMENT}</p>{self._told.value}"
+        )
+
+    def _work_out(self) -> None:
+        """Compare under the settings that the controls say, and show it; if that fails, what was shown stays."""
+        settings = (self.a.setting, self.b.setting)
+        self._shown, self._settings = self._made(settings), settings
+        comparison = self.comparison
+        self._metrics.value, self._notes.value = view.metrics(comparison), view.notes(comparison)
+        self._headline.value = view.headline(comparison)
+        self._offer()
+        self._list()
+        self._tell()
+        for widget, chart in zip(self._charts, self._shown.charts, strict=True):
+            widget.value = chart  # last, for to draw takes as long as to compare
+
+    def _made(self, settings: tuple[Setting, Setting]) -> _Shown:
+        """What there is to show under two settings; the last four are kept, for one goes back and forth."""
+        if settings not in self._kept:
+            comparison = self._comparer.compare(*settings, resamples=self._resamples, seed=self._seed)
+            self._kept[settings] = _Shown(comparison, self._votes)
+        while len(self._kept) > KEPT:
+            del self._kept[next(iter(self._kept))]
+        return self._kept[settings]
+
+    def _offer(self) -> None:
+        """Say anew how many findings changed in each way; the way that is chosen stays."""
+        kept = self.changed.value or CHANGED
+        self.changed.unobserve(self._listed, "value")
+        self.changed.options = self._shown.rows.options()
+        self.changed.value = kept
+        self.changed.observe(self._listed, "value")
+
+    def _list(self) -> None:
+        """Fill the list with what the filters let through, in the order asked for."""
+        part = self._shown.rows.shown(self.changed.value, self.find.value, self.table.sort)
+        self.table.label = f"Findings, their class under a: {self.comparison.a}, and under b: {self.comparison.b}"
+        self.table.fill(part, "key", titles=self._shown.rows.titles(), noun="finding")
+        if part.empty:
+            self.table.note = self._why_empty()
+
+    def _why_empty(self) -> str:
+        if not self.comparison.n_findings:
+            return "There are no findings."
+        if not self.comparison.findings["changed"].any() and self.changed.value == CHANGED:
+            return f"Nothing changes class between {self.comparison.a} and {self.comparison.b}."
+        return "No finding is like that: choose another change, or find less."
+
+    def _tell(self) -> None:
+        """The votes and the words for why, of the chosen findings."""
+        labels = (self.comparison.a, self.comparison.b)
+        self._told.value = self._details.html(self.selected, self._settings, labels)
+
+    @guarded
+    def _set(self, _: Any) -> None:
+        """A setting was changed: until all is worked out, the headline says that it is not."""
+        self._headline.value = view.computing(self.comparison.n_findings)
+        try:
+            self._work_out()
+        finally:
+            self._headline.value = view.headline(self.comparison)
+
+    @guarded
+    def _listed(self, _: Any) -> None:
+        self._list()
+
+    @guarded
+    def _chosen(self, _: Any) -> None:
+        self._tell()
+
+    def _choose_none(self, _: Any) -> None:
+        self.table.selected = []  # whoever listens to it is guarded; a second guard would wipe out what it says
+
+    def _listen(self) -> None:
+        for one in (*self.a.lists, *self.b.lists):
+            one.observe(self._set, "value")
+        self.find.observe(self._listed, "value")
+        self.table.observe(self._listed, "sort")
+        self.table.observe(self._chosen, "selected")
+        self.clear.on_click(self._choose_none)
+
+    def _lay_out(self) -> None:
+        beside = ipw.Layout(display="flex", flex_flow="row wrap", align_items="flex-start", grid_gap="8px 16px")
+        self.fill(
+            ipw.Box([self.a, self.b], layout=beside),
+            self._headline,
+            self._notes,
+            ipw.Box(list(self._charts), layout=beside),
+            self._metrics,
+            ipw.Box([self.changed, self.find, self.clear], layout=beside),
+            self.table,
+            ipw.HTML(f'<p style="{view.INK}"><small>{DISAGREEMENT}</small></p>'),
+            self._told,
+        )
+
+
+def _wide(width: str) -> dict[str, Any]:
+    return {"style": {"description_width": "initial"}, "layout": {"width": width}}

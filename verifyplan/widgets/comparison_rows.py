@@ -1,0 +1,142 @@
+"""The findings of a comparison as rows to filter, sort and choose: what changed, and how much voters disagree."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.analysis.comparer import Comparer
+from verifyplan.analysis.comparison import Comparison
+from verifyplan.analysis.disagreement import COLUMNS, disagreement, with_share
+from verifyplan.analysis.pairing import KEY, pair_key
+from verifyplan.protocol.vote import CLASSIFICATIONS, HELD
+
+CHANGED, ALL = "changed", "all"
+KINDS = {
+    CHANGED: "any change of class",
+    "lost": "held → not held",
+    "gained": "not held → held",
+    "kept": "another class, held or not as before",
+}
+ARROW = " → "
+_ID = 80
+"""Letters of an id that name a row; names that are equal then are numbered."""
+
+
+def votes_on(comparer: Comparer) -> list[pd.DataFrame]:
+    """`disagreement` of each set that a comparer pairs, with the columns alone by which it is paired."""
+    left = disagreement(comparer.sets[0])[[*KEY, *COLUMNS]]
+    if not comparer.paired:
+        return [left]
+    key = pair_key(*(one.findings for one in comparer.sets))
+    return [left, disagreement(comparer.sets[1])[[*key, *COLUMNS]]]
+
+
+def _with_votes(findings: pd.DataFrame, votes: list[pd.DataFrame]) -> pd.DataFrame:
+    """The findings with `votes` and `disagreement`; votes of two sets add up, and make no pairs with each other."""
+    total = pd.DataFrame(0, index=findings.index, columns=COLUMNS)
+    for one in votes:
+        key = [name for name in KEY if name in one]
+        own = findings[key].merge(one, on=key, how="left", sort=False)[COLUMNS]
+        total += own.fillna(0).astype("int64").set_axis(findings.index)
+    shares = with_share(total)
+    return findings.assign(votes=shares["votes"], disagreement=shares["disagreement"])
+
+
+class Rows:
+    """The rows of one comparison; `table` is its `.findings` with `key`, `votes` and `disagreement`."""
+
+    def __init__(self, comparison: Comparison, votes: list[pd.DataFrame]) -> None:
+        found = comparison.findings
+        truth = found["truth"].map({True: "true", False: "false"}).astype("str")
+        self.table = _with_votes(found, votes).assign(key=_keys(found), told_truth=truth)
+        self._counts = comparison.transitions.to_numpy()
+
+    def titles(self) -> dict[str, str]:
+        """The columns to show and their heads; those that say the same of every row, or nothing, are left out."""
+        optional = {
+            "run_id": ("Run", self.table["run_id"].nunique() > 1),
+            "iteration": ("Iteration", bool(self.table["iteration"].any())),
+            "summary": ("Claim", bool(self.table["summary"].notna().any())),
+            "told_truth": ("Truth", bool(self.table["truth"].notna().any())),
+        }
+        told = {name: head for name, (head, needed) in optional.items() if needed}
+        classes = {
+            "classification_a": "Class a",
+            "classification_b": "Class b",
+            "disagreement": "Disagreement",
+            "votes": "Votes",
+        }
+        return {"finding_id": "Finding", **told, **classes}
+
+    def options(self) -> list[tuple[str, str]]:
+        """What can have changed, with how many findings; every pair of classes is there, also those without any."""
+        held = np.isin(CLASSIFICATIONS, list(HELD))
+        moved = self._counts - np.diag(np.diag(self._counts))
+        lost, gained = moved[np.ix_(held, ~held)].sum(), moved[np.ix_(~held, held)].sum()
+        n = {CHANGED: moved.sum(), "lost": lost, "gained": gained, "kept": moved.sum() - lost - gained}
+        kinds = [(f"{words} ({n[kind]:,})", kind) for kind, words in KINDS.items()]
+        pairs = [
+            (f"{a}{ARROW}{b} ({self._counts[i, j]:,})", f"{a}{ARROW}{b}")
+            for i, a in enumerate(CLASSIFICATIONS)
+            for j, b in enumerate(CLASSIFICATIONS)
+            if i != j
+        ]
+        return [*kinds, *pairs, (f"every finding, changed or not ({self._counts.sum():,})", ALL)]
+
+    def shown(self, what: str, text: str, sort: dict[str, Any]) -> pd.DataFrame:
+        """The rows where `what` changed and `text` stands in an id or the claim, sorted; missing values come last.
+
+        Upper and lower case are the same. Rows that are equal in the column stay in the order of the findings.
+        """
+        mask = self._changed(what)
+        if text.strip():
+            mask &= self._search.str.contains(text.strip().lower(), regex=False).to_numpy(dtype=bool)
+        part: pd.DataFrame = self.table[mask]
+        column = str(sort.get("column"))
+        if column not in part.columns:
+            return part
+        ascending = not sort.get("descending")
+        return part.sort_values(column, ascending=ascending, kind="stable", na_position="last")
+
+    def chosen(self, keys: list[str]) -> pd.DataFrame:
+        """The rows of some keys, in the order of the keys; keys of no row are left out."""
+        place = self._places.get_indexer(pd.Index(keys, dtype=self._places.dtype))
+        return self.table.iloc[place[place >= 0]].drop(columns="told_truth")
+
+    def _changed(self, what: str) -> Any:
+        if what == ALL:
+            return np.ones(len(self.table), dtype=bool)
+        if ARROW in what:
+            before, after = what.split(ARROW)
+            is_before, is_after = self.table["classification_a"] == before, self.table["classification_b"] == after
+            return (is_before & is_after).to_numpy(dtype=bool)
+        held = [self.table[f"classification_{side}"].isin(HELD).to_numpy(dtype=bool) for side in "ab"]
+        changed = self.table["changed"].to_numpy(dtype=bool)
+        kinds = {CHANGED: changed, "lost": held[0] & ~held[1], "gained": ~held[0] & held[1]}
+        return kinds[what].copy() if what in kinds else changed & (held[0] == held[1])
+
+    @cached_property
+    def _search(self) -> pd.Series[Any]:
+        texts = self.table
+        joined = texts["finding_id"] + "\n" + texts["run_id"] + "\n" + texts["summary"].astype("str").fillna("")
+        return joined.str.lower()
+
+    @cached_property
+    def _places(self) -> pd.Index[str]:
+        return pd.Index(self.table["key"].astype("str"))
+
+
+def _keys(findings: pd.DataFrame) -> pd.Series[Any]:
+    """A name for each row that a person can tell from the others: the finding, and its run and iteration if needed."""
+    names = findings["finding_id"].astype("str").str.slice(0, _ID)
+    if findings["run_id"].nunique() > 1:
+        names = names + " in " + findings["run_id"].astype("str").str.slice(0, _ID)
+    if findings["iteration"].any():
+        names = names + ", iteration " + findings["iteration"].astype("str")
+    if names.duplicated().any():
+        names = (findings.index + 1).astype("str").to_series(findings.index) + ": " + names
+    return names
