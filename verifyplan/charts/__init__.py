@@ -9,6 +9,7 @@ from verifyplan.charts.export_set import export_set
 from verifyplan.charts.figure import Figure
 from verifyplan.charts.quality_scores import quality_scores
 from verifyplan.charts.rank_stability import rank_stability
+from verifyplan.charts.ranking import ranking
 from verifyplan.charts.rounds import rounds
 from verifyplan.charts.score_distributions import score_distributions
 from verifyplan.charts.sensitivity import sensitivity
@@ -27,6 +28,7 @@ __all__ = [
     "export_set",
     "quality_scores",
     "rank_stability",
+    "ranking",
     "rounds",
     "score_distributions",
     "sensitivity",

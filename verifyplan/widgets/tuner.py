@@ -1,0 +1,252 @@
+"""Weights under the hand: sliders that sum to 1, the ranking that they make, and how far it can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from functools import partial
+from html import escape
+from typing import Any
+
+import ipywidgets as ipw
+import pandas as pd
+
+from verifyplan.analysis.weights.file import load, text_of
+from verifyplan.analysis.weights.simplex import Weights, checked, presets
+from verifyplan.analysis.weights.weight_fit import WeightFit
+from verifyplan.frames.runset import RunSet
+from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.widgets import tuner_parts as parts
+from verifyplan.widgets import tuner_words as words
+from verifyplan.widgets.panel import Panel, guarded
+from verifyplan.widgets.tuner_file import save_over
+from verifyplan.widgets.tuner_rest import WhenAtRest
+from verifyplan.widgets.tuner_scores import TunedScores
+from verifyplan.widgets.tuner_weights import TunedWeights, decimals
+
+
+class WeightTuner(Panel):
+    """A slider for the weight of each dimension, the ranking of plans under these weights, and how stable it is.
+
+    The weights always sum to exactly 1: where one is moved the others give way in proportion, but for those that are
+    locked. Scores and ranking follow each move at once; how stable the ranking is, and which weight matters, when
+    the sliders rest. The score informs and never decides a verdict (SPEC A10, F4).
+
+    Args:
+        scores: runs, their table `scores`, or a table of one row a plan and one column a dimension.
+        weights: to start from; None for the default ones, or equal ones where the dimensions are not those six.
+        fitted: weights offered as a preset: what `weights.fit` returns, or a mapping of dimensions to weights.
+        threshold: a score; how many plans stay on their side of it is told.
+
+    Raises:
+        InputError: listing what is wrong with scores, weights or threshold.
+
+    >>> table = pd.DataFrame({"wit": [7, 5], "depth": [4, 6]}, index=["a", "b"])
+    >>> tuner = WeightTuner(table)
+    >>> tuner.sliders["depth"].value = 0.75
+    >>> tuner.weights, list(tuner.ranking["plan"])
+    ({'wit': Decimal('0.2500'), 'depth': Decimal('0.7500')}, ['b', 'a'])
+    """
+
+    def __init__(
+        self,
+        scores: RunSet | pd.DataFrame,
+        weights: Weights | None = None,
+        *,
+        fitted: WeightFit | Weights | None = None,
+        threshold: float | None = None,
+    ) -> None:
+        super().__init__("Weight tuner")
+        self._scores = TunedScores(scores, threshold)
+        dimensions = list(self._scores.table.columns)
+        self._six = set(dimensions) == set(DIMENSIONS)
+        self._tuned = TunedWeights(_start(dimensions, weights))
+        self._presets = _offered(self._tuned, fitted)
+        self._fit_note = words.fit_note(fitted.ranges) if isinstance(fitted, WeightFit) else ""
+        self._scores.begin(self._tuned.start)
+        self._showing = False
+        self._make_controls(dimensions)
+        self._lay_out()
+        self._show()
+        self.refresh()
+
+    def _make_controls(self, dimensions: list[str]) -> None:
+        self.labels = parts.labels_of(dimensions)
+        self.sliders = {name: parts.slider(self.labels[name]) for name in dimensions}
+        self.locks = {name: parts.lock(self.labels[name]) for name in dimensions}
+        for name in dimensions:
+            self.sliders[name].observe(partial(self._slid, name), "value")
+            self.locks[name].observe(partial(self._locked, name), "value")
+        self.buttons = {name: parts.button(*told) for name, told in parts.BUTTONS.items() if name in self._presets}
+        for name, one in self.buttons.items():
+            one.on_click(partial(self._preset, name))
+        self.updating = parts.button("Update now", "Compute the stability for these weights without waiting")
+        self.updating.on_click(self._refreshed)
+        self.path = parts.file_name()
+        self.saving = parts.button("Save weights", "Write the weights as a file for verifyplan verify --weights")
+        self.loading = parts.button("Load weights", "Read the weights of a file")
+        self.saving.on_click(self._save)
+        self.loading.on_click(self._load)
+
+    def _lay_out(self) -> None:
+        self._about, self._held, self._note, self._ranking = (ipw.HTML() for _ in range(4))
+        self._state, self._stability, self._ranks, self._matters = (ipw.HTML() for _ in range(4))
+        steps = (self._show_stability, self._show_ranks, self._show_matters)
+        self._slow = WhenAtRest(steps, told=self._show_state, failed=self.fail)
+        start = self._scores.start
+        self._about.value = words.about(len(start), self._scores.n_ranked, bool(start.attrs.get("synthetic")))
+        self._unranked = ipw.HTML(words.unranked(start))
+        only_six = ipw.HTML(words.paragraph(words.ONLY_SIX))
+        self.fill(
+            self._about,
+            ipw.HBox(list(self.buttons.values())),
+            parts.rows(self.sliders, self.locks),
+            self._held,
+            ipw.HBox([self.path, self.saving, self.loading]) if self._six else only_six,
+            self._note,
+            self._ranking,
+            self._unranked,
+            ipw.HTML(words.heading("How stable this is, and which weight matters")),
+            ipw.HBox([self.updating, self._state], layout=ipw.Layout(align_items="center")),
+            self._stability,
+            self._ranks,
+            self._matters,
+        )
+
+    @property
+    def weights(self) -> dict[str, Decimal]:
+        """The weights as decimals that sum to exactly 1; set them to move all sliders, which unlocks them."""
+        return dict(self._tuned.weights)
+
+    @weights.setter
+    def weights(self, weights: Weights) -> None:
+        self._tuned.set(weights)
+        self._note.value = ""
+        self._changed()
+
+    @property
+    def ranking(self) -> pd.DataFrame:
+        """The plans by rank: `plan, score, final, rank, was, missing`; `was` is the rank under the first weights."""
+        return self._scores.ranked(self._tuned.weights)
+
+    @property
+    def stability(self) -> pd.DataFrame:
+        """How stable the ranking is under the present weights, as `weights.stability` tells it; of 200 draws."""
+        return self._scores.stability(self._tuned.weights)
+
+    def refresh(self) -> None:
+        """Bring what is said and drawn of stability up to date with the weights, without waiting."""
+        self._slow.now()
+
+    def close(self) -> None:
+        """Take the widget away; nothing of it goes on."""
+        if hasattr(self, "_slow"):
+            self._slow.stop()
+        super().close()
+
+    def static(self) -> str:
+        """The weights, the ranking and its stability as they stand, as HTML without scripts."""
+        rows = "".join(
+            f"<tr><td>{escape(self.labels[name])}</td><td>{text_of(weight)}</td></tr>"
+            for name, weight in self._tuned.weights.items()
+        )
+        table = f"<table><thead><tr><th>Dimension</th><th>Weight</th></tr></thead><tbody>{rows}</tbody></table>"
+        below = (self._ranking, self._unranked, self._state, self._stability, self._ranks, self._matters)
+        return f"{self._about.value}{table}{''.join(part.value for part in below)}"
+
+    @guarded
+    def _slid(self, name: str, change: Mapping[str, Any]) -> None:
+        if self._showing:
+            return
+        before = self._tuned.weights
+        self._tuned.move(name, change["new"])
+        if self._tuned.weights == before:
+            self._show_weights()  # puts the slider back to where it must stay
+        else:
+            self._note.value = ""
+            self._changed()
+
+    @guarded
+    def _locked(self, name: str, change: Mapping[str, Any]) -> None:
+        if not self._showing:
+            self._tuned.lock(name, change["new"])
+            self._show_weights()
+
+    @guarded
+    def _preset(self, name: str, _: ipw.Button) -> None:
+        note = self._fit_note if name == "fitted" else ""
+        self._take(self._presets[name], f"{parts.BUTTONS[name][1]}.{note}")
+
+    @guarded
+    def _save(self, _: ipw.Button) -> None:
+        path = save_over(self.weights, self.path.value)
+        self._note.value = words.paragraph(words.saved(path, self.weights, self.labels))
+
+    @guarded
+    def _load(self, _: ipw.Button) -> None:
+        weights = load(self.path.value)
+        self._take(weights, words.loaded(self.path.value, weights, self.labels))
+
+    @guarded
+    def _refreshed(self, _: ipw.Button) -> None:
+        self.refresh()
+
+    def _take(self, weights: Weights, note: str) -> None:
+        """Set all weights and say what they are."""
+        unlocked = " All are unlocked." if self._tuned.locked else ""
+        self.weights = weights
+        self._note.value = words.paragraph(note + unlocked)
+
+    def _changed(self) -> None:
+        self._show()
+        self._slow.later()
+
+    def _show(self) -> None:
+        """What follows each move: the sliders first, then the ranking."""
+        self._show_weights()
+        self._ranking.value = words.pictured(self._scores.picture(self._tuned.weights))
+
+    def _show_weights(self) -> None:
+        self._showing = True
+        try:
+            notes = {name: self._tuned.held(name) for name in self.sliders}
+            for name, weight in self._tuned.weights.items():
+                slider = self.sliders[name]
+                with slider.hold_sync():
+                    slider.value, slider.text = float(weight), words.beside(weight, notes[name])
+                    slider.disabled = bool(notes[name])
+                self.locks[name].value = name in self._tuned.locked
+        finally:
+            self._showing = False
+        stuck = {self.labels[name]: why for name, why in notes.items() if why and why != "locked"}
+        self._held.value = words.held(stuck)
+
+    def _show_stability(self) -> None:
+        self._stability.value = words.stability(self.stability)
+
+    def _show_ranks(self) -> None:
+        self._ranks.value = words.pictured(self._scores.rank_picture(self._tuned.weights))
+
+    def _show_matters(self) -> None:
+        self._matters.value = words.pictured(self._scores.weight_picture(self._tuned.weights))
+
+    def _show_state(self) -> None:
+        self._state.value = words.paragraph(words.STALE if self._slow.stale else words.FRESH)
+
+
+def _start(dimensions: list[str], weights: Weights | None) -> Weights:
+    """The weights to start from, for exactly these dimensions."""
+    if weights is None:
+        known = presets(dimensions)
+        return known.get("default", known["equal"])
+    return dict(checked(weights, dimensions))
+
+
+def _offered(tuned: TunedWeights, fitted: WeightFit | Weights | None) -> dict[str, dict[str, Decimal]]:
+    """The presets that the buttons offer, by their names."""
+    names = list(tuned.start)
+    offered = presets(names)
+    if fitted is not None:
+        given = fitted.exact() if isinstance(fitted, WeightFit) else fitted
+        offered["fitted"] = decimals(checked(given, names))
+    return offered | {"start": tuned.start}

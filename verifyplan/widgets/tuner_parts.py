@@ -1,0 +1,60 @@
+"""The controls of the weight tuner: a slider and a lock for each dimension, buttons, and a file's name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import ipywidgets as ipw
+
+from verifyplan.charts.score_rows import dimension_names
+from verifyplan.widgets.controls import Slider
+
+STEP = 0.01
+
+BUTTONS = {
+    "default": ("Default weights", "The default weights of the six dimensions: 25, 20, 15, 15, 15 and 10 %"),
+    "equal": ("Equal weights", "The same weight for every dimension"),
+    "fitted": ("Fitted weights", "The fitted weights that were given"),
+    "start": ("Reset", "The weights that this began with"),
+}
+"""The presets, with what their buttons say and what they do."""
+
+_WIDE = ipw.Layout(width="auto")
+
+
+def labels_of(dimensions: Iterable[str]) -> dict[str, str]:
+    """Each dimension with its name in words; as it is written where the words are another's, too.
+
+    >>> labels_of(["risk_coverage", "tone"]), labels_of(["a_b", "a b"])
+    ({'risk_coverage': 'risk coverage', 'tone': 'tone'}, {'a_b': 'a_b', 'a b': 'a b'})
+    """
+    words = dimension_names(dimensions)
+    return words if len(set(words.values())) == len(words) else {name: name for name in words}
+
+
+def slider(label: str) -> Slider:
+    """The slider of one weight, from 0 to 1."""
+    wide = ipw.Layout(min_width="39em")  # so that the lock stays where it is whatever the readout says
+    return Slider(label=label[:1].upper() + label[1:], low=0.0, high=1.0, step=STEP, layout=wide)
+
+
+def lock(label: str) -> ipw.Checkbox:
+    """The box that keeps a weight as it is while others are moved."""
+    return ipw.Checkbox(description=f"Lock {label}", indent=False, layout=_WIDE)
+
+
+def button(label: str, tooltip: str) -> ipw.Button:
+    """A button as wide as its words."""
+    return ipw.Button(description=label, tooltip=tooltip, layout=_WIDE)
+
+
+def rows(sliders: dict[str, Slider], locks: dict[str, ipw.Checkbox]) -> ipw.VBox:
+    """Each slider with its lock beside it."""
+    pairs = [ipw.HBox([sliders[name], locks[name]], layout=ipw.Layout(align_items="center")) for name in sliders]
+    return ipw.VBox(pairs)
+
+
+def file_name() -> ipw.Text:
+    """The field for the name of a weights file."""
+    style = {"description_width": "auto"}
+    return ipw.Text("weights.json", description="Weights file", style=style, layout=ipw.Layout(width="28em"))

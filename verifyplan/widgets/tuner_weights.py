@@ -1,0 +1,98 @@
+"""The weights that sliders turn: exact decimals that always sum to 1, and what each slider may still do."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+from verifyplan.analysis.weights.simplex import Exact, Weight, Weights, checked, rebalance, to_decimals
+
+PLACES = 4
+"""Decimal places of weights that give way; what rounding leaves over goes where it is due."""
+MOST_PLACES = 15
+
+_LONGEST = 60
+
+
+class TunedWeights:
+    """Weights of some dimensions; one is moved at a time, the others give way in proportion, locked ones stay.
+
+    While one and the same weight is moved the proportions are those from before its first move, so that there and
+    back loses nothing, and rounding never adds up.
+
+    >>> tuned = TunedWeights({"wit": "0.5", "depth": "0.3", "length": "0.2"})
+    >>> tuned.move("wit", 1)
+    >>> tuned.move("wit", "0.75")
+    >>> tuned.weights
+    {'wit': Decimal('0.7500'), 'depth': Decimal('0.1500'), 'length': Decimal('0.1000')}
+    """
+
+    def __init__(self, weights: Weights) -> None:
+        self.weights = decimals(checked(weights, None))
+        self.start = dict(self.weights)
+        self.locked: set[str] = set()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Let the next move begin from the weights as they are."""
+        self._before, self._moved = dict(self.weights), ""
+
+    def set(self, weights: Weights) -> None:
+        """Take these weights, of the same dimensions, and unlock all; SettingsError where they are none."""
+        self.weights = decimals(checked(weights, list(self.weights)))
+        self.locked.clear()
+        self._forget()
+
+    def lock(self, dimension: str, on: bool) -> None:
+        """Keep a weight as it is while others are moved, or let it give way again."""
+        (self.locked.add if on else self.locked.discard)(dimension)
+        self._forget()
+
+    def move(self, dimension: str, to: Weight) -> None:
+        """Move one weight, as far as the locked ones allow; nothing moves where `held` says why."""
+        if self.held(dimension):
+            return
+        if self._moved != dimension:
+            self._forget()
+            self._moved = dimension
+        exact = rebalance(self._before, dimension, to, locked=self.locked)
+        kept = [-int(self.weights[name].as_tuple().exponent) for name in self.locked]
+        self.weights = to_decimals(exact, min(max(PLACES, *kept, 0), MOST_PLACES))
+
+    def held(self, dimension: str) -> str:
+        """Why a weight cannot be moved, in words; blank if it can."""
+        if dimension in self.locked:
+            return "locked"
+        if len(self.weights) == 1:
+            return "cannot move: it is the only dimension"
+        if len(self.locked) == len(self.weights) - 1:
+            return "cannot move: all others are locked"
+        if sum(map(Fraction, (self.weights[name] for name in self.locked)), Fraction(0)) == 1:
+            return "cannot move: the locked weights take all"
+        return ""
+
+
+def decimals(exact: Exact) -> dict[str, Decimal]:
+    """Fractions as the decimals that they are; where one is none, such as 1/3, all are rounded to four places.
+
+    >>> decimals({"wit": Fraction(1, 8), "depth": Fraction(7, 8)})
+    {'wit': Decimal('0.125'), 'depth': Decimal('0.875')}
+    >>> decimals({"wit": Fraction(1, 3), "depth": Fraction(2, 3)})
+    {'wit': Decimal('0.3333'), 'depth': Decimal('0.6667')}
+    """
+    places = {name: _places(weight) for name, weight in exact.items()}
+    known = {name: place for name, place in places.items() if place is not None}
+    if len(known) < len(exact):
+        return to_decimals(exact, PLACES)
+    return {name: Decimal(f"{int(weight * 10 ** known[name])}e-{known[name]}") for name, weight in exact.items()}
+
+
+def _places(weight: Fraction) -> int | None:
+    """How many decimal places a fraction needs; None if no number of them is enough."""
+    rest, counts = weight.denominator, []
+    for prime in (2, 5):
+        power = 0
+        while rest % prime == 0:
+            rest, power = rest // prime, power + 1
+        counts.append(power)
+    return max(counts) if rest == 1 and max(counts) <= _LONGEST else None

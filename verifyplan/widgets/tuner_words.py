@@ -1,0 +1,164 @@
+"""What the weight tuner says beside its sliders and pictures; every text that was given is escaped."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from decimal import Decimal
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from verifyplan.analysis.weights.file import text_of
+from verifyplan.charts.captions import INFORMS
+from verifyplan.charts.figure import Figure
+from verifyplan.charts.labels import percent, short
+from verifyplan.words import counted
+
+NAMED = 20
+"""Plans without a rank that are named; the rest is counted."""
+STABLE, MOSTLY = 0.95, 0.85
+"""From these shares of pairs of plans on that keep their order, a ranking is called stable, or mostly stable."""
+
+ONLY_SIX = (
+    "These weights cannot be saved as a weights file: such a file holds the six dimensions of verifyplan's score, and"
+    " these scores have others. <code>.weights</code> holds them in Python."
+)
+FRESH = "Up to date with the weights."
+STALE = "<b>Out of date:</b> the weights have changed since. This follows when the sliders rest, or by the button."
+
+
+def paragraph(text: str) -> str:
+    """A paragraph of escaped text."""
+    return f'<p style="margin:0.3em 0;max-width:60em;line-height:1.45">{text}</p>'
+
+
+def pictured(figure: Figure) -> str:
+    """A figure for an HTML widget, whose wide lines its caption would take over."""
+    return f'<div style="line-height:1.45">{figure._repr_html_()}</div>'
+
+
+def heading(text: str) -> str:
+    """A heading between the parts of the widget."""
+    return f'<p style="margin:0.8em 0 0.2em;font-weight:600;font-size:1.1em">{escape(text)}</p>'
+
+
+def about(plans: int, ranked: int, synthetic: bool) -> str:
+    """How many plans there are, and what a score is for."""
+    told = (
+        f"{counted(plans, 'plan')}, of which {ranked:,} with all scores." if plans else "There are no plans to score."
+    )
+    made = " Synthetic data: scores were generated, not observed." if synthetic else ""
+    return paragraph(f"{told}{made} {INFORMS}")
+
+
+def held(notes: Mapping[str, str]) -> str:
+    """The sum of the weights, and which sliders cannot move and why."""
+    told = [f"{escape(label[:1].upper() + label[1:])} {escape(why)}." for label, why in notes.items()]
+    return paragraph(" ".join(["The weights sum to exactly 1: where one is moved, the others give way.", *told]))
+
+
+def told(weight: Decimal) -> str:
+    """A weight as it is read beside its slider.
+
+    >>> told(Decimal("0.4000")), told(Decimal("0.1667")), told(Decimal("0.123456"))
+    ('0.40', '0.1667', 'about 0.1235')
+    """
+    text = f"{weight:.4f}"
+    short_text = text[:-2] if text.endswith("00") else text
+    return short_text if Decimal(text) == weight else f"about {text}"
+
+
+def beside(weight: Decimal, held: str) -> str:
+    """What stands beside a slider: its weight, and that it cannot move, if it cannot; why is told by `held`."""
+    return f"{told(weight)}, {held.partition(':')[0]}" if held else told(weight)
+
+
+def saved(path: Path, weights: Mapping[str, Decimal], labels: Mapping[str, str]) -> str:
+    """What was written, where, and what takes it."""
+    use = f"<code>verifyplan verify PLAN.md --weights {escape(shlex.quote(str(path)))}</code>"
+    where = escape(str(path.absolute()))
+    return f"Saved in {where}: {in_digits(weights, labels)}. {use} takes this file."
+
+
+def loaded(path: str, weights: Mapping[str, Decimal], labels: Mapping[str, str]) -> str:
+    """What was read, and from where."""
+    return f"Loaded from {escape(str(Path(path).absolute()))}: {in_digits(weights, labels)}."
+
+
+def fit_note(ranges: Mapping[str, tuple[float, float]]) -> str:
+    """What to know of a fit whose dimensions were rescaled unequally; blank where all were rescaled alike."""
+    if len({high - low for low, high in ranges.values()}) < 2:
+        return ""
+    return " They were fitted to dimensions rescaled to 0 to 1 each; here they weigh the scores as these are."
+
+
+def in_digits(weights: Mapping[str, Decimal], labels: Mapping[str, str]) -> str:
+    """The weights in one line."""
+    return ", ".join(f"{escape(labels[name])} {text_of(weight)}" for name, weight in weights.items())
+
+
+def unranked(ranking: pd.DataFrame) -> str:
+    """Which plans have no rank, and what they lack; blank if all have one."""
+    without = ranking[ranking["rank"].isna()]
+    if without.empty:
+        return ""
+    told = [
+        f"<li>{escape(short(plan, 80))}: no {escape(short(lacks.replace('_', ' '), 200))}</li>"
+        for plan, lacks in zip(without["plan"].head(NAMED), without["missing"], strict=False)
+    ]
+    more = len(without) - len(told)
+    told += [f"<li>and {more:,} more: <code>.ranking</code> has all</li>"] if more else []
+    says = f"Without a rank, for a score is missing: {counted(len(without), 'plan')}."
+    return f'{paragraph(says)}<ul style="margin:0 0 0 1.5em;line-height:1.45">{"".join(told)}</ul>'
+
+
+def stability(table: pd.DataFrame) -> str:
+    """How stable a ranking is, in numbers and words, from what `weights.stability` returns."""
+    by = {row["measure"]: row for row in _rows(table)}
+    pairs, draws = by["pairs-kept"], table.attrs.get("draws", 0)
+    if pairs["value"] != pairs["value"]:
+        return paragraph(_nothing_to_compare(by))
+    how = f"weights drawn {draws:,} times around these (Dirichlet, concentration {table.attrs['concentration']:g})"
+    first, ranks, tau = by["same-first"], by["ranks-kept"], by["kendall-tau-b"]
+    lines = [
+        f"{counted(pairs['n'], 'pair')} of plans with an order: {_share(pairs)} keep it.",
+        f"{counted(ranks['n'], 'plan')}: {_share(ranks)} keep their rank.",
+        f"{counted(first['n'], 'draw')}: in {percent(first['value'])} the first place stays as it is"
+        f" (95 % interval {percent(first['low'])} to {percent(first['high'])}).",
+        f"Rank correlation (Kendall's tau-b) with the ranking shown: {tau['value']:.2f} ({tau['low']:.2f} to"
+        f" {tau['high']:.2f}).",
+    ]
+    if "above-kept" in by:
+        limit = table.attrs["threshold"]
+        lines.append(f"{_share(by['above-kept'])} of plans stay on their side of the threshold, {limit:g}.")
+    items = "".join(f"<li>{line}</li>" for line in lines)
+    says = f"<b>{_judged(pairs['value'])}</b> Under {how}; in brackets the middle 95 % of draws:"
+    return f'{paragraph(says)}<ul style="margin:0 0 0 1.5em;line-height:1.45">{items}</ul>'
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def _share(row: Mapping[str, float]) -> str:
+    return f"{percent(row['value'])} ({percent(row['low'])} to {percent(row['high'])})"
+
+
+def _judged(kept: float) -> str:
+    """The ranking in a word, by the share of pairs that keep their order."""
+    word = "stable" if kept >= STABLE else "mostly stable" if kept >= MOSTLY else "not stable: it rests on the weights"
+    rule = f"at least {percent(STABLE)} of pairs keep their order" if kept >= STABLE else ""
+    rule = rule or (f"{percent(MOSTLY)} to {percent(STABLE)}" if kept >= MOSTLY else f"fewer than {percent(MOSTLY)}")
+    return f"The ranking is {word} ({rule}{'' if kept >= STABLE else ' of pairs keep their order'})."
+
+
+def _nothing_to_compare(by: Mapping[str, Mapping[str, float]]) -> str:
+    plans = int(by["ranks-kept"]["n"])
+    if plans == 0:
+        return "There is no plan with a rank, so there is nothing to be stable."
+    if plans == 1:
+        return "There is one plan with a rank (n = 1): it is first under any weights."
+    return f"All {plans:,} plans have the same score under these weights: no pair has an order that could be kept."
