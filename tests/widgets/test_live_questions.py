@@ -1,0 +1,270 @@
+"""The question of a blocked live run: answered in each way, answered wrongly, left open; and what fails says so."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+from acting import Acting
+from planning import challenge
+from widgets.live_runs import BLOCKED, SECONDS, blocked_run, course, cross_run, plan_run, threads
+
+import verifyplan as vp
+from verifyplan.agents.scripted import ScriptedBackend
+from verifyplan.errors import InputError, SettingsError
+from verifyplan.loops.plan.pauses import Pause
+from verifyplan.loops.resume import read_run
+from verifyplan.protocol.challenge import Challenge
+from verifyplan.protocol.event_cross import VoteCast
+from verifyplan.widgets.live import LiveRun
+from verifyplan.widgets.live_course import LAST, Course
+from verifyplan.widgets.live_pause import question_html
+
+
+@pytest.fixture(autouse=True)
+def _no_thread_is_left():
+    yield
+    assert threads() == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "note", "outcome", "status"),
+    [
+        ("acknowledge", "C2", "we accept it", None, "RESOLVED"),
+        ("override", "C2", "we know better", "RETHINK", "OPEN"),
+        ("context", None, "the old store stays", None, "OPEN"),
+        ("abort", None, "", "no verdict", "OPEN"),
+    ],
+)
+def test_a_question_is_answered_by_the_form(tmp_path, kind, name, note, outcome, status):
+    live = blocked_run(tmp_path)
+    form = live.form
+    assert form.layout.display == "flex"
+    assert [value for _, value in form.challenge.options] == ["C1", "C2"]
+    assert "locks.py:5" in form._question.value, "what a challenge was raised on is shown"
+    form.kind.value = kind
+    assert form.challenge.disabled == (name is None)
+    form.challenge.value, form.note.value = name or "C1", note
+    form.send.click()
+    state = live.wait(SECONDS)
+    assert live.failure.value == ""
+    [given] = [event for event in read_run(next(tmp_path.glob("*.jsonl"))).events if event.type == "answer-given"]
+    assert (given.answer, given.challenge, given.note) == (kind, name, note)
+    if outcome is None:
+        assert state == "asking"
+        assert form.note.value == "", "the next question has a form that is not filled in"
+        assert ("C2" in dict(form.challenge.options).values()) == (kind == "context")
+        live.leave()
+        assert live.wait(SECONDS) == "waiting"
+    else:
+        assert live._face.status.text.startswith(f"Ended: {outcome}")
+    assert live.run.state.challenges["C2"].status == status
+    assert form.layout.display == "none"
+
+
+def test_a_wrong_answer_is_told_and_the_run_waits_on(tmp_path):
+    live = blocked_run(tmp_path)
+    live.form.kind.value = "context"
+    live.form.send.click()
+    assert "note: is blank. Fix: write the context" in live.failure.value
+    assert live.wait(SECONDS) == "asking"
+    with pytest.raises(InputError, match="'C9' does not block this plan"):
+        live.answer("acknowledge:C9")
+    live.form.kind.value, live.form.challenge.value = "override", "C1"
+    live.form.send.click()
+    assert live.failure.value == ""
+    assert live.wait(SECONDS) == "ended"
+    live.form.send.click()
+    assert "is to no question" in live.failure.value
+
+
+def test_a_question_that_is_left_open_waits_for_resume(tmp_path):
+    live = blocked_run(tmp_path)
+    live.form.leave.click()
+    assert live.wait(SECONDS) == "waiting"
+    assert live.run.waiting.pause_id == "i1/pause-1"
+    assert str(live.log_path) in live._face.status.text
+    run = vp.resume(live.log_path, "override:C1", backend=ScriptedBackend(BLOCKED, silent=True))
+    assert run.verdict == "RETHINK"
+
+
+def test_a_question_that_was_left_open_is_asked_again_by_resume(tmp_path):
+    live = blocked_run(tmp_path / "left")
+    live.cancel()
+    assert live.wait(SECONDS) == "waiting", "a cancel at a question leaves it open"
+    live._face.resume.click()
+    assert live.wait(SECONDS) == "asking"
+    assert live.form.shown.pause_id == "i1/pause-1"
+    live.answer("override:C1")
+    assert live.wait(SECONDS) == "ended"
+    other = blocked_run(tmp_path / "straight")
+    other.answer("override:C1")
+    other.wait(SECONDS)
+    assert course(live.run) == course(other.run)
+
+
+def test_time_that_a_person_takes_is_not_the_runs(tmp_path, monkeypatch):
+    live = blocked_run(tmp_path)
+    worked = live._job.seconds
+    with monkeypatch.context() as later:
+        later.setattr("verifyplan.widgets.live_job.time.monotonic", lambda: 1e9)
+        assert live._job.seconds == worked
+    live.leave()
+    live.wait(SECONDS)
+
+
+# ---- failures
+
+
+def test_settings_that_do_not_fit_are_told_all_at_once_and_can_be_started_again(tmp_path):
+    live = LiveRun(tmp_path / "none.md", tmp_path / "nowhere", policy="x", timeout=-1, start=True)
+    with pytest.raises(SettingsError):
+        live.wait(SECONDS)
+    for told in ("timeout: -1", "policy: &#x27;x&#x27;", "none.md", "nowhere"):
+        assert told in live._face.end.value
+    assert live.state == "failed"
+    assert not live._face.start.disabled
+    assert live._face.resume.disabled
+    (tmp_path / "none.md").write_text("# Fix a typo\n\nCorrect the spelling in `README.md`.")
+    again = LiveRun(tmp_path / "none.md", tmp_path, log_dir=None, start=True)
+    assert (again.wait(SECONDS), again.run.verdict) == ("ended", "PROCEED")
+
+
+def test_a_plan_that_is_mended_can_be_started_again(tmp_path):
+    live = LiveRun(tmp_path / "late.md", tmp_path, log_dir=None, start=True)
+    with pytest.raises(InputError, match=r"late\.md"):
+        live.wait(SECONDS)
+    (tmp_path / "late.md").write_text("# Fix a typo\n\nCorrect the spelling in `README.md`.")
+    live._face.start.click()
+    assert live.wait(SECONDS) == "ended"
+    assert "failed" not in live._face.end.value
+
+
+def test_an_option_that_the_run_does_not_have_is_a_type_error():
+    with pytest.raises(TypeError, match="polcy"):
+        LiveRun("PLAN.md", polcy="protocol")
+    with pytest.raises(TypeError, match="matchr"):
+        LiveRun.cross([], [], matchr=None)
+    with pytest.raises(TypeError, match="answr"):
+        LiveRun.resume("x.jsonl", answr="abort")
+
+
+def test_a_backend_that_fails_ends_the_run_in_words(tmp_path):
+    def play(_):
+        raise RuntimeError("<b>no key</b>")
+
+    live = plan_run(tmp_path, backend=Acting(play), start=True)
+    assert live.wait(SECONDS) == "ended"
+    assert live.run.verdict is None
+    assert "Ended: no verdict: " in live._face.status.text
+    assert "RuntimeError: &lt;b&gt;no key&lt;/b&gt;" in live._face.steps.value
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("<i>full</i>"), KeyboardInterrupt(), SystemExit(3), asyncio.CancelledError()]
+)
+def test_what_ends_a_run_from_within_is_shown_and_the_run_goes_on_from_its_log(tmp_path, error):
+    left = [30]
+
+    def sink(_):
+        left[0] -= 1
+        if left[0] == 0:
+            raise error
+
+    live = plan_run(tmp_path, on_blocked="continue", sink=sink, start=True)
+    with pytest.raises(type(error)):
+        live.wait(SECONDS)
+    assert live.state == "failed"
+    assert type(error).__name__ in live._face.end.value
+    assert "<i>" not in live._face.end.value
+    assert "Where it happened" in live._face.end.value
+    live._face.resume.click()
+    assert live.wait(SECONDS) == "ended"
+    assert "The run failed" not in live._face.end.value
+
+
+def test_a_log_that_is_none_is_told(tmp_path):
+    (tmp_path / "x.jsonl").write_text("<b>nothing</b>\n")
+    live = LiveRun.resume(tmp_path / "x.jsonl", start=True)
+    with pytest.raises(InputError):
+        live.wait(SECONDS)
+    assert "x.jsonl" in live._face.end.value
+    assert "<b>nothing" not in live._face.end.value
+
+
+def test_a_failure_to_show_is_shown(tmp_path, monkeypatch):
+    live = cross_run(tmp_path)
+
+    def broken(*_):
+        raise ZeroDivisionError("no room")
+
+    monkeypatch.setattr(live._face, "show", broken)
+    live.start()
+    assert live.wait(SECONDS) == "ended"
+    assert "ZeroDivisionError: no room" in live.failure.value
+
+
+def test_waiting_for_what_was_not_started_is_an_error(tmp_path):
+    live = cross_run(tmp_path)
+    for act in (live.wait, live.leave, lambda: live.answer("abort"), live.go_on):
+        with pytest.raises(InputError, match=r"run: (has not been started|is ready)"):
+            act()
+    live.cancel()
+    assert live.state == "ready"
+
+
+# ---- what is long, and what is markup
+
+
+def test_markup_and_long_texts_are_shown_as_text_and_cut(tmp_path):
+    hostile = "<script>alert(1)</script>\u202e\ud7ff" + "x" * 100_000
+    raised = [challenge(claim=hostile, concern=hostile, evidence=hostile, alternative=hostile, severity="BLOCKING")]
+    told = {"i1/challenger": {"challenges": raised}, "i1/synthesizer": {"question": hostile}}
+    live = plan_run(tmp_path, told, panel=None, start=True)
+    assert live.wait(SECONDS) == "asking"
+    page = live.static() + live.form._question.value + live._face.steps.value
+    assert "&lt;script&gt;" in page
+    assert "<script" not in page
+    assert "\u202e" not in page
+    assert len(live.form._question.value) < 25_000
+    live.answer("context", hostile)
+    assert live.wait(SECONDS) == "asking"
+    assert len(live._face.steps.value) < 25_000
+    live.answer("abort")
+    live.wait(SECONDS)
+    assert "<script" not in live.static()
+
+
+def test_what_is_kept_of_a_run_does_not_grow_with_it():
+    course_ = Course()
+    vote = VoteCast(
+        part="findings", finding_id="F", round=1, worker="w", verdict="agree", disagree_basis=None, explanation="x"
+    )
+    for _ in range(50_000):
+        course_.take(vote)
+    assert dict(course_.totals())["Votes"] == "50,000"
+    assert len(course_.lines()) <= LAST
+    assert course_.html() == ""
+
+
+def test_the_static_picture_tells_how_the_run_stands_without_scripts(tmp_path):
+    live = blocked_run(tmp_path)
+    bundle = live._repr_mimebundle_()["text/html"]
+    assert "The run waits for your answer: 2 challenges open." in bundle
+    assert "an order is lost by its locks" in bundle
+    live.answer("override:C1")
+    live.wait(SECONDS)
+    bundle = live._repr_mimebundle_()["text/html"]
+    assert "Verdict: RETHINK" in bundle
+    assert not re.search(r"<script|\son\w+=", re.sub(r'srcdoc="[^"]*"', "", bundle))
+
+
+def test_a_question_with_blank_texts_is_shown():
+    blank = Challenge(
+        id="C1", origin="challenger", claim="", concern="", failure_scenario="", alternative="", severity="BLOCKING",
+        confidence="LOW", iteration_introduced=1,
+    )  # fmt: skip
+    html = question_html(Pause("i1/pause-1", 1, "", (blank,)), {})
+    assert "C1, BLOCKING, OPEN, raised by challenger" in html
+    assert "Claim" not in html

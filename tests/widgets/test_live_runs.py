@@ -1,0 +1,262 @@
+"""A live run comes to what the undisturbed run comes to: whole, cancelled at any moment and resumed, or killed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from planning import PLAN, REPO, script
+from widgets.live_runs import (
+    SECONDS,
+    VOTES,
+    Gated,
+    blocked_run,
+    course,
+    course_on_disk,
+    cross_run,
+    plan_run,
+    threads,
+)
+
+from verifyplan.agents.scripted import ScriptedBackend
+from verifyplan.documents.plan import parse_plan
+from verifyplan.errors import InputError, LogError
+from verifyplan.loops.plan.verify import verify
+from verifyplan.loops.resume import read_run, resume
+from verifyplan.widgets.live import LiveRun
+from verifyplan.widgets.live_status import PACE
+
+
+@pytest.fixture(autouse=True)
+def _no_thread_is_left():
+    yield
+    assert threads() == []
+
+
+def cancelled_after(number, make):
+    """A live run that is cancelled as soon as it was told so many events."""
+    seen = []
+
+    def sink(event):
+        seen.append(event)
+        if len(seen) == number:
+            live.cancel()
+
+    live = make(sink)
+    return live.start()
+
+
+def counts(live):
+    return dict(live._course.totals())
+
+
+def test_a_plan_is_verified_by_the_static_agents_as_verify_does_it(tmp_path):
+    (tmp_path / "store.py").write_text("def read():\n    return 1\n")
+    (tmp_path / "PLAN.md").write_text(PLAN)
+    live = LiveRun(tmp_path / "PLAN.md", tmp_path, log_dir=tmp_path / "live")
+    assert (live.state, live.run, live.log_path) == ("ready", None, None)
+    live._face.start.click()
+    assert live.wait(SECONDS) in ("ended", "asking")
+    while live.state == "asking":
+        live.answer("context", "go on")
+        live.wait(SECONDS)
+    assert live.state == "ended"
+    assert live.run.verdict == read_run(live.log_path).verdict is not None
+    assert f"Ended: {live.run.verdict}" in live._face.status.text
+    assert "it informs and never decides" in live._face.end.value
+    assert "<iframe sandbox" in live._face.end.value
+    assert live._face.start.disabled
+    assert live._face.resume.disabled
+
+
+def test_a_plan_run_without_questions_has_the_events_of_verify(tmp_path):
+    live = plan_run(tmp_path / "live", on_blocked="continue", start=True)
+    assert live.wait(SECONDS) == "ended"
+    backend = ScriptedBackend(script(), silent=True)
+    alone = verify(parse_plan(PLAN), REPO, backend=backend, log_dir=tmp_path / "alone", team="scaled")
+    assert course(live.run) == course(alone)
+    kinds = Counter(event.type for event in alone.events)
+    assert counts(live) == {
+        "Calls": f"{kinds['call-requested']} asked, {kinds['call-replied']} replied, {kinds['call-failed']} failed",
+        "Tokens": "0 in, 0 out",
+        "Challenges": "1 BLOCKING (0 settled), 7 SIGNIFICANT (3 settled), 3 MINOR (2 settled)",
+        "Votes": f"{kinds['vote-cast']}",
+    }
+
+
+def test_a_cross_run_fills_its_bar_and_tells_its_classes(tmp_path):
+    live = cross_run(tmp_path, start=True)
+    assert live.wait(SECONDS) == "ended"
+    assert '<progress value="6" max="6"' in live._face.steps.value
+    assert 'aria-label="6 of at most 6 answers of workers in"' in live._face.steps.value
+    assert live.run.path.exists()
+    for text in (live.run.status, *str(live.run).splitlines()[1:2], str(live.run.path), "F-2"):
+        assert text in live._face.end.value
+    assert counts(live)["Findings"] != "none settled"
+
+
+@pytest.mark.parametrize("kind", ["plan", "cross"])
+def test_cancelled_at_any_moment_and_resumed_a_run_comes_to_the_same_end(tmp_path, kind):
+    make = {"plan": lambda folder, **more: plan_run(folder, on_blocked="continue", **more), "cross": cross_run}[kind]
+    undisturbed = make(tmp_path / "whole", start=True)
+    undisturbed.wait(SECONDS)
+    expected = course(undisturbed.run)
+    states = []
+    for number in range(1, len(expected) + 1, 6 if kind == "plan" else 3):
+        live = cancelled_after(number, lambda sink, number=number: make(tmp_path / str(number), sink=sink))
+        states.append(live.wait(SECONDS))
+        if live.state == "cancelled":
+            assert live.run is None
+            assert course_on_disk(live) == expected[: len(course_on_disk(live))]
+            assert f"vp.resume({str(live.log_path)!r})" in live._face.status.text
+            live._face.resume.click()
+            assert live.wait(SECONDS) == "ended"
+        assert course(live.run) == course_on_disk(live) == expected
+        assert counts(live) == counts(undisturbed)
+    assert states.count("cancelled") > 10
+
+
+def test_cancel_keeps_every_reply_that_is_under_way(tmp_path):
+    backend = Gated(VOTES, calls=3)
+    live = cross_run(tmp_path, backend=backend, start=True)
+    assert backend.asked.wait(SECONDS)
+    live._face.cancel.click()
+    live._paint()
+    assert live._face.status.text.startswith("Stopping: 3 calls under way, whose replies are kept")
+    backend.go.set()
+    assert live.wait(SECONDS) == "cancelled"
+    replied = [event.call_id for event in read_run(live.log_path).events if event.type == "call-replied"]
+    assert sorted(replied) == ["r1/ann", "r1/bob", "r1/cy"]
+
+
+def test_stop_now_drops_the_calls_under_way_and_they_are_asked_again(tmp_path):
+    backend = Gated(VOTES, calls=3)
+    live = cross_run(tmp_path, backend=backend, start=True)
+    assert backend.asked.wait(SECONDS)
+    live._face.now.click()
+    assert live.wait(SECONDS) == "cancelled"
+    backend.go.set()
+    live.go_on()
+    assert live.wait(SECONDS) == "ended"
+    [resumed] = [event for event in live.run.events if event.type == "run-resumed"]
+    assert resumed.repeated == ("r1/ann", "r1/bob", "r1/cy")
+
+
+def test_cancel_of_a_resumed_run_keeps_the_replies_that_were_asked_again(tmp_path):
+    backend = Gated(VOTES, calls=3)
+    live = cross_run(tmp_path, backend=backend, start=True)
+    assert backend.asked.wait(SECONDS)
+    live.cancel(now=True)
+    live.wait(SECONDS)
+    backend.asked.clear()
+    backend._left = 3
+    live.go_on()
+    assert backend.asked.wait(SECONDS)
+    live.cancel()
+    backend.go.set()
+    assert live.wait(SECONDS) == "cancelled"
+    assert [event.type for event in read_run(live.log_path).events].count("call-replied") == 3
+
+
+def test_a_run_without_a_log_says_that_it_cannot_be_resumed(tmp_path):
+    backend = Gated({})
+    live = plan_run(tmp_path, backend=backend, log_dir=None, start=True)
+    assert backend.asked.wait(SECONDS)
+    live.cancel(now=True)
+    assert live.wait(SECONDS) == "cancelled"
+    assert live._face.status.text == "Cancelled. It has no log, so that it cannot be resumed."
+    assert live._face.resume.disabled
+    with pytest.raises(InputError, match="run: is cancelled and has no log"):
+        live.go_on()
+
+
+def test_two_clicks_on_start_start_one_run(tmp_path):
+    backend = Gated({})
+    live = plan_run(tmp_path, backend=backend)
+    live._face.start.click()
+    job = live._job
+    live._face.start.click()
+    assert live._job is job
+    backend.go.set()
+    live.wait(SECONDS)
+    live._face.start.click()
+    assert live._job is job
+    assert len(list(tmp_path.glob("*.jsonl"))) == 1
+
+
+def test_a_second_widget_on_the_same_log_is_refused_in_words(tmp_path):
+    first = blocked_run(tmp_path)
+    [path] = tmp_path.glob("*.jsonl")
+    second = LiveRun.resume(path, backend=ScriptedBackend({}, silent=True), start=True)
+    with pytest.raises(LogError, match="is being written by another run"):
+        second.wait(SECONDS)
+    assert "is being written by another run" in second._face.end.value
+    assert 'role="alert"' in second._face.end.value
+    first.answer("abort")
+    assert first.wait(SECONDS) == "ended"
+    second._face.resume.click()
+    assert second.wait(SECONDS) == "ended"
+    assert second.run.outcome.ended_by == "user"
+
+
+def test_close_stops_the_run_and_leaves_its_log(tmp_path):
+    backend = Gated({})
+    live = plan_run(tmp_path, backend=backend, start=True)
+    assert backend.asked.wait(SECONDS)
+    live.close()
+    live.wait(SECONDS)
+    assert live.state == "cancelled"
+    backend.go.set()
+    assert resume(live.log_path, backend=backend).verdict == "PROCEED"
+
+
+def test_many_events_change_the_line_that_is_read_aloud_only_now_and_then(tmp_path):
+    said = []
+    live = plan_run(tmp_path, on_blocked="continue")
+    live._face.status.observe(lambda change: said.append(change["new"]), "text")
+    began = time.monotonic()
+    live.start()
+    live.wait(SECONDS)
+    assert live._course.steps > 100
+    assert len(said) <= 4 + (time.monotonic() - began) / PACE
+    assert said[-1].startswith("Ended")
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from widgets.live_runs import VOTES, Gated, cross_run
+backend = Gated(VOTES, calls=3)
+live = cross_run(Path(sys.argv[1]), backend=backend, start=True)
+assert backend.asked.wait(30)
+if sys.argv[2] == "killed":
+    import os, signal
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("how", ["killed", "left"])
+def test_a_process_that_ends_under_a_run_leaves_its_log_whole(tmp_path, how):
+    tests = Path(__file__).parents[1]
+    paths = ":".join(map(str, (tests, tests / "loops", tests / "loops" / "plan")))
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path / "run"), how],
+        env={"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (-9 if how == "killed" else 0, "")
+    [path] = (tmp_path / "run").rglob("*.jsonl")
+    whole = cross_run(tmp_path / "whole", start=True)
+    whole.wait(SECONDS)
+    live = LiveRun.resume(path, backend=ScriptedBackend(VOTES, silent=True), matcher=None, start=True)
+    assert live.wait(SECONDS) == "ended"
+    assert [one for one in course(live.run) if '"run-started"' not in one] == [
+        one for one in course(whole.run) if '"run-started"' not in one
+    ]

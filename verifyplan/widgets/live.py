@@ -1,0 +1,203 @@
+"""`LiveRun`: a run that is started, watched, answered, cancelled and taken up again in a notebook (SPEC A4, E2)."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any, Self
+
+from verifyplan.documents.plan import Plan
+from verifyplan.errors import InputError, Problem
+from verifyplan.loops.plan.pauses import Answer, Ask
+from verifyplan.loops.prepare import Workers
+from verifyplan.loops.resume import read_run
+from verifyplan.loops.rows import Source
+from verifyplan.loops.run import Run
+from verifyplan.protocol.event import Event, Sink
+from verifyplan.widgets.live_course import Course
+from verifyplan.widgets.live_face import Face
+from verifyplan.widgets.live_job import Job, State, Work
+from verifyplan.widgets.live_pause import PauseForm
+from verifyplan.widgets.live_status import Painter
+from verifyplan.widgets.live_task import Task, cross_task, plan_task, resume_task
+from verifyplan.widgets.panel import Panel, guarded
+
+
+class LiveRun(Panel):
+    """A run that goes on in a thread of its own, with its progress, its questions and its outcome.
+
+    `LiveRun(plan, repo, **options of verify)` verifies a plan; `LiveRun.cross` lets workers vote on findings,
+    `LiveRun.resume` goes on with a log. The buttons do what the methods do: `start`, `cancel`, `answer`, `leave`,
+    `go_on`. The run asks here where it is blocked, unless `on_blocked` says otherwise. Whatever happens, every reply
+    that arrived is in the log: a run that was cancelled, left, or ended with its kernel goes on from there.
+
+    TypeError for an option that the function behind it has not; all other arguments are checked when it starts, and
+    what is wrong with them is shown.
+    """
+
+    def __init__(
+        self, plan: str | Path | Plan | Task, repo: str | Path = ".", *, start: bool = False, **options: Any
+    ) -> None:
+        self._job: Job | None = None
+        self._painter: Painter | None = None
+        super().__init__("Live run")
+        self._task = plan if isinstance(plan, Task) else plan_task(plan, repo, options)
+        self.label = f"Live run: {self._task.title}"
+        self._course = Course()
+        self._lock = threading.RLock()  # of the course and of what is shown; events come from another thread
+        clicks = (self._on_start, self._on_cancel, self._on_now, self._on_resume)
+        self.form = PauseForm(self._on_answer, self._on_leave)
+        self._face = face = Face(self._task, self.form, clicks)
+        self.children = (*face.above, self.failure, self.form, *face.below)
+        self._paint()
+        if start:
+            self.start()
+
+    @classmethod
+    def cross(cls, findings: Source, workers: Workers, *, start: bool = False, **options: Any) -> Self:
+        """A cross run with the arguments of `crossverify`."""
+        return cls(cross_task(findings, workers, options), start=start)
+
+    @classmethod
+    def resume(cls, log_path: str | Path, *, start: bool = False, **options: Any) -> Self:
+        """A run that was broken off or waits, from its log, with the arguments of `resume`."""
+        return cls(resume_task(log_path, options), start=start)
+
+    @property
+    def state(self) -> State:
+        """Where the run stands."""
+        return self._job.state if self._job else "ready"
+
+    @property
+    def run(self) -> Run | None:
+        """The run, once it has ended or its question was left open; None before, and after a cancel or failure."""
+        return self._job.run if self._job else None
+
+    @property
+    def error(self) -> BaseException | None:
+        """What the run failed with, if it did."""
+        return self._job.error if self._job else None
+
+    @property
+    def log_path(self) -> Path | None:
+        """The run's log; of a new run known as soon as it ends or stops. None where none is written."""
+        return self._job.log_path if self._job else self._task.log
+
+    def start(self) -> Self:
+        """Start the run and return at once; a run that was started already goes on as it is.
+
+        One that failed before its log was begun, for a setting say, is started anew.
+        """
+        if self._job is None or (self.state == "failed" and self.log_path is None):
+            self._begin(lambda sink, ask: self._task.begin(sink, ask), self._task.log)
+        return self
+
+    def go_on(self) -> Self:
+        """Go on with a run that was cancelled, failed, or left at a question; InputError where there is none."""
+        job = self._job
+        if job is None or job.state not in ("cancelled", "waiting", "failed") or job.log_path is None:
+            fix = "start it, or wait; only a run that stopped and has a log goes on"
+            raise InputError(Problem("run", f"is {self.state}{'' if self.log_path else ' and has no log'}", fix))
+        path = job.log_path
+        self._begin(lambda sink, ask: self._task.go_on(path, sink, ask), path)
+        return self
+
+    def answer(self, given: Answer | str, note: str = "") -> None:
+        """Answer the run's question: `"acknowledge:C3"`, `"override:C3"`, `"context"`, `"abort"`, or an `Answer`.
+
+        InputError listing what does not fit; the run waits on. An answer that is a text takes the note.
+        """
+        self._expect_job().answer(given, note)
+
+    def leave(self) -> None:
+        """Leave the question open: the run stops here, and its log waits for `go_on` or `vp.resume`."""
+        self._expect_job().leave()
+
+    def cancel(self, *, now: bool = False) -> None:
+        """Stop the run once the replies of calls under way, which cost already, are on disk; or `now` without them."""
+        if self._job is not None:
+            self._job.cancel(now=now)
+
+    def wait(self, timeout: float | None = None) -> State:
+        """Wait until the run is over or asks, at most so many seconds; its state then. What it failed with is raised.
+
+        In a notebook the buttons do nothing while a cell waits; to interrupt the cell leaves the run going.
+        """
+        job = self._expect_job()
+        if job.rest(timeout) and job.over and self._painter is not None:
+            job.thread.join()
+            self._painter.thread.join()
+        self._paint()
+        if job.error is not None:
+            raise job.error
+        return job.state
+
+    def close(self) -> None:
+        """Take the widget from the page and stop its run, whose log can be resumed."""
+        self.cancel(now=True)
+        super().close()
+
+    def static(self) -> str:
+        """How the run stands, as HTML that needs neither kernel nor script."""
+        with self._lock:
+            return self._face.static(self._job, self._course)
+
+    def _begin(self, work: Work, log: Path | None) -> None:
+        self._course = course = Course()
+
+        def tell(event: Event) -> None:
+            with self._lock:
+                course.take(event)
+
+        def drive(sink: Sink, ask: Ask) -> Run:
+            if log is not None:  # what happened before is shown, too
+                for event in read_run(log).events:
+                    tell(event)
+            return work(sink, ask)
+
+        self._job = job = Job(drive, tell, lambda: painter.nudge(), log)
+        self._painter = painter = Painter(self._paint, lambda: job.over)
+        job.thread.start()
+        painter.thread.start()
+        self._paint()
+
+    def _expect_job(self) -> Job:
+        if self._job is None:
+            raise InputError(Problem("run", "has not been started", "start it first"))
+        return self._job
+
+    def _paint(self) -> None:
+        """Show how all stands now; a failure to do so is shown itself."""
+        try:
+            with self._lock:
+                self._face.show(self._job, self._course)
+        except Exception as error:  # whatever it is, a person must see it
+            self.fail(error)
+
+    # ---- what is clicked
+
+    @guarded
+    def _on_start(self, _: object) -> None:
+        self.start()
+
+    @guarded
+    def _on_cancel(self, _: object) -> None:
+        self.cancel()
+
+    @guarded
+    def _on_now(self, _: object) -> None:
+        self.cancel(now=True)
+
+    @guarded
+    def _on_resume(self, _: object) -> None:
+        if self._job is None or not self._job.over:
+            return  # a second click
+        self.go_on()
+
+    @guarded
+    def _on_answer(self, _: object) -> None:
+        self.answer(self.form.answer())
+
+    @guarded
+    def _on_leave(self, _: object) -> None:
+        self.leave()

@@ -1,0 +1,191 @@
+"""How far a run has come, in words and counts: a fold of its events that stays small however long the run is."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, deque
+from collections.abc import Iterable
+from html import escape
+
+from verifyplan.protocol.challenge import SEVERITIES, UNSETTLED
+from verifyplan.protocol.event import Event
+from verifyplan.protocol.event_cross import (
+    DispatchClosed,
+    FindingClassified,
+    FindingGrouped,
+    FindingQueued,
+    VoteCast,
+)
+from verifyplan.protocol.event_plan import (
+    ChallengeAdmitted,
+    ChallengeRaised,
+    IterationStarted,
+    ScoreGiven,
+    StatusChanged,
+)
+from verifyplan.protocol.event_run import (
+    CallFailed,
+    CallReplied,
+    CallRequested,
+    CrossInputs,
+    PlanInputs,
+    RunEnded,
+    RunResumed,
+    RunStarted,
+)
+from verifyplan.reports.log import told
+from verifyplan.reports.visible import one_line, shortened
+from verifyplan.words import counted
+
+LAST = 12
+"""Steps that are shown; the log has them all."""
+
+MOST = 3000
+"""Characters that are kept of what a challenge was raised on."""
+
+_COUNTED_ONLY = (VoteCast, FindingGrouped, FindingQueued, ChallengeAdmitted, ScoreGiven)
+"""What comes in hundreds: it is counted, and no step of its own."""
+
+_ROUND = re.compile(r"(?:^|/)r(\d+)/")
+
+
+class Course:
+    """What a live run shows of its events: the last steps, what is being done now, and totals."""
+
+    def __init__(self) -> None:
+        self.started: RunStarted | None = None
+        self.ended = False
+        self.steps = 0
+        self._last: deque[tuple[Event, str]] = deque(maxlen=LAST)
+        self._counts: Counter[str] = Counter()
+        self._open: dict[str, str] = {}
+        self.evidence: dict[str, str] = {}
+        """What each challenge was raised on, by its id; long texts are cut."""
+        self._severity: dict[str, str] = {}
+        self._status: dict[str, str] = {}
+        self._classes: Counter[str] = Counter()
+        self._iteration = self._round = 0
+
+    def take(self, event: Event) -> None:
+        """Take in one event."""
+        match event:
+            case RunStarted():
+                self.started = event
+            case RunEnded():
+                self.ended, self._open = True, {}
+            case CallRequested() | CallReplied() | CallFailed() | RunResumed():
+                self._take_call(event)
+            case IterationStarted():
+                self._iteration, self._round = event.iteration, 0
+            case ChallengeRaised():
+                self._severity[event.challenge.id] = event.challenge.severity
+                self._status[event.challenge.id] = event.challenge.status
+                self.evidence[event.challenge.id] = shortened(event.evidence, MOST)
+            case StatusChanged():
+                self._status[event.id] = event.new
+            case VoteCast() | DispatchClosed():
+                self._counts[event.type] += 1
+            case FindingClassified():
+                self._classes[event.classification] += event.part != "challenges"
+            case _:
+                pass
+        if not isinstance(event, _COUNTED_ONLY):
+            self.steps += 1
+            self._last.append((event, self._severity.get(event.id, "") if isinstance(event, StatusChanged) else ""))
+
+    def _take_call(self, event: CallRequested | CallReplied | CallFailed | RunResumed) -> None:
+        if isinstance(event, RunResumed):
+            return
+        self._counts[event.type] += 1
+        if isinstance(event, CallRequested):
+            self._open[event.call_id] = event.worker
+            found = _ROUND.search(event.call_id)
+            self._round = int(found[1]) if found else 0
+            return
+        self._open.pop(event.call_id, None)
+        if isinstance(event, CallReplied):
+            self._counts["in"] += event.usage.input_tokens
+            self._counts["out"] += event.usage.output_tokens
+
+    def now(self) -> str:
+        """Where the run is and whom it waits for, on one line."""
+        if self.started is None:
+            return "Reading what the run is about"
+        names = [f"{one_line(worker, 40)} ({one_line(call, 60)})" for call, worker in self._open.items()]
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        doing = f"waits for {', '.join(names[:3])}{more}" if names else "the rules are at work"
+        return f"{self._place()}: {doing}"
+
+    def _place(self) -> str:
+        inputs = self.started.inputs if self.started else None
+        if isinstance(inputs, PlanInputs):
+            if not self._iteration:
+                return "Sizing the plan"
+            vote = f", round {self._round} of the panel" if self._round else ""
+            return f"Iteration {self._iteration} of {inputs.settings.max_iterations}{vote}"
+        most = inputs.settings["effectiveMaxRounds"] if inputs else 0
+        return f"Round {self._round} of at most {most}" if self._round else "Grouping the findings"
+
+    @property
+    def done(self) -> tuple[int, int] | None:
+        """Parts of rounds done, and how many there can be; None for a plan run, whose calls nobody knows beforehand."""
+        inputs = self.started.inputs if self.started else None
+        if not isinstance(inputs, CrossInputs):
+            return None
+        rounds = inputs.settings["effectiveMaxRounds"] + (inputs.plan_settings or {}).get("maxRounds", 0)
+        total = len(inputs.analysers) * int(rounds)
+        return (total if self.ended else min(self._counts["dispatch-closed"], total)), total
+
+    def totals(self) -> list[tuple[str, str]]:
+        """Name and value of each count."""
+        counts, plan = self._counts, self.started is not None and isinstance(self.started.inputs, PlanInputs)
+        failed = f", {counts['call-failed']:,} failed" if counts["call-failed"] else ""
+        rows = [
+            ("Calls", f"{counts['call-requested']:,} asked, {counts['call-replied']:,} replied{failed}"),
+            ("Tokens", f"{counts['in']:,} in, {counts['out']:,} out"),
+        ]
+        if plan:
+            raised = Counter(self._severity.values())
+            left = Counter(self._severity[name] for name, status in self._status.items() if status in UNSETTLED)
+            told_of = [f"{raised[one]} {one} ({raised[one] - left[one]} settled)" for one in SEVERITIES if raised[one]]
+            rows.append(("Challenges", ", ".join(told_of) or "none so far"))
+        else:
+            rows.append(("Findings", ", ".join(f"{n:,} {name}" for name, n in self._classes.items()) or "none settled"))
+        return [*rows, ("Votes", f"{counts['vote-cast']:,}")]
+
+    def lines(self) -> list[str]:
+        """The last steps in words, the newest last."""
+        return [f"{severity} {told(event)}".strip() for event, severity in self._last]
+
+    def html(self) -> str:
+        """Totals and the last steps; texts are escaped."""
+        if not self.steps:
+            return ""
+        cells = facts_html(self.totals())
+        first = self.steps - len(self._last) + 1
+        earlier = f" (before them, {counted(first - 1, 'step')} that the log has)" if first > 1 else ""
+        items = "".join(f'<li style="overflow-wrap:anywhere">{escape(line)}</li>' for line in self.lines())
+        return (
+            f"{self._bar_html()}{cells}"
+            f'<p style="margin:6px 0 2px;font-weight:600;line-height:1.4">Last steps{escape(earlier)}</p>'
+            f'<ol start="{first}" style="margin:0;padding-left:3.2em;line-height:1.5">{items}</ol>'
+        )
+
+    def _bar_html(self) -> str:
+        if self.done is None:
+            return ""
+        done, total = self.done
+        words = f"{done:,} of at most {total:,} answers of workers in"
+        size = f'value="{done}" max="{max(1, total)}" style="width:min(24em,60%)"'
+        return f'<div style="margin:4px 0"><progress {size} aria-label="{words}"></progress> {words}</div>'
+
+
+def facts_html(facts: Iterable[tuple[str, str]]) -> str:
+    """Names and values beside one another, as many as fit on a line; texts are escaped.
+
+    >>> facts_html([("plan", "<b>")]).count("&lt;b&gt;")
+    1
+    """
+    told_of = "".join(f"<div><b>{escape(name)}:</b> {escape(value)}</div>" for name, value in facts)
+    style = "display:flex;flex-wrap:wrap;gap:2px 28px;margin:2px 0 6px;line-height:1.5;overflow-wrap:anywhere"
+    return f'<div style="{style}">{told_of}</div>'

@@ -1,0 +1,92 @@
+"""How a live run came to its end, or why it did not: as HTML without scripts."""
+
+from __future__ import annotations
+
+import traceback
+from html import escape
+from pathlib import Path
+
+from verifyplan.errors import VerifyplanError
+from verifyplan.loops.cross_run import CrossRun
+from verifyplan.loops.plan.run import PlanRun
+from verifyplan.loops.run import Run
+from verifyplan.protocol.challenge import UNSETTLED
+from verifyplan.reports.visible import lines, one_line
+from verifyplan.words import counted
+
+STANDING = 20
+"""Challenges that are listed; the report has all."""
+TRACE = 4000
+"""Characters of a traceback, from its end."""
+
+_BOX = "border-left:4px solid {};padding:4px 10px;margin:6px 0;line-height:1.5;overflow-wrap:anywhere"
+_GOOD, _FAIR, _BAD = "#009E73", "#E69F00", "#D55E00"
+_TONE = {"PROCEED": _GOOD, "REVISE": _FAIR, "RETHINK": _BAD, "converged": _GOOD, "max-rounds-reached": _FAIR}
+
+
+def ended_html(run: Run) -> str:
+    """The outcome of a run that ended, what stands, its files, and its report or findings; texts are escaped."""
+    told = _plan_html(run) if isinstance(run, PlanRun) else ""
+    if isinstance(run, CrossRun):
+        counts = "<br>".join(escape(one_line(line, 400)) for line in str(run).splitlines())
+        gate = {None: "", True: "<br>Every plan item held.", False: "<br>Not every plan item held."}[run.gate_passed]
+        told = f"<b>{escape(str(run.status))}</b><br>{counts}{gate}"
+    files = "".join(_file_html(name, path) for name, path in (("Log", run.log_path), ("Artifact", _artifact(run))))
+    tone = _TONE.get(str(run.verdict if isinstance(run, PlanRun) else getattr(run, "status", "")), _BAD)
+    head = f'<section aria-label="How the run ended" style="{_BOX.format(tone)}">{told}{files}</section>'
+    return head + _whole_html(run)
+
+
+def headline(run: Run) -> str:
+    """The outcome on one line: the verdict of a plan run, the status and the counts of a cross run."""
+    if isinstance(run, PlanRun) and run.outcome is not None:
+        strong = " (strong)" if run.outcome.strong else ""
+        return f"{run.verdict}{strong}" if run.verdict else f"no verdict: {one_line(run.outcome.exit_reason, 300)}"
+    return f"{run.status}" if isinstance(run, CrossRun) else "no outcome"
+
+
+def trouble_html(error: BaseException) -> str:
+    """What a run failed with, in words; of what is not an error of ours, where it happened as well."""
+    words = "<br>".join(escape(line) for line in lines(str(error)[:TRACE])) or escape(type(error).__name__)
+    if not isinstance(error, VerifyplanError):
+        where = "\n".join(lines("".join(traceback.format_exception(error))[-TRACE:]))
+        words = (
+            f"{escape(type(error).__name__)}: {words}<details><summary>Where it happened</summary>"
+            f'<pre tabindex="0" style="white-space:pre-wrap">{escape(where)}</pre></details>'
+        )
+    return f'<div role="alert" style="{_BOX.format(_BAD)}"><b>The run failed.</b> {words}</div>'
+
+
+def _plan_html(run: PlanRun) -> str:
+    pool = [one for one in run.state.pool if one.status in UNSETTLED]
+    standing = "".join(
+        f"<li>{escape(one.id)}, {one.severity}, {one.status}: {escape(one_line(one.claim, 200))}</li>"
+        for one in pool[:STANDING]
+    )
+    more = f"<li>and {len(pool) - STANDING} more</li>" if len(pool) > STANDING else ""
+    stands = f"What stands: {counted(len(pool), 'challenge')}<ul style='margin:0'>{standing}{more}</ul>"
+    score = f"<br>Score {run.score} of 10; it informs and never decides the verdict." if run.score is not None else ""
+    reason = run.outcome.exit_reason if run.outcome and run.verdict else ""
+    why = f"<br>{escape(one_line(reason, 300))}" if reason.strip() else ""
+    status = f" ({run.status})" if run.status else ""
+    none = "<br>No challenge stands." if not pool else f"<br>{stands}"
+    return f"<b>{'Verdict: ' if run.verdict else ''}{escape(headline(run))}</b>{status}{why}{score}{none}"
+
+
+def _whole_html(run: Run) -> str:
+    if isinstance(run, PlanRun):
+        return f"<details open><summary>Report</summary>{run._repr_html_()}</details>"
+    if isinstance(run, CrossRun):
+        shown = run.frames.findings[["finding_id", "summary", "classification", "n_rounds"]]
+        table = shown.to_html(index=False, max_rows=20, border=0, justify="left")  # escapes, and cuts long texts
+        table = table.replace("<table ", '<table cellpadding="4" style="border-collapse:collapse;line-height:1.4" ', 1)
+        return f'<details open><summary>Findings</summary><div style="overflow:auto">{table}</div></details>'
+    return ""
+
+
+def _artifact(run: Run) -> Path | None:
+    return run.path if isinstance(run, CrossRun) else None
+
+
+def _file_html(name: str, path: Path | None) -> str:
+    return f"<div>{name}: <code>{escape(one_line(path))}</code></div>" if path is not None else ""

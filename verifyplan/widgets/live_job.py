@@ -1,0 +1,187 @@
+"""A run in a thread of its own: it tells its events, waits for a person's answers, and stops when it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+from verifyplan.errors import InputError, Problem
+from verifyplan.loops.plan.pauses import Answer, Ask, Pause, checked_answer, read_answer
+from verifyplan.loops.plan.run import PlanRun
+from verifyplan.loops.run import Run
+from verifyplan.protocol.event import Event, Sink
+from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, RunEnded, RunResumed
+
+State = Literal["ready", "running", "asking", "stopping", "cancelled", "waiting", "ended", "failed"]
+"""Where a run stands: `asking` has a question that can be answered here, `waiting` is one that was left open."""
+
+OVER: tuple[State, ...] = ("cancelled", "waiting", "ended", "failed")
+"""The states in which nothing goes on."""
+
+Work = Callable[[Sink, Ask], Run]
+"""A run that has yet to be driven, by whom its events are told to and who answers its questions."""
+
+_GOES_ON = re.compile(r"The run goes on by: verifyplan resume (.+)", re.DOTALL)
+
+
+class StoppedError(Exception):
+    """Raised in a run's sink to end it where it stands."""
+
+
+class Job:
+    """One run, from the start of its thread to its end; its methods may be called from any thread.
+
+    `tell` is called in the run's thread with each event, `changed` whenever there is something new to see.
+    """
+
+    def __init__(self, work: Work, tell: Sink, changed: Callable[[], None], log_path: Path | None = None) -> None:
+        self.state: State = "running"
+        self.pause: Pause | None = None
+        self.run: Run | None = None
+        self.error: BaseException | None = None
+        self.log_path = log_path
+        """The log, as soon as it is known: for a new run, when it ends or stops."""
+        self._work, self._tell, self._changed = work, tell, changed
+        self._turn = threading.Condition()
+        self._answer: Answer | None = None
+        self._stop, self._now, self._left = False, False, False
+        self._in_flight: set[str] = set()
+        self._task: tuple[asyncio.AbstractEventLoop, asyncio.Task[object]] | None = None
+        self._spent, self._since = 0.0, time.monotonic()
+        self.thread = threading.Thread(target=self._drive, name="verifyplan live run", daemon=True)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing goes on any more."""
+        return self.state in OVER
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has worked; the time that it waited for a person is left out."""
+        going = self.state in ("running", "stopping")
+        return self._spent + (time.monotonic() - self._since if going else 0.0)
+
+    @property
+    def in_flight(self) -> int:
+        """How many calls were asked and have not ended."""
+        return len(self._in_flight)
+
+    def answer(self, given: Answer | str, note: str = "") -> None:
+        """Answer the question; InputError listing what does not fit it, and the run waits on."""
+        with self._turn:
+            if self.pause is None or self._answer is not None:
+                fix = "answer when the run asks; `.state` is 'asking' then"
+                raise InputError(Problem("answer", "is to no question: the run waits for none", fix))
+            answer = read_answer(given, note) if isinstance(given, str) else given
+            checked_answer(answer, self.pause)
+            self._answer = answer
+            self._turn.notify_all()
+
+    def leave(self) -> None:
+        """Leave the question open: the run ends here, and its log waits for the answer."""
+        with self._turn:
+            if self.pause is None:
+                fix = "cancel a run that is under way; leave a question open when there is one"
+                raise InputError(Problem("leave", "leaves nothing open: the run asks nothing", fix))
+            self._left = True
+            self._turn.notify_all()
+
+    def cancel(self, *, now: bool = False) -> None:
+        """End the run once the replies of calls under way are on the disk, or `now` without them.
+
+        A question is left open. A run that is over stays as it is.
+        """
+        with self._turn:
+            if self.over:
+                return
+            self._stop, self._now = True, self._now or now
+            if self.state == "running":
+                self.state = "stopping"
+            self._turn.notify_all()
+        if now and self._task is not None:
+            loop, task = self._task
+            with suppress(RuntimeError):  # it ended in this very moment
+                loop.call_soon_threadsafe(task.cancel)
+        self._changed()
+
+    def rest(self, timeout: float | None = None) -> bool:
+        """Wait until the run is over or asks; whether it does."""
+        with self._turn:
+            return self._turn.wait_for(lambda: self.over or (self.state == "asking" and not self._decided), timeout)
+
+    @property
+    def _decided(self) -> bool:
+        """Whether the question, if there is one, needs nobody any more."""
+        return self._answer is not None or self._left or self._stop
+
+    def _drive(self) -> None:
+        try:
+            run = self._work(self._sink, self._ask)
+        except BaseException as error:  # a thread has nobody above it: whatever it is, a person must see it
+            stopped = isinstance(error, StoppedError) or (self._now and isinstance(error, asyncio.CancelledError))
+            self.log_path = log_named_by(error) or self.log_path
+            self.error = None if stopped else error
+            self._enter("cancelled" if stopped else "failed")
+        else:
+            self.run, self.log_path = run, run.log_path
+            self._enter("waiting" if isinstance(run, PlanRun) and run.waiting else "ended")
+
+    def _enter(self, state: State) -> None:
+        with self._turn:
+            going = self.state in ("running", "stopping")
+            now = time.monotonic()
+            self._spent, self._since = self._spent + (now - self._since if going else 0.0), now
+            self.state = state
+            self._turn.notify_all()
+        self._changed()
+
+    def _sink(self, event: Event) -> None:
+        self._note_call(event)
+        self._tell(event)
+        self._changed()
+        if self._task is None:
+            with suppress(RuntimeError):  # the first events are told before there is a loop
+                task = asyncio.current_task()
+                self._task = (asyncio.get_running_loop(), task) if task else None
+        paid = isinstance(event, CallReplied | CallFailed) and bool(self._in_flight)  # others are still to come
+        if self._stop and not isinstance(event, RunEnded) and (self._now or not paid):
+            raise StoppedError
+
+    def _note_call(self, event: Event) -> None:
+        match event:
+            case RunResumed():
+                self._in_flight |= set(event.repeated)
+            case CallRequested():
+                self._in_flight.add(event.call_id)
+            case CallReplied() | CallFailed():
+                self._in_flight.discard(event.call_id)
+            case _:
+                pass
+
+    def _ask(self, pause: Pause) -> Answer | None:
+        with self._turn:
+            self.pause, self._answer = pause, None
+            self._enter("stopping" if self._stop else "asking")
+            self._turn.wait_for(lambda: self._decided)
+            answer = self._answer
+            self.pause = self._answer = None
+            self._enter("stopping" if self._stop else "running")
+        return answer
+
+
+def log_named_by(error: BaseException) -> Path | None:
+    """The log that an error says the run goes on from; None if no log was begun.
+
+    >>> error = ValueError("disk full")
+    >>> error.add_note("The run goes on by: verifyplan resume runs/plan-001.jsonl")
+    >>> log_named_by(error).name, log_named_by(ValueError())
+    ('plan-001.jsonl', None)
+    """
+    found = [match for note in getattr(error, "__notes__", ()) if (match := _GOES_ON.fullmatch(note))]
+    return Path(found[-1][1]) if found else None

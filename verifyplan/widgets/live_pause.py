@@ -1,0 +1,100 @@
+"""The question of a run that is blocked, and the form in which a person answers it (SPEC A4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from html import escape
+
+import ipywidgets as ipw
+
+from verifyplan.loops.plan.pauses import ABOUT_ONE, Answer, Pause
+from verifyplan.protocol.challenge import Challenge
+from verifyplan.protocol.event_run import AnswerKind
+from verifyplan.reports.visible import lines, one_line, shortened
+
+MOST = 3000
+"""Characters that are shown of one text of a challenge; the log has the whole."""
+
+CHOICES: tuple[tuple[str, AnswerKind], ...] = (
+    ("Acknowledge: the risk of the challenge is accepted, and the plan is judged again", "acknowledge"),
+    ("Override: the run ends, judged without the challenge", "override"),
+    ("Context: the note is given to the next iteration", "context"),
+    ("Abort: the run ends without a verdict", "abort"),
+)
+_WIDE = {"description_width": "6em"}
+
+
+class PauseForm(ipw.VBox):
+    """The question with the challenges that block, and controls for the answer; hidden while nothing is asked."""
+
+    def __init__(self, on_answer: Callable[[object], None], on_leave: Callable[[object], None]) -> None:
+        wide = ipw.Layout(width="95%")
+        self._question = ipw.HTML(layout=wide)
+        self.kind = ipw.RadioButtons(
+            options=CHOICES, description="Answer", style=_WIDE, layout=ipw.Layout(width="95%", height="auto")
+        )
+        self.challenge = ipw.Dropdown(options=[("none", "")], description="Challenge", style=_WIDE, layout=wide)
+        self.note = ipw.Textarea(description="Note", rows=3, style=_WIDE, layout=wide)
+        self.send = ipw.Button(description="Answer", button_style="primary")
+        self.leave = ipw.Button(description="Stop here", tooltip="Leave the question open; the log waits")
+        self.send.on_click(on_answer)
+        self.leave.on_click(on_leave)
+        self.kind.observe(self._choose, "value")
+        buttons = ipw.HBox([self.send, self.leave])
+        super().__init__([self._question, self.kind, self.challenge, self.note, buttons])
+        self.shown: Pause | None = None
+        self.layout.display = "none"
+
+    def show(self, pause: Pause | None, evidence: Mapping[str, str]) -> None:
+        """Show this question, with nothing filled in, or none; the same question again leaves all as it is."""
+        if pause is self.shown:
+            return
+        self.shown = pause
+        if pause is not None:
+            self._question.value = question_html(pause, evidence)
+            self.challenge.options = [
+                (f"{one.id}, {one.severity}: {one_line(one.claim, 80)}", one.id) for one in pause.challenges
+            ]
+            self.challenge.index = 0
+            self.kind.value, self.note.value = CHOICES[0][1], ""
+        self.layout.display = "none" if pause is None else "flex"
+
+    def answer(self) -> Answer:
+        """The answer as it is filled in, not yet checked."""
+        kind: AnswerKind = self.kind.value
+        return Answer(kind, self.challenge.value if kind in ABOUT_ONE else None, self.note.value)
+
+    def _choose(self, _: object) -> None:
+        self.challenge.disabled = self.kind.value not in ABOUT_ONE
+
+
+def question_html(pause: Pause, evidence: Mapping[str, str]) -> str:
+    """The question and what blocks, as HTML without scripts; texts are escaped, long ones cut.
+
+    >>> "&lt;b&gt;" in question_html(Pause("i1/pause-1", 1, "<b>How?", ()), {})
+    True
+    """
+    blocking = "".join(_challenge_html(one, evidence.get(one.id, "")) for one in pause.challenges)
+    style = "border-left:4px solid #E69F00;padding:4px 12px;margin:6px 0;line-height:1.5;overflow-wrap:anywhere"
+    return (
+        f'<section aria-label="Question of the run" style="{style}"><b>The run asks '
+        f"({escape(pause.pause_id)}):</b> {_text(pause.question)}{blocking}</section>"
+    )
+
+
+def _challenge_html(one: Challenge, evidence: str) -> str:
+    rows = [
+        ("Claim", one.claim),
+        ("Concern", one.concern),
+        ("Then breaks", one.failure_scenario),
+        ("Alternative", one.alternative),
+        ("Evidence", evidence),
+        ("So far", one.resolution),
+    ]
+    told = "".join(f"<div><b>{name}:</b> {_text(text)}</div>" for name, text in rows if text.strip())
+    head = f"{escape(one.id)}, {one.severity}, {one.status}, raised by {one.origin}"
+    return f'<div style="margin:6px 0"><b>{head}</b>{told}</div>'
+
+
+def _text(text: str) -> str:
+    return "<br>".join(escape(line) for line in lines(shortened(text, MOST))) or "-"

@@ -1,0 +1,119 @@
+"""What a live run is to do: a plan to verify, findings to vote on, or a log to go on with; and how it goes on."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from verifyplan.documents.plan import Plan
+from verifyplan.loops.cross import crossverify
+from verifyplan.loops.plan.pauses import Ask
+from verifyplan.loops.plan.verify import verify
+from verifyplan.loops.prepare import Workers
+from verifyplan.loops.resume import resume
+from verifyplan.loops.rows import Source
+from verifyplan.loops.run import Run
+from verifyplan.protocol.event import Event, Sink
+from verifyplan.reports.visible import one_line
+from verifyplan.words import counted
+
+SHOWN = 120
+"""Characters that are shown of a setting."""
+
+_ON_RESUME = ("backend", "matcher")
+"""Options of a new run that it needs again when it goes on."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run that can be started, and taken up again from its log."""
+
+    title: str
+    about: Mapping[str, str]
+    """Name and value of what it was given, in words."""
+    begin: Callable[[Sink, Ask], Run]
+    go_on: Callable[[Path, Sink, Ask], Run]
+    log: Path | None = None
+    """The log of a run that is taken up; None for a new one."""
+
+
+def plan_task(plan: str | Path | Plan, repo: str | Path, options: Mapping[str, Any]) -> Task:
+    """A plan run with the options of `verify`; TypeError for an option that it has not."""
+    inspect.signature(verify).bind(plan, repo, **options)
+    name = plan.title or plan.path if isinstance(plan, Plan) else plan
+
+    def begin(sink: Sink, ask: Ask) -> Run:
+        given = {"on_blocked": ask} | dict(options) | {"sink": _both(options.get("sink"), sink), "progress": False}
+        return verify(plan, repo, **given)
+
+    return Task("Plan run", _about(options, plan=name, repo=repo), begin, _resumption(options))
+
+
+def cross_task(findings: Source, workers: Workers, options: Mapping[str, Any]) -> Task:
+    """A cross run with the options of `crossverify`; TypeError for an option that it has not."""
+    inspect.signature(crossverify).bind(findings, workers, **options)
+    sized = hasattr(findings, "__len__") and not isinstance(findings, str)
+    brought = counted(len(findings), "finding") if sized else findings  # type: ignore[arg-type]  # a path has no length
+
+    def begin(sink: Sink, ask: Ask) -> Run:  # noqa: ARG001  (a cross run asks nobody)
+        return crossverify(
+            findings, workers, **dict(options) | {"sink": _both(options.get("sink"), sink), "progress": False}
+        )
+
+    return Task("Cross run", _about(options, findings=brought, workers=_listed(workers)), begin, _resumption(options))
+
+
+def resume_task(log_path: str | Path, options: Mapping[str, Any]) -> Task:
+    """A run that goes on from its log, with the options of `resume`; TypeError for an option that it has not."""
+    inspect.signature(resume).bind(log_path, **options)
+    path, first = Path(log_path), dict(options)
+
+    def go_on(path: Path, sink: Sink, ask: Ask) -> Run:
+        given, later = dict(first), {key: value for key, value in first.items() if key not in ("answer", "note")}
+        first.clear()
+        first.update(later)  # the answer was to the question that the log waited with, not to a later one
+        return resume(path, **_asked(given, sink, ask))
+
+    return Task("Run from its log", _about(options, log=path), lambda sink, ask: go_on(path, sink, ask), go_on, path)
+
+
+def _resumption(options: Mapping[str, Any]) -> Callable[[Path, Sink, Ask], Run]:
+    given = {key: options[key] for key in (*_ON_RESUME, "sink") if key in options}
+    if callable(options.get("on_blocked")):
+        given["on_blocked"] = options["on_blocked"]
+    return lambda path, sink, ask: resume(path, **_asked(given, sink, ask))
+
+
+def _asked(given: Mapping[str, Any], sink: Sink, ask: Ask) -> dict[str, Any]:
+    return {"on_blocked": ask} | dict(given) | {"sink": _both(given.get("sink"), sink), "progress": False}
+
+
+def _both(theirs: Sink | None, ours: Sink) -> Sink:
+    """Ours first: it must have seen an event on which theirs ends the run."""
+    if theirs is None:
+        return ours
+
+    def told(event: Event) -> None:
+        ours(event)
+        theirs(event)
+
+    return told
+
+
+def _about(options: Mapping[str, Any], **first: object) -> dict[str, str]:
+    given = first | {name: value for name, value in options.items() if name not in ("sink", "progress")}
+    return {name: one_line(_plain(value), SHOWN) for name, value in given.items()}
+
+
+def _plain(value: object) -> object:
+    """What a setting says of itself; of an object, whose address would tell nothing, its class."""
+    if isinstance(value, str | int | float | Path | Mapping | list | tuple) or value is None:
+        return value
+    return getattr(value, "__name__", None) or (str(value) if hasattr(value, "model_dump") else type(value).__name__)
+
+
+def _listed(workers: Workers) -> str:
+    return ", ".join(map(str, workers)) if not isinstance(workers, str) else workers
