@@ -16,8 +16,10 @@ from .analysis.comparison import Comparison as Comparison
 from .analysis.cost import cost as cost
 from .analysis.detection import Detection as Detection
 from .analysis.detection import detection as detection
+from .analysis.disagreement import disagreement as disagreement
 from .analysis.explain import explain as explain
 from .analysis.replay import replay as replay
+from .analysis.setting import Setting as Setting
 from .analysis.views import queue as queue
 from .analysis.views import vote_grid as vote_grid
 from .charts.export import export as export

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from browser.notebook_files import ROOT, copied, notebook
 
 QUICK = ROOT / "notebooks" / "00_quickstart.ipynb"
@@ -16,9 +17,10 @@ ipywidgets.VBox([slider, words])
 """
 
 
-def test_a_notebook_is_served_without_an_error_or_another_host(voila_page, tmp_path):
-    voila_page.open(copied(tmp_path, QUICK)).run_all()
-    voila_page.screenshot(PICTURES / f"{QUICK.stem}-voila.png")
+@pytest.mark.parametrize("name", ["00_quickstart", "30_explore_runs", "40_tune_weights"])
+def test_a_notebook_is_served_without_an_error_or_another_host(voila_page, tmp_path, name):
+    voila_page.open(copied(tmp_path, QUICK.with_name(f"{name}.ipynb"))).run_all()
+    voila_page.screenshot(PICTURES / f"{name}-voila.png")
     assert voila_page.errors() == []
     assert voila_page.outside == []
     assert voila_page.outputs.count() > 3

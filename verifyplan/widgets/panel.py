@@ -32,6 +32,7 @@ class Panel(ipw.VBox):
         self._keys = Keys()
         self.failure = ipw.HTML()
         """The last failure in words; blank if the last callback did its work."""
+        self._failures = 0
         super().__init__([])
         self.add_class("vp-panel")
 
@@ -45,6 +46,7 @@ class Panel(ipw.VBox):
 
     def fail(self, error: Exception) -> None:
         """Show what went wrong, in words; of what is not an error of ours, where it happened as well."""
+        self._failures += 1
         told = escape(str(error) or type(error).__name__).replace("\n", "<br>")
         if not isinstance(error, VerifyplanError):
             where = escape("".join(traceback.format_exception(error))[-4000:])
@@ -65,12 +67,13 @@ def guarded(callback: Callable[Concatenate[W, P], R]) -> Callable[Concatenate[W,
     """A method of a Panel whose failure is shown in the panel, and forgotten once it works again."""
 
     def call(self: W, /, *args: P.args, **kwargs: P.kwargs) -> R | None:
+        before = self._failures
         try:
             result = callback(self, *args, **kwargs)
         except Exception as error:  # whatever it is, a person must see it
             self.fail(error)
             return None
-        if self.failure.value:
+        if self._failures == before and self.failure.value:  # neither it nor what it set off has failed
             self.failure.value = ""
         return result
 

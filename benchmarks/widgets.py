@@ -1,0 +1,132 @@
+"""How fast the run explorer opens and steps with 1,000 runs, 100,000 findings and 900,000 votes.
+
+Run it with `python benchmarks/widgets.py`. It prints medians of wall time on the Python side, and beside the choice of
+a run the same choice by `RunSet.select`, which filters every table. It stops if the two disagree, or a limit is missed.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.analysis.by_run import ByRun
+from verifyplan.frames.columns import typed
+from verifyplan.frames.runset import RunSet
+from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, VERDICTS
+from verifyplan.widgets.explorer import RunExplorer
+
+RUNS, FINDINGS, WORKERS, ROUNDS, REPEATS = 1_000, 100, 4, 3, 7
+OPEN_LIMIT, STEP_LIMIT = 2.0, 0.150
+
+
+def make_runs(runs: int = RUNS, findings: int = FINDINGS) -> RunSet:
+    """Seeded random runs, half of them adversarial; synthetic.
+
+    Every finding has one discoverer and is voted on by three others in three rounds. The recorded classes are random,
+    so replays differ.
+    """
+    rng = np.random.default_rng(0)
+    n = runs * findings
+    run_ids, modes = np.array([f"run-{i:04d}" for i in range(runs)]), np.array(["collaborative", "adversarial"])
+    finding_ids = np.array([f"F-{i:03d}" for i in range(findings)])
+    workers = np.array(list("abcd"))
+    found_by = rng.integers(0, WORKERS, n)
+    lists = pd.Series([[worker] for worker in workers], dtype="object")
+    table = {"run_id": np.repeat(run_ids, findings), "finding_id": np.tile(finding_ids, runs)}
+    table |= {"summary": "The cache is invalidated before " + pd.Series(rng.integers(0, 999, n)).astype("str")}
+    table |= {"evidence": "src/cache.py:10", "origin_worker": workers[found_by], "n_rounds": ROUNDS}
+    table |= {"classification": np.array(CLASSIFICATIONS)[rng.integers(0, 4, n)]}
+    table |= {"discoverers": lists.take(found_by).to_numpy()}
+    empty = pd.Series([[]], dtype="object").take(np.zeros(n, dtype=int)).to_numpy()
+    table |= dict.fromkeys(("ticket_ids", "consensus_workers", "dissenting_workers"), empty)
+    head = {"run_id": run_ids, "kind": "cross", "task_key": "cache", "mode": modes[np.arange(runs) % 2]}
+    head |= {"effective_max_rounds": ROUNDS, "max_rounds": ROUNDS, "total_rounds": ROUNDS, "n_findings": findings}
+    head |= {"synthetic": True, "finished": True, "log": False}
+    rounds = {"run_id": np.repeat(run_ids, ROUNDS), "round": np.tile(np.arange(1, ROUNDS + 1), runs), "iteration": 0}
+    return RunSet(
+        runs=typed("runs", head),
+        findings=typed("findings", table),
+        votes=typed("votes", _votes(table, found_by, rng)),
+        rounds=typed("rounds", rounds),
+    )
+
+
+def _votes(table: dict[str, object], found_by: np.ndarray, rng: np.random.Generator) -> dict[str, object]:
+    n, each = len(found_by), (WORKERS - 1) * ROUNDS
+    finding = np.repeat(np.arange(n), each)
+    seat = np.tile(np.tile(np.arange(1, WORKERS), ROUNDS), n)
+    verdict = rng.choice(4, n * each, p=[0.5, 0.1, 0.35, 0.05])
+    basis = np.where(verdict == VERDICTS.index("disagree"), rng.integers(0, 2, n * each), -1)
+    return {
+        "run_id": pd.Series(table["run_id"]).take(finding).to_numpy(),
+        "finding_id": pd.Series(table["finding_id"]).take(finding).to_numpy(),
+        "iteration": 0,
+        "round": np.tile(np.repeat(np.arange(1, ROUNDS + 1), WORKERS - 1), n),
+        "worker": np.array(list("abcd"))[(found_by[finding] + seat) % WORKERS],
+        "verdict": pd.Categorical.from_codes(verdict, categories=VERDICTS),
+        "disagree_basis": pd.Categorical.from_codes(basis, categories=BASES),
+        "explanation": "see src/cache.py:12",
+        "is_origin": False,
+        "uncited": False,
+    }
+
+
+def median_seconds(work: Callable[[int], object], repeats: int = REPEATS) -> float:
+    """Median wall time of some repeats, which are told their number, after one that does not count."""
+    work(0)
+    times = []
+    for number in range(1, repeats + 1):
+        began = time.perf_counter()
+        work(number)
+        times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+def steps_seconds(explorer: RunExplorer, runs: int = REPEATS) -> list[float]:
+    """Wall time of each of the slider's steps in some runs, the first look at a run's step included."""
+    times = []
+    for number in range(runs):
+        explorer.run_id = f"run-{101 * number:04d}"
+        for step in (1, 2, 3, 4, 0):
+            began = time.perf_counter()
+            explorer.slider.value = step
+            times.append(time.perf_counter() - began)
+            if explorer.failure.value or explorer.step != step:
+                raise SystemExit(f"the explorer failed: {explorer.failure.value}")
+    return times
+
+
+def main() -> None:
+    """Check that both ways to choose a run agree, then print the times; exit 1 where a limit is missed."""
+    runs = make_runs()
+    print(f"{runs!r}; wall time on the Python side")
+    opened = median_seconds(lambda _: RunExplorer(runs), 3)
+    print(f"  explorer opens       median {opened:.3f} s (limit {OPEN_LIMIT:.0f} s)")
+    explorer = RunExplorer(runs)
+    times = steps_seconds(explorer)
+    print(f"  a slider's step      median {1000 * statistics.median(times):.0f} ms, "
+          f"slowest of {len(times)} {1000 * max(times):.0f} ms (limit {1000 * STEP_LIMIT:.0f} ms)")  # fmt: skip
+    modes = ("adversarial", "collaborative")
+    replayed = median_seconds(lambda i: setattr(explorer.replay.mode, "value", modes[i % 2]))
+    chosen = median_seconds(lambda i: setattr(explorer, "run_id", f"run-{7 * i:04d}"))
+    print(f"  another replay mode  median {1000 * replayed:.0f} ms")
+    print(f"  another run, drawn   median {1000 * chosen:.0f} ms")
+    large = steps_seconds(RunExplorer(make_runs(1, 50 * FINDINGS)), 1)
+    print(f"  a step in a run of {50 * FINDINGS:,} findings: median {1000 * statistics.median(large):.0f} ms")
+    index = ByRun(runs)
+    if not index.one("run-0500").votes.equals(runs.select(["run-0500"]).votes):
+        raise SystemExit("the index and select give different votes: a figure would mean nothing")
+    ours = median_seconds(lambda i: index.one(f"run-{9 * i:04d}"))
+    theirs = median_seconds(lambda i: runs.select([f"run-{9 * i:04d}"]), 3)
+    print(f"  one run's tables     by the index {1000 * ours:.1f} ms, "
+          f"by RunSet.select {1000 * theirs:.0f} ms, ratio {theirs / ours:.0f}")  # fmt: skip
+    if opened > OPEN_LIMIT or max(times) > STEP_LIMIT:
+        raise SystemExit("a limit is missed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,260 @@
+"""The run explorer: choose a run, step through it, see what stood and what changed, read its votes by other rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import ipywidgets as ipw
+import pandas as pd
+
+from verifyplan.analysis.by_run import ByRun
+from verifyplan.analysis.course import Course
+from verifyplan.analysis.reading import OWN
+from verifyplan.errors import InputError, Problem
+from verifyplan.frames.runset import RunSet
+from verifyplan.widgets import explorer_views as views
+from verifyplan.widgets import explorer_votes as ballots
+from verifyplan.widgets.controls import Slider, Table
+from verifyplan.widgets.explorer_choice import RunChoice, ordered
+from verifyplan.widgets.explorer_html import DASH, STYLE, block, heading, paragraph
+from verifyplan.widgets.explorer_replay import ReplayControls
+from verifyplan.widgets.panel import Panel, guarded
+
+_PLAN = {
+    "item": "Challenge",
+    "severity": "Severity",
+    "standing": "Status",
+    "classification": "Panel's class",
+    "rule": "Rule",
+}
+_CROSS = {"item": "Finding", "standing": "Class", "rule": "Rule"}
+
+
+class RunExplorer(Panel):
+    """Runs to choose from, one of them step by step, and what other rules make of its votes.
+
+    `run_id` and `step` say what is shown and can be set; `selected` holds the row of the chosen finding or challenge.
+    """
+
+    def __init__(self, runs: RunSet) -> None:
+        super().__init__("Run explorer")
+        self._by_run = ByRun(runs)
+        self.course: Course | None = None
+        """The run that is shown; see `verifyplan.analysis.course.Course`."""
+        self._still = False
+        self._items, self._changes = pd.DataFrame({"item": []}), pd.DataFrame({"item": []})
+        self.choice = RunChoice(runs.runs)
+        self.slider = Slider(label="Step", low=0, high=0, step=1)
+        self.previous = ipw.Button(description="Previous step", tooltip="One step back")
+        self.next = ipw.Button(description="Next step", tooltip="One step on")
+        self.pool = Table(label="Pool")
+        self.replay = ReplayControls()
+        self.head, self.state, self.changed, self.votes, self.detail, self.calls, self.differences = (
+            ipw.HTML() for _ in range(7)
+        )
+        self._listen()
+        self._lay_out()
+        if len(runs):
+            self.run_id = str(runs.runs["run_id"].iloc[0])
+        else:
+            self.head.value = block(heading(4, "No run"), paragraph("There are no runs in this set: nothing to show."))
+
+    def _listen(self) -> None:
+        self.choice.on_change(self._filtered)
+        self.choice.table.observe(self._chosen, "selected")
+        self.slider.observe(self._stepped, "value")
+        self.previous.on_click(self._back)
+        self.next.on_click(self._on)
+        self.pool.observe(self._sorted, "sort")
+        self.pool.observe(self._picked, "selected")
+        self.replay.on_change(self._replayed)
+        self.replay.reset.on_click(self._as_recorded)
+
+    def _lay_out(self) -> None:
+        self.stepping = ipw.HBox(
+            [self.previous, self.slider, self.next], layout=ipw.Layout(flex_flow="row wrap", align_items="center")
+        )
+        rules = ipw.HTML(block(heading(5, "Read by these rules")))
+        shown = [self.changed, self.state, self.pool, self.detail, self.votes, self.calls, self.differences]
+        self.body = ipw.VBox([self.stepping, rules, self.replay, *shown])
+        self.add_class("vp-explorer")
+        self.fill(ipw.HTML(STYLE + block(heading(4, "Runs"))), self.choice, self.head, self.body)
+        self.body.layout.display = "none"
+
+    @property
+    def run_id(self) -> str | None:
+        """The run that is shown; None where there is none. Setting it raises InputError for one that is not there."""
+        return None if self.course is None else str(self.course.one.runs["run_id"].iloc[0])
+
+    @run_id.setter
+    def run_id(self, run_id: str) -> None:
+        self._open(run_id)
+
+    @property
+    def step(self) -> int:
+        """The step that is shown, from 0. Setting it raises InputError for one that the run does not have."""
+        return min(max(round(self.slider.value), 0), self._last)
+
+    @step.setter
+    def step(self, step: int) -> None:
+        if isinstance(step, bool) or step not in range(self._last + 1):
+            fix = f"use a whole number from 0 to {self._last}"
+            raise InputError(Problem("step", f"{step!r} is no step of this run", fix))
+        self.slider.value = step
+
+    @property
+    def selected(self) -> pd.DataFrame:
+        """The row of the chosen challenge or finding, as the runs have it; without rows where none is chosen."""
+        tables = self._by_run.runs if self.course is None else self.course.one
+        plan = self.course is not None and self.course.kind == "plan"
+        table, key = (tables.challenges, "challenge_id") if plan else (tables.findings, "finding_id")
+        return table[table[key].isin(self.pool.selected).to_numpy(dtype=bool)].reset_index(drop=True)
+
+    def _open(self, run_id: str) -> None:
+        """Show a run from its first step."""
+        course = Course(self._by_run.one(run_id))
+        last = len(course.steps) - 1
+        with self._drawing_once():
+            self.course = course
+            self.slider.value, self.slider.high, self.slider.disabled = 0, max(last, 1), last == 0
+            self.pool.selected = []
+            self.pool.label = f"Pool of {views.noun(course)}s"
+            self.choice.table.selected = [run_id]
+            self.replay.suit(course)
+        self.body.layout.display = None
+        self.head.value = block(views.headline(course))
+        self._draw_replay()
+        self._draw()
+
+    @guarded
+    def _filtered(self, _change: Any) -> None:
+        self.choice.fill()
+
+    @guarded
+    def _chosen(self, _change: Any) -> None:
+        chosen = self.choice.table.selected
+        if not self._still and chosen and chosen[0] != self.run_id:
+            self._open(chosen[0])
+
+    @guarded
+    def _stepped(self, _change: Any) -> None:
+        if not self._still:
+            self._draw()
+
+    @guarded
+    def _back(self, _button: Any) -> None:
+        self._go(max(self.step - 1, 0))
+
+    @guarded
+    def _on(self, _button: Any) -> None:
+        self._go(min(self.step + 1, self._last))
+
+    def _go(self, step: int) -> None:
+        """Move the slider and draw here, so that a failure is the button's and stays."""
+        with self._drawing_once():
+            self.slider.value = step
+        self._draw()
+
+    @guarded
+    def _sorted(self, _change: Any) -> None:
+        self._draw_pool()
+
+    @guarded
+    def _picked(self, _change: Any) -> None:
+        if not self._still:
+            self._draw_votes()
+
+    @guarded
+    def _replayed(self, _change: Any) -> None:
+        if not self._still:
+            self._draw_replay()
+            self._draw()
+
+    @guarded
+    def _as_recorded(self, _button: Any) -> None:
+        with self._drawing_once():
+            self.replay.set_back()
+        self._draw_replay()
+        self._draw()
+
+    @contextmanager
+    def _drawing_once(self) -> Iterator[None]:
+        """Traits that are set in here draw nothing: one drawing follows."""
+        self._still = True
+        try:
+            yield
+        finally:
+            self._still = False
+
+    @property
+    def _last(self) -> int:
+        return 0 if self.course is None else len(self.course.steps) - 1
+
+    def _draw(self) -> None:
+        """Show the step: what stood, what changed, who was called."""
+        course, step = self.course, self.step
+        if course is None:
+            return
+        title = str(course.steps["title"].iloc[step])
+        self.slider.text = title
+        self.previous.disabled, self.next.disabled = step == 0, step == self._last
+        self._items = course.items(step)
+        self._changes = course.changes(step)
+        self.changed.value = block(views.changes(self._changes, title))
+        self.state.value = block(views.standing(self._items, title, views.noun(course)))
+        self.calls.value = block(views.calls(course.calls(step), course.kind))
+        self._draw_pool()
+        self._draw_votes()
+
+    def _draw_pool(self) -> None:
+        """The pool in the order asked for; under other rules with their class, marked where it differs."""
+        course = self.course
+        if course is None:
+            return
+        titles = dict(_PLAN if course.kind == "plan" else _CROSS)
+        items = self._items
+        if self.replay.rules != OWN:
+            items = items.assign(replayed=self._under(course, items))
+            titles["replayed"] = "Under these rules"
+        self.pool.fill(
+            ordered(items, self.pool.sort), "item", titles=titles | {"summary": "Claim"}, noun=views.noun(course)
+        )
+        self.pool.layout.display = None if len(items) else "none"
+
+    def _under(self, course: Course, items: pd.DataFrame) -> pd.Series[Any]:
+        given = course.items(self.step, self.replay.rules)
+        new, old = (
+            table["classification" if course.kind == "plan" else "standing"].astype("object").fillna(DASH)
+            for table in (given, items)
+        )
+        return new.where(new.eq(old), "≠ " + new)
+
+    def _draw_votes(self) -> None:
+        """The votes so far, and what stands behind the chosen item."""
+        course = self.course
+        if course is None:
+            return
+        cast, chosen = course.votes(self.step), list(self.pool.selected)
+        first = [*chosen, *self._changes["item"]]
+        self.votes.value = block(ballots.matrix(cast, self._items, course.found, first))
+        if chosen:
+            told = views.detail(course, chosen[0], self._items, self.step)
+            words = views.why(course, chosen[0], self.replay.rules)
+            self.detail.value = block(told, ballots.ballots(cast, chosen[0]), words)
+        else:
+            hint = f"Choose a {views.noun(course)} in the table to see the evidence and the votes behind it."
+            self.detail.value = block(paragraph(hint)) if len(self._items) else ""
+
+    def _draw_replay(self) -> None:
+        if self.course is not None:
+            self.differences.value = block(self.replay.told(self.course))
+
+    def static(self) -> str:
+        """The run and step that are shown, as HTML without controls."""
+        if self.course is None:
+            return f"{STYLE}{self.head.value}"
+        title = block(heading(4, f"Step {self.step} of {self._last}: {self.slider.text}"))
+        parts = [STYLE, self.head.value, title, self.changed.value, self.state.value, self.pool.html()]
+        return "".join([*parts, self.detail.value, self.votes.value, self.calls.value, self.differences.value])

@@ -1,0 +1,195 @@
+"""What the run explorer shows of a run and of a step, as HTML: the head, the changes, the detail, the calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from verifyplan.analysis.course import Course
+from verifyplan.analysis.explain import MEANING
+from verifyplan.analysis.reading import Rules
+from verifyplan.widgets.explorer_html import NOT_RECORDED, Html, heading, paragraph, table, text, words
+from verifyplan.words import counted
+
+MOST_CHANGES = 100
+"""Changes of a step that are listed; the caption says how many there are."""
+_NOUN = {"plan": "challenge", "debate": "message"}
+_FINDING = {"evidence": "Evidence", "category": "Kind", "origin_worker": "First found by", "truth": "Truth"}
+_CHALLENGE = {
+    "concern": "Concern",
+    "failure_scenario": "What then breaks",
+    "evidence": "Evidence",
+    "place": "Place",
+    "plan_section": "Section of the plan",
+    "alternative": "Instead",
+    "raised_by": "Raised by",
+    "origin": "Origin",
+    "confidence": "Confidence",
+}
+
+
+def noun(course: Course) -> str:
+    """What the items of the run are called."""
+    return _NOUN.get(course.kind, "finding")
+
+
+def headline(course: Course) -> str:
+    """The run in a few words, and what is missing in it."""
+    run = course.one.runs.iloc[0]
+    facts = [text(fact, 200) for fact in _facts(run, course)]
+    return heading(4, f"Run {run['run_id']}") + f"<p>{'; '.join(facts)}.</p>" + "".join(map(paragraph, _lacks(course)))
+
+
+def _facts(run: pd.Series[Any], course: Course) -> Iterator[str]:
+    yield f"{run['kind']} run" if run["kind"] != "votes" else "an import of votes"
+    if pd.notna(run["task_key"]):
+        yield str(run["task_key"])
+    if pd.notna(run["mode"]):
+        yield f"{run['mode']} mode"
+    if pd.notna(run["plan_verdict"]):
+        yield f"verdict {run['plan_verdict']}{' (strong)' if run['strong'] is True else ''}"
+    if pd.notna(run["plan_status"]):
+        yield f"{run['plan_status']} under policy {run['policy']}"
+    if pd.notna(run["score"]):
+        yield f"score {run['score']} of 10, which informs and decides nothing"
+    if pd.notna(run["final_state"]):
+        yield f"ended: {run['final_state']}"
+    yield counted(len(course.one.challenges if course.kind == "plan" else course.one.findings), noun(course))
+    yield counted(len(course.one.votes), "vote")
+    if run["synthetic"] is True:
+        yield "synthetic: generated, not observed"
+
+
+def _lacks(course: Course) -> Iterator[str]:
+    run, one = course.one.runs.iloc[0], course.one
+    if pd.notna(run["finished"]) and not run["finished"]:
+        yield "This run has not ended; it is shown as far as it got."
+    if course.kind == "plan" and pd.notna(run["log"]) and not run["log"]:
+        yield "This run has no log: what became of its challenges on the way is not recorded."
+    if course.kind == "debate":
+        return
+    if one.findings.empty and one.challenges.empty:
+        yield f"This run has no {noun(course)}s."
+    elif one.votes.empty:
+        yield "This run has no votes."
+    if course.kind == "votes":
+        yield "An import of votes has neither calls nor recorded classes: classes are what its rules make of the votes."
+
+
+def standing(items: pd.DataFrame, title: str, what: str) -> str:
+    """How many items stand where, in one sentence."""
+    if items.empty:
+        return heading(5, f"The pool: {title}") + paragraph(f"There is no {what} yet.")
+    counts = items["standing"].astype("object").fillna("raised").value_counts(sort=False)
+    told = ", ".join(f"{n:,} {name}" for name, n in counts.items())
+    return heading(5, f"The pool: {title}") + paragraph(f"{counted(len(items), what)}: {told}.")
+
+
+def changes(changed: pd.DataFrame, title: str) -> str:
+    """What a step changed, with the rule and the words."""
+    told = heading(5, f"What changed: {title}")
+    if changed.empty:
+        return told + paragraph("Nothing changed in this step.")
+    caption = counted(len(changed), "change")
+    if len(changed) > MOST_CHANGES:
+        caption += f"; the first {MOST_CHANGES} are listed"
+    rows = changed.head(MOST_CHANGES)[["item", "change", "why", "by"]].to_numpy().tolist()
+    return told + table(caption, ["What", "Change", "Why, and by which rule", "By"], rows, bounded=True)
+
+
+def detail(course: Course, name: str, items: pd.DataFrame, step: int) -> str:
+    """The evidence behind one item, and what has become of it by a step."""
+    row = items[items["item"].eq(name)]
+    if row.empty:
+        return paragraph(f"{name} had not been raised by this step.")
+    plan = course.kind == "plan"
+    known = course.one.challenges if plan else course.one.findings
+    told = known[known["challenge_id" if plan else "finding_id"].eq(name)].iloc[0]
+    lines = [("Stands as", row["standing"].iloc[0])]
+    if plan:
+        lines += [("Severity", told["severity"]), ("The panel's class", row["classification"].iloc[0])]
+        lines += [("Resolution", _resolution(course, name, step))]
+    lines += [("Rule", _meaning(row["rule"].iloc[0]))]
+    fields = _CHALLENGE if plan else _FINDING
+    lines += [(title, told[column]) for column, title in fields.items()]
+    if not plan:
+        lines.insert(2, ("Found by", ", ".join(told["discoverers"]) or None))
+    body = [(title, words(value)) for title, value in lines if _told(value)]
+    return heading(5, f"{name}: {row['summary'].iloc[0]}") + table(
+        f"What stands behind {name}", ["About", "What is recorded"], body
+    )
+
+
+def _meaning(rule: Any) -> Any:
+    return f"{rule}: {MEANING[rule]}" if rule in MEANING else None
+
+
+def why(course: Course, name: str, rules: Rules) -> str:
+    """Why an item ends in its class under the rules, in words, to be unfolded."""
+    told = course.explained(name, rules)
+    asked = "as it was recorded" if rules.own else "under these rules"
+    return f"<details><summary>Why it ends in its class, {asked}</summary>{words(told)}</details>" if told else ""
+
+
+def _told(value: Any) -> bool:
+    return bool(pd.notna(value)) and str(value) != ""
+
+
+def _resolution(course: Course, name: str, step: int) -> Any:
+    past = course.history[course.history["challenge_id"].eq(name) & course.history["step_of_run"].le(step)]
+    given = past.loc[past["event"].eq("changed"), "resolution"].dropna()
+    return given.iloc[-1] if len(given) else None
+
+
+def calls(made: pd.DataFrame, kind: str) -> str:
+    """Who was called in a step, with tokens and time; what is not recorded is said to be so, and is never 0."""
+    told = heading(5, "Calls of this step")
+    if made.empty:
+        none = "An import of votes records no calls." if kind == "votes" else "No call is recorded in this step."
+        return told + paragraph(none)
+    wrong = bool(made["reason"].notna().any())
+    rows = [
+        (
+            row["worker"],
+            row["role"],
+            _status(row["status"]),
+            *(_number(row[name]) for name in ("input_tokens", "output_tokens")),
+            _number(row["duration_ms"], " ms"),
+            _number(row["n_tools"]),
+            *([row["reason"] if pd.notna(row["reason"]) else ""] if wrong else []),
+        )
+        for row in made.to_dict("records")
+    ]
+    heads = [
+        "Who",
+        "As",
+        "Status",
+        "Tokens in",
+        "Tokens out",
+        "Time",
+        "Tool calls",
+        *(["What was wrong"] if wrong else []),
+    ]
+    return told + table(_sums(made), heads, rows, numbers=frozenset({3, 4, 5, 6}))
+
+
+def _status(status: Any) -> Any:
+    if pd.isna(status):
+        return "not called"
+    return status if status == "completed" else Html(f'<span class="vp-mark">✗ {text(status)}</span>')
+
+
+def _number(value: Any, unit: str = "") -> str:
+    return NOT_RECORDED if pd.isna(value) else f"{value:,.0f}{unit}"
+
+
+def _sums(made: pd.DataFrame) -> str:
+    failed = int(made["status"].isin(("timeout", "error")).sum())
+    told = [counted(len(made), "call"), f"{failed} failed" if failed else "none failed"]
+    tokens = pd.concat([made["input_tokens"], made["output_tokens"]]).dropna()
+    told.append(f"{int(tokens.sum()):,} tokens" if len(tokens) else f"tokens {NOT_RECORDED}")
+    time = made["duration_ms"].dropna()
+    told.append(f"{time.sum():,.0f} ms, added up" if len(time) else f"time {NOT_RECORDED}")
+    return "; ".join(told)
