@@ -14,7 +14,7 @@ import verifyplan as vp
 OUT = Path(__file__).resolve().parents[2] / "out" / "browser"
 CROSS = """
 import verifyplan as vp
-from verifyplan.widgets import explorer_views
+from verifyplan.widgets.explorer import views as explorer_views
 from verifyplan.widgets.explorer import RunExplorer
 explorer = RunExplorer(vp.datasets.runs("stdlib-claims"))
 explorer

@@ -12,9 +12,9 @@ from verifyplan.analysis.disagreement import disagreement
 from verifyplan.analysis.setting import Setting
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.protocol.vote import HELD
-from verifyplan.widgets import comparison_details
-from verifyplan.widgets import comparison_view as view
 from verifyplan.widgets.comparison import ModeComparison
+from verifyplan.widgets.comparison import details as comparison_details
+from verifyplan.widgets.comparison import view as view
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,9 @@ from verifyplan.analysis.explain import MEANING
 from verifyplan.errors import InputError
 from verifyplan.frames.columns import typed
 from verifyplan.frames.runset import concat
-from verifyplan.widgets import explorer_views
 from verifyplan.widgets.explorer import RunExplorer
-from verifyplan.widgets.explorer_html import NOT_RECORDED
+from verifyplan.widgets.explorer import views as explorer_views
+from verifyplan.widgets.explorer.html import NOT_RECORDED
 
 HOSTILE = '<img src=x onerror="window.ran = 1"></td><script>window.ran = 1</script>\x00\x1b[31m'
 

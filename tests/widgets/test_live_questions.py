@@ -18,8 +18,8 @@ from verifyplan.loops.resume import read_run
 from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.event_cross import VoteCast
 from verifyplan.widgets.live import LiveRun
-from verifyplan.widgets.live_course import LAST, Course
-from verifyplan.widgets.live_pause import question_html
+from verifyplan.widgets.live.course import LAST, Course
+from verifyplan.widgets.live.pause import question_html
 
 
 @pytest.fixture(autouse=True)
@@ -108,7 +108,7 @@ def test_time_that_a_person_takes_is_not_the_runs(tmp_path, monkeypatch):
     live = blocked_run(tmp_path)
     worked = live._job.seconds
     with monkeypatch.context() as later:
-        later.setattr("verifyplan.widgets.live_job.time.monotonic", lambda: 1e9)
+        later.setattr("verifyplan.widgets.live.job.time.monotonic", lambda: 1e9)
         assert live._job.seconds == worked
     live.leave()
     live.wait(SECONDS)

@@ -28,7 +28,7 @@ from verifyplan.errors import InputError, LogError
 from verifyplan.loops.plan.verify import verify
 from verifyplan.loops.resume import read_run, resume
 from verifyplan.widgets.live import LiveRun
-from verifyplan.widgets.live_status import PACE
+from verifyplan.widgets.live.status import PACE
 
 
 @pytest.fixture(autouse=True)

@@ -18,9 +18,9 @@ from verifyplan.analysis import weights as vw
 from verifyplan.errors import InputError
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.score import DIMENSIONS
-from verifyplan.widgets import tuner_scores
 from verifyplan.widgets.panel import Panel
 from verifyplan.widgets.tuner import WeightTuner
+from verifyplan.widgets.tuner import scores as tuner_scores
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 FIRST, SECOND = DIMENSIONS[:2]
@@ -287,7 +287,7 @@ def test_stability_is_told_in_numbers_and_marked_while_it_is_out_of_date(tuner):
 
 
 def test_what_takes_longer_follows_once_when_the_sliders_rest(tuner, monkeypatch):
-    monkeypatch.setattr("verifyplan.widgets.tuner_rest.REST", 0.05)
+    monkeypatch.setattr("verifyplan.widgets.tuner.rest.REST", 0.05)
     computed = []
     monkeypatch.setattr(tuner._scores, "rank_picture", lambda weights: computed.append(weights) or _Nothing())
 
@@ -311,7 +311,7 @@ class _Nothing:
 
 
 def test_a_failure_while_at_rest_is_said_and_a_closed_widget_does_nothing_more(tuner, monkeypatch):
-    monkeypatch.setattr("verifyplan.widgets.tuner_rest.REST", 0.01)
+    monkeypatch.setattr("verifyplan.widgets.tuner.rest.REST", 0.01)
     monkeypatch.setattr(tuner._scores, "stability", lambda _: 1 / 0)
 
     async def rest(closed: bool) -> None:

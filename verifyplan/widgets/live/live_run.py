@@ -14,12 +14,12 @@ from verifyplan.loops.resume import read_run
 from verifyplan.loops.rows import Source
 from verifyplan.loops.run import Run
 from verifyplan.protocol.event import Event, Sink
-from verifyplan.widgets.live_course import Course
-from verifyplan.widgets.live_face import Face
-from verifyplan.widgets.live_job import Job, State, Work
-from verifyplan.widgets.live_pause import PauseForm
-from verifyplan.widgets.live_status import Painter
-from verifyplan.widgets.live_task import Task, cross_task, plan_task, resume_task
+from verifyplan.widgets.live.course import Course
+from verifyplan.widgets.live.face import Face
+from verifyplan.widgets.live.job import Job, State, Work
+from verifyplan.widgets.live.pause import PauseForm
+from verifyplan.widgets.live.status import Painter
+from verifyplan.widgets.live.task import Task, cross_task, plan_task, resume_task
 from verifyplan.widgets.panel import Panel, guarded
 
 

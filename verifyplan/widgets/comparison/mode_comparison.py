@@ -13,10 +13,10 @@ from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.replay import Reading
 from verifyplan.analysis.setting import Setting, as_setting
 from verifyplan.frames.runset import RunSet
-from verifyplan.widgets import comparison_view as view
-from verifyplan.widgets.comparison_details import Details
-from verifyplan.widgets.comparison_rows import CHANGED, Rows, votes_on
-from verifyplan.widgets.comparison_settings import SettingControls
+from verifyplan.widgets.comparison import view
+from verifyplan.widgets.comparison.details import Details
+from verifyplan.widgets.comparison.rows import CHANGED, Rows, votes_on
+from verifyplan.widgets.comparison.settings import SettingControls
 from verifyplan.widgets.controls import Table
 from verifyplan.widgets.panel import Panel, guarded
 

@@ -14,12 +14,12 @@ from verifyplan.analysis.course import Course
 from verifyplan.analysis.reading import OWN
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.runset import RunSet
-from verifyplan.widgets import explorer_views as views
-from verifyplan.widgets import explorer_votes as ballots
 from verifyplan.widgets.controls import Slider, Table
-from verifyplan.widgets.explorer_choice import RunChoice, ordered
-from verifyplan.widgets.explorer_html import DASH, STYLE, block, heading, paragraph
-from verifyplan.widgets.explorer_replay import ReplayControls
+from verifyplan.widgets.explorer import views
+from verifyplan.widgets.explorer import votes as ballots
+from verifyplan.widgets.explorer.choice import RunChoice, ordered
+from verifyplan.widgets.explorer.html import DASH, STYLE, block, heading, paragraph
+from verifyplan.widgets.explorer.replay import ReplayControls
 from verifyplan.widgets.panel import Panel, guarded
 
 _PLAN = {

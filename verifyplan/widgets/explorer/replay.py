@@ -15,8 +15,8 @@ from verifyplan.analysis.replay import READINGS
 from verifyplan.loops.replay import Replayed, replay_run
 from verifyplan.protocol.settings import POLICIES
 from verifyplan.protocol.vote import MISSING_BASES
-from verifyplan.widgets.explorer_choice import WIDE
-from verifyplan.widgets.explorer_html import Html, heading, paragraph, table
+from verifyplan.widgets.explorer.choice import WIDE
+from verifyplan.widgets.explorer.html import Html, heading, paragraph, table
 from verifyplan.words import counted
 
 AS_RUN = "as in the run"

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pandas as pd
 
 from verifyplan.charts.theme import BLUE, MARK_COLORS, MARK_LETTERS, Mark
-from verifyplan.widgets.explorer_html import Html, heading, paragraph, table, text
+from verifyplan.widgets.explorer.html import Html, heading, paragraph, table, text
 
 MOST_ITEMS = 15
 MOST_WORKERS = 16

@@ -16,13 +16,12 @@ from verifyplan.analysis.weights.simplex import Weights, checked, presets
 from verifyplan.analysis.weights.weight_fit import WeightFit
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.score import DIMENSIONS
-from verifyplan.widgets import tuner_parts as parts
-from verifyplan.widgets import tuner_words as words
 from verifyplan.widgets.panel import Panel, guarded
-from verifyplan.widgets.tuner_file import save_over
-from verifyplan.widgets.tuner_rest import WhenAtRest
-from verifyplan.widgets.tuner_scores import TunedScores
-from verifyplan.widgets.tuner_weights import TunedWeights, decimals
+from verifyplan.widgets.tuner import parts, words
+from verifyplan.widgets.tuner.file import save_over
+from verifyplan.widgets.tuner.rest import WhenAtRest
+from verifyplan.widgets.tuner.scores import TunedScores
+from verifyplan.widgets.tuner.weights import TunedWeights, decimals
 
 
 class WeightTuner(Panel):

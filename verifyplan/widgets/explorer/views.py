@@ -10,7 +10,7 @@ import pandas as pd
 from verifyplan.analysis.course import Course
 from verifyplan.analysis.explain import MEANING
 from verifyplan.analysis.reading import Rules
-from verifyplan.widgets.explorer_html import NOT_RECORDED, Html, heading, paragraph, table, text, words
+from verifyplan.widgets.explorer.html import NOT_RECORDED, Html, heading, paragraph, table, text, words
 from verifyplan.words import counted
 
 MOST_CHANGES = 100

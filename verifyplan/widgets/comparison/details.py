@@ -10,7 +10,7 @@ from verifyplan.analysis.comparer import Comparer
 from verifyplan.analysis.explain import explain
 from verifyplan.analysis.setting import Setting
 from verifyplan.frames.runset import RunSet
-from verifyplan.widgets.comparison_view import INK, text
+from verifyplan.widgets.comparison.view import INK, text
 from verifyplan.words import counted
 
 MOST = 6

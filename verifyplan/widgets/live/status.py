@@ -18,7 +18,7 @@ TICK = 1.0
 class Status(anywidget.AnyWidget):
     """A line of text that a screen reader says as it changes; markup in it is shown as text."""
 
-    _esm = Path(__file__).parent / "live_status.js"
+    _esm = Path(__file__).parent / "status.js"
     text = traitlets.Unicode("").tag(sync=True)
 
 

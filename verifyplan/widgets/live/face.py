@@ -8,12 +8,12 @@ from html import escape
 import ipywidgets as ipw
 
 from verifyplan.reports.visible import one_line
-from verifyplan.widgets.live_course import Course, facts_html
-from verifyplan.widgets.live_ending import ended_html, headline, trouble_html
-from verifyplan.widgets.live_job import Job
-from verifyplan.widgets.live_pause import PauseForm, question_html
-from verifyplan.widgets.live_status import Status
-from verifyplan.widgets.live_task import Task
+from verifyplan.widgets.live.course import Course, facts_html
+from verifyplan.widgets.live.ending import ended_html, headline, trouble_html
+from verifyplan.widgets.live.job import Job
+from verifyplan.widgets.live.pause import PauseForm, question_html
+from verifyplan.widgets.live.status import Status
+from verifyplan.widgets.live.task import Task
 from verifyplan.words import counted
 
 

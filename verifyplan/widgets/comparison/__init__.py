@@ -1,0 +1,5 @@
+"""Two readings of findings side by side, and the findings whose class changes."""
+
+from verifyplan.widgets.comparison.mode_comparison import ModeComparison
+
+__all__ = ["ModeComparison"]
