@@ -1,4 +1,4 @@
-"""How fast the run explorer opens and steps with 1,000 runs, 100,000 findings and 900,000 votes.
+"""How fast widgets follow with 1,000 runs, 100,000 findings and 900,000 votes, or 1,000 plans.
 
 Run it with `python benchmarks/widgets.py`. It prints medians of wall time on the Python side, and beside the choice of
 a run the same choice by `RunSet.select`, which filters every table. It stops if the two disagree, or a limit is missed.
@@ -14,10 +14,13 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.by_run import ByRun
+from verifyplan.datasets.scores import example_scores
 from verifyplan.frames.columns import typed
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, VERDICTS
+from verifyplan.widgets.comparison import ModeComparison
 from verifyplan.widgets.explorer import RunExplorer
+from verifyplan.widgets.tuner import WeightTuner
 
 RUNS, FINDINGS, WORKERS, ROUNDS, REPEATS = 1_000, 100, 4, 3, 7
 OPEN_LIMIT, STEP_LIMIT = 2.0, 0.150
@@ -124,8 +127,31 @@ def main() -> None:
     theirs = median_seconds(lambda i: runs.select([f"run-{9 * i:04d}"]), 3)
     print(f"  one run's tables     by the index {1000 * ours:.1f} ms, "
           f"by RunSet.select {1000 * theirs:.0f} ms, ratio {theirs / ours:.0f}")  # fmt: skip
-    if opened > OPEN_LIMIT or max(times) > STEP_LIMIT:
+    turned = tuner_seconds()
+    print(f"  a weight turned      median {1000 * turned:.0f} ms with 1,000 plans, its picture included")
+    compare(runs)
+    if opened > OPEN_LIMIT or max(times) > STEP_LIMIT or turned > STEP_LIMIT:
         raise SystemExit("a limit is missed")
+
+
+def tuner_seconds(plans: int = 1_000) -> float:
+    """Median wall time of a move of one weight's slider: exact weights, scores, ranking and its chart."""
+    tuner = WeightTuner(example_scores(plans).drop(columns="overall"))
+    slider = tuner.sliders["risk_coverage"]
+    return median_seconds(lambda i: setattr(slider, "value", 0.20 + 0.01 * i))
+
+
+def compare(runs: RunSet) -> None:
+    """Print what the comparison's controls cost; a new setting reads and resamples all, and says that it computes."""
+    widget = ModeComparison(runs)
+    columns = ("disagreement", "finding_id")
+    sorted_ = median_seconds(lambda i: setattr(widget.table, "sort", {"column": columns[i % 2], "descending": True}))
+    found = median_seconds(lambda i: setattr(widget.find, "value", f"run-7{i}"))
+    widget.find.value = ""
+    chosen = median_seconds(lambda i: setattr(widget.table, "selected", [widget.table.row_keys[i]]))
+    read = median_seconds(lambda i: setattr(widget.b.rounds, "value", 1 + i), 2)
+    print(f"  findings sorted      median {1000 * sorted_:.0f} ms, filtered {1000 * found:.0f} ms, "
+          f"one explained {1000 * chosen:.0f} ms, another setting read {1000 * read:.0f} ms")  # fmt: skip
 
 
 if __name__ == "__main__":
