@@ -19,8 +19,6 @@ from verifyplan.words import counted
 
 NAMED = 20
 """Plans without a rank that are named; the rest is counted."""
-STABLE, MOSTLY = 0.95, 0.85
-"""From these shares of pairs of plans on that keep their order, a ranking is called stable, or mostly stable."""
 
 ONLY_SIX = (
     "These weights cannot be saved as a weights file: such a file holds the six dimensions of verifyplan's score, and"
@@ -135,7 +133,8 @@ def stability(table: pd.DataFrame) -> str:
         limit = table.attrs["threshold"]
         lines.append(f"{_share(by['above-kept'])} of plans stay on their side of the threshold, {limit:g}.")
     items = "".join(f"<li>{line}</li>" for line in lines)
-    says = f"<b>{_judged(pairs['value'])}</b> Under {how}; in brackets the middle 95 % of draws:"
+    kept = f"{percent(pairs['value'])} of pairs keep their order, {percent(ranks['value'])} of plans their rank."
+    says = f"<b>{kept}</b> With {how}; in brackets the middle 95 % of draws:"
     return f'{paragraph(says)}<ul style="margin:0 0 0 1.5em;line-height:1.45">{items}</ul>'
 
 
@@ -145,14 +144,6 @@ def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _share(row: Mapping[str, float]) -> str:
     return f"{percent(row['value'])} ({percent(row['low'])} to {percent(row['high'])})"
-
-
-def _judged(kept: float) -> str:
-    """The ranking in a word, by the share of pairs that keep their order."""
-    word = "stable" if kept >= STABLE else "mostly stable" if kept >= MOSTLY else "not stable: it rests on the weights"
-    rule = f"at least {percent(STABLE)} of pairs keep their order" if kept >= STABLE else ""
-    rule = rule or (f"{percent(MOSTLY)} to {percent(STABLE)}" if kept >= MOSTLY else f"fewer than {percent(MOSTLY)}")
-    return f"The ranking is {word} ({rule}{'' if kept >= STABLE else ' of pairs keep their order'})."
 
 
 def _nothing_to_compare(by: Mapping[str, Mapping[str, float]]) -> str:
