@@ -258,3 +258,14 @@ def test_ctrl_c_says_how_the_run_goes_on(tmp_path):
     assert "Interrupted; nothing is half-written.\nThe run goes on by: verifyplan resume " in errors
     assert "Traceback" not in errors
     assert verifyplan("resume", next(logs.glob("*.jsonl"))).returncode == 0
+
+
+def test_a_report_that_cannot_be_written_is_refused_before_any_agent_is_asked(tmp_path):
+    plan = tmp_path / "plan.md"
+    plan.write_text("# Ship\n\nGoal: ship it.\n\n1. Build it\n2. Test it\n3. Ship it\n")
+    (tmp_path / "file").write_text("")
+    done = verifyplan("verify", plan, "--log-dir", tmp_path / "logs", "--report", tmp_path / "file" / "report.html")
+    assert done.returncode == 2
+    assert "--report" in done.stderr
+    assert "name a file in a folder that you may write to" in done.stderr
+    assert not (tmp_path / "logs").exists()

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from verifyplan.errors import InputError, Problem
 
@@ -28,6 +29,13 @@ def replacing(path: str | Path) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def try_to_write(folder: Path) -> None:
+    """Raise OSError if nothing can be written into the folder, or into the one that it would be made in."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    with TemporaryFile(dir=there):
+        pass
 
 
 def write_text(path: str | Path, text: str) -> Path:

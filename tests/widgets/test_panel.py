@@ -31,6 +31,10 @@ class Divider(Panel):
         self.shown.value = str(6 / change["new"])
 
     @guarded
+    def idle(self) -> str:
+        return "idle"
+
+    @guarded
     def deep(self, value: float) -> str:
         self.slider.value = value
         return "done"
@@ -62,10 +66,18 @@ def test_a_failure_that_another_callback_set_off_stays():
     assert panel.failure.value == ""
 
 
+def test_another_callback_that_works_does_not_hide_a_failure():
+    panel = Divider()
+    panel.slider.value = 0
+    assert panel.idle() == "idle"
+    assert "ZeroDivisionError" in panel.failure.value
+
+
 def test_without_a_kernel_there_is_what_it_showed():
     panel = Divider()
     panel.slider.value = 2
     bundle = panel._repr_mimebundle_()
+    assert "as it stood when its cell ran" in bundle["text/html"]
     assert bundle["text/html"].startswith('<section aria-label="Divider &lt;of 6&gt;">3.0<p>')
     assert "application/vnd.jupyter.widget-view+json" in bundle
 

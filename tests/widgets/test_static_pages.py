@@ -34,7 +34,7 @@ def test_every_widget_leaves_a_section_that_needs_neither_kernel_nor_script(page
     sections = re.findall(r'<section aria-label="[^"]+">.*?</section>', page, re.DOTALL)
     assert len(sections) == len(WIDGETS)
     for section in sections:
-        assert "Shown as it stood when the notebook ran" in section
+        assert "Shown as it stood when its cell ran" in section
         assert "<script" not in section
     assert "application/vnd.jupyter.widget-view+json" not in page
 

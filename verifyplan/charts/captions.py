@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.charts.labels import count, shortened
+from verifyplan.rules.scoring import INFORMS as INFORMS  # for the charts that have it in their captions
 
-SYNTHETIC = "Synthetic data: findings or votes were generated, not observed."
-INFORMS = "The score informs and never decides a verdict."
+SYNTHETIC = "Synthetic data: findings, votes or scores were generated, not observed."
 INTERVALS = "95 % bootstrap intervals"
 
 

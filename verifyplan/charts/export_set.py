@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any
 
 import pandas as pd
@@ -14,7 +13,7 @@ from verifyplan.charts.export import FORMATS, rendered
 from verifyplan.charts.figure import Figure, spec, title_of
 from verifyplan.charts.labels import plain
 from verifyplan.errors import InputError, Problem, one_of
-from verifyplan.files import replacing
+from verifyplan.files import replacing, try_to_write
 
 ALWAYS = ("csv", "txt")
 """What is written beside the pictures."""
@@ -69,18 +68,11 @@ def _wrong_path(target: Path, chosen: list[str]) -> list[Problem]:
         return [Problem(place, f"ends in .{suffix}", "leave the suffix away: one is added for each file")]
     try:
         taken = [path.name for path in (_beside(target, name) for name in every) if path.is_dir()]
-        _try_to_write(target.parent)
+        try_to_write(target.parent)
     except OSError as error:
         message = f"its folder cannot be written to ({error.strerror or error})"
         return [Problem(place, message, "give a folder that you may write to")]
     return [Problem(place, f"{name} is a folder", "give another name") for name in taken]
-
-
-def _try_to_write(folder: Path) -> None:
-    """Raise OSError if nothing can be written into the folder, or into the one that it would be made in."""
-    there = next(place for place in (folder, *folder.parents) if place.exists())
-    with TemporaryFile(dir=there):
-        pass
 
 
 def _beside(target: Path, name: str) -> Path:

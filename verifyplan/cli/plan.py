@@ -11,6 +11,7 @@ import typer
 import verifyplan as vp
 from verifyplan.cli.cross import exit_code_of
 from verifyplan.errors import InputError, Problem
+from verifyplan.files import try_to_write
 from verifyplan.loops.cross_run import CrossRun
 from verifyplan.loops.plan.run import PlanRun
 from verifyplan.loops.run import Run
@@ -140,8 +141,15 @@ def log(run: Annotated[Path, typer.Argument(help="The run log (.jsonl).")]) -> N
 
 def _check_report(report: Path | None) -> None:
     """InputError before any agent is called if the report could not be written so."""
-    if report is not None and report.suffix not in (".md", ".html", ".htm"):
+    if report is None:
+        return
+    if report.suffix not in (".md", ".html", ".htm"):
         raise InputError(Problem("--report", f"{str(report)!r} is no page", "name a .md or .html file"))
+    try:
+        try_to_write(report.parent)
+    except OSError as error:
+        message = f"{str(report)!r} cannot be written ({error.strerror or error})"
+        raise InputError(Problem("--report", message, "name a file in a folder that you may write to")) from None
 
 
 def _finish(run: Run, report: Path | None, exit_code: bool) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import ipywidgets as ipw
 
+from verifyplan.charts.theme import VERMILLION
 from verifyplan.errors import VerifyplanError
 from verifyplan.widgets.controls import Keys
 
@@ -17,7 +18,7 @@ P = ParamSpec("P")
 W = TypeVar("W", bound="Panel")
 R = TypeVar("R")
 
-FALLBACK = "Shown as it stood when the notebook ran; with a kernel (JupyterLab, Voila) it has controls."
+FALLBACK = "Shown as it stood when its cell ran; with a kernel (JupyterLab, Voila) it has controls."
 
 
 class Panel(ipw.VBox):
@@ -32,6 +33,7 @@ class Panel(ipw.VBox):
         self._keys = Keys()
         self.failure = ipw.HTML()
         """The last failure in words; blank if the last callback did its work."""
+        self._failed: dict[str, str] = {}
         self._failures = 0
         super().__init__([])
         self.add_class("vp-panel")
@@ -44,18 +46,22 @@ class Panel(ipw.VBox):
         """Put the children under one another, the line for failures first."""
         self.children = (self._keys, self.failure, *children)
 
-    def fail(self, error: Exception) -> None:
-        """Show what went wrong, in words; of what is not an error of ours, where it happened as well."""
+    def fail(self, error: Exception, callback: str = "") -> None:
+        """Show what went wrong in a callback, until that callback does its work."""
+        self._failed[callback] = failure_html(error)
         self._failures += 1
-        told = escape(str(error) or type(error).__name__).replace("\n", "<br>")
-        if not isinstance(error, VerifyplanError):
-            where = escape("".join(traceback.format_exception(error))[-4000:])
-            told = (
-                f"{escape(type(error).__name__)}: {told}<details><summary>Where it happened</summary>"
-                f'<pre style="white-space: pre-wrap">{where}</pre></details>'
-            )
-        style = "border-left: 4px solid #D55E00; padding: 4px 10px; margin: 4px 0"
-        self.failure.value = f'<div role="alert" style="{style}"><b>That did not work.</b> {told}</div>'
+        self._show_failures()
+
+    def _worked(self, callback: str) -> None:
+        if self._failed.pop(callback, None) is not None:
+            self._show_failures()
+
+    def _show_failures(self) -> None:
+        self.failure.value = "".join(self._failed.values())
+
+    def __repr__(self) -> str:
+        """Its kind alone; what it shows would fill screens."""
+        return f"<{type(self).__name__}: shown as the last line of a notebook's cell>"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
@@ -63,18 +69,32 @@ class Panel(ipw.VBox):
         return bundle | {"text/html": f'<section aria-label="{escape(self.label)}">{self.static()}{note}</section>'}
 
 
+def failure_html(error: Exception) -> str:
+    """What went wrong, in words; of what is not an error of ours, where it happened as well."""
+    told = escape(str(error) or type(error).__name__).replace("\n", "<br>")
+    if not isinstance(error, VerifyplanError):
+        where = escape("".join(traceback.format_exception(error))[-4000:])
+        told = (
+            f"{escape(type(error).__name__)}: {told}<details><summary>Where it happened</summary>"
+            f'<pre style="white-space: pre-wrap">{where}</pre></details>'
+        )
+    style = f"border-left: 4px solid {VERMILLION}; padding: 4px 10px; margin: 4px 0"
+    return f'<div role="alert" style="{style}"><b>That did not work.</b> {told}</div>'
+
+
 def guarded(callback: Callable[Concatenate[W, P], R]) -> Callable[Concatenate[W, P], R | None]:
-    """A method of a Panel whose failure is shown in the panel, and forgotten once it works again."""
+    """A method of a Panel whose failure is shown in the panel until the same method works again."""
+    name = callback.__qualname__
 
     def call(self: W, /, *args: P.args, **kwargs: P.kwargs) -> R | None:
         before = self._failures
         try:
             result = callback(self, *args, **kwargs)
         except Exception as error:  # whatever it is, a person must see it
-            self.fail(error)
+            self.fail(error, name)
             return None
-        if self._failures == before and self.failure.value:  # neither it nor what it set off has failed
-            self.failure.value = ""
+        if self._failures == before:  # else it failed within itself, called again by what it set off
+            self._worked(name)
         return result
 
     update_wrapper(call, callback)

@@ -61,7 +61,7 @@ function render({ model, el }) {
       box.type = kind;
       box.name = group;
       box.dataset.key = key;
-      box.setAttribute("aria-label", `Choose ${key}`);
+      box.setAttribute("aria-label", `Choose ${key.slice(0, 80)}`);
       box.addEventListener("change", () => choose(key, box.checked));
       cells.forEach((cell, j) => {
         const td = make("td", cell, row);

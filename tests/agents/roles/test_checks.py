@@ -44,6 +44,11 @@ PAIRS = [  # what is claimed, the steps that have the defect, the near steps tha
         f"1. Group:{code('python', 'import yaml', 'import json', 'from shop import orders')}",
     ),
     ("the command `make e2e` exists", "1. Run `make e2e`.", "1. Run `make migrate`."),
+    (
+        "the command `make e2e` exists",
+        f"1. Run it:{code('sh', 'make e2e  # on staging')}",
+        f"1. Run it:{code('sh', 'make test  # and make sure; make e2e is not needed')}",
+    ),
     ("the command `make e2e` exists", "1. `make e2e` passes.", "1. Add a target `e2e`.\n2. `make e2e` passes."),
     ("`scripts/release.sh canary`", "1. `scripts/release.sh canary`.", "1. `scripts/release.sh staging`."),
     ("`shop.jobs.clean` exists", "1. Run `python -m shop.jobs.clean`.", "1. Run `python -m shop.jobs.sweep`."),

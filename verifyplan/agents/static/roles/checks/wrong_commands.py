@@ -19,6 +19,7 @@ _NPM_OWN = words(
     "version dlx create why view",
 )
 _TARGET = re.compile(r"[A-Za-z0-9][\w.-]*")
+_COMMENT = re.compile(r"(?:^|\s)#\s.*")
 
 
 def check(scene: Scene) -> Iterator[Issue]:
@@ -35,7 +36,7 @@ def check(scene: Scene) -> Iterator[Issue]:
         sentence = scene.reading.sentence(at, text).text
         if denied(sentence, max(sentence.find(text), 0)):
             continue
-        for part in re.split(r"&&|\|\||[;|]", text):
+        for part in re.split(r"&&|\|\||[;|]", _COMMENT.sub("", text)):
             for runner, name in wanted(part):
                 full = f"{runner} {name}"
                 if (
