@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pandas as pd
 import pytest
 
 from verifyplan.charts.export import export
-from verifyplan.charts.ranking import ranking
+from verifyplan.charts.ranking import Rankings, ranking
 from verifyplan.errors import InputError, TableError
 
 HOSTILE = '</script><script>alert(1)</script>"><img src=x onerror=alert(2)> \x07 \u202e'
@@ -88,6 +89,41 @@ def test_the_caption_says_who_is_left_out_who_ties_and_who_has_no_rank(now):
     assert "The first 12 are drawn, 38 left out." in ranking(many, most=12).caption
     assert "50 of them share a rank with another." in ranking(many).caption
     assert ranking(many, most=99).description.count("rank 1") == 30
+
+
+def scored(scores: list[float], start: float = 0.0) -> pd.DataFrame:
+    ranks = pd.Series(scores).rank(ascending=False, method="min").astype(int)
+    return applied(
+        [(f"plan-{i}", s + start, round(s), r, "") for i, (s, r) in enumerate(zip(scores, ranks, strict=True))]
+    )
+
+
+def test_rankings_drawn_one_after_the_other_are_those_drawn_alone():
+    start, rankings = scored([7.0, 5.0, 3.0] * 5), Rankings(domain=(1, 10), most=12)
+    for n in (0, 1, 2, 5, 1, 0):
+        now = scored([7.0, 5.0 + n, 3.0 + n / 3] * 5)
+        now.attrs["synthetic"] = n == 5
+        again, alone = rankings.draw(now, start), ranking(now, start, domain=(1, 10), most=12)
+        assert again._repr_html_() == alone._repr_html_()
+        pd.testing.assert_frame_equal(again.data, alone.data)
+    few, alone = rankings.draw(scored([9.5, 2.0])), ranking(scored([9.5, 2.0]), domain=(1, 10))
+    assert few._repr_html_() == alone._repr_html_()
+
+
+def test_rankings_build_one_chart_for_many_drawings(monkeypatch):
+    module = sys.modules[ranking.__module__]  # the package has the function under the module's name
+    built, build = [], module._drawn
+    monkeypatch.setattr(module, "_drawn", lambda *given: built.append(given) or build(*given))
+    start, rankings = scored([7.0, 5.0, 3.0]), Rankings(domain=(1, 10))
+    pictures = {rankings.draw(scored([7.0, 5.0, 3.0 + n / 10]), start)._repr_html_() for n in range(1, 9)}
+    assert (len(built), len(pictures)) == (1, 8)
+
+
+def test_rankings_say_and_refuse_what_a_ranking_does(now, start):
+    without = now[now["rank"].isna()]
+    assert Rankings().draw(without)._repr_html_() == ranking(without)._repr_html_()
+    with pytest.raises(InputError, match="start: is not of the same plans in the same order"):
+        Rankings().draw(now, start.iloc[::-1])
 
 
 def test_nothing_to_rank_is_said(now):

@@ -406,6 +406,27 @@ def test_a_fit_to_unequal_ranges_says_so():
     assert "fitted to dimensions rescaled to 0 to 1 each" in tuner._note.value
 
 
+def test_a_fit_whose_scale_is_negative_is_said_to_turn_the_ranking_upside_down():
+    scores = six(60)
+    grades = 6 - 0.5 * scores[FIRST] + np.random.default_rng(1).standard_normal(60) * 0.1
+    for overall, falls in ((grades, True), (-grades, False)):
+        tuner = WeightTuner(scores, fitted=vw.fit(scores, overall, resamples=20, repeats=1))
+        tuner.buttons["fitted"].click()
+        assert ("The overall score falls as this weighted sum rises" in tuner._note.value) == falls
+        assert ("this ranking is upside down" in tuner._note.value) == falls
+        assert "Do not use" not in tuner._note.value
+    tuner.buttons["equal"].click()
+    assert "upside down" not in tuner._note.value
+
+
+def test_a_fit_that_explains_nothing_is_said_not_to_be_used():
+    scores = six(60)
+    fit = vw.fit(scores, np.random.default_rng(2).random(60), resamples=20, repeats=5)
+    tuner = WeightTuner(scores, fitted=fit)
+    tuner.buttons["fitted"].click()
+    assert f"<b>Do not use these weights:</b> cross-validated R² is {fit.r2_cv:.3f}" in tuner._note.value
+
+
 def test_many_plans_are_drawn_in_part_and_named_in_part():
     scores = six(120).astype(float)
     scores.iloc[60:, 0] = np.nan

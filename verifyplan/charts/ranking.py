@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import altair as alt
 import pandas as pd
 
 from verifyplan.charts.beside import beside
 from verifyplan.charts.captions import INFORMS, sentences, subtitle, synthetic_is
-from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.figure import Figure, empty, figure, spec
 from verifyplan.charts.hover import hover, with_hover
 from verifyplan.charts.labels import count, shortened
 from verifyplan.charts.pixels import x_at, y_of
@@ -32,6 +34,8 @@ FIELDS = {
     "told_start": "Score at the start",
     "told_was": "Rank at the start",
 }
+USED = ("name", "y", "score", "start", "before", "hover", *FIELDS)
+"""What the marks need of each row."""
 ROW, PLOT = 21, WIDTH - 150
 """Pixels from plan to plan, and across of the plot; the rest is for the numbers beside it."""
 
@@ -56,24 +60,113 @@ def ranking(
     >>> ranking(pd.DataFrame([row])).description
     'Dot chart of scores. p: 7.50, final 8, rank 1.'
     """
+    found = _ranked(now, start, domain, most)
+    return _nothing(now) if found is None else _figure(found)
+
+
+class Rankings:
+    """Draws `ranking` again and again, for one set of weights after another: the same pictures in less time.
+
+    Building a chart takes almost as long as drawing it. So a chart is built once for each shape, and later only its
+    rows and its description are put in place. `.chart` of its figures is a finished specification, to be drawn and
+    not to be changed; `ranking` makes those that can be.
+    """
+
+    def __init__(self, *, domain: tuple[float, float] | None = None, most: int = PLANS) -> None:
+        self._domain, self._most = domain, most
+        self._specs: dict[_Shape, dict[str, Any]] = {}
+
+    def draw(self, now: pd.DataFrame, start: pd.DataFrame | None = None) -> Figure:
+        """What `ranking` draws of the same tables; raises what it raises."""
+        found = _ranked(now, start, self._domain, self._most)
+        if found is None:
+            return _nothing(now)
+        shape = found.shape()
+        if shape not in self._specs:
+            self._specs[shape] = _without_rows(spec(_figure(found).chart))
+        description = _description(found.drawn)
+        with unchecked():
+            data = {"values": inline(found.drawn[list(USED)])["values"]}
+        made = self._specs[shape] | {"data": data, "description": description}
+        return Figure(_Finished(made), found.caption, found.rows, description)
+
+
+def _without_rows(made: dict[str, Any]) -> dict[str, Any]:
+    """The specification without the rows of the plot, which Altair keeps under a name of their own."""
+    own = made["data"]["name"]
+    datasets = {name: rows for name, rows in made["datasets"].items() if name != own}
+    return made | {"data": {}, "datasets": datasets}
+
+
+class _Finished(alt.TopLevelMixin):
+    """A finished specification in the place of a chart."""
+
+    def __init__(self, made: dict[str, Any]) -> None:
+        self._made = made
+
+    def to_dict(self, *_: Any, **__: Any) -> dict[str, Any]:
+        """The specification."""
+        return dict(self._made)
+
+
+class _Shape(NamedTuple):
+    """All that a specification depends on, but for the rows and the description."""
+
+    rows: int
+    moved: bool
+    synthetic: bool
+    ends: tuple[float, float]
+    widths: tuple[tuple[str, int], ...]
+    """The columns beside the plot, and how long the longest text of each is."""
+
+
+class _Ranked(NamedTuple):
+    """What is drawn and said of a ranking."""
+
+    rows: pd.DataFrame
+    drawn: pd.DataFrame
+    moved: bool
+    """Whether a plan's score differs from that at the start."""
+    ends: tuple[float, float]
+    caption: str
+    synthetic: bool
+
+    def shape(self) -> _Shape:
+        """What the specification depends on."""
+        widths = tuple((column, max(map(len, self.drawn[column]))) for column in _columns(self.drawn))
+        return _Shape(len(self.drawn), self.moved, self.synthetic, self.ends, widths)
+
+
+def _ranked(
+    now: pd.DataFrame, start: pd.DataFrame | None, domain: tuple[float, float] | None, most: int
+) -> _Ranked | None:
+    """What to draw; None where no plan has a rank."""
     whole, synthetic = _read(now, "now"), bool(now.attrs.get("synthetic"))
     rows = whole if start is None else _with_start(whole, _read(start, "start"))
     ranked = rows.dropna(subset=["score", "rank"]).sort_values("rank", kind="stable")
     if ranked.empty:
-        return empty(TITLE, "There is no plan with a score to draw.", whole)
+        return None
     drawn = _rows(ranked.head(max(1, min(most, PLANS))))
     moved = start is not None and bool((ranked["score"] != ranked["start"]).any())
-    key = f"{KEY}; {STARTED}" if moved else KEY
+    said = _caption(ranked, len(drawn), len(whole), start is not None)
+    caption = sentences(said, INFORMS, synthetic_is(synthetic))
+    return _Ranked(rows, drawn, moved, domain or _ends(drawn), caption, synthetic)
+
+
+def _nothing(now: pd.DataFrame) -> Figure:
+    return empty(TITLE, "There is no plan with a score to draw.", _read(now, "now"))
+
+
+def _figure(found: _Ranked) -> Figure:
+    key = f"{KEY}; {STARTED}" if found.moved else KEY
     with unchecked():
         return figure(
-            _drawn(drawn, moved, domain or _ends(drawn)),
+            _drawn(found.drawn, found.moved, found.ends),
             title=TITLE,
-            subtitle=subtitle(key, synthetic),
-            caption=sentences(
-                _caption(ranked, len(drawn), len(whole), start is not None), INFORMS, synthetic_is(synthetic)
-            ),
-            data=rows,
-            description=_description(drawn),
+            subtitle=subtitle(key, found.synthetic),
+            caption=found.caption,
+            data=found.rows,
+            description=_description(found.drawn),
         )
 
 
@@ -135,11 +228,14 @@ def _drawn(rows: pd.DataFrame, moved: bool, domain: tuple[float, float]) -> alt.
     before = [path, ring.encode(x=at["start"], **hover(FIELDS))] if moved else []
     dot = base.mark_circle(size=90, color=BLUE, opacity=1).encode(x=at["score"], **hover(FIELDS))
     names = base.mark_text(align="right", aria=False).encode(x=x_at(-10), text=words("name"))
+    layers = [*before, dot, names, *beside(rows, _columns(rows), PLOT, y)]
+    return alt.LayerChart(data=inline(rows[list(USED)]), layer=layers, width=PLOT, height=ROW * len(rows))
+
+
+def _columns(rows: pd.DataFrame) -> dict[str, str]:
+    """The columns beside the plot, with their headings."""
     columns = {"told_score": "score", "told_final": "final", "told_rank": "rank"}
-    columns |= {"before": "was"} if rows["before"].any() else {}
-    used = ["name", "y", "score", "start", "before", "hover", *FIELDS]
-    layers = [*before, dot, names, *beside(rows, columns, PLOT, y)]
-    return alt.LayerChart(data=inline(rows[used]), layer=layers, width=PLOT, height=ROW * len(rows))
+    return columns | ({"before": "was"} if rows["before"].any() else {})
 
 
 def _caption(ranked: pd.DataFrame, drawn: int, n: int, started: bool) -> str:

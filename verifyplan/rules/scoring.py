@@ -19,6 +19,9 @@ WEIGHTS: dict[Dimension, Decimal] = {
 }
 """The default weights (document 002); they sum to exactly 1."""
 
+INFORMS = "The score informs and never decides a verdict."
+"""What is said wherever a score is shown."""
+
 MOST_DIGITS = 80
 """Digits of a weight that is written out; 1e9999999 is short to write and long to compute."""
 

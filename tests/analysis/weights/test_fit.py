@@ -192,6 +192,74 @@ def test_grades_of_which_1_is_the_best_give_a_negative_scale_and_the_same_weight
     assert told(down)["weight"].tolist() == pytest.approx(told(up)["weight"].tolist())
     assert "The overall score falls as the dimensions rise" in notes(down)
     assert "falls as" not in notes(up)
+    assert down.scale_interval == pytest.approx((-up.scale_interval[1], -up.scale_interval[0]))
+    assert (down.sign_differs, up.sign_differs) == (0, 0)
+
+
+def random_scores(seed, n=200, strength=0.0):
+    """Three dimensions, and an overall score that has little or nothing to do with them."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(rng.integers(1, 11, (n, 3)), columns=["wit", "depth", "grace"])
+    return table.assign(overall=rng.standard_normal(n) + strength * (table["wit"] - 5.5) / 3)
+
+
+@pytest.mark.parametrize("seed", range(1, 13))  # one seed of the first 60, the very first, explains by chance
+def test_a_fit_to_chance_is_told_not_to_be_used_and_nothing_soothes(seed):
+    found = weights.fit(random_scores(seed), "overall", resamples=200)
+    assert found.r2_cv <= 0
+    assert not found.explains
+    assert found.notes[0].startswith(
+        "The fit explains nothing of scores that it has not seen: do not use these weights."
+    )
+    for soothing in ("as it should be", "hold;", "look at the direction"):
+        assert soothing not in notes(found)
+
+
+def test_it_is_told_where_only_some_folds_say_that_nothing_is_explained():
+    found = weights.fit(random_scores(30), "overall", resamples=20)
+    assert found.r2_cv_spread[0] <= 0 < found.r2_cv
+    assert not found.explains
+    least, most = found.r2_cv_spread
+    assert found.notes[0] == (
+        "By some ways to deal the folds, the fit explains nothing of scores that it has not seen: do not use these "
+        f"weights. Cross-validated R² is {least:.3f} to {most:.3f}."
+    )
+    sound = weights.fit(judged(), "overall", resamples=20)
+    assert sound.explains
+    assert "do not use" not in notes(sound)
+
+
+def test_an_unconstrained_fit_that_explains_nothing_either_is_not_held_against_the_weights():
+    found = [weights.fit(random_scores(seed, n=20), "overall", resamples=1, repeats=2) for seed in range(30)]
+    better = [one for one in found if one.r2_cv_linear - one.r2_cv > 0.02 and one.r2_cv_linear <= 0]
+    assert better
+    assert not any("An unconstrained" in notes(one) for one in better)
+
+
+def test_resamples_with_another_sign_of_scale_are_counted_and_the_interval_of_the_scale_shows_them():
+    unsure = weights.fit(random_scores(1), "overall", resamples=400)
+    low, high = unsure.scale_interval
+    assert low < 0 < high
+    assert 0.025 < unsure.sign_differs < 1
+    assert f"The sign of the scale is not sure: {100 * unsure.sign_differs:.1f} % of resamples" in notes(unsure)
+    sure = weights.fit(judged(100), "overall", resamples=400)
+    assert sure.sign_differs == 0
+    assert "sign of the scale" not in notes(sure)
+    assert sure.scale_interval[0] < sure.scale < sure.scale_interval[1]
+    assert sure.intercept_interval[0] < sure.intercept < sure.intercept_interval[1]
+
+
+def test_intervals_of_scale_and_intercept_are_those_of_fits_to_resampled_plans():
+    table = judged(60, noise=1.0, seed=3)
+    found = weights.fit(table, "overall", ranges=SCALES, resamples=500, repeats=1)
+    rng, drawn = np.random.default_rng(8), []
+    for _ in range(300):
+        again = table.iloc[rng.integers(60, size=60)].reset_index(drop=True)
+        one = weights.fit(again, "overall", ranges=SCALES, resamples=1, repeats=1)
+        drawn.append((one.intercept, one.scale))
+    wanted = np.percentile(drawn, [2.5, 97.5], axis=0)
+    np.testing.assert_allclose(found.intercept_interval, wanted[:, 0], atol=0.25)
+    np.testing.assert_allclose(found.scale_interval, wanted[:, 1], atol=0.45)
 
 
 def test_ranges_are_those_given_else_the_scale_of_the_six_else_what_was_observed():
@@ -265,6 +333,7 @@ def test_an_overall_score_that_nothing_explains_gives_equal_weights_and_says_why
     assert told(found)["weight"].tolist() == pytest.approx([0.5, 0.5])
     assert found.r2 == pytest.approx(0)
     assert found.r2_cv < 0
+    assert "the weights are equal for want of better ones" in notes(found)
     assert sum(found.exact().values()) == 1
 
 
@@ -284,7 +353,9 @@ def test_the_fit_is_told_in_words_and_every_text_is_shown_as_text():
     first = found.weights.iloc[0]
     assert text[2] == f"{first.dimension}: {first.weight:.3f} [{first.low:.3f} to {first.high:.3f}]"
     assert text[-1] == "The score informs and never decides a verdict."
-    assert len(text) <= 12
+    ends = [f"{low:.3g} to {high:.3g}" for low, high in (found.intercept_interval, found.scale_interval)]
+    assert f"95 % intervals: intercept {ends[0]}, scale {ends[1]}" in text
+    assert len(text) <= 13
     assert "<script>" not in found._repr_html_()
     assert "&lt;script&gt;alert(1)&lt;/script&gt;: 0." in found._repr_html_()
     with pytest.raises(AttributeError):

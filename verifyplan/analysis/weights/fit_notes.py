@@ -23,6 +23,9 @@ INFLATED = 10.0
 SHORT = 0.02
 """If the simplex costs more cross-validated R² than this, something in the scores speaks against it."""
 
+SIGN = 0.025
+"""From this share of resamples with another sign of the scale on, its 95 % interval reaches 0."""
+
 _ZERO = 1e-6
 
 
@@ -55,8 +58,29 @@ def notes_on_dimensions(x: Floats, names: Sequence[str], constant: Sequence[str]
         )
 
 
-def notes_on_weights(weights: pd.DataFrame, scale: float, costs: float) -> Iterator[str]:
-    """Notes on what was fitted."""
+def notes_on_prediction(constrained: Floats, free: Floats) -> Iterator[str]:
+    """Notes on R² in plans that were left out, one a repeat: of the fit, and of an unconstrained one."""
+    least, mean, most = constrained.min(), constrained.mean(), constrained.max()
+    if mean <= 0:
+        yield (
+            f"The fit explains nothing of scores that it has not seen: do not use these weights. Cross-validated R² is "
+            f"{mean:.3f}, and below 0 the mean of all overall scores predicts better."
+        )
+    elif least <= 0:
+        yield (
+            "By some ways to deal the folds, the fit explains nothing of scores that it has not seen: do not use these "
+            f"weights. Cross-validated R² is {least:.3f} to {most:.3f}."
+        )
+    costs = float(free.mean() - mean)
+    if costs > SHORT and free.mean() > 0:
+        yield (
+            f"An unconstrained linear fit explains {costs:.3f} more: the overall score falls with some dimension while "
+            "it rises with others, and no weights can say that."
+        )
+
+
+def notes_on_weights(weights: pd.DataFrame) -> Iterator[str]:
+    """Notes on single weights."""
     known = weights.dropna(subset="low")
     at_zero = known.loc[known["weight"] <= _ZERO, "dimension"]
     unsure = known.loc[(known["low"] <= _ZERO) & (known["weight"] > _ZERO), "dimension"]
@@ -64,17 +88,20 @@ def notes_on_weights(weights: pd.DataFrame, scale: float, costs: float) -> Itera
         yield f"At 0, the edge of what is allowed: {', '.join(at_zero)}. There a bootstrap is no sure guide."
     if len(unsure):
         yield f"The interval includes 0, so it may not matter at all: {', '.join(unsure)}."
-    if scale < 0:
-        yield (
-            "The overall score falls as the dimensions rise: if 1 is its best grade, that is as it should be, and the "
-            "weights hold; else look at the direction of the scores."
-        )
+
+
+def notes_on_scale(scale: float, sign_differs: float, sound: bool) -> Iterator[str]:
+    """Notes on the direction of the overall score; `sound` where the fit explains scores that it has not seen."""
     if scale == 0:
         yield "No dimension explains anything of the overall score: the weights are equal for want of better ones."
-    if costs > SHORT:
+        return
+    if scale < 0:
+        meant = ": if 1 is its best grade, that is as it should be; else look at the direction of the scores"
+        yield f"The overall score falls as the dimensions rise{meant if sound else ''}."
+    if sign_differs >= SIGN:
         yield (
-            f"An unconstrained linear fit explains {costs:.3f} more: the overall score falls with some dimension while "
-            "it rises with others, and no weights can say that."
+            f"The sign of the scale is not sure: {100 * sign_differs:.1f} % of resamples do not have it. The intervals "
+            "of the weights hold the shares of either sign, which mean opposite things."
         )
 
 

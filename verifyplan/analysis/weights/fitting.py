@@ -9,11 +9,17 @@ import pandas as pd
 
 from verifyplan.analysis.bootstrap import interval
 from verifyplan.analysis.weights.fit_inputs import Prepared, prepared
-from verifyplan.analysis.weights.fit_notes import notes_on_dimensions, notes_on_sample, notes_on_weights
+from verifyplan.analysis.weights.fit_notes import (
+    notes_on_dimensions,
+    notes_on_prediction,
+    notes_on_sample,
+    notes_on_scale,
+    notes_on_weights,
+)
 from verifyplan.analysis.weights.moments import moments, shares, simplex
 from verifyplan.analysis.weights.per_plan import PerPlan
 from verifyplan.analysis.weights.tables import Floats
-from verifyplan.analysis.weights.validation import Sample, cross_validated, explained, resampled_weights
+from verifyplan.analysis.weights.validation import Sample, cross_validated, explained, resampled
 from verifyplan.analysis.weights.weight_fit import WeightFit
 from verifyplan.frames.runset import RunSet
 
@@ -33,7 +39,10 @@ def fit(
 
     Each dimension is rescaled to 0-1; then overall = intercept + scale x weighted sum is fitted by least squares,
     with weights at least 0 that sum to 1, and intercept and scale free. A scale below 0 (the overall score falls as
-    the dimensions rise, as where 1 is the best grade) is taken where it fits better, and told in the notes.
+    the dimensions rise, as where 1 is the best grade) is taken where it fits better, and told in the notes. Each
+    resample of the bootstrap takes its own sign, and the intervals of the weights hold the shares of either: the notes
+    tell how many resamples differ from the fit, and the intervals of scale and intercept show it. Where the fit
+    explains nothing of scores that it has not seen, a note says not to use it.
 
     Args:
         scores: as `wide` takes them; plans that lack a dimension or an overall score are left out, and told.
@@ -77,15 +86,18 @@ def _fitted(made: Prepared, folds: int, repeats: int, resamples: int, notes: lis
     for_folds, for_bootstrap = (np.random.default_rng(one) for one in np.random.SeedSequence(seed).spawn(2))
     every = np.zeros(len(sample.y), dtype=np.int64)
     best = simplex(moments(sample.x, sample.y, every))
-    weights = _weight_table(made, best.slopes[0], resampled_weights(sample, resamples, for_bootstrap))
+    drawn = resampled(sample, resamples, for_bootstrap)
+    weights = _weight_table(made, best.slopes[0], drawn.weights)
     constrained, free = cross_validated(sample, folds, repeats, for_folds)
     scale = float(best.slopes[0].sum()) * made.spread
-    costs = float(free.mean() - constrained.mean())
     groups = sample.units if made.grouped else None
     return WeightFit(
         weights=weights,
         intercept=float(best.intercept[0]) * made.spread + made.centre,
         scale=scale,
+        intercept_interval=_in_units(interval(drawn.intercept), made.spread, made.centre),
+        scale_interval=_in_units(interval(drawn.scale), made.spread),
+        sign_differs=drawn.sign_differs(scale),
         r2=explained(sample.y, best.predict(sample.x, every)),
         r2_cv=float(constrained.mean()),
         r2_cv_linear=float(free.mean()),
@@ -99,18 +111,25 @@ def _fitted(made: Prepared, folds: int, repeats: int, resamples: int, notes: lis
         resamples=resamples,
         synthetic=made.synthetic,
         notes=(
+            *notes_on_prediction(constrained, free),
+            *notes_on_scale(scale, drawn.sign_differs(scale), bool(constrained.min() > 0)),
             *notes_on_sample(len(sample.y), made.left_out, len(varying), groups),
             *notes,
             *notes_on_dimensions(sample.x, varying, made.constant),
-            *notes_on_weights(weights, scale, costs),
+            *notes_on_weights(weights),
         ),
     )
 
 
-def _weight_table(made: Prepared, slopes: Floats, resampled: Floats) -> pd.DataFrame:
+def _in_units(ends: tuple[float, float], spread: float, centre: float = 0.0) -> tuple[float, float]:
+    """An interval in the units of the overall score, which was centred and divided by its spread."""
+    return ends[0] * spread + centre, ends[1] * spread + centre
+
+
+def _weight_table(made: Prepared, slopes: Floats, drawn: Floats) -> pd.DataFrame:
     """Weights with intervals; a constant dimension weighs 0, and nothing is known of it."""
     fitted = shares(slopes)
     weights = np.nan_to_num(fitted, nan=1 / len(fitted))
-    found = {name: (float(weights[i]), *interval(resampled[:, i])) for i, name in enumerate(made.varying)}
+    found = {name: (float(weights[i]), *interval(drawn[:, i])) for i, name in enumerate(made.varying)}
     rows = [(name, *found.get(name, (0.0, np.nan, np.nan))) for name in made.ranges]
     return pd.DataFrame(rows, columns=["dimension", "weight", "low", "high"])

@@ -50,6 +50,7 @@ def simplex(sums: Floats) -> Fitted:
 
     The best weights and scale are the non-negative least squares of the centred columns (Lawson and Hanson 1974):
     their sum is the scale, their shares are the weights; for a negative scale, those of the overall score negated.
+    Each sample has the sign that fits it better, so bootstrap samples may differ in it: see `Resampled`.
     """
     means, values, vectors, products = _centred(sums)
     roots = np.sqrt(values)

@@ -25,6 +25,24 @@ class Sample(NamedTuple):
         return int(self.unit.max(initial=-1)) + 1
 
 
+class Resampled(NamedTuple):
+    """Fits to bootstrap samples, one row a resample.
+
+    Each resample has the sign of scale that fits it better, as the fit itself has, so the choice of a sign is part of
+    what the intervals tell. Shares of either sign are kept: to leave out resamples of the other sign would keep those
+    that agree with the fit, and make intervals too narrow just where the data hardly tells.
+    """
+
+    weights: Floats
+    """NaN where a sample says nothing."""
+    scale: Floats
+    intercept: Floats
+
+    def sign_differs(self, scale: float) -> float:
+        """The share of resamples whose scale does not have the sign of this one; a scale of 0 has none."""
+        return float((np.sign(self.scale) != np.sign(scale)).mean())
+
+
 def explained(y: Floats, predicted: Floats) -> float:
     """R²: one less the squared errors over the squared distances from the mean of all."""
     return float(1 - ((y - predicted) ** 2).sum() / ((y - y.mean()) ** 2).sum())
@@ -54,11 +72,12 @@ def _one_repeat(
     return constrained, free
 
 
-def resampled_weights(sample: Sample, resamples: int, rng: np.random.Generator) -> Floats:
-    """The weights of bootstrap samples of whole units, one row a resample; NaN where a sample says nothing."""
+def resampled(sample: Sample, resamples: int, rng: np.random.Generator) -> Resampled:
+    """The fits to bootstrap samples of whole units."""
     by_unit = moments(sample.x, sample.y, sample.unit)
     flat, units = by_unit.reshape(sample.units, -1), sample.units
     sums = np.empty((resamples, flat.shape[1]))
     for row in sums:
         row[:] = np.bincount(rng.integers(units, size=units), minlength=units) @ flat
-    return shares(simplex(sums.reshape(resamples, *by_unit.shape[1:])).slopes)
+    found = simplex(sums.reshape(resamples, *by_unit.shape[1:]))
+    return Resampled(shares(found.slopes), found.slopes.sum(axis=1), found.intercept)

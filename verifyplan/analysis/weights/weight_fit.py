@@ -9,9 +9,8 @@ from html import escape
 import pandas as pd
 
 from verifyplan.analysis.weights.simplex import to_decimals
+from verifyplan.rules.scoring import INFORMS
 from verifyplan.words import counted
-
-INFORMS = "The score informs and never decides a verdict."
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +22,17 @@ class WeightFit:
 
     weights: pd.DataFrame
     """`dimension, weight, low, high`: weights on the simplex, with 95 % percentile bootstrap intervals. NaN in
-    the interval of a dimension that is constant."""
+    the interval of a dimension that is constant. Intervals hold the shares of resamples of either sign of scale."""
     intercept: float
     """The overall score where every dimension is at the low end of its range."""
     scale: float
     """How much the overall score changes from the low end of all ranges to the high end; negative where it falls."""
+    intercept_interval: tuple[float, float]
+    """The 95 % percentile bootstrap interval of `intercept`."""
+    scale_interval: tuple[float, float]
+    """The 95 % percentile bootstrap interval of `scale`; where it holds 0, the direction is not sure."""
+    sign_differs: float
+    """The share of resamples whose scale does not have the sign of `scale`."""
     r2: float
     """The share of the overall scores' variance that the fit explains in the plans it was fitted to."""
     r2_cv: float
@@ -50,7 +55,13 @@ class WeightFit:
     synthetic: bool = False
     """True where the scores were generated, not observed."""
     notes: tuple[str, ...] = ()
-    """What a reader must know: small samples, dimensions that say nothing or cannot be told apart, weights at 0."""
+    """What a reader must know: a fit that explains nothing, a sign that is not sure, small samples, dimensions that
+    say nothing or cannot be told apart, weights at 0."""
+
+    @property
+    def explains(self) -> bool:
+        """Whether it predicts scores that it has not seen better than their mean does, however folds are dealt."""
+        return min(self.r2_cv, *self.r2_cv_spread) > 0
 
     def exact(self) -> dict[str, Decimal]:
         """The weights as decimals of four places that sum to exactly 1, for `apply`, `save` and `verify`."""
@@ -67,6 +78,7 @@ class WeightFit:
             f"R² {self.r2:.3f}; cross-validated {self.r2_cv:.3f} ({repeats}), unconstrained {self.r2_cv_linear:.3f}",
             *(_line(*row) for row in self.weights.itertuples(index=False, name=None)),
             f"overall = {self.intercept:.3g} + {self.scale:.3g} x the weighted sum of dimensions from 0 to 1",
+            f"95 % intervals: intercept {_ends(self.intercept_interval)}, scale {_ends(self.scale_interval)}",
             *(f"note: {note}" for note in self.notes),
             INFORMS,
         ]
@@ -75,6 +87,10 @@ class WeightFit:
     def _repr_html_(self) -> str:
         """The fit for a notebook; every text is shown as text."""
         return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>"
+
+
+def _ends(interval: tuple[float, float]) -> str:
+    return f"{interval[0]:.3g} to {interval[1]:.3g}"
 
 
 def _line(dimension: str, weight: float, low: float, high: float) -> str:

@@ -16,7 +16,7 @@ from verifyplan.analysis.weights.scored import Plans, apply, whole_or_missing
 from verifyplan.analysis.weights.tables import wide
 from verifyplan.charts.figure import Figure
 from verifyplan.charts.rank_stability import rank_stability
-from verifyplan.charts.ranking import ranking
+from verifyplan.charts.ranking import Rankings
 from verifyplan.charts.sensitivity import sensitivity as tornado
 from verifyplan.frames.runset import RunSet
 
@@ -37,7 +37,8 @@ class TunedScores:
         self.threshold = threshold
         self._plans = Plans.of(self.table)
         values = self.table.to_numpy(dtype=np.float64)[self._plans.known]
-        self._domain = (float(values.min()), float(values.max())) if values.size else None
+        domain = (float(values.min()), float(values.max())) if values.size else None
+        self._rankings = Rankings(domain=domain, most=DRAWN)
 
     @property
     def n_ranked(self) -> int:
@@ -65,7 +66,7 @@ class TunedScores:
 
     def picture(self, weights: Digits) -> Figure:
         """The chart of the ranking; its axis stays while weights change."""
-        return ranking(self.under(weights), self.start, domain=self._domain, most=DRAWN)
+        return self._rankings.draw(self.under(weights), self.start)
 
     def stability(self, weights: Digits) -> pd.DataFrame:
         """How stable the ranking is, as `weights.stability` tells it."""

@@ -61,7 +61,7 @@ class WeightTuner(Panel):
         self._six = set(dimensions) == set(DIMENSIONS)
         self._tuned = TunedWeights(_start(dimensions, weights))
         self._presets = _offered(self._tuned, fitted)
-        self._fit_note = words.fit_note(fitted.ranges) if isinstance(fitted, WeightFit) else ""
+        self._fit_note = words.fit_note(fitted) if isinstance(fitted, WeightFit) else ""
         self._scores.begin(self._tuned.start)
         self._showing = False
         self._make_controls(dimensions)

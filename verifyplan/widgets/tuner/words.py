@@ -12,9 +12,10 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.weights.file import text_of
-from verifyplan.charts.captions import INFORMS
+from verifyplan.analysis.weights.weight_fit import WeightFit
 from verifyplan.charts.figure import Figure
 from verifyplan.charts.labels import percent, short
+from verifyplan.rules.scoring import INFORMS
 from verifyplan.words import counted
 
 NAMED = 20
@@ -86,11 +87,29 @@ def loaded(path: str, weights: Mapping[str, Decimal], labels: Mapping[str, str])
     return f"Loaded from {escape(str(Path(path).absolute()))}: {in_digits(weights, labels)}."
 
 
-def fit_note(ranges: Mapping[str, tuple[float, float]]) -> str:
-    """What to know of a fit whose dimensions were rescaled unequally; blank where all were rescaled alike."""
-    if len({high - low for low, high in ranges.values()}) < 2:
-        return ""
-    return " They were fitted to dimensions rescaled to 0 to 1 each; here they weigh the scores as these are."
+UNEXPLAINED = (
+    " <b>Do not use these weights:</b> cross-validated R² is {:.3f} ({:.3f} to {:.3f}), so the fit may explain"
+    " nothing of scores that it has not seen."
+)
+FALLING = (
+    " <b>The overall score falls as this weighted sum rises:</b> plans that rank first here have the lowest overall"
+    " scores. Where a high overall score is a good one, this ranking is upside down."
+)
+RESCALED = " They were fitted to dimensions rescaled to 0 to 1 each; here they weigh the scores as these are."
+
+
+def fit_note(fit: WeightFit) -> str:
+    """What to know of a fit before its weights rank anything; blank where there is nothing.
+
+    That it explains nothing of scores that it has not seen, that its scale is negative, and that its dimensions were
+    rescaled unequally.
+    """
+    notes = [
+        "" if fit.explains else UNEXPLAINED.format(fit.r2_cv, *fit.r2_cv_spread),
+        FALLING if fit.scale < 0 else "",
+        RESCALED if len({high - low for low, high in fit.ranges.values()}) > 1 else "",
+    ]
+    return "".join(notes)
 
 
 def in_digits(weights: Mapping[str, Decimal], labels: Mapping[str, str]) -> str:
