@@ -11,7 +11,7 @@ import verifyplan as vp
 from verifyplan.analysis.by_run import ByRun
 from verifyplan.analysis.course import Course
 from verifyplan.analysis.explain import MEANING
-from verifyplan.analysis.reading import Rules
+from verifyplan.analysis.setting import Setting
 from verifyplan.analysis.steps import steps
 from verifyplan.errors import InputError
 from verifyplan.frames.columns import typed
@@ -165,14 +165,14 @@ def test_a_run_that_was_broken_off_settles_nothing_by_default():
 
 def test_other_rules_give_other_classes_and_each_difference_is_told():
     course = Course(cross())
-    found = course.differences(Rules("collaborative", 1)).set_index("finding_id")
+    found = course.differences(Setting("collaborative", 1)).set_index("finding_id")
     assert found[["old", "new", "rule"]].to_numpy().tolist() == [["partial-consensus", "contested", "no-majority"]]
     assert found.index.tolist() == ["F2"]
-    assert course.differences(Rules()).empty
+    assert course.differences(Setting()).empty
 
 
 def test_a_longer_replay_than_was_recorded_is_censored():
-    found = Course(cross()).judged(Rules("adversarial", 3)).set_index("finding_id")
+    found = Course(cross()).judged(Setting("adversarial", 3)).set_index("finding_id")
     assert found["censored"].to_dict() == {"F1": False, "F2": False, "F3": True}
 
 
@@ -211,7 +211,7 @@ def test_recorded_classes_follow_from_the_recorded_votes_in_every_bundled_run():
     runs = ByRun(vp.datasets.runs("stdlib-claims"))
     for name in runs.runs.runs["run_id"]:
         course = Course(runs.one(name))
-        assert course.differences(Rules()).empty
+        assert course.differences(Setting()).empty
         end = course.items(len(course.steps) - 1).set_index("item")["classification"]
         assert end.to_dict() == course.one.findings.set_index("finding_id")["classification"].astype("str").to_dict()
 

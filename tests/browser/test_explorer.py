@@ -163,6 +163,16 @@ def test_markup_in_texts_does_not_run(page, tmp_path):
     assert page.errors() == []
 
 
+def test_a_finding_is_found_in_the_pool_by_its_number(cross):
+    everyone = len(pool(cross))
+    cross.write(cross.textbox("Find in the pool"), "f-0145")
+    assert list(pool(cross)) == ["F-0145"]
+    assert cross.outputs.get_by_text(f"1 finding; found among {everyone}.", exact=True).count() == 1
+    cross.write(cross.textbox("Find in the pool"), "no such claim")
+    assert cross.outputs.get_by_text(f"None of {everyone} findings has this text", exact=False).count() == 1
+    assert cross.errors() == []
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_it_reads_well_in_both_themes(page, tmp_path, theme):
     prepared = PLAN.removesuffix("explorer\n") + SHOWN

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 from html import unescape
+from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import planning
 import pytest
 
 import verifyplan as vp
+from verifyplan.analysis.course import Course
 from verifyplan.analysis.explain import MEANING
 from verifyplan.errors import InputError
 from verifyplan.frames.columns import typed
 from verifyplan.frames.runset import concat
-from verifyplan.widgets.explorer import RunExplorer
+from verifyplan.loops.replay import replay_run
+from verifyplan.widgets.explorer import RunExplorer, policy
 from verifyplan.widgets.explorer import views as explorer_views
 from verifyplan.widgets.explorer.html import NOT_RECORDED
 
@@ -356,3 +361,146 @@ def test_every_control_has_a_name_and_every_table_heads_and_a_caption(plan):
     tables = page.count("<table>")
     assert tables == page.count("<caption>") == page.count("<thead>") >= 4
     assert page.count("<th>") == 0
+
+
+@pytest.fixture
+def logs(tmp_path) -> list[Path]:
+    """The logs of two scripted plan runs."""
+    for _ in range(2):
+        planning.run_of(planning.script(), log_dir=tmp_path, on_blocked="continue")
+    return sorted(tmp_path.rglob("*.jsonl"))
+
+
+def test_a_run_that_cannot_be_driven_again_is_shown_whole_and_the_failure_stands(logs):
+    votes = pd.DataFrame({"item": ["F"], "who": ["a"], "says": ["agree"]})
+    cross = vp.from_votes(votes, item="item", worker="who", verdict="says")
+    runs = concat([vp.load(logs[0].parent), cross])
+    damaged, sound = str(runs.runs["run_id"].iloc[1]), str(runs.runs["run_id"].iloc[0])
+    explorer = RunExplorer(runs)
+    fresh = RunExplorer(runs.select([damaged]))
+    explorer.run_id = "votes"
+    assert "An import of votes" in explorer.static()
+    explorer.run_id = sound
+    explorer.replay.policy.value = "deliberate"
+    explorer.step = 4
+    explorer.pool.selected = ["C2"]
+    Path(runs.runs.set_index("run_id")["source"][damaged]).write_bytes(b"{no log")
+    explorer.choice.table.selected = [damaged]
+    assert f"Run {damaged}" in explorer.head.value
+    for name in ("slider", "changed", "state", "calls", "votes", "detail"):
+        shown, expected = getattr(explorer, name), getattr(fresh, name)
+        assert (shown.text, shown.value) == (expected.text, 0) if name == "slider" else shown.value == expected.value
+    assert explorer.pool.rows == fresh.pool.rows
+    assert (explorer.differences.value, explorer.replay.note.value) == ("", "")
+    assert "That did not work." in explorer.failure.value
+    explorer.next.click()
+    assert explorer.step == 1
+    assert "That did not work." in explorer.failure.value
+    explorer.replay.reset.click()
+    assert explorer.failure.value == ""
+    assert "0 differences" in explorer.replay.note.value
+
+
+def test_rules_that_refuse_the_votes_of_another_run_leave_its_pool_and_votes_to_be_seen(claims):
+    votes = pd.DataFrame({"item": ["F"] * 2, "who": ["a", "b"], "says": ["agree", "disagree"]})
+    runs = concat([claims, vp.from_votes(votes, item="item", worker="who", verdict="says")])
+    explorer = RunExplorer(runs)
+    explorer.replay.mode.value, explorer.replay.basis.value = "adversarial", "raise"
+    assert explorer.failure.value == ""
+    explorer.choice.table.selected = ["votes"]
+    explorer.step = 1
+    assert explorer.pool.row_keys == ["F"]
+    assert "round 1: disagree" in explorer.votes.value
+    assert "has no basis" in explorer.failure.value
+
+
+def test_as_many_rounds_are_offered_as_the_run_has_and_a_choice_stays(claims):
+    votes = pd.DataFrame({"item": "F", "who": ["a", "b"] * 7, "says": "agree", "round": sorted([*range(1, 8)] * 2)})
+    many = vp.from_votes(votes, item="item", worker="who", verdict="says", round="round")
+    explorer = RunExplorer(concat([claims, many]))
+    offered = explorer.replay.rounds.options
+    assert [number for _, number in offered] == [0, 1, 2, 3]
+    explorer.run_id = "votes"
+    assert [number for _, number in explorer.replay.rounds.options] == list(range(8))
+    explorer.replay.rounds.value = 7
+    explorer.run_id = claims.runs["run_id"].iloc[0]
+    assert explorer.replay.rounds.value == 7
+    assert explorer.replay.changed
+    explorer.replay.reset.click()
+    assert explorer.replay.rounds.value == 0
+
+
+def test_the_note_counts_what_a_policy_changes_and_says_what_does_not_apply(plan):
+    plan.replay.policy.value = "deliberate"
+    n = int(re.search(r"(\d+) differences? to the recorded run", seen(plan.differences.value)).group(1))
+    assert n > 0
+    told = (
+        f"0 differences to the recorded classes, {n} to the recorded run under policy deliberate , listed at the end."
+    )
+    assert f"{told} Rounds and missing bases do not apply to the policy." in seen(plan.replay.note.value)
+    plan.replay.reset.click()
+    assert seen(plan.replay.note.value).strip() == "0 differences to the recorded classes ."
+
+
+def test_four_runs_driven_again_are_kept_and_none_whose_log_has_changed(plans, monkeypatch):
+    made = []
+    monkeypatch.setattr(policy, "replay_run", lambda source, **how: made.append(how) or replay_run(source, **how))
+    course, driven = Course(plans), policy.Driven()
+    asked = [("protocol", None), ("deliberate", None), ("protocol", "adversarial"), ("deliberate", "adversarial")]
+    for one in [*asked, *asked]:
+        driven.under(course, *one)
+    assert len(made) == len(driven) == 4
+    driven.under(course, "protocol", "collaborative")
+    driven.under(course, "deliberate", "adversarial")
+    assert (len(made), len(driven)) == (5, 4)
+    log = Path(plans.runs["source"].iloc[0])
+    told = log.stat()
+    os.utime(log, ns=(told.st_atime_ns, told.st_mtime_ns + 1_000_000_000))
+    driven.under(course, "deliberate", "adversarial")
+    assert (len(made), len(driven)) == (6, 4)
+
+
+def test_one_of_very_many_is_found_by_its_number_or_claim():
+    votes = pd.DataFrame({"item": [f"F-{n:04}" for n in range(1200)], "who": "a", "says": "agree"})
+    runs = vp.from_votes(votes, item="item", worker="who", verdict="says")
+    claims = ["The Last One [here]" if n == 1199 else None for n in range(1200)]
+    findings = typed("findings", runs.findings.assign(summary=claims))
+    explorer = RunExplorer(vp.RunSet(runs=runs.runs, findings=findings, votes=runs.votes))
+    assert "F-1199" not in explorer.pool.row_keys
+    for wanted in ("f-1199", " last one ", "[here]"):
+        explorer.find.value = wanted
+        assert explorer.pool.row_keys == ["F-1199"]
+    assert explorer.pool.note == "1 finding; found among 1,200."
+    explorer.step = 1
+    assert explorer.pool.row_keys == ["F-1199"]
+    explorer.find.value = "(none)"
+    assert explorer.pool.note == "None of 1,200 findings has this text: write less of it, or nothing."
+    assert explorer.find.layout.display is None
+    explorer.run_id = "votes"
+    assert (explorer.find.value, len(explorer.pool.row_keys)) == ("", 500)
+
+
+def test_what_is_looked_for_in_one_run_is_not_looked_for_in_the_next(cross, claims):
+    cross.find.value = "F-0145"
+    assert cross.pool.row_keys == ["F-0145"]
+    assert "1 finding; found among 60." in seen(cross.static())
+    cross.run_id = claims.runs["run_id"].iloc[1]
+    assert len(cross.pool.row_keys) > 1
+
+
+def test_classes_and_statuses_of_a_replay_are_escaped(plan, monkeypatch):
+    again = replay_run(Path(plan.course.one.runs["source"].iloc[0]))
+    frames = again.run.frames
+    challenges = frames.challenges.assign(status="<script>")
+    bad = SimpleNamespace(runs=frames.runs, iterations=frames.iterations, challenges=challenges)
+    driven = SimpleNamespace(run=SimpleNamespace(frames=bad), censored=None, unscored=None)
+    monkeypatch.setattr(policy, "replay_run", lambda *_, **__: driven)
+    plan.replay.policy.value = "deliberate"
+    assert "&lt;script&gt;" in plan.differences.value
+    assert "<script" not in plan.differences.value
+    moved = {"finding_id": ["C1"], "iteration": [0], "old": ["<script>"], "new": ["<script>"], "rule": ["survived"]}
+    found = pd.DataFrame(moved | {"meaning": ["x"], "censored": [False], "filled_bases": [0]})
+    monkeypatch.setattr(Course, "differences", lambda *_: found)
+    plan.replay.policy.value = "as in the run"
+    assert "&lt;script&gt;" in plan.differences.value
+    assert "<script" not in plan.differences.value

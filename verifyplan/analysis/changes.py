@@ -23,9 +23,10 @@ def _table(rows: Iterable[Change]) -> pd.DataFrame:
 def cross_changes(given: pd.DataFrame, carried: pd.Series | None, phase: str, number: int) -> pd.DataFrame:
     """The classes that a step of a cross run gave, then the findings that it carried on, each with its rule."""
     by = {"found": "grouping", "round": f"votes of round {number}"}.get(phase, "no round is left")
+    told = (given[name].astype("object") for name in ("finding_id", "classification", "rule", "censored"))
     rows = [
-        (str(row["finding_id"]), f"waiting → {row['classification']}", _rule(row["rule"], bool(row["censored"])), by)
-        for row in given.to_dict("records")
+        (str(name), f"waiting → {new}", _rule(rule, bool(censored)), by)
+        for name, new, rule, censored in zip(*told, strict=True)
     ]
     if carried is not None:
         rows += [(str(name), "waiting, carried on", _rule(rule), by) for name, rule in carried.items()]

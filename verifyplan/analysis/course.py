@@ -10,7 +10,8 @@ import pandas as pd
 
 from verifyplan.analysis.changes import cross_changes, plan_changes, turn_changes
 from verifyplan.analysis.explain import explain
-from verifyplan.analysis.reading import NEVER, OWN, Rules, differences, judged
+from verifyplan.analysis.reading import OWN, differences, judged, voting_step
+from verifyplan.analysis.setting import Setting
 from verifyplan.analysis.steps import PHASES, call_places, history_places, steps_of
 from verifyplan.frames.runset import RunSet
 
@@ -36,20 +37,20 @@ class Course:
         return steps_of(self.one)
 
     @cached_property
-    def _read(self) -> dict[Rules, pd.DataFrame]:
+    def _read(self) -> dict[Setting, pd.DataFrame]:
         return {}
 
-    def judged(self, rules: Rules = OWN) -> pd.DataFrame:
+    def judged(self, rules: Setting = OWN) -> pd.DataFrame:
         """Each item's class under the rules and the step at which it is given, computed once for each rules."""
         if rules not in self._read:
             self._read[rules] = judged(self.one, self.steps, rules)
         return self._read[rules]
 
-    def differences(self, rules: Rules) -> pd.DataFrame:
+    def differences(self, rules: Setting) -> pd.DataFrame:
         """The items whose class differs from the recorded one under the rules."""
         return differences(self.one, self.steps, rules)
 
-    def explained(self, name: str, rules: Rules = OWN) -> str:
+    def explained(self, name: str, rules: Setting = OWN) -> str:
         """The words for why an item has its class under the rules (`explain`), made once; "" where nobody judged it."""
         if not self.judged(rules)["finding_id"].eq(name).any():
             return ""
@@ -61,16 +62,16 @@ class Course:
         return self._words[name, rules]
 
     @cached_property
-    def _words(self) -> dict[tuple[str, Rules], str]:
+    def _words(self) -> dict[tuple[str, Setting], str]:
         return {}
 
-    def classes(self, step: int, rules: Rules = OWN) -> pd.DataFrame:
+    def classes(self, step: int, rules: Setting = OWN) -> pd.DataFrame:
         """The last class that each item has been given by a step: `classification` and `rule`, by `finding_id`."""
         table = self.judged(rules)
         given = table[table["step"].between(0, step)].drop_duplicates("finding_id", keep="last")
         return given.set_index("finding_id")[["classification", "rule"]].astype("object")
 
-    def items(self, step: int, rules: Rules = OWN) -> pd.DataFrame:
+    def items(self, step: int, rules: Setting = OWN) -> pd.DataFrame:
         """The pool at a step: challenges that have been raised, or all findings.
 
         Columns: `item, severity, standing, classification, rule, summary`. `standing` is a challenge's status or
@@ -137,9 +138,8 @@ class Course:
 
     @cached_property
     def _votes(self) -> pd.DataFrame:
-        at = {(i, r): n for n, (i, p, r) in enumerate(self._keys) if p in ("round", "panel")}
-        places = zip(self.one.votes["iteration"], self.one.votes["round"], strict=True)
-        return self.one.votes.assign(step=[at.get((int(i), int(r)), NEVER) for i, r in places])
+        votes = self.one.votes
+        return votes.assign(step=voting_step(self.steps, votes["iteration"], votes["round"]))
 
     @cached_property
     def found(self) -> dict[str, list[str]]:
@@ -175,7 +175,7 @@ class Course:
         made = sent[here.to_numpy(dtype=bool)].assign(role="worker").rename(columns={"skipped_reason": "reason"})
         return made.reindex(columns=columns).reset_index(drop=True)
 
-    def changes(self, step: int, rules: Rules = OWN) -> pd.DataFrame:
+    def changes(self, step: int, rules: Setting = OWN) -> pd.DataFrame:
         """What a step changed, and by which rule: `item, change, why, by`, in the order of the log."""
         iteration, phase, number = self._keys[step]
         if self.kind == "debate":
@@ -187,10 +187,10 @@ class Course:
         carried = self._carried(step, number, rules) if phase == "round" else None
         return cross_changes(given[given["step"].eq(step)], carried, phase, number)
 
-    def _carried(self, step: int, number: int, rules: Rules) -> pd.Series[Any]:
+    def _carried(self, step: int, number: int, rules: Setting) -> pd.Series[Any]:
         """The findings that wait on after a round in which they were voted on, with the rule that its votes gave."""
-        asked = self._votes.loc[self._votes["step"].eq(step), "finding_id"].unique()
-        settled = set(self.classes(step, rules).index)
-        after = self.judged(Rules(rules.mode, number, rules.missing_basis)).set_index("finding_id")["rule"]
-        judged = set(after.index)
-        return after.astype("object").loc[[name for name in asked if name in judged and name not in settled]]
+        asked = self._votes.loc[self._votes["step"].eq(step), "finding_id"].drop_duplicates().astype("object")
+        after = self.judged(Setting(rules.mode, number, rules.missing_basis))
+        given = pd.Series(after["rule"].astype("object").to_numpy(), index=after["finding_id"].astype("object"))
+        settled = self.classes(step, rules).index.astype("object")
+        return given.loc[asked[asked.isin(given.index) & ~asked.isin(settled)]]

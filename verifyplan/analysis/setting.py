@@ -11,6 +11,9 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import MissingBasis
 from verifyplan.words import counted
 
+FEWEST_ROUNDS, MOST_ROUNDS = 3, 20
+"""Rounds that a control offers at least, and one by one at most."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -27,6 +30,15 @@ class Setting:
     missing_basis: MissingBasis = "infer"
     """How an adversarial reading takes a disagree without a basis (see `classify`)."""
 
+    @property
+    def own(self) -> bool:
+        """Whether each run is read in its own way: under its mode, with the rounds that it allowed.
+
+        >>> Setting().own, Setting(max_rounds=1).own
+        (True, False)
+        """
+        return self == Setting()
+
     def read(self, runs: RunSet) -> pd.DataFrame:
         """Every finding with its class under this setting (see `replay`, also for errors)."""
         return replay(runs, self.mode, max_rounds=self.max_rounds, missing_basis=self.missing_basis)
@@ -40,6 +52,19 @@ def as_setting(
 ) -> Setting:
     """A Setting as it is; a mode, or the usual one if none is asked for, with the rounds and bases given."""
     return asked if isinstance(asked, Setting) else Setting(asked or usual, max_rounds, missing_basis)
+
+
+def rounds_offered(runs: RunSet, asked: int | None = None) -> list[int]:
+    """The numbers of rounds that a control offers for some runs: 1 to the highest that any run allowed or had.
+
+    Never fewer than 1 to 3; above 20 only the highest, and what is `asked` for is always among them.
+
+    >>> rounds_offered(RunSet()), rounds_offered(RunSet(), 30)
+    ([1, 2, 3], [1, 2, 3, 30])
+    """
+    had = [runs.runs["effective_max_rounds"].max(), runs.votes["round"].max()]
+    highest = max([FEWEST_ROUNDS, *(int(one) for one in had if pd.notna(one))])
+    return sorted({*range(1, min(highest, MOST_ROUNDS) + 1), highest} | ({asked} if asked else set()))
 
 
 def labels(settings: tuple[Setting, Setting], sets: tuple[RunSet, RunSet]) -> tuple[str, str]:

@@ -37,7 +37,7 @@ def save(weights: Mapping[str, Decimal | str], path: str | Path) -> Path:
     if not isinstance(path, str | Path):
         raise InputError(Problem("path", f"is a {type(path).__name__}, not a path", "name a file"))
     if not isinstance(weights, Mapping):
-        fix = "give a mapping of the six dimensions to decimals"
+        fix = "give a mapping of the six dimensions to decimals; .exact() of a fit is one"
         raise SettingsError(Problem("weights", f"are a {type(weights).__name__}, not a mapping", fix))
     texts = {str(name): _text(weight) for name, weight in weights.items()}
     problems = _weight_problems(texts, "")
@@ -134,6 +134,10 @@ def _text(weight: object) -> object:
 
 def _weight_problems(texts: Mapping[str, object], place: str) -> list[Problem]:
     """All that is wrong with weights as text; the sum is looked at where each alone is right."""
+    if texts and not set(texts) & set(DIMENSIONS):
+        what = f"are of other dimensions: {one_of(list(texts)[:8])}"
+        fix = f"such a file is for the six that verify scores: {one_of(DIMENSIONS)}; keep others in a file of your own"
+        return [Problem(f"{place}weights", what, fix)]
     problems = [
         Problem(f"{place}weights.{n}", f"is no dimension{did_you_mean(n, DIMENSIONS)}", f"use {one_of(DIMENSIONS)}")
         for n in texts
@@ -146,10 +150,12 @@ def _weight_problems(texts: Mapping[str, object], place: str) -> list[Problem]:
     ]
     for name, text in texts.items():
         if not isinstance(text, str):
-            problems.append(Problem(f"{place}weights.{name}", f"{shown(text)} is no text", "write it as '0.25'"))
+            problems.append(
+                Problem(f"{place}weights.{name}", f"{shown(text)} is no text", "write it in quotes, as '0.25'")
+            )
         elif len(text) > _DIGITS or not _DECIMAL.fullmatch(text):
             problems.append(
-                Problem(f"{place}weights.{name}", f"{shown(text)} is no decimal from 0", "write it as '0.25'")
+                Problem(f"{place}weights.{name}", f"{shown(text)} is no decimal from 0", "write digits, as '0.25'")
             )
     if not problems:
         with localcontext(prec=_ENOUGH):

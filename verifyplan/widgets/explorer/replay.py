@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import ipywidgets as ipw
 import pandas as pd
 
 from verifyplan.analysis.course import Course
-from verifyplan.analysis.reading import OWN, Rules
+from verifyplan.analysis.reading import OWN
 from verifyplan.analysis.replay import READINGS
-from verifyplan.loops.replay import Replayed, replay_run
+from verifyplan.analysis.setting import Setting, rounds_offered
+from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.settings import POLICIES
 from verifyplan.protocol.vote import MISSING_BASES
+from verifyplan.widgets.explorer import policy
 from verifyplan.widgets.explorer.choice import WIDE
-from verifyplan.widgets.explorer.html import Html, heading, paragraph, table
+from verifyplan.widgets.explorer.html import Html, heading, paragraph, table, text
 from verifyplan.words import counted
 
 AS_RUN = "as in the run"
-MOST_ROUNDS = 5
 MOST_DIFFERENCES = 50
 CENSORED = "; censored: the votes that would decide were never cast"
 
@@ -32,14 +32,13 @@ class ReplayControls(ipw.VBox):
         self.mode = ipw.Dropdown(
             description="Replay mode", options=["recorded", *(one for one in READINGS if one != "recorded")], style=WIDE
         )
-        rounds = [(AS_RUN, 0), *((str(n), n) for n in range(1, MOST_ROUNDS + 1))]
-        self.rounds = ipw.Dropdown(description="Rounds allowed", options=rounds, value=0, style=WIDE)
+        self.rounds = ipw.Dropdown(description="Rounds allowed", options=_rounds(RunSet()), value=0, style=WIDE)
         self.basis = ipw.Dropdown(description="Missing basis", options=MISSING_BASES, value="infer", style=WIDE)
         self.policy = ipw.Dropdown(description="Policy", options=[AS_RUN, *POLICIES], style=WIDE)
         self.reset = ipw.Button(description="As recorded", tooltip="Set all replay controls back")
         self.reason = ipw.HTML()
         self.note = ipw.HTML()
-        self._policies: dict[tuple[str, ...], Replayed] = {}
+        self.driven = policy.Driven()
         row = ipw.HBox([*self.controls, self.reset], layout=ipw.Layout(flex_flow="row wrap"))
         super().__init__([row, self.note, self.reason])
 
@@ -49,9 +48,9 @@ class ReplayControls(ipw.VBox):
         return self.mode, self.rounds, self.basis, self.policy
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> Setting:
         """The rules that the controls stand for; the policy is not among them."""
-        return Rules(self.mode.value, self.rounds.value or None, self.basis.value)
+        return Setting(self.mode.value, self.rounds.value or None, self.basis.value)
 
     @property
     def changed(self) -> bool:
@@ -69,47 +68,46 @@ class ReplayControls(ipw.VBox):
             control.value = value
 
     def suit(self, course: Course) -> None:
-        """Offer the policy where the run can be driven again, else say why not."""
-        why = _no_policy(course)
+        """Offer the rounds that the run has, and the policy where it can be driven again, else say why not.
+
+        Rounds that are chosen stay chosen, also where this run has not that many.
+        """
+        chosen = self.rounds.value
+        rounds = _rounds(course.one, chosen)
+        if rounds != list(self.rounds.options):
+            self.rounds.options = rounds
+            self.rounds.value = chosen
+        why = policy.no_policy(course)
         if why:
             self.policy.value = AS_RUN
         self.policy.disabled = bool(why)
         self.reason.value, self.reason.layout.display = why, None if why else "none"
 
-    def driven(self, course: Course) -> Replayed:
-        """The run driven again under the policy (and mode, if one is chosen), once for each."""
-        source = str(course.one.runs["source"].iloc[0])
-        key = (source, self.policy.value, self.mode.value)
-        if key not in self._policies:
-            mode = None if self.mode.value == "recorded" else self.mode.value
-            self._policies[key] = replay_run(Path(source), policy=self.policy.value, mode=mode)
-        return self._policies[key]
-
     def told(self, course: Course) -> str:
-        """What differs, as HTML; where nothing was asked for, and the recorded classes follow, one sentence."""
+        """What differs, as HTML; where nothing was asked for, and the recorded classes follow, one sentence.
+
+        The note beside the controls counts it. If the run cannot be driven again, the note is left blank.
+        """
+        self.note.value = ""
         rules, found = self.rules, course.differences(self.rules)
-        where = ", listed at the end" if len(found) else ""
-        self.note.value = f"<b>{counted(len(found), 'difference')} to the recorded classes</b>{where}."
         parts = [_differences(found, rules, len(course.judged(rules)))]
+        counts, extra, n = [f"{counted(len(found), 'difference')} to the recorded classes"], "", len(found)
         if self.policy.value != AS_RUN:
-            parts.append(_policy(course, self.driven(course), self.policy.value))
+            mode = None if self.mode.value == "recorded" else self.mode.value
+            again = self.driven.under(course, self.policy.value, mode)
+            rows = policy.moved(course, again)
+            parts.append(policy.told(again, self.policy.value, rows))
+            counts.append(f"{len(rows):,} to the recorded run under policy {self.policy.value}")
+            extra, n = " Rounds and missing bases do not apply to the policy.", n + len(rows)
+        self.note.value = f"<b>{', '.join(counts)}</b>{', listed at the end' if n else ''}.{extra}"
         return "".join(parts)
 
 
-def _no_policy(course: Course) -> str:
-    run = course.one.runs.iloc[0]
-    if run["kind"] != "plan":
-        return "Policy: only plan runs have one."
-    if run["log"] is not True and not (pd.notna(run["log"]) and bool(run["log"])):
-        return "Policy: this run has no log, from which it could be driven again."
-    if pd.isna(run["source"]):
-        return "Policy: this run was not written to a file, from which it could be driven again."
-    if not Path(str(run["source"])).is_file():
-        return "Policy: the log of this run is not where it was read from, so it cannot be driven again."
-    return ""
+def _rounds(runs: RunSet, asked: int = 0) -> list[tuple[str, int]]:
+    return [(AS_RUN, 0), *((str(n), n) for n in rounds_offered(runs, asked or None))]
 
 
-def _differences(found: pd.DataFrame, rules: Rules, total: int) -> str:
+def _differences(found: pd.DataFrame, rules: Setting, total: int) -> str:
     told = heading(5, "Differences to the recorded classes")
     if found.empty:
         what = "give the recorded classes" if rules.own else "change no class"
@@ -131,58 +129,9 @@ def _first(found: pd.DataFrame) -> list[dict[Any, Any]]:
 
 def _difference(row: dict[Any, Any], iterated: bool) -> list[Any]:
     rule = f"{row['rule']}: {row['meaning']}{CENSORED if row['censored'] else ''}"
-    moved = Html(f'<span class="vp-tiles">{row["old"]} → <span class="vp-mark">{row["new"]}</span></span>')
+    moved = Html(f'<span class="vp-tiles">{text(row["old"])} → <span class="vp-mark">{text(row["new"])}</span></span>')
     return [row["finding_id"], *([row["iteration"]] if iterated else []), moved, rule]
 
 
 def _classes(n: int) -> str:
     return f"{n:,} class" if n == 1 else f"{n:,} classes"
-
-
-def _policy(course: Course, again: Replayed, policy: str) -> str:
-    told: str = heading(5, f"Under policy {policy}")
-    if again.censored:
-        told += paragraph(f"Censored: this policy asks for {again.censored}, which was never called.")
-    if again.unscored:
-        told += paragraph(f"No score: this policy ends the run where none was asked for ({again.unscored}).")
-    old, new = course.one, again.run.frames
-    rows = [
-        *_moved(_rulings(old.iterations), _rulings(new.iterations), "iteration {}"),
-        *_moved({"verdict": _end(old.runs)}, {"verdict": _end(new.runs)}, "{}"),
-        *_moved(_statuses(old.challenges), _statuses(new.challenges), "{}"),
-    ]
-    if not rows:
-        return told + paragraph("Rulings, verdict and challenges come out as recorded.")
-    caption = f"{counted(len(rows), 'difference')} to the recorded run"
-    return told + table(caption, ["What", "Recorded", "Now"], rows)
-
-
-def _moved(old: dict[Any, str], new: dict[Any, str], name: str) -> list[tuple[str, str, Html]]:
-    """What is otherwise; what the one or the other has not got to is said to be missing."""
-    keys = dict.fromkeys([*old, *new])
-    pairs = [(key, old.get(key, "not reached"), new.get(key, "not reached")) for key in keys]
-    return [(name.format(key), a, Html(f'<span class="vp-mark">{b}</span>')) for key, a, b in pairs if a != b]
-
-
-def _rulings(iterations: pd.DataFrame) -> dict[Any, str]:
-    return {int(row["iteration"]): _ruling(row) for row in iterations.to_dict("records")}
-
-
-def _ruling(row: Any) -> str:
-    if pd.isna(row["plan_status"]):
-        return "not ended"
-    verdict = f": {row['plan_verdict']}{' (strong)' if row['strong'] is True else ''}"
-    return f"{row['plan_status']}{verdict if pd.notna(row['plan_verdict']) else ''}"
-
-
-def _end(runs: pd.DataFrame) -> str:
-    row = runs.iloc[0]
-    return (
-        f"{row['plan_verdict']}{' (strong)' if row['strong'] is True else ''}"
-        if pd.notna(row["plan_verdict"])
-        else "none"
-    )
-
-
-def _statuses(challenges: pd.DataFrame) -> dict[Any, str]:
-    return {str(row["challenge_id"]): str(row["status"]) for row in challenges.to_dict("records")}

@@ -17,10 +17,11 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.widgets.controls import Slider, Table
 from verifyplan.widgets.explorer import views
 from verifyplan.widgets.explorer import votes as ballots
-from verifyplan.widgets.explorer.choice import RunChoice, ordered
+from verifyplan.widgets.explorer.choice import WIDE, RunChoice, ordered
 from verifyplan.widgets.explorer.html import DASH, STYLE, block, heading, paragraph
 from verifyplan.widgets.explorer.replay import ReplayControls
 from verifyplan.widgets.panel import Panel, guarded
+from verifyplan.words import counted
 
 _PLAN = {
     "item": "Challenge",
@@ -30,6 +31,7 @@ _PLAN = {
     "rule": "Rule",
 }
 _CROSS = {"item": "Finding", "standing": "Class", "rule": "Rule"}
+_UNDER = {"replayed": "Under these rules", "summary": "Claim"}
 
 
 class RunExplorer(Panel):
@@ -49,6 +51,7 @@ class RunExplorer(Panel):
         self.slider = Slider(label="Step", low=0, high=0, step=1)
         self.previous = ipw.Button(description="Previous step", tooltip="One step back")
         self.next = ipw.Button(description="Next step", tooltip="One step on")
+        self.find = ipw.Text(description="Find in the pool", placeholder="number or claim", style=WIDE)
         self.pool = Table(label="Pool")
         self.replay = ReplayControls()
         self.head, self.state, self.changed, self.votes, self.detail, self.calls, self.differences = (
@@ -67,6 +70,7 @@ class RunExplorer(Panel):
         self.slider.observe(self._stepped, "value")
         self.previous.on_click(self._back)
         self.next.on_click(self._on)
+        self.find.observe(self._sought, "value")
         self.pool.observe(self._sorted, "sort")
         self.pool.observe(self._picked, "selected")
         self.replay.on_change(self._replayed)
@@ -77,7 +81,7 @@ class RunExplorer(Panel):
             [self.previous, self.slider, self.next], layout=ipw.Layout(flex_flow="row wrap", align_items="center")
         )
         rules = ipw.HTML(block(heading(5, "Read by these rules")))
-        shown = [self.changed, self.state, self.pool, self.detail, self.votes, self.calls, self.differences]
+        shown = [self.changed, self.state, self.find, self.pool, self.detail, self.votes, self.calls, self.differences]
         self.body = ipw.VBox([self.stepping, rules, self.replay, *shown])
         self.add_class("vp-explorer")
         self.fill(ipw.HTML(STYLE + block(heading(4, "Runs"))), self.choice, self.head, self.body)
@@ -119,14 +123,14 @@ class RunExplorer(Panel):
         with self._drawing_once():
             self.course = course
             self.slider.value, self.slider.high, self.slider.disabled = 0, max(last, 1), last == 0
-            self.pool.selected = []
+            self.pool.selected, self.find.value = [], ""
             self.pool.label = f"Pool of {views.noun(course)}s"
             self.choice.table.selected = [run_id]
             self.replay.suit(course)
         self.body.layout.display = None
         self.head.value = block(views.headline(course))
+        self._draw_step()
         self._draw_replay()
-        self._draw()
 
     @guarded
     def _filtered(self, _change: Any) -> None:
@@ -141,7 +145,7 @@ class RunExplorer(Panel):
     @guarded
     def _stepped(self, _change: Any) -> None:
         if not self._still:
-            self._draw()
+            self._draw_step()
 
     @guarded
     def _back(self, _button: Any) -> None:
@@ -155,11 +159,16 @@ class RunExplorer(Panel):
         """Move the slider and draw here, so that a failure is the button's and stays."""
         with self._drawing_once():
             self.slider.value = step
-        self._draw()
+        self._draw_step()
 
     @guarded
     def _sorted(self, _change: Any) -> None:
         self._draw_pool()
+
+    @guarded
+    def _sought(self, _change: Any) -> None:
+        if not self._still:
+            self._draw_pool()
 
     @guarded
     def _picked(self, _change: Any) -> None:
@@ -169,15 +178,15 @@ class RunExplorer(Panel):
     @guarded
     def _replayed(self, _change: Any) -> None:
         if not self._still:
+            self._draw_step()
             self._draw_replay()
-            self._draw()
 
     @guarded
     def _as_recorded(self, _button: Any) -> None:
         with self._drawing_once():
             self.replay.set_back()
+        self._draw_step()
         self._draw_replay()
-        self._draw()
 
     @contextmanager
     def _drawing_once(self) -> Iterator[None]:
@@ -192,8 +201,9 @@ class RunExplorer(Panel):
     def _last(self) -> int:
         return 0 if self.course is None else len(self.course.steps) - 1
 
-    def _draw(self) -> None:
-        """Show the step: what stood, what changed, who was called."""
+    @guarded
+    def _draw_step(self) -> None:
+        """Show the step: what stood, what changed, who was called. Whoever asks for it, it fails and works as one."""
         course, step = self.course, self.step
         if course is None:
             return
@@ -205,23 +215,34 @@ class RunExplorer(Panel):
         self.changed.value = block(views.changes(self._changes, title))
         self.state.value = block(views.standing(self._items, title, views.noun(course)))
         self.calls.value = block(views.calls(course.calls(step), course.kind))
-        self._draw_pool()
-        self._draw_votes()
+        try:
+            self._draw_pool()
+        finally:  # rules that refuse these votes hide neither the votes nor the pool as it was recorded
+            self._draw_votes()
 
     def _draw_pool(self) -> None:
         """The pool in the order asked for; under other rules with their class, marked where it differs."""
-        course = self.course
+        course, items = self.course, self._items
         if course is None:
             return
-        titles = dict(_PLAN if course.kind == "plan" else _CROSS)
-        items = self._items
-        if self.replay.rules != OWN:
-            items = items.assign(replayed=self._under(course, items))
-            titles["replayed"] = "Under these rules"
-        self.pool.fill(
-            ordered(items, self.pool.sort), "item", titles=titles | {"summary": "Claim"}, noun=views.noun(course)
-        )
-        self.pool.layout.display = None if len(items) else "none"
+        titles = (_PLAN if course.kind == "plan" else _CROSS) | {"summary": "Claim"}
+        try:
+            if self.replay.rules != OWN:
+                items = items.assign(replayed=self._under(course, items))
+                titles = {name: titles[name] for name in titles if name != "summary"} | _UNDER
+        finally:
+            self._fill_pool(items, titles, views.noun(course))
+
+    def _fill_pool(self, items: pd.DataFrame, titles: dict[str, str], noun: str) -> None:
+        """The rows that have the text that is looked for, by number or claim; whether any has is told."""
+        wanted = self.find.value.strip().casefold()
+        found = items[_has(items["item"], wanted) | _has(items["summary"], wanted)] if wanted else items
+        self.pool.fill(ordered(found, self.pool.sort), "item", titles=titles, noun=noun)
+        if len(items) and found.empty:
+            self.pool.note = f"None of {counted(len(items), noun)} has this text: write less of it, or nothing."
+        elif len(found) < len(items):
+            self.pool.note = f"{self.pool.note.removesuffix('.')}; found among {len(items):,}."
+        self.pool.layout.display = self.find.layout.display = None if len(items) else "none"
 
     def _under(self, course: Course, items: pd.DataFrame) -> pd.Series[Any]:
         given = course.items(self.step, self.replay.rules)
@@ -241,13 +262,19 @@ class RunExplorer(Panel):
         self.votes.value = block(ballots.matrix(cast, self._items, course.found, first))
         if chosen:
             told = views.detail(course, chosen[0], self._items, self.step)
-            words = views.why(course, chosen[0], self.replay.rules)
-            self.detail.value = block(told, ballots.ballots(cast, chosen[0]), words)
+            words = ""
+            try:
+                words = views.why(course, chosen[0], self.replay.rules)
+            finally:
+                self.detail.value = block(told, ballots.ballots(cast, chosen[0]), words)
         else:
             hint = f"Choose a {views.noun(course)} in the table to see the evidence and the votes behind it."
             self.detail.value = block(paragraph(hint)) if len(self._items) else ""
 
+    @guarded
     def _draw_replay(self) -> None:
+        """What differs from what was recorded; drawn last, since a log that is damaged cannot be driven again."""
+        self.differences.value = ""
         if self.course is not None:
             self.differences.value = block(self.replay.told(self.course))
 
@@ -256,5 +283,11 @@ class RunExplorer(Panel):
         if self.course is None:
             return f"{STYLE}{self.head.value}"
         title = block(heading(4, f"Step {self.step} of {self._last}: {self.slider.text}"))
-        parts = [STYLE, self.head.value, title, self.changed.value, self.state.value, self.pool.html()]
+        pool = [block(paragraph(self.pool.note)), self.pool.html()] if len(self._items) else []
+        parts = [STYLE, self.head.value, title, self.changed.value, self.state.value, *pool]
         return "".join([*parts, self.detail.value, self.votes.value, self.calls.value, self.differences.value])
+
+
+def _has(texts: pd.Series[Any], wanted: str) -> pd.Series[bool]:
+    """Which texts hold what is looked for; a missing one does not."""
+    return texts.astype("str").str.casefold().str.contains(wanted, regex=False).fillna(False).astype(bool)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from verifyplan.analysis.course import Course
 from verifyplan.analysis.explain import MEANING
-from verifyplan.analysis.reading import Rules
+from verifyplan.analysis.setting import Setting
 from verifyplan.widgets.explorer.html import NOT_RECORDED, Html, heading, paragraph, table, text, words
 from verifyplan.words import counted
 
@@ -126,7 +126,7 @@ def _meaning(rule: Any) -> Any:
     return f"{rule}: {MEANING[rule]}" if rule in MEANING else None
 
 
-def why(course: Course, name: str, rules: Rules) -> str:
+def why(course: Course, name: str, rules: Setting) -> str:
     """Why an item ends in its class under the rules, in words, to be unfolded."""
     told = course.explained(name, rules)
     asked = "as it was recorded" if rules.own else "under these rules"

@@ -1,0 +1,116 @@
+"""A plan run driven again under another policy from its log, and what then differs from what was recorded (SPEC E3)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from verifyplan.analysis.course import Course
+from verifyplan.loops.replay import Replayed, replay_run
+from verifyplan.protocol.settings import Policy
+from verifyplan.protocol.vote import Mode
+from verifyplan.widgets.explorer.html import Html, heading, paragraph, table, text
+from verifyplan.words import counted
+
+KEPT = 4
+"""Runs driven again that are kept, the last ones; each holds a whole run."""
+Moved = list[tuple[str, str, Html]]
+
+
+class Driven:
+    """Runs driven again from their logs, each once for a policy and mode as long as its log stays as it is."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[Any, ...], Replayed] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def under(self, course: Course, policy: Policy, mode: Mode | None) -> Replayed:
+        """The run driven again. Raises what `replay_run` raises, for a log that is damaged above all."""
+        source = Path(str(course.one.runs["source"].iloc[0]))
+        key = (str(source), _state(source), policy, mode)
+        again = self._kept.pop(key, None) or replay_run(source, policy=policy, mode=mode)
+        self._kept[key] = again  # now the last
+        for old in list(self._kept)[:-KEPT]:
+            del self._kept[old]
+        return again
+
+
+def _state(source: Path) -> tuple[int, int] | None:
+    """By what a log is known to have changed; None where it cannot be asked, which reading it will tell."""
+    try:
+        told = source.stat()
+    except OSError:
+        return None
+    return told.st_mtime_ns, told.st_size
+
+
+def no_policy(course: Course) -> str:
+    """Why the run cannot be driven again under a policy; "" where it can."""
+    run = course.one.runs.iloc[0]
+    if run["kind"] != "plan":
+        return "Policy: only plan runs have one."
+    if run["log"] is not True and not (pd.notna(run["log"]) and bool(run["log"])):
+        return "Policy: this run has no log, from which it could be driven again."
+    if pd.isna(run["source"]):
+        return "Policy: this run was not written to a file, from which it could be driven again."
+    if not Path(str(run["source"])).is_file():
+        return "Policy: the log of this run is not where it was read from, so it cannot be driven again."
+    return ""
+
+
+def moved(course: Course, again: Replayed) -> Moved:
+    """What came out otherwise: rulings, the verdict, and what challenges ended as."""
+    old, new = course.one, again.run.frames
+    return [
+        *_moved(_rulings(old.iterations), _rulings(new.iterations), "iteration {}"),
+        *_moved({"verdict": _end(old.runs)}, {"verdict": _end(new.runs)}, "{}"),
+        *_moved(_statuses(old.challenges), _statuses(new.challenges), "{}"),
+    ]
+
+
+def told(again: Replayed, policy: str, rows: Moved) -> str:
+    """What differs under a policy, as HTML, with how far the recorded replies reach."""
+    parts: str = heading(5, f"Under policy {policy}")
+    if again.censored:
+        parts += paragraph(f"Censored: this policy asks for {again.censored}, which was never called.")
+    if again.unscored:
+        parts += paragraph(f"No score: this policy ends the run where none was asked for ({again.unscored}).")
+    if not rows:
+        return parts + paragraph("Rulings, verdict and challenges come out as recorded.")
+    caption = f"{counted(len(rows), 'difference')} to the recorded run"
+    return parts + table(caption, ["What", "Recorded", "Now"], rows)
+
+
+def _moved(old: dict[Any, str], new: dict[Any, str], name: str) -> Moved:
+    """What is otherwise; what the one or the other has not got to is said to be missing."""
+    keys = dict.fromkeys([*old, *new])
+    pairs = [(key, old.get(key, "not reached"), new.get(key, "not reached")) for key in keys]
+    return [(name.format(key), a, Html(f'<span class="vp-mark">{text(b)}</span>')) for key, a, b in pairs if a != b]
+
+
+def _rulings(iterations: pd.DataFrame) -> dict[Any, str]:
+    return {int(row["iteration"]): _ruling(row) for row in iterations.to_dict("records")}
+
+
+def _ruling(row: Any) -> str:
+    if pd.isna(row["plan_status"]):
+        return "not ended"
+    verdict = f": {row['plan_verdict']}{' (strong)' if row['strong'] is True else ''}"
+    return f"{row['plan_status']}{verdict if pd.notna(row['plan_verdict']) else ''}"
+
+
+def _end(runs: pd.DataFrame) -> str:
+    row = runs.iloc[0]
+    return (
+        f"{row['plan_verdict']}{' (strong)' if row['strong'] is True else ''}"
+        if pd.notna(row["plan_verdict"])
+        else "none"
+    )
+
+
+def _statuses(challenges: pd.DataFrame) -> dict[Any, str]:
+    return {str(row["challenge_id"]): str(row["status"]) for row in challenges.to_dict("records")}
