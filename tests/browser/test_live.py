@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from browser.accessibility import axe
+from browser.controls import Controls
 from browser.notebook_files import ROOT, notebook
+from browser.notebook_page import NotebookPage
 from playwright.sync_api import expect
 
 PICTURES = ROOT / "out" / "browser"
@@ -20,18 +23,75 @@ from planning import challenge, script
 from widgets.live_runs import BLOCKED, VOTES, Gated, cross_run, plan_run
 """
 ASKS = SET_UP + 'live = plan_run(Path("log"))\nlive'
-HELD = SET_UP + 'backend = Gated(VOTES, calls=3)\nlive = cross_run(Path("log"), backend=backend)\nlive'
 LET_GO = "backend.go.set()"
-HOSTILE = (
+TOGETHER = (
     SET_UP
     + """
+import ipywidgets
 text = "<script>window.broken = 1</script><img src=x onerror='window.broken = 1'>" + "x" * 100_000
 raised = [challenge(claim=text, concern=text, alternative=text, evidence=text, severity="BLOCKING")]
 told = {"i1/challenger": {"challenges": raised}, "i1/synthesizer": {"question": text}}
-plan_run(Path("log"), told, panel=None, start=True)
+backend = Gated(VOTES, calls=3)
+lives = {
+    "asks": plan_run(Path("asks")),
+    "held": cross_run(Path("held"), backend=backend),
+    "hostile": plan_run(Path("hostile"), told, panel=None, start=True),
+    "broken": plan_run(Path("broken")),
+    "unfit": plan_run(Path("unfit"), policy="x", timeout=-1, start=True),
+}
+lives["broken"].form.answer = lambda: 1 / 0
+lives["broken"].start()
+for name, live in lives.items():
+    live.add_class("live-" + name)
+ipywidgets.VBox(list(lives.values()))
 """
 )
-BROKEN = SET_UP + 'live = plan_run(Path("log"))\nlive.form.answer = lambda: 1 / 0\nlive.start()\nlive'
+HELD = (
+    SET_UP
+    + """
+import ipywidgets
+backend = Gated(VOTES, calls=3)
+lives = [cross_run(Path("ended"), backend=backend), cross_run(Path("left"), backend=Gated(VOTES, calls=3))]
+lives[0].add_class("live-ended")
+lives[1].add_class("live-left")
+ipywidgets.VBox(lives)
+"""
+)
+
+
+class Shown(Controls):
+    """One of the live runs that stand in one notebook, by its name there."""
+
+    def __init__(self, page: NotebookPage, folder: Path, name: str) -> None:
+        self.page, self.tab, self.selector = page, page.tab, f".live-{name}"
+        self.logs = folder / name
+        self.outputs = page.outputs.locator(self.selector)
+
+    def settle(self) -> None:
+        self.page.settle()
+
+    def screenshot(self, name: str) -> None:
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        self.outputs.screenshot(path=PICTURES / name)
+
+
+@pytest.fixture(scope="module")
+def together(lab_tab, tmp_path_factory):
+    """The folder of a notebook with a live run for each test that leaves its kernel be: to start one takes seconds.
+
+    Whatever opens another notebook in the tab comes after these tests.
+    """
+    folder = tmp_path_factory.mktemp("together")
+    lab_tab.open(notebook(folder, TOGETHER)).run_all()
+    return folder
+
+
+@pytest.fixture
+def shown(lab_tab, together):
+    """Finds one of them; nothing on their page may have gone wrong."""
+    yield lambda name: Shown(lab_tab, together, name)
+    assert lab_tab.errors() == []
+    assert lab_tab.outside == []
 
 
 def status(page):
@@ -59,78 +119,120 @@ def run_cell(page, code):
     page.settle()
 
 
-def test_a_run_is_started_by_mouse_and_its_question_answered_by_keyboard(page, tmp_path):
-    page.open(notebook(tmp_path, ASKS)).run_all()
-    expect(status(page)).to_have_text("Ready to start.")
-    page.click(page.button("Start"))
-    until(page, "waits for your answer: 1 challenge open")
-    assert chosen(page) == "C2, BLOCKING: `rows` stay as they are."
-    assert axe(page) == []
-    page.screenshot(PICTURES / "live-asks-light.png")
-    page.use_theme("dark")
-    page.screenshot(PICTURES / "live-asks-dark.png")
-    page.press(page.outputs.get_by_role("radio").first, "ArrowDown")
-    page.tab.keyboard.press("ArrowDown")
-    page.settle()
-    assert page.outputs.get_by_role("radio").nth(2).is_checked()
-    page.press(page.button("Answer"), "Enter")
-    expect(page.outputs.get_by_role("alert")).to_contain_text("note: is blank. Fix: write the context")
-    expect(status(page)).to_contain_text("waits for your answer")
-    page.write(page.textbox("Note"), "the old store stays")
-    page.press(page.button("Answer"), "Enter")
-    until(page, "waits for your answer")
-    assert page.textbox("Note").input_value() == ""
-    assert chosen(page).startswith("C2, BLOCKING")
-    assert page.outputs.get_by_role("radio").first.is_checked()
-    page.press(page.button("Answer"), "Enter")
-    until(page, r"Ended: REVISE \(strong\)")
-    expect(page.outputs.get_by_role("alert")).to_have_count(0)
-    ended = page.outputs.get_by_role("region", name="How the run ended")
+def test_a_run_is_started_by_mouse_and_its_question_answered_by_keyboard(shown):
+    asks = shown("asks")
+    expect(status(asks)).to_have_text("Ready to start.")
+    asks.click(asks.button("Start"))
+    until(asks, "waits for your answer: 1 challenge open")
+    assert chosen(asks) == "C2, BLOCKING: `rows` stay as they are."
+    assert axe(asks.page, asks.selector) == []
+    asks.screenshot("live-asks-light.png")
+    asks.page.use_theme("dark")
+    asks.screenshot("live-asks-dark.png")
+    asks.press(asks.outputs.get_by_role("radio").first, "ArrowDown")
+    asks.tab.keyboard.press("ArrowDown")
+    asks.settle()
+    assert asks.outputs.get_by_role("radio").nth(2).is_checked()
+    asks.press(asks.button("Answer"), "Enter")
+    expect(asks.outputs.get_by_role("alert")).to_contain_text("note: is blank. Fix: write the context")
+    expect(status(asks)).to_contain_text("waits for your answer")
+    asks.write(asks.textbox("Note"), "the old store stays")
+    asks.button("Answer").dblclick()  # of which the second half must not answer the next question
+    expect(asks.textbox("Note")).to_have_value("")
+    expect(asks.button("Answer")).to_be_enabled()
+    until(asks, "waits for your answer")
+    assert chosen(asks).startswith("C2, BLOCKING")
+    assert asks.outputs.get_by_role("radio").first.is_checked()
+    asks.press(asks.button("Answer"), "Enter")
+    until(asks, r"Ended: REVISE \(strong\)")
+    expect(asks.outputs.get_by_role("alert")).to_have_count(0)
+    ended = asks.outputs.get_by_role("region", name="How the run ended")
     expect(ended).to_contain_text("Verdict: REVISE (strong)")
     expect(ended).to_contain_text("it informs and never decides the verdict")
-    assert axe(page) == []
-    page.screenshot(PICTURES / "live-ended-dark.png")
-    page.use_theme("light")
-    page.screenshot(PICTURES / "live-ended-light.png")
-    assert page.errors() == []
-    assert page.outside == []
-    assert len(list((tmp_path / "log").glob("*.jsonl"))) == 1
+    assert axe(asks.page, asks.selector) == []
+    asks.screenshot("live-ended-dark.png")
+    asks.page.use_theme("light")
+    asks.screenshot("live-ended-light.png")
+    assert len(list(asks.logs.glob("*.jsonl"))) == 1
 
 
-def test_a_run_is_watched_cancelled_and_resumed(page, tmp_path):
-    page.open(notebook(tmp_path, HELD)).run_all()
-    page.press(page.button("Start"), "Enter")
-    until(page, "Round 1 of at most 2: waits for ann")
-    bar = page.outputs.get_by_role("progressbar")
-    steps = page.outputs.get_by_role("listitem")
-    expect(steps.last).to_contain_text("r1/cy: cy is asked about")
+def test_a_run_is_watched_stopped_cancelled_and_resumed(shown):
+    held = shown("held")
+    held.press(held.button("Start"), "Enter")
+    until(held, "Round 1 of at most 2: waits for ann")
+    expect(held.outputs.get_by_role("listitem").last).to_contain_text("r1/cy: cy is asked about")
+    held.click(held.button("Stop now"))
+    until(held, "Cancelled")
+    held.click(held.button("Resume"))
+    until(held, "Round 1 of at most 2: waits for ann")
+    bar = held.outputs.get_by_role("progressbar")
     assert [bar.get_attribute(name) for name in ("value", "max")] == ["0", "6"]
-    page.click(page.button("Cancel"))
-    until(page, "Stopping: 3 calls under way")
-    page.screenshot(PICTURES / "live-stopping-light.png")
-    run_cell(page, LET_GO)
-    until(page, r"Cancelled\. Resume goes on here; elsewhere, resume with vp\.resume\('log/")
-    assert axe(page) == []
-    page.screenshot(PICTURES / "live-cancelled-light.png")
-    page.click(page.button("Resume"))
-    until(page, "Ended: ")
-    expect(page.outputs.get_by_role("region", name="How the run ended")).to_contain_text("3 findings, 3 workers")
+    held.click(held.button("Cancel"))
+    until(held, "Stopping: 3 calls under way")
+    held.screenshot("live-stopping-light.png")
+    run_cell(held.page, LET_GO)
+    until(held, r"Cancelled\. Resume goes on here; elsewhere, resume with vp\.resume\('held/")
+    assert axe(held.page, held.selector) == []
+    held.screenshot("live-cancelled-light.png")
+    held.click(held.button("Resume"))
+    until(held, "Ended: ")
+    expect(held.outputs.get_by_role("region", name="How the run ended")).to_contain_text("3 findings, 3 workers")
     assert [bar.get_attribute(name) for name in ("value", "max")] == ["6", "6"]
-    page.screenshot(PICTURES / "live-cross-ended-light.png")
-    assert axe(page) == []
-    assert page.errors() == []
+    held.screenshot("live-cross-ended-light.png")
+    assert axe(held.page, held.selector) == []
 
 
-def test_stop_now_and_a_restart_of_the_kernel_leave_logs_that_go_on(page, tmp_path):
+def test_markup_and_long_texts_do_not_break_the_page(shown):
+    hostile = shown("hostile")
+    until(hostile, "waits for your answer")
+    assert hostile.tab.evaluate("() => window.broken") is None
+    expect(hostile.outputs.get_by_role("region", name="Question of the run")).to_contain_text("<script>window.broken")
+    width = hostile.page.outputs.first.evaluate("one => one.scrollWidth - one.clientWidth")
+    assert width <= 1, "nothing is wider than the page"
+
+
+def test_a_callback_that_fails_shows_its_error(shown):
+    broken = shown("broken")
+    until(broken, "waits for your answer")
+    broken.click(broken.button("Answer"))
+    alert = broken.outputs.get_by_role("alert")
+    expect(alert).to_contain_text("That did not work. ZeroDivisionError: division by zero")
+    broken.click(broken.button("Stop here"))
+    until(broken, "Stopped, with its question open")
+    expect(alert).to_have_count(0)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_settings_that_do_not_fit_are_told_in_the_page(shown, theme):
+    unfit = shown("unfit")
+    unfit.page.use_theme(theme)
+    until(unfit, "Failed, and there is no log")
+    for words in ("timeout: -1", "policy: 'x'"):
+        expect(unfit.outputs.get_by_role("alert")).to_contain_text(words)
+    assert axe(unfit.page, unfit.selector) == []
+    unfit.screenshot(f"live-failed-{theme}.png")
+
+
+def test_an_interrupt_leaves_runs_going_and_a_restart_of_the_kernel_leaves_a_log_that_goes_on(page, tmp_path):
     page.open(notebook(tmp_path, HELD)).run_all()
-    page.click(page.button("Start"))
-    until(page, "waits for ann")
-    page.click(page.button("Stop now"))
-    until(page, "Cancelled")
-    page.click(page.button("Resume"))
-    until(page, "waits for ann")
-    page.close()  # ends the kernel, and the run with it
-    [log] = (tmp_path / "log").rglob("*.jsonl")
+    ended, left = Shown(page, tmp_path, "ended"), Shown(page, tmp_path, "left")
+    for one in (ended, left):
+        one.click(one.button("Start"))
+        until(one, "waits for ann")
+    kernel = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
+    for code in ("1", "import time; lives[0].wait()"):
+        page.tab.evaluate(f"() => {{ {kernel}.requestExecute({{ code: '{code}', store_history: false }}); }}")
+        if "wait" in code:
+            page.tab.wait_for_function(f"() => {kernel}.status === 'busy'")
+        page.tab.evaluate(f"() => {kernel}.interrupt()")
+        page.settle()
+    assert page.errors() == ["cell: KeyboardInterrupt: "]
+    for one in (ended, left):
+        expect(status(one)).to_contain_text("waits for ann")
+    run_cell(page, LET_GO)
+    until(ended, "Ended: ")
+    page.close()  # ends the kernel, and the other run with it
+    [log] = left.logs.rglob("*.jsonl")
     again = (
         SET_UP
         + f"""
@@ -145,23 +247,6 @@ LiveRun.resume({str(log)!r}, backend=ScriptedBackend(VOTES, silent=True), matche
     assert page.errors() == []
 
 
-def test_an_interrupt_of_the_kernel_leaves_the_run_going(page, tmp_path):
-    page.open(notebook(tmp_path, HELD)).run_all()
-    page.click(page.button("Start"))
-    until(page, "waits for ann")
-    kernel = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
-    for code in ("1", "import time; live.wait()"):
-        page.tab.evaluate(f"() => {{ {kernel}.requestExecute({{ code: '{code}', store_history: false }}); }}")
-        if "wait" in code:
-            page.tab.wait_for_function(f"() => {kernel}.status === 'busy'")
-        page.tab.evaluate(f"() => {kernel}.interrupt()")
-        page.settle()
-    assert page.errors() == ["cell: KeyboardInterrupt: "]
-    expect(status(page)).to_contain_text("waits for ann")
-    run_cell(page, LET_GO)
-    until(page, "Ended: ")
-
-
 def test_a_question_is_answered_under_voila(voila_page, tmp_path):
     voila_page.open(notebook(tmp_path, ASKS)).run_all()
     voila_page.click(voila_page.button("Start"))
@@ -170,35 +255,3 @@ def test_a_question_is_answered_under_voila(voila_page, tmp_path):
     until(voila_page, r"Ended: REVISE \(strong\)")
     assert axe(voila_page) == []
     assert voila_page.errors() == []
-
-
-def test_markup_and_long_texts_do_not_break_the_page(page, tmp_path):
-    page.open(notebook(tmp_path, HOSTILE)).run_all()
-    until(page, "waits for your answer")
-    assert page.tab.evaluate("() => window.broken") is None
-    expect(page.outputs.get_by_role("region", name="Question of the run")).to_contain_text("<script>window.broken")
-    width = page.outputs.first.evaluate("one => one.scrollWidth - one.clientWidth")
-    assert width <= 1, "nothing is wider than the page"
-    assert page.errors() == []
-
-
-def test_a_callback_that_fails_shows_its_error(page, tmp_path):
-    page.open(notebook(tmp_path, BROKEN)).run_all()
-    until(page, "waits for your answer")
-    page.click(page.button("Answer"))
-    alert = page.outputs.get_by_role("alert")
-    expect(alert).to_contain_text("That did not work. ZeroDivisionError: division by zero")
-    page.click(page.button("Stop here"))
-    until(page, "Stopped, with its question open")
-    expect(alert).to_have_count(0)
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_settings_that_do_not_fit_are_told_in_the_page(page, tmp_path, theme):
-    cell = SET_UP + 'plan_run(Path("log"), policy="x", timeout=-1, start=True)'
-    page.open(notebook(tmp_path, cell), theme=theme).run_all()
-    until(page, "Failed, and there is no log")
-    for words in ("timeout: -1", "policy: 'x'"):
-        expect(page.outputs.get_by_role("alert")).to_contain_text(words)
-    assert axe(page) == []
-    page.screenshot(PICTURES / f"live-failed-{theme}.png")

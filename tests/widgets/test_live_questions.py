@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from pathlib import Path
 
 import pytest
 from acting import Acting
@@ -11,6 +12,7 @@ from planning import challenge
 from widgets.live_runs import BLOCKED, SECONDS, blocked_run, course, cross_run, plan_run, threads
 
 import verifyplan as vp
+import verifyplan.widgets.live as live_package
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.loops.plan.pauses import Pause
@@ -18,8 +20,9 @@ from verifyplan.loops.resume import read_run
 from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.event_cross import VoteCast
 from verifyplan.widgets.live import LiveRun
-from verifyplan.widgets.live.course import LAST, Course
+from verifyplan.widgets.live.ending import ended_html
 from verifyplan.widgets.live.pause import question_html
+from verifyplan.widgets.live.progress import LAST, Progress
 
 
 @pytest.fixture(autouse=True)
@@ -75,8 +78,60 @@ def test_a_wrong_answer_is_told_and_the_run_waits_on(tmp_path):
     live.form.send.click()
     assert live.failure.value == ""
     assert live.wait(SECONDS) == "ended"
+    with pytest.raises(InputError, match="is to no question"):
+        live.answer("abort")
+
+
+@pytest.mark.parametrize("painted", [False, True])
+@pytest.mark.parametrize("second", ["send", "leave"])
+def test_the_second_half_of_a_double_click_is_about_no_question(tmp_path, monkeypatch, second, painted):
+    monkeypatch.setattr("verifyplan.widgets.live.pause.REST", 600)
+    live = blocked_run(tmp_path)
+    form = live.form
+    form.kind.value, form.note.value = "context", "the old store stays"
+    with monkeypatch.context() as unpainted:
+        if not painted:
+            unpainted.setattr(live._face, "show", lambda *_: None)
+        form.send.click()
+        assert form.send.disabled
+        assert form.leave.disabled
+        assert live.wait(SECONDS) == "asking"
+        assert form.shown.pause_id == ("i2/pause-1" if painted else "i1/pause-1")
+        getattr(form, second).click()
+    assert (live.wait(SECONDS), live.failure.value) == ("asking", "")
+    given = [
+        event.pause_id for event in read_run(next(tmp_path.glob("*.jsonl"))).events if event.type == "answer-given"
+    ]
+    assert given == ["i1/pause-1"]
+    form._rests_until = 0.0
+    live._paint()
+    form.kind.value = "abort"
+    form.send.click()
+    assert live.wait(SECONDS) == "ended", "the next question is answered as the first was"
+
+
+def test_an_answer_to_a_question_that_is_not_the_present_one_is_refused(tmp_path):
+    live = blocked_run(tmp_path)
+    with pytest.raises(InputError, match=r"is to i9/pause-1, but the run asks i1/pause-1\. Fix"):
+        live._job.answer("abort", to="i9/pause-1")
+    assert live.state == "asking"
+    live._job.answer("abort", to="i1/pause-1")
+    assert live.wait(SECONDS) == "ended"
+
+
+def test_a_failure_of_each_callback_of_the_form_is_shown_until_the_question_is_gone(tmp_path, monkeypatch):
+    live = blocked_run(tmp_path)
+    monkeypatch.setattr(live.form, "choose", lambda: 1 / 0)
+    live.form.kind.value = "abort"
+    assert "ZeroDivisionError" in live.failure.value
+    monkeypatch.undo()
+    live.form.kind.value = "context"
+    assert live.failure.value == ""
     live.form.send.click()
-    assert "is to no question" in live.failure.value
+    assert "note: is blank" in live.failure.value
+    live.leave()
+    assert live.wait(SECONDS) == "waiting"
+    assert live.failure.value == ""
 
 
 def test_a_question_that_is_left_open_waits_for_resume(tmp_path):
@@ -114,7 +169,38 @@ def test_time_that_a_person_takes_is_not_the_runs(tmp_path, monkeypatch):
     live.wait(SECONDS)
 
 
+def test_the_time_of_a_run_that_goes_on_is_added_to_what_it_took_before(tmp_path):
+    live = blocked_run(tmp_path)
+    live._job._spent += 1000
+    live.leave()
+    live.wait(SECONDS)
+    live.go_on()
+    assert live.wait(SECONDS) == "asking"
+    assert live._job.seconds > 1000
+    assert live._face._clock.value == "1,000 s"
+    live.leave()
+    live.wait(SECONDS)
+    again = LiveRun.resume(live.log_path, backend=ScriptedBackend(BLOCKED, silent=True), start=True)
+    again.wait(SECONDS)
+    assert again._face._clock.value == "0 s since it was taken up"
+    again.leave()
+    again.wait(SECONDS)
+
+
 # ---- failures
+
+
+@pytest.mark.parametrize("start", ["yes", 1, None])
+def test_a_start_that_is_no_boolean_is_refused(tmp_path, start):
+    for make in (plan_run, cross_run, lambda folder, start: LiveRun.resume(folder / "x.jsonl", start=start)):
+        with pytest.raises(InputError, match=r"start: is a \w+, not a bool\. Fix: give True"):
+            make(tmp_path, start=start)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_colours_are_those_of_the_charts():
+    for path in Path(live_package.__file__).parent.glob("*.py"):
+        assert not re.search(r"#[0-9a-fA-F]{6}\b", path.read_text()), path.name
 
 
 def test_settings_that_do_not_fit_are_told_all_at_once_and_can_be_started_again(tmp_path):
@@ -181,7 +267,7 @@ def test_what_ends_a_run_from_within_is_shown_and_the_run_goes_on_from_its_log(t
     assert "Where it happened" in live._face.end.value
     live._face.resume.click()
     assert live.wait(SECONDS) == "ended"
-    assert "The run failed" not in live._face.end.value
+    assert "That did not work" not in live._face.end.value
 
 
 def test_a_log_that_is_none_is_told(tmp_path):
@@ -237,15 +323,15 @@ def test_markup_and_long_texts_are_shown_as_text_and_cut(tmp_path):
 
 
 def test_what_is_kept_of_a_run_does_not_grow_with_it():
-    course_ = Course()
+    progress = Progress()
     vote = VoteCast(
         part="findings", finding_id="F", round=1, worker="w", verdict="agree", disagree_basis=None, explanation="x"
     )
     for _ in range(50_000):
-        course_.take(vote)
-    assert dict(course_.totals())["Votes"] == "50,000"
-    assert len(course_.lines()) <= LAST
-    assert course_.html() == ""
+        progress.take(vote)
+    assert dict(progress.totals())["Votes"] == "50,000"
+    assert len(progress.lines()) <= LAST
+    assert progress.html() == ""
 
 
 def test_the_static_picture_tells_how_the_run_stands_without_scripts(tmp_path):
@@ -268,3 +354,14 @@ def test_a_question_with_blank_texts_is_shown():
     html = question_html(Pause("i1/pause-1", 1, "", (blank,)), {})
     assert "C1, BLOCKING, OPEN, raised by challenger" in html
     assert "Claim" not in html
+
+
+def test_the_end_names_what_a_person_accepted(tmp_path):
+    repository = vp.datasets.sample_repository(tmp_path / "waybill")
+    run = vp.verify(
+        vp.datasets.plan_path("thin-scans"),
+        repository,
+        on_blocked=lambda pause: f"acknowledge:{pause.challenges[0].id}",
+        log_dir=None,
+    )
+    assert "Accepted by a person: C1." in ended_html(run)

@@ -51,7 +51,7 @@ def cancelled_after(number, make):
 
 
 def counts(live):
-    return dict(live._course.totals())
+    return dict(live._progress.totals())
 
 
 def test_a_plan_is_verified_by_the_static_agents_as_verify_does_it(tmp_path):
@@ -221,7 +221,7 @@ def test_many_events_change_the_line_that_is_read_aloud_only_now_and_then(tmp_pa
     began = time.monotonic()
     live.start()
     live.wait(SECONDS)
-    assert live._course.steps > 100
+    assert live._progress.steps > 100
     assert len(said) <= 4 + (time.monotonic() - began) / PACE
     assert said[-1].startswith("Ended")
 

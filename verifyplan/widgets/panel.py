@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import ipywidgets as ipw
 
+from verifyplan.charts.labels import plain
 from verifyplan.charts.theme import VERMILLION
 from verifyplan.errors import VerifyplanError
 from verifyplan.widgets.controls import Keys
@@ -18,6 +19,8 @@ P = ParamSpec("P")
 W = TypeVar("W", bound="Panel")
 R = TypeVar("R")
 
+MOST = 4000
+"""Characters of an error that are shown; its end is what matters of a traceback."""
 FALLBACK = "Shown as it stood when its cell ran; with a kernel (JupyterLab, Voila) it has controls."
 
 
@@ -57,7 +60,7 @@ class Panel(ipw.VBox):
             self._show_failures()
 
     def _show_failures(self) -> None:
-        self.failure.value = "".join(self._failed.values())
+        self.failure.value = "".join(dict.fromkeys(self._failed.values()))  # two may fail for one reason
 
     def __repr__(self) -> str:
         """Its kind alone; what it shows would fill screens."""
@@ -69,14 +72,15 @@ class Panel(ipw.VBox):
         return bundle | {"text/html": f'<section aria-label="{escape(self.label)}">{self.static()}{note}</section>'}
 
 
-def failure_html(error: Exception) -> str:
+def failure_html(error: BaseException) -> str:
     """What went wrong, in words; of what is not an error of ours, where it happened as well."""
-    told = escape(str(error) or type(error).__name__).replace("\n", "<br>")
+    said = plain(str(error) or type(error).__name__)
+    told = escape(said[:MOST] + ("..." if len(said) > MOST else "")).replace("\n", "<br>")
     if not isinstance(error, VerifyplanError):
-        where = escape("".join(traceback.format_exception(error))[-4000:])
+        where = escape(plain("".join(traceback.format_exception(error)))[-MOST:])
         told = (
             f"{escape(type(error).__name__)}: {told}<details><summary>Where it happened</summary>"
-            f'<pre style="white-space: pre-wrap">{where}</pre></details>'
+            f'<pre tabindex="0" style="white-space: pre-wrap">{where}</pre></details>'
         )
     style = f"border-left: 4px solid {VERMILLION}; padding: 4px 10px; margin: 4px 0"
     return f'<div role="alert" style="{style}"><b>That did not work.</b> {told}</div>'

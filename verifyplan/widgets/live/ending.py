@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import traceback
 from html import escape
 from pathlib import Path
 
-from verifyplan.errors import VerifyplanError
+from verifyplan.charts.theme import GREEN, ORANGE, VERMILLION
 from verifyplan.loops.cross_run import CrossRun
 from verifyplan.loops.plan.run import PlanRun
 from verifyplan.loops.run import Run
 from verifyplan.protocol.challenge import UNSETTLED
-from verifyplan.reports.visible import lines, one_line
+from verifyplan.reports.visible import one_line
 from verifyplan.words import counted
 
 STANDING = 20
 """Challenges that are listed; the report has all."""
-TRACE = 4000
-"""Characters of a traceback, from its end."""
 
 _BOX = "border-left:4px solid {};padding:4px 10px;margin:6px 0;line-height:1.5;overflow-wrap:anywhere"
-_GOOD, _FAIR, _BAD = "#009E73", "#E69F00", "#D55E00"
-_TONE = {"PROCEED": _GOOD, "REVISE": _FAIR, "RETHINK": _BAD, "converged": _GOOD, "max-rounds-reached": _FAIR}
+_TONE = {
+    "PROCEED": GREEN,
+    "REVISE": ORANGE,
+    "RETHINK": VERMILLION,
+    "converged": GREEN,
+    "max-rounds-reached": ORANGE,
+}
 
 
 def ended_html(run: Run) -> str:
@@ -32,7 +34,7 @@ def ended_html(run: Run) -> str:
         gate = {None: "", True: "<br>Every plan item held.", False: "<br>Not every plan item held."}[run.gate_passed]
         told = f"<b>{escape(str(run.status))}</b><br>{counts}{gate}"
     files = "".join(_file_html(name, path) for name, path in (("Log", run.log_path), ("Artifact", _artifact(run))))
-    tone = _TONE.get(str(run.verdict if isinstance(run, PlanRun) else getattr(run, "status", "")), _BAD)
+    tone = _TONE.get(str(run.verdict if isinstance(run, PlanRun) else getattr(run, "status", "")), VERMILLION)
     head = f'<section aria-label="How the run ended" style="{_BOX.format(tone)}">{told}{files}</section>'
     return head + _whole_html(run)
 
@@ -43,18 +45,6 @@ def headline(run: Run) -> str:
         strong = " (strong)" if run.outcome.strong else ""
         return f"{run.verdict}{strong}" if run.verdict else f"no verdict: {one_line(run.outcome.exit_reason, 300)}"
     return f"{run.status}" if isinstance(run, CrossRun) else "no outcome"
-
-
-def trouble_html(error: BaseException) -> str:
-    """What a run failed with, in words; of what is not an error of ours, where it happened as well."""
-    words = "<br>".join(escape(line) for line in lines(str(error)[:TRACE])) or escape(type(error).__name__)
-    if not isinstance(error, VerifyplanError):
-        where = "\n".join(lines("".join(traceback.format_exception(error))[-TRACE:]))
-        words = (
-            f"{escape(type(error).__name__)}: {words}<details><summary>Where it happened</summary>"
-            f'<pre tabindex="0" style="white-space:pre-wrap">{escape(where)}</pre></details>'
-        )
-    return f'<div role="alert" style="{_BOX.format(_BAD)}"><b>The run failed.</b> {words}</div>'
 
 
 def _plan_html(run: PlanRun) -> str:
@@ -69,7 +59,10 @@ def _plan_html(run: PlanRun) -> str:
     reason = run.outcome.exit_reason if run.outcome and run.verdict else ""
     why = f"<br>{escape(one_line(reason, 300))}" if reason.strip() else ""
     status = f" ({run.status})" if run.status else ""
-    none = "<br>No challenge stands." if not pool else f"<br>{stands}"
+    history = run.frames.challenge_history
+    accepted = history.loc[history["by"].eq("user").fillna(False).astype(bool), "challenge_id"].unique()
+    person = f"<br>Accepted by a person: {escape(', '.join(accepted))}." if len(accepted) else ""
+    none = f"<br>No challenge stands.{person}" if not pool else f"<br>{stands}{person}"
     return f"<b>{'Verdict: ' if run.verdict else ''}{escape(headline(run))}</b>{status}{why}{score}{none}"
 
 

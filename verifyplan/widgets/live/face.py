@@ -8,12 +8,13 @@ from html import escape
 import ipywidgets as ipw
 
 from verifyplan.reports.visible import one_line
-from verifyplan.widgets.live.course import Course, facts_html
-from verifyplan.widgets.live.ending import ended_html, headline, trouble_html
+from verifyplan.widgets.live.ending import ended_html, headline
 from verifyplan.widgets.live.job import Job
 from verifyplan.widgets.live.pause import PauseForm, question_html
+from verifyplan.widgets.live.progress import Progress, facts_html
 from verifyplan.widgets.live.status import Status
 from verifyplan.widgets.live.task import Task
+from verifyplan.widgets.panel import failure_html
 from verifyplan.words import counted
 
 
@@ -33,10 +34,11 @@ class Face:
         self.status, self._clock = Status(), ipw.HTML(layout=ipw.Layout(margin="2px 8px"))
         self.steps, self.end = ipw.HTML(), ipw.HTML()
         self._ended: Job | None = None
+        self._since = " since it was taken up" if task.log else ""  # what a log's run took before, nobody knows
         self.above = (self._head, ipw.HBox([*buttons, self._clock]), self.status)
         self.below = (self.end, self.steps)
 
-    def show(self, job: Job | None, course: Course) -> None:
+    def show(self, job: Job | None, progress: Progress) -> None:
         """Show how the run stands; None for one that was not started."""
         state, pause = (job.state, job.pause) if job else ("ready", None)
         log = (job.log_path if job else self._task.log) is not None
@@ -44,10 +46,10 @@ class Face:
         self.cancel.disabled = state not in ("running", "asking")
         self.now.disabled = state not in ("running", "stopping")
         self.resume.disabled = not (log and state in ("cancelled", "waiting", "failed"))
-        self.status.text = told(job, course)
-        self._clock.value = f"{job.seconds:,.0f} s" if job else ""
-        self.steps.value = course.html()
-        self._form.show(pause if state == "asking" else None, course.evidence)
+        self.status.text = told(job, progress)
+        self._clock.value = f"{job.seconds:,.0f} s{self._since}" if job else ""
+        self.steps.value = progress.html()
+        self._form.show(pause if state == "asking" else None, progress.evidence)
         self._show_end(job)
 
     def _show_end(self, job: Job | None) -> None:
@@ -57,21 +59,21 @@ class Face:
         if job.state == "ended" and job.run is not None:
             self._ended, self.end.value = job, ended_html(job.run)
         elif job.state == "failed" and job.error is not None:
-            self._ended, self.end.value = job, trouble_html(job.error)
+            self._ended, self.end.value = job, failure_html(job.error)
 
-    def static(self, job: Job | None, course: Course) -> str:
+    def static(self, job: Job | None, progress: Progress) -> str:
         """All that is shown, for a page without a kernel."""
         pause = job.pause if job else None
-        asked = question_html(pause, course.evidence) if pause else ""
-        status = f"<p><b>{escape(told(job, course))}</b></p>"
-        return f"{self._head.value}{status}{asked}{self.end.value}{course.html()}"
+        asked = question_html(pause, progress.evidence) if pause else ""
+        status = f"<p><b>{escape(told(job, progress))}</b></p>"
+        return f"{self._head.value}{status}{asked}{self.end.value}{progress.html()}"
 
 
-def told(job: Job | None, course: Course) -> str:
+def told(job: Job | None, progress: Progress) -> str:
     """Where a run stands, on one line."""
     match job.state if job else "ready":
         case "running":
-            return f"{course.now()}."
+            return f"{progress.now()}."
         case "asking":
             pause = job.pause if job else None
             return f"The run waits for your answer: {counted(len(pause.challenges) if pause else 0, 'challenge')} open."

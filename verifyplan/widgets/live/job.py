@@ -37,10 +37,13 @@ class StoppedError(Exception):
 class Job:
     """One run, from the start of its thread to its end; its methods may be called from any thread.
 
-    `tell` is called in the run's thread with each event, `changed` whenever there is something new to see.
+    `tell` is called in the run's thread with each event, `changed` whenever there is something new to see; `spent` are
+    the seconds that the run has worked already.
     """
 
-    def __init__(self, work: Work, tell: Sink, changed: Callable[[], None], log_path: Path | None = None) -> None:
+    def __init__(
+        self, work: Work, tell: Sink, changed: Callable[[], None], log_path: Path | None = None, spent: float = 0.0
+    ) -> None:
         self.state: State = "running"
         self.pause: Pause | None = None
         self.run: Run | None = None
@@ -53,7 +56,7 @@ class Job:
         self._stop, self._now, self._left = False, False, False
         self._in_flight: set[str] = set()
         self._task: tuple[asyncio.AbstractEventLoop, asyncio.Task[object]] | None = None
-        self._spent, self._since = 0.0, time.monotonic()
+        self._spent, self._since = spent, time.monotonic()
         self.thread = threading.Thread(target=self._drive, name="verifyplan live run", daemon=True)
 
     @property
@@ -72,12 +75,18 @@ class Job:
         """How many calls were asked and have not ended."""
         return len(self._in_flight)
 
-    def answer(self, given: Answer | str, note: str = "") -> None:
-        """Answer the question; InputError listing what does not fit it, and the run waits on."""
+    def answer(self, given: Answer | str, note: str = "", to: str | None = None) -> None:
+        """Answer the question, or none but the one whose pause id is `to`; InputError for what does not fit it.
+
+        After an error the run waits on.
+        """
         with self._turn:
             if self.pause is None or self._answer is not None:
                 fix = "answer when the run asks; `.state` is 'asking' then"
                 raise InputError(Problem("answer", "is to no question: the run waits for none", fix))
+            if to is not None and to != self.pause.pause_id:
+                fix = "read the question of now, and answer that"
+                raise InputError(Problem("answer", f"is to {to}, but the run asks {self.pause.pause_id}", fix))
             answer = read_answer(given, note) if isinstance(given, str) else given
             checked_answer(answer, self.pause)
             self._answer = answer
@@ -95,7 +104,8 @@ class Job:
     def cancel(self, *, now: bool = False) -> None:
         """End the run once the replies of calls under way are on the disk, or `now` without them.
 
-        A question is left open. A run that is over stays as it is.
+        A question is left open. A run that is over stays as it is. A backend that blocks its event loop (with
+        `time.sleep`, say, where it should await) cannot be stopped, not even `now`, before it returns.
         """
         with self._turn:
             if self.over:

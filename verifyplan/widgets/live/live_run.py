@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
 from verifyplan.documents.plan import Plan
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, expect
 from verifyplan.loops.plan.pauses import Answer, Ask
 from verifyplan.loops.prepare import Workers
 from verifyplan.loops.resume import read_run
 from verifyplan.loops.rows import Source
 from verifyplan.loops.run import Run
 from verifyplan.protocol.event import Event, Sink
-from verifyplan.widgets.live.course import Course
 from verifyplan.widgets.live.face import Face
 from verifyplan.widgets.live.job import Job, State, Work
 from verifyplan.widgets.live.pause import PauseForm
+from verifyplan.widgets.live.progress import Progress
 from verifyplan.widgets.live.status import Painter
 from verifyplan.widgets.live.task import Task, cross_task, plan_task, resume_task
 from verifyplan.widgets.panel import Panel, guarded
@@ -31,8 +32,8 @@ class LiveRun(Panel):
     `go_on`. The run asks here where it is blocked, unless `on_blocked` says otherwise. Whatever happens, every reply
     that arrived is in the log: a run that was cancelled, left, or ended with its kernel goes on from there.
 
-    TypeError for an option that the function behind it has not; all other arguments are checked when it starts, and
-    what is wrong with them is shown.
+    TypeError for an option that the function behind it has not, InputError for a `start` that is no boolean; all other
+    arguments are checked when it starts, and what is wrong with them is shown.
     """
 
     def __init__(
@@ -41,12 +42,13 @@ class LiveRun(Panel):
         self._job: Job | None = None
         self._painter: Painter | None = None
         super().__init__("Live run")
+        expect(start, bool, "start", "give True to start the run at once, or False")
         self._task = plan if isinstance(plan, Task) else plan_task(plan, repo, options)
         self.label = f"Live run: {self._task.title}"
-        self._course = Course()
-        self._lock = threading.RLock()  # of the course and of what is shown; events come from another thread
+        self._progress = Progress()
+        self._lock = threading.RLock()  # of the progress and of what is shown; events come from another thread
         clicks = (self._on_start, self._on_cancel, self._on_now, self._on_resume)
-        self.form = PauseForm(self._on_answer, self._on_leave)
+        self.form = PauseForm(self._on_answer, self._on_leave, self._on_choice)
         self._face = face = Face(self._task, self.form, clicks)
         self.children = (*face.above, self.failure, self.form, *face.below)
         self._paint()
@@ -99,7 +101,7 @@ class LiveRun(Panel):
             fix = "start it, or wait; only a run that stopped and has a log goes on"
             raise InputError(Problem("run", f"is {self.state}{'' if self.log_path else ' and has no log'}", fix))
         path = job.log_path
-        self._begin(lambda sink, ask: self._task.go_on(path, sink, ask), path)
+        self._begin(lambda sink, ask: self._task.go_on(path, sink, ask), path, job.seconds)
         return self
 
     def answer(self, given: Answer | str, note: str = "") -> None:
@@ -114,7 +116,11 @@ class LiveRun(Panel):
         self._expect_job().leave()
 
     def cancel(self, *, now: bool = False) -> None:
-        """Stop the run once the replies of calls under way, which cost already, are on disk; or `now` without them."""
+        """Stop the run once the replies of calls under way, which cost already, are on disk; or `now` without them.
+
+        A backend that blocks its event loop (with `time.sleep`, say, where it should await) cannot be stopped, not even
+        `now`, before it returns.
+        """
         if self._job is not None:
             self._job.cancel(now=now)
 
@@ -140,14 +146,14 @@ class LiveRun(Panel):
     def static(self) -> str:
         """How the run stands, as HTML that needs neither kernel nor script."""
         with self._lock:
-            return self._face.static(self._job, self._course)
+            return self._face.static(self._job, self._progress)
 
-    def _begin(self, work: Work, log: Path | None) -> None:
-        self._course = course = Course()
+    def _begin(self, work: Work, log: Path | None, spent: float = 0.0) -> None:
+        self._progress = progress = Progress()
 
         def tell(event: Event) -> None:
             with self._lock:
-                course.take(event)
+                progress.take(event)
 
         def drive(sink: Sink, ask: Ask) -> Run:
             if log is not None:  # what happened before is shown, too
@@ -155,7 +161,7 @@ class LiveRun(Panel):
                     tell(event)
             return work(sink, ask)
 
-        self._job = job = Job(drive, tell, lambda: painter.nudge(), log)
+        self._job = job = Job(drive, tell, lambda: painter.nudge(), log, spent)
         self._painter = painter = Painter(self._paint, lambda: job.over)
         job.thread.start()
         painter.thread.start()
@@ -166,13 +172,14 @@ class LiveRun(Panel):
             raise InputError(Problem("run", "has not been started", "start it first"))
         return self._job
 
+    @guarded
     def _paint(self) -> None:
-        """Show how all stands now; a failure to do so is shown itself."""
-        try:
-            with self._lock:
-                self._face.show(self._job, self._course)
-        except Exception as error:  # whatever it is, a person must see it
-            self.fail(error)
+        """Show how all stands now."""
+        with self._lock:
+            before = self.form.shown
+            self._face.show(self._job, self._progress)
+            if self.form.shown is not before:  # what went wrong with an answer to it is of no use any more
+                self._worked(self._decide.__qualname__)
 
     # ---- what is clicked
 
@@ -194,10 +201,21 @@ class LiveRun(Panel):
             return  # a second click
         self.go_on()
 
-    @guarded
     def _on_answer(self, _: object) -> None:
-        self.answer(self.form.answer())
+        self._decide(lambda job, to: job.answer(self.form.answer(), to=to))
+
+    def _on_leave(self, _: object) -> None:
+        self._decide(lambda job, _: job.leave())
 
     @guarded
-    def _on_leave(self, _: object) -> None:
-        self.leave()
+    def _on_choice(self, _: object) -> None:
+        self.form.choose()
+
+    @guarded
+    def _decide(self, act: Callable[[Job, str], None]) -> None:
+        """Do this to the question that the form shows; a second click that was on its way does nothing."""
+        with self._lock:
+            shown = self.form.shown
+            if shown is not None and self.form.asks:
+                act(self._expect_job(), shown.pause_id)
+                self.form.taken()

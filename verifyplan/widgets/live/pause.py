@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from html import escape
 
 import ipywidgets as ipw
 
+from verifyplan.charts.theme import ORANGE
 from verifyplan.loops.plan.pauses import ABOUT_ONE, Answer, Pause
 from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.event_run import AnswerKind
@@ -14,6 +16,9 @@ from verifyplan.reports.visible import lines, one_line, shortened
 
 MOST = 3000
 """Characters that are shown of one text of a challenge; the log has the whole."""
+
+REST = 0.5
+"""Seconds after an answer in which no other is taken: longer than a double click."""
 
 CHOICES: tuple[tuple[str, AnswerKind], ...] = (
     ("Acknowledge: the risk of the challenge is accepted, and the plan is judged again", "acknowledge"),
@@ -25,9 +30,18 @@ _WIDE = {"description_width": "6em"}
 
 
 class PauseForm(ipw.VBox):
-    """The question with the challenges that block, and controls for the answer; hidden while nothing is asked."""
+    """The question with the challenges that block, and controls for the answer; hidden while nothing is asked.
 
-    def __init__(self, on_answer: Callable[[object], None], on_leave: Callable[[object], None]) -> None:
+    Answer and Stop here are disabled once one of them did its work, and for a moment longer if the run asks again at
+    once: the second half of a double click must not answer a question that nobody has read.
+    """
+
+    def __init__(
+        self,
+        on_answer: Callable[[object], None],
+        on_leave: Callable[[object], None],
+        on_choice: Callable[[object], None],
+    ) -> None:
         wide = ipw.Layout(width="95%")
         self._question = ipw.HTML(layout=wide)
         self.kind = ipw.RadioButtons(
@@ -39,17 +53,40 @@ class PauseForm(ipw.VBox):
         self.leave = ipw.Button(description="Stop here", tooltip="Leave the question open; the log waits")
         self.send.on_click(on_answer)
         self.leave.on_click(on_leave)
-        self.kind.observe(self._choose, "value")
+        self.kind.observe(on_choice, "value")
         buttons = ipw.HBox([self.send, self.leave])
         super().__init__([self._question, self.kind, self.challenge, self.note, buttons])
         self.shown: Pause | None = None
-        self.layout.display = "none"
+        self._taken: Pause | None = None
+        self._rests_until = 0.0
+        self.show(None, {})
 
     def show(self, pause: Pause | None, evidence: Mapping[str, str]) -> None:
         """Show this question, with nothing filled in, or none; the same question again leaves all as it is."""
-        if pause is self.shown:
-            return
-        self.shown = pause
+        if pause is not self.shown:
+            self._fill(pause, evidence)
+            self.shown = pause
+            self.layout.display = "none" if pause is None else "flex"
+        self._set_buttons()
+
+    def taken(self) -> None:
+        """The question that is shown needs nobody any more: from now on, no click is about it."""
+        self._taken, self._rests_until = self.shown, time.monotonic() + REST
+        self._set_buttons()
+
+    @property
+    def asks(self) -> bool:
+        """Whether a click is about the question that is shown."""
+        return self.shown is not None and self.shown is not self._taken and time.monotonic() >= self._rests_until
+
+    def choose(self) -> None:
+        """Let a challenge be chosen if the kind of answer is about one."""
+        self.challenge.disabled = self.kind.value not in ABOUT_ONE
+
+    def _set_buttons(self) -> None:
+        self.send.disabled = self.leave.disabled = not self.asks
+
+    def _fill(self, pause: Pause | None, evidence: Mapping[str, str]) -> None:
         if pause is not None:
             self._question.value = question_html(pause, evidence)
             self.challenge.options = [
@@ -57,15 +94,11 @@ class PauseForm(ipw.VBox):
             ]
             self.challenge.index = 0
             self.kind.value, self.note.value = CHOICES[0][1], ""
-        self.layout.display = "none" if pause is None else "flex"
 
     def answer(self) -> Answer:
         """The answer as it is filled in, not yet checked."""
         kind: AnswerKind = self.kind.value
         return Answer(kind, self.challenge.value if kind in ABOUT_ONE else None, self.note.value)
-
-    def _choose(self, _: object) -> None:
-        self.challenge.disabled = self.kind.value not in ABOUT_ONE
 
 
 def question_html(pause: Pause, evidence: Mapping[str, str]) -> str:
@@ -75,7 +108,7 @@ def question_html(pause: Pause, evidence: Mapping[str, str]) -> str:
     True
     """
     blocking = "".join(_challenge_html(one, evidence.get(one.id, "")) for one in pause.challenges)
-    style = "border-left:4px solid #E69F00;padding:4px 12px;margin:6px 0;line-height:1.5;overflow-wrap:anywhere"
+    style = f"border-left:4px solid {ORANGE};padding:4px 12px;margin:6px 0;line-height:1.5;overflow-wrap:anywhere"
     return (
         f'<section aria-label="Question of the run" style="{style}"><b>The run asks '
         f"({escape(pause.pause_id)}):</b> {_text(pause.question)}{blocking}</section>"

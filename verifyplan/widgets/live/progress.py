@@ -49,7 +49,7 @@ _COUNTED_ONLY = (VoteCast, FindingGrouped, FindingQueued, ChallengeAdmitted, Sco
 _ROUND = re.compile(r"(?:^|/)r(\d+)/")
 
 
-class Course:
+class Progress:
     """What a live run shows of its events: the last steps, what is being done now, and totals."""
 
     def __init__(self) -> None:
