@@ -7,15 +7,12 @@ from html import escape
 from typing import cast
 
 import ipywidgets as ipw
-import pandas as pd
 
 from verifyplan.analysis.replay import READINGS, Reading
-from verifyplan.analysis.setting import Setting
+from verifyplan.analysis.setting import Setting, rounds_offered
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import MissingBasis
 
-FEWEST_ROUNDS, MOST_ROUNDS = 3, 20
-"""Rounds that can be chosen at least, and one by one at most."""
 OWN = 0
 """Stands for each run's own rounds; a list without a value, None, would look as if nothing was chosen."""
 MODES_TOLD = {"recorded": "recorded: each run's own"}
@@ -65,8 +62,5 @@ def _list(description: str, options: Sequence[tuple[str, object]], value: object
 
 
 def _rounds(runs: RunSet, asked: int | None) -> list[tuple[str, int]]:
-    """Each run's own, and the numbers up to the highest that any run allowed or had; of very many, the last."""
-    had = [runs.runs["effective_max_rounds"].max(), runs.votes["round"].max()]
-    highest = max([FEWEST_ROUNDS, *(int(one) for one in had if pd.notna(one))])
-    numbers = {*range(1, min(highest, MOST_ROUNDS) + 1), highest} | ({asked} if asked is not None else set())
-    return [("each run's own", OWN), *((str(one), one) for one in sorted(numbers))]
+    """Each run's own, and the numbers that are offered for these runs."""
+    return [("each run's own", OWN), *((str(one), one) for one in rounds_offered(runs, asked))]
