@@ -226,7 +226,7 @@ def test_an_interrupt_leaves_runs_going_and_a_restart_of_the_kernel_leaves_a_log
             page.tab.wait_for_function(f"() => {kernel}.status === 'busy'")
         page.tab.evaluate(f"() => {kernel}.interrupt()")
         page.settle()
-    assert page.errors() == ["cell: KeyboardInterrupt: "]
+    assert set(page.errors()) == {"cell: KeyboardInterrupt: "}  # a slow kernel may be in two cells, one after the other
     for one in (ended, left):
         expect(status(one)).to_contain_text("waits for ann")
     run_cell(page, LET_GO)

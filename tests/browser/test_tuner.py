@@ -152,8 +152,10 @@ def test_a_failing_callback_and_a_file_that_is_none_are_told_in_the_widget(tuner
     alert = tuner.outputs.get_by_role("alert")
     assert "is there already and is no weights file" in alert.inner_text()
     assert (tmp_path / "notes.txt").read_text() == "mine"
-    tuner.click(tuner.button("Equal weights"))
+    tuner.write(tuner.textbox("Weights file"), str(tmp_path / "weights.json"))
+    tuner.click(tuner.button("Save weights"))
     assert alert.count() == 0
+    assert vw.load(tmp_path / "weights.json")
 
 
 def test_a_failure_of_ours_is_told_too(page, tmp_path):
