@@ -184,7 +184,7 @@ def test_scores_have_evidence_weights_and_both_sides_of_a_dispute():
     assert "- **Challenger: 3:** challenger looked at approach" in told
     assert "is no score" in told
     final = section(report("proceed"), "Scores")
-    assert "**Final score: 7 of 10.** The score informs and decides nothing" in final
+    assert "**Final score: 7 of 10.** The score informs and never decides a verdict." in final
     assert "| risk coverage | 0.20 | 7 | - |" in final
     assert "The challenger did not audit the scores." in final
 

@@ -20,10 +20,8 @@ from verifyplan.reports.blocks import (
     brief,
 )
 from verifyplan.reports.visible import one_line
-from verifyplan.rules.scoring import WEIGHTS
+from verifyplan.rules.scoring import INFORMS, WEIGHTS
 from verifyplan.runlog.plan_state import PlanState
-
-INFORMS = "The score informs and decides nothing: the verdict rests on counts alone."
 
 Scores = Mapping[Dimension, ScoreGiven]
 

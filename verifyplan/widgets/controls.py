@@ -87,6 +87,18 @@ class Table(anywidget.AnyWidget):
         return frame.to_html(index=False, border=0)  # escapes
 
 
+def ordered(table: pd.DataFrame, sort: dict[str, Any]) -> pd.DataFrame:
+    """The rows by the column that a Table asks for, equal ones as they stood and missing values last.
+
+    As they stand where no column of theirs is named.
+    """
+    if sort.get("column") not in table:
+        return table
+    return table.sort_values(
+        sort["column"], ascending=not sort.get("descending"), kind="stable", na_position="last", ignore_index=True
+    )
+
+
 def _cell(value: Any) -> str:
     if isinstance(value, list | tuple):
         return short(", ".join(map(str, value)), CELL)

@@ -35,7 +35,7 @@ class Panel(ipw.VBox):
         self.label = label
         self._keys = Keys()
         self.failure = ipw.HTML()
-        """The last failure in words; blank if the last callback did its work."""
+        """What failed and has not worked since, in words; blank if nothing did."""
         self._failed: dict[str, str] = {}
         self._failures = 0
         super().__init__([])

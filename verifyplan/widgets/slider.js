@@ -8,7 +8,6 @@ function render({ model, el }) {
   input.type = "range";
   box.append(name, input);
   el.append(box, readout);
-  el.addEventListener("keydown", (event) => event.stopPropagation()); // else JupyterLab takes the arrow keys
   readout.className = "vp-slider-readout";
 
   const bounds = () => {

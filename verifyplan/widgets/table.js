@@ -9,7 +9,6 @@ function render({ model, el }) {
   const note = document.createElement("p");
   note.className = "vp-table-note";
   el.append(frame, note);
-  el.addEventListener("keydown", (event) => event.stopPropagation()); // else JupyterLab takes the arrow keys
 
   const make = (tag, text, parent) => {
     const element = document.createElement(tag);

@@ -13,6 +13,7 @@ from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.disagreement import COLUMNS, disagreement, with_share
 from verifyplan.analysis.pairing import KEY, pair_key
 from verifyplan.protocol.vote import CLASSIFICATIONS, HELD
+from verifyplan.widgets.controls import ordered
 
 CHANGED, ALL = "changed", "all"
 KINDS = {
@@ -94,13 +95,8 @@ class Rows:
         """
         mask = self._changed(what)
         if text.strip():
-            mask &= self._search.str.contains(text.strip().lower(), regex=False).to_numpy(dtype=bool)
-        part: pd.DataFrame = self.table[mask]
-        column = str(sort.get("column"))
-        if column not in part.columns:
-            return part
-        ascending = not sort.get("descending")
-        return part.sort_values(column, ascending=ascending, kind="stable", na_position="last")
+            mask &= self._search.str.contains(text.strip().casefold(), regex=False).to_numpy(dtype=bool)
+        return ordered(self.table[mask], sort)
 
     def chosen(self, keys: list[str]) -> pd.DataFrame:
         """The rows of some keys, in the order of the keys; keys of no row are left out."""
@@ -123,7 +119,7 @@ class Rows:
     def _search(self) -> pd.Series[Any]:
         texts = self.table
         joined = texts["finding_id"] + "\n" + texts["run_id"] + "\n" + texts["summary"].astype("str").fillna("")
-        return joined.str.lower()
+        return joined.str.casefold()
 
     @cached_property
     def _places(self) -> pd.Index[str]:

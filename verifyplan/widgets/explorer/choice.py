@@ -8,7 +8,7 @@ from typing import Any
 import ipywidgets as ipw
 import pandas as pd
 
-from verifyplan.widgets.controls import Table
+from verifyplan.widgets.controls import Table, ordered
 
 ANY = "any"
 NO_VERDICT = "no verdict"
@@ -72,15 +72,6 @@ class RunChoice(ipw.VBox):
         self.table.fill(passing, "run_id", titles=titles, noun="run")
         if len(self.runs) and passing.empty:
             self.table.note = f"No run passes: none of {len(self.runs):,} has all that is asked for. Loosen a filter."
-
-
-def ordered(table: pd.DataFrame, sort: dict[str, Any]) -> pd.DataFrame:
-    """The rows by one column, missing values last; as they stand where none is named."""
-    if sort.get("column") not in table:
-        return table
-    return table.sort_values(
-        sort["column"], ascending=not sort.get("descending"), kind="stable", na_position="last", ignore_index=True
-    )
 
 
 def _dropdown(name: str, values: pd.Series[Any], missing: str | None = None) -> ipw.Dropdown:

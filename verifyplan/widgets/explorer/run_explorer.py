@@ -14,10 +14,10 @@ from verifyplan.analysis.course import Course
 from verifyplan.analysis.reading import OWN
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.runset import RunSet
-from verifyplan.widgets.controls import Slider, Table
+from verifyplan.widgets.controls import Slider, Table, ordered
 from verifyplan.widgets.explorer import views
 from verifyplan.widgets.explorer import votes as ballots
-from verifyplan.widgets.explorer.choice import WIDE, RunChoice, ordered
+from verifyplan.widgets.explorer.choice import WIDE, RunChoice
 from verifyplan.widgets.explorer.html import DASH, STYLE, block, heading, paragraph
 from verifyplan.widgets.explorer.replay import ReplayControls
 from verifyplan.widgets.panel import Panel, guarded
