@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifyplan.agents.static.evidence import Place, read_evidence
-from verifyplan.agents.static.sources import LARGEST, Sources, UnreadableError
+from verifyplan.agents.evidence import Place, read_evidence
+from verifyplan.agents.sources import LARGEST, Sources, UnreadableError
 
 
 def test_places_and_quoted_lines_are_read_in_order():

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from verifyplan.agents.evidence import read_evidence
 from verifyplan.agents.static import CHECKERS, StaticBackend
 from verifyplan.agents.static.claims import read_claim
-from verifyplan.agents.static.evidence import read_evidence
 from verifyplan.datasets.stdlib import stdlib_claims, stdlib_root
 from verifyplan.datasets.stdlib.claims import COLUMNS
 from verifyplan.datasets.stdlib.facts import CATEGORIES

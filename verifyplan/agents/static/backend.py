@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from verifyplan.agents.evidence import Evidence, Place, read_evidence
+from verifyplan.agents.sources import Source, Sources, UnreadableError
 from verifyplan.agents.static import quotation, search, syntax_tree, window
 from verifyplan.agents.static.claims import Claim, read_claim
-from verifyplan.agents.static.evidence import Evidence, Place, read_evidence
 from verifyplan.agents.static.outcome import Case, Check, Look, Outcome, judge, vote
 from verifyplan.agents.static.plan_backend import PANEL, PlanAgents
-from verifyplan.agents.static.sources import Source, Sources, UnreadableError
 from verifyplan.errors import AgentError, Problem, SettingsError, one_of
 from verifyplan.protocol.call import Item, Reply, WorkerRequest
 from verifyplan.protocol.plan_call import RoleRequest

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from verifyplan.agents.sources import Source
 from verifyplan.agents.static.claims import Claim
-from verifyplan.agents.static.sources import Source
 from verifyplan.protocol.vote import Basis, Mode
 
 Says = Literal["yes", "partly", "no", "unknown", "misquoted"]

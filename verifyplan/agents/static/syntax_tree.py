@@ -10,9 +10,9 @@ import ast
 from collections.abc import Callable
 from textwrap import dedent
 
+from verifyplan.agents.sources import Source, parse
 from verifyplan.agents.static import definitions as read
 from verifyplan.agents.static.outcome import Case, Look
-from verifyplan.agents.static.sources import Source, parse
 
 
 def check(case: Case) -> Look:

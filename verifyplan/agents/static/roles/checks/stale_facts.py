@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from verifyplan.agents.sources import Source
 from verifyplan.agents.static import syntax_tree
 from verifyplan.agents.static.claims import Claim, read_claim
 from verifyplan.agents.static.outcome import Case, judge
 from verifyplan.agents.static.roles.issues import Issue, Place
 from verifyplan.agents.static.roles.phrases import statement
 from verifyplan.agents.static.roles.scene import Scene
-from verifyplan.agents.static.sources import Source
 from verifyplan.rules.citations import places
 
 _KINDS = ("parameter", "default", "raises", "calls", "base-class")
