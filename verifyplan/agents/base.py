@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from verifyplan.protocol.call import Reply, WorkerRequest
+from verifyplan.protocol.call import Reply, Usage, WorkerRequest
+from verifyplan.protocol.event_turn import TurnReplied, TurnSent
 from verifyplan.protocol.plan_call import RoleRequest
 
 Request = WorkerRequest | RoleRequest
@@ -28,3 +31,57 @@ class Backend(Protocol):
 
     async def answer(self, request: Any) -> Reply:
         """The reply to one `Request`; its `value` is for the loop to check."""
+
+
+class Exchanged(NamedTuple):
+    """What came back from a model in one exchange."""
+
+    message: dict[str, Any]
+    usage: Usage
+    batch: str | None = None
+
+
+Send = Callable[[], Awaitable[Exchanged]]
+"""Sends one request to a model, with all retries that belong to it."""
+
+
+class Turns(Protocol):
+    """The turns of one call as the run log has them: each is on disk before anything acts on it (SPEC E2)."""
+
+    def sent(self, turn: str) -> TurnSent | None:
+        """What a turn added, if it is on disk: it was prepared before the run was broken off."""
+
+    async def exchange(self, sent: TurnSent, send: Send) -> TurnReplied:
+        """The reply of a turn: the recorded one, else what `send` brings, which is recorded first.
+
+        What `send` raises comes out as it is; BudgetError if the run may not send any more.
+        """
+
+
+class BudgetError(Exception):
+    """A call was not sent, as the run has used what it may use; the text says what and how much."""
+
+
+@runtime_checkable
+class Conversing(Protocol):
+    """A backend whose calls take several turns, each recorded, so that a resumed run goes on within a call.
+
+    It has all methods of a `Backend` beside these; `answer` is its `converse` with turns that nobody records.
+    """
+
+    max_concurrency: int
+    """How many of its calls may be under way at once."""
+
+    async def converse(self, request: Any, turns: Turns) -> Reply:
+        """The reply to one `Request`, every exchange on the way made through `turns`."""
+
+    def session(self) -> AbstractAsyncContextManager[object]:
+        """Holds connections while a run is driven, in the event loop that drives it."""
+
+    def budget_problem(self, limit: str) -> str | None:
+        """None if a limit (`max_cost`) can be kept, else what is missing for it."""
+
+
+def session_of(backend: object) -> AbstractAsyncContextManager[object]:
+    """The session of a backend that has one; nothing for others."""
+    return backend.session() if isinstance(backend, Conversing) else nullcontext()

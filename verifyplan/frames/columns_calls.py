@@ -8,8 +8,8 @@ from verifyplan.frames.column import RUN, Column, Columns
 from verifyplan.protocol.call import TOOLS, ReplySource
 from verifyplan.protocol.plan_call import ROLES
 
-CALL_STATUSES = ("completed", "timeout", "error", "in-flight")
-"""How a call ended; `in-flight` where the log ends before its reply."""
+CALL_STATUSES = ("completed", "timeout", "error", "budget", "in-flight")
+"""How a call ended; `budget` where it could not be afforded, `in-flight` where the log ends before its reply."""
 
 _CALL = Column("call_id", "text", "where the call stands, as i2/challenger or r1/worker-b", key=True)
 

@@ -8,7 +8,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
+from verifyplan.agents.base import session_of
+
 _Started = tuple[asyncio.AbstractEventLoop, "asyncio.Task[None]"]
+
+
+async def in_session(backend: object, work: Coroutine[Any, Any, None]) -> None:
+    """Do the work while the backend, if it holds connections, holds them in this event loop."""
+    async with session_of(backend):
+        await work
 
 
 def run_anywhere(work: Coroutine[Any, Any, None]) -> None:

@@ -10,14 +10,18 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Sequence
-from typing import Literal
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from pydantic_core import from_json, to_json
 
-from verifyplan.agents.base import Backend, Request
+from verifyplan.agents.base import Backend, BudgetError, Conversing, Request
+from verifyplan.loops.ledger import Ledger
+from verifyplan.loops.turns import CallTurns, Desk
 from verifyplan.protocol.call import Reply, WorkerRequest
-from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested
+from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, Failure
 from verifyplan.protocol.plan_call import AGENT_OF_ROLE
+from verifyplan.protocol.settings import Limits
+from verifyplan.redaction import redact, redacted
 from verifyplan.runlog.recorder import Recorder, Result
 
 REASON_LENGTH = 500
@@ -39,9 +43,15 @@ class CensoredError(Exception):
 class Caller:
     """Makes the calls of one run; `backend` is None in a replay."""
 
-    def __init__(self, backend: Backend | None, timeout: float | None, recorder: Recorder) -> None:
-        self.backend, self.timeout, self.emit, self.past = backend, timeout, recorder.emit, recorder.past
-        self._announce = recorder.announce
+    def __init__(
+        self, backend: Backend | None, timeout: float | None, recorder: Recorder, limits: Limits | None = None
+    ) -> None:
+        self.backend, self.timeout, self.past = backend, timeout, recorder.past
+        self.ledger = Ledger(limits or Limits())
+        self._recorder, self.desk = recorder, Desk(recorder)
+        recorder.count = self.ledger.take
+        at_once = backend.max_concurrency if isinstance(backend, Conversing) else None
+        self._line: AbstractAsyncContextManager[object] = asyncio.Semaphore(at_once) if at_once else nullcontext()
 
     async def call_all(self, requests: Sequence[Request]) -> list[Result]:
         """Make all calls at once; how they ended, in the order of the requests.
@@ -58,10 +68,12 @@ class Caller:
         for request in requests:
             self._request(request)
         for result in results.values():
-            self.emit(result)
+            for turn in self.past.turns(result.call_id):
+                self._recorder.emit(turn)
+            self._recorder.emit(result)
         missing = [request for request in requests if request.call_id not in results]
         if missing:
-            self._announce()  # a call that is made again costs again: the log says so before it is made
+            self._recorder.announce()  # a call that is made again costs again: the log says so before it is made
         results |= await self._live(missing)
         return [results[request.call_id] for request in requests]
 
@@ -72,7 +84,7 @@ class Caller:
         recorded = self.past.requested(request.call_id)
         if recorded is not None and recorded.request_sha256 != digest:
             self.past.asked_otherwise.append(request.call_id)
-        self.emit(CallRequested(call_id=request.call_id, worker=worker, items=items, request_sha256=digest))
+        self._recorder.emit(CallRequested(call_id=request.call_id, worker=worker, items=items, request_sha256=digest))
 
     async def _live(self, requests: Sequence[Request]) -> dict[str, Result]:
         calls = [asyncio.create_task(self._call(request)) for request in requests]
@@ -80,7 +92,6 @@ class Caller:
         try:
             for ended in asyncio.as_completed(calls):
                 result = await ended
-                self.emit(result)
                 results[result.call_id] = result
         finally:  # not a TaskGroup: that would wrap what it lets out
             for call in calls:
@@ -89,26 +100,61 @@ class Caller:
         return results
 
     async def _call(self, request: Request) -> Result:
-        """One call and what came of it, as the event that tells it."""
-        assert self.backend is not None  # noqa: S101  (call_all has seen to it)
+        """One call, when its turn has come, and what came of it, on disk as soon as it is known."""
+        async with self._line:
+            result = await self._ended(request)
+            self.desk.emit(result)
+            return result
+
+    async def _ended(self, request: Request) -> Result:
+        """How one call ended, as the event that tells it; the timeout begins here."""
         began = time.monotonic()
-        status: Literal["timeout", "error"] = "error"
+        turns = CallTurns(self.desk, self.past, self.ledger)
+        status: Failure
         try:
             async with asyncio.timeout(self.timeout):
-                reply = await self.backend.answer(request)
-            return _replied(request.call_id, reply, round((time.monotonic() - began) * 1000))
-        except TimeoutError as error:
-            status, reason = "timeout", str(error) or f"no answer within {self.timeout} s"
+                return _replied(request.call_id, await self._asked(request, turns), _since(began))
         except asyncio.CancelledError:
             if (task := asyncio.current_task()) is None or task.cancelling():
                 raise
-            reason = "CancelledError: the backend gave up its own work"
+            status, reason = "error", "CancelledError: the backend gave up its own work"
         except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
-        reason = reason.encode(errors="backslashreplace").decode()
-        reason = reason if len(reason) <= REASON_LENGTH else f"{reason[: REASON_LENGTH - 3]}..."
-        duration = round((time.monotonic() - began) * 1000)
-        return CallFailed(call_id=request.call_id, status=status, reason=reason, duration_ms=duration)
+            if self.desk.broken is not None:  # the log or who listens, not the agent
+                raise self.desk.broken from None
+            status, reason = self._told(error)
+        return CallFailed(
+            call_id=request.call_id,
+            status=status,
+            reason=_reason(reason),
+            duration_ms=_since(began),
+            usage=turns.usage,
+            tools=turns.tools,
+        )
+
+    def _told(self, error: Exception) -> tuple[Failure, str]:
+        if isinstance(error, BudgetError):
+            return "budget", str(error)
+        if isinstance(error, TimeoutError):
+            return "timeout", str(error) or f"no answer within {self.timeout} s"
+        return "error", f"{type(error).__name__}: {error}"
+
+    async def _asked(self, request: Request, turns: CallTurns) -> Reply:
+        assert self.backend is not None  # noqa: S101  (call_all has seen to it)
+        if isinstance(self.backend, Conversing):
+            return await self.backend.converse(request, turns)
+        if refused := self.ledger.refusal(request.call_id):
+            raise BudgetError(refused)
+        return await self.backend.answer(request)
+
+
+def _since(began: float) -> int:
+    return round((time.monotonic() - began) * 1000)
+
+
+def _reason(text: str) -> str:
+    """What went wrong, as it can be written down: short, without half characters, without secrets."""
+    plain = redact(text.encode(errors="backslashreplace").decode())
+    return plain if len(plain) <= REASON_LENGTH else f"{plain[: REASON_LENGTH - 3]}..."
 
 
 def _replied(call_id: str, reply: Reply, measured_ms: int) -> CallReplied:
@@ -123,9 +169,9 @@ def _replied(call_id: str, reply: Reply, measured_ms: int) -> CallReplied:
     [[value]] = from_json(to_json([[reply.value]]), allow_inf_nan=False)  # nested, as in a log it will be
     return CallReplied(
         call_id=call_id,
-        value=value,
+        value=redacted(value),
         usage=reply.usage,
         duration_ms=reply.duration_ms or measured_ms,
         source=reply.source,
-        tools=reply.tools,
+        tools=redacted(reply.tools),
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from verifyplan.agents.base import Backend
-from verifyplan.loops.anywhere import run_anywhere
+from verifyplan.loops.anywhere import in_session, run_anywhere
 from verifyplan.loops.calls import Caller
 from verifyplan.loops.cross_run import UNNAMED, CrossRun, export_artifact, state_folder
 from verifyplan.loops.intake import read_findings
@@ -16,6 +17,8 @@ from verifyplan.loops.parts import Parts
 from verifyplan.loops.prepare import (
     Workers,
     backend_of,
+    check_affordable,
+    check_counts,
     check_destination,
     check_ids_apart,
     check_timeout,
@@ -23,6 +26,7 @@ from verifyplan.loops.prepare import (
     config,
     going_on,
     grouped,
+    limits_of,
     plan_items_of,
     roster_of,
     versions,
@@ -31,6 +35,7 @@ from verifyplan.loops.rows import Source
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import CrossInputs, RunStarted
+from verifyplan.redaction import redacted
 from verifyplan.rules.grouping import Matcher, PlaceAndText
 from verifyplan.rules.settings import convergence_block
 from verifyplan.runlog.chain import Record
@@ -51,6 +56,10 @@ def crossverify(
     plan_items: Source | None = None,
     matcher: Matcher | None = DEFAULT_MATCHER,
     timeout: float | None = 600.0,
+    items_per_call: int | None = None,
+    max_tokens: int | None = None,
+    max_cost: Decimal | str | float | None = None,
+    repetition: int = 1,
     sink: Sink | None = None,
     out: str | Path | None = ".",
     task_key: str | None = None,
@@ -71,7 +80,11 @@ def crossverify(
         root: the folder that cited evidence is opened in; nothing outside it is read.
         plan_items: items of a plan body for the gate of SPEC B10; only for implementation-planning.
         matcher: says which findings are the same; None groups by id alone.
-        timeout: seconds that one dispatch may take; None waits for ever.
+        timeout: seconds that one call may take; None waits for ever.
+        items_per_call: findings that one call asks about; None asks a worker about all of a round at once (SPEC B3).
+        max_tokens: tokens, in and out, after which no call is sent.
+        max_cost: US dollars after which no call is sent; only with a backend that knows its prices.
+        repetition: which run of the same inputs and settings this is, from 1.
         sink: told each event as it happens; what it raises ends the run.
         out: the folder under which the run log and the artifact are written; None writes nothing.
         task_key: what the run is about, for the artifact; the task type if not given.
@@ -94,10 +107,13 @@ def crossverify(
     """
     check_destination(out, task_type, task_key)
     check_timeout(timeout)
+    limits = limits_of(max_tokens=max_tokens, max_cost=max_cost)
+    check_counts(items_per_call=items_per_call, repetition=repetition)
     roster = roster_of(workers)
     block = convergence_block(task_type or "", overrides=settings)
     speaker = backend_of(backend, workers, root)
     check_workers(speaker, roster)
+    check_affordable(speaker, limits)
     items = plan_items_of(plan_items, task_type, block)
     brought = read_findings(findings, roster)
     check_ids_apart(brought, items)
@@ -113,11 +129,14 @@ def crossverify(
             plan_items=tuple(items),
             plan_settings=dict(block["planBodyVerification"]) if items else None,
             timeout=timeout,
+            items_per_call=items_per_call,
+            limits=limits,
             root=str(Path(root).absolute()),
         ),
         versions=versions(),
         backend=speaker.describe(),
         synthetic=bool(marked),
+        repetition=repetition,
     )
     if out is None:
         return CrossRun(drive_cross(started, speaker, matcher, Recorder(sink=sink), progress))
@@ -140,14 +159,15 @@ def drive_cross(
 
     CensoredError where there is no backend and a reply is missing.
     """
+    started = redacted(started)
     inputs = started.cross
     recorder.emit(started)
     groups = grouped(inputs.findings, inputs.plan_items, inputs.analysers, matcher)
     for finding in groups:
         recorder.emit(finding)
-    caller = Caller(backend, inputs.timeout, recorder)
+    caller = Caller(backend, inputs.timeout, recorder, inputs.limits)
     plan_rounds = (inputs.plan_settings or {}).get("maxRounds", 0)
     steps = len(inputs.analysers) * (inputs.settings["effectiveMaxRounds"] + plan_rounds)
     with progress_bar("cross-verifying", steps or None, progress) as step:
-        run_anywhere(Parts(inputs, caller, recorder.emit, step).run(groups))
+        run_anywhere(in_session(backend, Parts(inputs, caller, recorder.emit, step).run(groups)))
     return tuple(recorder.records)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -16,7 +17,7 @@ A = TypeVar("A", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one dispatch ended: with a checked answer, or with a status and a reason."""
+    """How one call of a dispatch ended: with a checked answer, or with a status and a reason."""
 
     worker: str
     asked: tuple[str, ...]
@@ -30,11 +31,25 @@ def outcome_of(request: WorkerRequest, result: Result) -> Outcome:
     """How the dispatch ended; an answer outside its schema is an error."""
     asked = tuple(item.finding_id for item in request.items)
     if isinstance(result, CallFailed):
-        return Outcome(request.worker, asked, result.status, result.duration_ms, reason=result.reason)
+        status: Literal["timeout", "error"] = "timeout" if result.status == "timeout" else "error"
+        return Outcome(request.worker, asked, status, result.duration_ms, reason=result.reason)
     answer = checked(WorkerAnswer, result.value)
     if isinstance(answer, str):
         return Outcome(request.worker, asked, "error", result.duration_ms, reason=answer)
     return Outcome(request.worker, asked, "completed", result.duration_ms, answer)
+
+
+def as_one(parts: Sequence[Outcome]) -> Outcome:
+    """How a dispatch of several calls ended: completed if one did, and then the reasons say what the others lack.
+
+    Its duration is that of its longest call, since all are asked at once.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    lost = [part for part in parts if part.status != "completed"]
+    first = lost[0] if len(lost) == len(parts) else next(part for part in parts if part.status == "completed")
+    reason = f"{len(lost)} of {len(parts)} calls failed, the first: {lost[0].reason}" if lost else None
+    return replace(first, duration_ms=max(part.duration_ms for part in parts), reason=reason)
 
 
 def checked(schema: type[A], value: object) -> A | str:

@@ -20,6 +20,7 @@ class Parts:
         self, inputs: CrossInputs, caller: Caller, emit: Sink, step: Callable[[], None] = lambda: None
     ) -> None:
         self.block, self.plan_block, self.roster = inputs.settings, inputs.plan_settings or {}, inputs.analysers
+        self.items_per_call = inputs.items_per_call
         self.caller, self.emit, self.step = caller, emit, step
 
     async def run(self, groups: Sequence[FindingGrouped]) -> None:
@@ -50,6 +51,7 @@ class Parts:
             max_rounds=max_rounds,
             caller=self.caller,
             emit=self.emit,
+            items_per_call=self.items_per_call,
             closed=self.step,
         )
 

@@ -10,14 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from verifyplan.agents.base import Backend
+from pydantic import ValidationError
+
+from verifyplan.agents.base import Backend, Conversing
 from verifyplan.agents.static import StaticBackend
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
 from verifyplan.loops.intake import PLAN_BODY, read_plan_items
 from verifyplan.loops.rows import Source
 from verifyplan.protocol.event_cross import FindingGrouped
 from verifyplan.protocol.finding import Finding, PlanItem
-from verifyplan.protocol.settings import ConvergenceBlock
+from verifyplan.protocol.settings import ConvergenceBlock, Limits
 from verifyplan.rules.grouping import Matcher, group
 from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE, TASK_TYPES
 from verifyplan.version import VERSION
@@ -53,6 +55,41 @@ def check_timeout(timeout: float | None) -> None:
     if timeout is not None and not (number and timeout > 0):
         fix = "give the seconds that one dispatch may take, or None to wait for ever"
         raise SettingsError(Problem("timeout", f"{timeout!r} is no number above 0", fix))
+
+
+def limits_of(**given: object) -> Limits:
+    """What a run may use, `max_tokens` and `max_cost`; SettingsError listing what is no limit."""
+    given = {name: str(value) if isinstance(value, float) else value for name, value in given.items()}
+    try:
+        return Limits.model_validate(given)
+    except ValidationError as error:
+        fix = "give tokens as a whole number, dollars as a number, above 0, or None for no limit"
+        raise SettingsError(
+            Problem(str(one["loc"][0]), f"{one['input']!r} is no limit ({one['msg']})", fix)
+            for one in error.errors(include_url=False)
+        ) from None
+
+
+def check_counts(**given: object) -> None:
+    """SettingsError for what is neither None nor a whole number from 1."""
+    wrong = {
+        name: value
+        for name, value in given.items()
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1)
+    }
+    if wrong:
+        fix = "give a whole number from 1"
+        raise SettingsError(Problem(name, f"{value!r} is no such number", fix) for name, value in wrong.items())
+
+
+def check_affordable(backend: Backend, limits: Limits) -> None:
+    """SettingsError where the run is to end at a cost, and the backend cannot tell what its calls cost."""
+    if limits.max_cost is None:
+        return
+    told = backend.budget_problem("max_cost") if isinstance(backend, Conversing) else "its calls have no price"
+    if told:
+        fix = "give the backend prices=, or end the run by max_tokens"
+        raise SettingsError(Problem("max_cost", f"cannot be kept: {told}", fix))
 
 
 def check_ids_apart(findings: Sequence[Finding], items: Sequence[PlanItem]) -> None:

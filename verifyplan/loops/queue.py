@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from verifyplan.loops.calls import Caller
-from verifyplan.loops.dispatch import Outcome, outcome_of
+from verifyplan.loops.dispatch import Outcome, as_one, outcome_of
 from verifyplan.protocol.artifact import FinalState
 from verifyplan.protocol.call import Item, WorkerRequest
 from verifyplan.protocol.event import Event, Sink
@@ -42,6 +42,8 @@ class QueueLoop:
     """The iteration of a plan run whose panel this is; 0 in cross runs."""
     documents: Mapping[str, str] = field(default_factory=dict)
     """Texts that evidence may cite beside files."""
+    items_per_call: int | None = None
+    """Findings that one call asks about; None for all of a dispatch."""
     closed: Callable[[], None] = lambda: None
     """Called when a worker's part in a round is over, for progress."""
     queue: list[FindingGrouped] = field(default_factory=list)
@@ -64,12 +66,14 @@ class QueueLoop:
 
     async def _round(self, number: int) -> bool:
         """One round; False if no dispatch gave a result, and so nothing was classified."""
-        requests = [request for worker in self.roster if (request := self._request(worker, number)).items]
+        requests = [part for worker in self.roster for part in self._parts(self._request(worker, number))]
         results = await self.caller.call_all(requests)
-        outcomes = [outcome_of(request, result) for request, result in zip(requests, results, strict=True)]
-        votes = self._record(number, {outcome.worker: outcome for outcome in outcomes})
+        outcomes: dict[str, list[Outcome]] = {}
+        for request, result in zip(requests, results, strict=True):
+            outcomes.setdefault(request.worker, []).append(outcome_of(request, result))
+        votes = self._record(number, outcomes)
         size = len(self.queue)
-        some_result = any(outcome.status == "completed" for outcome in outcomes)
+        some_result = any(part.status == "completed" for parts in outcomes.values() for part in parts)
         if some_result:
             self.queue = [finding for finding in self.queue if not self._settled(finding, votes, number)]
         self.emit(
@@ -99,42 +103,50 @@ class QueueLoop:
             documents=dict(self.documents),
         )
 
+    def _parts(self, request: WorkerRequest) -> list[WorkerRequest]:
+        """The calls of one dispatch: none for nothing to verify, one for all items, or one for every few."""
+        items, size = request.items, self.items_per_call
+        if size is None or not items:
+            return [request] if items else []
+        return [
+            request.model_copy(
+                update={"call_id": f"{request.call_id}/p{at // size + 1}", "items": items[at : at + size]}
+            )
+            for at in range(0, len(items), size)
+        ]
+
     def _call_id(self, number: int, worker: str) -> str:
         if self.part == "challenges":
             return f"i{self.iteration}/panel/r{number}/{worker}"
         return f"{'p' if self.part == 'plan-body' else 'r'}{number}/{worker}"
 
-    def _record(self, number: int, outcomes: dict[str, Outcome]) -> dict[str, list[tuple[Verdict, Basis | None]]]:
+    def _record(self, number: int, outcomes: dict[str, list[Outcome]]) -> dict[str, list[tuple[Verdict, Basis | None]]]:
         """Tell how each dispatch ended and what was voted, in roster order; the votes by finding."""
         votes: dict[str, list[tuple[Verdict, Basis | None]]] = {}
         for worker in self.roster:
-            outcome = outcomes.get(worker)
-            self.emit(self._dispatch(number, worker, outcome))
+            parts = outcomes.get(worker, [])
+            self.emit(self._dispatch(number, worker, parts))
             self.closed()
-            if outcome is None:
-                continue
-            for finding_id, ballot in self._ballots(outcome).items():
-                votes.setdefault(finding_id, []).append((ballot.verdict, ballot.disagree_basis))
-                self.emit(self._vote(number, worker, finding_id, ballot))
-            for event in self._strays(number, outcome):
-                self.emit(event)
+            for part in parts:
+                for finding_id, ballot in self._ballots(part).items():
+                    votes.setdefault(finding_id, []).append((ballot.verdict, ballot.disagree_basis))
+                    self.emit(self._vote(number, worker, finding_id, ballot))
+                for event in self._strays(number, part):
+                    self.emit(event)
         return votes
 
-    def _dispatch(self, number: int, worker: str, outcome: Outcome | None) -> DispatchClosed:
-        if outcome is None:
-            skipped = NOTHING_TO_VERIFY
-            return DispatchClosed(
-                part=self.part, iteration=self.iteration, round=number, worker=worker, status=None, skipped=skipped
-            )
-        return DispatchClosed(
-            part=self.part,
-            iteration=self.iteration,
-            round=number,
-            worker=worker,
-            status=outcome.status,
-            duration_ms=outcome.duration_ms,
-            skipped=None if outcome.status == "completed" else outcome.status,
-            reason=outcome.reason,
+    def _dispatch(self, number: int, worker: str, parts: Sequence[Outcome]) -> DispatchClosed:
+        told = DispatchClosed(part=self.part, iteration=self.iteration, round=number, worker=worker, status=None)
+        if not parts:
+            return told.model_copy(update={"skipped": NOTHING_TO_VERIFY})
+        whole = as_one(parts)
+        return told.model_copy(
+            update={
+                "status": whole.status,
+                "duration_ms": whole.duration_ms,
+                "skipped": None if whole.status == "completed" else whole.status,
+                "reason": whole.reason,
+            }
         )
 
     def _ballots(self, outcome: Outcome) -> dict[str, Ballot]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field
@@ -38,15 +39,43 @@ class WorkerRequest(Model):
 
 
 class Usage(Model):
-    """What a call cost, in tokens; zero for agents that are not models."""
+    """What a call cost, in tokens and dollars; zero for agents that are not models."""
 
-    input_tokens: int = Field(default=0, ge=0)
+    input_tokens: int = Field(default=0, ge=0, description="Tokens in that were neither read from nor put in a cache.")
     output_tokens: int = Field(default=0, ge=0)
+    cache_read_tokens: int = Field(default=0, ge=0, description="Tokens in that the endpoint had in its cache.")
+    cache_write_tokens: int = Field(default=0, ge=0, description="Tokens in that the endpoint put in its cache.")
+    web_searches: int = Field(default=0, ge=0, description="Searches that the endpoint made, which it bills apart.")
+    cost: Annotated[Decimal, Field(ge=0)] | None = Field(
+        default=None, description="US dollars by the table of prices; None where it has no price."
+    )
 
     @property
     def total(self) -> int:
-        """Tokens in and out."""
-        return self.input_tokens + self.output_tokens
+        """Tokens in and out, cached ones included."""
+        return self.total_input + self.output_tokens
+
+    @property
+    def total_input(self) -> int:
+        """Tokens in, cached ones included."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        """Both together; the cost is unknown if tokens of either have none.
+
+        >>> (Usage(input_tokens=2, cost=Decimal("0.1")) + Usage(output_tokens=1)).cost is None
+        True
+        """
+        costs = [one.cost for one in (self, other) if one.total or one.cost is not None]
+        known = [cost for cost in costs if cost is not None]
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            web_searches=self.web_searches + other.web_searches,
+            cost=sum(known, Decimal(0)) if known and len(known) == len(costs) else None,
+        )
 
 
 class ToolUse(Model):

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
-from verifyplan.protocol import event_cross, event_plan, event_run
+from verifyplan.protocol import event_cross, event_plan, event_run, event_turn
 
 Event = (
     event_run.RunStarted
@@ -19,6 +19,8 @@ Event = (
     | event_run.CallRequested
     | event_run.CallReplied
     | event_run.CallFailed
+    | event_turn.TurnSent
+    | event_turn.TurnReplied
     | event_run.AnswerGiven
     | event_run.Checkpoint
     | event_run.RunEnded
@@ -63,6 +65,8 @@ Fact = (
     | event_run.CallRequested
     | event_run.CallReplied
     | event_run.CallFailed
+    | event_turn.TurnSent
+    | event_turn.TurnReplied
     | event_run.AnswerGiven
 )
 """What comes from outside and no rule can recompute; all other events are derived from these."""

@@ -14,9 +14,9 @@ from verifyplan.protocol.base import Model
 from verifyplan.protocol.call import ReplySource, ToolUse, Usage
 from verifyplan.protocol.finding import Finding, PlanItem
 from verifyplan.protocol.iteration import ConvergenceStatus, PlanVerdict
-from verifyplan.protocol.settings import PlanSettings
+from verifyplan.protocol.settings import Limits, PlanSettings
 
-LOG_VERSION = 1
+LOG_VERSION = 2
 """The version of the event model; logs of older ones are read through `runlog.migrate`."""
 
 
@@ -31,7 +31,9 @@ class CrossInputs(Model):
     matcher: str = Field(description="How findings were grouped: the matcher's name; empty for by id alone.")
     plan_items: tuple[PlanItem, ...] = Field(default=(), description="The plan body's items.")
     plan_settings: dict[str, Any] | None = Field(default=None, description="planBodyVerification, if used.")
-    timeout: float | None = Field(description="Seconds that one dispatch may take; null for no limit.")
+    timeout: float | None = Field(description="Seconds that one call may take; null for no limit.")
+    items_per_call: int | None = Field(default=None, description="Findings that one call asks about; null for all.")
+    limits: Limits = Limits()
     root: str = Field(description="The folder that cited evidence lies in.")
 
 
@@ -57,6 +59,7 @@ class RunStarted(Model):
     versions: dict[str, str] = Field(description="Versions of verifyplan and Python.")
     backend: dict[str, Any] = Field(description="What the backend says of itself: name and settings.")
     synthetic: bool = Field(description="Whether inputs or votes were generated, not observed.")
+    repetition: int = Field(default=1, ge=1, description="Which run of the same inputs and settings this is, from 1.")
 
     @property
     def cross(self) -> CrossInputs:
@@ -104,14 +107,20 @@ class CallReplied(Model):
     tools: tuple[ToolUse, ...] = Field(default=(), description="Tool calls and refusals behind the reply, in order.")
 
 
+Failure = Literal["timeout", "error", "budget"]
+"""How a call fails; `budget` where it was not sent, as the run had used what it may use."""
+
+
 class CallFailed(Model):
-    """A call gave no result: it erred or timed out."""
+    """A call gave no result: it erred, timed out, or could not be afforded."""
 
     type: Literal["call-failed"] = "call-failed"
     call_id: str
-    status: Literal["timeout", "error"]
+    status: Failure
     reason: str = Field(description="What went wrong, in words.")
     duration_ms: int
+    usage: Usage = Field(default=Usage(), description="What its turns had cost by then.")
+    tools: tuple[ToolUse, ...] = Field(default=(), description="Tool calls and refusals of its turns, in order.")
 
 
 AnswerKind = Literal["context", "acknowledge", "override", "abort"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Annotated, Literal, TypedDict, get_args
 
 from pydantic import Field
@@ -36,12 +37,26 @@ class ConvergenceBlock(TypedDict):
     planBodyVerification: PlanBodyVerification
 
 
+class Limits(Model):
+    """What a run may use; it is checked before a call is sent (SPEC A12)."""
+
+    max_tokens: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Tokens, in and out, that end the run once they are used."
+    )
+    max_cost: Annotated[Decimal, Field(gt=0, allow_inf_nan=False)] | None = Field(
+        default=None, description="US dollars that end the run once they are spent."
+    )
+
+
 class PanelSettings(Model):
     """The panel that votes on challenges after research (SPEC A9)."""
 
     workers: tuple[str, ...] = Field(default=("panel-1", "panel-2", "panel-3"), description="The roster, in order.")
     mode: Mode = "adversarial"
     max_rounds: Annotated[int, Field(ge=1, le=3)] = 1
+    items_per_call: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Challenges that one call asks about; None for all."
+    )
 
     @property
     def verification_mode(self) -> VerificationMode:
@@ -49,7 +64,7 @@ class PanelSettings(Model):
         return "full-reanalysis" if self.mode == "adversarial" else "lightweight"
 
 
-class PlanSettings(Model):
+class PlanSettings(Limits):
     """The settings of a plan run; a replay may change some of them."""
 
     policy: Policy = "protocol"
@@ -60,6 +75,3 @@ class PlanSettings(Model):
     weights: dict[str, str] | None = Field(default=None, description="Weights as decimal texts; None: the default.")
     panel: PanelSettings | None = PanelSettings()
     timeout: float | None = Field(default=600.0, description="Seconds that one call may take; None for no limit.")
-    max_tokens: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="Tokens, in and out, that end the run once they are used."
-    )

@@ -37,6 +37,7 @@ from verifyplan.protocol.event_plan import (
 )
 from verifyplan.protocol.event_run import (
     AnswerGiven,
+    CallFailed,
     CallReplied,
     Checkpoint,
     PlanInputs,
@@ -90,6 +91,8 @@ class PlanState:
     usage: Usage = field(default_factory=Usage)
     calls: int = 0
     tools: Counter[Tool] = field(default_factory=Counter)
+    overrun: str = ""
+    """Why a call was broken off, if what the run may use was used up within it."""
     ended: RunEnded | None = None
 
     @property
@@ -137,7 +140,7 @@ class PlanState:
                 self.votes.setdefault((event.iteration, event.finding_id), []).append(event)
             case FindingClassified():
                 self.classes[event.iteration, event.finding_id] = event
-            case CallReplied():
+            case CallReplied() | CallFailed():
                 self._reply(event)
             case _:
                 self._course(event)
@@ -173,12 +176,11 @@ class PlanState:
                 self.risks[event.risk.id] = event.risk
                 self.surfaced_in[event.risk.id] = event.iteration
 
-    def _reply(self, event: CallReplied) -> None:
-        self.calls += 1
-        self.usage = Usage(
-            input_tokens=self.usage.input_tokens + event.usage.input_tokens,
-            output_tokens=self.usage.output_tokens + event.usage.output_tokens,
-        )
+    def _reply(self, event: CallReplied | CallFailed) -> None:
+        self.calls += isinstance(event, CallReplied)
+        self.usage += event.usage
+        if isinstance(event, CallFailed) and event.status == "budget":
+            self.overrun = self.overrun or event.reason
         self.tools.update(use.tool for use in event.tools if not use.refused)
 
     def _course(self, event: Event) -> None:

@@ -9,6 +9,7 @@ from typing import get_args
 from verifyplan.errors import LogError, Problem
 from verifyplan.protocol.event import Event, Fact, Sink
 from verifyplan.protocol.event_run import AnswerGiven, CallFailed, CallReplied, CallRequested, RunResumed, RunStarted
+from verifyplan.protocol.event_turn import TurnReplied, TurnSent
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.writer import LogWriter, now
 
@@ -27,6 +28,10 @@ class Past:
     def __init__(self, records: Sequence[Record] = ()) -> None:
         self._facts = {key: record for record in records if (key := _key(record.event)) is not None}
         self.derived = tuple(record for record in records if not isinstance(record.event, FACTS))
+        self._turns: dict[str, tuple[TurnSent | TurnReplied, ...]] = {}
+        for event in (record.event for record in records):
+            if isinstance(event, TurnSent | TurnReplied):
+                self._turns[event.of_call] = (*self._turns.get(event.of_call, ()), event)
         self.asked_otherwise: list[str] = []
         """Calls that were answered from a reply to a request that differs, as changed rules can make it."""
         self.may_go_unscored = False
@@ -54,10 +59,31 @@ class Past:
         record = self._facts.get(("answer", pause_id))
         return record.event if record and isinstance(record.event, AnswerGiven) else None
 
+    def sent(self, turn: str) -> TurnSent | None:
+        """What a turn added, if that is on disk."""
+        record = self._facts.get(("sent", turn))
+        return record.event if record and isinstance(record.event, TurnSent) else None
+
+    def turn(self, turn: str) -> TurnReplied | None:
+        """The reply of a turn, if that is on disk."""
+        record = self._facts.get(("turn", turn))
+        return record.event if record and isinstance(record.event, TurnReplied) else None
+
+    def turns(self, call_id: str) -> tuple[TurnSent | TurnReplied, ...]:
+        """All that the turns of a call left on disk, in order."""
+        return self._turns.get(call_id, ())
+
     @property
     def in_flight(self) -> tuple[str, ...]:
-        """Calls that were asked and have no reply on disk."""
-        return tuple(name for kind, name in self._facts if kind == "request" and self.result(name) is None)
+        """Exchanges that have no reply on disk: turns of agents that speak in turns, else calls.
+
+        A call of several turns that died between two of them goes on where it was, and repeats nothing.
+        """
+        open_calls = [name for kind, name in self._facts if kind == "request" and self.result(name) is None]
+        if not self._turns:
+            return tuple(open_calls)
+        sent = (one for name in open_calls for one in self.turns(name) if isinstance(one, TurnSent))
+        return tuple(one.call_id for one in sent if self.turn(one.call_id) is None)
 
 
 def _key(event: Event) -> tuple[str, str] | None:
@@ -69,6 +95,10 @@ def _key(event: Event) -> tuple[str, str] | None:
             return "request", event.call_id
         case CallReplied() | CallFailed():
             return "result", event.call_id
+        case TurnSent():
+            return "sent", event.call_id
+        case TurnReplied():
+            return "turn", event.call_id
         case AnswerGiven():
             return "answer", event.pause_id
         case _:
@@ -94,6 +124,8 @@ class Recorder:
         self.records: list[Record] = []
         self.take: Sink | None = None
         """What folds the events, if anything does; told before the sink."""
+        self.count: Sink | None = None
+        """What adds up their cost, if anything does."""
         self._writer, self._resumed, self._sink = writer, resumed, sink
         self._pending = deque(self.past.derived)
 
@@ -117,8 +149,9 @@ class Recorder:
         if known is None:
             self.announce()
         self.records.append(known or self._write(event))
-        if self.take is not None:
-            self.take(event)
+        for told in (self.count, self.take):
+            if told is not None:
+                told(event)
         if known is None and self._sink is not None:
             self._sink(event)
 

@@ -13,11 +13,15 @@ from filelock import FileLock, Timeout
 
 from verifyplan.errors import LogError, Problem
 from verifyplan.protocol.event import Event, Fact
-from verifyplan.protocol.event_run import LOG_VERSION, Checkpoint, RunEnded
+from verifyplan.protocol.event_run import LOG_VERSION, CallRequested, Checkpoint, RunEnded
+from verifyplan.protocol.event_turn import TurnSent
 from verifyplan.runlog.chain import START, Record, encode
 from verifyplan.runlog.reader import SUFFIX, Log, read_log
 
-DURABLE = (*get_args(Fact), Checkpoint, RunEnded)
+ASKED = (CallRequested, TurnSent)
+"""What is written before it is paid for: it survives the process at once, and the disk with the reply at the latest."""
+
+DURABLE = (*(fact for fact in get_args(Fact) if fact not in ASKED), Checkpoint, RunEnded)
 """What is forced to the disk at once; other events follow from these and can be derived again."""
 
 NAME_BYTES = 200

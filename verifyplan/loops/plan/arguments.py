@@ -15,7 +15,7 @@ from verifyplan.analysis.weights.file import load, text_of
 from verifyplan.documents.plan import Plan, read_plan
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
 from verifyplan.loops.plan.pauses import writable
-from verifyplan.loops.prepare import backend_of, check_workers, roster_of
+from verifyplan.loops.prepare import backend_of, check_affordable, check_workers, roster_of
 from verifyplan.protocol.settings import ON_BLOCKED, PanelSettings, PlanSettings
 from verifyplan.rules.scoring import check_weights
 
@@ -61,6 +61,8 @@ def checked(
     attempt(lambda: _check_log_dir(log_dir))
     if speaker is not None and panel is not None:
         attempt(lambda: check_workers(speaker, panel.workers))
+    if speaker is not None and settings is not None:
+        attempt(lambda: check_affordable(speaker, settings))
     if problems or read is None or speaker is None or settings is None:
         raise SettingsError(problems) if settings is None else InputError(problems)
     return Checked(read, speaker, settings)

@@ -89,13 +89,15 @@ class Hub:
         """Call the agents that play these roles, at once; an answer each, None for one that failed.
 
         An agent that failed in this iteration is not called again in it. RunOverError where a second call of the
-        iteration fails, the synthesizer fails, or the tokens are used up before a call.
+        iteration fails, the synthesizer fails, or the tokens or dollars are used up before or within a call.
         """
         asked = [role for role in roles if not self.has_failed(role)]
         if asked:
-            self.check_tokens(asked[0])
+            self.check_budget(asked[0])
         results = await self.caller.call_all([self.request(role) for role in asked])
         answers = {role: self._answer(role, result) for role, result in zip(asked, results, strict=True)}
+        if not set(asked) <= set(AFTER_THE_VERDICT):
+            self.check_overrun()
         self._check_failures(asked)
         return [answers.get(role) for role in roles]
 
@@ -123,17 +125,20 @@ class Hub:
         )
         return None
 
-    def check_tokens(self, next_call: str) -> None:
-        """RunOverError if the tokens are used up before a call."""
-        if self.tokens_used_up:
-            used, limit = self.state.usage.total, self.settings.max_tokens
-            reason = f"max_tokens: {used:,} tokens of {limit:,} were used before {next_call} was called"
-            raise RunOverError(PlanOutcome(ended_by="budget", status="FORCED_EXIT", verdict=None, exit_reason=reason))
+    def check_budget(self, next_call: str) -> None:
+        """RunOverError if what the run may use is used up before a call."""
+        if refused := self.caller.ledger.refusal(next_call):
+            raise RunOverError(_over_budget(refused))
+
+    def check_overrun(self) -> None:
+        """RunOverError if a call of this run was broken off, as what the run may use was used up."""
+        if self.state.overrun:
+            raise RunOverError(_over_budget(self.state.overrun))
 
     @property
-    def tokens_used_up(self) -> bool:
+    def budget_used_up(self) -> bool:
         """Whether no further call may be made."""
-        return self.settings.max_tokens is not None and self.state.usage.total >= self.settings.max_tokens
+        return bool(self.state.overrun or self.caller.ledger.refusal(""))
 
     def _check_failures(self, roles: list[Role]) -> None:
         failed = [one for one in self.state.failures if one.iteration == self.state.iteration]
@@ -209,3 +214,7 @@ class Hub:
             )
             for one in found
         )
+
+
+def _over_budget(reason: str) -> PlanOutcome:
+    return PlanOutcome(ended_by="budget", status="FORCED_EXIT", verdict=None, exit_reason=reason)

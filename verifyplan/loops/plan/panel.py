@@ -15,12 +15,12 @@ async def vote(hub: Hub) -> None:
     panel, unsettled = hub.settings.panel, hub.state.unsettled
     if panel is None or not unsettled:
         return
-    hub.check_tokens("the panel")
+    hub.check_budget("the panel")
 
     def emit(event: Event) -> None:
         hub.emit(event)
         if isinstance(event, RoundClosed) and event.carried_forward_count and event.round < panel.max_rounds:
-            hub.check_tokens(f"round {event.round + 1} of the panel")
+            hub.check_budget(f"round {event.round + 1} of the panel")
 
     loop = QueueLoop(
         part="challenges",
@@ -32,9 +32,11 @@ async def vote(hub: Hub) -> None:
         caller=hub.caller,
         emit=emit,
         documents={hub.state.inputs.plan_name: hub.state.inputs.plan_text},
+        items_per_call=panel.items_per_call,
         closed=hub.step,
     )
     await loop.run([as_finding(challenge, hub.state.raised[challenge.id].evidence) for challenge in unsettled])
+    hub.check_overrun()
 
 
 def as_finding(challenge: Challenge, evidence: str) -> FindingGrouped:

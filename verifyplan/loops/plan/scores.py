@@ -20,7 +20,7 @@ async def score(hub: Hub) -> int | None:
     Nothing is asked once the tokens are used up, and no audit of a challenger that failed in this iteration. A replay
     whose verdict stands where none was asked for goes without: `Past.unscored` tells of it.
     """
-    if hub.tokens_used_up:
+    if hub.budget_used_up:
         return None
     asked = f"i{hub.state.iteration}/score"
     if hub.caller.past.may_go_unscored and hub.caller.past.result(asked) is None:
@@ -28,7 +28,7 @@ async def score(hub: Hub) -> int | None:
         return None
     [answer] = await hub.ask("score")
     given = _given(hub, answer, "synthesizer")
-    if not hub.tokens_used_up:
+    if not hub.budget_used_up:
         [answer] = await hub.ask("audit")
         audited = _given(hub, answer, "challenger")
         _dispute(hub, given, audited)

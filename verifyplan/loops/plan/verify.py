@@ -13,7 +13,7 @@ from verifyplan.agents.base import Backend
 from verifyplan.agents.repository.repository import Repository
 from verifyplan.documents.assessment import assess
 from verifyplan.documents.plan import Plan, parse_plan
-from verifyplan.loops.anywhere import run_anywhere
+from verifyplan.loops.anywhere import in_session, run_anywhere
 from verifyplan.loops.calls import Caller
 from verifyplan.loops.plan import loop
 from verifyplan.loops.plan.arguments import checked
@@ -22,12 +22,13 @@ from verifyplan.loops.plan.hub import Hub
 from verifyplan.loops.plan.pauses import Ask
 from verifyplan.loops.plan.ruling import WaitingError
 from verifyplan.loops.plan.run import PlanRun
-from verifyplan.loops.prepare import going_on, versions
+from verifyplan.loops.prepare import check_counts, going_on, versions
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import PlanInputs, RunStarted
 from verifyplan.protocol.iteration import TeamMode
 from verifyplan.protocol.settings import OnBlocked, PanelSettings, PlanSettings, Policy
+from verifyplan.redaction import redacted
 from verifyplan.rules.sizing import THRESHOLD
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.plan_state import PlanState
@@ -56,6 +57,8 @@ def verify(
     weights: Mapping[str, Decimal | str] | str | Path | None = None,
     timeout: float | None = 600.0,
     max_tokens: int | None = None,
+    max_cost: Decimal | str | float | None = None,
+    repetition: int = 1,
     log_dir: str | Path | None = "runs",
     sink: Sink | None = None,
     progress: bool | None = None,
@@ -80,6 +83,8 @@ def verify(
             (`weights.save`). The score informs and never decides the verdict.
         timeout: seconds that one call may take; None waits for ever.
         max_tokens: tokens, in and out, after which no call is made and the run ends without a verdict.
+        max_cost: US dollars after which no call is sent; only with a backend that knows its prices.
+        repetition: which run of the same plan and settings this is, from 1.
         log_dir: the folder of the run log; None writes none, and such a run cannot be resumed.
         sink: told each event as it happens; what it raises ends the run.
         progress: whether to show it; by default where somebody can see it.
@@ -106,9 +111,11 @@ def verify(
         "weights": weights,
         "timeout": timeout,
         "max_tokens": max_tokens,
+        "max_cost": str(max_cost) if isinstance(max_cost, float) else max_cost,
     }
+    check_counts(repetition=repetition)
     read, speaker, settings = checked(plan, repo, backend, log_dir, given)
-    started = begin(read, repo, speaker, settings, synthetic=synthetic)
+    started = begin(read, repo, speaker, settings, synthetic=synthetic, repetition=repetition)
     ask = None if isinstance(on_blocked, str) else on_blocked
     if log_dir is None:
         return PlanRun(drive_plan(started, speaker, Recorder(sink=sink), ask, progress))
@@ -118,7 +125,13 @@ def verify(
 
 
 def begin(
-    plan: Plan, repo: str | Path, speaker: Backend, settings: PlanSettings, *, synthetic: bool = False
+    plan: Plan,
+    repo: str | Path,
+    speaker: Backend,
+    settings: PlanSettings,
+    *,
+    synthetic: bool = False,
+    repetition: int = 1,
 ) -> RunStarted:
     """The first event of a plan run."""
     repository = Repository.open(repo, plan.text)
@@ -142,6 +155,7 @@ def begin(
         versions=versions(),
         backend=speaker.describe(),
         synthetic=synthetic,
+        repetition=repetition,
     )
 
 
@@ -156,13 +170,14 @@ def drive_plan(
 
     CensoredError where there is no backend and a reply is missing.
     """
+    started = redacted(started)
     inputs, state = started.plan, PlanState()
     recorder.take = state.add
     recorder.emit(started)
     plan = parse_plan(inputs.plan_text, inputs.plan_path)
-    caller = Caller(backend, inputs.settings.timeout, recorder)
+    caller = Caller(backend, inputs.settings.timeout, recorder, inputs.settings)
     with progress_bar("verifying the plan", None, progress) as step:
         hub = Hub(plan, inputs.settings, state, caller, recorder.emit, step)
         with suppress(WaitingError):
-            run_anywhere(loop.run(hub, assess(plan), ask))
+            run_anywhere(in_session(backend, loop.run(hub, assess(plan), ask)))
     return tuple(recorder.records)

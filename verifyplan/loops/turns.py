@@ -1,0 +1,72 @@
+"""The turns of one call: told before they are sent, on disk before anything acts on them (SPEC E2)."""
+
+from __future__ import annotations
+
+import time
+
+from verifyplan.agents.base import BudgetError, Send
+from verifyplan.loops.ledger import Ledger
+from verifyplan.protocol.call import ToolUse, Usage
+from verifyplan.protocol.event import Event
+from verifyplan.protocol.event_turn import TurnReplied, TurnSent
+from verifyplan.redaction import redacted
+from verifyplan.runlog.recorder import Past, Recorder
+
+
+class Desk:
+    """Where calls that are under way at once tell their facts; once that fails, none of them tells any more."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self.broken: BaseException | None = None
+        """What the log, or who listens, raised: it ends the run, and is no failure of an agent."""
+
+    def emit(self, event: Event) -> None:
+        """Tell a fact; one that is new is preceded by the run's resumption, where it was broken off."""
+        if self.broken is not None:
+            raise self.broken
+        try:
+            self._recorder.emit(event)
+        except BaseException as error:
+            self.broken = error
+            raise
+
+
+class CallTurns:
+    """The turns of one call of a run, recorded or to be made; `usage` and `tools` are those of all so far."""
+
+    def __init__(self, desk: Desk, past: Past, ledger: Ledger) -> None:
+        self.usage = Usage()
+        self.tools: tuple[ToolUse, ...] = ()
+        self._desk, self._past, self._ledger = desk, past, ledger
+
+    def sent(self, turn: str) -> TurnSent | None:
+        """What a turn added, if it is on disk."""
+        return self._past.sent(turn)
+
+    async def exchange(self, sent: TurnSent, send: Send) -> TurnReplied:
+        """The recorded reply of a turn, else what `send` brings, on disk when this returns.
+
+        BudgetError, before anything is sent, where the run has used what it may use.
+        """
+        known = self._past.turn(sent.call_id)
+        if known is None and (refused := self._ledger.refusal(sent.call_id)):
+            raise BudgetError(refused)
+        self._desk.emit(sent)
+        self.tools += sent.tools
+        replied = known or await _made(sent.call_id, send)
+        self._desk.emit(replied)
+        self.usage += replied.usage
+        return replied
+
+
+async def _made(turn: str, send: Send) -> TurnReplied:
+    began = time.monotonic()
+    exchanged = await send()
+    return TurnReplied(
+        call_id=turn,
+        message=redacted(exchanged.message),
+        usage=exchanged.usage,
+        duration_ms=round((time.monotonic() - began) * 1000),
+        batch=exchanged.batch,
+    )
