@@ -1,1 +1,5 @@
 """WHO SPEAKS: backends that answer typed requests with typed replies."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 from verifyplan.protocol.call import Reply, Usage, WorkerRequest
 from verifyplan.protocol.event_turn import TurnReplied, TurnSent
@@ -63,11 +64,8 @@ class BudgetError(Exception):
 
 
 @runtime_checkable
-class Conversing(Protocol):
-    """A backend whose calls take several turns, each recorded, so that a resumed run goes on within a call.
-
-    It has all methods of a `Backend` beside these; `answer` is its `converse` with turns that nobody records.
-    """
+class Conversing(Backend, Protocol):
+    """A backend whose calls take several turns, each recorded, so that a resumed run goes on within a call."""
 
     max_concurrency: int
     """How many of its calls may be under way at once."""
@@ -77,6 +75,9 @@ class Conversing(Protocol):
 
     def session(self) -> AbstractAsyncContextManager[object]:
         """Holds connections while a run is driven, in the event loop that drives it."""
+
+    def at(self, root: str | Path) -> Self:
+        """The same backend for a run over another folder."""
 
     def budget_problem(self, limit: str) -> str | None:
         """None if a limit (`max_cost`) can be kept, else what is missing for it."""

@@ -168,13 +168,16 @@ def _is_name(value: Any) -> bool:
 
 def backend_of(backend: str | Backend, workers: Workers, root: str | Path) -> Backend:
     """The backend that was named or given; SettingsError for an unknown name, InputError for a bad root."""
-    if isinstance(backend, Backend) and not isinstance(backend, type):
+    if not isinstance(backend, Backend) or isinstance(backend, type):
+        if backend != "static":
+            fix = "use 'static', or pass a backend object: agents.Anthropic(model=...), ScriptedBackend(script)"
+            raise SettingsError(Problem("backend", f"{backend!r} is unknown", fix))
+    elif not isinstance(backend, Conversing):
         return backend
-    if backend != "static":
-        fix = "use 'static', or pass a backend object such as ScriptedBackend(script)"
-        raise SettingsError(Problem("backend", f"{backend!r} is unknown", fix))
     if not Path(root).is_dir():
         raise InputError(Problem("root", f"{str(root)!r} is no folder", "name the folder that evidence cites"))
+    if isinstance(backend, Conversing):
+        return backend.at(root)
     return StaticBackend(root, workers if isinstance(workers, Mapping) else None)
 
 

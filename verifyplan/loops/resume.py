@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.base import Backend
 from verifyplan.errors import InputError, LogError, Problem, SettingsError
 from verifyplan.loops.cross import DEFAULT_MATCHER, drive_cross
@@ -123,7 +124,9 @@ def _asks(run: Run, answer: Answer | str | None, note: str, on_blocked: Ask | No
 def _backend(started: RunStarted, backend: str | Backend | None, root: str | Path | None) -> Backend:
     """The backend that goes on; SettingsError where the log's cannot be made again from its name."""
     name = started.backend.get("name")
-    if backend is None and name != "static":
+    if backend is None and name == "anthropic":
+        backend = Anthropic.described(started.backend)
+    elif backend is None and name != "static":
         fix = "pass backend=, an object that answers as the first one did"
         raise SettingsError(Problem("backend", f"the log was written with {name!r}, which is not made by name", fix))
     inputs = started.inputs

@@ -22,7 +22,8 @@ LIMITS: dict[ResearchMode, dict[Tool, int]] = {
 OTHERS: dict[Tool, int] = {tool: LIMITS["resolve"][tool] for tool in ("Read", "Grep")}
 """The limits of agents that do no research: mode 1's Read and Grep."""
 
-_MODES: dict[Role, ResearchMode] = {"resolver": "resolve", "surface": "surface", "probe": "probe"}
+MODES: dict[Role, ResearchMode] = {"resolver": "resolve", "surface": "surface", "probe": "probe"}
+"""The research mode of the roles that do research."""
 
 
 def limits_of(role: Role) -> dict[Tool, int]:
@@ -31,7 +32,7 @@ def limits_of(role: Role) -> dict[Tool, int]:
     >>> limits_of("surface")["git_log"], limits_of("challenger")
     (1, {'Read': 8, 'Grep': 5})
     """
-    return LIMITS[_MODES[role]] if role in _MODES else OTHERS
+    return LIMITS[MODES[role]] if role in MODES else OTHERS
 
 
 WEB_UNKNOWNS: tuple[UnknownType, ...] = ("API_BEHAVIOR", "STALE_KNOWLEDGE", "INTEGRATION_UNKNOWN")

@@ -193,7 +193,12 @@ class Hub:
             directive.tools for directive in self.directives() if directive.kind == "GRANT" and directive.role == role
         ]
         granted = {tool: sum(grant.get(tool, 0) for grant in grants) for grant in grants for tool in grant}
-        return Budget(limits, memory=False, granted=granted)
+        return Budget(limits, memory=self.memory, granted=granted)
+
+    @property
+    def memory(self) -> bool:
+        """Whether the backend has a memory to search."""
+        return self.state.started is not None and bool(self.state.started.backend.get("memory"))
 
     def directives(self) -> tuple[Directive, ...]:
         """What was asked of this iteration."""

@@ -1,0 +1,6 @@
+"""The backends by name; each loads on first use."""
+
+from .anthropic.backend import Anthropic as Anthropic
+from .base import Backend as Backend
+from .scripted import ScriptedBackend as ScriptedBackend
+from .static.backend import StaticBackend as StaticBackend

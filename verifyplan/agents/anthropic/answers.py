@@ -1,0 +1,142 @@
+"""From what a model wrote to an answer, or to words that say all that is wrong with it (SPEC A11, G3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from verifyplan.agents.anthropic.api_schema import api_schema
+from verifyplan.agents.anthropic.json_text import Odd, find_object
+from verifyplan.agents.anthropic.wire import LABELS, protocol_value, wire_schema
+from verifyplan.agents.base import Request
+from verifyplan.errors import AgentError, Problem
+from verifyplan.protocol.call import WorkerRequest
+
+_SHOWN = 60
+_MOST = 1_000
+"""Problems of a kind that are told: an answer with more is no better understood by all of them."""
+_WHOLE = "the answer"
+
+
+class AnswerError(AgentError):
+    """What a model wrote is no answer; the text tells it what is wrong, for the one turn in which to repair it."""
+
+    shown_problems = 50
+
+
+def answer_schema(request: Request) -> dict[str, Any]:
+    """The JSON Schema that the API is to hold the answer to: of `wire_schema`, without what the API does not take."""
+    return api_schema(wire_schema(request))
+
+
+def parse(request: Request, text: str) -> dict[str, Any]:
+    """The answer in a model's text as the JSON values that the loop expects; AnswerError listing all that is wrong.
+
+    The text may hold prose or a fence around the JSON; of several objects the last that looks like an answer is taken.
+    Two votes on a finding, or two grants of a tool, are an error. Votes on findings that were not asked about are
+    kept, and so are left-out ones left out: the loop tells the one as refused and the other as verification errors
+    (SPEC B8). A REFUTED without a basis is kept, too: the rules make it an error (SPEC B4). Scores must be six, whole
+    and with evidence: unlike the rules, which would refuse a score, a repair turn can still mend it.
+    """
+    schema = wire_schema(request)
+    keys = list(schema.model_fields)
+    piece = find_object(text, keys[0], keys)
+    if piece.problem:
+        raise AnswerError(Problem(_WHOLE, piece.problem, "answer with one JSON object and nothing else"))
+    problems = [*islice(_repeated(piece.value), _MOST)]
+    try:
+        answer = schema.model_validate(piece.value)
+    except ValidationError as error:
+        problems += [_problem(one, request) for one in error.errors(include_url=False)[:_MOST]]
+    if problems:
+        raise AnswerError(problems)
+    return protocol_value(answer)
+
+
+def _repeated(value: Any) -> Iterator[Problem]:
+    """Ids and tools that stand twice in lists of which the protocol makes mappings."""
+    if not isinstance(value, dict):
+        return
+    yield from _twice(value.get("votes"), "finding_id", "votes", "give one vote for each finding")
+    directives = value.get("directives")
+    for at, one in enumerate(directives if isinstance(directives, list) else ()):
+        if isinstance(one, dict):
+            yield from _twice(one.get("tools"), "tool", f"directives[{at}].tools", "name each tool once")
+
+
+def _twice(entries: Any, key: str, place: str, fix: str) -> Iterator[Problem]:
+    if not isinstance(entries, list):
+        return
+    names = Counter(name for one in entries if isinstance(one, dict) and isinstance(name := one.get(key), str))
+    for name, count in names.items():
+        if count > 1:
+            yield Problem(place, f"{_cut(name)} stands {count} times", fix)
+
+
+def _problem(error: ErrorDetails, request: Request) -> Problem:
+    """One misfit in words that a model understands without knowing what checks it."""
+    place, kind, given = _place(error["loc"]), error["type"], error["input"]
+    if isinstance(given, Odd):
+        return Problem(place, given.reason, "write plain JSON")
+    if kind in _DUE:
+        return Problem(place, f"is {_kind(given)}, not {_DUE[kind]}", f"give {_DUE[kind]}")
+    match kind:
+        case "missing":
+            return Problem(place, "is missing", "add it")
+        case "extra_forbidden":
+            return Problem(place, "is no key of this answer", "leave it out")
+        case "literal_error":
+            return Problem(place, f"{_cut(given)} is not allowed", f"write {_allowed(error, request)}")
+        case "string_pattern_mismatch":
+            return Problem(place, *_FORMS.get(str(error["loc"][-1]), ("does not fit", error["msg"])))
+        case "value_error":
+            return Problem(place, str(error["ctx"]["error"]), "give it, or change what calls for it")
+        case _:
+            due = error["msg"].replace("Input should be", "give what is")
+            return Problem(place, f"{_cut(given)} does not fit", due)
+
+
+def _allowed(error: ErrorDetails, request: Request) -> str:
+    """What may stand at a place: of a worker's verdict the labels that it was offered."""
+    if isinstance(request, WorkerRequest) and error["loc"][-1] == "verdict":
+        return " or ".join(LABELS[request.mode])
+    return str(error["ctx"]["expected"])
+
+
+_DUE: dict[str, str] = {
+    "model_type": "an object",
+    "tuple_type": "a list",
+    "string_type": "a text",
+    "int_type": "a whole number",
+}
+"""What is due where pydantic speaks of a type."""
+
+_FORMS: dict[str, tuple[str, str]] = {
+    "finding": (
+        "does not have the form [VERIFIED: source | finding | impact]",
+        "write exactly that on one line, with all three parts",
+    ),
+    "evidence": ("is blank", "say what it rests on"),
+}
+"""The fields that have a form, what is wrong where they do not have it, and what to do."""
+
+
+def _place(loc: tuple[int | str, ...]) -> str:
+    """A place in the answer as a model would write it, such as `challenges[0].severity`."""
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part[:_SHOWN]}" for part in loc)
+    return path.removeprefix(".") or _WHOLE
+
+
+def _kind(value: Any) -> str:
+    kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a number")
+
+
+def _cut(value: Any) -> str:
+    text = repr(value) if isinstance(value, str | int | float) else _kind(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -1,0 +1,242 @@
+"""Agents that are models: the backend that answers requests through the Messages API (SPEC G1, G3, A12, B4)."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from decimal import Decimal
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Self
+
+from verifyplan.agents.anthropic.answers import answer_schema
+from verifyplan.agents.anthropic.conversation import Conversation
+from verifyplan.agents.anthropic.endpoints import Address, Endpoints
+from verifyplan.agents.anthropic.exchange import Block
+from verifyplan.agents.anthropic.opened import open_evidence
+from verifyplan.agents.anthropic.prices import Given, price_of
+from verifyplan.agents.anthropic.prompt_files import prompt_versions
+from verifyplan.agents.anthropic.rendering import Rendered, render
+from verifyplan.agents.anthropic.toolkits import Toolkits
+from verifyplan.agents.anthropic.unrecorded import Unrecorded
+from verifyplan.agents.anthropic.usage import usage_of
+from verifyplan.agents.anthropic.voices import Effort, Settings, Voice, Voices
+from verifyplan.agents.base import Exchanged, Request, Turns
+from verifyplan.agents.tools import ToolKit, definitions
+from verifyplan.errors import Problem, SettingsError
+from verifyplan.protocol.call import Reply, ToolUse, Usage, WorkerRequest
+
+Poster = Callable[[Address, str, dict[str, Any]], Awaitable[Exchanged]]
+"""Sends a request to the endpoint of an address, for the turn of that id, in another way than one by one."""
+
+_CACHED = {"cache_control": {"type": "ephemeral"}}
+
+
+class Anthropic:
+    """Plays all roles and workers by models of Anthropic's Messages API, or of any endpoint that speaks it.
+
+    Args:
+        model: the model of everybody who has none of their own.
+        models: by role (`challenger`, `synthesizer`, ..., `worker`) another model, or a mapping of settings:
+            model, max_tokens, effort, thinking, temperature, base_url.
+        workers: the same by worker, for panels of different models; `style` is a worker's stance, if not the run's.
+        base_url: the endpoint; ANTHROPIC_BASE_URL, or Anthropic's own, if left out.
+        api_key: its key; else ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, or the keyring. It is written nowhere.
+        api_keys: keys of other endpoints, by address.
+        max_concurrency: calls under way at once.
+        max_retries: how often one request is sent again after a lost connection, 408, 409, 429 or 5xx.
+        timeout: seconds that one request may take; the run's own timeout is that of a whole call.
+        max_tokens: tokens of one answer.
+        effort: low, medium, high, xhigh or max; None leaves it to the model.
+        thinking: "adaptive", "disabled", or tokens to think for; None leaves it to the model.
+        temperature: 0-1, for models that take one.
+        cache: whether the plan and the shared state are marked for the endpoint's cache of prompts.
+        web: whether the research roles may search and fetch, where SPEC A12 allows it; what they search for leaves
+            this machine.
+        memory: a folder of notes for memory_search (`pip install 'verifyplan[memory]'`).
+        prices: a price table of your own, a mapping or a TOML file.
+        root: the folder that tools read; `verify` and `crossverify` set it to theirs.
+
+    Raises SettingsError, listing everything that does not fit. Each exchange is a fact in the run log; a run that
+    died goes on within a call. Source: SPEC G1, G3, G4, A11, A12, B4.
+
+    >>> Anthropic("claude-opus-4-5", api_key="the-key-of-this-example", workers={"ann": "claude-haiku-4-5"})
+    Anthropic('claude-opus-4-5', key from api_key)
+    """
+
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        models: Mapping[str, Settings] | None = None,
+        workers: Mapping[str, Settings] | None = None,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        api_keys: Mapping[str, str] | None = None,
+        max_concurrency: int = 8,
+        max_retries: int = 2,
+        timeout: float = 600.0,
+        max_tokens: int = 16_000,
+        effort: Effort | None = None,
+        thinking: str | int | None = None,
+        temperature: float | None = None,
+        cache: bool = True,
+        web: bool = False,
+        memory: str | Path | None = None,
+        prices: Given | None = None,
+        root: str | Path = ".",
+    ) -> None:
+        _check_numbers(max_concurrency=max_concurrency, max_retries=max_retries, timeout=timeout)
+        default: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "effort": effort, "thinking": thinking}
+        default["temperature"] = temperature
+        self.max_concurrency, self.cache = max_concurrency, cache
+        self._default, self._models, self._workers = default, dict(models or {}), dict(workers or {})
+        self._voices = Voices(default, self._models, self._workers, base_url)
+        self._endpoints = Endpoints(base_url, api_key, api_keys or {}, timeout=timeout, max_retries=max_retries)
+        _refuse(self._endpoints.check(voice.base_url) for voice in self._voices.all)
+        self._prices = {voice.model: price_of(voice.model, prices) for voice in self._voices.all}
+        self._memory = Path(memory).absolute() if memory is not None else None
+        self._toolkits = Toolkits(Path(root), self._memory, web=web)
+        self._poster: Poster | None = None
+
+    def __repr__(self) -> str:
+        """The model, and where the key comes from."""
+        named = self._default["model"] or ", ".join(sorted({voice.model for voice in self._voices.all}))
+        return f"Anthropic({named!r}, key from {self._endpoints.key_origin})"
+
+    def at(self, root: str | Path) -> Self:
+        """The same backend, its tools reading another folder."""
+        moved = copy.copy(self)
+        moved._toolkits = Toolkits(Path(root), self._memory, web=self._toolkits.web)
+        return moved
+
+    def through(self, poster: Poster) -> Self:
+        """The same backend, sending its requests by `poster`, as message batches do."""
+        other = copy.copy(self)
+        other._poster = poster
+        return other
+
+    @property
+    def endpoints(self) -> Endpoints:
+        """The connections."""
+        return self._endpoints
+
+    def describe(self) -> dict[str, Any]:
+        """All settings but the key, the prompts by version and digest, prices with their sources, the SDK's version."""
+        return {
+            "name": "anthropic",
+            **self._default,
+            "models": {name: own if isinstance(own, str) else dict(own) for name, own in self._models.items()},
+            "workers": {name: own if isinstance(own, str) else dict(own) for name, own in self._workers.items()},
+            "base_url": self._endpoints.address,
+            "max_concurrency": self.max_concurrency,
+            "max_retries": self._endpoints.max_retries,
+            "timeout": self._endpoints.timeout,
+            "cache": self.cache,
+            "web": self._toolkits.web,
+            "memory": str(self._memory) if self._memory else None,
+            "sdk": version("anthropic"),
+            "prompts": prompt_versions(),
+            "prices": {
+                model: price.model_dump(mode="json") if price else None for model, price in self._prices.items()
+            },
+        }
+
+    @classmethod
+    def described(cls, settings: Mapping[str, Any]) -> Self:
+        """The backend that `describe` told of, with the key that is found now; SettingsError if there is none."""
+        known = ("model", "max_tokens", "effort", "thinking", "temperature", "models", "workers", "base_url")
+        known += ("max_concurrency", "max_retries", "timeout", "cache", "web", "memory")  # type: ignore[assignment]
+        prices = {model: price for model, price in (settings.get("prices") or {}).items() if price is not None}
+        return cls(**{name: settings[name] for name in known if name in settings}, prices=prices or None)
+
+    def check_worker(self, worker: str) -> str | None:
+        """None if the worker has a model, its own or that of all workers; else what is missing."""
+        return self._voices.plays(worker)
+
+    def budget_problem(self, limit: str) -> str | None:
+        """None if every model has a price, where a run is to end at a cost; else which has none and how to add one."""
+        unknown = [model for model, price in self._prices.items() if price is None]
+        if limit != "max_cost" or not unknown:
+            return None
+        return f"no price is known for {', '.join(unknown)}"
+
+    def session(self) -> AbstractAsyncContextManager[object]:
+        """Holds the connections while a run is driven."""
+        return self._endpoints.session()
+
+    async def answer(self, request: Request) -> Reply:
+        """The reply to one request, in turns that are recorded nowhere."""
+        return await self.converse(request, Unrecorded())
+
+    async def converse(self, request: Request, turns: Turns) -> Reply:
+        """The reply to one request; AgentError or TimeoutError where the model gave none that can be used."""
+        voice = self._voices.of(request)
+        opened, uses = await self._opened(request)
+        kit = await asyncio.to_thread(self._kit, request)
+        rendered = render(request, style=voice.style if isinstance(request, WorkerRequest) else None, opened=opened)
+        return await Conversation(
+            request=request,
+            turns=turns,
+            post=lambda turn, body: self._post(voice, turn, body),
+            head=self._head(request, voice, rendered, kit),
+            opening=self._opening(request, rendered),
+            opened=uses,
+            kit=kit,
+            paid_calls=0 if isinstance(request, WorkerRequest) else sum(request.tools.values()) + request.tool_pool,
+        ).run()
+
+    async def _opened(self, request: Request) -> tuple[dict[str, str] | None, tuple[ToolUse, ...]]:
+        """What a worker of full reanalysis sees of the cited places; nothing for anybody else."""
+        if not isinstance(request, WorkerRequest) or request.verification_mode == "lightweight":
+            return None, ()
+        root = self._toolkits.root
+        return await asyncio.to_thread(open_evidence, request.items, root, request.documents)
+
+    def _kit(self, request: Request) -> ToolKit | None:
+        return None if isinstance(request, WorkerRequest) or not request.tools else self._toolkits.kit(request)
+
+    def _head(self, request: Request, voice: Voice, rendered: Rendered, kit: ToolKit | None) -> dict[str, Any]:
+        body = voice.body()
+        body["output_config"] = {
+            **body.get("output_config", {}),
+            "format": {"type": "json_schema", "schema": answer_schema(request)},
+        }
+        body["system"] = [{"type": "text", "text": rendered.system, **(_CACHED if self.cache else {})}]
+        return body | {"tools": definitions(kit.allowed())} if kit is not None and kit.allowed() else body
+
+    def _opening(self, request: Request, rendered: Rendered) -> list[Block]:
+        """The first message: all but its last block stay as they are from call to call, and are marked to be cached."""
+        *lasting, last = ({"type": "text", "text": text} for text in rendered.blocks)
+        worth = self.cache and not isinstance(request, WorkerRequest)
+        return [*({**block, **(_CACHED if worth else {})} for block in lasting), last]
+
+    async def _post(self, voice: Voice, turn: str, body: dict[str, Any]) -> Exchanged:
+        if self._poster is not None:
+            exchanged = await self._poster(voice.base_url, turn, body)
+        else:
+            exchanged = Exchanged(await self._endpoints.send(voice.base_url, turn, body), Usage())
+        used = usage_of(exchanged.message, self._prices[voice.model], batch=exchanged.batch is not None)
+        return exchanged._replace(usage=used)
+
+
+def _refuse(problems: Any) -> None:
+    found = dict.fromkeys(problem for problem in problems if problem is not None)
+    if found:
+        raise SettingsError(found)
+
+
+def _check_numbers(*, max_concurrency: int, max_retries: int, timeout: float) -> None:
+    """SettingsError listing the numbers that cannot be used."""
+    problems = []
+    if isinstance(max_concurrency, bool) or not isinstance(max_concurrency, int) or max_concurrency < 1:
+        problems.append(Problem("max_concurrency", f"{max_concurrency!r} is no number of calls", "give 1 or more"))
+    if isinstance(max_retries, bool) or not isinstance(max_retries, int) or not 0 <= max_retries <= 20:
+        problems.append(Problem("max_retries", f"{max_retries!r} is no number of retries", "give 0 to 20"))
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < Decimal("Infinity"):
+        fix = "give seconds above 0"
+        problems.append(Problem("timeout", f"{timeout!r} is no time that a request can take", fix))
+    if problems:
+        raise SettingsError(problems)

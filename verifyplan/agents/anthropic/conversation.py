@@ -1,0 +1,127 @@
+"""One call of an agent as a conversation with a model: ask, run the tools it calls, read the answer (SPEC A11, A12)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+from verifyplan.agents.anthropic.answers import AnswerError, parse
+from verifyplan.agents.anthropic.exchange import Block, Post, check_ended, digest, text_of
+from verifyplan.agents.anthropic.rendering import repair
+from verifyplan.agents.anthropic.web import look_up, web_tool
+from verifyplan.agents.base import Request, Turns
+from verifyplan.agents.tools import ToolKit, WebCall
+from verifyplan.errors import AgentError
+from verifyplan.protocol.call import Reply, ToolUse, Usage
+from verifyplan.protocol.event_turn import TurnSent
+
+SPARE_TURNS = 4
+"""Turns beyond the calls that the budgets allow: the answer, its repair, and calls that were refused."""
+
+Added = tuple[tuple[Block, ...], tuple[ToolUse, ...]]
+"""The blocks that a turn adds, and the tool calls behind them."""
+
+
+@dataclass
+class Conversation:
+    """What is said in one call; `run` says it, once."""
+
+    request: Request
+    turns: Turns
+    post: Post
+    head: dict[str, Any]
+    """What every request of the call has: model, limits, system, schema, tools."""
+    opening: list[Block]
+    """The blocks of the first message."""
+    opened: tuple[ToolUse, ...] = ()
+    """What was read before the first message, which shows it."""
+    kit: ToolKit | None = None
+    """The tools that run here; None for an agent that has none."""
+    paid_calls: int = 0
+    """Tool calls that the budgets allow."""
+    usage: Usage = field(default_factory=Usage)
+
+    async def run(self) -> Reply:
+        """The answer, with all that was used for it; AgentError where the model gave none, even when asked again."""
+        messages: list[dict[str, Any]] = [{"role": "user", "content": self.opening}]
+        added: Added = ((), self.opened)
+        used = self.opened
+        most = SPARE_TURNS + self.paid_calls
+        repaired = False
+        for number in range(1, most + 1):
+            message = await self._turn(number, messages, added, last=number == most)
+            if calls := [block for block in message["content"] if block.get("type") == "tool_use"]:
+                if number == most:
+                    break
+                added = await self._tools(calls, number)
+            else:
+                try:
+                    return Reply(value=parse(self.request, text_of(message)), usage=self.usage, tools=used)
+                except AnswerError as error:
+                    if repaired or number == most:
+                        raise
+                    added, repaired = (({"type": "text", "text": repair(str(error))},), ()), True
+            said = message["content"] or [{"type": "text", "text": "(nothing)"}]
+            messages += [{"role": "assistant", "content": said}, {"role": "user", "content": list(added[0])}]
+            used += added[1]
+        raise AgentError(f"the model called tools to the end of its {most} turns and gave no answer")
+
+    async def _turn(self, number: int, messages: list[Any], added: Added, *, last: bool) -> dict[str, Any]:
+        """The message of one turn; AgentError where it did not come to its end."""
+        body = {**self.head, "messages": _marked(messages) if "tools" in self.head else messages}
+        if last and "tools" in body:
+            body["tool_choice"] = {"type": "none"}
+        sent = TurnSent(
+            call_id=self._turn_id(number),
+            model=str(body["model"]),
+            request_sha256=digest(body),
+            added=added[0],
+            tools=added[1],
+        )
+        replied = await self.turns.exchange(sent, lambda: self.post(sent.call_id, body))
+        self.usage += replied.usage
+        check_ended(replied.message, int(body["max_tokens"]))
+        return replied.message
+
+    async def _tools(self, calls: list[Block], number: int) -> Added:
+        """What tool calls gave: as it is on disk, where the run was broken off after them, else by running them."""
+        recorded = self.turns.sent(self._turn_id(number + 1))
+        if recorded is not None:
+            if self.kit is not None:
+                self.kit.count(recorded.tools)
+            return recorded.added, recorded.tools
+        done = [await self._tool(call, f"{self._turn_id(number)}/w{at}") for at, call in enumerate(calls, 1)]
+        return tuple(block for block, _ in done), tuple(use for _, use in done if use is not None)
+
+    async def _tool(self, call: Block, web_turn: str) -> tuple[Block, ToolUse | None]:
+        """One tool call: the block that answers it, and what is recorded of it; an unknown tool is no use of one."""
+        name, arguments = str(call.get("name")), call.get("input")
+        if self.kit is None:
+            return _result(call, "there are no tools here: answer from what you were given", failed=True), None
+        tool = web_tool(name)
+        if tool is None:
+            result = await asyncio.to_thread(self.kit.run, name, arguments)
+            return _result(call, result.text, result.failed), result.use
+        asked = self.kit.check_web(tool, arguments)
+        if not isinstance(asked, WebCall):
+            return _result(call, asked, failed=True), self.kit.uses[-1]
+        found = await look_up(asked, web_turn, str(self.head["model"]), self.turns, self.post)
+        self.usage += found.usage
+        use = self.kit.record_web(asked, found.results, found.refused)
+        return _result(call, found.text or found.refused, failed=bool(found.refused)), use
+
+    def _turn_id(self, number: int) -> str:
+        return f"{self.request.call_id}/t{number}"
+
+
+def _result(call: Block, text: str, failed: bool) -> Block:
+    block: Block = {"type": "tool_result", "tool_use_id": call.get("id"), "content": text or "(nothing)"}
+    return block | {"is_error": True} if failed else block
+
+
+def _marked(messages: list[Any]) -> list[Any]:
+    """The messages with their last block marked, so that the next turn reads all before it from the cache."""
+    *before, last = messages
+    *blocks, block = last["content"]
+    return [*before, {**last, "content": [*blocks, {**block, "cache_control": {"type": "ephemeral"}}]}]

@@ -1,0 +1,83 @@
+"""The connections of a backend: one endpoint an address, in each event loop that drives a run (SPEC G3)."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, find_key, is_loopback
+from verifyplan.errors import Problem, SettingsError
+
+if TYPE_CHECKING:
+    from verifyplan.agents.anthropic.client import Endpoint
+
+Address = str | None
+"""The address of an endpoint; None for the environment's, or Anthropic's own."""
+
+
+class Endpoints:
+    """Opens endpoints as they are needed while a run is driven, and closes them with the last run of an event loop.
+
+    The backend's own key goes to the backend's own address alone; other addresses have keys of their own in `keys`,
+    or lie on this machine. SettingsError where a key is missing.
+    """
+
+    def __init__(
+        self, address: Address, key: str | Key | None, keys: Mapping[str, str], *, timeout: float, max_retries: int
+    ) -> None:
+        self.address, self.timeout, self.max_retries = address, timeout, max_retries
+        self._key = find_key(key, base_url=address)
+        self._keys = {one: find_key(own, base_url=one) for one, own in keys.items()}
+        self._open: dict[asyncio.AbstractEventLoop, dict[Address, Endpoint]] = {}
+        self._holders: dict[asyncio.AbstractEventLoop, int] = {}
+
+    @property
+    def key_origin(self) -> str:
+        """Where the key was found, in words; never the key."""
+        return self._key.origin
+
+    def check(self, address: Address) -> Problem | None:
+        """What keeps an address from being asked: it has no key of its own."""
+        if address in (None, self.address) or address in self._keys or is_loopback(address):
+            return None
+        fix = "give its key in api_keys={address: key}; the key of one endpoint is not sent to another"
+        return Problem("api_keys", f"{address} has no key", fix)
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[None]:
+        """Hold the connections of this event loop; the last holder closes them."""
+        loop = asyncio.get_running_loop()
+        self._holders[loop] = self._holders.get(loop, 0) + 1
+        try:
+            yield
+        finally:
+            self._holders[loop] -= 1
+            if not self._holders[loop]:
+                del self._holders[loop]
+                for endpoint in self._open.pop(loop, {}).values():
+                    await endpoint.close()
+
+    async def send(self, address: Address, turn: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The message that an endpoint answers, within a session or, at the cost of new connections, without one."""
+        async with self.session():
+            return await self.at(address).send(turn, body)
+
+    def at(self, address: Address) -> Endpoint:
+        """The endpoint of an address in this event loop; SettingsError if it may not be asked."""
+        if problem := self.check(address):
+            raise SettingsError(problem)
+        held = self._open.setdefault(asyncio.get_running_loop(), {})
+        if address not in held:
+            client = importlib.import_module("verifyplan.agents.anthropic.client")  # the SDK takes over a second
+            held[address] = client.Endpoint(
+                address, self._key_of(address), timeout=self.timeout, max_retries=self.max_retries
+            )
+        return held[address]
+
+    def _key_of(self, address: Address) -> Key:
+        if address in (None, self.address):
+            return self._key
+        return self._keys[address] if address in self._keys else Key(PLACEHOLDER, "no setting")

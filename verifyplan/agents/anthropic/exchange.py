@@ -1,0 +1,56 @@
+"""One exchange with a model: the text of its message, how it ended, the digest of what was asked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from pydantic_core import to_json
+
+from verifyplan.agents.base import Exchanged
+from verifyplan.errors import AgentError
+
+Block = dict[str, Any]
+Post = Callable[[str, dict[str, Any]], Awaitable[Exchanged]]
+"""Sends the body of a request, for the turn of that id."""
+
+
+def digest(body: Mapping[str, Any]) -> str:
+    """The digest of a request: equal requests were asked the same.
+
+    >>> digest({"model": "m"})[:8]
+    'a0c5edb8'
+    """
+    return hashlib.sha256(to_json(body)).hexdigest()
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """What a message says, its thinking left out.
+
+    >>> text_of({"content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "yes"}]})
+    'yes'
+    """
+    blocks = [block for block in message["content"] if isinstance(block, dict) and block.get("type") == "text"]
+    return "\n".join(str(block.get("text", "")) for block in blocks)
+
+
+def check_ended(message: Mapping[str, Any], max_tokens: int) -> None:
+    """AgentError where a message was cut off, refused, or never came to its end."""
+    match message.get("stop_reason"):
+        case "max_tokens":
+            raise AgentError(f"the answer was cut off at {max_tokens:,} tokens; give the model a larger max_tokens")
+        case "model_context_window_exceeded":
+            raise AgentError("the answer was cut off: the model's context is full")
+        case "refusal":
+            raise AgentError(f"the model refused to answer{_why(message.get('stop_details'))}")
+        case "pause_turn":
+            raise AgentError("the model paused its turn and gave no answer")
+        case None:
+            raise AgentError("the reply broke off before its end")
+
+
+def _why(details: Any) -> str:
+    told = details if isinstance(details, dict) else {}
+    words = [str(told[name]) for name in ("category", "explanation") if told.get(name)]
+    return f" ({': '.join(words)})" if words else ""

@@ -1,0 +1,179 @@
+"""The key of an endpoint: where it is found, and how it is kept from being written anywhere (SPEC G3)."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from ipaddress import IPv6Address, ip_address
+from typing import NoReturn, Self
+from urllib.parse import unquote, urlsplit
+
+from verifyplan.errors import Problem, SettingsError
+from verifyplan.redaction import redact, remember
+
+VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+BASE_URL = "ANTHROPIC_BASE_URL"
+HOME = "https://api.anthropic.com"
+OFFLINE = "VERIFYPLAN_OFFLINE"
+"""Where this variable is set, no endpoint is asked that is not on this machine."""
+KEYRING = ("verifyplan", "anthropic")
+"""Service and user name of the key in the keyring."""
+PLACEHOLDER = "no-key-needed"
+"""What a server on this machine is sent where no key was given: the SDK asks for some key."""
+
+_UNFIT = re.compile(r"[^!-~]")
+_WAYS = (
+    "give one as api_key=, set the environment variable ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or keep it in the "
+    "keyring of this machine: pip install 'verifyplan[keyring]', then keyring set verifyplan anthropic"
+)
+
+
+class Key:
+    """A key that is shown nowhere; only `reveal()` gives it, to the one who sends it.
+
+    It is not in its repr, its attributes or its copies, it is not pickled, and texts that hold it are redacted.
+    """
+
+    __slots__ = ("__weakref__", "origin", "reveal")
+
+    origin: str
+    """Where it was found, in words."""
+    reveal: Callable[[], str]
+    """Gives the key itself."""
+
+    def __init__(self, secret: str, origin: str) -> None:
+        if secret != PLACEHOLDER:
+            remember(secret)
+        object.__setattr__(self, "origin", origin)
+        object.__setattr__(self, "reveal", lambda: secret)
+
+    def __repr__(self) -> str:
+        """The origin of the key, and that it is hidden."""
+        return f"Key(from {self.origin}, hidden)"
+
+    def __setattr__(self, name: str, _: object) -> NoReturn:
+        raise AttributeError(f"a Key never changes; {name} cannot be set")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a Key never changes; {name} cannot be deleted")
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _: object) -> Self:
+        return self
+
+    def __reduce_ex__(self, _: object) -> NoReturn:
+        raise TypeError("a Key is not pickled: look it up again where it is needed, by find_key()")
+
+
+def find_key(given: str | Key | None = None, *, base_url: str | None = None) -> Key:
+    """The key for an endpoint: the one given, else one of the environment, of the keyring, or none for this machine.
+
+    Looked for in this order: `given`; ANTHROPIC_API_KEY; ANTHROPIC_AUTH_TOKEN; the keyring under verifyplan /
+    anthropic, if the package keyring is installed; a placeholder, if `base_url` (or ANTHROPIC_BASE_URL) is on this
+    machine. Blank variables count as not set. Every key that is found is redacted from all texts from then on.
+    SettingsError if there is none, if it holds spaces, line breaks or characters outside ASCII, and if the address
+    itself holds a user or a password; the key is in no message. Source: SPEC G3.
+
+    >>> find_key("the-key-of-this-example")
+    Key(from api_key, hidden)
+    """
+    address = address_of(base_url)
+    check_address(address)
+    if isinstance(given, Key):
+        return given
+    if given is not None:
+        return _key(given, "api_key")
+    for variable in VARIABLES:
+        if os.environ.get(variable, "").strip():
+            return _key(os.environ[variable], variable)
+    secret, failure = _from_keyring()
+    if secret:
+        return _key(secret, "the keyring")
+    if is_loopback(address):
+        return Key(PLACEHOLDER, "no setting: a placeholder for this machine")
+    raise SettingsError(Problem("api_key", f"no key was found{failure}", _WAYS))
+
+
+def address_of(base_url: str | None = None) -> str:
+    """The address that is asked: the one given, else that of ANTHROPIC_BASE_URL, else Anthropic's own."""
+    return base_url or os.environ.get(BASE_URL) or HOME
+
+
+def is_forbidden(address: str) -> bool:
+    """Whether VERIFYPLAN_OFFLINE forbids to ask that address: it is set, and the address is not of this machine."""
+    return bool(os.environ.get(OFFLINE)) and not is_loopback(address)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether a URL leads to this machine only; names are not looked up, so only localhost and its numbers do.
+
+    >>> is_loopback("http://127.0.0.1:8000"), is_loopback("http://[::1]/v1"), is_loopback("http://127.0.0.1.example.com")
+    (True, True, False)
+    """
+    try:
+        host = urlsplit(address).hostname or ""
+        number = ip_address(host)
+    except ValueError:
+        return _host(address) == "localhost"
+    mapped = number.ipv4_mapped if isinstance(number, IPv6Address) else None
+    return (mapped or number).is_loopback
+
+
+def check_address(address: str) -> None:
+    """SettingsError if the address of an endpoint is no http URL, or holds a user or a password.
+
+    What the address holds as a password is redacted from then on, and the message does not show the address.
+    """
+    fix = "write it as https://host or http://localhost:8000"
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        raise SettingsError(Problem("base_url", "is no address", fix)) from None
+    if parts.username is not None or parts.password is not None:
+        for secret in filter(None, (parts.password, unquote(parts.password or ""))):
+            remember(secret)
+        raise SettingsError(Problem("base_url", "holds a user or a password, which would end up in logs", _WAYS))
+    if not usable or _UNFIT.search(address):
+        raise SettingsError(Problem("base_url", f"{redact(address)!r} is no http address", fix))
+
+
+def _host(address: str) -> str:
+    try:
+        return (urlsplit(address).hostname or "").removesuffix(".")
+    except ValueError:
+        return ""
+
+
+def _key(secret: str, origin: str) -> Key:
+    """The key if it can stand in a header; SettingsError, without the key, if not."""
+    remember(secret)
+    problems = tuple(_unfit(secret, origin))
+    if problems:
+        raise SettingsError(problems)
+    return Key(secret, origin)
+
+
+def _unfit(secret: str, origin: str) -> Iterator[Problem]:
+    if not secret:
+        yield Problem(origin, "is blank", _WAYS)
+    elif secret != secret.strip():
+        yield Problem(origin, "holds a key with spaces or line breaks around it", "give the key alone")
+    elif unfit := _UNFIT.search(secret):
+        kind = "a space or line break" if unfit[0].isspace() else "a character that no key has"
+        yield Problem(origin, f"holds {kind} at place {unfit.start() + 1} of the key", "copy the key again, whole")
+
+
+def _from_keyring() -> tuple[str | None, str]:
+    """The key of the keyring, and why there is none if it could not be asked; both blank if it has none."""
+    try:
+        if find_spec("keyring") is None:
+            return None, ""
+        return importlib.import_module("keyring").get_password(*KEYRING), ""
+    except Exception as error:  # backends are plugins and raise what they like; a run must not end by one
+        return None, f" (the keyring could not be asked: {type(error).__name__})"

@@ -1,0 +1,204 @@
+"""What a model costs, and what a call has cost: prices from a table in data, or from one that the user gives."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Context, Decimal, localcontext
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from verifyplan.errors import InputError, Problem, SettingsError
+from verifyplan.files import decode
+from verifyplan.protocol.base import Model
+from verifyplan.protocol.call import Usage
+from verifyplan.words import did_you_mean
+
+ENVIRONMENT = "VERIFYPLAN_PRICES"
+MILLION = 6  # digits
+DEAREST = 1_000_000  # dollars; beyond it, a price is a slip
+LARGEST = 1_000_000  # bytes of a table
+_DATE = re.compile(r"[-@]20\d{6}$")
+_EXACT = Context(prec=100)  # sums of prices and tokens have fewer digits, so that nothing is rounded
+
+
+def _number(value: object) -> Decimal:
+    """A price as it is written: 0.1 is one tenth, not the float next to it."""
+    number = Decimal(repr(value)) if isinstance(value, float) else value
+    if isinstance(number, int) and not isinstance(number, bool):
+        number = Decimal(number)
+    if not isinstance(number, Decimal):
+        raise ValueError(f"{value!r} is no number")
+    if not number.is_finite() or not 0 <= number <= DEAREST:
+        raise ValueError(f"{value} is no number from 0 to {DEAREST:,}")
+    return number
+
+
+Dollars = Annotated[Decimal, BeforeValidator(_number)]
+
+
+class Rates(Model):
+    """US dollars per million tokens, by what the tokens are."""
+
+    input: Dollars = Field(description="Tokens in that are neither read from nor put in a cache.")
+    output: Dollars
+    cache_write: Dollars = Field(description="Tokens in that are put in a cache, for 5 minutes.")
+    cache_read: Dollars = Field(description="Tokens in that were in a cache.")
+
+
+class LongRates(Rates):
+    """The rates of a request, output included, whose prompt has more tokens than `above`."""
+
+    above: int = Field(ge=0, description="Tokens in, cached ones included.")
+
+
+class Price(Rates):
+    """What a model costs, from where that is known, and of which day."""
+
+    web_search: Dollars = Field(description="US dollars per 1,000 searches.")
+    batch_discount: Annotated[Dollars, Field(le=1)] = Field(
+        default=Decimal(0), description="What Message Batches take off the price of tokens, as a share."
+    )
+    long: LongRates | None = Field(default=None, description="Where long prompts cost more.")
+    source: str = Field(default="", description="The page that names the price.")
+    date: str = Field(default="", description="The day of which that page is, as far as known.")
+    note: str = ""
+
+
+Given = Mapping[str, Price | Mapping[str, Any]] | str | Path
+"""Prices by model, or the TOML file that holds them."""
+
+
+def price_of(model: str, given: Given | None = None) -> Price | None:
+    """The price of a model; None if no table has it.
+
+    Tables are asked in this order: `given`, the file named by the environment variable VERIFYPLAN_PRICES, the one of
+    this package. In each, a dated id such as claude-haiku-4-5-20251001 is found under its own name, else under the
+    one without its date; never under another model's. SettingsError names all that is wrong with a table of the user,
+    even if another table has the model. Reads files anew at each call.
+
+    >>> price_of("claude-haiku-4-5-20251001").output
+    Decimal('5')
+    >>> free = dict.fromkeys(("input", "output", "cache_write", "cache_read", "web_search"), 0)
+    >>> price_of("my-model", {"my-model": free}).input, price_of("my-model")
+    (Decimal('0'), None)
+    """
+    named = os.environ.get(ENVIRONMENT)
+    tables = [] if given is None else [_table(given)]
+    tables += [_table(Path(named))] if named else []
+    for table in (*tables, bundled()):
+        for name in (model, _DATE.sub("", model)):
+            if name in table:
+                return table[name]
+    return None
+
+
+def cost(usage: Usage, price: Price, *, batch: bool = False) -> Decimal:
+    """US dollars of one exchange, to the last digit: nothing is rounded.
+
+    Give the usage of one request, not a sum of several: whether the rates of long prompts apply is decided by the
+    prompt of each request. In a batch, tokens cost less and searches do not.
+
+    >>> cost(Usage(input_tokens=1000, output_tokens=10), price_of("claude-haiku-4-5"))
+    Decimal('0.00105')
+    """
+    rates: Rates = price.long if price.long and usage.total_input > price.long.above else price
+    with localcontext(_EXACT):
+        tokens = (
+            usage.input_tokens * rates.input
+            + usage.cache_write_tokens * rates.cache_write
+            + usage.cache_read_tokens * rates.cache_read
+            + usage.output_tokens * rates.output
+        )
+        share = 1 - price.batch_discount if batch else Decimal(1)
+        total = (tokens * share).scaleb(-MILLION) + (usage.web_searches * price.web_search).scaleb(-3)
+        return total.quantize(Decimal(1)) if total == total.to_integral_value() else total.normalize()
+
+
+def unknown_price(model: str) -> SettingsError:
+    """The error to raise where a cost is limited and the model has no price; it holds the lines that add one."""
+    lines = "\n".join((f"[{json.dumps(model)}]", *(f"{name} = ..." for name in _REQUIRED)))
+    known = did_you_mean(model, bundled())
+    fix = (
+        f"write its price into a TOML file, and name that file by prices= or in the environment variable {ENVIRONMENT} "
+        f"(US dollars per million tokens, web_search per 1,000 searches; 0 where nothing is paid):\n\n{lines}\n\n"
+        "or leave out the limit of cost"
+    )
+    return SettingsError(Problem(f"price of {model!r}", f"no table has it{known}", fix))
+
+
+@cache
+def bundled() -> Mapping[str, Price]:
+    """The prices that this package knows, by model; each with its source and date."""
+    text = files(__package__).joinpath("prices.toml").read_text("utf-8")
+    return _prices(tomllib.loads(text, parse_float=Decimal), "prices.toml")
+
+
+_REQUIRED = tuple(name for name, field in Price.model_fields.items() if field.is_required())
+
+
+def _table(given: Given) -> Mapping[str, Price]:
+    if isinstance(given, Mapping):
+        return _prices(given, "prices")
+    path = Path(given)
+    return _prices(_toml(path), str(path))
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    """The tables of a file; SettingsError if it cannot be read or is no TOML."""
+    fix = "name a TOML file with a table for each model"
+    try:
+        if not path.is_file() or path.stat().st_size > LARGEST:
+            raise SettingsError(Problem(str(path), f"is no file of at most {LARGEST:,} bytes", fix))
+        return tomllib.loads(decode(path.read_bytes(), str(path)), parse_float=Decimal)
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise SettingsError(error.problems) from None
+        raise SettingsError(Problem(str(path), f"cannot be read ({error})", fix)) from None
+
+
+def _prices(tables: Mapping[str, Any], place: str) -> Mapping[str, Price]:
+    """The prices of all models; SettingsError with all that is wrong in all of them."""
+    problems: list[Problem] = []
+    prices: dict[str, Price] = {}
+    for model, table in tables.items():
+        try:
+            prices[model] = table if isinstance(table, Price) else Price.model_validate(table)
+        except ValidationError as error:
+            problems += _problems(error, f"{place}: {model}")
+    if problems:
+        raise SettingsError(problems)
+    return prices
+
+
+def _problems(error: ValidationError, place: str) -> Iterator[Problem]:
+    for one in error.errors(include_url=False, include_context=False):
+        yield _problem(one["type"], one["msg"], _path(place, one["loc"]), one["loc"])
+
+
+def _path(place: str, names: Iterable[object]) -> str:
+    return ": ".join((place, *(str(name) for name in names)))
+
+
+def _problem(kind: str, message: str, place: str, names: tuple[int | str, ...]) -> Problem:
+    fix = "write US dollars per million tokens, such as 2.5"
+    match kind:
+        case "missing":
+            return Problem(place, "is missing", fix)
+        case "extra_forbidden":
+            known = ", ".join(Price.model_fields)
+            return Problem(place, f"is unknown{did_you_mean(names[-1], Price.model_fields)}", f"write one of {known}")
+        case "model_type" | "dict_type" | "model_attributes_type":
+            return Problem(place, "is no table of prices", f"write {', '.join(f'{name} = ...' for name in _REQUIRED)}")
+        case "string_type":
+            return Problem(place, "is no text", "write it in quotes")
+        case "value_error":
+            return Problem(place, message.removeprefix("Value error, "), fix)
+    return Problem(place, message[0].lower() + message[1:], "write a value that fits")

@@ -1,0 +1,48 @@
+"""The tools of one role in one call, over the repository as it is when the run begins (SPEC A12, G4)."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from verifyplan.agents.repository.repository import Repository
+from verifyplan.agents.toolbox import budget
+from verifyplan.agents.tools import Memory, ToolKit, WebRules
+from verifyplan.protocol.plan_call import RoleRequest
+from verifyplan.rules.budgets import MODES, Budget
+
+
+class Toolkits:
+    """Makes tool kits; keeps the last repository, opened anew for the first call of each run.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(self, root: Path, memory: Path | None, *, web: bool) -> None:
+        self.root, self.web = root, web
+        self.memory = Memory.open(memory) if memory is not None else None
+        self._lock = threading.Lock()
+        self._kept: tuple[str, Repository] | None = None
+
+    def kit(self, request: RoleRequest) -> ToolKit:
+        """The tools of a request, with its budgets; those of mode 1's Read and Grep for agents that do no research."""
+        rules = self._web_rules(request)
+        documents = {request.plan_name: request.plan_text}
+        return ToolKit(self._repository(request), documents, self._budget(request), self.memory, rules)
+
+    def _web_rules(self, request: RoleRequest) -> WebRules | None:
+        """What a web call is judged by; nothing for agents that do no research, to whom the web is refused."""
+        mode = MODES.get(request.role)
+        unknowns = {unknown.id: unknown.type for unknown in request.unknowns}
+        return WebRules(mode, unknowns, enabled=self.web) if mode is not None else None
+
+    def _budget(self, request: RoleRequest) -> Budget:
+        made = budget(request.tools, request.tool_pool)
+        return made if self.memory is None else Budget(limits=dict(request.tools), memory=True)
+
+    def _repository(self, request: RoleRequest) -> Repository:
+        with self._lock:
+            fresh = request.role == "challenger" and request.iteration == 1
+            if self._kept is None or fresh or self._kept[0] != request.plan_text:
+                self._kept = (request.plan_text, Repository.open(self.root, request.plan_text))
+            return self._kept[1]

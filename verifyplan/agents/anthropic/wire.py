@@ -1,0 +1,181 @@
+"""Answers as a model writes them: the protocol's own models, with lists where the API's schemas take no mappings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictInt, StrictStr, create_model
+
+from verifyplan.agents.base import Request
+from verifyplan.protocol.base import Model
+from verifyplan.protocol.call import Tool, WorkerRequest, WorkerVote
+from verifyplan.protocol.directive import Directive
+from verifyplan.protocol.plan_call import (
+    ChallengerAnswer,
+    ChallengesAnswer,
+    ProbeAnswer,
+    RaisedChallenge,
+    RaisedContext,
+    RaisedRisk,
+    ResolverAnswer,
+    Role,
+    StatusChange,
+    SurfaceAnswer,
+    SynthesizerAnswer,
+    UnknownAnswer,
+)
+from verifyplan.protocol.score import DIMENSIONS, DimensionScore
+from verifyplan.protocol.vote import Mode
+
+LABELS: dict[Mode, tuple[str, ...]] = {
+    "adversarial": ("SURVIVES", "SURVIVES-WITH-CAVEAT", "REFUTED"),
+    "collaborative": ("AGREE", "SUPPLEMENT", "DISAGREE"),
+}
+"""The verdicts that a worker is offered; all of the protocol's are read (SPEC B4)."""
+
+
+def _listed(key: str, *names: str) -> BeforeValidator:
+    """Reads a mapping as the list that was asked for: models that are not held to a schema often write one."""
+
+    def entries(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return [
+            (dict.fromkeys(names, held) if names or not isinstance(held, dict) else held) | {key: name}
+            for name, held in value.items()
+        ]
+
+    return BeforeValidator(entries)
+
+
+def _labelled(mode: Mode) -> Callable[[dict[str, Any]], None]:
+    """Offers the labels of a mode, and a basis in adversarial runs alone; reasons come before the verdict."""
+
+    def offer(schema: dict[str, Any]) -> None:
+        given = schema["properties"]
+        keys = ["finding_id", "explanation", "verdict", *(["disagree_basis"] if mode == "adversarial" else [])]
+        schema["properties"] = {key: given[key] for key in keys}
+        schema["properties"]["verdict"] = {"enum": list(LABELS[mode])}
+
+    return offer
+
+
+class AdversarialVote(WorkerVote):
+    """A worker's vote in an adversarial run, with the finding that it is on."""
+
+    model_config = ConfigDict(json_schema_extra=_labelled("adversarial"))
+    finding_id: StrictStr
+
+
+class CollaborativeVote(WorkerVote):
+    """A worker's vote in a collaborative run, with the finding that it is on; a basis is read and counts nothing."""
+
+    model_config = ConfigDict(json_schema_extra=_labelled("collaborative"))
+    finding_id: StrictStr
+
+
+class AdversarialVotes(Model):
+    """A worker's answer in an adversarial run."""
+
+    votes: Annotated[tuple[AdversarialVote, ...], _listed("finding_id")]
+
+
+class CollaborativeVotes(Model):
+    """A worker's answer in a collaborative run."""
+
+    votes: Annotated[tuple[CollaborativeVote, ...], _listed("finding_id")]
+
+
+class Grant(Model):
+    """Further calls of one tool."""
+
+    tool: Tool
+    calls: StrictInt
+
+
+class ListedDirective(Directive):
+    """A directive whose grants are a list."""
+
+    tools: Annotated[tuple[Grant, ...], _listed("tool", "calls")] = ()  # type: ignore[assignment]  # a list here
+
+
+class Synthesis(SynthesizerAnswer):
+    """The synthesizer's answer; as in all of these, the first field must be there: `{}` is no answer."""
+
+    changes: tuple[StatusChange, ...]
+    directives: tuple[ListedDirective, ...] = ()
+
+
+class Challenges(ChallengesAnswer):
+    """The answer of a domain expert or a devil's advocate."""
+
+    challenges: tuple[RaisedChallenge, ...]
+
+
+class ChallengesAndUnknowns(ChallengerAnswer):
+    """The challenger's answer."""
+
+    challenges: tuple[RaisedChallenge, ...]
+
+
+class Findings(ResolverAnswer):
+    """The resolver's answer."""
+
+    answers: tuple[UnknownAnswer, ...]
+
+
+class Contexts(SurfaceAnswer):
+    """The researcher's answer in mode 2."""
+
+    contexts: tuple[RaisedContext, ...]
+
+
+class Risks(ProbeAnswer):
+    """The researcher's answer in mode 3."""
+
+    risks: tuple[RaisedRisk, ...]
+
+
+_SIX: dict[str, Any] = dict.fromkeys(DIMENSIONS, (DimensionScore, ...))
+SixScores: type[Model] = create_model("SixScores", __base__=Model, **_SIX)
+"""A score for each of the six dimensions, whole and with evidence, so that a bad one is repaired, not refused."""
+
+
+class Scores(Model):
+    """The answer of whoever scores or audits."""
+
+    scores: SixScores
+
+
+_OF_ROLE: dict[Role, type[BaseModel]] = {
+    "challenger": ChallengesAndUnknowns,
+    "resolver": Findings,
+    "surface": Contexts,
+    "probe": Risks,
+    "domain-expert": Challenges,
+    "devils-advocate": Challenges,
+    "synthesizer": Synthesis,
+    "score": Scores,
+    "audit": Scores,
+}
+
+
+def wire_schema(request: Request) -> type[BaseModel]:
+    """The model of the answer as it is asked of a model: the same for all requests of a role, or of a mode of workers.
+
+    Where its shape is not the protocol's (votes, scores, grants), `protocol_value` turns it back.
+    """
+    if isinstance(request, WorkerRequest):
+        return AdversarialVotes if request.mode == "adversarial" else CollaborativeVotes
+    return _OF_ROLE[request.role]
+
+
+def protocol_value(answer: BaseModel) -> dict[str, Any]:
+    """An answer as the JSON values that the loop expects: votes by finding, grants by tool, the rest as it is."""
+    value = answer.model_dump(mode="json")
+    if isinstance(answer, AdversarialVotes | CollaborativeVotes):
+        value["votes"] = {vote.pop("finding_id"): vote for vote in value["votes"]}
+    for directive in value.get("directives", ()):
+        directive["tools"] = {grant["tool"]: grant["calls"] for grant in directive["tools"]}
+    return value
