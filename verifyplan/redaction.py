@@ -148,7 +148,7 @@ def _random(text: str, mixed: int, plain: int) -> bool:
 
 
 def _mixed(part: str) -> bool:
-    """Whether letters and digits, or small letters and capitals, stand as in no name: AbCdefG does, aCamelCaseName not."""
+    """Whether letters and digits, or small letters and capitals, are mixed as in no name: AbCdE, not aCamelCaseName."""
     return not part.isalpha() or len(_CASES.findall(part)) * 3 >= len(part)
 
 

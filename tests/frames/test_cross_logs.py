@@ -16,7 +16,7 @@ from verifyplan.frames.rows import assemble
 from verifyplan.frames.runset import TABLE_NAMES
 from verifyplan.frames.tables import Source, to_tables
 
-LOG_ALONE = ["source", "backend", "started_at", "ended_at", "log"]
+LOG_ALONE = ["source", "backend", "repetition", "started_at", "ended_at", "log"]
 """The columns of `runs` that an artifact does not tell."""
 VOTES = [
     {"verdict": "agree"},

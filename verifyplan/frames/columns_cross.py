@@ -48,6 +48,7 @@ _PLAN_RUN: Columns = (
 )
 _LOGGED: Columns = (
     Column("backend", "text", "who spoke; artifacts do not tell"),
+    Column("repetition", "whole", "which run of the same inputs and settings it is, from 1; artifacts do not tell"),
     Column("started_at", "time", "when the run began; artifacts do not tell"),
     Column("ended_at", "time", "when the last event was recorded; artifacts do not tell"),
     Column("finished", "yesno", "whether the run came to its end; missing in an import"),

@@ -3,55 +3,59 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import get_args
 
 from verifyplan.frames.log_index import Row, Story, instant
+from verifyplan.frames.log_turns import Turn, ends, turns_by_call, usage_row, used
 from verifyplan.frames.rows import Rows
+from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event_plan import AgentFailed
 from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested
 from verifyplan.protocol.plan_call import Role
+
+Ended = CallReplied | CallFailed | None
+"""How a call ended; None where the log ends before."""
 
 _ROLES = frozenset(get_args(Role))
 _ITERATION = re.compile(r"i(\d{1,9})/")
 
 
 def call_rows(story: Story) -> Rows:
-    """One row a call, in the order of requests, and one a tool use, in the order of the call's reply."""
+    """One row a call, in the order of requests, and one a tool use, in the order in which the calls ended."""
     asked = {event.call_id: event for event in story.of(CallRequested)}
-    replied = {event.call_id: event for event in story.of(CallReplied)}
-    failed = {event.call_id: event for event in story.of(CallFailed)}
-    times = _times(story)
+    ended = ends(story)
+    turns, times = turns_by_call(story), _times(story)
     faults = {event.call_id: event.reason for event in story.of(AgentFailed)}
     calls = [
         {
             **_of_id(story.run_id, call_id),
             **_asked(asked.get(call_id)),
-            **_ended(replied.get(call_id), failed.get(call_id), faults.get(call_id)),
+            **_ended(ended.get(call_id), turns.get(call_id, ()), faults.get(call_id)),
             "requested_at": times.get((call_id, False)),
             "replied_at": times.get((call_id, True)),
         }
-        for call_id in dict.fromkeys([*asked, *replied, *failed])
+        for call_id in dict.fromkeys([*asked, *ended])
     ]
     tools = [
         {"run_id": story.run_id, "call_id": call_id, "step": step, **use.model_dump()}
-        for call_id, reply in replied.items()
-        for step, use in enumerate(reply.tools, start=1)
+        for call_id in dict.fromkeys([*ended, *asked])
+        for step, use in enumerate(_tools(ended.get(call_id), turns.get(call_id, ())), start=1)
     ]
     return {"calls": calls, "tools": tools}
 
 
 def _times(story: Story) -> dict[tuple[str, bool], str | None]:
     """When each call was asked (False) and ended (True)."""
-    ends = CallReplied | CallFailed
     return {
-        (record.event.call_id, isinstance(record.event, ends)): instant(record.at)
+        (record.event.call_id, not isinstance(record.event, CallRequested)): instant(record.at)
         for record in story.records
-        if isinstance(record.event, CallRequested | ends)
+        if isinstance(record.event, CallRequested | CallReplied | CallFailed)
     }
 
 
 def _of_id(run_id: str, call_id: str) -> Row:
-    """What the id says of where a call stands: `i2/challenger`, `i2/panel/r1/ann`, `r1/ann`, `i2/challenger/t3`."""
+    """What the id says of where a call stands: `i2/challenger`, `i2/panel/r1/ann`, `r1/ann`, `r1/ann/p2`."""
     told = _ITERATION.match(call_id)
     role = call_id[told.end() :].split("/")[0] if told else "worker"
     return {
@@ -70,18 +74,32 @@ def _asked(event: CallRequested | None) -> Row:
     }
 
 
-def _ended(reply: CallReplied | None, failure: CallFailed | None, fault: str | None) -> Row:
-    if failure is not None:
-        status: str = failure.status
+def _ended(end: Ended, turns: Sequence[Turn], fault: str | None) -> Row:
+    if isinstance(end, CallFailed):
+        status: str = end.status
     else:
-        status = "in-flight" if reply is None else "completed"
-    end = reply or failure
+        status = "in-flight" if end is None else "completed"
+    tools, usage = _tools(end, turns), _usage(end, turns)
     return {
         "status": status,
         "duration_ms": end.duration_ms if end else None,
-        "input_tokens": reply.usage.input_tokens if reply else None,
-        "output_tokens": reply.usage.output_tokens if reply else None,
-        "source": reply.source if reply else None,
-        "reason": failure.reason if failure else fault,
-        "n_tools": len(reply.tools) if reply else None,
+        **usage_row(usage),
+        "model": ", ".join(dict.fromkeys(turn.sent.model for turn in turns if turn.sent)) or None,
+        "n_turns": len(turns),
+        "source": end.source if isinstance(end, CallReplied) else None,
+        "reason": end.reason if isinstance(end, CallFailed) else fault,
+        "n_tools": len(tools) if tools or usage else None,
     }
+
+
+def _usage(end: Ended, turns: Sequence[Turn]) -> Usage | None:
+    """What a call used; None where nobody counted: agents without turns tell it with their reply alone."""
+    if isinstance(end, CallReplied):
+        return end.usage
+    if end is None:
+        return used(turns) if turns else None
+    return end.usage if turns or end.usage.total or end.status == "budget" else None
+
+
+def _tools(end: Ended, turns: Sequence[Turn]) -> tuple[ToolUse, ...]:
+    return end.tools if end else tuple(use for turn in turns if turn.sent for use in turn.sent.tools)

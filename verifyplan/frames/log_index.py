@@ -47,6 +47,7 @@ class Story:
             "synthetic": self.started.synthetic,
             "source": self.source,
             "backend": _named(self.started.backend),
+            "repetition": self.started.repetition,
             "started_at": instant(self.records[0].at),
             "ended_at": instant(self.records[-1].at),
             "finished": bool(self.of(RunEnded)),

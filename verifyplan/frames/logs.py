@@ -8,6 +8,7 @@ from verifyplan.frames.log_calls import call_rows
 from verifyplan.frames.log_cross import cross_rows
 from verifyplan.frames.log_index import Story
 from verifyplan.frames.log_plan import plan_rows
+from verifyplan.frames.log_turns import turn_rows
 from verifyplan.frames.rows import Rows, assemble
 from verifyplan.frames.runset import RunSet
 from verifyplan.runlog.chain import Record
@@ -27,4 +28,4 @@ def log_rows(records: Sequence[Record], run_id: str, source: str = "") -> Rows:
     """The rows that one log gives, by table."""
     story = Story(records, run_id, source)
     by_kind = plan_rows if story.started.inputs.kind == "plan" else cross_rows
-    return {**by_kind(story), **call_rows(story)}
+    return {**by_kind(story), **call_rows(story), **turn_rows(story)}

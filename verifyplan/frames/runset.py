@@ -35,8 +35,8 @@ def no_errors() -> pd.DataFrame:
 class RunSet:
     """Any number of runs as tables, and `.errors` of a lenient load; `documentation(name)` explains a table.
 
-    `.runs .findings .votes .rounds .dispatches` are filled by runs of every kind, `.calls .tools` by those that
-    were read from their logs, `.iterations .challenges .challenge_history .unknowns .contexts .risks .scores
+    `.runs .findings .votes .rounds .dispatches` are filled by runs of every kind, `.calls .turns .tools` by those
+    that were read from their logs, `.iterations .challenges .challenge_history .unknowns .contexts .risks .scores
     .sections` by plan runs. The tables are yours to look at; functions that take a RunSet never change them.
     """
 
@@ -54,6 +54,7 @@ class RunSet:
     scores: pd.DataFrame = field(default_factory=partial(empty, "scores"))
     sections: pd.DataFrame = field(default_factory=partial(empty, "sections"))
     calls: pd.DataFrame = field(default_factory=partial(empty, "calls"))
+    turns: pd.DataFrame = field(default_factory=partial(empty, "turns"))
     tools: pd.DataFrame = field(default_factory=partial(empty, "tools"))
     messages: pd.DataFrame = field(default_factory=partial(empty, "messages"))
     errors: pd.DataFrame = field(default_factory=no_errors)

@@ -118,25 +118,27 @@ def crossverify(
     brought = read_findings(findings, roster)
     check_ids_apart(brought, items)
     marked = getattr(findings, "attrs", {}).get("synthetic", False) if synthetic is None else synthetic
-    started = RunStarted(
-        task_key=task_key or task_type or UNNAMED,
-        inputs=CrossInputs(
-            task_type=task_type or "",
-            settings=config(block, len(roster), bool(marked)),
-            analysers=tuple(roster),
-            findings=tuple(brought),
-            matcher=type(matcher).__name__ if matcher is not None else "",
-            plan_items=tuple(items),
-            plan_settings=dict(block["planBodyVerification"]) if items else None,
-            timeout=timeout,
-            items_per_call=items_per_call,
-            limits=limits,
-            root=str(Path(root).absolute()),
-        ),
-        versions=versions(),
-        backend=speaker.describe(),
-        synthetic=bool(marked),
-        repetition=repetition,
+    started: RunStarted = redacted(
+        RunStarted(
+            task_key=task_key or task_type or UNNAMED,
+            inputs=CrossInputs(
+                task_type=task_type or "",
+                settings=config(block, len(roster), bool(marked)),
+                analysers=tuple(roster),
+                findings=tuple(brought),
+                matcher=type(matcher).__name__ if matcher is not None else "",
+                plan_items=tuple(items),
+                plan_settings=dict(block["planBodyVerification"]) if items else None,
+                timeout=timeout,
+                items_per_call=items_per_call,
+                limits=limits,
+                root=str(Path(root).absolute()),
+            ),
+            versions=versions(),
+            backend=speaker.describe(),
+            synthetic=bool(marked),
+            repetition=repetition,
+        )
     )
     if out is None:
         return CrossRun(drive_cross(started, speaker, matcher, Recorder(sink=sink), progress))
@@ -159,7 +161,6 @@ def drive_cross(
 
     CensoredError where there is no backend and a reply is missing.
     """
-    started = redacted(started)
     inputs = started.cross
     recorder.emit(started)
     groups = grouped(inputs.findings, inputs.plan_items, inputs.analysers, matcher)

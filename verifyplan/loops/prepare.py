@@ -206,9 +206,10 @@ def versions() -> dict[str, str]:
 
 @contextmanager
 def going_on(log: Path) -> Iterator[None]:
-    """Tell whoever interrupts a run, or whatever ends it, how it goes on."""
+    """Tell whoever interrupts a run, or whatever ends it, how it goes on; nothing of a run that has not begun."""
     try:
         yield
     except BaseException as error:
-        error.add_note(f"The run goes on by: verifyplan resume {log}")
+        if log.exists() and log.stat().st_size:
+            error.add_note(f"The run goes on by: verifyplan resume {log}")
         raise

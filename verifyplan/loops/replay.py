@@ -14,7 +14,8 @@ from verifyplan.loops.cross import DEFAULT_MATCHER, drive_cross
 from verifyplan.loops.plan.verify import drive_plan, settings_of
 from verifyplan.loops.resume import matcher_of, read_run, run_of
 from verifyplan.loops.run import Run
-from verifyplan.protocol.event_run import PlanInputs, RunStarted
+from verifyplan.protocol.event_run import CallReplied, PlanInputs, RunStarted
+from verifyplan.protocol.event_turn import TurnReplied
 from verifyplan.protocol.settings import Policy
 from verifyplan.protocol.vote import Mode
 from verifyplan.reports.log import told
@@ -96,9 +97,17 @@ def replay_run(
             drive_cross(started, None, matcher_of(started.inputs, matcher), recorder, progress=False)
     except CensoredError as error:
         censored = error.call_id
-    again = run_of(recorder.records, None, read.run_id)
+    again = run_of([_replayed(record) for record in recorder.records], None, read.run_id)
     past, differences = recorder.past, _differences(read.records, recorder.records)
     return Replayed(again, censored, tuple(past.asked_otherwise), differences, past.unscored)
+
+
+def _replayed(record: Record) -> Record:
+    """A reply as a replay has it: read from a log, not made now; so the tables tell it."""
+    event = record.event
+    if not isinstance(event, CallReplied | TurnReplied):
+        return record
+    return record._replace(event=event.model_copy(update={"source": "replay"}))
 
 
 def _changed(started: RunStarted, changes: dict[str, Any]) -> RunStarted:

@@ -9,23 +9,26 @@ from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import DispatchClosed, FindingClassified, VoteCast, VoteRefused
 from verifyplan.protocol.event_plan import IterationClosed, IterationStarted
 from verifyplan.protocol.event_run import RunEnded, RunResumed, RunStarted
+from verifyplan.protocol.event_turn import TurnReplied, TurnSent
 from verifyplan.reports.log_cross import CrossEvent, told_of_votes
 from verifyplan.reports.log_plan import told_of_plan
 from verifyplan.reports.log_run import RunEvent, told_of_run
+from verifyplan.reports.log_turns import TurnEvent, told_of_turn
 from verifyplan.reports.visible import one_line
 from verifyplan.runlog.chain import Record
 
 _OUTSIDE = (RunStarted, RunResumed, RunEnded, IterationStarted, IterationClosed)
 """What stands at the margin: how a run and its iterations begin and end."""
-_VOTES = (DispatchClosed, FindingClassified, VoteCast, VoteRefused)
-"""What belongs to a round of votes."""
+_WITHIN = (DispatchClosed, FindingClassified, VoteCast, VoteRefused, TurnSent, TurnReplied)
+"""What belongs to a round of votes, or to a call."""
 
 
 def log_text(records: Sequence[Record]) -> Iterator[str]:
     """A line for each record: its number, the time since the first record, and what happened.
 
-    Events of an iteration are indented, those of a round of votes once more. Long texts are cut; control characters
-    are shown as codes. A time that cannot be read is shown as it is. Nothing is left out: one line per record.
+    Events of an iteration are indented, those of a round of votes and the turns of a call once more. Long texts are
+    cut; control characters are shown as codes. A time that cannot be read is shown as it is. Nothing is left out: one
+    line per record.
     """
     start = _time(records[0].at) if records else None
     width = max(4, len(str(records[-1].seq))) if records else 4
@@ -33,7 +36,7 @@ def log_text(records: Sequence[Record]) -> Iterator[str]:
     for record in records:
         if isinstance(record.event, _OUTSIDE):
             inside = False
-        depth = inside + isinstance(record.event, _VOTES)
+        depth = inside + isinstance(record.event, _WITHIN)
         when = _since(start, record.at)
         yield f"{record.seq:>{width}} {when:>12}  {'  ' * depth}{told(record.event)}"
         inside = inside or isinstance(record.event, IterationStarted)
@@ -43,6 +46,8 @@ def told(event: Event) -> str:
     """An event in plain words, on one line."""
     if isinstance(event, RunEvent):
         return told_of_run(event)
+    if isinstance(event, TurnEvent):
+        return told_of_turn(event)
     if isinstance(event, CrossEvent):
         return told_of_votes(event)
     return told_of_plan(event)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from verifyplan.protocol.call import ToolUse
 from verifyplan.protocol.event_run import (
     AnswerGiven,
     CallFailed,
@@ -15,6 +16,7 @@ from verifyplan.protocol.event_run import (
     RunResumed,
     RunStarted,
 )
+from verifyplan.reports.usage import used_told
 from verifyplan.reports.visible import one_line
 from verifyplan.words import counted
 
@@ -50,7 +52,7 @@ def told_of_run(event: RunEvent) -> str:
         case CallReplied():
             return _replied(event)
         case CallFailed():
-            return f"{said(event.call_id)}: {event.status} after {_seconds(event.duration_ms)}: {said(event.reason)}"
+            return _failed(event)
         case AnswerGiven():
             about = f" {said(event.challenge)}" if event.challenge else ""
             note = f": {said(event.note)}" if event.note.strip() else ""
@@ -63,27 +65,44 @@ def told_of_run(event: RunEvent) -> str:
 
 
 def _started(event: RunStarted) -> str:
-    inputs, synthetic = event.inputs, ", synthetic" if event.synthetic else ""
+    inputs, marks = event.inputs, ", synthetic" if event.synthetic else ""
+    marks += f", repetition {event.repetition:,}" if event.repetition > 1 else ""
     about = f" of {said(event.task_key)}" if event.task_key.strip() else ""
     backend = f", backend {said(event.backend.get('name', 'unnamed'))}"
     if isinstance(inputs, PlanInputs):
         settings = f"policy {inputs.settings.policy}, at most {counted(inputs.settings.max_iterations, 'iteration')}"
         plan = f"{said(inputs.plan_name)}, {counted(len(inputs.plan_text.splitlines()), 'line')}"
-        return f"Plan run{about} begins: {plan}; {settings}{backend}{synthetic}"
+        return f"Plan run{about} begins: {plan}; {settings}{backend}{marks}"
     findings = f"{counted(len(inputs.findings), 'finding')} and {counted(len(inputs.plan_items), 'plan item')}"
-    return f"Cross run{about} begins: {findings} by {listed(inputs.analysers)}{backend}{synthetic}"
+    return f"Cross run{about} begins: {findings} by {listed(inputs.analysers)}{backend}{marks}"
 
 
 def _replied(event: CallReplied) -> str:
-    tokens = f"{event.usage.input_tokens:,} + {event.usage.output_tokens:,} tokens"
     source = "" if event.source == "live" else f", from {event.source}"
-    refused = sum(bool(use.refused) for use in event.tools)
-    tools = f", {counted(len(event.tools), 'tool call')}" if event.tools else ""
-    tools += f" ({refused} refused)" if refused else ""
-    return f"{said(event.call_id)}: replied after {_seconds(event.duration_ms)}, {tokens}{tools}{source}"
+    used = f"{used_told(event.usage)}{_tools(event.tools)}"
+    return f"{said(event.call_id)}: replied after {seconds(event.duration_ms)}, {used}{source}"
 
 
-def _seconds(milliseconds: int) -> str:
+def _failed(event: CallFailed) -> str:
+    """How a call failed, and what it had used by then, if it used anything."""
+    status = "out of budget" if event.status == "budget" else event.status
+    used = f", {used_told(event.usage)}" if event.usage.total else ""
+    when = f"{status} after {seconds(event.duration_ms)}{used}{_tools(event.tools)}"
+    return f"{said(event.call_id)}: {when}: {said(event.reason)}"
+
+
+def _tools(uses: tuple[ToolUse, ...]) -> str:
+    refused = sum(bool(use.refused) for use in uses)
+    tools = f", {counted(len(uses), 'tool call')}" if uses else ""
+    return f"{tools} ({refused:,} refused)" if refused else tools
+
+
+def seconds(milliseconds: int) -> str:
+    """A duration for one line.
+
+    >>> seconds(1234)
+    '1.23 s'
+    """
     return f"{milliseconds / 1000:,.2f} s"
 
 

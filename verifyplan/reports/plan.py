@@ -119,7 +119,7 @@ def _summary(state: PlanState) -> Iterator[str]:
     final = state.outcome.score if state.outcome else None
     none = _plain(("no score: ", *plan_scores.why_none(state)))
     yield f"  score {final} of 10, which decides nothing" if final is not None else f"  {one_line(none, 200)}"
-    yield f"  {plan_run.used(state)}{_failed(state)}"
+    yield f"  {plan_run.used(state)}{_plain(plan_run.price(state))}{_failed(state)}"
     if ending.kind == "paused":
         waiting = state.waiting.items if state.waiting else ()
         commands = [_plain(answer[:1]) for answer in plan_verdict.answers(n for n in waiting if n in state.challenges)]

@@ -89,7 +89,7 @@ def ending_of(state: PlanState) -> Ending:
 
 _AGAIN: dict[EndedBy, str] = {
     "user": "A person ended the run. Verify the plan again when the question can be answered.",
-    "budget": "Verify the plan again with a larger budget of tokens (max_tokens), or without one.",
+    "budget": "Verify the plan again with a larger budget (max_tokens, max_cost), or without one.",
     "failures": "See which agents failed and why; then verify the plan again. Nothing recorded is lost.",
 }
 """What to do where a run ended without a verdict, by what ended it."""

@@ -8,8 +8,10 @@ from typing import Any
 from pydantic_core import to_json
 
 from verifyplan.protocol.event_plan import PlanAssessed, SignFound
+from verifyplan.protocol.settings import Limits
 from verifyplan.reports.blocks import Block, Bullets, Paragraph, Said, Section, Table, Words, brief
 from verifyplan.reports.plan_costs import expected, worst
+from verifyplan.reports.usage import dollars
 from verifyplan.reports.visible import one_line
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.words import counted
@@ -21,10 +23,27 @@ VALUE = 400
 
 
 def used(state: PlanState) -> str:
-    """Calls and tokens of a run, in words."""
-    tokens = state.usage.total
-    parts = f"{state.usage.input_tokens:,} in, {state.usage.output_tokens:,} out"
-    return f"{counted(tokens, 'token')} ({parts}) in {counted(state.calls, 'call')}"
+    """Calls and tokens of a run, in words; what failed calls used is counted in."""
+    usage = state.usage
+    cached = f", {usage.cache_read_tokens:,} of them cached" if usage.cache_read_tokens else ""
+    parts = f"{usage.total_input:,} in{cached}, {usage.output_tokens:,} out"
+    return f"{counted(usage.total, 'token')} ({parts}) in {counted(state.calls, 'call')}"
+
+
+def price(state: PlanState) -> Words:
+    """What that cost, behind a comma, or why it is not known; nothing where no tokens were used."""
+    usage = state.usage
+    if usage.cost is not None:
+        return (f", {dollars(usage.cost)}",)
+    models = one_line(", ".join(unpriced(state)), VALUE)
+    why: Words = ("no price for ", Said(models)) if models else ("no price is known",)
+    return (", cost unknown: ", *why) if usage.total else ()
+
+
+def unpriced(state: PlanState) -> list[str]:
+    """The models that the backend has no price for, as it says itself; none if it says nothing of prices."""
+    prices = state.started.backend.get("prices") if state.started else None
+    return [str(model) for model, known in prices.items() if known is None] if isinstance(prices, Mapping) else []
 
 
 def cost(state: PlanState) -> Section:
@@ -34,20 +53,30 @@ def cost(state: PlanState) -> Section:
 
 def _cost(state: PlanState) -> Iterator[Block]:
     tokens = state.usage.total
-    yield Paragraph((f"Used: {used(state)}.",))
+    yield Paragraph((f"Used: {used(state)}", *price(state), "."))
     if state.calls and not tokens:
         yield Paragraph(("The backend counted no tokens.",))
+    if state.usage.cache_write_tokens:
+        yield Paragraph((f"Put in a cache: {counted(state.usage.cache_write_tokens, 'token')} of those in.",))
+    if state.usage.web_searches:
+        yield Paragraph((f"Searches of the web that the endpoint made: {state.usage.web_searches:,}.",))
     if state.assessed is not None:
         team = state.assessed.team
         most = worst(team, state.iteration)
         over = " This run used more than the worst case." if most is not None and tokens > most else ""
         yield Paragraph((f"Expected: {expected(team, state.iteration)}.{over}",))
-    limit = state.inputs.settings.max_tokens
-    if limit is not None:
-        yield Paragraph((f"The run was to end at {counted(limit, 'token')}.",))
+    if limits := _limits(state.inputs.settings):
+        yield Paragraph((f"The run was to end at {limits}.",))
     if state.tools:
         rows = tuple(((tool,), (f"{calls:,}",)) for tool, calls in sorted(state.tools.items()))
         yield Table(("tool", "calls"), rows, "Tools used, refused calls left out")
+
+
+def _limits(limits: Limits) -> str:
+    """What ends the run, in words; empty for nothing."""
+    tokens = counted(limits.max_tokens, "token") if limits.max_tokens is not None else ""
+    cost = f"${limits.max_cost}" if limits.max_cost is not None else ""
+    return " or ".join(filter(None, (tokens, cost)))
 
 
 def sizing(state: PlanState) -> Section:
@@ -90,6 +119,7 @@ def circumstances(state: PlanState) -> Section:
     rows: list[tuple[str, Any]] = [("plan", inputs.plan_path), ("plan sha256", inputs.plan_sha256)]
     if started is not None:
         rows += [("about", started.task_key)] if started.task_key.strip() else []
+        rows += [("repetition", str(started.repetition))] if started.repetition > 1 else []
         rows += [("synthetic", "yes: inputs or replies were generated, not observed" if started.synthetic else "no")]
         rows += _prefixed("backend", started.backend)
     rows += _prefixed("repository", inputs.repository)

@@ -130,7 +130,7 @@ class Anthropic:
             **self._default,
             "models": {name: own if isinstance(own, str) else dict(own) for name, own in self._models.items()},
             "workers": {name: own if isinstance(own, str) else dict(own) for name, own in self._workers.items()},
-            "base_url": self._endpoints.address,
+            "base_url": self._endpoints.named,
             "max_concurrency": self.max_concurrency,
             "max_retries": self._endpoints.max_retries,
             "timeout": self._endpoints.timeout,

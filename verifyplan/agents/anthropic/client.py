@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -13,16 +12,11 @@ from urllib.parse import quote
 import anthropic
 import httpx2
 
-from verifyplan.agents.anthropic.key import Key, is_loopback
+from verifyplan.agents.anthropic.key import OFFLINE, Key, is_forbidden
 from verifyplan.errors import AgentError, Problem, SettingsError
-
-OFFLINE = "VERIFYPLAN_OFFLINE"
-"""Where this is set, no endpoint is asked that is not on this machine: for tests."""
 
 TURN = "x-verifyplan-turn"
 """The header that names the turn of a request."""
-
-HOME = "https://api.anthropic.com"
 
 
 class Pause:
@@ -46,11 +40,11 @@ class Pause:
 class Endpoint:
     """One address with one key; connections are kept until it is closed."""
 
-    def __init__(self, base_url: str | None, key: Key, *, timeout: float, max_retries: int) -> None:
-        self.base_url = base_url or os.environ.get("ANTHROPIC_BASE_URL") or HOME
-        if os.environ.get(OFFLINE) and not is_loopback(self.base_url):
+    def __init__(self, base_url: str, key: Key, *, timeout: float, max_retries: int) -> None:
+        self.base_url = base_url
+        if is_forbidden(base_url):
             fix = f"point base_url to a server on this machine, or unset {OFFLINE}"
-            raise SettingsError(Problem("base_url", f"{self.base_url} is not asked while {OFFLINE} is set", fix))
+            raise SettingsError(Problem("base_url", f"{base_url} is not asked while {OFFLINE} is set", fix))
         self._retries, pause = max_retries, Pause()
         self.sdk = anthropic.AsyncAnthropic(
             api_key=key.reveal(),

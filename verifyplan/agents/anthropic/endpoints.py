@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, find_key, is_loopback
+from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, address_of, check_address, find_key, is_loopback
 from verifyplan.errors import Problem, SettingsError
 
 if TYPE_CHECKING:
@@ -35,12 +35,18 @@ class Endpoints:
         self._holders: dict[asyncio.AbstractEventLoop, int] = {}
 
     @property
+    def named(self) -> str:
+        """The address that is asked where no other is named, as the environment has it now."""
+        return address_of(self.address)
+
+    @property
     def key_origin(self) -> str:
         """Where the key was found, in words; never the key."""
         return self._key.origin
 
     def check(self, address: Address) -> Problem | None:
         """What keeps an address from being asked: it has no key of its own."""
+        check_address(address or "")
         if address in (None, self.address) or address in self._keys or is_loopback(address):
             return None
         fix = "give its key in api_keys={address: key}; the key of one endpoint is not sent to another"
@@ -73,7 +79,7 @@ class Endpoints:
         if address not in held:
             client = importlib.import_module("verifyplan.agents.anthropic.client")  # the SDK takes over a second
             held[address] = client.Endpoint(
-                address, self._key_of(address), timeout=self.timeout, max_retries=self.max_retries
+                address or self.named, self._key_of(address), timeout=self.timeout, max_retries=self.max_retries
             )
         return held[address]
 

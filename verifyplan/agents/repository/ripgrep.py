@@ -22,6 +22,8 @@ _COMMAND = (
     "--hidden",
     "--no-messages",
     "--no-mmap",  # a file that shrinks meanwhile would end it
+    "--regex-size-limit=10M",
+    "--dfa-size-limit=10M",
     "--text",
     "--encoding=none",
     "--color=never",

@@ -136,27 +136,30 @@ def begin(
     """The first event of a plan run."""
     repository = Repository.open(repo, plan.text)
     name = _CITABLE.sub("-", Path(plan.path).name).strip("-") or "plan.md"
-    return RunStarted(
-        task_key=plan.title or name,
-        inputs=PlanInputs(
-            plan_path=str(Path(plan.path).absolute()),
-            plan_name=name if Path(name).suffix else f"{name}.md",
-            plan_text=plan.text,
-            plan_sha256=hashlib.sha256(plan.text.encode()).hexdigest(),
-            repository={
-                "root": str(repository.root),
-                "commit": repository.commit,
-                "files": len(repository.files),
-                "skipped": [f"{one.path}: {one.reason}" for one in repository.skipped[:SKIPPED_SHOWN]],
-                "n_skipped": len(repository.skipped),
-            },
-            settings=settings,
-        ),
-        versions=versions(),
-        backend=speaker.describe(),
-        synthetic=synthetic,
-        repetition=repetition,
+    started: RunStarted = redacted(
+        RunStarted(
+            task_key=plan.title or name,
+            inputs=PlanInputs(
+                plan_path=str(Path(plan.path).absolute()),
+                plan_name=name if Path(name).suffix else f"{name}.md",
+                plan_text=plan.text,
+                plan_sha256=hashlib.sha256(plan.text.encode()).hexdigest(),
+                repository={
+                    "root": str(repository.root),
+                    "commit": repository.commit,
+                    "files": len(repository.files),
+                    "skipped": [f"{one.path}: {one.reason}" for one in repository.skipped[:SKIPPED_SHOWN]],
+                    "n_skipped": len(repository.skipped),
+                },
+                settings=settings,
+            ),
+            versions=versions(),
+            backend=speaker.describe(),
+            synthetic=synthetic,
+            repetition=repetition,
+        )
     )
+    return started
 
 
 def drive_plan(
@@ -170,7 +173,6 @@ def drive_plan(
 
     CensoredError where there is no backend and a reply is missing.
     """
-    started = redacted(started)
     inputs, state = started.plan, PlanState()
     recorder.take = state.add
     recorder.emit(started)

@@ -1,0 +1,434 @@
+"""From a model's text to an answer: schemas that the API takes, answers read whole, and refusals told all at once."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from anthropic import transform_schema
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from verifyplan.agents.anthropic.answers import AnswerError, answer_schema, parse
+from verifyplan.agents.anthropic.wire import LABELS, wire_schema
+from verifyplan.errors import AgentError
+from verifyplan.protocol.call import TOOLS, Item, WorkerAnswer, WorkerRequest, WorkerVote
+from verifyplan.protocol.challenge import CONFIDENCES, SEVERITIES, STATUSES
+from verifyplan.protocol.directive import DIRECTIVE_KINDS, TRIGGERS, Directive
+from verifyplan.protocol.iteration import CONVERGENCE_STATUSES, PLAN_VERDICTS
+from verifyplan.protocol.plan_call import (
+    ANSWER_OF_ROLE,
+    ROLES,
+    ChallengerAnswer,
+    ChallengesAnswer,
+    GivenScore,
+    ProbeAnswer,
+    RaisedChallenge,
+    RaisedContext,
+    RaisedRisk,
+    RaisedUnknown,
+    ResolverAnswer,
+    Role,
+    RoleRequest,
+    ScoreAnswer,
+    StatusChange,
+    SurfaceAnswer,
+    SynthesizerAnswer,
+    UnknownAnswer,
+)
+from verifyplan.protocol.research import CONTEXT_IMPACTS, CONTEXT_SOURCES, PROBABILITIES, UNKNOWN_TYPES
+from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.vote import BASES, MODES, VERDICT_OF_LABEL, Mode
+
+
+def of_role(role: Role) -> RoleRequest:
+    return RoleRequest(
+        call_id=f"i1/{role}",
+        role=role,
+        iteration=1,
+        max_iterations=3,
+        plan_name="plan.md",
+        plan_text="# Plan",
+        plan_quality="THIN",
+        domains=(),
+    )
+
+
+def of_worker(mode: Mode) -> WorkerRequest:
+    items = tuple(Item(finding_id=f"F-{n}", summary="A claim.", evidence="") for n in (1, 2))
+    return WorkerRequest(
+        call_id="r1/a", worker="a", round=1, mode=mode, verification_mode="full-reanalysis", items=items
+    )
+
+
+REQUESTS = [*map(of_role, ROLES), *map(of_worker, MODES)]
+each_request = pytest.mark.parametrize("request_", REQUESTS, ids=[*ROLES, *MODES])
+
+# Answers of every kind
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+parts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="|\n"), min_size=1, max_size=8)
+
+
+def some(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.lists(values, max_size=3).map(tuple)
+
+
+raised = st.builds(
+    RaisedChallenge,
+    claim=texts,
+    concern=texts,
+    failure_scenario=texts,
+    alternative=texts,
+    severity=st.sampled_from(SEVERITIES),
+    confidence=st.sampled_from(CONFIDENCES),
+    evidence=texts,
+)
+unknowns = st.builds(
+    RaisedUnknown,
+    description=texts,
+    type=st.sampled_from(UNKNOWN_TYPES),
+    affects=st.none() | texts,
+    suggested_query=texts,
+)
+verified = st.tuples(parts, parts, parts).map(lambda three: f"[VERIFIED:{'|'.join(three)}]")
+found = st.builds(
+    UnknownAnswer, id=texts, resolution=st.sampled_from(["CONFIRMED", "REFUTED"]), finding=verified
+) | st.builds(UnknownAnswer, id=texts, resolution=st.just("UNRESOLVABLE"), finding=st.none())
+contexts = st.builds(
+    RaisedContext,
+    source=st.sampled_from(CONTEXT_SOURCES),
+    location=texts,
+    relevance=texts,
+    impact=st.sampled_from(CONTEXT_IMPACTS),
+    challenge=st.none() | raised,
+)
+risks = st.builds(
+    RaisedRisk,
+    risk=texts,
+    trigger=texts,
+    cascade=texts,
+    probability=st.sampled_from(PROBABILITIES),
+    severity=st.sampled_from(SEVERITIES),
+    evidence=texts,
+    challenge=st.none() | raised,
+)
+directives = st.builds(
+    Directive,
+    kind=st.sampled_from(DIRECTIVE_KINDS),
+    trigger=st.none() | st.sampled_from(TRIGGERS),
+    items=some(texts),
+    role=st.none() | texts,
+    tools=st.dictionaries(st.sampled_from(TOOLS), st.integers(-9, 9), max_size=3),
+    note=texts,
+)
+changes = st.builds(StatusChange, challenge=texts, status=st.sampled_from(STATUSES), resolution=texts)
+synthesis = st.builds(
+    SynthesizerAnswer,
+    changes=some(changes),
+    promotions=some(texts),
+    directives=some(directives),
+    status=st.none() | st.sampled_from(CONVERGENCE_STATUSES),
+    verdict=st.none() | st.sampled_from(PLAN_VERDICTS),
+    question=texts,
+)
+score = st.builds(GivenScore, score=st.integers(1, 10), evidence=texts.map(lambda text: f"{text}C1"))
+scores = st.builds(ScoreAnswer, scores=st.fixed_dictionaries(dict.fromkeys(DIMENSIONS, score)))
+votes = st.builds(
+    WorkerVote,
+    verdict=st.sampled_from(["agree", "supplement", "disagree"]),
+    disagree_basis=st.none() | st.sampled_from(BASES),
+    explanation=texts,
+)
+ANSWERS: dict[str, st.SearchStrategy[BaseModel]] = {
+    "challenger": st.builds(ChallengerAnswer, challenges=some(raised), unknowns=some(unknowns)),
+    "resolver": st.builds(ResolverAnswer, answers=some(found)),
+    "surface": st.builds(SurfaceAnswer, contexts=some(contexts)),
+    "probe": st.builds(ProbeAnswer, risks=some(risks)),
+    "domain-expert": st.builds(ChallengesAnswer, challenges=some(raised)),
+    "devils-advocate": st.builds(ChallengesAnswer, challenges=some(raised)),
+    "synthesizer": synthesis,
+    "score": scores,
+    "audit": scores,
+    "worker": st.builds(WorkerAnswer, votes=st.dictionaries(texts, votes, max_size=3)),
+}
+
+
+def as_asked(request: RoleRequest | WorkerRequest, value: dict[str, Any]) -> dict[str, Any]:
+    """A protocol's answer as a model writes it: lists for mappings, labels for verdicts."""
+    value = json.loads(json.dumps(value))
+    if isinstance(request, WorkerRequest):
+        label = {VERDICT_OF_LABEL[one.lower()]: one for one in LABELS[request.mode]}
+        return {
+            "votes": [
+                {"finding_id": name, **vote, "verdict": label[vote["verdict"]]} for name, vote in value["votes"].items()
+            ]
+        }
+    for one in value.get("directives", ()):
+        one["tools"] = [{"tool": tool, "calls": calls} for tool, calls in one["tools"].items()]
+    return value
+
+
+@each_request
+@given(data=st.data())
+def test_an_answer_that_is_written_as_asked_is_read_as_the_protocols(request_, data):
+    answer = data.draw(ANSWERS[request_.role])
+    value = answer.model_dump(mode="json")
+    assert parse(request_, json.dumps(as_asked(request_, value))) == value
+    schema = WorkerAnswer if isinstance(request_, WorkerRequest) else ANSWER_OF_ROLE[request_.role]
+    assert schema.model_validate(value) == answer
+
+
+@each_request
+@given(data=st.data())
+def test_the_protocols_own_shape_is_read_too(request_, data):
+    value = data.draw(ANSWERS[request_.role]).model_dump(mode="json")
+    assert parse(request_, json.dumps(value, ensure_ascii=False)) == value
+
+
+@each_request
+@given(data=st.data(), before=st.text(max_size=9), after=st.text(max_size=9), fence=st.booleans())
+def test_an_answer_is_found_in_the_midst_of_prose(request_, data, before, after, fence):
+    value = data.draw(ANSWERS[request_.role]).model_dump(mode="json")
+    text = json.dumps(as_asked(request_, value), indent=data.draw(st.none() | st.just(2)))
+    text = f"```json\n{text}\n```" if fence else text
+    assert parse(request_, f"{before}\n{text}\n{after}") == value
+
+
+# Schemas
+
+
+def parts_of(schema: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        yield schema
+        for one in [*schema.get("properties", {}).values(), *schema.get("$defs", {}).values()]:
+            yield from parts_of(one)
+        for one in [schema.get("items"), *schema.get("anyOf", [])]:
+            yield from parts_of(one)
+
+
+@each_request
+def test_a_schema_is_one_that_the_api_takes(request_):
+    schema = answer_schema(request_)
+    known = {"$ref", "$defs", "anyOf", "enum", "type", "items", "properties", "required", "description"}
+    for part in parts_of(schema):
+        assert part.keys() <= known | {"additionalProperties"}
+        if part.get("type") == "object":
+            assert part["additionalProperties"] is False
+            assert part["required"] == list(part["properties"])
+            assert part["properties"]
+        if "$ref" in part:
+            assert part["$ref"].removeprefix("#/$defs/") in schema["$defs"]
+    assert schema["type"] == "object"
+    assert sum("anyOf" in part for part in parts_of(schema)) <= 16  # the API's limit of unions in a request
+
+
+@each_request
+def test_the_sdk_has_nothing_to_change_in_a_schema(request_):
+    schema = answer_schema(request_)
+    assert transform_schema(json.loads(json.dumps(schema))) == schema
+
+
+@each_request
+def test_the_sdk_would_make_the_same_of_the_model_but_for_words_and_order(request_):
+    def bare(schema: Any) -> Any:
+        if isinstance(schema, dict):
+            left = {key: bare(one) for key, one in schema.items() if key not in ("description", "title", "required")}
+            return {key: one for key, one in left.items() if not (key == "type" and "enum" in left)}
+        return [bare(one) for one in schema] if isinstance(schema, list) else schema
+
+    assert bare(transform_schema(wire_schema(request_))) == bare(answer_schema(request_))
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_schema_asks_for_every_field_of_the_protocols_answer(role):
+    schema = answer_schema(of_role(role))
+    assert schema["properties"].keys() == ANSWER_OF_ROLE[role].model_fields.keys()
+    if "RaisedChallenge" in schema.get("$defs", {}):
+        assert schema["$defs"]["RaisedChallenge"]["properties"].keys() == RaisedChallenge.model_fields.keys()
+
+
+def test_reasons_are_written_before_what_follows_from_them():
+    def keys(request: RoleRequest | WorkerRequest, part: str) -> list[str]:
+        return list(answer_schema(request)["$defs"][part]["properties"])
+
+    assert keys(of_role("score"), "DimensionScore") == ["evidence", "score"]
+    assert keys(of_role("synthesizer"), "StatusChange") == ["challenge", "resolution", "status"]
+    assert keys(of_role("synthesizer"), "ListedDirective")[0] == "kind"
+    adversarial = keys(of_worker("adversarial"), "AdversarialVote")
+    assert adversarial == ["finding_id", "explanation", "verdict", "disagree_basis"]
+    assert keys(of_role("challenger"), "RaisedChallenge")[-2:] == ["severity", "confidence"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_worker_is_offered_the_labels_of_its_mode_and_a_basis_only_where_it_counts(mode):
+    [part] = answer_schema(of_worker(mode))["$defs"].values()
+    assert part["properties"]["verdict"] == {"enum": list(LABELS[mode])}
+    assert ("disagree_basis" in part["properties"]) == (mode == "adversarial")
+    assert [VERDICT_OF_LABEL[label.lower()] for label in LABELS[mode]] == ["agree", "supplement", "disagree"]
+
+
+def test_a_schema_is_the_same_for_all_requests_of_a_kind():
+    fewer = of_worker("adversarial").model_copy(update={"items": (), "round": 2})
+    assert json.dumps(answer_schema(fewer)) == json.dumps(answer_schema(of_worker("adversarial")))
+
+
+# What is kept, and what is refused
+
+
+def problems(request: RoleRequest | WorkerRequest, text: str) -> list[str]:
+    with pytest.raises(AnswerError) as told:
+        parse(request, text)
+    assert isinstance(told.value, AgentError)
+    assert str(told.value) == "\n".join(str(one) for one in told.value.problems)
+    return [f"{one.place}: {one.message}" for one in told.value.problems]
+
+
+ADVERSARIAL = of_worker("adversarial")
+
+
+def test_votes_on_other_findings_are_kept_left_out_ones_left_out_and_a_missing_basis_kept():
+    text = '{"votes": [{"finding_id": "F-9", "verdict": "refuted ", "explanation": "no"}]}'
+    vote = {"verdict": "disagree", "disagree_basis": None, "explanation": "no"}
+    assert parse(ADVERSARIAL, text) == {"votes": {"F-9": vote}}
+
+
+def test_everything_that_is_wrong_is_told_at_once():
+    text = """{"votes": [{"finding_id": "F-1", "verdict": "MAYBE"}, {"finding_id": "F-1", "verdict": "SURVIVES",
+        "disagree_basis": "none", "sure": true}, 7, {"verdict": "SURVIVES", "explanation": ["x"]}], "notes": ""}"""
+    assert sorted(problems(ADVERSARIAL, text)) == [
+        "notes: is no key of this answer",
+        "votes: 'F-1' stands 2 times",
+        "votes[0].verdict: 'MAYBE' is not allowed",
+        "votes[1].disagree_basis: 'none' is not allowed",
+        "votes[1].sure: is no key of this answer",
+        "votes[2]: is a number, not an object",
+        "votes[3].explanation: is a list, not a text",
+        "votes[3].finding_id: is missing",
+    ]
+
+
+def test_a_refusal_says_what_is_allowed_in_the_words_that_were_offered():
+    with pytest.raises(AnswerError, match="Fix: write SURVIVES or SURVIVES-WITH-CAVEAT or REFUTED") as told:
+        parse(ADVERSARIAL, '{"votes": [{"finding_id": "F-1", "verdict": "MAYBE", "disagree_basis": "x"}]}')
+    assert "Fix: write 'counter-evidence' or 'burden-not-met'" in str(told.value)
+
+
+def test_a_tool_that_is_granted_twice_is_refused():
+    grants = [{"tool": "Read", "calls": 1}, {"tool": "Read", "calls": 2}]
+    text = json.dumps({"changes": [], "directives": [{"kind": "GRANT", "role": "probe", "tools": grants}]})
+    assert problems(of_role("synthesizer"), text) == ["directives[0].tools: 'Read' stands 2 times"]
+
+
+def test_findings_and_scores_are_held_to_their_form():
+    answers = [{"id": "U1", "resolution": "CONFIRMED"}, {"id": "U2", "resolution": "REFUTED", "finding": "it is not"}]
+    assert problems(of_role("resolver"), json.dumps({"answers": answers})) == [
+        "answers[0]: CONFIRMED needs a finding",
+        "answers[1].finding: does not have the form [VERIFIED: source | finding | impact]",
+    ]
+    given_scores = {key: {"score": 7, "evidence": "C1"} for key in DIMENSIONS}
+    bad = given_scores | {
+        "risk_coverage": {"score": 11, "evidence": " "},
+        "approach_soundness": {"score": 7.5, "evidence": "C1"},
+        "charm": {"score": 7, "evidence": "C1"},
+    }
+    del bad["unknowns_coverage"]
+    assert problems(of_role("audit"), json.dumps({"scores": bad})) == [
+        "scores.approach_soundness.score: is a number, not a whole number",
+        "scores.risk_coverage.score: 11 does not fit",
+        "scores.risk_coverage.evidence: is blank",
+        "scores.unknowns_coverage: is missing",
+        "scores.charm: is no key of this answer",
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "I cannot help with that.", "[]", "null", "{", "{'votes': []}", "{votes: []}"])
+def test_a_text_without_an_object_is_refused(text):
+    assert problems(ADVERSARIAL, text) == ["the answer: there is no JSON object in it"]
+
+
+@each_request
+@pytest.mark.parametrize("text", ["{}", 'Use `{}`, as in {"a": 1}.'])
+def test_an_object_that_says_nothing_is_no_answer(request_, text):
+    main = next(iter(answer_schema(request_)["properties"]))
+    assert f"{main}: is missing" in problems(request_, text)
+
+
+def test_a_draft_is_not_taken_for_the_answer():
+    vote = '{"votes": [{"finding_id": "F-1", "verdict": "%s"}]}'
+    draft, answer = vote % "SURVIVES", vote % "REFUTED"
+    text = f"<think>Perhaps {draft}, or {{}}?</think>\n{answer}\nThis follows from {{x}} and {{}}."
+    assert parse(ADVERSARIAL, text)["votes"]["F-1"]["verdict"] == "disagree"
+    damaged = answer.replace('", "verdict', '" "verdict')
+    assert problems(ADVERSARIAL, f"{draft} No: {damaged}") == [
+        "the answer: the JSON is broken at line 1 of the object, column 33: Expecting ',' delimiter"
+    ]
+    assert problems(ADVERSARIAL, draft + answer[:-9])[0].startswith("the answer: the JSON is broken")
+
+
+def test_what_is_no_json_is_named_with_its_place():
+    text = (
+        '{"challenges": [{"claim": NaN, "concern": "\\ud800", "severity": 1e999, "confidence": -Infinity,'
+        ' "alternative": %s, "evidence": {"a": 1, "a": 2}, "failure_scenario": [["\\udc00"]]}]}' % ("9" * 5000)
+    )
+    assert sorted(problems(of_role("challenger"), text)) == [
+        "challenges[0].alternative: is too large a number",
+        "challenges[0].claim: is NaN, which is no JSON number",
+        "challenges[0].concern: holds half a character",
+        "challenges[0].confidence: is -Infinity, which is no JSON number",
+        "challenges[0].evidence: has the key 'a' twice",
+        "challenges[0].failure_scenario: is a list, not a text",
+        "challenges[0].severity: is too large a number",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"votes": [], "votes": []}', "has the key 'votes' twice"),
+        ('{"votes": [], "\\ud800": 1}', "has a key with half a character in it"),
+        ('{"votes": ' + "[" * 100_000, "the JSON is nested without end"),
+        ('{"votes": ' + '{"a":' * 100_000, "it holds too much that looks like JSON and is none"),
+    ],
+)
+def test_an_object_that_is_no_object_is_refused_with_the_reason(text, message):
+    assert problems(ADVERSARIAL, text) == [f"the answer: {message}"]
+
+
+HOSTILE = {
+    "keys": '{"' * 500_000,
+    "nested": '{"votes":' * 110_000,
+    "lists": '{"votes":[' * 100_000,
+    "open strings": '{"votes":' * 900 + '"' + "x" * 1_000_000,
+    "unclosed": '{"votes":[' * 300 + '{"b":1},' * 80_000,
+    "lines": '{"a"\n\n\n' * 140_000,
+    "blanks": ("{" + " " * 1_000) * 1_000,
+    "small objects": "{} " * 300_000,
+    "quotes": "\\\"{'" * 250_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_text_of_a_megabyte_is_refused_in_time(text):
+    began = time.monotonic()
+    with pytest.raises(AnswerError, match=r"the answer|votes"):
+        parse(ADVERSARIAL, text)
+    assert time.monotonic() - began < 20  # a quadratic reader takes minutes
+
+
+@given(st.text(st.sampled_from('{}[]":,\\ \nvotes1'), max_size=60))
+def test_any_text_is_an_answer_or_an_answer_error(text):
+    for request in REQUESTS:
+        with suppress(AnswerError):
+            parse(request, text)
+
+
+def test_an_answer_with_endless_faults_is_told_of_the_first_ones():
+    with pytest.raises(AnswerError, match="and 950 more problems") as told:
+        parse(ADVERSARIAL, json.dumps({"votes": [1] * 5_000}))
+    assert len(told.value.problems) == 1_000

@@ -1,0 +1,160 @@
+"""The files of words: whole, versioned, hashed, and at one with the rules and schemas that they speak of."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from verifyplan.agents.anthropic.answers import answer_schema, parse
+from verifyplan.agents.anthropic.prompt_files import prompt, prompt_names, prompt_versions
+from verifyplan.agents.anthropic.rendering import PROMPTS_OF_ROLE, render
+from verifyplan.errors import SettingsError
+from verifyplan.protocol.call import Item, WorkerRequest
+from verifyplan.protocol.challenge import STATUSES
+from verifyplan.protocol.plan_call import ROLES, Role, RoleRequest
+from verifyplan.protocol.vote import MODES, VERIFICATION_MODES, Mode, VerificationMode
+from verifyplan.rules.budgets import limits_of
+from verifyplan.rules.directives import TRIGGERS_OF
+from verifyplan.rules.guards import MAX_ACTIVE
+
+FOLDER = files("verifyplan.agents.anthropic") / "prompts"
+
+
+def of_role(role: Role) -> RoleRequest:
+    return RoleRequest(
+        call_id=f"i1/{role}",
+        role=role,
+        iteration=1,
+        max_iterations=3,
+        plan_name="plan.md",
+        plan_text="# Plan",
+        plan_quality="THIN",
+        domains=(),
+    )
+
+
+def of_worker(mode: Mode, view: VerificationMode) -> WorkerRequest:
+    items = (Item(finding_id="F-1", summary="A claim.", evidence="src/a.py:3"),)
+    return WorkerRequest(call_id="r1/a", worker="a", round=1, mode=mode, verification_mode=view, items=items)
+
+
+REQUESTS = [of_role(role) for role in ROLES] + [of_worker(mode, view) for mode in MODES for view in VERIFICATION_MODES]
+NAMES = [request.role if request.role != "worker" else f"{request.mode}-{n}" for n, request in enumerate(REQUESTS)]
+each_request = pytest.mark.parametrize("request_", REQUESTS, ids=NAMES)
+
+
+def test_every_file_begins_with_its_version_and_is_hashed_whole():
+    listed = {file.name.removesuffix(".md"): file.read_bytes() for file in FOLDER.iterdir()}
+    assert sorted(listed) == list(prompt_names())
+    for name, data in listed.items():
+        one = prompt(name)
+        assert data.startswith(f"version: {one.version}\n".encode())
+        assert one.version >= 1
+        assert one.sha256 == hashlib.sha256(data).hexdigest()
+        assert one.text
+        assert "version:" not in one.text
+        assert one.text in data.decode()
+
+
+def test_the_log_gets_version_and_hash_of_every_prompt():
+    versions = prompt_versions()
+    assert list(versions) == list(prompt_names())
+    assert versions["common"] == {"version": prompt("common").version, "sha256": prompt("common").sha256}
+
+
+def test_every_file_is_used_by_some_request():
+    styles: list[Mode] = list(MODES)
+    used = {name for request in REQUESTS for style in styles for name in render(request, style=style).prompts}
+    assert used | {"repair"} == set(prompt_names())
+
+
+@pytest.mark.parametrize("name", ["challenge", "../rendering", "", "common.md"])
+def test_an_unknown_name_is_refused_with_the_known_ones(name):
+    with pytest.raises(SettingsError, match=r"there is no prompt .*Fix: use one of audit, challenger"):
+        prompt(name)
+
+
+def example(request_: Any) -> str:
+    system = render(request_).system
+    return system[system.index("# Answer") :].partition("\n")[2]
+
+
+@each_request
+def test_the_example_of_an_answer_is_one_and_has_every_key(request_):
+    text = example(request_)
+    assert parse(request_, text)
+    written = {key for key in keys_of(answer_schema(request_)) if f'"{key}"' not in text}
+    assert written == set()
+
+
+def keys_of(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        yield from schema.get("properties", {})
+        for one in schema.values():
+            yield from keys_of(one)
+
+
+def choices_in(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        yield from schema.get("enum", [])
+        for one in schema.values():
+            yield from choices_in(one)
+    elif isinstance(schema, list):
+        for one in schema:
+            yield from choices_in(one)
+
+
+@each_request
+def test_every_choice_of_an_answer_is_spoken_of(request_):
+    system = render(request_).system
+    silent = [one for one in choices_in(answer_schema(request_)) if not re.search(rf"(?<![\w-]){one}(?![\w-])", system)]
+    assert silent == []
+
+
+@each_request
+def test_only_one_answer_is_asked_for_and_it_comes_last(request_):
+    system = render(request_).system
+    assert system.count("# Answer") == 1
+    assert "{problems}" not in system
+
+
+def test_severity_confidence_and_status_are_defined_for_every_role_of_a_plan_run():
+    for role in ROLES:
+        system = render(of_role(role)).system
+        for word in ("BLOCKING", "SIGNIFICANT", "MINOR", "HIGH", "MED", "LOW", *STATUSES):
+            assert f"- `{word}`: " in system, (role, word)
+
+
+def test_the_synthesizer_is_told_the_rules_as_they_are():
+    text = " ".join(prompt("synthesizer").text.split())
+    assert f"fewer than {MAX_ACTIVE} challenges are active" in text
+    for kind, triggers in TRIGGERS_OF.items():
+        mine = text[text.index(f"`{kind}`") :]
+        assert all(mine.index(f"`{trigger}`") < mine.index("`CONSULT`") for trigger in triggers)
+    for role in ROLES:
+        granted = text[text.index(f"`{role}`", text.index("- `GRANT`")) :].split(";")[0].split(". ")[0]
+        told = dict(part.strip(" ,.;").rsplit(" ", 2)[-2:] for part in granted.split(",") if part.strip()[-1].isdigit())
+        assert {tool: int(calls) for tool, calls in told.items()} == limits_of(role), role
+
+
+def test_what_must_be_raised_and_what_may_not_is_said():
+    assert (
+        "`contradicts_plan`: the plan as written cannot stand beside it. It must come with a `challenge`"
+        in " ".join(prompt("surface").text.split())
+    )
+    assert "must be there where the severity is `BLOCKING` or `SIGNIFICANT`" in prompt("probe").text
+    assert "others are refused" in prompt("devils-advocate").text
+    assert all("challenges" in PROMPTS_OF_ROLE[role] for role in ("challenger", "surface", "probe", "domain-expert"))
+
+
+def test_words_load_no_sdk():
+    modules = "answers, api_schema, json_text, marks, prompt_files, record, rendering, wire"
+    code = f"import sys\nfrom verifyplan.agents.anthropic import {modules}\nassert 'anthropic' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,77 @@
+"""Files that look as if they held secrets: not read, not searched, by whatever name they are reached."""
+
+import pytest
+
+from verifyplan.agents.tools import ToolKit
+from verifyplan.agents.tools.secret_files import FOLDERS, NAMES, looks_secret
+
+SECRET = """.env .env.local config/.env.production prod.env .ENV .env.bak .env~ .envrc server.pem tls/server.key
+cert.p12 cert.pfx store.jks vault.kdbx id_rsa .ssh/id_ed25519 home/.ssh/config deploy_rsa .netrc
+.npmrc .pypirc .git-credentials .aws/credentials .aws/config credentials credentials.json service-account.json
+service-account-prod.json secrets.yml config/secrets.yaml secrets.json secrets.toml secrets.prod.yaml
+terraform.tfstate terraform.tfstate.backup prod.tfvars .htpasswd .docker/config.json kubeconfig .kube/config .gnupg/secring.gpg .bash_history .git/config .pgpass
+client_secret_12.json token.json Secrets.YAML id_rsa.old server.key.2 .config/gcloud/access_tokens.db"""
+OPEN = """.env.example .env.sample .env.template example.env config/env.py environment.yml id_rsa.pub keys.py secrets.py
+src/secrets/reader.py credentials.py src/credentials.ts token.py tokens.json docker/config.json config.json docs/key.md
+keyboard.py monkey.js history.md tfstate.md credentials.example.json secrets.yml.dist pem.py .github/workflows/ci.yml
+.dockerignore .gitignore Dockerfile .npmignore secretary.md README"""
+
+
+@pytest.mark.parametrize("path", SECRET.split())
+def test_it_looks_secret(path):
+    assert looks_secret(path).startswith("it ")
+    assert looks_secret(path.replace("/", "\\"))
+    assert looks_secret(f"deep/er/{path}")
+
+
+@pytest.mark.parametrize("path", OPEN.split())
+def test_it_does_not(path):
+    assert looks_secret(path) == ""
+
+
+def test_every_kind_has_an_example():
+    found = {looks_secret(path) for path in SECRET.split()}
+    assert len(found) == len(NAMES) + len(FOLDERS)
+
+
+@pytest.fixture
+def tools(repository_with, canary, plenty):
+    files = dict.fromkeys(SECRET.split(), f"CANARY {canary}\n") | {"src/app.py": "CANARY of the tests\n"}
+    repository = repository_with(files | {".env.example": "CANARY=\n"})
+    (repository.root / "notes.txt").symlink_to(".env")
+    return ToolKit(type(repository).open(repository.root), {}, plenty)
+
+
+@pytest.mark.usefixtures("engine")
+def test_secret_files_are_not_searched(tools, canary):
+    text = tools.run("Grep", {"pattern": "CANARY"}).text
+    assert text.startswith("2 hits in 2 files\n.env.example:1: CANARY=\nsrc/app.py:1: ")
+    assert canary not in text
+    for path in (".env", "tls", "home"):
+        assert canary not in tools.run("Grep", {"pattern": "CANARY", "path": path}).text
+
+
+def test_secret_files_are_not_read_by_their_name_nor_by_a_link(tools, canary):
+    for path in ("tls/server.key", "notes.txt", "terraform.tfstate"):
+        result = tools.run("Read", {"path": path})
+        assert "is not opened: it" in result.text
+        assert result.use.refused
+        assert canary not in result.text
+    assert "it is a link, and where it leads it looks like settings of an environment" in (
+        tools.run("Read", {"path": "notes.txt"}).text
+    )
+
+
+def test_secret_files_are_not_proposed_for_a_missing_one(tools):
+    assert "prod.env" not in tools.run("Read", {"path": "prodd.env.txt"}).text
+    assert "server.key" not in tools.run("Read", {"path": "tls"}).text
+
+
+@pytest.mark.usefixtures("engine")
+def test_no_pattern_can_ask_for_the_letters_of_a_key(repository_with, plenty):
+    key = "sk-ant-api03-" + "a1B2" * 8
+    tools = ToolKit(repository_with({"src/app.py": f"client = Client('{key}')\n"}), {"plan.md": f"use {key}\n"}, plenty)
+    for pattern in ("sk-ant-api03-a", "a1B2", "api03-[a-z]"):
+        assert tools.run("Grep", {"pattern": pattern}).text == "No line matches."
+    assert "client = Client('[redacted]')" in tools.run("Grep", {"pattern": "Client"}).text
+    assert tools.run("Grep", {"pattern": key}).use.argument == "[redacted]"

@@ -1,0 +1,60 @@
+"""The scripted server as a process of its own, for tests that kill its client: `python serve.py SCRIPT.py --log LOG`.
+
+SCRIPT.py defines `reply(asked)`, and in `OPTIONS` what else `ScriptedServer` takes; it can import `scripted_replies`.
+The first line of output is the address. It ends when its standard input does: with the process that started it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import runpy
+import subprocess
+import sys
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Self
+
+from scripted_server import ScriptedServer
+
+
+class ServedScript:
+    """That process, from `with` to its end; `requests` are the lines of its log, of all endpoints."""
+
+    def __init__(self, script: Path, log: Path) -> None:
+        self._command = [sys.executable, str(Path(__file__).resolve()), str(script), "--log", str(log)]
+        self._log = log
+        self.url = ""
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.url = self._process.stdout.readline().strip()
+        return self
+
+    def __exit__(self, _: object, raised: BaseException | None, __: object) -> None:
+        self._process.communicate()  # closes its input and waits
+        if self._process.returncode and raised is None:
+            raise AssertionError("the script of the server failed; it says above how")
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self._log.read_text().splitlines()] if self._log.exists() else []
+
+    def count(self, path: str = "/v1/messages", method: str = "POST") -> int:
+        """How many requests came to a path, which may hold `*`."""
+        return sum(one["method"] == method and fnmatchcase(one["path"], path) for one in self.requests)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("script", type=Path)
+    parser.add_argument("--log", type=Path)
+    given = parser.parse_args()
+    script = runpy.run_path(str(given.script))
+    with ScriptedServer(script["reply"], log=given.log, **script.get("OPTIONS", {})) as server:
+        print(server.url, flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""The scripted server as a process of its own."""
+
+from __future__ import annotations
+
+import anthropic
+import pytest
+from asking import asked_once, asks, through
+from serve import ServedScript
+
+
+def test_the_server_is_a_process_and_logs_what_it_saw(tmp_path):
+    script, log = tmp_path / "script.py", tmp_path / "calls.jsonl"
+    script.write_text(
+        "from scripted_replies import says\n"
+        "OPTIONS = {'models': ('m',), 'polls': 0}\n"
+        "def reply(asked):\n"
+        "    return says(asked.last).using(input_tokens=5)\n"
+    )
+    requests = [{"custom_id": name, "params": asks()} for name in ("a", "b")]
+    with ServedScript(script, log) as server:
+        assert asked_once(server, model="m").usage.input_tokens == 5
+        through(server, lambda client: client.messages.batches.create(requests=requests))
+    first, second = server.requests
+    assert (first["number"], first["method"], first["path"], first["custom_ids"]) == (1, "POST", "/v1/messages", [])
+    assert second["custom_ids"] == ["a", "b"]
+    assert len(first["sha256"]) == 64
+    assert (server.count(), server.count("/v1/messages/batches")) == (1, 1)
+
+
+def test_a_process_whose_script_failed_says_so_at_its_end(tmp_path):
+    (tmp_path / "script.py").write_text("def reply(asked):\n    raise KeyError('no such role')\n")
+    with (
+        pytest.raises(AssertionError, match="the script of the server failed"),
+        ServedScript(tmp_path / "script.py", tmp_path / "log") as server,
+        pytest.raises(anthropic.InternalServerError, match="no such role"),
+    ):
+        asked_once(server)
