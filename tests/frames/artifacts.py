@@ -141,7 +141,7 @@ def _round_records(draw: st.DrawFn) -> Json:
             {"round": st.just(0)},
             inputQueueSize=st.integers(5, 9),
             resolvedCount=st.integers(0, 5),
-            dispatches=st.lists(dispatches, max_size=3),
+            dispatches=st.lists(dispatches, max_size=3, unique_by=lambda one: one["worker"]),
             skippedWorkers=st.lists(skipped, max_size=2),
         )
     )

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from scripted_asked import Asked
-from scripted_replies import Answer, says, says_json, status
+from scripted_replies import Answer, hangs, says, says_json, status
 from scripted_server import ScriptedServer
 
 from verifyplan.agents.anthropic.backend import Anthropic
@@ -72,7 +72,7 @@ def times(server: ScriptedServer) -> Counter[str]:
 class Played:
     """Answers each call from a script for `ScriptedBackend`, in the form in which a model writes it.
 
-    "error" and "timeout" are a refusal of the endpoint; `{"raw": x}` is x as the text of the answer, each time.
+    "error" is a refusal of the endpoint, "timeout" a silence; `{"raw": x}` is x as the text of the answer, each time.
     """
 
     def __init__(
@@ -93,6 +93,8 @@ class Played:
         scripted = self._scripted(call)
         if scripted is None and self.silent:
             scripted = {}
+        if scripted == "timeout":
+            return hangs()
         if not isinstance(scripted, Mapping):
             return status(400, message=f"nothing is scripted for {call}" if scripted is None else "scripted")
         return written(scripted, asked)

@@ -32,8 +32,8 @@ VOTES[3]["cy"].pop("F-4")
 
 
 def spoken_script():
-    """The script of three iterations, with scores as a model must give them: six, whole, with evidence."""
-    spoken = script()
+    """The script of three iterations, without a silence, and with scores as a model must give them: six, whole."""
+    spoken = script() | {"i1/panel/r1/panel-3": "error"}
     spoken["i3/score"] = scores(7)
     spoken["i3/audit"] = scores(7, risk_coverage=4)
     return spoken
@@ -47,11 +47,11 @@ def plan_runs(answers, **settings):
     return expected, run, server
 
 
-def cross_runs(answers, found=FOUND, **settings):
+def cross_runs(answers, found=FOUND, silence=30.0, **settings):
     given = {"matcher": None, "out": None, "root": REPO, "progress": False} | settings
     expected = crossverify(found, ["ann", "bob", "cy"], backend=ScriptedBackend(answers), **given)
     with ScriptedServer(Played(answers)) as server:
-        run = crossverify(found, ["ann", "bob", "cy"], backend=speaking_to(server), **given)
+        run = crossverify(found, ["ann", "bob", "cy"], backend=speaking_to(server, timeout=silence), **given)
     return expected, run, server
 
 
@@ -123,6 +123,15 @@ def test_a_cross_run_with_failures_and_answers_that_leave_items_out():
     assert derived(run) == derived(expected)
     assert run.status == expected.status == "aborted-non-result"
     assert facts(run, "vote-refused")
+
+
+def test_a_cross_run_with_a_worker_that_is_silent():
+    answers = copy.deepcopy(VOTES)
+    answers[1]["ann"] = "timeout"
+    expected, run, server = cross_runs(answers, silence=1.5)
+    assert derived(run) == derived(expected)
+    assert [one.status for one in facts(run, "dispatch-closed")][:3] == ["timeout", "completed", "completed"]
+    assert times(server)["r1/ann/t1"] == 1
 
 
 @pytest.mark.parametrize("gating", [True, False])

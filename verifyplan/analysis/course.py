@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.changes import cross_changes, plan_changes, turn_changes
+from verifyplan.analysis.cost import TOKENS
 from verifyplan.analysis.explain import explain
 from verifyplan.analysis.reading import OWN, differences, judged, voting_step
 from verifyplan.analysis.setting import Setting
@@ -162,11 +163,11 @@ class Course:
         return self.one.calls.assign(step=self._placed(call_places(self.one)))
 
     def calls(self, step: int) -> pd.DataFrame:
-        """The calls of a step: `worker, role, status, input_tokens, output_tokens, duration_ms, n_tools, reason`.
+        """The calls of a step: `worker, role, status`, the four kinds of tokens, `cost, duration_ms, n_tools, reason`.
 
         A run that was read from an artifact has its dispatches; what those do not tell, tokens above all, is missing.
         """
-        columns = ["worker", "role", "status", "input_tokens", "output_tokens", "duration_ms", "n_tools", "reason"]
+        columns = ["worker", "role", "status", *TOKENS, "cost", "duration_ms", "n_tools", "reason"]
         if len(self.one.calls):
             return self._calls.loc[self._calls["step"].eq(step), columns].reset_index(drop=True)
         iteration, phase, number = self._keys[step]

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
+from verifyplan.analysis.cost import failed, tokens
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.runset import RunSet, expect_runs
 from verifyplan.protocol.iteration import PLAN_VERDICTS
@@ -38,7 +39,7 @@ class Detection:
     verdicts: pd.DataFrame
     """One row per plan: expected and given verdict, whether they agree, why there is none."""
     cost: pd.DataFrame
-    """One row per plan: calls, failed calls, tokens, seconds."""
+    """One row per plan: calls, failed calls, tokens, seconds, and dollars where a price is known."""
 
     def __str__(self) -> str:
         """The figures in words."""
@@ -47,6 +48,7 @@ class Detection:
         blocking = self.alarms[self.alarms["severity"] == "BLOCKING"]
         agreed, n = int(self.verdicts["agrees"].sum()), len(self.verdicts)
         without = int(self.verdicts["given"].isna().sum())
+        dollars = self.cost["dollars"].sum(min_count=1)
         return "\n".join(
             [
                 *told,
@@ -54,7 +56,8 @@ class Detection:
                 f"{len(blocking)} BLOCKING, {len(self.alarms) - len(blocking)} SIGNIFICANT",
                 f"verdicts as expected: {agreed} of {n}" + (f"; {without} runs gave none" if without else ""),
                 f"calls: {int(self.cost['calls'].sum())} ({int(self.cost['failed'].sum())} failed), "
-                f"tokens: {int(self.cost['tokens'].sum())}, time: {self.cost['seconds'].sum():.1f} s",
+                f"tokens: {int(self.cost['tokens'].sum())}, time: {self.cost['seconds'].sum():.1f} s"
+                + (f", known cost: {dollars:,.2f} dollars" if pd.notna(dollars) else ""),
             ]
         )
 
@@ -161,11 +164,13 @@ def _verdicts(plans: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
 def _cost(runs: RunSet, plans: pd.DataFrame) -> pd.DataFrame:
     calls = runs.calls.merge(plans[["run_id", "plan"]], on="run_id")
     calls = calls.assign(
-        failed=calls["status"] != "completed",
-        tokens=calls["input_tokens"].fillna(0) + calls["output_tokens"].fillna(0),
+        failed=failed(calls) | calls["status"].eq("in-flight"),
+        tokens=tokens(calls),
         seconds=calls["duration_ms"] / 1000,
     )
-    cost = calls.groupby("plan").agg(
+    by_plan = calls.groupby("plan")
+    cost = by_plan.agg(
         calls=("call_id", "size"), failed=("failed", "sum"), tokens=("tokens", "sum"), seconds=("seconds", "sum")
     )
-    return cost.reindex(plans["plan"], fill_value=0).reset_index()
+    dollars = by_plan["cost"].sum(min_count=1).reindex(plans["plan"])
+    return cost.reindex(plans["plan"], fill_value=0).assign(dollars=dollars).reset_index()

@@ -43,7 +43,7 @@ CALL_TABLES: dict[str, Columns] = {
         Column("request_sha256", "text", "digest of the whole request; equal requests were asked the same"),
         Column("requested_at", "time", "when it was asked"),
         Column("replied_at", "time", "when it ended"),
-        Column("reason", "text", "what was wrong with the call or, of an agent of a plan run, with its answer"),
+        Column("reason", "text", "what was wrong with the call, or with its answer"),
         Column("n_tools", "whole", "tool calls of the call, refused ones included"),
     ),
     "turns": (

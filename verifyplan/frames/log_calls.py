@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import get_args
+
+from pydantic import ValidationError
 
 from verifyplan.frames.log_index import Row, Story, instant
 from verifyplan.frames.log_turns import Turn, ends, turns_by_call, usage_row, used
 from verifyplan.frames.rows import Rows
-from verifyplan.protocol.call import ToolUse, Usage
+from verifyplan.protocol.call import ToolUse, Usage, WorkerAnswer
+from verifyplan.protocol.event_cross import DispatchClosed
 from verifyplan.protocol.event_plan import AgentFailed
 from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested
 from verifyplan.protocol.plan_call import Role
@@ -26,7 +30,7 @@ def call_rows(story: Story) -> Rows:
     asked = {event.call_id: event for event in story.of(CallRequested)}
     ended = ends(story)
     turns, times = turns_by_call(story), _times(story)
-    faults = {event.call_id: event.reason for event in story.of(AgentFailed)}
+    faults = {event.call_id: event.reason for event in story.of(AgentFailed)} | _worker_faults(story, ended)
     calls = [
         {
             **_of_id(story.run_id, call_id),
@@ -43,6 +47,37 @@ def call_rows(story: Story) -> Rows:
         for step, use in enumerate(_tools(ended.get(call_id), turns.get(call_id, ())), start=1)
     ]
     return {"calls": calls, "tools": tools}
+
+
+def _worker_faults(story: Story, ended: dict[str, CallReplied | CallFailed]) -> dict[str, str]:
+    """What was wrong with workers' answers, by call: a dispatch of several calls tells it of all of them together."""
+    calls: dict[str, list[CallReplied]] = defaultdict(list)
+    for asked in story.of(CallRequested):
+        if isinstance(end := ended.get(asked.call_id), CallReplied):
+            calls[asked.worker].append(end)
+    return {
+        call.call_id: closed.reason
+        for closed in story.of(DispatchClosed)
+        if closed.reason is not None
+        for call in calls[closed.worker]
+        if re.fullmatch(rf"{re.escape(_call_of(closed))}(/p\d+)?", call.call_id)
+        and (closed.status != "completed" or not _is_answer(call.value))
+    }
+
+
+def _call_of(closed: DispatchClosed) -> str:
+    """The id of a dispatch's call, or that under which its several calls stand."""
+    if closed.part == "challenges":
+        return f"i{closed.iteration}/panel/r{closed.round}/{closed.worker}"
+    return f"{'p' if closed.part == 'plan-body' else 'r'}{closed.round}/{closed.worker}"
+
+
+def _is_answer(value: object) -> bool:
+    try:
+        WorkerAnswer.model_validate(value)
+    except ValidationError:
+        return False
+    return True
 
 
 def _times(story: Story) -> dict[tuple[str, bool], str | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -105,6 +105,57 @@ def crossverify(
     >>> run.artifact.findings[0].classification
     'contested'
     """
+    started, speaker = begin(
+        findings,
+        workers,
+        task_type=task_type,
+        settings=settings,
+        backend=backend,
+        root=root,
+        plan_items=plan_items,
+        matcher=matcher,
+        timeout=timeout,
+        items_per_call=items_per_call,
+        max_tokens=max_tokens,
+        max_cost=max_cost,
+        repetition=repetition,
+        out=out,
+        task_key=task_key,
+        synthetic=synthetic,
+    )
+    if out is None:
+        return CrossRun(drive_cross(started, speaker, matcher, Recorder(sink=sink), progress))
+    folder = state_folder(Path(out), task_type)
+    with LogWriter.create(folder, f"convergence-{task_type or UNNAMED}") as writer, going_on(writer.path):
+        records = drive_cross(started, speaker, matcher, Recorder(writer, sink=sink), progress)
+    run_id = writer.path.relative_to(out).with_suffix("").as_posix()
+    run = CrossRun(records, writer.path, run_id)
+    return replace(run, path=export_artifact(run))
+
+
+def begin(
+    findings: Source,
+    workers: Workers,
+    *,
+    task_type: str | None,
+    settings: Mapping[str, Any] | None,
+    backend: str | Backend,
+    root: str | Path,
+    plan_items: Source | None,
+    matcher: Matcher | None,
+    timeout: float | None,
+    items_per_call: int | None,
+    max_tokens: int | None,
+    max_cost: Decimal | str | float | None,
+    repetition: int,
+    out: str | Path | None,
+    task_key: str | None,
+    synthetic: bool | None,
+) -> tuple[RunStarted, Backend]:
+    """The first event of a cross run, and the backend as it plays it; the arguments are those of `crossverify`.
+
+    Raises InputError listing what of them cannot be used, before anything is asked or written.
+    """
     check_destination(out, task_type, task_key)
     check_timeout(timeout)
     limits = limits_of(max_tokens=max_tokens, max_cost=max_cost)
@@ -140,14 +191,7 @@ def crossverify(
             repetition=repetition,
         )
     )
-    if out is None:
-        return CrossRun(drive_cross(started, speaker, matcher, Recorder(sink=sink), progress))
-    folder = state_folder(Path(out), task_type)
-    with LogWriter.create(folder, f"convergence-{task_type or UNNAMED}") as writer, going_on(writer.path):
-        records = drive_cross(started, speaker, matcher, Recorder(writer, sink=sink), progress)
-    run_id = writer.path.relative_to(out).with_suffix("").as_posix()
-    run = CrossRun(records, writer.path, run_id)
-    return replace(run, path=export_artifact(run))
+    return started, speaker
 
 
 def drive_cross(
@@ -162,13 +206,28 @@ def drive_cross(
     CensoredError where there is no backend and a reply is missing.
     """
     inputs = started.cross
+    plan_rounds = (inputs.plan_settings or {}).get("maxRounds", 0)
+    steps = len(inputs.analysers) * (inputs.settings["effectiveMaxRounds"] + plan_rounds)
+    with progress_bar("cross-verifying", steps or None, progress) as step:
+        run_anywhere(in_session(backend, cross_course(started, backend, matcher, recorder, step)))
+    return tuple(recorder.records)
+
+
+async def cross_course(
+    started: RunStarted,
+    backend: Backend | None,
+    matcher: Matcher | None,
+    recorder: Recorder,
+    step: Callable[[], None] = lambda: None,
+) -> None:
+    """The course of a cross run, in the event loop that awaits it; what it tells is in `recorder`.
+
+    As `drive_cross`, which holds the backend's connections and shows progress around it.
+    """
+    inputs = started.cross
     recorder.emit(started)
     groups = grouped(inputs.findings, inputs.plan_items, inputs.analysers, matcher)
     for finding in groups:
         recorder.emit(finding)
     caller = Caller(backend, inputs.timeout, recorder, inputs.limits)
-    plan_rounds = (inputs.plan_settings or {}).get("maxRounds", 0)
-    steps = len(inputs.analysers) * (inputs.settings["effectiveMaxRounds"] + plan_rounds)
-    with progress_bar("cross-verifying", steps or None, progress) as step:
-        run_anywhere(in_session(backend, Parts(inputs, caller, recorder.emit, step).run(groups)))
-    return tuple(recorder.records)
+    await Parts(inputs, caller, recorder.emit, step).run(groups)

@@ -165,6 +165,11 @@ def test_what_git_ignores_is_refused(kit, canary):
     assert "not among the repository's files. Git ignores it" in refused(kit(), "ignored/local.txt", canary)
 
 
+def test_what_git_ignores_is_refused_through_a_link_too(kit, root, canary):
+    (root / "link.txt").symlink_to("ignored/local.txt")
+    assert "is a link, and where it leads it is not among the repository's files" in refused(kit(), "link.txt", canary)
+
+
 def test_a_missing_file_is_an_answer_that_names_what_is_near(kit):
     result = kit().run("Read", {"path": "app.py"})
     assert result.text.startswith("app.py does not exist. Near it: src/app.py")

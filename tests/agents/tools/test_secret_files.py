@@ -9,8 +9,9 @@ SECRET = """.env .env.local config/.env.production prod.env .ENV .env.bak .env~ 
 cert.p12 cert.pfx store.jks vault.kdbx id_rsa .ssh/id_ed25519 home/.ssh/config deploy_rsa .netrc
 .npmrc .pypirc .git-credentials .aws/credentials .aws/config credentials credentials.json service-account.json
 service-account-prod.json secrets.yml config/secrets.yaml secrets.json secrets.toml secrets.prod.yaml
-terraform.tfstate terraform.tfstate.backup prod.tfvars .htpasswd .docker/config.json kubeconfig .kube/config .gnupg/secring.gpg .bash_history .git/config .pgpass
-client_secret_12.json token.json Secrets.YAML id_rsa.old server.key.2 .config/gcloud/access_tokens.db"""
+terraform.tfstate terraform.tfstate.backup prod.tfvars .htpasswd .docker/config.json kubeconfig .kube/config
+.gnupg/secring.gpg .bash_history .git/config .pgpass client_secret_12.json token.json Secrets.YAML
+id_rsa.old server.key.2 .config/gcloud/access_tokens.db"""
 OPEN = """.env.example .env.sample .env.template example.env config/env.py environment.yml id_rsa.pub keys.py secrets.py
 src/secrets/reader.py credentials.py src/credentials.ts token.py tokens.json docker/config.json config.json docs/key.md
 keyboard.py monkey.js history.md tfstate.md credentials.example.json secrets.yml.dist pem.py .github/workflows/ci.yml

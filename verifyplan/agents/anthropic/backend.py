@@ -52,6 +52,8 @@ class Anthropic:
         effort: low, medium, high, xhigh or max; None leaves it to the model.
         thinking: "adaptive", "disabled", or tokens to think for; None leaves it to the model.
         temperature: 0-1, for models that take one.
+        structured: whether the endpoint is to hold answers to their schema; False for one that refuses it. Answers are
+            checked here in both cases.
         cache: whether the plan and the shared state are marked for the endpoint's cache of prompts.
         web: whether the research roles may search and fetch, where SPEC A12 allows it; what they search for leaves
             this machine.
@@ -82,6 +84,7 @@ class Anthropic:
         effort: Effort | None = None,
         thinking: str | int | None = None,
         temperature: float | None = None,
+        structured: bool = True,
         cache: bool = True,
         web: bool = False,
         memory: str | Path | None = None,
@@ -91,7 +94,7 @@ class Anthropic:
         _check_numbers(max_concurrency=max_concurrency, max_retries=max_retries, timeout=timeout)
         default: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "effort": effort, "thinking": thinking}
         default["temperature"] = temperature
-        self.max_concurrency, self.cache = max_concurrency, cache
+        self.max_concurrency, self.structured, self.cache = max_concurrency, structured, cache
         self._default, self._models, self._workers = default, dict(models or {}), dict(workers or {})
         self._voices = Voices(default, self._models, self._workers, base_url)
         self._endpoints = Endpoints(base_url, api_key, api_keys or {}, timeout=timeout, max_retries=max_retries)
@@ -134,6 +137,7 @@ class Anthropic:
             "max_concurrency": self.max_concurrency,
             "max_retries": self._endpoints.max_retries,
             "timeout": self._endpoints.timeout,
+            "structured": self.structured,
             "cache": self.cache,
             "web": self._toolkits.web,
             "memory": str(self._memory) if self._memory else None,
@@ -148,7 +152,7 @@ class Anthropic:
     def described(cls, settings: Mapping[str, Any]) -> Self:
         """The backend that `describe` told of, with the key that is found now; SettingsError if there is none."""
         known = ("model", "max_tokens", "effort", "thinking", "temperature", "models", "workers", "base_url")
-        known += ("max_concurrency", "max_retries", "timeout", "cache", "web", "memory")  # type: ignore[assignment]
+        known += ("max_concurrency", "max_retries", "timeout", "structured", "cache", "web", "memory")  # type: ignore[assignment]
         prices = {model: price for model, price in (settings.get("prices") or {}).items() if price is not None}
         return cls(**{name: settings[name] for name in known if name in settings}, prices=prices or None)
 
@@ -200,10 +204,9 @@ class Anthropic:
 
     def _head(self, request: Request, voice: Voice, rendered: Rendered, kit: ToolKit | None) -> dict[str, Any]:
         body = voice.body()
-        body["output_config"] = {
-            **body.get("output_config", {}),
-            "format": {"type": "json_schema", "schema": answer_schema(request)},
-        }
+        if self.structured:
+            shape = {"type": "json_schema", "schema": answer_schema(request)}
+            body["output_config"] = {**body.get("output_config", {}), "format": shape}
         body["system"] = [{"type": "text", "text": rendered.system, **(_CACHED if self.cache else {})}]
         return body | {"tools": definitions(kit.allowed())} if kit is not None and kit.allowed() else body
 

@@ -17,6 +17,11 @@ MOST_NAMED = 20
 """Files that are named where a folder was asked for."""
 
 _SYSTEM = ("/proc", "/sys")
+_OUTSIDE = "it lies outside the folder that may be read"
+_NOT_LISTED = (
+    "it is not among the repository's files. Git ignores it, it stands in a folder that is left out (hidden ones,"
+    " node_modules, build ...), or it is newer than this run"
+)
 
 
 class NotOpenedError(Exception):
@@ -39,13 +44,13 @@ def relative(repository: Repository, path: str) -> str:
     or looks secret. A path that begins with `/` must lie under the root.
     """
     if not on_one_line(path):
-        raise NotOpenedError(f"{shown(path)} is not opened: its name holds control characters")
+        raise _refused(path, "its name holds control characters")
     plain = path if path in repository.files else path.replace("\\", "/")
     folded = posixpath.normpath(plain.removeprefix(f"{repository.root.as_posix()}/") or "/")
     if folded.startswith(("/", "../")) or folded == "..":
-        raise _outside(path)
+        raise _refused(path, _OUTSIDE)
     if why := looks_secret(folded):
-        raise NotOpenedError(f"{shown(path)} is not opened: {why}")
+        raise _refused(path, why)
     return folded
 
 
@@ -56,29 +61,37 @@ def text_at(repository: Repository, path: str) -> str:
     """
     if path not in repository.files:
         raise _not_listed(repository, path)
+    target = located(repository, path)
     try:
-        return text_of(read_resolved(located(repository, path), path), path)
+        return text_of(read_resolved(target, path), path)
     except UnreadableError as error:
-        raise NotOpenedError(f"{shown(path)} is not opened: it {str(error).removeprefix(f'{path} ')}") from None
-    except (OSError, RuntimeError, ValueError) as error:
-        raise NotOpenedError(f"{shown(path)} is not opened: {reason(error)}") from None
+        raise _refused(path, f"it {str(error).removeprefix(f'{path} ')}") from None
+    except (OSError, ValueError) as error:
+        raise _refused(path, reason(error)) from None
 
 
 def located(repository: Repository, path: str) -> Path:
-    """Where a listed file lies after its links; raises NotOpenedError, OSError, RuntimeError and ValueError.
+    """Where a listed file lies after its links; NotOpenedError says why it may not be opened there.
 
-    What lies outside the root, looks secret under its real name, or is larger than 2 MB is not opened. Nothing is
-    read to find that out.
+    What lies outside the root, looks secret under its real name or is not listed under it, and what is larger than
+    2 MB is not opened. Nothing is read to find that out.
     """
-    target = (repository.root / path).resolve(strict=True)
+    try:
+        target = (repository.root / path).resolve(strict=True)
+        size = target.stat().st_size if target.is_relative_to(repository.root) else 0
+    except (OSError, RuntimeError, ValueError) as error:
+        raise _refused(path, reason(error)) from None
     if not target.is_relative_to(repository.root):
-        raise _outside(path)
-    if why := looks_secret(target.relative_to(repository.root).as_posix()):
-        raise NotOpenedError(f"{shown(path)} is not opened: it is a link, and where it leads {why}")
+        raise _refused(path, _OUTSIDE)
+    real = target.relative_to(repository.root).as_posix()
+    if why := looks_secret(real):
+        raise _refused(path, f"it is a link, and where it leads {why}")
+    if real != path and real not in repository.files:
+        raise _refused(path, f"it is a link, and where it leads {_NOT_LISTED}")
     if any(target.is_relative_to(folder) for folder in _SYSTEM):
-        raise NotOpenedError(f"{shown(path)} is not opened: it is a file of the operating system")
-    if target.stat().st_size > LARGEST:
-        raise NotOpenedError(f"{shown(path)} is not opened: it is larger than {LARGEST:,} bytes")
+        raise _refused(path, "it is a file of the operating system")
+    if size > LARGEST:
+        raise _refused(path, f"it is larger than {LARGEST:,} bytes")
     return target
 
 
@@ -88,7 +101,7 @@ def ordinary(repository: Repository, path: str) -> bool:
         found = os.lstat(f"{repository.root}/{path}")
     except (OSError, ValueError):
         return False
-    return stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST
+    return found.st_size <= LARGEST
 
 
 def below(repository: Repository, folder: str) -> list[str]:
@@ -102,34 +115,29 @@ def may_be_named(path: str) -> bool:
     return on_one_line(path) and not looks_secret(path)
 
 
-def _outside(path: str) -> NotOpenedError:
-    return NotOpenedError(f"{shown(path)} is not opened: it lies outside the folder that may be read")
+def _refused(path: str, why: str) -> NotOpenedError:
+    return NotOpenedError(f"{shown(path)} is not opened: {why}")
 
 
 def _not_listed(repository: Repository, path: str) -> NotOpenedError:
     """Why a path is none of the repository's files."""
     if path == "." or path in repository.folders:
         return _folder(repository, path)
-    skipped = {one.path: one.reason for one in repository.skipped}
-    if path in skipped:
-        return NotOpenedError(f"{shown(path)} is not opened: {skipped[path]}")
+    skipped = next((one.reason for one in repository.skipped if one.path == path), None)
+    if skipped is not None:
+        return _refused(path, skipped)
     try:
         target = (repository.root / path).resolve()
         if not target.is_relative_to(repository.root):
-            return _outside(path)
+            return _refused(path, _OUTSIDE)
         mode = target.stat().st_mode
     except FileNotFoundError:
         return _missing(repository, path)
     except (OSError, RuntimeError, ValueError) as error:
-        return NotOpenedError(f"{shown(path)} is not opened: {reason(error)}")
+        return _refused(path, reason(error))
     if stat.S_ISDIR(mode):
         return NotOpenedError(f"{shown(path)} is a folder that holds no file of the repository", answers=True)
-    if not stat.S_ISREG(mode):
-        return NotOpenedError(f"{shown(path)} is not opened: it is no ordinary file")
-    return NotOpenedError(
-        f"{shown(path)} is not opened: it is not among the repository's files. Git ignores it, it stands in a folder"
-        " that is left out (hidden ones, node_modules, build ...), or it is newer than this run"
-    )
+    return _refused(path, _NOT_LISTED if stat.S_ISREG(mode) else "it is no ordinary file")
 
 
 def _missing(repository: Repository, path: str) -> NotOpenedError:

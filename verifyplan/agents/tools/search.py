@@ -68,6 +68,6 @@ def _in_place(repository: Repository, path: str) -> bool:
     """Whether a file that was searched lies where it was listed; it may have been replaced by a link meanwhile."""
     try:
         located(repository, path)
-    except (NotOpenedError, OSError, RuntimeError, ValueError):
+    except NotOpenedError:
         return False
     return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -173,13 +173,27 @@ def drive_plan(
 
     CensoredError where there is no backend and a reply is missing.
     """
+    with progress_bar("verifying the plan", None, progress) as step:
+        run_anywhere(in_session(backend, plan_course(started, backend, recorder, ask, step)))
+    return tuple(recorder.records)
+
+
+async def plan_course(
+    started: RunStarted,
+    backend: Backend | None,
+    recorder: Recorder,
+    ask: Ask | None = None,
+    step: Callable[[], None] = lambda: None,
+) -> None:
+    """The course of a plan run, in the event loop that awaits it; what it tells is in `recorder`.
+
+    As `drive_plan`, which holds the backend's connections and shows progress around it.
+    """
     inputs, state = started.plan, PlanState()
     recorder.take = state.add
     recorder.emit(started)
     plan = parse_plan(inputs.plan_text, inputs.plan_path)
     caller = Caller(backend, inputs.settings.timeout, recorder, inputs.settings)
-    with progress_bar("verifying the plan", None, progress) as step:
-        hub = Hub(plan, inputs.settings, state, caller, recorder.emit, step)
-        with suppress(WaitingError):
-            run_anywhere(in_session(backend, loop.run(hub, assess(plan), ask)))
-    return tuple(recorder.records)
+    hub = Hub(plan, inputs.settings, state, caller, recorder.emit, step)
+    with suppress(WaitingError):
+        await loop.run(hub, assess(plan), ask)

@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from html import escape
 
+from verifyplan.loops.ledger import Ledger
 from verifyplan.protocol.challenge import SEVERITIES, UNSETTLED
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import (
@@ -30,10 +31,12 @@ from verifyplan.protocol.event_run import (
     CrossInputs,
     PlanInputs,
     RunEnded,
-    RunResumed,
     RunStarted,
 )
+from verifyplan.protocol.event_turn import TurnReplied, TurnSent
+from verifyplan.protocol.settings import Limits
 from verifyplan.reports.log import told
+from verifyplan.reports.usage import dollars
 from verifyplan.reports.visible import one_line, shortened
 from verifyplan.words import counted
 
@@ -43,7 +46,7 @@ LAST = 12
 MOST = 3000
 """Characters that are kept of what a challenge was raised on."""
 
-_COUNTED_ONLY = (VoteCast, FindingGrouped, FindingQueued, ChallengeAdmitted, ScoreGiven)
+_COUNTED_ONLY = (VoteCast, FindingGrouped, FindingQueued, ChallengeAdmitted, ScoreGiven, TurnSent, TurnReplied)
 """What comes in hundreds: it is counted, and no step of its own."""
 
 _ROUND = re.compile(r"(?:^|/)r(\d+)/")
@@ -59,6 +62,8 @@ class Progress:
         self._last: deque[tuple[Event, str]] = deque(maxlen=LAST)
         self._counts: Counter[str] = Counter()
         self._open: dict[str, str] = {}
+        self._turns: Counter[str] = Counter()
+        self._ledger = Ledger(Limits())
         self.evidence: dict[str, str] = {}
         """What each challenge was raised on, by its id; long texts are cut."""
         self._severity: dict[str, str] = {}
@@ -68,12 +73,13 @@ class Progress:
 
     def take(self, event: Event) -> None:
         """Take in one event."""
+        self._ledger.take(event)
         match event:
             case RunStarted():
                 self.started = event
             case RunEnded():
                 self.ended, self._open = True, {}
-            case CallRequested() | CallReplied() | CallFailed() | RunResumed():
+            case CallRequested() | CallReplied() | CallFailed() | TurnSent() | TurnReplied():
                 self._take_call(event)
             case IterationStarted():
                 self._iteration, self._round = event.iteration, 0
@@ -93,28 +99,34 @@ class Progress:
             self.steps += 1
             self._last.append((event, self._severity.get(event.id, "") if isinstance(event, StatusChanged) else ""))
 
-    def _take_call(self, event: CallRequested | CallReplied | CallFailed | RunResumed) -> None:
-        if isinstance(event, RunResumed):
-            return
+    def _take_call(self, event: CallRequested | CallReplied | CallFailed | TurnSent | TurnReplied) -> None:
         self._counts[event.type] += 1
-        if isinstance(event, CallRequested):
-            self._open[event.call_id] = event.worker
-            found = _ROUND.search(event.call_id)
-            self._round = int(found[1]) if found else 0
-            return
-        self._open.pop(event.call_id, None)
-        if isinstance(event, CallReplied):
-            self._counts["in"] += event.usage.input_tokens
-            self._counts["out"] += event.usage.output_tokens
+        match event:
+            case CallRequested():
+                self._open[event.call_id] = event.worker
+                found = _ROUND.search(event.call_id)
+                self._round = int(found[1]) if found else 0
+            case CallReplied() | CallFailed():
+                self._open.pop(event.call_id, None)
+                self._turns.pop(event.call_id, None)
+            case TurnSent():
+                self._turns[event.of_call] += 1
+            case TurnReplied():
+                pass
 
     def now(self) -> str:
         """Where the run is and whom it waits for, on one line."""
         if self.started is None:
             return "Reading what the run is about"
-        names = [f"{one_line(worker, 40)} ({one_line(call, 60)})" for call, worker in self._open.items()]
+        names = [f"{one_line(worker, 40)} ({self._call(call)})" for call, worker in self._open.items()]
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         doing = f"waits for {', '.join(names[:3])}{more}" if names else "the rules are at work"
         return f"{self._place()}: {doing}"
+
+    def _call(self, call: str) -> str:
+        """An open call and, of an agent that speaks in turns, how often it was asked so far."""
+        turns = self._turns[call]
+        return f"{one_line(call, 60)}, turn {turns:,}" if turns else one_line(call, 60)
 
     def _place(self) -> str:
         inputs = self.started.inputs if self.started else None
@@ -142,7 +154,7 @@ class Progress:
         failed = f", {counts['call-failed']:,} failed" if counts["call-failed"] else ""
         rows = [
             ("Calls", f"{counts['call-requested']:,} asked, {counts['call-replied']:,} replied{failed}"),
-            ("Tokens", f"{counts['in']:,} in, {counts['out']:,} out"),
+            *self._used(),
         ]
         if plan:
             raised = Counter(self._severity.values())
@@ -152,6 +164,16 @@ class Progress:
         else:
             rows.append(("Findings", ", ".join(f"{n:,} {name}" for name, n in self._classes.items()) or "none settled"))
         return [*rows, ("Votes", f"{counts['vote-cast']:,}")]
+
+    def _used(self) -> list[tuple[str, str]]:
+        """Turns, tokens and dollars so far; turns and dollars where there are any."""
+        used, sent = self._ledger.spent, self._counts["turn-sent"]
+        cached = f" ({used.cache_read_tokens:,} cached)" if used.cache_read_tokens else ""
+        rows = [("Turns", f"{sent:,} sent, {self._counts['turn-replied']:,} replied")] if sent else []
+        rows.append(("Tokens", f"{used.total_input:,} in{cached}, {used.output_tokens:,} out"))
+        if used.cost is not None or used.total:
+            rows.append(("Cost", dollars(used.cost) if used.cost is not None else "unknown"))
+        return rows
 
     def lines(self) -> list[str]:
         """The last steps in words, the newest last."""
