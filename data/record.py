@@ -1,13 +1,19 @@
-"""Record the bundled fixture sets again: `make data`. What each is, and what is synthetic: data/README.md."""
+"""Record the bundled fixture sets again: `make data`, or one by its name: `python data/record.py live-example`.
+
+What each is, and what is synthetic: data/README.md.
+"""
 
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from record_live import record_live_example
 
 import verifyplan as vp
 from verifyplan.agents.static import CHECKERS
@@ -141,16 +147,24 @@ def _older(artifact: Artifact, version: str) -> Artifact:
     return Artifact.model_validate(content)
 
 
-def main() -> None:
-    """Replace both sets, only once both have been recorded whole."""
+RECORDERS: dict[str, Callable[[Path], None]] = {
+    "stdlib-claims": record_stdlib_claims,
+    "contract": record_contract,
+    "live-example": record_live_example,
+}
+
+
+def main(chosen: Sequence[str] = ()) -> None:
+    """Replace the sets, or those that are named, only once all have been recorded whole."""
+    names = [name for name in RECORDERS if name in chosen or not chosen]
     with tempfile.TemporaryDirectory(dir=HERE) as temporary:
         new = Path(temporary)
-        record_stdlib_claims(new / "stdlib-claims")
-        record_contract(new / "contract")
-        for name in ("stdlib-claims", "contract"):
+        for name in names:
+            RECORDERS[name](new / name)
+        for name in names:
             shutil.rmtree(HERE / name, ignore_errors=True)
             (new / name).rename(HERE / name)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

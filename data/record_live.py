@@ -6,6 +6,7 @@ asked, and what is recorded says nothing about any.
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -15,11 +16,13 @@ from typing import Any
 import pandas as pd
 
 import verifyplan as vp
+import verifyplan.agents.anthropic.client  # the SDK loads now, not within the first call
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.static import CHECKERS
 from verifyplan.loops.run import Run
 from verifyplan.protocol.call import ToolUse
-from verifyplan.protocol.event_run import CallReplied, CrossInputs, RunStarted
+from verifyplan.protocol.event import EVENT
+from verifyplan.protocol.event_run import CallReplied
 from verifyplan.runlog.writer import LogWriter
 
 HERE = Path(__file__).resolve().parent
@@ -29,10 +32,11 @@ from live_runs import Played, speaking_to  # noqa: E402  (lies beside the tests,
 from scripted_replies import Answer, calls, says  # noqa: E402
 from scripted_server import ScriptedServer  # noqa: E402
 
-PLAN, ROOT, ADDRESS = "thin-scans", "/example/waybill", "http://127.0.0.1:8000"
-"""The plan that is verified; the folder and the address that stand in the logs, where those of this machine stood."""
+PLAN = "thin-scans"
+FOLDER, ADDRESS = "/example", "http://127.0.0.1:8000"
+"""What stands in the logs where the folder and the address of the machine stood that recorded them."""
 LARGE, SMALL = "example-large", "example-small"
-REPETITIONS = 3
+REPETITIONS = {"collaborative": 1, "adversarial": 3}
 WORKERS: dict[str, dict[str, Any]] = {
     "ann": {"model": LARGE},
     "bob": {"model": SMALL},
@@ -40,8 +44,8 @@ WORKERS: dict[str, dict[str, Any]] = {
     "dee": {"model": SMALL, "style": "adversarial", "max_tokens": 4_000},
 }
 """The panel of the cross runs: models, and stances that are not always the run's."""
-PER_MESSAGE = 3
-"""Tools that one message asks for, at most."""
+PER_MESSAGE, LINES = 3, 12
+"""Tools that one message asks for, and lines of a file that are read, at most: the logs are to stay small."""
 
 _PRICE = {"web_search": 10, "source": "made up for this example", "date": "2026-11-22"}
 PRICES: dict[str, dict[str, Any]] = {
@@ -49,57 +53,52 @@ PRICES: dict[str, dict[str, Any]] = {
     SMALL: {"input": 1, "output": 5, "cache_write": 1.25, "cache_read": 0.1, **_PRICE},
 }
 
-_FOUND: list[tuple[str, str, str, int, str, bool]] = [
-    ("ann", "parameter", "`decode_token` takes a parameter `key`.", 27, "waybill/auth.py", True),
-    ("ann", "raises", "`decode_token` raises `PermissionError`.", 27, "waybill/auth.py", False),
-    ("ann", "calls", "`purge_delivered` calls `in_batches`.", 19, "waybill/jobs/purge.py", True),
-    ("ann", "default", "The parameter `headers` of `get_json` defaults to `{}`.", 25, "waybill/http_client.py", False),
-    ("bob", "location", "The definition of `record_scan` starts at line 46.", 46, "waybill/services/parcels.py", True),
-    ("bob", "calls", "`create_parcel` calls `find_customer`.", 36, "waybill/services/parcels.py", False),
-    ("bob", "imports", "The module `waybill.services.carriers` imports `yaml`.", 8, "waybill/services/carriers.py", True),
-    ("cy", "base-class", "`UpstreamError` is a subclass of `OSError`.", 15, "waybill/http_client.py", False),
-    ("cy", "raises", "`normalise_status` raises `UnknownStatus`.", 26, "waybill/services/carriers.py", True),
-    ("cy", "location", "The definition of `timeline` does not start at line 59.", 59, "waybill/services/parcels.py", False),
-    ("dee", "parameter", "`list_by_status` takes a parameter `customer_id`.", 27, "waybill/services/parcels.py", False),
-    ("dee", "default", "In `get_json`, `headers` has the default value `None`.", 25, "waybill/http_client.py", True),
-]  # fmt: skip
-"""Claims about the sample repository: who raised it, its kind, the claim, the line and file it cites, whether it holds."""
+_FOUND = (
+    ("ann", "parameter", "`decode_token` takes a parameter `key`.", "waybill/auth.py:29", True),
+    ("ann", "raises", "`decode_token` raises `PermissionError`.", "waybill/auth.py:29", False),
+    ("bob", "calls", "`purge_delivered` calls `transaction`.", "waybill/jobs/purge.py:19", False),
+    ("bob", "raises", "`require_role` raises `HTTPException`.", "waybill/auth.py:37", True),
+    ("cy", "default", "In `get_json`, `headers` has the default value `None`.", "waybill/http_client.py:25", True),
+    ("cy", "calls", "`use_transport` calls `_send`.", "waybill/http_client.py:19", False),
+    ("dee", "calls", "`require_role` calls `decode_token`.", "waybill/auth.py:37", True),
+)
+"""Claims about the sample repository: who raised it, its kind, the claim, the line that it cites, whether it holds."""
 
 
 def record_live_example(folder: Path) -> None:
-    """One plan run and, in each mode, three repetitions of a cross run, with their claims; `folder` is new."""
+    """One plan run and, in each mode, repetitions of a cross run, with their claims; `folder` is new."""
     folder.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as temporary:
-        repository = vp.datasets.sample_repository(Path(temporary) / "waybill")
+        here = Path(temporary).resolve()
+        repository = vp.datasets.sample_repository(here / "waybill")
         found = claims(repository)
         found.to_csv(folder / "claims.csv", index=False)
-        _keep(plan_run(repository, Path(temporary)), folder / "plan", PLAN)
-        for mode in ("collaborative", "adversarial"):
-            for repetition in range(1, REPETITIONS + 1):
-                run = cross_run(repository, found, mode, repetition, Path(temporary))
-                _keep(run, folder / mode, "panel")
+        _keep(plan_run(repository, here), folder / "plan", PLAN, here)
+        for mode, repetitions in REPETITIONS.items():
+            for repetition in range(1, repetitions + 1):
+                run = cross_run(repository, found, mode, repetition, here)
+                _keep(run, folder / mode, "panel", here)
 
 
 def claims(repository: Path) -> pd.DataFrame:
     """The claims with the line that each cites, quoted."""
     rows = []
-    for number, (worker, category, summary, line, path, truth) in enumerate(_FOUND, start=1):
-        quoted = (repository / path).read_text("utf-8").splitlines()[line - 1]
-        name, evidence = f"F-{number:02d}", f"{path}:{line}\n> {quoted}"
-        rows.append((name, summary, evidence, worker, category, truth))
+    for number, (worker, category, summary, place, truth) in enumerate(_FOUND, start=1):
+        path, _, line = place.partition(":")
+        quoted = (repository / path).read_text("utf-8").splitlines()[int(line) - 1]
+        rows.append((f"F-{number:02d}", summary, f"{place}\n> {quoted}", worker, category, truth))
     return pd.DataFrame(rows, columns=["finding_id", "summary", "evidence", "worker", "category", "truth"])
 
 
 def plan_run(repository: Path, folder: Path) -> Run:
     """A plan run whose roles answer, and first look up, what the static agents do."""
-    plan = vp.datasets.plan_path(PLAN)
+    plan = shutil.copy(vp.datasets.plan_path(PLAN), folder)
     settings: dict[str, Any] = {"synthetic": True, "progress": False}
     static = vp.verify(plan, repository, log_dir=None, **settings)
     replies = [event for event in static.events if isinstance(event, CallReplied)]
     first = {turn: answer for reply in replies for turn, answer in looking_up(reply)}
     with ScriptedServer(Played(_script(replies), first), models=()) as server:
-        roles = {"surface": SMALL, "probe": SMALL, "worker": SMALL, "score": SMALL, "audit": SMALL}
-        backend = _backend(server, LARGE, models=roles)
+        backend = _backend(server, LARGE, models=dict.fromkeys(("surface", "probe", "worker", "score", "audit"), SMALL))
         return vp.verify(plan, repository, backend=backend, max_cost=2, log_dir=folder, **settings)
 
 
@@ -135,16 +134,16 @@ def _script(replies: list[CallReplied]) -> dict[str, Any]:
 def looking_up(reply: CallReplied) -> Iterator[tuple[str, Answer]]:
     """The turns before an answer, which ask for the tools that the static agent used.
 
-    The first challenger also asks for what no tool opens, and the first resolver speaks before it answers, so that a
-    refusal and a repair are seen.
+    The first challenger also asks for what no tool opens, and the first synthesizer speaks before it answers, so that
+    refusals and a repair are seen.
     """
     wishes = [_wish(use) for use in reply.tools if not use.refused and use.tool != "memory_search"]
     if reply.call_id == "i1/challenger":
         wishes[1:1] = [calls("Read", path="../.ssh/id_ed25519"), calls("Read", path=".env")]
     parts = [wishes[at : at + PER_MESSAGE] for at in range(0, len(wishes), PER_MESSAGE)]
     said = [sum(part[1:], start=part[0]) for part in parts]
-    if reply.call_id == "i1/resolver":
-        said.append(says("I looked into the repository; the answers follow."))
+    if reply.call_id == "i1/synthesizer":
+        said.append(says("One challenge stands. My answer follows."))
     for number, answer in enumerate(said, start=1):
         yield f"{reply.call_id}/t{number}", answer
 
@@ -152,7 +151,7 @@ def looking_up(reply: CallReplied) -> Iterator[tuple[str, Answer]]:
 def _wish(use: ToolUse) -> Answer:
     match use.tool:
         case "Read":
-            return calls("Read", path=use.argument, last=40)
+            return calls("Read", path=use.argument, last=LINES)
         case "Grep":
             return calls("Grep", pattern=use.argument, serves=use.serves)
         case "git_log":
@@ -160,21 +159,12 @@ def _wish(use: ToolUse) -> Answer:
     raise ValueError(f"no static agent uses {use.tool}")
 
 
-def _keep(run: Run, folder: Path, name: str) -> None:
+def _keep(run: Run, folder: Path, name: str, here: Path) -> None:
     """The log of a run once more, without the folder and the address of this machine; all else as it was."""
-    started, *others = run.records
+    places = {str(here): FOLDER, str(run.started.backend["base_url"]): ADDRESS}
     with LogWriter.create(folder, name) as writer:
-        writer.append(_anywhere(run.started), started.at)
-        for record in others:
-            writer.append(record.event, record.at)
-
-
-def _anywhere(started: RunStarted) -> RunStarted:
-    """The first event of a run as one that was made in the folder and at the address of the example."""
-    inputs = started.inputs
-    if isinstance(inputs, CrossInputs):
-        moved: Any = inputs.model_copy(update={"root": ROOT})
-    else:
-        changes = {"plan_path": f"/example/{PLAN}.md", "repository": inputs.repository | {"root": ROOT}}
-        moved = inputs.model_copy(update=changes)
-    return started.model_copy(update={"inputs": moved, "backend": started.backend | {"base_url": ADDRESS}})
+        for record in run.records:
+            text = record.event.model_dump_json()
+            for own, neutral in places.items():
+                text = text.replace(own, neutral)
+            writer.append(EVENT.validate_json(text), record.at)

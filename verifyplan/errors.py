@@ -8,13 +8,16 @@
     │   └── LogError                       a run log that is damaged, in use, or of no known version
     └── AgentError                         an agent gave no usable answer; exit code 3
 
-Each error lists all problems found, not the first, as `Problem` values in `.problems`.
+Each error lists all problems found, not the first, as `Problem` values in `.problems`. Keys are taken out of them: what
+is wrong is often told by showing what was given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+from verifyplan.redaction import redact
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,13 @@ class Problem:
     place: str
     message: str
     fix: str
+
+    def __post_init__(self) -> None:
+        """Take keys out of what is told."""
+        told = f"{self.place}\0{self.message}\0{self.fix}"  # redacted as one: mostly there is none, and no time to lose
+        if redact(told) != told:
+            for name in ("place", "message", "fix"):
+                object.__setattr__(self, name, redact(getattr(self, name)))
 
     def __str__(self) -> str:
         """The problem as one line of text."""
@@ -44,7 +54,7 @@ class VerifyplanError(Exception):
         self.problems: tuple[Problem, ...]
         if isinstance(problems, str):
             self.problems = ()
-            text = problems
+            text = redact(problems)
         else:
             self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
             shown = [str(problem) for problem in self.problems[: self.shown_problems]]

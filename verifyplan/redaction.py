@@ -11,11 +11,14 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterator
+from datetime import date, time, timedelta
+from decimal import Decimal
 from threading import Lock
 from typing import Any
 from urllib.parse import quote, quote_plus
 
 from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 
 MARK = "[redacted]"
 SHORTEST = 8
@@ -25,6 +28,8 @@ VARIED = 4
 DEEPEST = 100
 """Levels of nesting that are walked; what lies deeper is taken out whole."""
 
+_NO_TEXT = (int, float, Decimal, date, time, timedelta, type(None))
+
 _lock = Lock()
 _forms: tuple[str, ...] = ()  # everything a remembered secret may be written as, the longest first
 
@@ -32,7 +37,7 @@ _forms: tuple[str, ...] = ()  # everything a remembered secret may be written as
 def remember(secret: str) -> None:
     """Let a secret be taken out of every text from now on, as long as this process lives.
 
-    It is found as it is, and escaped as in URLs, JSON and HTML, and in base64. Ignored: what is shorter than 8
+    It is found as it is, and escaped as in URLs, JSON, Python and HTML, and in base64. Ignored: what is shorter than 8
     characters, and what consists of letters of the mark alone. Of a secret of many lines, each line is a secret.
     May be called from any thread.
     """
@@ -67,7 +72,8 @@ def redacted(value: Any) -> Any:
     """A JSON value, or a model of the protocol, with every text in it redacted; keys of objects, too.
 
     What holds no secret is returned as the same object, not as a copy. Two keys that become equal are numbered.
-    Numbers, dates and other values stay; what is nested more than 100 levels deep is replaced whole.
+    Of a path, a set, bytes and the like, what JSON makes of it is redacted. Numbers, dates and what no JSON can be made
+    of stay; what is nested more than 100 levels deep is replaced whole.
 
     >>> redacted({"a": ["ghp_" + "a1B2" * 9, 7]})
     {'a': ['[redacted]', 7]}
@@ -82,6 +88,7 @@ def _written(secret: str) -> Iterator[str]:
     data = secret.encode("utf-8", "surrogatepass")
     escaped = (quote(data, safe=""), quote(data), quote_plus(data))
     forms = {secret, html.escape(secret), json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
+    forms.add(repr(secret)[1:-1])
     forms.update(escaped, (re.sub("%..", lambda code: code[0].lower(), form) for form in escaped), _in_base64(data))
     yield from (form for form in forms if len(form) >= SHORTEST and not set(form) <= set(MARK))
 
@@ -99,8 +106,10 @@ def _redacted(value: Any, depth: int) -> Any:
     if isinstance(value, str):
         text = redact(value)
         return value if text == value else text
-    if not isinstance(value, dict | list | tuple | BaseModel):
+    if isinstance(value, _NO_TEXT):
         return value
+    if not isinstance(value, dict | list | tuple | BaseModel):
+        return _redacted_other(value, depth)
     if depth == DEEPEST:
         return MARK
     if isinstance(value, dict):
@@ -111,6 +120,15 @@ def _redacted(value: Any, depth: int) -> Any:
     if all(new is old for new, old in zip(items, value, strict=True)):
         return value
     return items if isinstance(value, list) else tuple(items)
+
+
+def _redacted_other(value: Any, depth: int) -> Any:
+    try:
+        plain = to_jsonable_python(value)
+    except (ValueError, RecursionError):
+        return value
+    new = _redacted(plain, depth)
+    return value if new is plain else new
 
 
 def _redacted_object(value: dict[Any, Any], depth: int) -> dict[Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, get_args
 
 import planning
@@ -10,8 +11,10 @@ from breaking import small_cross
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event import EVENT, Event
-from verifyplan.protocol.event_run import RunResumed
+from verifyplan.protocol.event_run import CallFailed, RunResumed
+from verifyplan.protocol.event_turn import TurnReplied, TurnSent
 from verifyplan.runlog import chain
 from verifyplan.runlog.chain import START, Record, decode, encode
 from verifyplan.runlog.reader import parse_log
@@ -28,6 +31,17 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=10,
 )
+USED = Usage(input_tokens=7, cache_read_tokens=2**60, output_tokens=1, web_searches=1, cost=Decimal("0.000012300"))
+LOOK = ToolUse(tool="Grep", argument="lock", results=3)
+SENT = TurnSent(
+    call_id="i1/challenger/t2", model="m", request_sha256="0", added=({"type": "text", "text": "again"},), tools=(LOOK,)
+)
+REPLIED = TurnReplied(
+    call_id="i1/challenger/t2", message={"id": "msg", "content": [{"n": 1.5}]}, usage=USED, duration_ms=3, batch="b"
+)
+FAILED = CallFailed(
+    call_id="i1/challenger", status="budget", reason="max_cost", duration_ms=4, usage=USED, tools=(LOOK,)
+)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +50,7 @@ def pool(tmp_path_factory) -> list[Event]:
     plan = planning.run_of(planning.script(), on_blocked=lambda pause: f"acknowledge:{pause.challenges[0].id}")
     cross = small_cross(tmp_path_factory.mktemp("cross"))
     resumed = RunResumed(dropped_bytes=3, repeated=("i1/challenger",), versions={"verifyplan": "1"})
-    events = [*plan.events, *cross.events, resumed]
+    events = [*plan.events, *cross.events, resumed, SENT, REPLIED, FAILED]
     started = [event for event in events if event.type == "run-started"]
     return started + list({event.type: event for event in events}.values())
 
@@ -64,6 +78,8 @@ def changed(event: Event, text: str, which: int, value: Any) -> Event:
     inner[last] = text
     if "value" in values:
         values["value"] = value
+    if "message" in values:
+        values["message"] = {"content": value}
     try:
         return EVENT.validate_python(values, strict=False)
     except ValueError:

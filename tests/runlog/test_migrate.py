@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ from pydantic_core import from_json, to_json
 from verifyplan.errors import LogError
 from verifyplan.loops.cross_run import CrossRun
 from verifyplan.loops.plan.run import PlanRun
+from verifyplan.loops.replay import replay_run
 from verifyplan.loops.resume import read_run
-from verifyplan.protocol.event_run import LOG_VERSION
+from verifyplan.protocol.event_run import LOG_VERSION, CallFailed, CallReplied, RunStarted
+from verifyplan.protocol.event_turn import TurnReplied, TurnSent
 from verifyplan.runlog import chain, migrate, reader
 from verifyplan.runlog.cross_state import artifact, fold_cross
 from verifyplan.runlog.migrate import STEPS, steps_from
@@ -51,6 +54,27 @@ def test_a_cross_run_of_every_version_is_read_and_folds(version):
     assert counts is not None
     assert (counts.fullConsensus, counts.partialConsensus, counts.contested, counts.workerUnique) == (1, 1, 1, 1)
     assert run.status == "max-rounds-reached"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("kind", ["plan", "cross"])
+def test_a_run_of_every_version_comes_to_the_same_when_it_is_replayed(version, kind):
+    replayed = replay_run(LOGS / f"v{version}-{kind}.jsonl")
+    assert replayed.same, replayed.differences
+    assert replayed.censored is None
+
+
+@pytest.mark.parametrize("kind", ["plan", "cross"])
+def test_what_version_2_added_is_in_its_log_and_has_defaults_in_that_of_version_1(kind):
+    old, new = (read_run(LOGS / f"v{version}-{kind}.jsonl").events for version in (1, 2))
+    for events, repetition, cost in ((old, 1, None), (new, 2, Decimal("0.0068"))):
+        assert isinstance(events[0], RunStarted)
+        assert events[0].repetition == repetition
+        assert {event.usage.cost for event in events if isinstance(event, CallReplied | CallFailed)} == {cost}
+    turns = [event.type for event in new if isinstance(event, TurnSent | TurnReplied)]
+    calls = [event for event in new if isinstance(event, CallReplied | CallFailed)]
+    assert turns.count("turn-sent") == turns.count("turn-replied") == 2 * len(calls)
+    assert any(isinstance(call, CallFailed) and call.usage.total and call.tools for call in calls)
 
 
 @pytest.mark.parametrize("path", sorted(LOGS.glob("*.jsonl")), ids=lambda path: path.name)

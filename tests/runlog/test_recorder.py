@@ -9,6 +9,7 @@ from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_plan import IterationStarted
 from verifyplan.protocol.event_run import AnswerGiven, CallFailed, CallReplied, CallRequested, Checkpoint, RunResumed
+from verifyplan.protocol.event_turn import TurnReplied, TurnSent
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.reader import read_log
 from verifyplan.runlog.recorder import Past, Recorder
@@ -30,6 +31,14 @@ def replied(name: str, value: object = 1) -> CallReplied:
 
 def failed(name: str) -> CallFailed:
     return CallFailed(call_id=name, status="error", reason="none", duration_ms=1)
+
+
+def sent(name: str) -> TurnSent:
+    return TurnSent(call_id=name, model="m", request_sha256="0")
+
+
+def came(name: str) -> TurnReplied:
+    return TurnReplied(call_id=name, message={"content": []}, usage=Usage(output_tokens=1), duration_ms=1)
 
 
 def past_of(*events: Event) -> Past:
@@ -59,6 +68,55 @@ def test_a_past_knows_facts_by_their_ids():
 
 def test_an_empty_past_knows_nothing():
     assert (Past().in_flight, Past().derived, Past().result("a")) == ((), (), None)
+    assert (Past().sent("a/t1"), Past().turn("a/t1"), Past().turns("a")) == (None, None, ())
+
+
+def test_a_past_knows_turns_by_their_ids_and_those_of_a_call_in_order():
+    first = (sent("a/t1"), came("a/t1"), sent("a/t1/w1"), came("a/t1/w1"), sent("a/t2"))
+    other = (sent("b/t1"), came("b/t1"))
+    past = past_of(asked("a"), asked("b"), *first[:2], *other, *first[2:], replied("b"))
+    assert past.turns("a") == first
+    assert past.turns("b") == other
+    assert (past.sent("a/t2"), past.turn("a/t2"), past.turn("a/t1/w1")) == (first[4], None, first[3])
+    assert (past.sent("a"), past.turn("a"), past.result("a/t1"), past.requested("a/t1")) == (None,) * 4
+    assert past.derived == ()
+
+
+@pytest.mark.parametrize(
+    ("events", "in_flight"),
+    [
+        ((asked("a"), sent("a/t1")), ("a/t1",)),
+        ((asked("a"), sent("a/t1"), came("a/t1")), ()),
+        ((asked("a"), sent("a/t1"), came("a/t1"), sent("a/t2")), ("a/t2",)),
+        ((asked("a"), asked("b"), sent("b/t1"), sent("a/t1"), came("a/t1"), asked("c")), ("b/t1",)),
+        ((asked("a"), sent("a/t1"), failed("a")), ()),
+        ((asked("a"), asked("b")), ("a", "b")),
+    ],
+)
+def test_what_was_in_flight_is_the_turn_and_not_its_call(events, in_flight):
+    assert past_of(*events).in_flight == in_flight
+
+
+def test_turns_on_disk_are_neither_written_nor_told_again(writer):
+    told: list[Event] = []
+    recorder = Recorder(writer, past_of(asked("a"), sent("a/t1"), came("a/t1")), RESUMED, told.append)
+    for event in (asked("a"), sent("a/t1"), came("a/t1"), sent("a/t2"), came("a/t2")):
+        recorder.emit(event)
+    assert told == [RESUMED, sent("a/t2"), came("a/t2")]
+    assert types(recorder) == [
+        "call-requested", "turn-sent", "turn-replied", "run-resumed", "turn-sent", "turn-replied",
+    ]  # fmt: skip
+
+
+def test_cost_is_counted_of_every_event_before_the_state_takes_it_those_on_disk_included(writer):
+    order: list[str] = []
+    recorder = Recorder(writer, past_of(asked("a"), sent("a/t1"), came("a/t1")), RESUMED)
+    recorder.count = lambda event: order.append(f"count {event.type}")
+    recorder.take = lambda event: order.append(f"take {event.type}")
+    for event in (asked("a"), came("a/t1"), replied("a")):
+        recorder.emit(event)
+    kinds = ("call-requested", "turn-replied", "call-replied")
+    assert order == [f"{who} {kind}" for kind in kinds for who in ("count", "take")]
 
 
 def test_without_a_writer_events_are_numbered_and_kept():

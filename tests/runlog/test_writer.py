@@ -11,7 +11,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import planning
 import pytest
@@ -19,8 +19,11 @@ from breaking import Heard, course
 
 from verifyplan.errors import LogError
 from verifyplan.loops.resume import resume
+from verifyplan.protocol.call import Usage
+from verifyplan.protocol.event import Fact
 from verifyplan.protocol.event_plan import IterationStarted
-from verifyplan.protocol.event_run import CallFailed, RunResumed
+from verifyplan.protocol.event_run import LOG_VERSION, CallFailed, CallRequested, RunResumed
+from verifyplan.protocol.event_turn import TurnReplied, TurnSent
 from verifyplan.runlog import writer as writing
 from verifyplan.runlog.reader import parse_log, read_log
 from verifyplan.runlog.writer import LogWriter
@@ -225,9 +228,23 @@ def test_facts_and_ends_are_forced_to_the_disk_before_append_returns(log, monkey
 def test_every_kind_of_fact_is_durable():
     names = {kind.model_fields["type"].default for kind in writing.DURABLE}
     assert names == {
-        "run-started", "run-resumed", "call-requested", "call-replied", "call-failed", "answer-given", "checkpoint",
+        "run-started", "run-resumed", "call-replied", "call-failed", "turn-replied", "answer-given", "checkpoint",
         "run-ended",
     }  # fmt: skip
+    assert set(get_args(Fact)) - set(writing.DURABLE) == set(writing.ASKED) == {CallRequested, TurnSent}
+
+
+def test_what_is_asked_is_in_the_file_at_once_and_on_the_disk_with_its_reply(log, monkeypatch):
+    forced: list[bytes] = []
+    monkeypatch.setattr(writing.os, "fsync", lambda _: forced.append(log.read_bytes()))
+    writer, _ = LogWriter.resume(log)
+    with writer:
+        writer.append(CallRequested(call_id="i1/probe", worker="probe", request_sha256="0"))
+        writer.append(TurnSent(call_id="i1/probe/t1", model="m", request_sha256="0"))
+        assert forced == []
+        assert [record.event.type for record in read_log(log).records][1:] == ["call-requested", "turn-sent"]
+        writer.append(TurnReplied(call_id="i1/probe/t1", message={}, usage=Usage(), duration_ms=1))
+    assert forced == [log.read_bytes()]
 
 
 def test_what_is_appended_stands_behind_a_line_that_lost_its_line_feed(log):
@@ -346,14 +363,13 @@ def test_times_are_utc_to_the_millisecond(log):
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", record.at)
 
 
-def test_a_log_of_another_version_is_read_and_never_written(tmp_path, monkeypatch):
+def test_a_log_of_another_version_is_read_and_never_written(tmp_path):
     path = tmp_path / "run-001.jsonl"
     path.write_bytes((Path(__file__).parent / "logs" / "v1-plan.jsonl").read_bytes())
     before = path.read_bytes()
-    monkeypatch.setattr("verifyplan.runlog.writer.LOG_VERSION", 2)
-    with pytest.raises(
-        LogError, match=r"has version 1, and 2 is written now\. Fix: go on with the verifyplan that wrote"
-    ):
+    assert read_log(path).version == 1
+    message = rf"has version 1, and {LOG_VERSION} is written now\. Fix: go on with the verifyplan that wrote"
+    with pytest.raises(LogError, match=message):
         LogWriter.resume(path)
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == [path.name]

@@ -16,6 +16,7 @@ from verifyplan.charts.sensitivity import sensitivity
 from verifyplan.charts.timeline import timeline
 from verifyplan.charts.transitions import transitions
 from verifyplan.charts.truth_metrics import truth_metrics
+from verifyplan.charts.usage import usage
 from verifyplan.charts.vote_matrix import vote_matrix
 
 __all__ = [
@@ -35,5 +36,6 @@ __all__ = [
     "timeline",
     "transitions",
     "truth_metrics",
+    "usage",
     "vote_matrix",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from typing import Annotated
 
 import typer
@@ -10,9 +11,10 @@ import typer
 from verifyplan.cli import bench, cross, plan, replaying, study, tables
 from verifyplan.cli.interrupts import interruptible
 from verifyplan.errors import VerifyplanError
+from verifyplan.redaction import redact
 from verifyplan.version import VERSION
 
-USAGE = 2
+USAGE, FAULT = 2, 1
 
 app = typer.Typer(
     name="verifyplan",
@@ -61,12 +63,15 @@ app.add_typer(bench.app, name="bench")
 
 
 def main() -> None:
-    """Run the command line; an error is told in words on standard error, without a traceback."""
+    """Run the command line; an error is told in words on standard error, a fault of the program by its traceback."""
     try:
         app()
     except VerifyplanError as error:
         typer.echo(f"Error: {error}", err=True)
         sys.exit(error.exit_code)
     except OSError as error:
-        typer.echo(f"Error: {error.filename or 'file'}: {error.strerror or error}", err=True)
+        typer.echo(redact(f"Error: {error.filename or 'file'}: {error.strerror or error}"), err=True)
         sys.exit(USAGE)
+    except Exception:  # a fault of this program: where it happened is wanted, keys are not
+        typer.echo(redact(traceback.format_exc()), err=True)
+        sys.exit(FAULT)

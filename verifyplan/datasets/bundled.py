@@ -26,6 +26,10 @@ _SETS = {
     "stdlib-claims/collaborative": _Set("stdlib-claims/collaborative", "the same claims, collaborative runs only"),
     "stdlib-claims/adversarial": _Set("stdlib-claims/adversarial", "the same claims, adversarial runs only"),
     "contract": _Set("contract", "one artifact of each schema version and each final state"),
+    "live-example": _Set("live-example", "logs of live runs against a server on loopback; no model was asked"),
+    "live-example/plan": _Set("live-example/plan", "of these, the plan run"),
+    "live-example/collaborative": _Set("live-example/collaborative", "of these, the panel's collaborative run"),
+    "live-example/adversarial": _Set("live-example/adversarial", "of these, the panel's adversarial runs, repeated"),
 }
 
 
@@ -66,7 +70,8 @@ def claims(name: str = "stdlib-claims") -> pd.DataFrame:
     """
     table = path(name.split("/")[0]) / "claims.csv"
     if not table.exists():
-        raise InputError(Problem("dataset", f"{name!r} was not made from claims", "use 'stdlib-claims'"))
+        fix = "use 'stdlib-claims' or 'live-example'"
+        raise InputError(Problem("dataset", f"{name!r} was not made from claims", fix))
     frame = pd.read_csv(table, dtype={"truth": "boolean"}, keep_default_na=False)
     frame.attrs["synthetic"] = True
     return frame

@@ -80,7 +80,7 @@ def _cast(series: pd.Series[Any], column: Column, where: str, problems: list[Pro
             series = series.map(_names, na_action="ignore")
         if kind == "time" and series.dtype == "object":
             series = pd.to_datetime(series, utc=True, format="ISO8601")
-        if kind == "text" and series.dtype == "object":
+        if kind in ("text", "number") and series.dtype == "object":
             series = series.where(series.notna(), None)
         return series.astype(column.dtype)
     except (TypeError, ValueError, OverflowError) as error:

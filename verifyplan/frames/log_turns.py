@@ -27,7 +27,7 @@ class Turn(NamedTuple):
 
 def turns_by_call(story: Story) -> dict[str, list[Turn]]:
     """The exchanges of each call that has any, in the order in which the log first names them."""
-    if not (story.of(TurnSent) or story.of(TurnReplied)):
+    if not story.of(TurnSent) and not story.of(TurnReplied):
         return {}
     sent: dict[str, tuple[TurnSent, str | None]] = {}
     replied: dict[str, tuple[TurnReplied, str | None]] = {}

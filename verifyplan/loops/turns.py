@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+from pydantic_core import from_json, to_json
+
 from verifyplan.agents.base import BudgetError, Send
 from verifyplan.loops.ledger import Ledger
 from verifyplan.protocol.call import ToolUse, Usage
@@ -49,6 +51,7 @@ class CallTurns:
 
         BudgetError, before anything is sent, where the run has used what it may use.
         """
+        sent = redacted(sent)
         known = self._past.turn(sent.call_id)
         if known is None and (refused := self._ledger.refusal(sent.call_id)):
             raise BudgetError(refused)
@@ -61,11 +64,13 @@ class CallTurns:
 
 
 async def _made(turn: str, send: Send) -> TurnReplied:
+    """What came back, as a log can hold it; ValueError if none can: that is a fault of the call, not of the run."""
     began = time.monotonic()
     exchanged = await send()
+    [[message]] = from_json(to_json([[exchanged.message]]), allow_inf_nan=False)  # nested, as in a log it will be
     return TurnReplied(
         call_id=turn,
-        message=redacted(exchanged.message),
+        message=redacted(message),
         usage=exchanged.usage,
         duration_ms=round((time.monotonic() - began) * 1000),
         batch=exchanged.batch,

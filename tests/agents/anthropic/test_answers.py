@@ -6,15 +6,16 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from anthropic import transform_schema
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from verifyplan.agents.anthropic.answers import AnswerError, answer_schema, parse
+from verifyplan.agents.anthropic.api_schema import api_schema
 from verifyplan.agents.anthropic.wire import LABELS, wire_schema
 from verifyplan.errors import AgentError
 from verifyplan.protocol.call import TOOLS, Item, WorkerAnswer, WorkerRequest, WorkerVote
@@ -245,6 +246,30 @@ def test_the_sdk_would_make_the_same_of_the_model_but_for_words_and_order(reques
     assert bare(transform_schema(wire_schema(request_))) == bare(answer_schema(request_))
 
 
+class Inner(BaseModel):
+    """A part."""
+
+    name: str = Field(default="x", max_length=3, description="Its name.")
+    number: int | None = Field(default=None, ge=3)
+
+
+class Outer(BaseModel):
+    """What the API's schemas cannot say, all in one."""
+
+    inner: Inner = Field(description="A part with words beside its reference.")
+    fixed: Literal["one"]
+    more: tuple[Inner, ...] = Field(default=(), max_length=2)
+
+
+def test_limits_defaults_and_words_beside_references_are_left_out():
+    schema = api_schema(Outer)
+    assert transform_schema(json.loads(json.dumps(schema))) == schema
+    assert schema["properties"]["inner"] == {"$ref": "#/$defs/Inner"}
+    assert schema["properties"]["fixed"] == {"const": "one"}
+    assert schema["$defs"]["Inner"]["properties"]["name"] == {"type": "string", "description": "Its name."}
+    assert schema["required"] == ["inner", "fixed", "more"]
+
+
 @pytest.mark.parametrize("role", ROLES)
 def test_a_schema_asks_for_every_field_of_the_protocols_answer(role):
     schema = answer_schema(of_role(role))
@@ -369,6 +394,7 @@ def test_a_draft_is_not_taken_for_the_answer():
         "the answer: the JSON is broken at line 1 of the object, column 33: Expecting ',' delimiter"
     ]
     assert problems(ADVERSARIAL, draft + answer[:-9])[0].startswith("the answer: the JSON is broken")
+    assert problems(ADVERSARIAL, draft + '{"votes": [], "votes": []}') == ["the answer: has the key 'votes' twice"]
 
 
 def test_what_is_no_json_is_named_with_its_place():
@@ -385,6 +411,11 @@ def test_what_is_no_json_is_named_with_its_place():
         "challenges[0].failure_scenario: is a list, not a text",
         "challenges[0].severity: is too large a number",
     ]
+
+
+def test_half_a_character_in_a_list_is_named_with_its_place():
+    text = '{"changes": [], "promotions": ["C1", "\\udc00"]}'
+    assert problems(of_role("synthesizer"), text) == ["promotions[1]: holds half a character"]
 
 
 @pytest.mark.parametrize(
@@ -404,7 +435,7 @@ HOSTILE = {
     "keys": '{"' * 500_000,
     "nested": '{"votes":' * 110_000,
     "lists": '{"votes":[' * 100_000,
-    "open strings": '{"votes":' * 900 + '"' + "x" * 1_000_000,
+    "open strings": '{"votes":' * 900 + '"' + "é\\n" * 700_000,
     "unclosed": '{"votes":[' * 300 + '{"b":1},' * 80_000,
     "lines": '{"a"\n\n\n' * 140_000,
     "blanks": ("{" + " " * 1_000) * 1_000,
@@ -414,11 +445,11 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_text_of_a_megabyte_is_refused_in_time(text):
+def test_a_hostile_text_of_megabytes_is_refused_in_time(text):
     began = time.monotonic()
     with pytest.raises(AnswerError, match=r"the answer|votes"):
         parse(ADVERSARIAL, text)
-    assert time.monotonic() - began < 20  # a quadratic reader takes minutes
+    assert time.monotonic() - began < 10  # 0 to 2 s; what is quadratic takes minutes
 
 
 @given(st.text(st.sampled_from('{}[]":,\\ \nvotes1'), max_size=60))

@@ -168,6 +168,23 @@ def test_every_field_of_a_request_changes_the_prompt():
         assert render(changed).blocks != render(base).blocks, field
 
 
+def test_the_record_says_what_stands_where():
+    text = render(asked(**full())).blocks[1]
+    assert "Challenges: 1 of at most 8 active; unsettled: 1 BLOCKING, 0 SIGNIFICANT, 0 MINOR." in text
+    order = [
+        "CHALLENGES\nC1 ",
+        "IN OVERFLOW\nC2 ",
+        "UNKNOWNS\nU1 ",
+        "CONTEXTS\nS1 ",
+        "RISKS\nP1 ",
+        "OF STATUS\niter",
+        "C1 cont",
+    ]
+    places = [text.index(one) for one in order]
+    assert places == sorted(places)
+    assert '  "panel-1": disagree (counter-evidence). word vote\n' in text
+
+
 def test_what_is_empty_takes_no_place():
     blocks = render(asked(role="synthesizer")).blocks
     assert NOTHING in blocks[1]

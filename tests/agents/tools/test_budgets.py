@@ -74,6 +74,12 @@ def test_the_same_lines_again_are_free_and_others_are_not(kit):
     assert not tools.run("Read", {"path": "src/app.py", "first": 3}).failed
 
 
+def test_paths_that_differ_at_their_end_only_are_two(kit):
+    tools = kit(Budget({"Read": 1}))
+    tools.run("Read", {"path": f"{'long/' * 150}a.py"})
+    assert tools.run("Read", {"path": f"{'long/' * 150}b.py"}).text.startswith("Read is used up")
+
+
 def test_refused_calls_and_bad_arguments_do_not_count(kit):
     tools = kit(Budget({"Read": 1}))
     for arguments in ({"path": ".env"}, {"path": "../x"}, {"file": "x"}, "src/app.py", None):

@@ -87,6 +87,7 @@ def test_names_are_told_on_one_line():
     assert shown("a\nb\x1b[2J") == "a\\nb\\x1b[2J"
     assert shown("x" * 900) == "x" * 300 + "... (900 characters)"
     assert bounded("\ud800").encode()
+    assert bounded(f"key: sk-ant-api03-{'a1B2' * 8}") == "key: [redacted]"
 
 
 @given(st.text(alphabet="ab\n", max_size=60), st.integers(1, 40), st.none() | st.integers(1, 40))

@@ -63,6 +63,13 @@ def test_secret_files_are_not_read_by_their_name_nor_by_a_link(tools, canary):
     )
 
 
+def test_a_refusal_does_not_tell_whether_the_file_is_there(tools):
+    for path in (".env", "gone/.env"):
+        assert tools.run("Read", {"path": path}).text == (
+            f"{path} is not opened: it looks like settings of an environment"
+        )
+
+
 def test_secret_files_are_not_proposed_for_a_missing_one(tools):
     assert "prod.env" not in tools.run("Read", {"path": "prodd.env.txt"}).text
     assert "server.key" not in tools.run("Read", {"path": "tls"}).text

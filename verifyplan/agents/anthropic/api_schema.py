@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -10,6 +11,7 @@ _KEPT = ("$ref", "anyOf", "enum", "const", "type", "items", "properties", "descr
 """What a schema is made of; all else (defaults, titles, patterns, bounds) is checked when the answer is read."""
 
 
+@cache  # pydantic takes milliseconds to make one; do not change what comes out
 def api_schema(model: type[BaseModel]) -> dict[str, Any]:
     """The schema of a model's JSON, such that the API takes it, and the SDK's own transformation changes nothing.
 

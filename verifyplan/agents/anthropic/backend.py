@@ -13,10 +13,11 @@ from typing import Any, Self
 
 from verifyplan.agents.anthropic.answers import answer_schema
 from verifyplan.agents.anthropic.conversation import Conversation
-from verifyplan.agents.anthropic.endpoints import Address, Endpoints
+from verifyplan.agents.anthropic.endpoints import Address, Endpoints, check_logged
 from verifyplan.agents.anthropic.exchange import Block
+from verifyplan.agents.anthropic.key import Key, check_model, hidden, misplaced
 from verifyplan.agents.anthropic.opened import open_evidence
-from verifyplan.agents.anthropic.prices import Given, price_of
+from verifyplan.agents.anthropic.prices import Given, Price, price_of
 from verifyplan.agents.anthropic.prompt_files import prompt_versions
 from verifyplan.agents.anthropic.rendering import Rendered, render
 from verifyplan.agents.anthropic.toolkits import Toolkits
@@ -75,8 +76,8 @@ class Anthropic:
         models: Mapping[str, Settings] | None = None,
         workers: Mapping[str, Settings] | None = None,
         base_url: str | None = None,
-        api_key: str | None = None,
-        api_keys: Mapping[str, str] | None = None,
+        api_key: str | Key | None = None,
+        api_keys: Mapping[str, str | Key] | None = None,
         max_concurrency: int = 8,
         max_retries: int = 2,
         timeout: float = 600.0,
@@ -91,13 +92,17 @@ class Anthropic:
         prices: Given | None = None,
         root: str | Path = ".",
     ) -> None:
+        api_key = None if api_key is None else hidden(api_key)
+        api_keys = {address: hidden(own, "api_keys") for address, own in (api_keys or {}).items()}
+        _refuse(misplaced(models=models, workers=workers))
         _check_numbers(max_concurrency=max_concurrency, max_retries=max_retries, timeout=timeout)
         default: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "effort": effort, "thinking": thinking}
         default["temperature"] = temperature
         self.max_concurrency, self.structured, self.cache = max_concurrency, structured, cache
         self._default, self._models, self._workers = default, dict(models or {}), dict(workers or {})
         self._voices = Voices(default, self._models, self._workers, base_url)
-        self._endpoints = Endpoints(base_url, api_key, api_keys or {}, timeout=timeout, max_retries=max_retries)
+        self._endpoints = Endpoints(base_url, api_key, api_keys, timeout=timeout, max_retries=max_retries)
+        _refuse(check_model(voice.model) for voice in self._voices.all)
         _refuse(self._endpoints.check(voice.base_url) for voice in self._voices.all)
         self._prices = {voice.model: price_of(voice.model, prices) for voice in self._voices.all}
         self._memory = Path(memory).absolute() if memory is not None else None
@@ -105,15 +110,23 @@ class Anthropic:
         self._poster: Poster | None = None
 
     def __repr__(self) -> str:
-        """The model, and where the key comes from."""
+        """The model, and where the key comes from; of one whose making has failed, nothing."""
+        if not hasattr(self, "_endpoints"):
+            return "<Anthropic: not made>"
         named = self._default["model"] or ", ".join(sorted({voice.model for voice in self._voices.all}))
         return f"Anthropic({named!r}, key from {self._endpoints.key_origin})"
 
     def at(self, root: str | Path) -> Self:
         """The same backend, its tools reading another folder."""
         moved = copy.copy(self)
-        moved._toolkits = Toolkits(Path(root), self._memory, web=self._toolkits.web)
+        moved._toolkits = Toolkits(Path(root), self._memory, web=self._toolkits.web, kind=self._toolkits.kind)
         return moved
+
+    def with_tools(self, kind: type[ToolKit]) -> Self:
+        """The same backend, its agents having tools of another kind, as in dry runs."""
+        other = copy.copy(self)
+        other._toolkits = Toolkits(self._toolkits.root, self._memory, web=self._toolkits.web, kind=kind)
+        return other
 
     def through(self, poster: Poster) -> Self:
         """The same backend, sending its requests by `poster`, as message batches do."""
@@ -125,6 +138,16 @@ class Anthropic:
     def endpoints(self) -> Endpoints:
         """The connections."""
         return self._endpoints
+
+    @property
+    def prices(self) -> Mapping[str, Price | None]:
+        """What each of its models costs; None for one that no table has."""
+        return dict(self._prices)
+
+    @property
+    def memory(self) -> Path | None:
+        """The folder of notes for memory_search."""
+        return self._memory
 
     def describe(self) -> dict[str, Any]:
         """All settings but the key, the prompts by version and digest, prices with their sources, the SDK's version."""
@@ -150,7 +173,11 @@ class Anthropic:
 
     @classmethod
     def described(cls, settings: Mapping[str, Any]) -> Self:
-        """The backend that `describe` told of, with the key that is found now; SettingsError if there is none."""
+        """The backend that `describe` told of, with the key that is found now; SettingsError if there is none.
+
+        The key goes to the endpoint of this environment, or to this machine: not to another that a log names.
+        """
+        _refuse([check_logged(settings.get("base_url"))])
         known = ("model", "max_tokens", "effort", "thinking", "temperature", "models", "workers", "base_url")
         known += ("max_concurrency", "max_retries", "timeout", "structured", "cache", "web", "memory")  # type: ignore[assignment]
         prices = {model: price for model, price in (settings.get("prices") or {}).items() if price is not None}
@@ -189,6 +216,7 @@ class Anthropic:
             opening=self._opening(request, rendered),
             opened=uses,
             kit=kit,
+            cache=self.cache,
             paid_calls=0 if isinstance(request, WorkerRequest) else sum(request.tools.values()) + request.tool_pool,
         ).run()
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Mapping
+from contextlib import suppress
+from email.utils import mktime_tz, parsedate_tz
+from math import isfinite
 from typing import Any
 from urllib.parse import quote
 
 import anthropic
 import httpx2
+from pydantic_core import from_json
 
-from verifyplan.agents.anthropic.key import OFFLINE, Key, is_forbidden
+from verifyplan.agents.anthropic.key import OFFLINE, Key, custom_headers, is_forbidden
 from verifyplan.errors import AgentError, Problem, SettingsError
 
 TURN = "x-verifyplan-turn"
@@ -32,16 +35,16 @@ class Pause:
 
     async def after(self, response: httpx2.Response) -> None:
         """Note how long the endpoint asks to be left alone."""
-        told = response.headers.get("retry-after", "") if response.status_code in (429, 503, 529) else ""
-        if told.replace(".", "", 1).isdigit():
-            self._until = max(self._until, time.monotonic() + float(told))
+        if response.status_code in (429, 503, 529):
+            self._until = max(self._until, time.monotonic() + _seconds(response.headers))
 
 
 class Endpoint:
     """One address with one key; connections are kept until it is closed."""
 
-    def __init__(self, base_url: str, key: Key, *, timeout: float, max_retries: int) -> None:
-        self.base_url = base_url
+    def __init__(self, base_url: str, key: Key, *, timeout: float, max_retries: int, first: bool = True) -> None:
+        """Headers of the environment, which may hold keys, go to the `first` endpoint of a backend alone."""
+        self.base_url, headers = base_url, custom_headers()
         if is_forbidden(base_url):
             fix = f"point base_url to a server on this machine, or unset {OFFLINE}"
             raise SettingsError(Problem("base_url", f"{base_url} is not asked while {OFFLINE} is set", fix))
@@ -51,14 +54,21 @@ class Endpoint:
             base_url=self.base_url,
             timeout=anthropic.Timeout(timeout, connect=min(timeout, 10.0)),
             max_retries=max_retries,
+            default_headers={} if first else dict.fromkeys(headers, anthropic.Omit()),  # type: ignore[arg-type]
             http_client=anthropic.DefaultAsyncHttpxClient(
-                event_hooks={"request": [pause.before], "response": [pause.after]}
+                event_hooks={"request": [self._check_origin, pause.before], "response": [pause.after]},
+                follow_redirects=False,
             ),
         )
 
     async def close(self) -> None:
         """Give the connections back."""
         await self.sdk.close()
+
+    async def _check_origin(self, request: httpx2.Request) -> None:
+        """No request leaves for another place than that of the key, also where a reply names one to ask next."""
+        if request.url.origin != httpx2.URL(self.base_url).origin:
+            raise anthropic.AnthropicError("the endpoint names another address to be asked, which is not given its key")
 
     async def send(self, turn: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """The endpoint's message for one request, with all retries; it is a message, whatever it says.
@@ -67,28 +77,48 @@ class Endpoint:
         The SDK asks again after 408, 409, 429, 5xx and lost connections, after the time that `retry-after` says;
         here, a body that is no JSON is asked for again, too. TimeoutError and AgentError when that did not help.
         """
+        left = self._retries
+        while True:
+            content, retries = await self._sent(turn, body, left)
+            left -= retries + 1
+            try:
+                return _message(from_json(content, allow_inf_nan=False))  # by what reads the log: it must be able to
+            except ValueError as error:
+                if left < 0:
+                    raise AgentError(f"the endpoint's reply is no JSON ({error})") from None
+
+    async def _sent(self, turn: str, body: Mapping[str, Any], retries: int) -> tuple[bytes, int]:
+        """The body of a reply, and how often the SDK sent the request again to get it."""
         known = dict(body)
         extra = {"temperature": known.pop("temperature")} if "temperature" in known else None  # the SDK has it no more
+        sdk = self.sdk if retries == self._retries else self.sdk.with_options(max_retries=retries)
         headers = {TURN: quote(turn)}
-        for attempt in range(self._retries + 1):
-            try:
-                raw = await self.sdk.messages.with_raw_response.create(**known, extra_body=extra, extra_headers=headers)
-                return _message(json.loads(raw.http_response.content))
-            except ValueError as error:
-                if attempt == self._retries:
-                    raise AgentError(f"the endpoint's reply is no JSON ({error})") from None
-            except anthropic.APITimeoutError:
-                raise TimeoutError("the endpoint gave no answer in time, retries included") from None
-            except anthropic.APIStatusError as error:
-                raise AgentError(f"the endpoint answered {error.status_code}: {_reason(error)}") from None
-            except (anthropic.APIConnectionError, httpx2.TransportError) as error:
-                cause = error.__cause__ or error
-                raise AgentError(f"the connection failed ({type(cause).__name__}: {cause})") from None
-        raise AssertionError  # the last attempt returns or raises
+        try:
+            raw = await sdk.messages.with_raw_response.create(**known, extra_body=extra, extra_headers=headers)
+        except anthropic.APITimeoutError:
+            raise TimeoutError("the endpoint gave no answer in time, retries included") from None
+        except anthropic.APIStatusError as error:
+            raise AgentError(f"the endpoint answered {error.status_code}: {_reason(error)}") from None
+        except (anthropic.APIConnectionError, httpx2.TransportError) as error:
+            cause = error.__cause__ or error
+            raise AgentError(f"the connection failed ({type(cause).__name__}: {cause})") from None
+        return raw.http_response.content, raw.retries_taken
+
+
+def _seconds(headers: Mapping[str, str]) -> float:
+    """How long an endpoint asks to wait, by the headers that the SDK obeys, too; 0 where it does not say."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        with suppress(ValueError):
+            seconds = float(headers.get(name, "")) * unit
+            return seconds if isfinite(seconds) else 0.0
+    date = parsedate_tz(headers.get("retry-after", ""))
+    return mktime_tz(date) - time.time() if date else 0.0
 
 
 def _reason(error: anthropic.APIStatusError) -> str:
     """What an endpoint says of a refusal, without its HTML."""
+    if error.status_code in range(300, 400):
+        return "it leads to another address, which is not given its key; set base_url to where it leads"
     body = error.body
     told = body.get("error") if isinstance(body, dict) else None
     if isinstance(told, dict) and isinstance(told.get("message"), str):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from verifyplan.agents.anthropic.answers import AnswerError, parse
-from verifyplan.agents.anthropic.exchange import Block, Post, check_ended, digest, text_of
+from verifyplan.agents.anthropic.exchange import Block, Post, check_message, digest, text_of
 from verifyplan.agents.anthropic.rendering import repair
 from verifyplan.agents.anthropic.web import look_up, web_tool
 from verifyplan.agents.base import Request, Turns
@@ -40,6 +40,8 @@ class Conversation:
     """The tools that run here; None for an agent that has none."""
     paid_calls: int = 0
     """Tool calls that the budgets allow."""
+    cache: bool = True
+    """Whether what was said so far is marked to be cached."""
     usage: Usage = field(default_factory=Usage)
 
     async def run(self) -> Reply:
@@ -51,10 +53,10 @@ class Conversation:
         repaired = False
         for number in range(1, most + 1):
             message = await self._turn(number, messages, added, last=number == most)
-            if calls := [block for block in message["content"] if block.get("type") == "tool_use"]:
+            if self.kit is not None and (calls := _of_type("tool_use", message)):
                 if number == most:
                     break
-                added = await self._tools(calls, number)
+                added = await self._tools(self.kit, calls, number)
             else:
                 try:
                     return Reply(value=parse(self.request, text_of(message)), usage=self.usage, tools=used)
@@ -62,14 +64,14 @@ class Conversation:
                     if repaired or number == most:
                         raise
                     added, repaired = (({"type": "text", "text": repair(str(error))},), ()), True
-            said = message["content"] or [{"type": "text", "text": "(nothing)"}]
-            messages += [{"role": "assistant", "content": said}, {"role": "user", "content": list(added[0])}]
+            messages += [{"role": "assistant", "content": self._said(message)}]
+            messages += [{"role": "user", "content": list(added[0])}]
             used += added[1]
         raise AgentError(f"the model called tools to the end of its {most} turns and gave no answer")
 
     async def _turn(self, number: int, messages: list[Any], added: Added, *, last: bool) -> dict[str, Any]:
         """The message of one turn; AgentError where it did not come to its end."""
-        body = {**self.head, "messages": _marked(messages) if "tools" in self.head else messages}
+        body = {**self.head, "messages": _marked(messages) if self.cache and "tools" in self.head else messages}
         if last and "tools" in body:
             body["tool_choice"] = {"type": "none"}
         sent = TurnSent(
@@ -81,42 +83,54 @@ class Conversation:
         )
         replied = await self.turns.exchange(sent, lambda: self.post(sent.call_id, body))
         self.usage += replied.usage
-        check_ended(replied.message, int(body["max_tokens"]))
+        check_message(replied.message, int(body["max_tokens"]))
         return replied.message
 
-    async def _tools(self, calls: list[Block], number: int) -> Added:
+    async def _tools(self, kit: ToolKit, calls: list[Block], number: int) -> Added:
         """What tool calls gave: as it is on disk, where the run was broken off after them, else by running them."""
         recorded = self.turns.sent(self._turn_id(number + 1))
         if recorded is not None:
-            if self.kit is not None:
-                self.kit.count(recorded.tools)
+            kit.count(recorded.tools)
             return recorded.added, recorded.tools
-        done = [await self._tool(call, f"{self._turn_id(number)}/w{at}") for at, call in enumerate(calls, 1)]
+        done = [await self._tool(kit, call, f"{self._turn_id(number)}/w{at}") for at, call in enumerate(calls, 1)]
         return tuple(block for block, _ in done), tuple(use for _, use in done if use is not None)
 
-    async def _tool(self, call: Block, web_turn: str) -> tuple[Block, ToolUse | None]:
+    async def _tool(self, kit: ToolKit, call: Block, web_turn: str) -> tuple[Block, ToolUse | None]:
         """One tool call: the block that answers it, and what is recorded of it; an unknown tool is no use of one."""
-        name, arguments = str(call.get("name")), call.get("input")
-        if self.kit is None:
-            return _result(call, "there are no tools here: answer from what you were given", failed=True), None
+        name, arguments = str(call["name"]), call.get("input")
         tool = web_tool(name)
         if tool is None:
-            result = await asyncio.to_thread(self.kit.run, name, arguments)
+            result = await asyncio.to_thread(kit.run, name, arguments)
             return _result(call, result.text, result.failed), result.use
-        asked = self.kit.check_web(tool, arguments)
+        asked = kit.check_web(tool, arguments)
         if not isinstance(asked, WebCall):
-            return _result(call, asked, failed=True), self.kit.uses[-1]
+            return _result(call, asked, failed=True), kit.uses[-1]
         found = await look_up(asked, web_turn, str(self.head["model"]), self.turns, self.post)
         self.usage += found.usage
-        use = self.kit.record_web(asked, found.results, found.refused)
+        use = kit.record_web(asked, found.results, found.refused)
         return _result(call, found.text or found.refused, failed=bool(found.refused)), use
+
+    def _said(self, message: dict[str, Any]) -> list[Block]:
+        """A message as the next request holds it: without what endpoints refuse there, and never without a word."""
+        has_tools = self.kit is not None
+        said = [one for one in message["content"] if not _is_blank(one) and (has_tools or one["type"] != "tool_use")]
+        spoken = any(one["type"] in ("text", "tool_use") for one in said)
+        return said if spoken else [*said, {"type": "text", "text": "(nothing)"}]
 
     def _turn_id(self, number: int) -> str:
         return f"{self.request.call_id}/t{number}"
 
 
+def _of_type(kind: str, message: dict[str, Any]) -> list[Block]:
+    return [block for block in message["content"] if block["type"] == kind]
+
+
+def _is_blank(block: Block) -> bool:
+    return block["type"] == "text" and not block["text"].strip()
+
+
 def _result(call: Block, text: str, failed: bool) -> Block:
-    block: Block = {"type": "tool_result", "tool_use_id": call.get("id"), "content": text or "(nothing)"}
+    block: Block = {"type": "tool_result", "tool_use_id": call["id"], "content": text or "(nothing)"}
     return block | {"is_error": True} if failed else block
 
 

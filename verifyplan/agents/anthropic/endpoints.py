@@ -8,7 +8,16 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, address_of, check_address, find_key, is_loopback
+from verifyplan.agents.anthropic.key import (
+    BASE_URL,
+    PLACEHOLDER,
+    Key,
+    address_of,
+    check_address,
+    find_key,
+    hidden,
+    is_loopback,
+)
 from verifyplan.errors import Problem, SettingsError
 
 if TYPE_CHECKING:
@@ -16,6 +25,21 @@ if TYPE_CHECKING:
 
 Address = str | None
 """The address of an endpoint; None for the environment's, or Anthropic's own."""
+
+Keys = Mapping[str, str | Key]
+"""Keys by the address of their endpoint."""
+
+
+def check_logged(address: object) -> Problem | None:
+    """What keeps an endpoint that a log names from being given the key of this environment: it is not the one of both.
+
+    A log may come from anybody. Endpoints on this machine may be asked.
+    """
+    here = address_of()
+    if address in (None, here) or (isinstance(address, str) and is_loopback(address)):
+        return None
+    fix = f"if your key is for it, set {BASE_URL} to it, or pass backend=agents.Anthropic(..., base_url=...)"
+    return Problem("backend", f"the log names the endpoint {address}, and that of this environment is {here}", fix)
 
 
 class Endpoints:
@@ -26,11 +50,11 @@ class Endpoints:
     """
 
     def __init__(
-        self, address: Address, key: str | Key | None, keys: Mapping[str, str], *, timeout: float, max_retries: int
+        self, address: Address, key: str | Key | None, keys: Keys, *, timeout: float, max_retries: int
     ) -> None:
         self.address, self.timeout, self.max_retries = address, timeout, max_retries
         self._key = find_key(key, base_url=address)
-        self._keys = {one: find_key(own, base_url=one) for one, own in keys.items()}
+        self._keys = {one: find_key(hidden(own, "api_keys"), base_url=one) for one, own in keys.items()}
         self._open: dict[asyncio.AbstractEventLoop, dict[Address, Endpoint]] = {}
         self._holders: dict[asyncio.AbstractEventLoop, int] = {}
 
@@ -46,8 +70,9 @@ class Endpoints:
 
     def check(self, address: Address) -> Problem | None:
         """What keeps an address from being asked: it has no key of its own."""
-        check_address(address or "")
-        if address in (None, self.address) or address in self._keys or is_loopback(address):
+        if address is not None:
+            check_address(address)
+        if address is None or self._is_first(address) or address in self._keys or is_loopback(address):
             return None
         fix = "give its key in api_keys={address: key}; the key of one endpoint is not sent to another"
         return Problem("api_keys", f"{address} has no key", fix)
@@ -79,11 +104,18 @@ class Endpoints:
         if address not in held:
             client = importlib.import_module("verifyplan.agents.anthropic.client")  # the SDK takes over a second
             held[address] = client.Endpoint(
-                address or self.named, self._key_of(address), timeout=self.timeout, max_retries=self.max_retries
+                address or self.named,
+                self._key_of(address),
+                timeout=self.timeout,
+                max_retries=self.max_retries,
+                first=self._is_first(address),
             )
         return held[address]
 
+    def _is_first(self, address: Address) -> bool:
+        return address in (None, self.address)
+
     def _key_of(self, address: Address) -> Key:
-        if address in (None, self.address):
+        if self._is_first(address):
             return self._key
         return self._keys[address] if address in self._keys else Key(PLACEHOLDER, "no setting")

@@ -32,11 +32,11 @@ def text_of(message: Mapping[str, Any]) -> str:
     'yes'
     """
     blocks = [block for block in message["content"] if isinstance(block, dict) and block.get("type") == "text"]
-    return "\n".join(str(block.get("text", "")) for block in blocks)
+    return "\n".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
 
 
-def check_ended(message: Mapping[str, Any], max_tokens: int) -> None:
-    """AgentError where a message was cut off, refused, or never came to its end."""
+def check_message(message: Mapping[str, Any], max_tokens: int) -> None:
+    """AgentError where a message was cut off, refused, never came to its end, or is damaged."""
     match message.get("stop_reason"):
         case "max_tokens":
             raise AgentError(f"the answer was cut off at {max_tokens:,} tokens; give the model a larger max_tokens")
@@ -48,6 +48,16 @@ def check_ended(message: Mapping[str, Any], max_tokens: int) -> None:
             raise AgentError("the model paused its turn and gave no answer")
         case None:
             raise AgentError("the reply broke off before its end")
+    for number, block in enumerate(message["content"], start=1):
+        if not _is_block(block):
+            raise AgentError(f"the endpoint's message is damaged: part {number} of its content is none")
+
+
+def _is_block(block: Any) -> bool:
+    """Whether a part of a message has what makes it one: a type, the words of a text, the names of a tool's use."""
+    told = block if isinstance(block, dict) else {}
+    names = {"text": ("text",), "tool_use": ("id", "name")}.get(str(told.get("type")), ())
+    return all(isinstance(told.get(name), str) for name in ("type", *names))
 
 
 def _why(details: Any) -> str:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import importlib
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from ipaddress import IPv6Address, ip_address
 from typing import NoReturn, Self
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.redaction import redact, remember
 
 VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 BASE_URL = "ANTHROPIC_BASE_URL"
+CUSTOM_HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
 HOME = "https://api.anthropic.com"
 OFFLINE = "VERIFYPLAN_OFFLINE"
 """Where this variable is set, no endpoint is asked that is not on this machine."""
@@ -25,6 +26,8 @@ PLACEHOLDER = "no-key-needed"
 """What a server on this machine is sent where no key was given: the SDK asks for some key."""
 
 _UNFIT = re.compile(r"[^!-~]")
+_KEYS = re.compile(r"(?i)key|token|auth|secret|password|signature|credential")
+"""Names under which keys are given, in settings and in the query of a URL."""
 _WAYS = (
     "give one as api_key=, set the environment variable ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or keep it in the "
     "keyring of this machine: pip install 'verifyplan[keyring]', then keyring set verifyplan anthropic"
@@ -82,21 +85,58 @@ def find_key(given: str | Key | None = None, *, base_url: str | None = None) -> 
     >>> find_key("the-key-of-this-example")
     Key(from api_key, hidden)
     """
+    given = None if given is None else hidden(given)
     address = address_of(base_url)
     check_address(address)
-    if isinstance(given, Key):
-        return given
     if given is not None:
-        return _key(given, "api_key")
+        return _usable(given)
     for variable in VARIABLES:
         if os.environ.get(variable, "").strip():
-            return _key(os.environ[variable], variable)
-    secret, failure = _from_keyring()
-    if secret:
-        return _key(secret, "the keyring")
+            return _usable(Key(os.environ[variable], variable))
+    kept, failure = _from_keyring()
+    if kept is not None:
+        return _usable(kept)
     if is_loopback(address):
         return Key(PLACEHOLDER, "no setting: a placeholder for this machine")
     raise SettingsError(Problem("api_key", f"no key was found{failure}", _WAYS))
+
+
+def hidden(given: str | Key, origin: str = "api_key") -> Key:
+    """A key as a local name may hold it, which a traceback can show; SettingsError if it is no text.
+
+    Whoever is given a key as a text puts this in its place before anything else.
+    """
+    if isinstance(given, Key):
+        return given
+    if not isinstance(given, str):
+        raise SettingsError(Problem(origin, f"is a {type(given).__name__}, not a text", _WAYS))
+    return Key(given, origin)
+
+
+def custom_headers() -> tuple[str, ...]:
+    """Names of the headers that ANTHROPIC_CUSTOM_HEADERS has the SDK add; keys in them are redacted from then on."""
+    pairs = [line.partition(":") for line in os.environ.get(CUSTOM_HEADERS, "").split("\n")]
+    for name, _, value in pairs:
+        if _KEYS.search(name) and value.strip():
+            remember(value.split()[-1])  # behind Bearer, where that stands
+    return tuple(name.strip() for name, colon, _ in pairs if colon)
+
+
+def misplaced(**given: Mapping[str, object] | None) -> Iterator[Problem]:
+    """Keys among the settings of single voices, by their names; what was given is not told, as an error may be kept."""
+    for argument, voices in given.items():
+        for name, own in (voices or {}).items():
+            for setting in own if isinstance(own, Mapping) else ():
+                if _KEYS.search(str(setting)) and setting != "max_tokens":
+                    fix = "give the key as api_key=, or that of another endpoint in api_keys={address: key}"
+                    yield Problem(
+                        f"{argument}[{name!r}]: {setting}", "is no place for a key, as settings are logged", fix
+                    )
+
+
+def check_model(model: str) -> Problem | None:
+    """What is wrong with the name of a model that is a key: somebody gave it first, as the SDK's clients take it."""
+    return Problem("model", "looks like a key", "give the key as api_key=") if redact(model) != model else None
 
 
 def address_of(base_url: str | None = None) -> str:
@@ -125,7 +165,7 @@ def is_loopback(address: str) -> bool:
 
 
 def check_address(address: str) -> None:
-    """SettingsError if the address of an endpoint is no http URL, or holds a user or a password.
+    """SettingsError if the address of an endpoint is no http URL, or holds a user, a password or a key.
 
     What the address holds as a password is redacted from then on, and the message does not show the address.
     """
@@ -135,12 +175,16 @@ def check_address(address: str) -> None:
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         raise SettingsError(Problem("base_url", "is no address", fix)) from None
+    keys = [value for name, value in parse_qsl(parts.query) if _KEYS.search(name)]
+    for secret in filter(None, (parts.password, unquote(parts.password or ""), *keys)):
+        remember(secret)
     if parts.username is not None or parts.password is not None:
-        for secret in filter(None, (parts.password, unquote(parts.password or ""))):
-            remember(secret)
         raise SettingsError(Problem("base_url", "holds a user or a password, which would end up in logs", _WAYS))
+    if keys:
+        raise SettingsError(Problem("base_url", "holds a key, which would end up in logs", _WAYS))
     if not usable or _UNFIT.search(address):
-        raise SettingsError(Problem("base_url", f"{redact(address)!r} is no http address", fix))
+        shown = "what was given" if "@" in address else repr(address)  # before an @ stands a password, perhaps
+        raise SettingsError(Problem("base_url", f"{shown} is no http address", fix))
 
 
 def _host(address: str) -> str:
@@ -150,13 +194,12 @@ def _host(address: str) -> str:
         return ""
 
 
-def _key(secret: str, origin: str) -> Key:
+def _usable(key: Key) -> Key:
     """The key if it can stand in a header; SettingsError, without the key, if not."""
-    remember(secret)
-    problems = tuple(_unfit(secret, origin))
+    problems = tuple(_unfit(key.reveal(), key.origin))
     if problems:
         raise SettingsError(problems)
-    return Key(secret, origin)
+    return key
 
 
 def _unfit(secret: str, origin: str) -> Iterator[Problem]:
@@ -169,11 +212,12 @@ def _unfit(secret: str, origin: str) -> Iterator[Problem]:
         yield Problem(origin, f"holds {kind} at place {unfit.start() + 1} of the key", "copy the key again, whole")
 
 
-def _from_keyring() -> tuple[str | None, str]:
+def _from_keyring() -> tuple[Key | None, str]:
     """The key of the keyring, and why there is none if it could not be asked; both blank if it has none."""
     try:
         if find_spec("keyring") is None:
             return None, ""
-        return importlib.import_module("keyring").get_password(*KEYRING), ""
+        kept = importlib.import_module("keyring").get_password(*KEYRING)
+        return Key(kept, "the keyring") if kept else None, ""
     except Exception as error:  # backends are plugins and raise what they like; a run must not end by one
         return None, f" (the keyring could not be asked: {type(error).__name__})"

@@ -30,28 +30,42 @@ def open_evidence(
     {'plan.md:2': '1: one\\n2: two'}
     """
     places = dict.fromkeys(place for item in items for place in read_evidence(item.evidence).places)
-    sources = Sources(root)
+    opened = _Opened(root, documents)
     shown: dict[str, str] = {}
     uses: list[ToolUse] = []
     for place in places:
         cited = str(place) if place.line == place.last else f"{place}-{place.last}"
         try:
-            lines = _around(_source(place.path, root, sources, documents), place)
+            lines = _around(opened.source(place.path), place)
         except UnreadableError as error:
             shown[cited] = f"(cannot be opened: {error})"
             uses.append(ToolUse(tool="Read", argument=cited, refused=str(error)))
             continue
-        shown[cited] = redact("\n".join(lines)) or "(no such line)"
+        shown[cited] = "\n".join(lines) or "(no such line)"
         uses.append(ToolUse(tool="Read", argument=cited, results=len(lines)))
     return shown, tuple(uses)
 
 
-def _source(path: str, root: Path, sources: Sources, documents: Mapping[str, str]) -> Source:
-    if path in documents:
-        return Source(path, tuple(documents[path].split("\n")))
-    if reason := looks_secret(path) or looks_secret(_target(root, path)):
-        raise UnreadableError(f"{path} is not shown: {reason}")
-    return sources.open(path)
+class _Opened:
+    """Files and documents that were opened, without keys: those of many lines are only seen in the whole text."""
+
+    def __init__(self, root: Path, documents: Mapping[str, str]) -> None:
+        self._root, self._documents = root, documents
+        self._sources = Sources(root)
+        self._kept: dict[str, Source] = {}
+
+    def source(self, path: str) -> Source:
+        if path not in self._kept:
+            lines = tuple(redact("\n".join(self._lines(path))).split("\n"))
+            self._kept[path] = Source(path, lines)
+        return self._kept[path]
+
+    def _lines(self, path: str) -> Sequence[str]:
+        if path in self._documents:
+            return self._documents[path].split("\n")
+        if reason := looks_secret(path) or looks_secret(_target(self._root, path)):
+            raise UnreadableError(f"{path} is not shown: {reason}")
+        return self._sources.open(path).lines
 
 
 def _target(root: Path, path: str) -> str:

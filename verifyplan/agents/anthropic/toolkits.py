@@ -18,8 +18,8 @@ class Toolkits:
     Safe to use from several threads.
     """
 
-    def __init__(self, root: Path, memory: Path | None, *, web: bool) -> None:
-        self.root, self.web = root, web
+    def __init__(self, root: Path, memory: Path | None, *, web: bool, kind: type[ToolKit] = ToolKit) -> None:
+        self.root, self.web, self.kind = root, web, kind
         self.memory = Memory.open(memory) if memory is not None else None
         self._lock = threading.Lock()
         self._kept: tuple[str, Repository] | None = None
@@ -28,7 +28,7 @@ class Toolkits:
         """The tools of a request, with its budgets; those of mode 1's Read and Grep for agents that do no research."""
         rules = self._web_rules(request)
         documents = {request.plan_name: request.plan_text}
-        return ToolKit(self._repository(request), documents, self._budget(request), self.memory, rules)
+        return self.kind(self._repository(request), documents, self._budget(request), self.memory, rules)
 
     def _web_rules(self, request: RoleRequest) -> WebRules | None:
         """What a web call is judged by; nothing for agents that do no research, to whom the web is refused."""

@@ -8,11 +8,14 @@ from typing import Any
 from verifyplan.agents.anthropic.prices import Price, cost
 from verifyplan.protocol.call import Usage
 
+MOST = 2**40
+"""From so many on, a count of one exchange is none: no table could hold the sum."""
+
 
 def usage_of(message: Mapping[str, Any], price: Price | None, *, batch: bool = False) -> Usage:
     """The tokens and searches of a message, with their price if it is known.
 
-    What the endpoint does not say counts 0; a count that is none (a text, below 0) does, too.
+    What the endpoint does not say counts 0; a count that is none (a text, below 0, without end) does, too.
 
     >>> usage_of({"usage": {"input_tokens": 7, "output_tokens": 2, "cache_read_input_tokens": None}}, None).total
     9
@@ -32,4 +35,4 @@ def usage_of(message: Mapping[str, Any], price: Price | None, *, batch: bool = F
 
 def _count(counts: Mapping[str, Any], name: str) -> int:
     value = counts.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST else 0

@@ -122,7 +122,7 @@ class Voices:
             self._problems.append(_no_model(place))
             settings["model"] = "-"
         try:
-            return Voice.model_validate(settings)
+            return self._checked(place, Voice.model_validate(settings))
         except ValidationError as error:
             for one in error.errors(include_url=False):
                 name = ".".join(str(part) for part in one["loc"][:1])
@@ -130,6 +130,12 @@ class Voices:
                 fix = f"a voice has {one_of(known)}" if one["type"] == "extra_forbidden" else "see agents.Anthropic"
                 self._problems.append(Problem(f"{place}: {name}", f"{one['input']!r} does not fit: {one['msg']}", fix))
             return Voice(model="-")
+
+    def _checked(self, place: str, voice: Voice) -> Voice:
+        if isinstance(voice.thinking, int) and voice.thinking >= voice.max_tokens:
+            fix = f"give fewer than {voice.max_tokens:,}, its max_tokens: thinking is a part of the answer"
+            self._problems.append(Problem(f"{place}: thinking", f"{voice.thinking:,} tokens do not fit", fix))
+        return voice
 
 
 def _plain(given: Mapping[str, Settings]) -> dict[str, dict[str, Any]]:

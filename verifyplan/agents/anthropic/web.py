@@ -54,8 +54,8 @@ async def look_up(call: WebCall, turn: str, model: str, turns: Turns, post: Post
     except (AgentError, TimeoutError) as error:
         return Found("", 0, f"the endpoint could not look it up: {error}", Usage())
     results, failure = _results(replied.message)
-    words = text_of(replied.message)
-    refused = "" if words.strip() else f"the endpoint found nothing{failure}"
+    words = text_of(replied.message).strip()
+    refused = "" if words else f"the endpoint found nothing{failure}"
     return Found(words, results, refused, replied.usage)
 
 

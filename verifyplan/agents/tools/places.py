@@ -101,7 +101,7 @@ def ordinary(repository: Repository, path: str) -> bool:
         found = os.lstat(f"{repository.root}/{path}")
     except (OSError, ValueError):
         return False
-    return found.st_size <= LARGEST
+    return stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST
 
 
 def below(repository: Repository, folder: str) -> list[str]:

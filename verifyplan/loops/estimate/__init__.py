@@ -1,1 +1,1 @@
-"""WHAT RUNS WOULD TAKE: dry runs, in which every request is worded and none is sent, counted in calls, tokens, dollars."""
+"""WHAT RUNS WOULD TAKE: dry runs, whose requests are worded and not sent, counted in calls, tokens and dollars."""

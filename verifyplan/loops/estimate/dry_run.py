@@ -1,4 +1,4 @@
-"""A backend that sends nothing: each request is worded as it would be sent, and a stand-in answers in the model's place."""
+"""A backend that sends nothing: requests are worded as they would be sent, and a stand-in answers for the model."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pydantic_core import to_json
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.anthropic.unrecorded import Unrecorded
 from verifyplan.agents.base import Exchanged, Request, Turns
+from verifyplan.loops.estimate.kits import DryKit
 from verifyplan.loops.estimate.prompt_cache import CallCache, PromptCache
 from verifyplan.loops.estimate.sizes import LOOKED_UP, TOOL_CALL, Manner, answer_tokens, thought_tokens
 from verifyplan.protocol.call import Reply, Tool, Usage
@@ -19,6 +20,9 @@ from verifyplan.protocol.event_turn import call_of
 
 BATCH = "dry-run"
 """What stands for the batch of an exchange, where a run would go through Message Batches."""
+
+CUT = "would_be_cut"
+"""Says in a message of a dry run whether an endpoint would have cut it off at `max_tokens`."""
 
 ToolCall = tuple[Tool, dict[str, Any]]
 """A tool, and the arguments that it is called with."""
@@ -66,7 +70,7 @@ class DryRun:
 
     def at(self, root: str | Path) -> DryRun:
         """The same for a run over another folder, with a cache of its own."""
-        moved, stand_in = self._backend.at(root), self._stand_in.at(Path(root))
+        moved, stand_in = self._backend.at(root).with_tools(DryKit), self._stand_in.at(Path(root))
         return DryRun(moved, stand_in, self._manner, batch=self._batch)
 
     def session(self) -> AbstractAsyncContextManager[object]:
@@ -95,7 +99,7 @@ class _Model:
 
     async def reply(self, address: str | None, turn: str, body: dict[str, Any]) -> Exchanged:  # noqa: ARG002  (no endpoint)
         """The message to one request, with the usage that an endpoint would tell."""
-        if f"{call_of(turn)}/" != turn[: turn.rfind("/") + 1]:
+        if turn.removeprefix(call_of(turn)).count("/") > 1:
             return self._looked_up(body)
         calls = [*self._next_calls({tool["name"] for tool in body.get("tools", ())})]
         if calls and "tool_choice" not in body:
@@ -128,13 +132,13 @@ class _Model:
     def _message(
         self, body: dict[str, Any], content: list[dict[str, Any]], reason: str, tokens: int, extra: Any = None
     ) -> Exchanged:
-        asked = self._cache.take(body)
+        asked, limit = self._cache.take(body), int(body["max_tokens"])
         usage = {
             "input_tokens": asked.fresh,
             "cache_creation_input_tokens": asked.written,
             "cache_read_input_tokens": asked.read,
-            "output_tokens": tokens,
+            "output_tokens": min(tokens, limit),
             **(extra or {}),
         }
-        message = {"type": "message", "content": content, "stop_reason": reason, "usage": usage}
+        message = {"type": "message", "content": content, "stop_reason": reason, "usage": usage, CUT: tokens > limit}
         return Exchanged(message, Usage(), self._batch)

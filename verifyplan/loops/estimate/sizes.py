@@ -62,16 +62,15 @@ FULL = Manner(at_once=1, wording=1, floor=2, thinking=1.0)
 
 
 def answer_tokens(request: Request, text: str, body: Mapping[str, Any], manner: Manner) -> int:
-    """Tokens in which a model answers what its stand-in answers by `text`, thoughts included, up to its limit."""
+    """Tokens in which a model would answer what its stand-in answers by `text`, thoughts included, were it not cut."""
     worded = manner.wording * len(text) // CHARACTERS_PER_TOKEN
-    long = max(worded, manner.floor * _typical(request))
-    return min(long + thought_tokens(body, manner), int(body["max_tokens"]))
+    return max(worded, manner.floor * _typical(request)) + thought_tokens(body, manner)
 
 
 def thought_tokens(body: Mapping[str, Any], manner: Manner) -> int:
     """Tokens that a model thinks for in one turn: none where it is not asked to."""
     asked: Mapping[str, Any] = body.get("thinking") or {}
-    allowed = asked.get("budget_tokens", THOUGHTS if asked.get("type") == "adaptive" else 0)
+    allowed: int = asked.get("budget_tokens", THOUGHTS if asked.get("type") == "adaptive" else 0)
     return round(manner.thinking * allowed)
 
 

@@ -1,0 +1,25 @@
+"""A script for the scripted server that answers whoever asks: nothing to raise, agreement with all findings, sevens.
+
+It looks at the request alone, so that it serves runs of any kind, in batches and out of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from live_runs import LABELS, findings_of, mode_of
+from scripted_asked import Asked
+from scripted_replies import Answer, says_json
+
+from verifyplan.protocol.score import DIMENSIONS
+
+
+def anybody(asked: Asked) -> Answer:
+    """The least that can be answered, in the form that the request asks for."""
+    schema: dict[str, Any] = asked.body["output_config"]["format"]["schema"]
+    if mode := mode_of(asked):
+        vote = {"explanation": "it stands there", "verdict": LABELS[mode]["agree"]}
+        return says_json({"votes": [{"finding_id": name, **vote} for name in findings_of(asked)]})
+    if "scores" in schema["properties"]:
+        return says_json({"scores": {name: {"score": 7, "evidence": "the plan says so"} for name in DIMENSIONS}})
+    return says_json({name: [] for name, due in schema["properties"].items() if due.get("type") == "array"})

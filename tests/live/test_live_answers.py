@@ -1,0 +1,240 @@
+"""Messages that are no answer: cut off, refused, damaged, outside the schema, or endless calls of tools (SPEC A11)."""
+
+from __future__ import annotations
+
+import pytest
+from live_faults import FIRST, SECOND, challenged, crossed, failed, message, skipped
+from live_runs import facts, speaking_to, times, turn_of, turns
+from planning import challenge, run_of
+from scripted_replies import calls, cut, refuses, says, says_json
+
+from verifyplan.agents.base import Exchanged
+from verifyplan.loops.replay import replay_run
+from verifyplan.loops.resume import read_run
+from verifyplan.protocol.call import Usage
+
+FINE = says_json({"challenges": [challenge("locks", "MINOR")], "unknowns": []})
+
+
+def request(server, turn):
+    [asked] = [asked for asked in server.requests if turn_of(asked) == turn]
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (cut('{"challenges": ['), "the answer was cut off at 16,000 tokens; give the model a larger max_tokens"),
+        (refuses(), "the model refused to answer"),
+        (says("wait").stopping("pause_turn"), "the model paused its turn and gave no answer"),
+        (says("full").stopping("model_context_window_exceeded"), "the answer was cut off: the model's context is full"),
+        (says("and th").stopping(None), "the reply broke off before its end"),
+        (
+            calls("Read", path="a.py").stopping("max_tokens"),
+            "the answer was cut off at 16,000 tokens; give the model a",
+        ),
+    ],
+    ids=["max_tokens", "refusal", "pause_turn", "context", "none", "a call that was cut off"],
+)
+def test_a_message_that_did_not_come_to_its_end_fails_the_call_and_is_paid_for(answer, reason, tmp_path):
+    run, server = challenged({FIRST: answer.using(input_tokens=70, output_tokens=30)}, log_dir=tmp_path)
+    assert (times(server)[FIRST], times(server)[SECOND]) == (1, 0)
+    assert failed(run).status == "error"
+    assert failed(run).reason.startswith(f"AgentError: {reason}")
+    assert (failed(run).usage.input_tokens, failed(run).usage.output_tokens) == (70, 30)
+    assert failed(run).usage.cost > 0
+    skipped(run)
+    kept = [event for event in read_run(run.log_path).events if event.type == "turn-replied"]
+    assert kept[0].message["stop_reason"] == answer.stop_reason  # what came is on disk, whatever it was
+
+
+WRONG = {
+    "no JSON": says("I think the plan is fine."),
+    "blank": says("  "),
+    "nothing": says(""),
+    "a list": says_json([]),
+    "another key": says_json({"challenges": [], "more": 1}),
+    "a challenge without its parts": says_json({"challenges": [{"claim": 1}]}),
+    "half of it": says('{"challenges": [{"claim": "a"'),
+    "the answer of another role": says_json({"answers": []}),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_an_answer_outside_the_schema_is_put_right_in_one_turn(wrong):
+    run, server = challenged({FIRST: wrong.using(output_tokens=5), SECOND: FINE.using(output_tokens=7)})
+    assert (times(server)[FIRST], times(server)[SECOND], server.refused) == (1, 1, [])
+    asked = request(server, SECOND)
+    assert asked.last.startswith("Your answer could not be used.")
+    assert len(asked.body["messages"]) == 3
+    [sent] = [event for event in facts(run, "turn-sent") if event.call_id == SECOND]
+    assert [block["text"] for block in sent.added] == [asked.last]
+    [reply] = [event for event in facts(run, "call-replied") if event.call_id == "i1/challenger"]
+    assert reply.usage.output_tokens == 12
+    assert list(run.state.admitted) == ["C1"]
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_an_answer_that_is_wrong_twice_is_a_failure(wrong):
+    run, server = challenged({FIRST: wrong.using(output_tokens=5), SECOND: wrong.using(output_tokens=7)})
+    assert [turn for turn in turns(server) if "challenger" in turn] == [FIRST, SECOND]
+    assert failed(run).reason.startswith("AnswerError: ")
+    assert failed(run).usage.output_tokens == 12
+    skipped(run)
+
+
+def test_a_repair_that_is_cut_off_is_a_failure():
+    run, server = challenged({FIRST: WRONG["a list"], SECOND: cut("{")})
+    assert [turn for turn in turns(server) if "challenger" in turn] == [FIRST, SECOND]
+    assert "cut off" in failed(run).reason
+
+
+def test_a_model_that_only_thought_is_asked_again():
+    thought = {"type": "thinking", "thinking": "Is that so?", "signature": "c2lnbmVk"}
+    run, server = challenged({FIRST: message(thought), SECOND: FINE})
+    assert [block["type"] for block in request(server, SECOND).body["messages"][1]["content"]] == ["thinking", "text"]
+    assert list(run.state.admitted) == ["C1"]
+
+
+# Tools
+
+
+def test_an_unknown_tool_is_answered_by_the_names_of_those_there_are():
+    run, server = challenged({FIRST: calls("Bash", command="ls") + calls("", x=1), SECOND: FINE})
+    blocks = request(server, SECOND).body["messages"][-1]["content"]
+    assert [(block["type"], block["is_error"]) for block in blocks] == [("tool_result", True)] * 2
+    assert blocks[0]["content"] == "There is no tool 'Bash'. The tools here: Read, Grep."
+    assert list(run.state.admitted) == ["C1"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, {"path": 3}, {"path": "a", "first": 0}, {"path": "a", "mode": "w"}, {"path": "x" * 9999}, {"path": None}],
+    ids=["none", "a number", "line 0", "one too many", "long", "null"],
+)
+def test_arguments_outside_the_schema_are_told_and_recorded_as_refused(arguments):
+    run, server = challenged({FIRST: calls("Read", **arguments), SECOND: FINE})
+    [block] = request(server, SECOND).body["messages"][-1]["content"]
+    assert block["is_error"]
+    assert block["content"].startswith("Read was not run: ")
+    [use] = next(event for event in facts(run, "turn-sent") if event.call_id == SECOND).tools
+    assert (use.tool, use.refused) == ("Read", block["content"])
+    assert list(run.state.admitted) == ["C1"]
+
+
+MOST_TURNS = 4 + 8 + 5
+"""Of a challenger: 8 calls of Read, 5 of Grep, and four turns beside them."""
+
+
+@pytest.mark.parametrize(
+    ("call", "recorded"),
+    [
+        (calls("Read", path="a.py"), 1),  # the same again is free, and no use of a tool
+        (calls("Grep", pattern="x"), MOST_TURNS - 1),
+        (calls("Read", path="/etc/passwd"), MOST_TURNS - 1),
+        (calls("Nothing"), 0),
+    ],
+    ids=["free", "over budget", "refused", "unknown"],
+)
+def test_a_tool_loop_that_never_ends_is_ended(call, recorded, tmp_path):
+    (tmp_path / "a.py").write_text("x = 1\n")
+    endless = {f"i1/challenger/t{n}": [call.using(output_tokens=10)] for n in range(1, 99)}
+    run, server = challenged(endless, root=tmp_path)
+    asked = [one for one in server.requests if turn_of(one).startswith("i1/challenger")]
+    assert len(asked) == MOST_TURNS
+    assert [one.body.get("tool_choice") for one in asked] == [None] * (MOST_TURNS - 1) + [{"type": "none"}]
+    told = failed(run)
+    assert told.reason == f"AgentError: the model called tools to the end of its {MOST_TURNS} turns and gave no answer"
+    assert told.usage.output_tokens == 10 * MOST_TURNS
+    assert len(told.tools) == recorded
+    assert server.refused == []
+    skipped(run)
+
+
+def test_the_last_turn_of_a_loop_may_still_answer(tmp_path):
+    first = {f"i1/challenger/t{n}": calls("Read", path=f"x{n}.py") for n in range(1, MOST_TURNS)}
+    run, server = challenged(first, {"i1/challenger": {"challenges": [challenge()]}}, root=tmp_path)
+    assert times(server)[f"i1/challenger/t{MOST_TURNS}"] == 1
+    assert list(run.state.admitted) == ["C1"]
+
+
+def test_many_calls_in_one_message_are_answered_each_and_bounded(tmp_path):
+    many = sum([calls("Read", path=f"x{n}.py") for n in range(200)], calls("Grep", pattern="PLAN"))
+    run, server = challenged({FIRST: many, SECOND: FINE}, root=tmp_path)
+    results = request(server, SECOND).body["messages"][-1]["content"]
+    assert len(results) == 201
+    assert "no more tools in this call" in results[-1]["content"]
+    assert list(run.state.admitted) == ["C1"]
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_worker_has_no_tools_and_one_turn_to_put_that_right(answers):
+    ballot = says_json({"votes": [{"finding_id": "F-1", "verdict": "AGREE", "explanation": "so"}]})
+    second = ballot if answers else calls("Read", path="b.py")
+    run, server = crossed({"r1/bob/t1": calls("Read", path="a.py"), "r1/bob/t2": second})
+    assert (turns(server), server.refused) == (["r1/bob/t1", "r1/bob/t2"], [])
+    assert [event.status for event in facts(run, "dispatch-closed") if event.worker == "bob"] == [
+        "completed" if answers else "error"
+    ]
+
+
+# Damaged messages
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "x",
+        None,
+        {},
+        {"type": 3},
+        {"type": "text"},
+        {"type": "text", "text": None},
+        {"type": "tool_use", "name": "Read"},
+        {"type": "tool_use", "id": 7, "name": "Read", "input": {}},
+        {"type": "tool_use", "id": "t", "name": ["Read"], "input": {}},
+    ],
+    ids=range(9),
+)
+def test_a_message_whose_parts_are_none_fails_the_call_and_is_paid_for(block):
+    run, server = challenged({FIRST: [message({"type": "text", "text": "so"}, block)] * 3}, backend={"max_retries": 2})
+    assert times(server)[FIRST] == 1
+    assert failed(run).reason == "AgentError: the endpoint's message is damaged: part 2 of its content is none"
+    assert failed(run).usage.total == 5
+    skipped(run)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [None, [1], {}, {"input_tokens": "7", "output_tokens": -3}, {"input_tokens": 10**30, "output_tokens": True}],
+    ids=range(5),
+)
+def test_a_usage_that_is_none_counts_nothing_and_breaks_no_table(usage, tmp_path):
+    text = {"type": "text", "text": '{"challenges": [], "unknowns": []}'}
+    run, _ = challenged({FIRST: message(text, usage=usage)}, log_dir=tmp_path)
+    told = {event.call_id: event.usage for event in facts(run, "call-replied")}
+    assert told["i1/challenger"].total == 0
+    assert run.frames.calls.set_index("call_id").loc["i1/challenger", "input_tokens"] == 0
+    assert replay_run(run.log_path).same
+
+
+class Bringing:
+    """Answers one turn by a message that holds a value, and all others as researchers do who found nothing."""
+
+    url = "http://127.0.0.1:1"
+
+    def __init__(self, value):
+        self.value = value
+
+    async def __call__(self, address, turn, body):  # noqa: ARG002  (what any poster is given)
+        told = {"content": [{"type": "text", "text": '{"contexts": []}'}], "stop_reason": "end_turn"}
+        return Exchanged(told | ({"x": self.value} if turn == FIRST else {}), Usage())
+
+
+@pytest.mark.parametrize("value", ["\ud800", float("nan"), {"deep": "\udfff"}], ids=range(3))
+def test_a_backend_that_brings_what_no_log_can_hold_fails_a_call_and_ends_no_run(value, tmp_path):
+    bringing = Bringing(value)
+    run = run_of({}, backend=speaking_to(bringing).through(bringing), log_dir=tmp_path, panel=None, team="base")
+    assert failed(run).reason.startswith(("PydanticSerializationError: ", "ValueError: "))
+    assert run.outcome.ended_by == "failures"  # nobody else had an answer either
+    assert read_run(run.log_path).events == run.events

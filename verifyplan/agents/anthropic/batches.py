@@ -1,0 +1,196 @@
+"""Message Batches of an endpoint, through the official SDK: sent, looked at, listed, read; half the price (SPEC G3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import anthropic
+import httpx2
+from pydantic import BaseModel, Field
+from pydantic_core import from_json
+
+from verifyplan.agents.anthropic.client import Endpoint
+from verifyplan.errors import AgentError
+
+LATER = (408, 409, 425, 429)
+"""What an endpoint answers beside 5xx where the same request may do in a while."""
+
+FINAL = (
+    "invalid_request_error",
+    "authentication_error",
+    "billing_error",
+    "permission_error",
+    "not_found_error",
+    "request_too_large",
+)
+"""Errors of a request that would be the same in another batch."""
+
+PAGE = 100
+"""Batches that are listed at once."""
+
+
+class UnansweredError(Exception):
+    """The endpoint gave no answer, or none that says anything; asked again later, it may."""
+
+
+class RefusedError(AgentError):
+    """The endpoint said no to a whole batch, or to a look at one; `status` is its answer."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(f"the endpoint answered {status}: {reason}")
+        self.status = status
+
+
+class Counts(BaseModel):
+    """How many requests of a batch stand where."""
+
+    processing: int = Field(ge=0)
+    succeeded: int = Field(ge=0)
+    errored: int = Field(ge=0)
+    canceled: int = Field(ge=0)
+    expired: int = Field(ge=0)
+
+
+class Batch(BaseModel):
+    """A batch as the endpoint tells of it."""
+
+    id: str = Field(min_length=1)
+    processing_status: str
+    request_counts: Counts
+
+    @property
+    def ended(self) -> bool:
+        """Whether its results can be read."""
+        return self.processing_status == "ended"
+
+    @property
+    def requests(self) -> int:
+        """How many requests it holds."""
+        return sum(self.request_counts.model_dump().values())
+
+    @property
+    def done(self) -> int:
+        """How many of them came to an end; many endpoints count none before all did."""
+        return self.requests - self.request_counts.processing
+
+
+class _Page(BaseModel):
+    data: list[Batch]
+    has_more: bool = False
+
+
+class Result(NamedTuple):
+    """What came of one request: a message, or why there is none, and whether asking again is of no use."""
+
+    custom_id: str
+    message: dict[str, Any] | None
+    failure: str = ""
+    final: bool = False
+
+
+class Batches:
+    """The batches of one endpoint.
+
+    Each method raises UnansweredError where it may be called again (the SDK did so already, but for `submit`), and
+    RefusedError where that would not help.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._sdk = endpoint.sdk
+
+    async def submit(self, requests: Sequence[Mapping[str, Any]]) -> str:
+        """Send requests (`custom_id`, `params`) as one batch; its id.
+
+        It is sent once, never again by the SDK: after an UnansweredError, the endpoint may have the batch or not.
+        """
+        once = self._sdk.with_options(max_retries=0)
+        with _told():
+            raw = await once.messages.batches.with_raw_response.create(requests=requests)  # type: ignore[arg-type]
+            return Batch.model_validate_json(raw.http_response.content).id
+
+    async def look(self, batch: str) -> Batch:
+        """How a batch stands."""
+        with _told():
+            raw = await self._sdk.messages.batches.with_raw_response.retrieve(batch)
+            return Batch.model_validate_json(raw.http_response.content)
+
+    async def newest(self) -> str | None:
+        """The id of the youngest batch; None if there is none yet."""
+        page = await self._page(limit=1)
+        return page.data[0].id if page.data else None
+
+    async def since(self, batch: str | None) -> list[Batch]:
+        """All batches that are younger than one, the youngest first; all if that one is gone."""
+        found: list[Batch] = []
+        page = await self._page(limit=PAGE)
+        while page.data:
+            for one in page.data:
+                if one.id == batch:
+                    return found
+                found.append(one)
+            if not page.has_more:
+                break
+            page = await self._page(limit=PAGE, after_id=page.data[-1].id)
+        return found
+
+    async def results(self, batch: str) -> list[Result]:
+        """The results of a batch that has ended, in the order in which they come.
+
+        They are read at this endpoint, not where the batch says that they lie: the key goes nowhere else.
+        """
+        with _told():
+            response = await self._sdk.get(
+                f"/v1/messages/batches/{batch}/results",
+                cast_to=httpx2.Response,
+                options={"headers": {"Accept": "application/binary"}},
+            )
+            return [_result(from_json(line)) for line in response.content.splitlines() if line.strip()]
+
+    async def _page(self, **query: Any) -> _Page:
+        with _told():
+            raw = await self._sdk.messages.batches.with_raw_response.list(**query)
+            return _Page.model_validate_json(raw.http_response.content)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Whatever goes wrong with a request as one of two errors: asking again may help, or not."""
+    try:
+        yield
+    except anthropic.APIStatusError as error:
+        reason = f"{error.type}: {error.api_message}" if error.api_message else "no reason given"
+        if error.status_code in LATER or error.status_code >= 500:
+            raise UnansweredError(f"the endpoint answered {error.status_code}: {reason}") from None
+        raise RefusedError(error.status_code, reason) from None
+    except anthropic.APITimeoutError:
+        raise UnansweredError("the endpoint gave no answer in time") from None
+    except (anthropic.APIConnectionError, httpx2.TransportError) as error:
+        cause = error.__cause__ or error
+        raise UnansweredError(f"the connection failed ({type(cause).__name__}: {cause})") from None
+    except ValueError as error:  # of JSON and of pydantic alike
+        raise UnansweredError(f"the endpoint's answer tells of no batch ({type(error).__name__})") from None
+
+
+def _result(line: Any) -> Result:
+    """One line of the results; ValueError if it is none."""
+    try:
+        name, result = line["custom_id"], line["result"]
+        kind = result["type"]
+        if not isinstance(name, str):
+            raise ValueError("a result without a custom_id")
+        if kind == "succeeded":
+            return _message(name, result["message"])
+    except (KeyError, TypeError):
+        raise ValueError("a line that is no result") from None
+    if kind != "errored":
+        return Result(name, None, str(kind))
+    told = (result.get("error") or {}).get("error") or {}
+    return Result(name, None, f"{told.get('type')}: {told.get('message')}", told.get("type") in FINAL)
+
+
+def _message(name: str, message: Any) -> Result:
+    if isinstance(message, dict) and isinstance(message.get("content"), list):
+        return Result(name, message)
+    return Result(name, None, "the endpoint's reply is no message", final=True)
