@@ -92,6 +92,8 @@ def test_agreement_and_cost_take_each_iteration_by_itself(runs):
     assert (costs["rounds"], costs["votes"], costs["failed-votes"]) == (4, 24, 1)
     assert (costs["calls"], costs["failed-calls"]) == (12 + 7, 1)  # the panel's and the agents'
     assert (costs["input-tokens"], costs["output-tokens"]) == (1800, 180)
+    assert (costs["cache-read-tokens"], costs["failed-tokens"], costs["unpriced-calls"]) == (0, 0, 18)
+    assert pd.isna(costs["dollars"])  # no price is known
 
 
 def test_the_last_iteration_is_explained_unless_another_is_named(runs):

@@ -149,7 +149,7 @@ def test_odd_turns_of_a_log_are_told_as_far_as_they_go():
         came("i1/probe/t1", stop_reason={"why": [1]}, id=7),
         sent("nowhere"),
         sent(f"i1/probe/t{10**20}"),
-        TurnReplied(call_id="i1/probe/t2", message={}, usage=Usage(cost=Decimal("1e999")), duration_ms=0),
+        TurnReplied(call_id="i1/probe/t2", message={}, usage=Usage(), duration_ms=0),
     ]
     tables = tables_of(records([started(), *odd, *odd]), "r")
     assert told(tables.turns, "turn", "status", "model", "stop_reason", "message_id") == {

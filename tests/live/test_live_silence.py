@@ -19,11 +19,11 @@ from verifyplan.protocol.call import Usage
 
 @pytest.mark.parametrize("retries", [0, 1])
 def test_an_endpoint_that_says_nothing_is_given_up_after_the_time_of_a_request(retries):
-    run, server = challenged({FIRST: [hangs()] * 3}, backend={"timeout": 0.7, "max_retries": retries})
+    run, server = challenged({FIRST: [hangs()] * 3}, backend={"timeout": 1.5, "max_retries": retries})
     assert times(server)[FIRST] == retries + 1
     told = failed(run)
     assert (told.status, told.reason) == ("timeout", "the endpoint gave no answer in time, retries included")
-    assert told.duration_ms >= 700 * (retries + 1)
+    assert told.duration_ms >= 1500 * (retries + 1)
     assert told.usage == Usage()
     skipped(run)
 
@@ -43,9 +43,10 @@ def test_who_is_asked_to_wait_longer_than_a_call_may_take_gives_up():
 
 def test_what_earlier_turns_cost_is_told_of_a_call_that_then_hangs():
     wrong = says_json([]).using(input_tokens=50, output_tokens=5)
-    run, server = challenged({FIRST: wrong, "i1/challenger/t2": hangs()}, backend={"timeout": 0.7})
+    run, server = challenged({FIRST: wrong, "i1/challenger/t2": hangs()}, backend={"timeout": 1.5})
     assert (times(server)[FIRST], times(server)["i1/challenger/t2"]) == (1, 1)
-    assert (failed(run).status, failed(run).usage.total) == ("timeout", 55)
+    told = failed(run)
+    assert (told.status, told.usage.input_tokens, told.usage.output_tokens) == ("timeout", 50, 5)
 
 
 def asked_in_three_parts(answer, retries=1):
@@ -96,5 +97,5 @@ def test_a_wish_to_wait_holds_others_back_even_where_the_call_itself_is_not_trie
 @pytest.mark.parametrize("told", ["", "soon", "\xb2", "-5", "nan", "Mon, 32 Foo", "Thu, 01 Jan 1970 00:00:00 GMT"])
 def test_a_wish_that_is_none_holds_nobody_back(told):
     run, [[first, again], _, [third]] = asked_in_three_parts(raw("{}", 429, **{"retry-after": told}))
-    assert third - first < 0.8 > again - first
+    assert third - first < 2.0 > again - first
     assert facts(run, "call-failed") == []

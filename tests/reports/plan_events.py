@@ -23,7 +23,9 @@ PANEL = ("panel-1", "panel-2", "panel-3")
 class PlanEvents:
     """A run that is written down event by event; `say` replaces every text that an agent, plan or person gave."""
 
-    def __init__(self, say: Say = lambda text: text, synthetic: bool = False, **settings: Any) -> None:
+    def __init__(
+        self, say: Say = lambda text: text, synthetic: bool = False, prices: Any = None, **settings: Any
+    ) -> None:
         self.say = say
         self.settings = PlanSettings(**settings)
         self.iteration = 0
@@ -43,7 +45,7 @@ class PlanEvents:
                 task_key=say("cache"),
                 inputs=inputs,
                 versions={"verifyplan": "0.1.0", "python": say("3.11.9")},
-                backend={"name": say("scripted"), "models": {say("challenger"): say("none")}},
+                backend={"name": say("scripted"), "models": {say("challenger"): say("none")}, "prices": prices},
                 synthetic=synthetic,
             )
         )

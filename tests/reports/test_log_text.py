@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, get_args
 
 import pytest
@@ -9,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reports.plan_events import Say, failed, full
 
-from verifyplan.protocol import event_cross, event_run
-from verifyplan.protocol.call import Usage
+from verifyplan.protocol import event_cross, event_run, event_turn
+from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.finding import Finding, PlanItem
 from verifyplan.reports.log import log_text, told
@@ -37,6 +38,7 @@ def cross(say: Say = str) -> list[Event]:
         ),
         event_cross.FindingQueued(**where),
         event_run.CallRequested(call_id="r1/b", worker=say("b"), items=("F1",), request_sha256="ef" * 32),
+        *turns(say),
         event_run.CallReplied(call_id="r1/b", value={}, usage=Usage(), duration_ms=3, source="replay"),
         event_cross.DispatchClosed(part="findings", round=1, worker=say("b"), status="completed", duration_ms=3),
         event_cross.DispatchClosed(part="findings", round=1, worker="c", status=None, skipped=say("no items")),
@@ -54,6 +56,28 @@ def cross(say: Say = str) -> list[Event]:
                 final_state="converged", total_rounds=1, round2_skipped_reason="max-rounds-1", gate_passed=False,
                 gating=True,
             )
+        ),
+    ]  # fmt: skip
+
+
+def turns(say: Say = str) -> list[Event]:
+    """A call of two turns, of which one reads what is in a cache; it fails as the money is spent."""
+    added = ({"type": "tool_result", "content": say("a.py")}, {"type": "text", "text": say("Give JSON.")})
+    refused = ToolUse(tool="Grep", argument=say("x"), refused=say("used up"))
+    first = Usage(input_tokens=4, cache_write_tokens=1000, output_tokens=20, cost=Decimal("0.00004"))
+    second = Usage(input_tokens=4, cache_read_tokens=1000, cache_write_tokens=200, output_tokens=88)
+    return [
+        event_turn.TurnSent(call_id=say("r1/c/t1"), model=say("big"), request_sha256="ab"),
+        event_turn.TurnReplied(
+            call_id=say("r1/c/t1"), message={"stop_reason": say("tool_use")}, usage=first, duration_ms=1204
+        ),
+        event_turn.TurnSent(call_id="r1/c/t2", model=say("big"), request_sha256="cd", added=added, tools=(refused,)),
+        event_turn.TurnReplied(
+            call_id="r1/c/t2", message={}, usage=second, duration_ms=4, source="replay", batch=say("b-1")
+        ),
+        event_run.CallFailed(
+            call_id="r1/c", status="budget", reason=say("max_cost: enough"), duration_ms=2000, usage=first + second,
+            tools=(refused,),
         ),
     ]  # fmt: skip
 
@@ -97,8 +121,11 @@ def test_every_event_has_its_own_line_and_words():
         ("status-changed", "C3 OPEN to DEFERRED by synthesizer, cites nothing: not now"),
         ("convergence-evaluated", "The counts give BLOCKED: 1 BLOCKING and 2 SIGNIFICANT open; the synthesizer said "
                                   "CONVERGED PROCEED"),
-        ("call-replied", "i1/challenger: replied after 1.20 s, 9,000 + 1,000 tokens, 2 tool calls (1 refused)"),
+        ("call-replied", "i1/challenger: replied after 1.20 s, 9,000 in + 1,000 out tokens, 2 tool calls (1 refused)"),
         ("call-failed", "i1/synthesizer: timeout after 0.01 s: no answer"),
+        ("turn-sent", "r1/c/t1: big is sent the request"),
+        ("turn-replied", "r1/c/t1: replied after 1.20 s, 1,004 in (1,000 put in a cache) + 20 out tokens, under "
+                         "$0.0001, tool_use"),
         ("answer-given", "A person answers i1/pause-1: context: We checked it."),
         ("vote-cast", "panel-1 on C1: agree: panel-1 opened src/store.py:3."),
         ("finding-grouped", "F1 (findings) found by a, merged with F2: It leaks."),
@@ -108,6 +135,43 @@ def test_every_event_has_its_own_line_and_words():
 )  # fmt: skip
 def test_what_an_event_says(kind, words):
     assert told(next(event for event in everything() if event.type == kind)) == words
+
+
+def test_what_turns_and_calls_with_them_say():
+    *_, sent, replied, failed = turns()
+    assert told(sent) == "r1/c/t2: big is sent 1 result of tools (1 refused) and these words: Give JSON."
+    assert told(replied) == (
+        "r1/c/t2: replied after 0.00 s, 1,204 in (1,000 cached, 200 put in a cache) + 88 out tokens, from replay, in "
+        "batch b-1, broken off"
+    )
+    used = "2,208 in (1,000 cached, 1,200 put in a cache) + 108 out tokens, 1 tool call (1 refused)"
+    assert told(failed) == f"r1/c: out of budget after 2.00 s, {used}: max_cost: enough"
+
+
+@pytest.mark.parametrize(
+    ("turn", "words"),
+    [
+        ("r1/c/t1", "the request and 2 results of tools (1 refused)"),
+        ("i1/resolver/t3/w1", "the request and 2 results of tools (1 refused)"),
+        ("r1/c/t10", "nothing more"),
+    ],
+)
+def test_a_turn_is_sent_the_request_first_with_what_was_opened_for_it(turn, words):
+    uses = (ToolUse(tool="Read", argument="a.py"), ToolUse(tool="Read", argument="/x", refused="outside"))
+    event = event_turn.TurnSent(call_id=turn, model="m", request_sha256="", tools=uses)
+    assert told(event).startswith(f"{turn}: m is sent {words}")
+
+
+def test_turns_stand_one_step_within_their_call():
+    asked = event_run.CallRequested(call_id="r1/c", worker="c", request_sha256="")
+    indents = [len(line[19:]) - len(line[19:].lstrip()) for line in lines([asked, *turns()])]
+    assert indents == [0, 2, 2, 2, 2, 0]
+
+
+def test_a_run_says_which_repetition_it_is():
+    first = cross()[0]
+    assert "repetition" not in told(first)
+    assert told(first.model_copy(update={"repetition": 3})).endswith(", backend unnamed, repetition 3")
 
 
 def test_a_line_has_number_time_since_the_start_and_indentation_by_iteration():

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from reports.plan_events import ENDINGS, PlanEvents, deferred, full, revise
 
 from verifyplan.errors import InputError
+from verifyplan.protocol.call import Usage
+from verifyplan.protocol.event_run import CallFailed, CallReplied
 from verifyplan.reports.plan import plan_report, plan_report_html, plan_summary
 from verifyplan.runlog.plan_state import PlanState, fold_plan
 
@@ -245,6 +248,56 @@ def test_tokens_stand_beside_what_is_expected(name, told):
     assert told in cost
     assert ("more than the worst case" in cost) is (name == "full")
     assert "Used: " in cost
+
+
+def priced(*costs: str | None, prices: Any = None, **settings: Any) -> PlanEvents:
+    """A run of calls that cost so much, None where that is not known; the last of them fails."""
+    run = PlanEvents(prices=prices, **settings).assess().begin()
+    *replied, failed = [
+        Usage(input_tokens=100, cache_read_tokens=800, cache_write_tokens=50, output_tokens=10, cost=cost)
+        for cost in costs
+    ]
+    for number, usage in enumerate(replied):
+        run.add(CallReplied(call_id=f"i1/{number}", value={}, usage=usage, duration_ms=1, source="live"))
+    return run.add(CallFailed(call_id="i1/probe", status="error", reason="no", duration_ms=1, usage=failed))
+
+
+def test_dollars_cached_tokens_and_what_failed_calls_used_are_told():
+    state = priced("0.5", "0.7512", max_cost="2.5").state
+    used = "1,920 tokens (1,900 in, 1,600 of them cached, 20 out) in 1 call, $1.25"
+    assert used in plan_summary(state)
+    told = section(plan_report(state).replace("\\", ""), "Tokens and calls")
+    assert f"Used: {used}." in told
+    assert "Put in a cache: 100 tokens of those in." in told
+    assert "The run was to end at $2.5." in told
+    both = priced("0.5", max_cost="2.5", max_tokens=1_000).state
+    assert "The run was to end at 1,000 tokens or $2.5." in plan_report(both).replace("\\", "")
+
+
+@pytest.mark.parametrize(
+    ("prices", "why"),
+    [
+        ({"a-model": {"input": "5"}, "a-local*model": None, "other": None}, "no price for a-local*model, other"),
+        ({"a-model": {"input": "5"}}, "no price is known"),
+        (None, "no price is known"),
+        ("free", "no price is known"),
+    ],
+)
+def test_a_cost_that_is_not_known_is_said_with_the_models_that_have_no_price(prices, why):
+    state = priced("0.5", None, prices=prices).state
+    assert f"in 1 call, cost unknown: {why}" in plan_summary(state)
+    assert f"in 1 call, cost unknown: {why}." in plan_report(state).replace("\\", "")
+    assert "cost" not in plan_summary(PlanEvents().assess().begin().state)
+
+
+def test_the_endpoint_s_searches_and_the_repetition_are_told():
+    run = PlanEvents().assess().begin()
+    usage = Usage(output_tokens=1, web_searches=3)
+    run.add(CallReplied(call_id="i1/probe", value={}, usage=usage, duration_ms=1, source="live"))
+    assert "Searches of the web that the endpoint made: 3." in plan_report(run.state)
+    assert "| repetition |" not in plan_report(run.state)
+    run.events[0] = run.events[0].model_copy(update={"repetition": 4})
+    assert "| repetition | 4 |" in plan_report(run.state)
 
 
 def test_sections_without_news_are_left_out():

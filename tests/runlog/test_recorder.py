@@ -185,7 +185,7 @@ def test_a_resumption_that_could_not_be_written_is_still_to_be_written(writer, m
     recorder = Recorder(writer, past_of(asked("a")), RESUMED)
     recorder.emit(asked("a"))
     with monkeypatch.context() as patch:
-        patch.setattr(writer, "append", lambda _: (_ for _ in ()).throw(OSError("full")))
+        patch.setattr(writer, "append", lambda *_, **__: (_ for _ in ()).throw(OSError("full")))
         with pytest.raises(OSError, match="full"):
             recorder.emit(replied("a"))
     recorder.emit(replied("a"))

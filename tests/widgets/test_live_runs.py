@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from planning import PLAN, REPO, script
+from runlog.conversing import FIRST, SECOND, TalkingBackend
 from widgets.live_runs import (
     SECONDS,
     VOTES,
@@ -27,8 +28,14 @@ from verifyplan.documents.plan import parse_plan
 from verifyplan.errors import InputError, LogError
 from verifyplan.loops.plan.verify import verify
 from verifyplan.loops.resume import read_run, resume
+from verifyplan.protocol.call import Usage
+from verifyplan.protocol.event_run import CallFailed, CallRequested
+from verifyplan.protocol.event_turn import TurnReplied, TurnSent
 from verifyplan.widgets.live import LiveRun
+from verifyplan.widgets.live.progress import Progress
 from verifyplan.widgets.live.status import PACE
+
+LOGS = Path(__file__).parents[1] / "runlog" / "logs"
 
 
 @pytest.fixture(autouse=True)
@@ -86,6 +93,38 @@ def test_a_plan_run_without_questions_has_the_events_of_verify(tmp_path):
         "Challenges": "1 BLOCKING (0 settled), 7 SIGNIFICANT (3 settled), 3 MINOR (2 settled)",
         "Votes": f"{kinds['vote-cast']}",
     }
+
+
+def test_agents_that_speak_in_turns_have_them_counted_and_not_listed(tmp_path):
+    live = cross_run(tmp_path, backend=TalkingBackend(VOTES), start=True)
+    assert live.wait(SECONDS) == "ended"
+    assert [row for row in counts(live).items() if row[0] in ("Calls", "Turns", "Tokens", "Cost")] == [
+        ("Calls", "6 asked, 5 replied, 1 failed"),
+        ("Turns", "12 sent, 12 replied"),
+        ("Tokens", "12,600 in (6,000 cached), 240 out"),
+        ("Cost", "$0.0408"),
+    ]
+    assert not any("/t1" in line or "/t2" in line for line in live._progress.lines())
+    assert live._progress.steps < len(live.run.events) - 24
+
+
+def test_a_call_that_waits_says_its_turn_and_costs_count_while_it_does():
+    progress = Progress()
+    call, unpriced = "i1/probe", Usage(input_tokens=1, output_tokens=2)
+    asked = CallRequested(call_id=call, worker="researcher", request_sha256="")
+    progress.take(read_run(LOGS / "v2-plan.jsonl").started)
+    progress.take(asked)
+    assert progress.now().endswith("waits for researcher (i1/probe)")
+    for number, usage in enumerate((SECOND, FIRST, unpriced), start=1):
+        progress.take(TurnSent(call_id=f"{call}/t{number}", model="m", request_sha256=""))
+        assert progress.now().endswith(f"waits for researcher (i1/probe, turn {number})")
+        progress.take(TurnReplied(call_id=f"{call}/t{number}", message={}, usage=usage, duration_ms=1))
+        told = dict(progress.totals())
+        assert told["Turns"] == f"{number} sent, {number} replied"
+        assert told["Cost"] == ("$0.0016", "$0.0068", "unknown")[number - 1]
+    progress.take(CallFailed(call_id=call, status="timeout", reason="", duration_ms=1, usage=FIRST + SECOND + unpriced))
+    assert dict(progress.totals())["Tokens"] == "2,101 in (1,000 cached), 42 out"
+    assert "waits" not in progress.now()
 
 
 def test_a_cross_run_fills_its_bar_and_tells_its_classes(tmp_path):

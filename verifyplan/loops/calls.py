@@ -104,6 +104,7 @@ class Caller:
         async with self._line:
             result = await self._ended(request)
             self.desk.emit(result)
+            await self.desk.secured()
             return result
 
     async def _ended(self, request: Request) -> Result:

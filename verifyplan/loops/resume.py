@@ -85,7 +85,7 @@ def resume(
         asks = _asks(run, answer, note, on_blocked)
         waits = isinstance(run, PlanRun) and run.waiting is not None
         if ended or (waits and asks is None):
-            return _exported(run) if ended else run
+            return exported(run) if ended else run
         started, past = run.started, Past(log.records)
         speaker = _backend(started, backend, root)
         resumed = RunResumed(dropped_bytes=log.torn_bytes, repeated=past.in_flight, versions=versions())
@@ -94,7 +94,7 @@ def resume(
             drive_cross(started, speaker, matcher_of(started.inputs, matcher), recorder, progress)
         else:
             drive_plan(started, speaker, recorder, asks, progress)
-    return _exported(read_run(path))
+    return exported(read_run(path))
 
 
 def _log_of(run: Run) -> Path:
@@ -103,7 +103,8 @@ def _log_of(run: Run) -> Path:
     return run.log_path
 
 
-def _exported(run: Run) -> Run:
+def exported(run: Run) -> Run:
+    """The run, with its artifact beside its log if it is a cross run, which must have ended."""
     return replace(run, path=export_artifact(run)) if isinstance(run, CrossRun) else run
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 from pydantic_core import from_json, to_json
@@ -22,16 +23,33 @@ class Desk:
         self._recorder = recorder
         self.broken: BaseException | None = None
         """What the log, or who listens, raised: it ends the run, and is no failure of an agent."""
+        self._told = self._safe = 0
+        self._line = asyncio.Lock()
 
     def emit(self, event: Event) -> None:
-        """Tell a fact; one that is new is preceded by the run's resumption, where it was broken off."""
+        """Tell a fact; it is safe once `secured` has returned."""
         if self.broken is not None:
             raise self.broken
         try:
-            self._recorder.emit(event)
+            self._recorder.emit(event, sync=False)
         except BaseException as error:
             self.broken = error
             raise
+        self._told += 1
+
+    async def secured(self) -> None:
+        """Return when all that was told so far is on the disk: who waits at once shares one wait for the disk."""
+        mine = self._told
+        async with self._line:
+            if self._safe >= mine:
+                return
+            told = self._told
+            try:
+                await asyncio.to_thread(self._recorder.sync)
+            except OSError as error:
+                self.broken = error
+                raise
+            self._safe = told
 
 
 class CallTurns:
@@ -60,6 +78,8 @@ class CallTurns:
         replied = known or await _made(sent.call_id, send)
         self._desk.emit(replied)
         self.usage += replied.usage
+        if known is None:
+            await self._desk.secured()
         return replied
 
 

@@ -143,12 +143,15 @@ class Recorder:
             if self._sink is not None:
                 self._sink(resumed)
 
-    def emit(self, event: Event) -> None:
-        """Take in one event: write it unless it is on disk, hand it to the state and to who listens."""
+    def emit(self, event: Event, *, sync: bool = True) -> None:
+        """Take in one event: write it unless it is on disk, hand it to the state and to who listens.
+
+        Without `sync`, whoever emits a fact sees to it that `sync` is called before anything acts on the fact.
+        """
         known = self._known(event)
         if known is None:
             self.announce()
-        self.records.append(known or self._write(event))
+        self.records.append(known or self._write(event, sync=sync))
         for told in (self.count, self.take):
             if told is not None:
                 told(event)
@@ -171,7 +174,12 @@ class Recorder:
         fix = "resume with the verifyplan, backend and settings that wrote the log"
         return LogError(Problem(place, message, fix))
 
-    def _write(self, event: Event) -> Record:
+    def sync(self) -> None:
+        """Force all that was written to the disk."""
+        if self._writer is not None:
+            self._writer.sync()
+
+    def _write(self, event: Event, *, sync: bool = True) -> Record:
         if self._writer is None:
             return Record(len(self.records) + 1, now(), event)
-        return self._writer.append(event)
+        return self._writer.append(event, sync=sync)

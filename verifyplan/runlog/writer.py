@@ -75,8 +75,8 @@ class LogWriter:
             _release(lock)
             raise
 
-    def append(self, event: Event, at: str | None = None) -> Record:
-        """Write an event, numbered and stamped; facts and ends are on the disk when this returns.
+    def append(self, event: Event, at: str | None = None, *, sync: bool = True) -> Record:
+        """Write an event, numbered and stamped; facts and ends are on the disk when this returns, if it is to `sync`.
 
         What an earlier call left half-written, as on a full disk, is cut off first.
         """
@@ -88,11 +88,15 @@ class LogWriter:
         self._torn, written = True, 0
         while written < len(line):  # one call but for a full disk or a signal
             written += self._file.write(line[written:]) or 0
-        if isinstance(event, DURABLE):
-            os.fsync(self._file.fileno())
+        if sync and isinstance(event, DURABLE):
+            self.sync()
         self._torn, self._lead, self._whole = False, b"", self._whole + len(line)
         self._seq, self._digest = record.seq, digest
         return record
+
+    def sync(self) -> None:
+        """Force all that was written to the disk; safe in another thread than that which appends."""
+        os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Give the right to write back; closing twice is fine."""
