@@ -1,4 +1,7 @@
-"""Every command and every example of the README runs, as it stands there, in a real shell and a real Python."""
+"""Every command and every example of the README runs, as it stands there, in a real shell and a real Python.
+
+Where an example asks a model, a server on loopback answers in its place.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,13 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from anybody import anybody
+from scripted_server import ScriptedServer
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()
@@ -37,18 +43,35 @@ def checkout(tmp_path) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def endpoint() -> Iterator[ScriptedServer]:
+    """Where the examples find their models, and how often they were asked."""
+    with ScriptedServer(anybody) as server:
+        yield server
+    assert server.refused == []
+
+
+def environment(endpoint: ScriptedServer) -> dict[str, str]:
+    return os.environ | {"ANTHROPIC_BASE_URL": endpoint.url, "ANTHROPIC_API_KEY": "the-key-of-these-examples"}
+
+
 @pytest.mark.parametrize("block", blocks("python"), ids=range(len(blocks("python"))))
-def test_python_example(block, checkout):
-    done = subprocess.run([sys.executable, "-W", "error", "-c", block], cwd=checkout, capture_output=True, text=True)
+def test_python_example(block, checkout, endpoint):
+    command = [sys.executable, "-W", "error", "-c", block]
+    done = subprocess.run(command, cwd=checkout, env=environment(endpoint), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert bool(endpoint.requests) == ("agents.Anthropic" in block)
 
 
-def test_shell_commands(checkout):
+def test_shell_commands(checkout, endpoint):
     """All blocks in one shell, stopping at the first failure; `make` is tested below."""
     script = "\n".join(line for block in blocks("sh") for line in block.splitlines() if not line.startswith("make "))
     assert script.count("verifyplan ") >= 7
-    done = subprocess.run(["bash", "-euc", script], cwd=checkout, capture_output=True, text=True)
+    done = subprocess.run(
+        ["bash", "-euc", script], cwd=checkout, env=environment(endpoint), capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr
+    assert len(endpoint.requests) > 5, "the commands that name a model have asked one"
     assert (checkout / "out" / "shell" / "report" / "report.html").exists()
     assert (checkout / "out" / "shell" / "tables" / "votes.parquet").exists()
 

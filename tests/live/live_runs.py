@@ -4,8 +4,8 @@
         run = verify(plan, backend=speaking_to(server), log_dir=None)
     assert derived(run) == derived(run_of(script()))
 
-`Played(script, {"i1/challenger/t1": calls("Read", path="a.py")})` says something else first: an answer, or a list of
-answers of which each request of that turn gets the next; from then on the script answers.
+`Played(script, {"i1/challenger/t1": calls("Read", path="a.py")})` says that in this turn, whenever it is asked for; of
+a list of answers, each request of the turn gets the next, and from then on the script answers.
 """
 
 from __future__ import annotations
@@ -83,12 +83,15 @@ class Played:
         silent: bool = False,
     ) -> None:
         self.script = {str(key): value for key, value in script.items()}
-        self.first = {turn: [one] if isinstance(one, Answer) else list(one) for turn, one in (first or {}).items()}
+        self.first = {turn: one if isinstance(one, Answer) else list(one) for turn, one in (first or {}).items()}
         self.silent = silent
 
     def __call__(self, asked: Asked) -> Answer:
-        if waiting := self.first.get(turn_of(asked)):
-            return waiting.pop(0)
+        first = self.first.get(turn_of(asked))
+        if isinstance(first, Answer):
+            return first
+        if first:
+            return first.pop(0)
         call = call_of(turn_of(asked))
         scripted = self._scripted(call)
         if scripted is None and self.silent:

@@ -31,7 +31,7 @@ PASSING = {
 @pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
 def test_a_fault_is_asked_again_within_the_same_turn(fault):
     answers = {"i1/challenger": {"challenges": [challenge()]}}
-    run, server = challenged({FIRST: fault}, answers, backend={"max_retries": 1})
+    run, server = challenged({FIRST: [fault]}, answers, backend={"max_retries": 1})
     assert (times(server)[FIRST], times(server)[SECOND]) == (2, 0)
     assert (facts(run, "call-failed"), run.verdict, list(run.state.admitted)) == ([], "REVISE", ["C1"])
     first, second = (asked.body for asked in server.requests if turn_of(asked) == FIRST)

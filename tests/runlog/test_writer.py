@@ -247,6 +247,19 @@ def test_what_is_asked_is_in_the_file_at_once_and_on_the_disk_with_its_reply(log
     assert forced == [log.read_bytes()]
 
 
+def test_facts_that_wait_together_are_forced_to_the_disk_together(log, monkeypatch):
+    forced: list[bytes] = []
+    monkeypatch.setattr(writing.os, "fsync", lambda _: forced.append(log.read_bytes()))
+    writer, _ = LogWriter.resume(log)
+    with writer:
+        for _ in range(3):
+            writer.append(FACT, sync=False)
+        assert forced == []
+        assert read_log(log).lines == 4
+        writer.sync()
+    assert forced == [log.read_bytes()]
+
+
 def test_what_is_appended_stands_behind_a_line_that_lost_its_line_feed(log):
     log.write_bytes(log.read_bytes()[:-1])
     writer, found = LogWriter.resume(log)

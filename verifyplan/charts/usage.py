@@ -7,7 +7,7 @@ import pandas as pd
 
 from verifyplan.charts.captions import sentences, subtitle, synthetic_is
 from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.labels import count, percent
+from verifyplan.charts.labels import count, percent, shortened
 from verifyplan.charts.tables import checked
 from verifyplan.charts.unchecked import unchecked
 from verifyplan.charts.usage_bars import PARTS, usage_bars
@@ -18,6 +18,8 @@ TITLE = "What the models used"
 KEY = "Tokens of each role, by its turns: 1 is the first of a call"
 TURNS = 6
 """Turns that have a row of their own; later ones of a role are added up in the last."""
+LETTERS = 24
+"""Letters of a role's name at most."""
 
 
 def usage(usage: pd.DataFrame) -> Figure:
@@ -55,6 +57,7 @@ def _rows(whole: pd.DataFrame) -> pd.DataFrame:
     plain = plain.assign(turn=plain["turn"].clip(upper=TURNS), later=plain["turn"] > TURNS)
     groups = plain.groupby(["role", "turn"], sort=False)
     rows = groups[[*PARTS, "n_turns", "cost"]].sum(skipna=False).assign(later=groups["later"].any()).reset_index()
+    rows = rows.assign(role=rows["role"].map(shortened(rows["role"], LETTERS)))
     return pd.DataFrame(rows[rows[list(PARTS)].sum(axis=1) > 0].reset_index(drop=True))
 
 

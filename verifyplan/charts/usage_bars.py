@@ -7,7 +7,6 @@ import pandas as pd
 
 from verifyplan.charts.beside import beside
 from verifyplan.charts.hover import hover, with_hover
-from verifyplan.charts.labels import plain
 from verifyplan.charts.pixels import x_at, y_at, y_of
 from verifyplan.charts.tables import inline, words
 from verifyplan.charts.theme import FAINT, GREEN, GREY, INK, SIZE, WIDTH
@@ -38,8 +37,7 @@ def _placed(rows: pd.DataFrame) -> pd.DataFrame:
     first = ~rows["role"].duplicated()
     total = rows[list(PARTS)].sum(axis=1)
     return rows.assign(
-        role=rows["role"].map(plain),
-        named=rows["role"].map(plain).where(first, ""),
+        named=rows["role"].where(first, ""),
         y=[ROW * (number + 0.5) for number in range(len(rows))] + GAP * (first.cumsum() - 1),
         told_total=total.map("{:,}".format),
         told_turns=rows["n_turns"].map("{:,}".format),

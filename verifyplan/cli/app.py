@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from verifyplan.cli import bench, cross, plan, replaying, study, tables
+from verifyplan.cli import bench, cross, doctor, estimate, plan, replaying, study, tables
 from verifyplan.cli.interrupts import interruptible
 from verifyplan.errors import VerifyplanError
 from verifyplan.redaction import redact
@@ -50,6 +50,7 @@ COMMANDS = (
     plan.resume,
     plan.log,
     cross.crossverify,
+    estimate.estimate,
     study.compare,
     replaying.replay,
     study.explain,
@@ -59,6 +60,7 @@ for command in COMMANDS:
     app.command(no_args_is_help=True)(interruptible(command))
 app.command()(interruptible(cross.demo))
 app.command()(tables.datasets)
+app.command()(interruptible(doctor.doctor))
 app.add_typer(bench.app, name="bench")
 
 

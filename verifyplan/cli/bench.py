@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 import verifyplan as vp
+from verifyplan.cli.backends import backend_of_options
 from verifyplan.cli.interrupts import interruptible
+from verifyplan.cli.live import CALL_TIMEOUT, NOBODY, AgentOptions, Timeout, with_agents
 from verifyplan.files import replacing
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Score a backend on labelled data.")
@@ -21,21 +23,28 @@ def _bench() -> None:
 
 @app.command()
 @interruptible
+@with_agents
 def plans(
     held_out: Annotated[
         bool | None, typer.Option(help="Only the plans that nothing may be tuned on, or only the others.")
     ] = None,
     log_dir: Annotated[Path | None, typer.Option(help="Keep the run logs here.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the tables here, as CSV.")] = None,
+    timeout: Timeout = CALL_TIMEOUT,
+    agents: AgentOptions = NOBODY,
 ) -> None:
-    """Verify every labelled plan offline: detection by kind, false alarms, verdicts, calls, tokens, time.
+    """Verify every labelled plan: detection by kind, false alarms, verdicts, calls, tokens, time.
+
+    Offline, by the static agents, unless options name models; `verifyplan estimate plans` says what those would take.
 
     \b
     Examples:
     verifyplan bench plans
     verifyplan bench plans --held-out --out out/bench
+    verifyplan bench plans --model claude-haiku-4-5 --log-dir runs/bench
     """
-    bench = vp.bench_plans(held_out=held_out, log_dir=log_dir)
+    backend = backend_of_options(agents, timeout=timeout)
+    bench = vp.bench_plans(backend, held_out=held_out, log_dir=log_dir, timeout=timeout)
     tables = bench.detection
     shares = {name: tables.by_kind[name].map("{:.0%}".format) for name in ("rate", "low", "high")}
     shown = tables.by_kind.assign(**shares)

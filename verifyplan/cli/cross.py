@@ -9,17 +9,35 @@ import typer
 
 import verifyplan as vp
 from verifyplan.agents.static import CHECKERS
+from verifyplan.cli.backends import backend_of_options
+from verifyplan.cli.live import (
+    CALL_TIMEOUT,
+    NOBODY,
+    AgentOptions,
+    MaxCost,
+    Repetition,
+    Repetitions,
+    Timeout,
+    exit_with,
+    repeated,
+    with_agents,
+)
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.loops.cross_run import CrossRun
 from verifyplan.protocol.vote import MODES
 
 
+@with_agents
 def crossverify(
     findings: Annotated[Path, typer.Argument(help="CSV or JSON: finding_id, summary, evidence, worker.")],
     root: Annotated[Path, typer.Option(help="The folder that cited evidence lies in.")] = Path(),
-    workers: Annotated[str, typer.Option(help="The roster, in order; NAME or NAME=CHECKER, by comma.")] = ",".join(
-        CHECKERS
-    ),
+    workers: Annotated[
+        str | None,
+        typer.Option(
+            help="The roster, in order, by comma: names, of static agents also NAME=CHECKER. "
+            f"If left out: {','.join(CHECKERS)}."
+        ),
+    ] = None,
     task_type: Annotated[
         str | None,
         typer.Option(
@@ -30,52 +48,104 @@ def crossverify(
     adversarial: Annotated[bool | None, typer.Option(help="Overrules the task type's mode.")] = None,
     max_rounds: Annotated[int | None, typer.Option(min=1, max=3, help="Overrules the number of rounds.")] = None,
     plan_items: Annotated[Path | None, typer.Option(help="Items of a plan body, for implementation-planning.")] = None,
+    items_per_call: Annotated[
+        int | None, typer.Option(min=1, help="Findings that one call asks about; all of a round if left out.")
+    ] = None,
+    timeout: Timeout = CALL_TIMEOUT,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens after which no call is sent.")] = None,
+    max_cost: MaxCost = None,
+    repetition: Repetition = 1,
+    repetitions: Repetitions = 1,
     out: Annotated[Path, typer.Option(help="The artifact is written under this folder, in runs/.")] = Path(),
     synthetic: Annotated[bool, typer.Option("--synthetic", help="Mark generated findings as such.")] = False,
+    agents: AgentOptions = NOBODY,
 ) -> None:
     """Let workers vote on each other's findings, and write the state artifact.
 
-    Exit code 1: the gate of a plan body failed; 3: a round gave no result.
+    Exit code 1: the gate of a plan body failed; 3: a round gave no result; 4: a call was not sent, as the tokens or
+    dollars were used up. Of several repetitions it is that of the first that is not 0.
 
     \b
     Examples:
     verifyplan crossverify findings.csv --root src --task-type error-analysis
     verifyplan crossverify findings.json --workers ann=window,bob=search,cy=syntax-tree
+    verifyplan crossverify findings.csv --workers ann,bob --model claude-opus-4-5 --worker-model bob=claude-haiku-4-5
     """
-    named = _roster(workers)
     settings = {"adversarial": adversarial, "maxRounds": max_rounds}
-    run = vp.crossverify(
-        findings,
-        named,
-        task_type=task_type,
-        settings={key: value for key, value in settings.items() if value is not None},
-        root=root,
-        plan_items=plan_items,
-        out=out,
-        synthetic=synthetic,
-    )
+    backend = backend_of_options(agents, timeout=timeout, max_cost=max_cost)
+    roster = _roster(workers) if backend == "static" else model_roster(workers)
+
+    def run_once(number: int) -> int:
+        run = vp.crossverify(
+            findings,
+            roster,
+            task_type=task_type,
+            settings={key: value for key, value in settings.items() if value is not None},
+            backend=backend,
+            root=root,
+            plan_items=plan_items,
+            timeout=timeout,
+            items_per_call=items_per_call,
+            max_tokens=max_tokens,
+            max_cost=max_cost,
+            repetition=number,
+            out=out,
+            synthetic=synthetic,
+        )
+        return _told(run)
+
+    exit_with(repeated(repetition, repetitions, run_once))
+
+
+def _told(run: CrossRun) -> int:
+    """Tell how a run ended, and where it lies; its exit code."""
     typer.echo(str(run))
     typer.echo(f"artifact: {run.path}")
     typer.echo(f"log: {run.log_path}")
     if run.gate_passed is not None:
         advice = "" if run.gating else " (advisory)"
         typer.echo(f"plan body: {'passed' if run.gate_passed else 'failed'}{advice}")
-    code = exit_code_of(run)
-    if code:
-        raise typer.Exit(code)
+    return exit_code_of(run)
 
 
-def _roster(workers: str) -> dict[str, str]:
+def _roster(workers: str | None) -> dict[str, str]:
     """Each worker's name and the checker it plays; SettingsError if a name stands twice."""
-    pairs = [part.strip().partition("=") for part in workers.split(",") if part.strip()]
+    pairs = [one.partition("=") for one in (CHECKERS if workers is None else _parts(workers))]
     named = {name.strip(): checker.strip() or name.strip() for name, _, checker in pairs}
     if len(named) < len(pairs):
         raise SettingsError(Problem("--workers", f"a name stands twice in {workers!r}", "name each worker once"))
     return named
 
 
+def model_roster(workers: str | None) -> list[str]:
+    """The names of workers that are models; SettingsError where there are none, or checkers are named."""
+    if workers is None:
+        fix = "name the workers, those that found the findings among them: --workers ann,bob,cy"
+        raise SettingsError(Problem("--workers", "nobody is named to vote", fix))
+    names = names_of(workers, "--workers")
+    if played := [name for name in names if "=" in name]:
+        fix = "give names alone; --worker-model NAME=MODEL gives one a model of its own"
+        raise SettingsError(Problem("--workers", f"{played[0]!r} names a checker, which models do not play", fix))
+    return names
+
+
+def names_of(text: str, option: str) -> list[str]:
+    """Names with commas between them; SettingsError where there is none, or one stands twice."""
+    names = _parts(text)
+    if not names or len(set(names)) < len(names):
+        told = "names nobody" if not names else f"a name stands twice in {text!r}"
+        raise SettingsError(Problem(option, told, "name each worker once, by commas"))
+    return names
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
 def exit_code_of(run: CrossRun) -> int:
-    """3 if no dispatch of a round gave a result, 1 for a gate that failed, else 0."""
+    """4 if a call was not sent for want of budget, 3 if a round gave no result, 1 for a gate that failed, else 0."""
+    if any(event.type == "call-failed" and event.status == "budget" for event in run.events):
+        return 4
     if run.status == "aborted-non-result":
         return 3
     return 1 if run.gating and run.gate_passed is False else 0

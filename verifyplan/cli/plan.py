@@ -9,8 +9,21 @@ from typing import Annotated, Literal, cast
 import typer
 
 import verifyplan as vp
-from verifyplan.cli.cross import exit_code_of
-from verifyplan.errors import InputError, Problem
+from verifyplan.cli.backends import backend_of_log, backend_of_options
+from verifyplan.cli.cross import exit_code_of, names_of
+from verifyplan.cli.live import (
+    CALL_TIMEOUT,
+    NOBODY,
+    AgentOptions,
+    MaxCost,
+    Repetition,
+    Repetitions,
+    Timeout,
+    exit_with,
+    repeated,
+    with_agents,
+)
+from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import try_to_write
 from verifyplan.loops.cross_run import CrossRun
 from verifyplan.loops.plan.run import PlanRun
@@ -55,6 +68,7 @@ Report = Annotated[Path | None, typer.Option(help="Write the report here: .md or
 ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 10 for REVISE, 20 for RETHINK, 1 if aborted.")]
 
 
+@with_agents
 def verify(
     plan: Annotated[Path, typer.Argument(help="The plan, in Markdown.")],
     repo: Annotated[Path, typer.Option(help="The folder that the plan is about; it is only read.")] = Path(),
@@ -69,17 +83,25 @@ def verify(
     max_iterations: Annotated[int, typer.Option(min=1, help="The last iteration.")] = 3,
     panel: Annotated[bool, typer.Option(help="Whether a panel votes on the challenges.")] = True,
     panel_mode: Annotated[ModeName, typer.Option(help="How the panel is asked.")] = ModeName.adversarial,
+    panel_workers: Annotated[str | None, typer.Option(metavar="NAMES", help="The panel's workers, by comma.")] = None,
+    timeout: Timeout = CALL_TIMEOUT,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens that end the run.")] = None,
+    max_cost: MaxCost = None,
+    repetition: Repetition = 1,
+    repetitions: Repetitions = 1,
     weights: Annotated[
         Path | None, typer.Option(help="A weights file for the score, which informs and never decides the verdict.")
     ] = None,
+    synthetic: Annotated[bool, typer.Option("--synthetic", help="Mark a generated plan as such.")] = False,
     log_dir: Annotated[Path, typer.Option(help="The folder of the run log.")] = Path("runs"),
     report: Report = None,
     exit_code: ExitCode = False,
+    agents: AgentOptions = NOBODY,
 ) -> None:
     """Let a team challenge a plan, and say whether it may be executed: PROCEED, REVISE or RETHINK.
 
-    Exit code 3: agents failed; 4: the tokens were used up; 30: the run waits for an answer.
+    Exit code 3: agents failed; 4: the tokens or dollars were used up; 30: the run waits for an answer. Of several
+    repetitions it is that of the first that is not 0.
 
     \b
     Examples:
@@ -87,24 +109,47 @@ def verify(
     verifyplan verify PLAN.md --repo ../service --report report.html --exit-code
     verifyplan verify PLAN.md --on-blocked pause
     verifyplan verify PLAN.md --weights weights.json
+    verifyplan verify PLAN.md --model claude-opus-4-5 --model-for worker=claude-haiku-4-5 --max-cost 2.50
     """
-    _check_report(report)
-    run = vp.verify(
-        plan,
-        repo,
-        policy=policy.value,
-        on_blocked=on_blocked.value,
-        team=cast("Literal['base', 'scaled'] | None", team and team.value),
-        threshold=threshold,
-        max_iterations=max_iterations,
-        panel=PanelSettings(mode=panel_mode.value) if panel else None,
-        max_tokens=max_tokens,
-        weights=weights,
-        log_dir=log_dir,
-    )
-    _finish(run, report, exit_code)
+    _check_report(report, repetitions)
+    voters = _panel(panel, panel_mode, panel_workers)
+    backend = backend_of_options(agents, timeout=timeout, max_cost=max_cost)
+
+    def run_once(number: int) -> int:
+        run = vp.verify(
+            plan,
+            repo,
+            backend=backend,
+            policy=policy.value,
+            on_blocked=on_blocked.value,
+            team=cast("Literal['base', 'scaled'] | None", team and team.value),
+            threshold=threshold,
+            max_iterations=max_iterations,
+            panel=voters,
+            timeout=timeout,
+            max_tokens=max_tokens,
+            max_cost=max_cost,
+            repetition=number,
+            weights=weights,
+            log_dir=log_dir,
+            synthetic=synthetic,
+        )
+        return _told(run, report, exit_code)
+
+    exit_with(repeated(repetition, repetitions, run_once))
 
 
+def _panel(panel: bool, mode: ModeName, workers: str | None) -> PanelSettings | None:
+    if not panel:
+        if workers is not None:
+            raise SettingsError(Problem("--panel-workers", "there is no panel", "leave out --no-panel"))
+        return None
+    if workers is None:
+        return PanelSettings(mode=mode.value)
+    return PanelSettings(mode=mode.value, workers=tuple(names_of(workers, "--panel-workers")))
+
+
+@with_agents
 def resume(
     run: Annotated[Path, typer.Argument(help="The run log (.jsonl).")],
     answer: Annotated[
@@ -115,8 +160,11 @@ def resume(
     root: Annotated[Path | None, typer.Option(help="Where the repository lies now, if it was moved.")] = None,
     report: Report = None,
     exit_code: ExitCode = False,
+    agents: AgentOptions = NOBODY,
 ) -> None:
     """Go on with a run that was broken off or waits; no call whose reply is on disk is made again.
+
+    The agents are those of the log, with a key that is found now; options of agents change what they say of them.
 
     \b
     Examples:
@@ -125,7 +173,8 @@ def resume(
     verifyplan resume runs/PLAN-001.jsonl --answer context --note "the old file was renamed"
     """
     _check_report(report)
-    _finish(vp.resume(run, answer, note=note, root=root), report, exit_code)
+    backend = backend_of_log(agents, run)
+    exit_with(_told(vp.resume(run, answer, note=note, backend=backend, root=root), report, exit_code))
 
 
 def log(run: Annotated[Path, typer.Argument(help="The run log (.jsonl).")]) -> None:
@@ -139,10 +188,13 @@ def log(run: Annotated[Path, typer.Argument(help="The run log (.jsonl).")]) -> N
         typer.echo(line)
 
 
-def _check_report(report: Path | None) -> None:
+def _check_report(report: Path | None, repetitions: int = 1) -> None:
     """InputError before any agent is called if the report could not be written so."""
     if report is None:
         return
+    if repetitions > 1:
+        fix = "leave it out; `verifyplan resume LOG --report` writes that of each run"
+        raise InputError(Problem("--report", f"is of one run, not of {repetitions}", fix))
     if report.suffix not in (".md", ".html", ".htm"):
         raise InputError(Problem("--report", f"{str(report)!r} is no page", "name a .md or .html file"))
     try:
@@ -152,8 +204,8 @@ def _check_report(report: Path | None) -> None:
         raise InputError(Problem("--report", message, "name a file in a folder that you may write to")) from None
 
 
-def _finish(run: Run, report: Path | None, exit_code: bool) -> None:
-    """Tell how a run stands, write its report, and exit as it asks for."""
+def _told(run: Run, report: Path | None, exit_code: bool) -> int:
+    """Tell how a run stands, write its report; the exit code that it asks for."""
     typer.echo(str(run))
     typer.echo(f"log: {run.log_path}")
     if report is not None:
@@ -163,9 +215,7 @@ def _finish(run: Run, report: Path | None, exit_code: bool) -> None:
             )
         run.report(report)
         typer.echo(f"report: {report}")
-    code = _code(run, exit_code)
-    if code:
-        raise typer.Exit(code)
+    return _code(run, exit_code)
 
 
 def _code(run: Run, by_verdict: bool) -> int:

@@ -190,6 +190,25 @@ def test_settings_of_ripgrep_do_not_matter(repository_with, monkeypatch, tmp_pat
     assert not ran.exists()
 
 
+@needs_ripgrep
+@pytest.mark.parametrize("letter", "\u0130\u0131\u017f\u212a")
+def test_letters_whose_case_python_sees_otherwise_are_found(tmp_path, letter):
+    (tmp_path / "a.txt").write_text(f"x{letter}\n", encoding="utf-8")
+    asked = next(one for one in "isk" if re.search(f"(?i)x{one}", f"x{letter}"))
+    assert ripgrep.holding(str(shutil.which("rg")), tmp_path, ["a.txt"], f"(?i)x{asked}", 20) == {"a.txt"}
+
+
+def test_no_program_in_a_relative_place_is_run(repository_with, monkeypatch, tmp_path):
+    root = repository_with({"rg": "#!/bin/sh\n", "a.txt": "alpha\n"}).root
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/rg").write_text("#!/bin/sh\n")
+    (tmp_path / "elsewhere/rg").chmod(0o755)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    monkeypatch.setenv("PATH", ".")
+    assert shutil.which("rg")
+    assert ripgrep.program(root) is None
+
+
 @pytest.mark.parametrize("place", ["relative", "absolute"])
 def test_no_program_of_the_repository_is_run(repository_with, monkeypatch, tmp_path, place):
     repository = repository_with({"rg": f"#!/bin/sh\ntouch {tmp_path}/ran\n", "a.txt": "alpha\n"})

@@ -15,7 +15,7 @@ from verifyplan.agents.anthropic.answers import answer_schema
 from verifyplan.agents.anthropic.conversation import Conversation
 from verifyplan.agents.anthropic.endpoints import Address, Endpoints, check_logged
 from verifyplan.agents.anthropic.exchange import Block
-from verifyplan.agents.anthropic.key import Key, check_model, hidden, misplaced
+from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, check_model, hidden, misplaced
 from verifyplan.agents.anthropic.opened import open_evidence
 from verifyplan.agents.anthropic.prices import Given, Price, price_of
 from verifyplan.agents.anthropic.prompt_files import prompt_versions
@@ -182,6 +182,14 @@ class Anthropic:
         known += ("max_concurrency", "max_retries", "timeout", "structured", "cache", "web", "memory")  # type: ignore[assignment]
         prices = {model: price for model, price in (settings.get("prices") or {}).items() if price is not None}
         return cls(**{name: settings[name] for name in known if name in settings}, prices=prices or None)
+
+    @classmethod
+    def keyless(cls, **settings: Any) -> Self:
+        """A backend with these settings for which no key is looked up: for dry runs, which send nothing."""
+        key = Key(PLACEHOLDER, "nowhere: nothing is sent")
+        voices = [*(settings.get("models") or {}).values(), *(settings.get("workers") or {}).values()]
+        addresses = {own["base_url"] for own in voices if isinstance(own, Mapping) and own.get("base_url")}
+        return cls(**settings, api_key=key, api_keys=dict.fromkeys(addresses, key))
 
     def check_worker(self, worker: str) -> str | None:
         """None if the worker has a model, its own or that of all workers; else what is missing."""

@@ -105,9 +105,11 @@ def _quotes(path: Path, same_size: bool, plan: str) -> bool:
         with path.open("rb") as file:
             if file.read(len(LOG_BEGINS)) == LOG_BEGINS:
                 return True
+            if not same_size:  # of any size, then: it is not read
+                return False
             file.seek(0)
             text = file.read().decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-            return same_size and split_lines(text) == split_lines(plan)
+            return split_lines(text) == split_lines(plan)
     except (OSError, UnicodeDecodeError):
         return False
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,15 @@ from pydantic_core import to_json
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.anthropic.endpoints import Address
 from verifyplan.agents.base import Backend, Exchanged
-from verifyplan.errors import LogError
+from verifyplan.errors import LogError, Problem
 from verifyplan.loops.batch.office import PostOffice
 from verifyplan.loops.prepare import versions
-from verifyplan.loops.resume import exported, read_run, run_of
+from verifyplan.loops.resume import exported, run_of
 from verifyplan.loops.run import Run
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import PlanInputs, RunResumed, RunStarted
 from verifyplan.runlog.chain import Record
-from verifyplan.runlog.reader import SUFFIX
+from verifyplan.runlog.reader import SUFFIX, Log, parse_log
 from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runlog.writer import LogWriter
 
@@ -86,36 +86,29 @@ class Job:
         Raises LogError for a log that is damaged, in use, or does not follow from its own replies.
         """
         if log is None:
-            writer, records = LogWriter.create(self.folder, self.stem), ()
+            writer, first = LogWriter.create(self.folder, self.stem), self.started
             recorder = Recorder(writer, sink=self.sink)
         else:
             writer, known = LogWriter.resume(log)
-            records = known.records
-            recorder = self._taken_up(writer, records, known.torn_bytes, office)
+            first, recorder = run_of(known.records, log, log.stem).started, self._taken_up(writer, known, office)
         with writer:
-            first = records[0].event if records else self.started
-            assert isinstance(first, RunStarted)  # noqa: S101  (a log begins so)
-            await self.course(first, self._speaker(office, writer.path, recorder), recorder)
-        return self.ended(run_of(recorder.records, writer.path, self.id_of(writer.path)))
+            await self.course(first, self._speaker(office, recorder, writer.path), recorder)
+        return self.finished(run_of(recorder.records, writer.path, writer.path.stem))
 
-    def ended(self, run: Run) -> Run:
+    def finished(self, run: Run) -> Run:
         """A run that ended or waits, under its id; a cross run with its artifact."""
-        return exported(run)
+        assert run.log_path is not None  # noqa: S101  (all of these runs have logs)
+        return exported(replace(run, run_id=run.log_path.relative_to(self.top).with_suffix("").as_posix()))
 
-    def id_of(self, log: Path) -> str:
-        """The id of a run by its log."""
-        return log.relative_to(self.top).with_suffix("").as_posix()
-
-    def _taken_up(
-        self, writer: LogWriter, records: tuple[Record, ...], torn: int, office: PostOffice
-    ) -> Recorder:
-        past = Past(records)
-        promised = office.promise(name_of(writer.path, records), past)
+    def _taken_up(self, writer: LogWriter, log: Log, office: PostOffice) -> Recorder:
+        """A recorder that goes on; what is in a batch already is not repeated, and not said to be."""
+        past = Past(log.records)
+        promised = office.promise(name_of(writer.path, log.records), past)
         repeated = tuple(turn for turn in past.in_flight if turn not in promised)
-        resumed = RunResumed(dropped_bytes=torn, repeated=repeated, versions=versions())
+        resumed = RunResumed(dropped_bytes=log.torn_bytes, repeated=repeated, versions=versions())
         return Recorder(writer, past, resumed, self.sink)
 
-    def _speaker(self, office: PostOffice, log: Path, recorder: Recorder) -> Anthropic:
+    def _speaker(self, office: PostOffice, recorder: Recorder, log: Path) -> Anthropic:
         async def post(address: Address, turn: str, body: dict[str, Any]) -> Exchanged:
             return await office.post(name_of(log, recorder.records), address, turn, body)
 
@@ -124,6 +117,33 @@ class Job:
         return speaker
 
 
-def name_of(log: Path, records: list[Record] | tuple[Record, ...]) -> str:
+def name_of(log: Path, records: Sequence[Record]) -> str:
     """What the journal knows a run by: a log that is begun anew under an old name is another run."""
     return f"{log.stem} of {records[0].at}"
+
+
+def runs_in(folder: Path) -> dict[str, Run]:
+    """The runs whose logs lie in a folder, by what they are known by; of two that are the same, one that ended.
+
+    A log without one whole line is of a run that died at once, and is passed over. Raises LogError, listing all logs
+    that are damaged: any of them may be of a run that is to go on.
+    """
+    runs: dict[str, Run] = {}
+    problems: list[Problem] = []
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        try:
+            data = path.read_bytes() if path.is_file() else b""
+            run = run_of(parse_log(data, str(path)).records, path, path.stem) if b"\n" in data else None
+        except LogError as error:
+            problems += error.problems
+            continue
+        if run is not None and (identity(run.started) not in runs or has_ended(run)):
+            runs[identity(run.started)] = run
+    if problems:
+        raise LogError(problems)
+    return runs
+
+
+def has_ended(run: Run) -> bool:
+    """Whether nothing is left to be done in a run."""
+    return run.events[-1].type == "run-ended"

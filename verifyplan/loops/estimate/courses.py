@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from verifyplan.loops.estimate.dry_run import CUT
+from verifyplan.loops.estimate.sizes import CUT
 from verifyplan.loops.run import Run
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event_run import CallRequested

@@ -14,15 +14,12 @@ from verifyplan.agents.anthropic.unrecorded import Unrecorded
 from verifyplan.agents.base import Exchanged, Request, Turns
 from verifyplan.loops.estimate.kits import DryKit
 from verifyplan.loops.estimate.prompt_cache import CallCache, PromptCache
-from verifyplan.loops.estimate.sizes import LOOKED_UP, TOOL_CALL, Manner, answer_tokens, thought_tokens
+from verifyplan.loops.estimate.sizes import CUT, LOOKED_UP, TOOL_CALL, Manner, answer_tokens, thought_tokens
 from verifyplan.protocol.call import Reply, Tool, Usage
 from verifyplan.protocol.event_turn import call_of
 
 BATCH = "dry-run"
 """What stands for the batch of an exchange, where a run would go through Message Batches."""
-
-CUT = "would_be_cut"
-"""Says in a message of a dry run whether an endpoint would have cut it off at `max_tokens`."""
 
 ToolCall = tuple[Tool, dict[str, Any]]
 """A tool, and the arguments that it is called with."""

@@ -39,6 +39,9 @@ THOUGHTS = 4_000
 LOOKED_UP = 20_000
 """Tokens of web pages in one look-up: what the backend lets a fetched page have at most."""
 
+CUT = "would_be_cut"
+"""Says in a message of a dry run whether an endpoint would have cut it off at `max_tokens`."""
+
 
 class Manner(NamedTuple):
     """How much a model is taken to say and to do."""

@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.agents.anthropic.key import PLACEHOLDER, Key
 from verifyplan.agents.base import Backend
 from verifyplan.agents.static.backend import CHECKERS
 from verifyplan.datasets.bundled import claims
@@ -82,7 +81,7 @@ def estimate(
     if (model is None) == (backend is None):
         fix = "give model=, the id of a model, or backend=, agents.Anthropic(...)"
         raise SettingsError(Problem("model", "either a model or a backend is estimated for, one of both", fix))
-    speaker = backend or keyless(model=model)
+    speaker = backend or Anthropic.keyless(model=model)
     with ExitStack() as folders:
         jobs = list(_jobs(source, root, workers, settings, folders))
         with progress_bar("estimating", len(jobs) * len(COURSES), progress) as step:
@@ -96,14 +95,6 @@ def estimate(
         unpriced=tuple(model for model in used if speaker.prices.get(model) is None),
         batch=batch,
     )
-
-
-def keyless(**settings: Any) -> Anthropic:
-    """A backend to estimate for: `agents.Anthropic` with these settings, for which no key is looked up."""
-    key = Key(PLACEHOLDER, "nowhere: nothing is sent")
-    voices = [*(settings.get("models") or {}).values(), *(settings.get("workers") or {}).values()]
-    addresses = {own["base_url"] for own in voices if isinstance(own, Mapping) and own.get("base_url")}
-    return Anthropic(**settings, api_key=key, api_keys=dict.fromkeys(addresses, key))
 
 
 def _courses(

@@ -1,0 +1,274 @@
+"""Kills commands that drive batches, and gives them again: a program that `test_batch_killed` starts.
+
+It forks from one thread: a server that kills its client at a request that a scenario names, and clients that may kill
+themselves at an event. It prints, as JSON, how often it killed and everything that was not as it should be.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import random
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from batch_served import QUICK, Posted
+from crossing import AGREE, BURDEN, COUNTER, finding
+from live_runs import KEY, MODEL, Played, derived
+from planning import PLAN, challenge, change, scores, unknown
+from scripted_http import Reply, Request
+from scripted_server import ScriptedServer
+
+from verifyplan.agents.anthropic.backend import Anthropic
+from verifyplan.loops.batch.findings import batch_crossverify
+from verifyplan.loops.batch.journal import NAME, Journal
+from verifyplan.loops.batch.plans import batch_verify
+from verifyplan.loops.batch.result import BatchRuns
+from verifyplan.loops.resume import read_run
+from verifyplan.protocol.event import Event, Sink
+from verifyplan.protocol.event_run import RunResumed
+from verifyplan.runlog.reader import read_log
+
+PLAN_SCRIPT: dict[str, Any] = {
+    "i1/challenger": {"challenges": [challenge("locks")], "unknowns": [unknown("store", "#1")]},
+    "i1/resolver": {"answers": []},
+    "i1/surface": {"contexts": []},
+    "i1/probe": "error",
+    "i1/synthesizer": {"changes": [change("C1", "DEFERRED", "plan.md:3")]},
+    "i1/score": scores(7),
+    "i1/audit": scores(6),
+}
+VOTES: dict[Any, Any] = {
+    1: {"ann": {"F-2": AGREE}, "bob": {"F-1": COUNTER, "F-3": AGREE}, "cy": {"F-1": AGREE, "F-2": BURDEN}},
+    2: {"ann": {"F-2": AGREE}, "bob": {"F-1": AGREE}, "cy": {"F-1": AGREE, "F-2": AGREE}},
+}
+FOUND = [finding("F-1", "ann"), finding("F-2", "bob"), finding("F-3", "cy")]
+
+
+class Death(NamedTuple):
+    """When a client dies: before or after the server took its request of that number, or after an event of its own."""
+
+    when: str = "never"
+    number: int = 0
+
+
+class Deadly(ScriptedServer):
+    """Kills its client, whose id is in a file, at one request; it tells which batches came before that."""
+
+    def __init__(self, reply: Any, death: Death, client: Path) -> None:
+        super().__init__(reply, models=(), polls=1)
+        self._death, self._client, self._seen = death, client, 0
+        self.before: int | None = None  # batches that came until then
+
+    async def answer(self, request: Request) -> Reply:
+        self._seen += 1
+        if self._death == ("before", self._seen):
+            return self._kill()
+        reply = await super().answer(request)
+        return self._kill() if self._death == ("after", self._seen) else reply
+
+    def _kill(self) -> Reply:
+        self.before = len(self.batches)
+        os.kill(int(self._client.read_text()), signal.SIGKILL)
+        return Reply(sent=-1)
+
+
+class Scenario:
+    """A command in a folder of its own, and the server that it talks to, in a process of its own."""
+
+    def __init__(self, kind: str, folder: Path, death: Death = Death()) -> None:
+        self.kind, self.folder, self.death = kind, folder, death
+        folder.mkdir(parents=True)
+        for name in ("one", "two"):
+            (folder / f"{name}.md").write_text(PLAN.replace("orders", f"{name}s"))
+        self._stop, stopped = os.pipe()[::-1]
+        read, write = os.pipe()
+        self.server = in_child(lambda: self._serve(stopped, write), close=self._stop)
+        self.url = os.read(read, 100).decode()
+        os.close(stopped)
+
+    def _serve(self, stop: int, url: int) -> None:
+        play = Posted(Played(PLAN_SCRIPT if self.kind == "plans" else VOTES), self.folder)
+        with Deadly(play, self.death, self.folder / "client") as server:
+            os.write(url, server.url.encode())
+            os.read(stop, 1)  # until the other end is closed
+        seen = {
+            "batches": [list(batch.params) for batch in server.batches],
+            "before": server.before,
+            "requests": server._seen,
+        }
+        (self.folder / "server.json").write_text(json.dumps(seen))
+
+    def closed(self) -> dict[str, Any]:
+        """What the server saw, when it has ended."""
+        os.close(self._stop)
+        survived(self.server)
+        seen: dict[str, Any] = json.loads((self.folder / "server.json").read_text())
+        return seen
+
+    def run(self, sink: Sink | None = None) -> BatchRuns:
+        """Give the command."""
+        (self.folder / "client").write_text(str(os.getpid()))
+        backend = Anthropic(MODEL, base_url=self.url, api_key=KEY, max_retries=0, timeout=30.0)
+        given: dict[str, Any] = {"backend": backend, "sink": sink, **QUICK}
+        if self.kind == "plans":
+            plans = [self.folder / "one.md", self.folder / "two.md"]
+            told = {"team": "base", "panel": None, "max_iterations": 1}
+            return batch_verify(plans, self.folder, log_dir=self.folder / "runs", **told, **given)
+        told = {"matcher": None, "settings": {"adversarial": True, "maxRounds": 2}}
+        return batch_crossverify(
+            FOUND, ["ann", "bob", "cy"], out=self.folder, repetitions=2, root=self.folder, **told, **given
+        )
+
+    @property
+    def logs(self) -> list[Path]:
+        """The logs that hold a whole line."""
+        return [path for path in sorted(self.folder.rglob("*.jsonl")) if b"\n" in path.read_bytes()]
+
+    def journal(self) -> dict[str, tuple[str, str]]:
+        """Run and turn by custom id, of all that was sent or may have been; lines that were dropped, too."""
+        lines = [line for path in self.folder.rglob(NAME) for line in path.read_bytes().split(b"\n")[:-1]]
+        told = [line for line in map(json.loads, lines) if line["type"] == "intent"]
+        return {name: (one["run"], one["turn"]) for line in told for name, one in line["requests"].items()}
+
+
+def in_child(work: Callable[[], Any], close: int | None = None) -> int:
+    """Do the work in a process of its own; its id."""
+    if threading.active_count() > 1:
+        raise RuntimeError("forking with threads is not safe")
+    child = os.fork()
+    if child:
+        return child
+    try:
+        if close is not None:
+            os.close(close)
+        work()
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+    os._exit(1)
+
+
+def survived(child: int) -> bool:
+    """Wait for a child; whether it came to its end before it was killed. RuntimeError if it failed."""
+    status = os.waitpid(child, 0)[1]
+    if os.WIFSIGNALED(status):
+        return False
+    if os.WEXITSTATUS(status):
+        raise RuntimeError("the child raised")
+    return True
+
+
+def dying(after: int) -> Sink:
+    """A sink that kills its own process when it was told so many events."""
+    left = [after]
+
+    def sink(_: Event) -> None:
+        left[0] -= 1
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return sink
+
+
+def expected_of(scenario: Scenario) -> tuple[list[list[str]], int, int]:
+    """What the runs of an undisturbed command derived, how many requests its server saw, and how many events it had."""
+    survived(in_child(scenario.run))
+    seen = scenario.closed()
+    runs = [read_run(path) for path in scenario.logs]
+    return sorted(derived(run) for run in runs), seen["requests"], sum(len(run.events) for run in runs)
+
+
+def judged(scenario: Scenario, expected: list[list[str]], before: int | None = None) -> list[str]:
+    """Everything that is wrong with a command that was killed, and given again until it came to its end."""
+    seen, known = scenario.closed(), scenario.journal()
+    wrong = []
+    if sorted(derived(read_run(path)) for path in scenario.logs) != expected:
+        wrong.append("other events")
+    sent = [[known[name] for name in batch] for batch in seen["batches"]]
+    times = Counter(one for batch in sent for one in batch)
+    wrong += [f"sent {n} times: {one}" for one, n in times.items() if n > 1]
+    earlier = {one for batch in sent[: seen["before"] if before is None else before] for one in batch}
+    for path in scenario.logs:
+        records = read_log(path).records
+        run = f"{path.stem} of {records[0].at}"
+        replied = {one.event.call_id for one in records if one.event.type == "turn-replied"}
+        if replied != {turn for name, turn in times if name == run}:
+            wrong.append(f"{run}: replies without requests, or requests without replies")
+        for event in (record.event for record in records if isinstance(record.event, RunResumed)):
+            wrong += [f"said to be repeated: {run} {turn}" for turn in event.repeated if (run, turn) in earlier]
+    return wrong
+
+
+def at_requests(kind: str, folder: Path) -> dict[str, Any]:
+    """Killed at every request that the server sees, before it takes it and before it answers."""
+    expected, requests, _ = expected_of(Scenario(kind, folder / "undisturbed"))
+    wrong, kills = [], 0
+    for number in range(1, requests + 1):
+        for when in ("before", "after"):
+            scenario = Scenario(kind, folder / f"{when}-{number}", Death(when, number))
+            kills += not survived(in_child(scenario.run))
+            survived(in_child(scenario.run))
+            wrong += [f"{kind} {when} {number}: {one}" for one in judged(scenario, expected)]
+    return {"kills": kills, "requests": requests, "wrong": wrong}
+
+
+def at_events(kind: str, folder: Path) -> dict[str, Any]:
+    """Killed after each event, the reply of one of several exchanges of a batch among them."""
+    expected, _, events = expected_of(Scenario(kind, folder / "undisturbed"))
+    wrong, kills = [], 0
+    for number in range(1, events + 1):
+        scenario = Scenario(kind, folder / f"event-{number}")
+        kills += not survived(in_child(lambda at=number, one=scenario: one.run(dying(at))))
+        before = sum(len(batch) > 0 for batch in batches_of(scenario))
+        survived(in_child(scenario.run))
+        wrong += [f"{kind} event {number}: {one}" for one in judged(scenario, expected, before)]
+    return {"kills": kills, "events": events, "wrong": wrong}
+
+
+def batches_of(scenario: Scenario) -> list[str]:
+    """The batches that are known to have been sent."""
+    return [batch for path in scenario.folder.rglob(NAME) for batch in Journal(path).batches.values()]
+
+
+def at_instants(kind: str, folder: Path, seed: str, runs: str) -> dict[str, Any]:
+    """Killed from outside at any moment, again and again."""
+    began = time.monotonic()
+    expected, *_ = expected_of(Scenario(kind, folder / "undisturbed"))
+    took = time.monotonic() - began
+    chance, wrong, kills = random.Random(int(seed)), list[str](), 0
+    for number in range(int(runs)):
+        scenario = Scenario(kind, folder / f"run-{number}")
+        for _ in range(8):
+            child = in_child(scenario.run)
+            time.sleep(chance.uniform(0, took / 2))
+            os.kill(child, signal.SIGKILL)
+            kills += not survived(child)
+        survived(in_child(scenario.run))
+        wrong += [f"{kind} run {number}: {one}" for one in judged(scenario, expected, before=0)]
+    return {"kills": kills, "wrong": wrong}
+
+
+def main(how: str, kind: str, place: str, *numbers: str) -> None:
+    """Do what the command line says and print what came of it."""
+    importlib.import_module("verifyplan.agents.anthropic.batches")  # once, not in every child
+    os.fsync = lambda _: None  # a killed process loses nothing that it wrote
+    ways: dict[str, Callable[..., dict[str, Any]]] = {
+        "requests": at_requests,
+        "events": at_events,
+        "instants": at_instants,
+    }
+    sys.stdout.write(json.dumps(ways[how](kind, Path(place), *numbers)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
