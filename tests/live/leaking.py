@@ -94,10 +94,10 @@ class Listening(ScriptedServer):
 
 
 def littered(value: Any, *keys: str) -> Any:
-    """An answer of a script with LITTER behind its texts under these keys."""
+    """An answer of a script with LITTER behind its sentences under these keys."""
     if isinstance(value, Mapping):
         return {
-            key: f"{one} {LITTER}" if key in keys and isinstance(one, str) and one.strip() else littered(one, *keys)
+            key: f"{one} {LITTER}" if key in keys and isinstance(one, str) and " " in one else littered(one, *keys)
             for key, one in value.items()
         }
     return [littered(one, *keys) for one in value] if isinstance(value, list) else value
@@ -111,4 +111,4 @@ def written(folder: Path) -> Iterator[tuple[str, bytes]]:
         if path.is_file() and not path.is_symlink():
             yield name, path.read_bytes()
             if path.suffix == ".parquet":
-                yield f"cells of {name}", pd.read_parquet(path).to_json(force_ascii=False).encode()
+                yield f"cells of {name}", pd.read_parquet(path).to_csv().encode()

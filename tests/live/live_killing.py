@@ -24,6 +24,7 @@ from scripted_replies import Answer, calls, says, searches, status
 from serve import ServedScript
 from test_live_same import FOUND, VOTES
 
+import verifyplan.agents.anthropic.client  # noqa: F401  (once, not in every process that is forked: it takes a second)
 from verifyplan.documents.plan import parse_plan
 from verifyplan.loops.cross import crossverify
 from verifyplan.loops.plan.verify import verify
@@ -53,7 +54,7 @@ FIRST: dict[str, dict[str, Answer]] = {
         "i1/challenger/t3": says("Let me think."),
         "i1/resolver/t1": SEARCH + calls("Read", path="store.py") + SEARCH,
         "i1/resolver/t1/w1": searches("orders api", ("https://a.example", "A"), text="It is so."),
-        "i1/resolver/t1/w2": status(400),
+        "i1/resolver/t1/w3": status(400),
         "i1/resolver/t2": SEARCH,
         "i1/resolver/t2/w1": searches("orders api", error="unavailable"),
         "i1/panel/r1/panel-2/t1": says("Let me think."),

@@ -30,9 +30,11 @@ from IPython.core.formatters import DisplayFormatter
 from IPython.core.ultratb import VerboseTB
 from leaking import GATEWAY, LINES, LITTER, LIVE, OTHERS, PASSWORD, RING, SECOND, Listening, leaks, littered, written
 from live_runs import MODEL, Played
+from live_runs import written as written_as
 from planning import AGREE, COUNTER, PLAN, scores, script
 from rich.console import Console
 from rich.traceback import Traceback
+from scripted_asked import Asked
 from scripted_http import LoopbackServer, Reply, json_reply
 from scripted_replies import Answer, calls, fetches, says, status
 
@@ -45,7 +47,7 @@ from verifyplan.protocol.call import Reply as Answered
 from verifyplan.protocol.call import ToolUse
 
 SAID = ("concern", "failure_scenario", "alternative", "explanation", "resolution", "description", "suggested_query")
-SAID += ("relevance", "location", "cascade", "trigger", "question", "finding_id", "note")
+SAID += ("relevance", "cascade", "trigger", "question")
 NOTES = f"# Orders\n\nThe orders were moved once before.\n\n{LINES}"
 REFUSED = status(401, message=f"invalid x-api-key {LIVE}; known are {LITTER}")
 
@@ -205,7 +207,7 @@ def plan_run(spill: Spill, root: Path, notes: Path) -> None:
         assert str(log) in error.__notes__[0]
         waiting = vp.resume(log, progress=False)
         spill.show("a run that waits", waiting)
-        assert waiting.waiting
+        assert waiting.waiting, vp_log(waiting)
         spill.cli("resume", log, "--answer", "context", "--note", LINES)
         spill.cli("resume", log, "--answer", "acknowledge:C2", "--note", LITTER, "--report", folder / "report.html")
     run = vp.read_run(log)
@@ -238,7 +240,7 @@ def cross_runs(spill: Spill, root: Path, mode: str) -> None:
         workers = {"bob": {"base_url": other.url, "style": "adversarial"}}
         keys = {other.url: SECOND}
         backend = Anthropic(MODEL, base_url=one.url, max_retries=0, workers=workers, api_key=LIVE, api_keys=keys)
-        settings = {"adversarial": True, "maxRounds": 2, "verificationMode": mode}
+        settings = {"adversarial": mode != "lightweight", "maxRounds": 2, "verificationMode": mode}
         given = {"backend": backend, "root": root, "matcher": None, "progress": False, "out": spill.folder / mode}
         run = vp.crossverify(found, ["ann", "bob", "cy", "dee"], task_key=f"about {LITTER}", settings=settings, **given)
     spill.show(f"a cross run, {mode}", run)
@@ -282,22 +284,25 @@ def state_of(widget: Any) -> Any:
 
 
 def batches(spill: Spill, root: Path) -> None:
-    """A batch with an answer, a repaired one and a refused one."""
+    """A batch whose requests are refused for ever, refused for now, answered by prose, and answered."""
     batch = pytest.importorskip("verifyplan.loops.batch.findings")
     found = [{"finding_id": f"F-{n}", "summary": LITTER, "evidence": "src/keys.py:30", "worker": "ann"} for n in (1, 2)]
     votes = {f"F-{n}": COUNTER | {"explanation": LINES} for n in (1, 2)}
-    with Listening(Played({1: {"bob": votes, "cy": "error"}}, {"r1/cy/t1": REFUSED}), models=()) as server:
+    before = {1: REFUSED, 2: status(500, message=f"no {LITTER}"), 3: says(LINES)}
+
+    def said(asked: Asked) -> Answer:
+        return before.get(asked.number) or written_as(votes, asked)
+
+    with Listening(said, models=()) as server:
         spill.servers["batch"] = server
         backend = Anthropic(MODEL, base_url=server.url, max_retries=0)
-        given = {
-            "root": root,
-            "matcher": None,
-            "out": spill.folder / "batch",
-            "progress": False,
-            "settings": {"maxRounds": 1},
-        }
-        runs = batch.batch_crossverify(found, ["ann", "bob", "cy"], backend=backend, poll=0.05, settle=0.05, **given)
+        given = {"root": root, "matcher": None, "out": spill.folder / "batch", "progress": False}
+        workers, settings = ["ann", "bob", "cy", "dee"], {"maxRounds": 1}
+        runs = batch.batch_crossverify(
+            found, workers, backend=backend, poll=0.05, settle=0.05, settings=settings, **given
+        )
     spill.show("a batch", runs)
+    spill.tell("a batch", runs.failures)
 
 
 def shell(spill: Spill, root: Path) -> None:
@@ -458,3 +463,8 @@ def test_nothing_that_is_told_holds_a_key(spill):
     assert {"all logs", "a plan run", "the commands", "a live run", "an endpoint that refuses, traced"} <= set(
         spill.told
     )
+
+
+def vp_log(run):
+    from verifyplan.reports.log import log_text
+    return "\n".join(log_text(run.records))

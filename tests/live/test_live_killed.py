@@ -46,7 +46,7 @@ def test_killed_after_an_event_a_run_comes_to_the_same_end(tmp_path, kind, step)
 @pytest.mark.parametrize(
     ("kind", "turns"),
     [
-        ("plan", ["i1/challenger/t3", "i1/resolver/t1/w1", "i1/resolver/t1/w2", "i1/panel/r1/panel-2/t2"]),
+        ("plan", ["i1/challenger/t3", "i1/resolver/t1/w1", "i1/resolver/t1/w3", "i1/panel/r1/panel-2/t2"]),
         ("cross", ["r1/bob/t2", "r1/cy/t1", "r2/bob/t1"]),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
@@ -31,6 +31,9 @@ from verifyplan.protocol.call import Reply, ToolUse, Usage, WorkerRequest
 
 Poster = Callable[[Address, str, dict[str, Any]], Awaitable[Exchanged]]
 """Sends a request to the endpoint of an address, for the turn of that id, in another way than one by one."""
+
+_WORDS = ("source", "date", "note")
+"""What of a price is words, and no number."""
 
 _CACHED = {"cache_control": {"type": "ephemeral"}}
 
@@ -180,7 +183,7 @@ class Anthropic:
         _refuse([check_logged(settings.get("base_url"))])
         known = ("model", "max_tokens", "effort", "thinking", "temperature", "models", "workers", "base_url")
         known += ("max_concurrency", "max_retries", "timeout", "structured", "cache", "web", "memory")  # type: ignore[assignment]
-        prices = {model: price for model, price in (settings.get("prices") or {}).items() if price is not None}
+        prices = {model: _logged(price) for model, price in (settings.get("prices") or {}).items() if price is not None}
         return cls(**{name: settings[name] for name in known if name in settings}, prices=prices or None)
 
     @classmethod
@@ -259,6 +262,14 @@ class Anthropic:
             exchanged = Exchanged(await self._endpoints.send(voice.base_url, turn, body), Usage())
         used = usage_of(exchanged.message, self._prices[voice.model], batch=exchanged.batch is not None)
         return exchanged._replace(usage=used)
+
+
+def _logged(price: Mapping[str, Any]) -> dict[str, Any]:
+    """A price as it was before a log, which holds numbers of so many digits as texts."""
+    known = {name: _logged(value) if isinstance(value, Mapping) else value for name, value in price.items()}
+    with suppress(ArithmeticError):
+        return {n: Decimal(v) if isinstance(v, str) and n not in _WORDS else v for n, v in known.items()}
+    return known
 
 
 def _refuse(problems: Any) -> None:

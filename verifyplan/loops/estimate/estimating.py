@@ -118,11 +118,12 @@ def _jobs(
     source: Any, root: str | Path, workers: Workers | None, settings: dict[str, Any], folders: ExitStack
 ) -> Iterator[Job]:
     """A job for each run that the source asks for."""
-    if source == "plans" and not Path("plans").exists():
+    named = source if isinstance(source, str) and source in SETS and not Path(source).exists() else None
+    if named == "plans":
         root = sample_repository(Path(folders.enter_context(TemporaryDirectory())) / "repository")
         for plan in labelled_plans():
             yield _plan_job(plan.path, root, settings)
-    elif source == "stdlib-claims" and not Path("stdlib-claims").exists():
+    elif named == "stdlib-claims":
         yield _cross_job(claims(), stdlib_root(), workers or CHECKERS, {"task_type": "error-analysis"} | settings)
     elif _is_several(source):
         for one in source:

@@ -88,17 +88,14 @@ def _text(*names: object) -> str:
 
 def _challenges(request: RoleRequest, files: tuple[str, ...], count: int | None = None) -> list[dict[str, Any]]:
     """As many new challenges as are taken in, each with places in the plan and in the code."""
-    lines = request.plan_text.count("\n") + 1
-    role = request.role.replace("-", "_")
-    return [_challenge(f"{role}_{request.iteration}", number, lines, files) for number in _range(request, count)]
+    most = request.may_raise if count is None else min(count, request.may_raise)
+    return [_challenge(request, number, files) for number in range(1, most + 1)]
 
 
-def _range(request: RoleRequest, count: int | None) -> range:
-    return range(1, 1 + (request.may_raise if count is None else min(count, request.may_raise)))
-
-
-def _challenge(name: str, number: int, lines: int, files: tuple[str, ...]) -> dict[str, Any]:
-    place = f"{files[number % len(files)]}:{10 * number}" if files else ""
+def _challenge(request: RoleRequest, number: int, files: tuple[str, ...]) -> dict[str, Any]:
+    name = f"{request.role.replace('-', '_')}_{request.iteration}"
+    in_plan = f"{request.plan_name}:{1 + number % (request.plan_text.count(chr(10)) + 1)}"
+    in_code = f"{files[number % len(files)]}:{10 * number}" if files else ""
     return {
         "claim": _text(name, "claim", number),
         "concern": _text(name, "concern", number),
@@ -106,7 +103,7 @@ def _challenge(name: str, number: int, lines: int, files: tuple[str, ...]) -> di
         "alternative": _text(name, "alternative", number),
         "severity": "BLOCKING",
         "confidence": "HIGH",
-        "evidence": f"plan.md:{1 + number % lines} {place}".strip(),
+        "evidence": f"{in_plan} {in_code}".strip(),
     }
 
 
@@ -124,7 +121,7 @@ def _challenger(request: RoleRequest, files: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _resolver(request: RoleRequest, files: tuple[str, ...]) -> dict[str, Any]:  # noqa: ARG001  (one of several)
-    found = f"[VERIFIED: plan.md:1 | {_text('found')} | {_text('impact')}]"
+    found = f"[VERIFIED: {request.plan_name}:1 | {_text('found')} | {_text('impact')}]"
     answers = [{"id": one.id, "resolution": "PARTIALLY_RESOLVED", "finding": found} for one in request.unknowns]
     return {"answers": answers}
 
@@ -134,7 +131,7 @@ def _surface(request: RoleRequest, files: tuple[str, ...]) -> dict[str, Any]:
     contexts = [
         {
             "source": "codebase",
-            "location": f"{files[number % len(files)] if files else 'plan.md'}:{number + 1}",
+            "location": f"{files[number % len(files)] if files else request.plan_name}:{number + 1}",
             "relevance": _text("context", request.iteration, number),
             "impact": "contradicts_plan" if number < len(raised) else "changes_needed",
             "challenge": raised[number] if number < len(raised) else None,
@@ -153,7 +150,7 @@ def _probe(request: RoleRequest, files: tuple[str, ...]) -> dict[str, Any]:
             "cascade": _text("cascade", request.iteration, number),
             "probability": "MED",
             "severity": "BLOCKING" if number < len(raised) else "MINOR",
-            "evidence": f"plan.md:{number + 1}",
+            "evidence": f"{request.plan_name}:{number + 1}",
             "challenge": raised[number] if number < len(raised) else None,
         }
         for number in range(RISKS)

@@ -8,6 +8,7 @@ from html import escape
 
 import pandas as pd
 
+from verifyplan.agents.anthropic.prices import unknown_price
 from verifyplan.loops.estimate.courses import COURSES, Course, table_of
 from verifyplan.loops.estimate.sizes import CHARACTERS_PER_TOKEN
 from verifyplan.reports.plan_costs import expected, worst
@@ -71,11 +72,13 @@ class Estimate:
             fix = "give the model more max_tokens, or ask about fewer findings a call (items_per_call)"
             notes.append(f"{counted(self.expected.cut, 'answer')} would be cut off at max_tokens, and lost: {fix}.")
         if self.unpriced:
-            notes.append(f"No price is known for {', '.join(self.unpriced)}.")
+            how = unknown_price(self.unpriced[0]).problems[0].fix.partition("\n\nor ")[0]
+            notes.append(f"No price is known for {', '.join(self.unpriced)}: {how}\n")
         return [
             *notes,
             f"Estimated at {CHARACTERS_PER_TOKEN} characters a token; models differ, by a third and more. Retries, "
-            "repairs of answers, and tool calls that a synthesizer grants are not in it. Nothing was sent.",
+            "repairs of answers, and tool calls that a synthesizer grants are not in it; max_cost and max_tokens keep a run "
+            "below what it may take. Nothing was sent.",
         ]
 
 
