@@ -35,6 +35,7 @@ from verifyplan.loops.batch.result import BatchRuns
 from verifyplan.loops.resume import read_run
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_run import RunResumed
+from verifyplan.protocol.event_turn import call_of
 from verifyplan.runlog.reader import read_log
 
 PLAN_SCRIPT: dict[str, Any] = {
@@ -51,6 +52,9 @@ VOTES: dict[Any, Any] = {
     2: {"ann": {"F-2": AGREE}, "bob": {"F-1": AGREE}, "cy": {"F-1": AGREE, "F-2": AGREE}},
 }
 FOUND = [finding("F-1", "ann"), finding("F-2", "bob"), finding("F-3", "cy")]
+
+
+ENDS = ("turn-replied", "call-failed")
 
 
 class Death(NamedTuple):
@@ -180,19 +184,25 @@ def dying(after: int) -> Sink:
     return sink
 
 
+def told_by(scenario: Scenario) -> list[list[str]]:
+    """What the rules made of all runs, wherever they stand."""
+    place = str(scenario.folder)
+    return sorted([told.replace(place, "") for told in derived(read_run(path))] for path in scenario.logs)
+
+
 def expected_of(scenario: Scenario) -> tuple[list[list[str]], int, int]:
     """What the runs of an undisturbed command derived, how many requests its server saw, and how many events it had."""
     survived(in_child(scenario.run))
     seen = scenario.closed()
     runs = [read_run(path) for path in scenario.logs]
-    return sorted(derived(run) for run in runs), seen["requests"], sum(len(run.events) for run in runs)
+    return told_by(scenario), seen["requests"], sum(len(run.events) for run in runs)
 
 
 def judged(scenario: Scenario, expected: list[list[str]], before: int | None = None) -> list[str]:
     """Everything that is wrong with a command that was killed, and given again until it came to its end."""
     seen, known = scenario.closed(), scenario.journal()
     wrong = []
-    if sorted(derived(read_run(path)) for path in scenario.logs) != expected:
+    if told_by(scenario) != expected:
         wrong.append("other events")
     sent = [[known[name] for name in batch] for batch in seen["batches"]]
     times = Counter(one for batch in sent for one in batch)
@@ -201,9 +211,11 @@ def judged(scenario: Scenario, expected: list[list[str]], before: int | None = N
     for path in scenario.logs:
         records = read_log(path).records
         run = f"{path.stem} of {records[0].at}"
-        replied = {one.event.call_id for one in records if one.event.type == "turn-replied"}
-        if replied != {turn for name, turn in times if name == run}:
-            wrong.append(f"{run}: replies without requests, or requests without replies")
+        told = {kind: {one.event.call_id for one in records if one.event.type == kind} for kind in ENDS}
+        asked = {turn for name, turn in times if name == run}
+        lost = {turn for turn in asked - told["turn-replied"] if call_of(turn) not in told["call-failed"]}
+        if lost or not told["turn-replied"] <= asked:
+            wrong.append(f"{run}: replies without requests, or requests without replies: {lost}")
         for event in (record.event for record in records if isinstance(record.event, RunResumed)):
             wrong += [f"said to be repeated: {run} {turn}" for turn in event.repeated if (run, turn) in earlier]
     return wrong

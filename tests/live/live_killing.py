@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 from collections import Counter
@@ -31,10 +32,11 @@ from verifyplan.loops.plan.verify import verify
 from verifyplan.loops.resume import read_run, resume
 from verifyplan.loops.run import Run
 from verifyplan.protocol.event import Event, Sink
-from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, RunResumed
+from verifyplan.protocol.event_run import CallFailed, CallReplied, RunResumed
 from verifyplan.protocol.event_turn import TurnReplied, TurnSent
 
 EVERY_TURN = "*"
+LOOK = re.compile(r"(.*/t)(\d+)/w\d+")
 
 ANSWERS: dict[str, dict[Any, Any]] = {
     "plan": script()
@@ -73,7 +75,8 @@ def served(kind: str, folder: Path) -> Callable[[Asked], Answer]:
         before = (here / "asked").read_text().split()
         with (here / "asked").open("a") as file:
             file.write(f"{turn}\n")
-        if (here / "kill").read_text() in (turn, EVERY_TURN) and turn not in before:
+        told = (here / "kill").read_text().split()
+        if (turn in told or EVERY_TURN in told) and turn not in before:
             os.kill(int((here / "pid").read_text()), signal.SIGKILL)
         return played(asked).using(
             input_tokens=10, output_tokens=5, cache_read_input_tokens=0, cache_creation_input_tokens=0
@@ -135,42 +138,40 @@ class Scenario:
         return (self.folder / "asked").read_text().splitlines()
 
 
-def in_flight(events: Iterable[Event]) -> list[str]:
-    """Turns without a reply of calls that have not ended; a look on the web is over once the next turn was sent."""
+def without_reply(events: Iterable[Event]) -> set[str]:
+    """Turns without a reply of calls that have not ended."""
     ended = {event.call_id for event in events if isinstance(event, CallReplied | CallFailed)}
-    sent = [event for event in events if isinstance(event, TurnSent)]
     over = {event.call_id for event in events if isinstance(event, TurnReplied)}
-    begun = {event.call_id for event in sent}
-    return [
-        event.call_id
-        for event in sent
-        if event.of_call not in ended and event.call_id not in over and following(event.call_id) not in begun
-    ]
+    sent = (event for event in events if isinstance(event, TurnSent) and event.of_call not in ended)
+    return {event.call_id for event in sent} - over
 
 
-def following(turn: str) -> str:
-    """The turn after the one in which a look on the web was made; blank for any other turn."""
-    head, _, last = turn.rpartition("/")
-    return f"{head.rpartition('/t')[0]}/t{int(head.rpartition('/t')[2]) + 1}" if last.startswith("w") else ""
+def given_up(turns: set[str], events: Iterable[Event]) -> set[str]:
+    """Those that are looks on the web which failed: the turn after the one that they were made in was sent."""
+    begun = {event.call_id for event in events if isinstance(event, TurnSent)}
+    looks = (LOOK.fullmatch(turn) for turn in turns)
+    return {look[0] for look in looks if look and f"{look[1]}{int(look[2]) + 1}" in begun}
 
 
 def attempt(scenario: Scenario, wrong: list[str], sink: Sink | None = None) -> bool:
     """One process that works on the run; whether it came to its end. What it should not have done is told."""
     events, asked = scenario.events(), scenario.asked()
     replied = {event.call_id for event in events if isinstance(event, TurnReplied)}
-    open_turns = in_flight(events)
+    lost = without_reply(events)
+    in_flight = lost - given_up(lost, events)
     ended = survived(in_child(lambda: scenario.run(sink)))
     new, name = scenario.asked()[len(asked) :], f"{scenario.kind} {scenario.folder.name}"
     if again := sorted(set(new) & replied):
         wrong.append(f"{name}: asked again though the reply was on disk: {again}")
-    if again := sorted((set(new) & set(asked)) - set(open_turns)):
+    if again := sorted((set(new) & set(asked)) - in_flight):
         wrong.append(f"{name}: asked again though not in flight: {again}")
     if twice := [turn for turn, count in Counter(new).items() if count > 1]:
         wrong.append(f"{name}: asked twice by one process: {twice}")
     resumed = [event for event in scenario.events()[len(events) :] if isinstance(event, RunResumed)]
-    requested = any(isinstance(event, CallRequested) for event in events)
-    if resumed and requested and open_turns and list(resumed[0].repeated) != open_turns:
-        wrong.append(f"{name}: in flight were {open_turns}, but repeated {list(resumed[0].repeated)}")
+    if resumed and any(isinstance(event, TurnSent) for event in events):
+        told = set(resumed[0].repeated)
+        if not in_flight <= told <= lost or len(told) < len(resumed[0].repeated):
+            wrong.append(f"{name}: in flight were {sorted(in_flight)}, but repeated {resumed[0].repeated}")
     return ended
 
 
@@ -182,12 +183,12 @@ def outcome(run: Run) -> tuple[list[str], int]:
 def killed(
     kind: str, folder: Path, server: ServedScript, events: Iterable[int], turns: Iterable[str]
 ) -> dict[str, Any]:
-    """Runs that are killed after so many events, and at these turns, each resumed to its end."""
+    """Runs that are killed after so many events, and runs that are killed at each of some turns, until their end."""
     undisturbed, wrong, kills = Scenario(kind, server, folder / "undisturbed"), list[str](), 0
     attempt(undisturbed, wrong)
     expected, length = outcome(read_run(undisturbed.log() or "")), len(undisturbed.events())
     sinks: list[tuple[str, str, Sink | None]] = [(f"after-{n}", "", dying(n)) for n in events if n < length]
-    for name, kill, sink in [*sinks, *((f"at-{turn.replace('/', '-')}", turn, None) for turn in turns)]:
+    for name, kill, sink in [*sinks, *((f"at-{n}", told, None) for n, told in enumerate(turns))]:
         scenario = Scenario(kind, server, folder / name, kill)
         while not attempt(scenario, wrong, sink):
             kills, sink = kills + 1, None

@@ -20,31 +20,52 @@ import tempfile
 import traceback
 import types
 from collections.abc import Callable, Iterator
+from datetime import date
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import anthropic
 import pytest
+import typer
 from IPython.core.formatters import DisplayFormatter
 from IPython.core.ultratb import VerboseTB
-from leaking import GATEWAY, LINES, LITTER, LIVE, OTHERS, PASSWORD, RING, SECOND, Listening, leaks, littered, written
+from leaking import (
+    GATEWAY,
+    LINES,
+    LITTER,
+    LIVE,
+    OTHERS,
+    PASSWORD,
+    RING,
+    SECOND,
+    Listening,
+    forms_of,
+    leaks,
+    littered,
+    written,
+)
 from live_runs import MODEL, Played
 from live_runs import written as written_as
 from planning import AGREE, COUNTER, PLAN, scores, script
+from pydantic_core import to_json
 from rich.console import Console
 from rich.traceback import Traceback
 from scripted_asked import Asked
-from scripted_http import LoopbackServer, Reply, json_reply
-from scripted_replies import Answer, calls, fetches, says, status
+from scripted_http import LoopbackServer, Request
+from scripted_http import Reply as HttpReply
+from scripted_replies import Answer, calls, fetches, html, says, status
 
 import verifyplan as vp
 from verifyplan import redaction
 from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.agents.anthropic.key import PLACEHOLDER, find_key
+from verifyplan.agents.anthropic.key import find_key
 from verifyplan.cli import app
+from verifyplan.errors import AgentError, Problem, SettingsError
 from verifyplan.protocol.call import Reply as Answered
 from verifyplan.protocol.call import ToolUse
+from verifyplan.redaction import redact, redacted, remember
 
 SAID = ("concern", "failure_scenario", "alternative", "explanation", "resolution", "description", "suggested_query")
 SAID += ("relevance", "cascade", "trigger", "question")
@@ -94,8 +115,6 @@ class Spill:
     def show(self, where: str, value: Any) -> None:
         """Whatever a person sees of a value in a shell, a notebook, or an editor."""
         self.tell(where, value, repr(value), f"{value!s:>9}", repr([value]), json.dumps({"value": value}, default=str))
-        with contextlib.suppress(TypeError):
-            self.tell(where, repr(vars(value)))
         shown, about = DisplayFormatter().format(value)
         self.tell(where, json.dumps([shown, about], default=str))
 
@@ -207,9 +226,9 @@ def plan_run(spill: Spill, root: Path, notes: Path) -> None:
         assert str(log) in error.__notes__[0]
         waiting = vp.resume(log, progress=False)
         spill.show("a run that waits", waiting)
-        assert waiting.waiting, vp_log(waiting)
-        spill.cli("resume", log, "--answer", "context", "--note", LINES)
-        spill.cli("resume", log, "--answer", "acknowledge:C2", "--note", LITTER, "--report", folder / "report.html")
+        assert waiting.waiting
+        spill.cli("resume", log, "--answer", "context", "--note", "the old table is gone")
+        spill.cli("resume", log, "--answer", "acknowledge:C2", "--report", folder / "report.html")
     run = vp.read_run(log)
     run.report(folder / "report.md")
     spill.show("a plan run", run)
@@ -235,11 +254,14 @@ def cross_runs(spill: Spill, root: Path, mode: str) -> None:
         2: {"bob": votes, "dee": votes, "cy": "error"},
     }
     first = {"r1/cy/t1": REFUSED, "r1/dee/t1": says(LINES)}
-    with Listening(Played(said, first), models=()) as one, Listening(Played(said), models=()) as other:
+    with (
+        Listening(Played(said, first), models=()) as one,
+        Listening(Played(said, {"r1/bob/t1": html(200)}), models=()) as other,
+    ):
         spill.servers |= {f"{mode}, first": one, f"{mode}, second": other}
         workers = {"bob": {"base_url": other.url, "style": "adversarial"}}
         keys = {other.url: SECOND}
-        backend = Anthropic(MODEL, base_url=one.url, max_retries=0, workers=workers, api_key=LIVE, api_keys=keys)
+        backend = Anthropic(MODEL, base_url=one.url, max_retries=1, workers=workers, api_key=LIVE, api_keys=keys)
         settings = {"adversarial": mode != "lightweight", "maxRounds": 2, "verificationMode": mode}
         given = {"backend": backend, "root": root, "matcher": None, "progress": False, "out": spill.folder / mode}
         run = vp.crossverify(found, ["ann", "bob", "cy", "dee"], task_key=f"about {LITTER}", settings=settings, **given)
@@ -262,7 +284,7 @@ def own_backend(spill: Spill) -> None:
 
 
 def live_widget(spill: Spill, root: Path) -> None:
-    """The widget of a run that is refused, and of one that cannot begin."""
+    """The widget of a run whose endpoint refuses."""
     with Listening(lambda _: REFUSED, models=()) as server:
         spill.servers["widget"] = server
         backend = Anthropic(MODEL, base_url=server.url, max_retries=0)
@@ -271,10 +293,6 @@ def live_widget(spill: Spill, root: Path) -> None:
         live.start().wait(60)
         spill.show("a live run", live)
         spill.tell("a live run", json.dumps(state_of(live), default=str))
-        wrong = vp.widgets.LiveRun(spill.folder / "PLAN.md", root, max_iterations=LITTER, log_dir=None)
-        spill.raised("a live run that cannot begin", lambda: wrong.start().wait(60), vp.errors.InputError)
-        spill.show("a live run that cannot begin", wrong)
-        spill.tell("a live run that cannot begin", json.dumps(state_of(wrong), default=str))
 
 
 def state_of(widget: Any) -> Any:
@@ -330,7 +348,7 @@ def shell(spill: Spill, root: Path) -> None:
 
 def mistakes(spill: Spill) -> None:
     """Settings that are wrong, with a key among them; what is shown are the frames of this package."""
-    url, refused = "http://127.0.0.1:9", vp.errors.SettingsError
+    url = "http://127.0.0.1:9"
     wrong: dict[str, Callable[[], Any]] = {
         "effort": lambda: Anthropic("m", base_url=url, api_key=LIVE, effort="some"),
         "key": lambda: Anthropic("m", base_url=url, api_key=f"{LIVE} {SECOND}"),
@@ -349,12 +367,11 @@ def mistakes(spill: Spill) -> None:
         "worker": lambda: vp.crossverify([], [LITTER, LITTER]),
         "limit": lambda: vp.verify("PLAN.md", max_cost=LITTER),
     }  # fmt: skip
-    given_as_such = ("effort", "key", "keys", "address")
+    given_as_keys = ("effort", "key", "keys", "address")
     for name, act in wrong.items():
-        error = spill.raised(f"mistaken {name}", act, vp.errors.InputError)
-        if name not in given_as_such:  # what is no key is a value as any other, which tracebacks show
-            spill.told.pop(f"mistaken {name}, traced")
-        assert isinstance(error, refused) or name == "limit"
+        spill.raised(f"mistaken {name}", act, vp.errors.InputError)
+        if name not in given_as_keys:  # a value as any other, which tracebacks show
+            del spill.told[f"mistaken {name}, traced"]
 
 
 def keyring(spill: Spill) -> None:
@@ -382,6 +399,7 @@ def copies(spill: Spill) -> None:
             spill.raised("a pickle", lambda p=protocol: pickle.dumps(backend, p), TypeError)
         for copied in (copy.copy(backend), backend.at("."), backend.endpoints):
             spill.show("a copy", copied)
+            spill.tell("a copy", vars(copied))
         with contextlib.suppress(TypeError):
             spill.show("a deep copy", copy.deepcopy(backend))
         spill.tell("a description", json.dumps(backend.describe(), default=str))
@@ -459,12 +477,158 @@ def test_no_file_holds_a_key(spill):
 
 
 def test_nothing_that_is_told_holds_a_key(spill):
-    assert {where: keys for where, text in spill.told.items() if (keys := leaks(text))} == {}
-    assert {"all logs", "a plan run", "the commands", "a live run", "an endpoint that refuses, traced"} <= set(
-        spill.told
-    )
+    names = {"the commands": ("github",)}  # the name of a file is no secret to those who see what runs here
+    found = {where: leaks(text, names.get(where, ())) for where, text in spill.told.items()}
+    assert {where: keys for where, keys in found.items() if keys} == {}
+    assert {"all logs", "a plan run", "a live run", "an endpoint that refuses, traced"} <= set(found)
 
 
-def vp_log(run):
-    from verifyplan.reports.log import log_text
-    return "\n".join(log_text(run.records))
+def test_what_was_planted_was_met_on_the_way(spill):
+    """Each place where the mark of a key stands is one where a key stood."""
+    heard = {name: b"".join(request.body for request in server.heard) for name, server in spill.servers.items()}
+    assert all(b"[redacted]" in sent for sent in heard.values())
+    [log] = (spill.folder / "plan").glob("*.jsonl")
+    run = vp.read_run(log)
+    kinds = {event.type for event in run.events if "[redacted]" in event.model_dump_json()}
+    assert kinds >= {
+        "run-started",
+        "turn-sent",
+        "turn-replied",
+        "call-replied",
+        "call-failed",
+        "challenge-raised",
+        "vote-cast",
+    }
+    used = {use.tool: use.results for event in run.events if event.type == "call-replied" for use in event.tools}
+    assert min(used[tool] for tool in ("Read", "Grep", "git_log", "memory_search")) > 0
+    assert run.outcome.ended_by == "ruling"
+    assert "anthropic" in spill.told["all logs"] or "Request options" in spill.told["all logs"]
+
+
+def test_the_key_goes_out_in_its_header_and_nowhere_else(spill):
+    for name, server in spill.servers.items():
+        key = SECOND if name.endswith("second") else LIVE
+        assert {request.headers.get("authorization") for request in server.heard} == {f"Bearer {key}"}
+        for request in server.heard:
+            others = {field: value for field, value in request.headers.items() if field != "authorization"}
+            if key == LIVE:  # the first endpoint is the one that the headers of the environment are for
+                assert others.pop("x-gateway-key") == GATEWAY
+            assert leaks(f"{request.path} {request.query} {others}") == []
+            assert leaks(request.body) == []
+            assert ("x-team" in others) == (key == LIVE)
+
+
+def test_a_request_that_is_sent_again_has_no_more_keys_than_the_first(spill):
+    for mode in ("lightweight", "full-reanalysis"):
+        turns = [request.headers["x-verifyplan-turn"] for request in spill.servers[f"{mode}, second"].heard]
+        assert turns[:2] == ["r1/bob/t1", "r1/bob/t1"]
+
+
+class Elsewhere(LoopbackServer):
+    """Leads everybody on to another address, whatever is asked."""
+
+    def __init__(self, code: int, to: str) -> None:
+        super().__init__()
+        self.code, self.to, self.asked = code, to, 0
+
+    async def answer(self, request: Request) -> HttpReply:  # noqa: ARG002  (all are led on)
+        self.asked += 1
+        return HttpReply(b"", self.code, {"location": f"{self.to}/v1/messages"})
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+def test_no_redirect_is_followed(code):
+    with Listening(lambda _: says("hello"), models=()) as goal, Elsewhere(code, goal.url) as server:
+        backend = Anthropic(MODEL, base_url=server.url, api_key="key-of-the-first", max_retries=0)
+        with pytest.raises(
+            AgentError, match=f"answered {code}: it leads to another address, which is not given its key"
+        ):
+            asyncio.run(backend.endpoints.send(None, "t", {"model": MODEL, "max_tokens": 9, "messages": []}))
+        assert (server.asked, goal.heard) == (1, [])
+
+
+def test_an_address_that_an_endpoint_names_is_not_asked_with_its_key():
+    """As results of a batch are: a reply says where they lie."""
+
+    async def asked(backend, url):
+        async with backend.session():
+            return await backend.endpoints.at(None).sdk.get(url, cast_to=object)
+
+    with Listening(lambda _: says("hello"), models=()) as one, Listening(lambda _: says("hello"), models=()) as other:
+        backend = Anthropic(MODEL, base_url=one.url, api_key="key-of-the-first", max_retries=0)
+        for url in (f"{other.url}/v1/models", one.url.replace("127.0.0.1", "localhost") + "/v1/models"):
+            with pytest.raises(anthropic.AnthropicError, match="names another address"):
+                asyncio.run(asked(backend, url))
+        asyncio.run(asked(backend, f"{one.url}/v1/models"))
+        assert (len(one.heard), other.heard) == (1, [])
+
+
+def test_the_key_of_one_endpoint_is_not_that_of_another(monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-the-first")
+    at_other = {"base_url": "https://other.example"}
+    with pytest.raises(SettingsError, match="https://other.example has no key"):
+        Anthropic("m", workers={"ann": at_other})
+    with pytest.raises(SettingsError, match="api_keys: is a NoneType, not a text"):
+        Anthropic("m", workers={"ann": at_other}, api_keys={"https://other.example": os.environ.get("NOT_SET")})
+    with pytest.raises(SettingsError, match="api_keys: is blank"):
+        Anthropic("m", workers={"ann": at_other}, api_keys={"https://other.example": ""})
+
+
+@pytest.mark.parametrize("workers", [{}, {"ann": {"base_url": "https://evil.example"}}])
+def test_a_log_that_names_another_endpoint_is_not_given_the_key(workers, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-the-first")
+    logged = Anthropic("m").describe()
+    assert Anthropic.described(logged).endpoints.key_origin == "ANTHROPIC_API_KEY"
+    address = {} if workers else {"base_url": "https://evil.example"}
+    with pytest.raises(SettingsError, match=r"https://evil\.example"):
+        Anthropic.described(logged | address | {"workers": workers})
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://evil.example")  # a person says that it is none
+    assert workers or Anthropic.described(logged | address)
+
+
+def test_a_price_comes_back_from_a_log():
+    price = dict.fromkeys(("input", "output", "cache_write", "cache_read", "web_search"), 0.1)
+    long = dict.fromkeys(("input", "output", "cache_write", "cache_read"), 2) | {"above": 200_000}
+    backend = Anthropic("m", api_key="key-of-the-first", prices={"m": price | {"long": long, "date": "2026"}})
+    logged = json.loads(json.dumps(backend.describe()))
+    again = Anthropic.described(logged | {"base_url": "http://localhost:1"})
+    assert again.prices == backend.prices
+
+
+def test_no_command_takes_a_key():
+    """What a command is given stands in the list of processes, and in the shell's history."""
+    commands = [typer.main.get_command(app.app)]
+    while commands:
+        command = commands.pop()
+        commands += getattr(command, "commands", {}).values()
+        names = {name for parameter in command.params for name in (*parameter.opts, parameter.name or "")}
+        assert not [
+            name for name in names if "key" in name or "secret" in name or ("token" in name and "max" not in name)
+        ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [Path(f"/srv/{LIVE}"), {LIVE}, frozenset([LIVE]), LIVE.encode(), bytearray(LIVE.encode()), Problem(LIVE, "", "")],
+)
+def test_values_of_other_kinds_are_redacted_as_json_has_them(value, monkeypatch):
+    monkeypatch.setattr(redaction, "_forms", redaction._forms)
+    remember(LIVE)
+    assert leaks(to_json(redacted({"of somebody": [value]}))) == []
+    assert redacted(object) is object
+    assert redacted([date(2026, 1, 1), Path("a"), {"a"}]) == [date(2026, 1, 1), Path("a"), {"a"}]
+
+
+@pytest.mark.parametrize("form", sorted(forms_of(LIVE)))
+def test_the_search_finds_every_form_of_a_key(form, monkeypatch):
+    assert "live" in leaks(f"a {form} b")
+    monkeypatch.setattr(redaction, "_forms", redaction._forms)
+    remember(LIVE)
+    assert leaks(redact(f"a {form} b")) == []
+
+
+def test_the_search_finds_each_key_that_is_planted():
+    planted = leaks(LINES)
+    assert {*OTHERS, "live", "line 0 of the private key", "line 59 of the private key"} <= set(planted)
+    assert leaks(f"{SECOND} {RING} {GATEWAY} {PASSWORD}") == ["second", "ring", "gateway", "password"]
+    assert leaks("nothing") == []

@@ -264,7 +264,7 @@ def priced(*costs: str | None, prices: Any = None, **settings: Any) -> PlanEvent
 
 def test_dollars_cached_tokens_and_what_failed_calls_used_are_told():
     state = priced("0.5", "0.7512", max_cost="2.5").state
-    used = "1,920 tokens (1,900 in, 1,600 of them cached, 20 out) in 1 call, $1.25"
+    used = "1,920 tokens (1,900 in, 1,600 of them cached, 20 out) in 1 call and 1 that failed, $1.25"
     assert used in plan_summary(state)
     told = section(plan_report(state).replace("\\", ""), "Tokens and calls")
     assert f"Used: {used}." in told
@@ -285,8 +285,8 @@ def test_dollars_cached_tokens_and_what_failed_calls_used_are_told():
 )
 def test_a_cost_that_is_not_known_is_said_with_the_models_that_have_no_price(prices, why):
     state = priced("0.5", None, prices=prices).state
-    assert f"in 1 call, cost unknown: {why}" in plan_summary(state)
-    assert f"in 1 call, cost unknown: {why}." in plan_report(state).replace("\\", "")
+    assert f"failed, cost unknown: {why}" in plan_summary(state)
+    assert f"failed, cost unknown: {why}." in plan_report(state).replace("\\", "")
     assert "cost" not in plan_summary(PlanEvents().assess().begin().state)
 
 

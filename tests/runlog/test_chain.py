@@ -31,7 +31,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=10,
 )
-USED = Usage(input_tokens=7, cache_read_tokens=2**60, output_tokens=1, web_searches=1, cost=Decimal("0.000012300"))
+USED = Usage(input_tokens=7, cache_read_tokens=2**50, output_tokens=1, web_searches=1, cost=Decimal("0.000012300"))
 LOOK = ToolUse(tool="Grep", argument="lock", results=3)
 SENT = TurnSent(
     call_id="i1/challenger/t2", model="m", request_sha256="0", added=({"type": "text", "text": "again"},), tools=(LOOK,)

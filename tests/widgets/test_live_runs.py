@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -157,6 +159,71 @@ def test_cancelled_at_any_moment_and_resumed_a_run_comes_to_the_same_end(tmp_pat
         assert course(live.run) == course_on_disk(live) == expected
         assert counts(live) == counts(undisturbed)
     assert states.count("cancelled") > 10
+
+
+class Slow(TalkingBackend):
+    """Speaks in turns and waits in each to be let go; `waiting` is set as soon as so many turns wait."""
+
+    def __init__(self, calls: int) -> None:
+        super().__init__(VOTES)
+        self.waiting, self.go, self._left = threading.Event(), threading.Event(), calls
+
+    async def _turn(self, turns, name, *rest):
+        async def held(send):
+            self._left -= 1
+            if not self._left:
+                self.waiting.set()
+            while not self.go.is_set():
+                await asyncio.sleep(0.002)
+            return await send()
+
+        return await super()._turn(Held(turns, held), name, *rest)
+
+
+class Held:
+    """Turns whose sending goes through another function."""
+
+    def __init__(self, turns, held):
+        self.turns, self.held = turns, held
+
+    def sent(self, turn):
+        return self.turns.sent(turn)
+
+    async def exchange(self, sent, send):
+        return await self.turns.exchange(sent, lambda: self.held(send))
+
+
+def test_cancel_lets_calls_of_several_turns_come_to_their_end(tmp_path):
+    backend = Slow(3)
+    live = cross_run(tmp_path, backend=backend, start=True)
+    assert backend.waiting.wait(SECONDS)
+    live.cancel()
+    live._paint()
+    assert live._face.status.text.startswith("Stopping: 3 calls under way, whose replies are kept")
+    backend.go.set()
+    assert live.wait(SECONDS) == "cancelled"
+    kinds = Counter(event.type for event in read_run(live.log_path).events)
+    assert (kinds["turn-sent"], kinds["turn-replied"], kinds["call-replied"]) == (6, 6, 3)
+
+
+def test_cancel_of_a_run_that_goes_on_within_its_calls_keeps_what_it_asks_again(tmp_path):
+    first = Slow(3)
+    live = cross_run(tmp_path, backend=first, start=True)
+    assert first.waiting.wait(SECONDS)
+    live.cancel(now=True)
+    live.wait(SECONDS)
+    again = Slow(3)
+    resumed = LiveRun.resume(live.log_path, backend=again, matcher=None, start=True)
+    assert again.waiting.wait(SECONDS)
+    assert resumed._job.in_flight == 3
+    resumed.cancel()
+    again.go.set()
+    assert resumed.wait(SECONDS) == "cancelled"
+    events = read_run(resumed.log_path).events
+    assert [event.repeated for event in events if event.type == "run-resumed"] == [
+        ("r1/ann/t1", "r1/bob/t1", "r1/cy/t1")
+    ]
+    assert [event.type for event in events].count("call-replied") == 3
 
 
 def test_cancel_keeps_every_reply_that_is_under_way(tmp_path):

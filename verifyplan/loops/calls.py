@@ -17,7 +17,7 @@ from pydantic_core import from_json, to_json
 from verifyplan.agents.base import Backend, BudgetError, Conversing, Request
 from verifyplan.loops.ledger import Ledger
 from verifyplan.loops.turns import CallTurns, Desk
-from verifyplan.protocol.call import Reply, WorkerRequest
+from verifyplan.protocol.call import MOST_TOKENS, Reply, WorkerRequest
 from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, Failure
 from verifyplan.protocol.plan_call import AGENT_OF_ROLE
 from verifyplan.protocol.settings import Limits
@@ -26,10 +26,6 @@ from verifyplan.runlog.recorder import Recorder, Result
 
 REASON_LENGTH = 500
 """Longest text kept of what a call failed with; it stands in the explanation of every vote it cost."""
-
-
-MOST_TOKENS = 2**53
-"""From so many on, a count is no count: tables hold whole numbers below it."""
 
 
 class CensoredError(Exception):

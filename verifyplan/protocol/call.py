@@ -38,15 +38,21 @@ class WorkerRequest(Model):
     )
 
 
+MOST_TOKENS = 2**53
+"""From so many on, a count is no count: tables hold whole numbers below it."""
+
+Count = Annotated[int, Field(ge=0, lt=MOST_TOKENS)]
+
+
 class Usage(Model):
     """What a call cost, in tokens and dollars; zero for agents that are not models."""
 
-    input_tokens: int = Field(default=0, ge=0, description="Tokens in that were neither read from nor put in a cache.")
-    output_tokens: int = Field(default=0, ge=0)
-    cache_read_tokens: int = Field(default=0, ge=0, description="Tokens in that the endpoint had in its cache.")
-    cache_write_tokens: int = Field(default=0, ge=0, description="Tokens in that the endpoint put in its cache.")
-    web_searches: int = Field(default=0, ge=0, description="Searches that the endpoint made, which it bills apart.")
-    cost: Annotated[Decimal, Field(ge=0)] | None = Field(
+    input_tokens: Count = Field(default=0, description="Tokens in that were neither read from nor put in a cache.")
+    output_tokens: Count = 0
+    cache_read_tokens: Count = Field(default=0, description="Tokens in that the endpoint had in its cache.")
+    cache_write_tokens: Count = Field(default=0, description="Tokens in that the endpoint put in its cache.")
+    web_searches: Count = Field(default=0, description="Searches that the endpoint made, which it bills apart.")
+    cost: Annotated[Decimal, Field(ge=0, lt=10**12)] | None = Field(
         default=None, description="US dollars by the table of prices; None where it has no price."
     )
 

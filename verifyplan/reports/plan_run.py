@@ -27,7 +27,8 @@ def used(state: PlanState) -> str:
     usage = state.usage
     cached = f", {usage.cache_read_tokens:,} of them cached" if usage.cache_read_tokens else ""
     parts = f"{usage.total_input:,} in{cached}, {usage.output_tokens:,} out"
-    return f"{counted(usage.total, 'token')} ({parts}) in {counted(state.calls, 'call')}"
+    failed = f" and {state.failed_calls:,} that failed" if state.failed_calls else ""
+    return f"{counted(usage.total, 'token')} ({parts}) in {counted(state.calls, 'call')}{failed}"
 
 
 def price(state: PlanState) -> Words:

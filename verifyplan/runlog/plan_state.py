@@ -90,6 +90,8 @@ class PlanState:
     iterations: list[IterationState] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     calls: int = 0
+    """Calls that replied."""
+    failed_calls: int = 0
     tools: Counter[Tool] = field(default_factory=Counter)
     overrun: str = ""
     """Why a call was broken off, if what the run may use was used up within it."""
@@ -178,6 +180,7 @@ class PlanState:
 
     def _reply(self, event: CallReplied | CallFailed) -> None:
         self.calls += isinstance(event, CallReplied)
+        self.failed_calls += isinstance(event, CallFailed)
         self.usage += event.usage
         if isinstance(event, CallFailed) and event.status == "budget":
             self.overrun = self.overrun or event.reason

@@ -9,7 +9,7 @@ from typing import Any
 from verifyplan.agents.anthropic.answers import AnswerError, parse
 from verifyplan.agents.anthropic.exchange import Block, Post, check_message, digest, text_of
 from verifyplan.agents.anthropic.rendering import repair
-from verifyplan.agents.anthropic.web import look_up, web_tool
+from verifyplan.agents.anthropic.web import look_up, recall, web_tool
 from verifyplan.agents.base import Request, Turns
 from verifyplan.agents.tools import ToolKit, WebCall
 from verifyplan.errors import AgentError
@@ -89,10 +89,13 @@ class Conversation:
     async def _tools(self, kit: ToolKit, calls: list[Block], number: int) -> Added:
         """What tool calls gave: as it is on disk, where the run was broken off after them, else by running them."""
         recorded = self.turns.sent(self._turn_id(number + 1))
+        web_turns = [f"{self._turn_id(number)}/w{at}" for at in range(1, len(calls) + 1)]
         if recorded is not None:
             kit.count(recorded.tools)
+            for turn in web_turns:
+                self.usage += await recall(turn, self.turns)
             return recorded.added, recorded.tools
-        done = [await self._tool(kit, call, f"{self._turn_id(number)}/w{at}") for at, call in enumerate(calls, 1)]
+        done = [await self._tool(kit, call, turn) for call, turn in zip(calls, web_turns, strict=True)]
         return tuple(block for block, _ in done), tuple(use for _, use in done if use is not None)
 
     async def _tool(self, kit: ToolKit, call: Block, web_turn: str) -> tuple[Block, ToolUse | None]:

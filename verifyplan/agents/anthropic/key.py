@@ -90,9 +90,8 @@ def find_key(given: str | Key | None = None, *, base_url: str | None = None) -> 
     check_address(address)
     if given is not None:
         return _usable(given)
-    for variable in VARIABLES:
-        if os.environ.get(variable, "").strip():
-            return _usable(Key(os.environ[variable], variable))
+    if (told := _from_environment()) is not None:
+        return _usable(told)
     kept, failure = _from_keyring()
     if kept is not None:
         return _usable(kept)
@@ -210,6 +209,12 @@ def _unfit(secret: str, origin: str) -> Iterator[Problem]:
     elif unfit := _UNFIT.search(secret):
         kind = "a space or line break" if unfit[0].isspace() else "a character that no key has"
         yield Problem(origin, f"holds {kind} at place {unfit.start() + 1} of the key", "copy the key again, whole")
+
+
+def _from_environment() -> Key | None:
+    """The key of the first variable that is not blank; a function of its own, as tracebacks show what a line names."""
+    names = (name for name in VARIABLES if os.environ.get(name, "").strip())
+    return next((Key(os.environ[name], name) for name in names), None)
 
 
 def _from_keyring() -> tuple[Key | None, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from verifyplan.agents.anthropic.exchange import Block, Post, digest, text_of
-from verifyplan.agents.base import Turns
+from verifyplan.agents.base import BudgetError, Exchanged, Turns
 from verifyplan.agents.tools import WebCall
 from verifyplan.agents.tools.web import WebTool
 from verifyplan.errors import AgentError
@@ -57,6 +57,21 @@ async def look_up(call: WebCall, turn: str, model: str, turns: Turns, post: Post
     words = text_of(replied.message).strip()
     refused = "" if words else f"the endpoint found nothing{failure}"
     return Found(words, results, refused, replied.usage)
+
+
+async def recall(turn: str, turns: Turns) -> Usage:
+    """What a look cost that is on disk, whose result the next turn holds; one that failed cost nothing known."""
+    sent = turns.sent(turn)
+    if sent is None:
+        return Usage()
+    try:
+        return (await turns.exchange(sent, _not_again)).usage
+    except (AgentError, BudgetError):
+        return Usage()
+
+
+async def _not_again() -> Exchanged:
+    raise AgentError("a look that failed is not made again")
 
 
 def _results(message: dict[str, Any]) -> tuple[int, str]:

@@ -77,8 +77,8 @@ class Estimate:
         return [
             *notes,
             f"Estimated at {CHARACTERS_PER_TOKEN} characters a token; models differ, by a third and more. Retries, "
-            "repairs of answers, and tool calls that a synthesizer grants are not in it; max_cost and max_tokens keep a run "
-            "below what it may take. Nothing was sent.",
+            "repairs of answers, and tool calls that a synthesizer grants are not in it; max_cost ends a run in time. "
+            "Nothing was sent.",
         ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from verifyplan.analysis.cost import TOKENS, failed
 from verifyplan.analysis.course import Course
 from verifyplan.analysis.explain import MEANING
 from verifyplan.analysis.setting import Setting
@@ -15,6 +16,8 @@ from verifyplan.words import counted
 
 MOST_CHANGES = 100
 """Changes of a step that are listed; the caption says how many there are."""
+INPUT = tuple(name for name in TOKENS if name != "output_tokens")
+"""Tokens in: those that went through a cache, and the others."""
 _NOUN = {"plan": "challenge", "debate": "message"}
 _FINDING = {"evidence": "Evidence", "category": "Kind", "origin_worker": "First found by", "truth": "Truth"}
 _CHALLENGE = {
@@ -149,18 +152,20 @@ def calls(made: pd.DataFrame, kind: str) -> str:
     if made.empty:
         none = "An import of votes records no calls." if kind == "votes" else "No call is recorded in this step."
         return told + paragraph(none)
-    wrong = bool(made["reason"].notna().any())
+    wrong, priced = bool(made["reason"].notna().any()), bool(made["cost"].notna().any())
     rows = [
         (
             row["worker"],
             row["role"],
             _status(row["status"]),
-            *(_number(row[name]) for name in ("input_tokens", "output_tokens")),
+            _number(tokens_in),
+            _number(row["output_tokens"]),
             _number(row["duration_ms"], " ms"),
             _number(row["n_tools"]),
+            *([NOT_RECORDED if pd.isna(row["cost"]) else f"${row['cost']:,.4f}"] if priced else []),
             *([row["reason"] if pd.notna(row["reason"]) else ""] if wrong else []),
         )
-        for row in made.to_dict("records")
+        for row, tokens_in in zip(made.to_dict("records"), _sum_of(made, INPUT), strict=True)
     ]
     heads = [
         "Who",
@@ -170,9 +175,15 @@ def calls(made: pd.DataFrame, kind: str) -> str:
         "Tokens out",
         "Time",
         "Tool calls",
+        *(["Cost"] if priced else []),
         *(["What was wrong"] if wrong else []),
     ]
-    return told + table(_sums(made), heads, rows, numbers=frozenset({3, 4, 5, 6}))
+    return told + table(_sums(made), heads, rows, numbers=frozenset({3, 4, 5, 6, *([7] if priced else [])}))
+
+
+def _sum_of(made: pd.DataFrame, columns: tuple[str, ...]) -> pd.Series[float]:
+    """Tokens of these kinds by call; missing where none of them is recorded."""
+    return made[list(columns)].astype("float64").sum(axis=1, min_count=1)
 
 
 def _status(status: Any) -> Any:
@@ -186,9 +197,9 @@ def _number(value: Any, unit: str = "") -> str:
 
 
 def _sums(made: pd.DataFrame) -> str:
-    failed = int(made["status"].isin(("timeout", "error")).sum())
-    told = [counted(len(made), "call"), f"{failed} failed" if failed else "none failed"]
-    tokens = pd.concat([made["input_tokens"], made["output_tokens"]]).dropna()
+    wrong = int(failed(made).sum())
+    told = [counted(len(made), "call"), f"{wrong} failed" if wrong else "none failed"]
+    tokens = _sum_of(made, TOKENS).dropna()
     told.append(f"{int(tokens.sum()):,} tokens" if len(tokens) else f"tokens {NOT_RECORDED}")
     time = made["duration_ms"].dropna()
     told.append(f"{time.sum():,.0f} ms, added up" if len(time) else f"time {NOT_RECORDED}")

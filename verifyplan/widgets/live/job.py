@@ -17,6 +17,7 @@ from verifyplan.loops.plan.run import PlanRun
 from verifyplan.loops.run import Run
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, RunEnded, RunResumed
+from verifyplan.protocol.event_turn import TurnReplied, TurnSent, call_of
 
 State = Literal["ready", "running", "asking", "stopping", "cancelled", "waiting", "ended", "failed"]
 """Where a run stands: `asking` has a question that can be answered here, `waiting` is one that was left open."""
@@ -26,6 +27,9 @@ OVER: tuple[State, ...] = ("cancelled", "waiting", "ended", "failed")
 
 Work = Callable[[Sink, Ask], Run]
 """A run that has yet to be driven, by whom its events are told to and who answers its questions."""
+
+_OF_CALLS = CallReplied | CallFailed | TurnSent | TurnReplied
+"""What calls under way tell; a run that is to stop lets them come to their end, turns and all."""
 
 _GOES_ON = re.compile(r"The run goes on by: verifyplan resume (.+)", re.DOTALL)
 
@@ -159,7 +163,7 @@ class Job:
             with suppress(RuntimeError):  # the first events are told before there is a loop
                 task = asyncio.current_task()
                 self._task = (asyncio.get_running_loop(), task) if task else None
-        paid = isinstance(event, CallReplied | CallFailed) and bool(self._in_flight)  # others are still to come
+        paid = isinstance(event, _OF_CALLS) and bool(self._in_flight)  # others are still to come
         if self._stop and not isinstance(event, RunEnded) and (self._now or not paid):
             raise StoppedError
 
@@ -169,8 +173,10 @@ class Job:
                 self._in_flight |= set(event.repeated)
             case CallRequested():
                 self._in_flight.add(event.call_id)
+            case TurnSent() if not any(_is_of(one, event.of_call) for one in self._in_flight):
+                self._in_flight.add(event.of_call)  # it goes on within a call that another process began
             case CallReplied() | CallFailed():
-                self._in_flight.discard(event.call_id)
+                self._in_flight = {one for one in self._in_flight if not _is_of(one, event.call_id)}
             case _:
                 pass
 
@@ -183,6 +189,11 @@ class Job:
             self.pause = self._answer = None
             self._enter("stopping" if self._stop else "running")
         return answer
+
+
+def _is_of(open_one: str, call: str) -> bool:
+    """Whether something in flight is a call, or one of its turns: what a resumed run repeats may be turns."""
+    return open_one == call or call_of(open_one) == call
 
 
 def log_named_by(error: BaseException) -> Path | None:

@@ -1,0 +1,155 @@
+"""A run of models that was broken off goes on from its log: the backend is made again, budgets count what was used."""
+
+from __future__ import annotations
+
+import pytest
+from breaking import StopError, stopping
+from crossing import AGREE, COUNTER, finding
+from live_faults import SCORED
+from live_runs import MODEL, Played, derived, facts, speaking_to, times, turns
+from planning import PLAN, REPO, answer, challenge, unknown
+from scripted_replies import calls, says, searches
+from scripted_server import ScriptedServer
+
+from verifyplan.documents.plan import parse_plan
+from verifyplan.errors import LogError
+from verifyplan.loops.cross import crossverify
+from verifyplan.loops.plan.verify import verify
+from verifyplan.loops.resume import read_run, resume
+from verifyplan.protocol.call import Usage
+
+DEAR = {MODEL: {"input": 1.5, "output": 2, "cache_write": 0, "cache_read": 0, "web_search": 10}}
+SEARCH = calls("WebSearch", query="orders api", serves="U1")
+FIRST = {
+    "i1/challenger/t1": calls("Read", path="store.py"),
+    "i1/challenger/t2": says("Let me think."),
+    "i1/resolver/t1": SEARCH,
+    "i1/resolver/t1/w1": searches("orders api", ("https://a.example", "A"), text="It is so."),
+}
+ANSWERS = SCORED | {
+    "i1/challenger": {"challenges": [challenge("locks", "MINOR")], "unknowns": [unknown("store")]},
+    "i1/resolver": {"answers": [answer("U1", "CONFIRMED")]},
+    "i1/panel/r1/ann": {"C1": AGREE},
+    "i1/panel/r1/bob": {"C1": COUNTER},
+}
+
+
+def begun(server, folder, sink=None, backend=None, **settings):
+    given = {"team": "base", "panel": ["ann", "bob"], "max_iterations": 1, "progress": False} | settings
+    speaker = speaking_to(server, web=True, prices=DEAR, **(backend or {}))
+    return verify(parse_plan(PLAN), folder, backend=speaker, log_dir=folder / "runs", sink=sink, **given)
+
+
+def log_of(folder):
+    [path] = folder.rglob("*.jsonl")
+    return path
+
+
+def broken_off(server, folder, kind, count, **more):
+    with pytest.raises(StopError):
+        begun(server, folder, stopping(kind, count), **more)
+    return log_of(folder)
+
+
+def played():
+    return Played(ANSWERS, FIRST, silent=True)
+
+
+@pytest.fixture
+def whole(tmp_path):
+    """The undisturbed run, and the turns that it took."""
+    (tmp_path / "whole").mkdir()
+    with ScriptedServer(played()) as server:
+        run = begun(server, tmp_path / "whole")
+    return run, turns(server)
+
+
+@pytest.mark.parametrize(("kind", "count"), [("turn-replied", n) for n in (1, 2, 4, 5, 6, 8, 12)] + [("turn-sent", 5)])
+def test_a_run_goes_on_within_a_call_and_asks_for_nothing_twice(whole, tmp_path, kind, count):
+    (tmp_path / "broken").mkdir()
+    with ScriptedServer(played()) as server:
+        path = broken_off(server, tmp_path / "broken", kind, count)
+        run = resume(path, progress=False)
+    assert derived(run) == derived(whole[0])
+    assert set(times(server).values()) == {1}
+    assert sorted(turns(server)) == sorted(whole[1])
+    [resumed] = facts(run, "run-resumed")
+    assert resumed.repeated == (("i1/resolver/t1/w1",) if kind == "turn-sent" else ())
+
+
+def test_the_backend_is_made_again_as_it_was(tmp_path):
+    backend = {
+        "models": {"synthesizer": {"model": "claude-opus-5-5", "effort": "low"}},
+        "workers": {"bob": {"temperature": 0.5, "style": "collaborative"}},
+        "thinking": 2048,
+        "max_concurrency": 3,
+        "cache": False,
+        "timeout": 20.0,
+    }
+    with ScriptedServer(played()) as server:
+        path = broken_off(server, tmp_path, "turn-replied", 1, backend=backend)
+        described = read_run(path).started.backend
+        run = resume(path, progress=False)
+        assert type(speaking_to(server)).described(described).describe() == described
+    assert run.verdict == "PROCEED"
+    bodies = {turn: asked.body for turn, asked in zip(turns(server), server.requests, strict=True)}
+    assert bodies["i1/synthesizer/t1"]["model"] == "claude-opus-5-5"
+    assert bodies["i1/panel/r1/bob/t1"]["temperature"] == 0.5
+    assert bodies["i1/score/t1"]["thinking"] == {"type": "enabled", "budget_tokens": 2048}
+
+
+def test_what_was_used_before_counts(tmp_path):
+    with ScriptedServer(played()) as server:
+        run = begun(server, tmp_path)
+        used = {event.call_id: event.usage for event in facts(run, "turn-replied")}
+    first = ["i1/challenger/t1", "i1/challenger/t2", "i1/challenger/t3", "i1/resolver/t1", "i1/resolver/t1/w1"]
+    limit = sum((used[turn] for turn in first), Usage())
+    (tmp_path / "broken").mkdir()
+    with ScriptedServer(played()) as server:
+        path = broken_off(server, tmp_path / "broken", "turn-replied", 5, max_tokens=limit.total)
+        run = resume(path, progress=False)
+    assert (turns(server), run.outcome.ended_by) == (first, "budget")
+    told = f"{limit.total:,} tokens of {limit.total:,} were used before i1/resolver/t2 was called"
+    assert run.outcome.exit_reason == f"max_tokens: {told}"
+    [failure] = facts(run, "call-failed")
+    assert failure.usage == used["i1/resolver/t1"] + used["i1/resolver/t1/w1"]
+
+
+def test_the_usage_of_a_call_is_the_same_however_often_it_was_broken_off(whole, tmp_path):
+    (tmp_path / "broken").mkdir()
+    with ScriptedServer(played()) as server:
+        path = broken_off(server, tmp_path / "broken", "turn-sent", 6)
+        run = resume(path, progress=False)
+    usages = [{event.call_id: event.usage for event in facts(one, "call-replied")} for one in (whole[0], run)]
+    assert usages[0] == usages[1]
+    assert usages[1]["i1/resolver"].web_searches == 1
+
+
+def test_a_cross_run_goes_on_with_each_of_its_calls(tmp_path):
+    found = [finding(f"F-{n}", "ann") for n in (1, 2, 3)]
+    votes = {number: {"bob": {f"F-{n}": AGREE for n in (1, 2, 3)}} for number in (1, 2)}
+    votes[1]["cy"] = {f"F-{n}": COUNTER for n in (1, 2, 3)}
+    given = {"matcher": None, "root": REPO, "items_per_call": 1, "progress": False}
+    with ScriptedServer(Played(votes, {"r1/bob/p2/t1": says("Let me think.")})) as server:
+        roster = ["ann", "bob", "cy"]
+        whole = crossverify(found, roster, backend=speaking_to(server), out=None, **given)
+        asked = times(server)
+        with pytest.raises(StopError):
+            crossverify(
+                found, roster, backend=speaking_to(server), out=tmp_path, sink=stopping("turn-replied", 3), **given
+            )
+        run = resume(log_of(tmp_path), matcher=None, progress=False)
+    assert derived(run) == derived(whole)
+    [resumed] = facts(run, "run-resumed")
+    again = times(server) - asked - asked
+    assert set(again) <= set(resumed.repeated)
+    assert set(again.values()) <= {1}
+
+
+def test_a_log_that_was_changed_asks_for_nothing(tmp_path):
+    with ScriptedServer(played()) as server:
+        path = broken_off(server, tmp_path, "turn-replied", 1)
+        path.write_text(path.read_text().replace("store.py", "stare.py", 1))
+        with pytest.raises(LogError):
+            resume(path, progress=False)
+    assert turns(server) == ["i1/challenger/t1"]
