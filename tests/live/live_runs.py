@@ -129,7 +129,10 @@ def written(scripted: Mapping[str, Any], asked: Asked) -> Answer:
 
 def listed(votes: Mapping[str, Any], mode: str) -> list[dict[str, Any]]:
     """Votes by finding as the list that models write, with the labels of the mode."""
-    return [{"finding_id": key, **vote, "verdict": LABELS[mode][vote["verdict"]]} for key, vote in votes.items()]
+    return [
+        {"finding_id": key, **vote, "verdict": LABELS[mode].get(vote["verdict"], vote["verdict"])}
+        for key, vote in votes.items()
+    ]
 
 
 def mode_of(asked: Asked) -> str:

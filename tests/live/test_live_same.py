@@ -5,38 +5,15 @@ from __future__ import annotations
 import copy
 
 import pytest
-from crossing import AGREE, BURDEN, COUNTER, SUPPLEMENT, finding
+from crossing import AGREE, COUNTER, SUPPLEMENT, finding
 from live_runs import Played, derived, facts, findings_of, speaking_to, times, turns
+from live_scripts import FOUND, ROSTER, VOTES, spoken_script
 from planning import PLAN, REPO, run_of, scores, script
 from scripted_server import ScriptedServer
 
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.loops.cross import crossverify
 from verifyplan.protocol.settings import PanelSettings
-
-FOUND = [finding(f"F-{n}", worker) for n, worker in enumerate(("ann", "bob", "cy", "ann", "bob", "cy"), start=1)]
-VOTES = {
-    1: {
-        "ann": {"F-2": AGREE, "F-3": SUPPLEMENT, "F-5": BURDEN, "F-6": AGREE},
-        "bob": {"F-1": COUNTER, "F-3": AGREE, "F-4": BURDEN, "F-6": COUNTER},
-        "cy": {"F-1": AGREE, "F-2": AGREE, "F-4": AGREE, "F-5": BURDEN},
-    },
-    2: {
-        "ann": {"F-6": AGREE},
-        "bob": {"F-1": COUNTER, "F-4": SUPPLEMENT, "F-6": AGREE},
-        "cy": {"F-1": BURDEN, "F-4": AGREE, "F-5": COUNTER},
-    },
-    3: {"ann": {"F-6": COUNTER}, "bob": {"F-1": AGREE}, "cy": {"F-1": AGREE, "F-5": AGREE, "F-4": "no vote"}},
-}
-VOTES[3]["cy"].pop("F-4")
-
-
-def spoken_script():
-    """The script of three iterations, without a silence, and with scores as a model must give them: six, whole."""
-    spoken = script() | {"i1/panel/r1/panel-3": "error"}
-    spoken["i3/score"] = scores(7)
-    spoken["i3/audit"] = scores(7, risk_coverage=4)
-    return spoken
 
 
 def plan_runs(answers, **settings):
@@ -49,9 +26,9 @@ def plan_runs(answers, **settings):
 
 def cross_runs(answers, found=FOUND, silence=30.0, **settings):
     given = {"matcher": None, "out": None, "root": REPO, "progress": False} | settings
-    expected = crossverify(found, ["ann", "bob", "cy"], backend=ScriptedBackend(answers), **given)
+    expected = crossverify(found, ROSTER, backend=ScriptedBackend(answers), **given)
     with ScriptedServer(Played(answers)) as server:
-        run = crossverify(found, ["ann", "bob", "cy"], backend=speaking_to(server, timeout=silence), **given)
+        run = crossverify(found, ROSTER, backend=speaking_to(server, timeout=silence), **given)
     return expected, run, server
 
 

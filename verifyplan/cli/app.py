@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from verifyplan.cli import bench, cross, doctor, estimate, plan, replaying, study, tables
+from verifyplan.cli import batch, bench, cross, doctor, estimate, plan, replaying, study, tables
 from verifyplan.cli.interrupts import interruptible
 from verifyplan.errors import VerifyplanError
 from verifyplan.redaction import redact
@@ -61,6 +61,7 @@ for command in COMMANDS:
 app.command()(interruptible(cross.demo))
 app.command()(tables.datasets)
 app.command()(interruptible(doctor.doctor))
+app.add_typer(batch.app, name="batch")
 app.add_typer(bench.app, name="bench")
 
 

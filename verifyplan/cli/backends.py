@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import verifyplan as vp
+from verifyplan.agents.anthropic.endpoints import check_logged
 from verifyplan.agents.anthropic.prices import unknown_price
 from verifyplan.cli.agents_file import arguments_model, read_agents
 from verifyplan.cli.live import MODEL_VARIABLE, AgentOptions, BackendName, option_of
@@ -42,11 +43,20 @@ def backend_of_log(options: AgentOptions, log: Path) -> str | Anthropic | None:
     if not _are_models(options):
         return "static"
     told = vp.read_run(log).started.backend
-    names = arguments_model().model_fields if told.get("name") == "anthropic" else ()
-    before = {name: told[name] for name in names if told.get(name) is not None}
-    if "prices" in before:
-        before["prices"] = {model: price for model, price in before["prices"].items() if price is not None}
-    return made(options, vp.agents.Anthropic, before)
+    if told.get("name") != "anthropic":
+        return made(options, vp.agents.Anthropic, {})
+    before = {name: one for name, one in vp.agents.Anthropic.arguments_of(told).items() if one is not None}
+    stray = check_logged(before.get("base_url"))
+    if stray is not None:
+        del before["base_url"]
+
+    def build(**arguments: Any) -> Anthropic:
+        if stray is not None and "base_url" not in arguments:
+            fix = "if your key is for it, name it by --base-url; else name the endpoint that goes on"
+            raise SettingsError(Problem("--base-url", stray.message, fix))
+        return vp.agents.Anthropic(**arguments)
+
+    return made(options, build, before)
 
 
 def keyless_of_options(options: AgentOptions) -> Anthropic:

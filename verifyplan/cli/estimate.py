@@ -33,7 +33,7 @@ def estimate(
     root: Annotated[
         Path, typer.Option("--repo", "--root", help="The folder that the plans or the evidence are about.")
     ] = Path(),
-    max_iterations: Annotated[int | None, typer.Option(min=1, help="Of plans: the last iteration; 3.")] = None,
+    max_iterations: Annotated[int | None, typer.Option(min=1, help="Of plans: the last iteration, else 3.")] = None,
     policy: Annotated[PolicyName | None, typer.Option(help="Of plans: when to keep looking.")] = None,
     team: Annotated[Team | None, typer.Option(help="Of plans: the team, if not sized.")] = None,
     panel: Annotated[bool | None, typer.Option(help="Of plans: whether a panel votes.")] = None,

@@ -181,10 +181,15 @@ class Anthropic:
         The key goes to the endpoint of this environment, or to this machine: not to another that a log names.
         """
         _refuse([check_logged(settings.get("base_url"))])
+        return cls(**cls.arguments_of(settings))
+
+    @staticmethod
+    def arguments_of(settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments that `describe` told of, whoever wrote them: `described` looks at the endpoint first."""
         known = ("model", "max_tokens", "effort", "thinking", "temperature", "models", "workers", "base_url")
         known += ("max_concurrency", "max_retries", "timeout", "structured", "cache", "web", "memory")  # type: ignore[assignment]
         prices = {model: _logged(price) for model, price in (settings.get("prices") or {}).items() if price is not None}
-        return cls(**{name: settings[name] for name in known if name in settings}, prices=prices or None)
+        return {name: settings[name] for name in known if name in settings} | {"prices": prices or None}
 
     @classmethod
     def keyless(cls, **settings: Any) -> Self:

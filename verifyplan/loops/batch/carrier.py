@@ -19,6 +19,12 @@ T = TypeVar("T")
 PATIENCE = 30
 """How often in a row an endpoint may give no answer, a poll apart, until it is given up."""
 
+TOO_MUCH = (400, 413, 422)
+"""Refusals that can be due to one request of a batch, or to its size."""
+
+PLACE = "message batches"
+FIX = "see that the endpoint can be reached and takes message batches with this key; the same command then goes on"
+
 Told = Callable[[str, int, int], None]
 """Told how a batch stands: its id, how many of its requests are done, and how many there are."""
 
@@ -39,15 +45,25 @@ class Carrier:
 
     async def newest(self, address: Address) -> str | None:
         """The youngest batch of the endpoint, from which on one whose sending was not confirmed is looked for."""
-        return await self._patient(self._at(address).newest)
+        try:
+            return await self._patient(self._at(address).newest)
+        except self._refused as refused:
+            raise AgentError(Problem(PLACE, str(refused), FIX)) from None
 
     async def send(self, address: Address, intent: Intent, bodies: Mapping[str, Any]) -> str:
-        """Bring a batch to the endpoint, once; its id there. RefusedError (an AgentError) if it will not have it."""
+        """Bring a batch to the endpoint, once; its id there. RefusedError (an AgentError) if it will not have it.
+
+        That is due to what it holds, or to its size; where an endpoint takes no batch at all, it is another AgentError.
+        """
         requests = [{"custom_id": name, "params": bodies[name]} for name in intent.requests]
 
         async def attempt() -> str:
             try:
                 return await self._at(address).submit(requests)
+            except self._refused as refused:
+                if refused.status in TOO_MUCH:
+                    raise
+                raise AgentError(Problem(PLACE, str(refused), FIX)) from None
             except self._unanswered:
                 found = await self.find(address, intent)
                 if found is None:
@@ -55,6 +71,10 @@ class Carrier:
                 return found
 
         return await self._patient(attempt)
+
+    def is_refusal(self, error: AgentError) -> bool:
+        """Whether an endpoint would not have a batch for what it holds, or for its size."""
+        return isinstance(error, self._refused)
 
     async def find(self, address: Address, intent: Intent) -> str | None:
         """The batch of an intent, if the endpoint has it; None if it surely does not.
@@ -94,7 +114,7 @@ class Carrier:
         try:
             listed = await self._patient(self._at(address).since, newest)
         except self._refused as refused:  # of the list, which says nothing of the batch
-            raise AgentError(f"message batches cannot be listed: {refused}") from None
+            raise AgentError(Problem(PLACE, f"cannot be listed: {refused}", FIX)) from None
         return sorted(listed, key=lambda batch: not batch.ended)
 
     async def _is_of(self, address: Address, batch: Batch, intent: Intent) -> bool:
@@ -116,4 +136,4 @@ class Carrier:
             except self._unanswered as error:
                 silence = str(error)
                 await asyncio.sleep(self._poll)
-        raise AgentError(f"message batches: {PATIENCE} times in a row, {silence}")
+        raise AgentError(Problem(PLACE, f"{silence}, {PATIENCE} times in a row", FIX))

@@ -28,9 +28,6 @@ MOST_REQUESTS = 10_000
 MOST_BYTES = 200_000_000
 """Bytes of one batch; the API takes 256 MB."""
 
-TOO_MUCH = (400, 413, 422)
-"""Refusals that can be due to one request of a batch, or to its size."""
-
 
 @dataclass(eq=False)
 class Letter:
@@ -130,7 +127,7 @@ class PostOffice:
         try:
             batch = await self._carrier.send(address, intent, {name: one.body for name, one in named.items()})
         except AgentError as error:
-            if getattr(error, "status", None) not in TOO_MUCH:
+            if not self._carrier.is_refusal(error):
                 raise
             self._journal.note(Dropped(nonce=intent.nonce))
             self._divide(address, letters, error)

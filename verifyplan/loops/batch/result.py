@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import overload
 
 from verifyplan.errors import VerifyplanError
-from verifyplan.frames.runset import RunSet, concat
+from verifyplan.frames.logs import log_rows
+from verifyplan.frames.rows import assemble
+from verifyplan.frames.runset import RunSet
 from verifyplan.loops.cross_run import CrossRun
 from verifyplan.loops.plan.run import PlanRun
 from verifyplan.loops.run import Run
@@ -31,7 +33,7 @@ class BatchRuns(Sequence[Run]):
     @cached_property
     def runs(self) -> RunSet:
         """All runs as tables (SPEC E4)."""
-        return concat(run.frames for run in self.all)
+        return assemble(log_rows(run.records, run.run_id, str(run.log_path or "")) for run in self.all)
 
     @property
     def failures(self) -> dict[str, str]:
