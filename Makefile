@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 unexport MAKEFLAGS  # tests run make themselves, without the options of this one
 
-.PHONY: help setup demo test lint unit notebooks browser lab data bench lock clean
+.PHONY: help setup demo test lint unit notebooks browser live lab data bench lock clean
 help:                 ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
@@ -24,16 +24,19 @@ lint: setup           ## style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint unit notebooks browser  ## everything CI runs; -j2 runs two at a time
+test: lint unit notebooks browser live  ## everything CI runs; -j2 runs two at a time
 
-unit: setup           ## the tests but for the browser's
-	$(BIN)/pytest
+unit: setup           ## the tests but for those of the browser and of live agents
+	$(BIN)/pytest --ignore=tests/live
 
 notebooks: setup      ## every cell of every notebook
 	$(BIN)/pytest --nbval-lax -p no:cacheprovider --nbval-kernel-name python3 notebooks -W default
 
 browser: setup        ## notebooks and widgets in JupyterLab and Voila, in Chromium; pictures in out/browser/
 	$(BIN)/pytest -p no:cacheprovider tests/browser
+
+live: setup           ## the tests of live agents, batches and leaks, over HTTP on loopback
+	$(BIN)/pytest -p no:cacheprovider tests/live
 
 lab: setup            ## JupyterLab on the notebooks
 	$(BIN)/jupyter lab --notebook-dir notebooks $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_FLAGS)

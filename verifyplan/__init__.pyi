@@ -33,6 +33,9 @@ from .frames.columns import documentation as documentation
 from .frames.load import load as load
 from .frames.runset import RunSet as RunSet
 from .frames.votes import from_votes as from_votes
+from .loops.batch.findings import batch_crossverify as batch_crossverify
+from .loops.batch.plans import batch_verify as batch_verify
+from .loops.batch.result import BatchRuns as BatchRuns
 from .loops.cross import crossverify as crossverify
 from .loops.cross_run import CrossRun as CrossRun
 from .loops.estimate.estimating import estimate as estimate

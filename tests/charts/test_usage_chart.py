@@ -99,11 +99,13 @@ def test_nothing_used_is_said_in_words(table):
 def test_what_is_no_such_table_is_refused(table):
     with pytest.raises(TableError, match="usage: column cost: is not there"):
         usage(table.drop(columns="cost"))
-    with pytest.raises(InputError, match="give what usage\\(runs\\) returns"):
+    with pytest.raises(InputError, match="give a RunSet"):
         usage([1])
 
 
 def test_the_recorded_example_is_drawn_and_exported(tmp_path):
-    figure = usage(analysis.usage(vp.datasets.runs("live-example/plan")))
+    runs = vp.datasets.runs("live-example/plan")
+    figure = usage(runs)
+    assert figure.data.equals(usage(analysis.usage(runs)).data)
     assert "challenger: turn 1: " in figure.description
     assert export(figure, tmp_path / "usage.png").stat().st_size > 10_000

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from batch_served import QUICK, Posted
+from batch_served import Posted
 from crossing import AGREE, BURDEN, COUNTER, finding
 from live_runs import KEY, MODEL, Played, derived
 from planning import PLAN, challenge, change, scores, unknown
@@ -125,7 +125,7 @@ class Scenario:
         """Give the command."""
         (self.folder / "client").write_text(str(os.getpid()))
         backend = Anthropic(MODEL, base_url=self.url, api_key=KEY, max_retries=0, timeout=30.0)
-        given: dict[str, Any] = {"backend": backend, "sink": sink, **QUICK}
+        given: dict[str, Any] = {"backend": backend, "sink": sink, "poll": 0.02, "settle": 0.05, "progress": False}
         if self.kind == "plans":
             plans = [self.folder / "one.md", self.folder / "two.md"]
             told = {"team": "base", "panel": None, "max_iterations": 1}
@@ -224,11 +224,11 @@ def judged(scenario: Scenario, expected: list[list[str]], before: int | None = N
     return wrong
 
 
-def at_requests(kind: str, folder: Path) -> dict[str, Any]:
-    """Killed at every request that the server sees, before it takes it and before it answers."""
+def at_requests(kind: str, folder: Path, every: str) -> dict[str, Any]:
+    """Killed at every so-manieth request that the server sees, before it takes it and before it answers."""
     expected, requests, _ = expected_of(Scenario(kind, folder / "undisturbed"))
     wrong, kills = [], 0
-    for number in range(1, requests + 1):
+    for number in range(1, requests + 1, int(every)):
         for when in ("before", "after"):
             scenario = Scenario(kind, folder / f"{when}-{number}", Death(when, number))
             kills += not survived(in_child(scenario.run))
@@ -237,22 +237,17 @@ def at_requests(kind: str, folder: Path) -> dict[str, Any]:
     return {"kills": kills, "requests": requests, "wrong": wrong}
 
 
-def at_events(kind: str, folder: Path) -> dict[str, Any]:
-    """Killed after each event, the reply of one of several exchanges of a batch among them."""
+def at_events(kind: str, folder: Path, every: str) -> dict[str, Any]:
+    """Killed after every so-manieth event: also when some of the replies of a batch are on disk."""
     expected, _, events = expected_of(Scenario(kind, folder / "undisturbed"))
     wrong, kills = [], 0
-    for number in range(1, events + 1):
+    for number in range(1, events + 1, int(every)):
         scenario = Scenario(kind, folder / f"event-{number}")
         kills += not survived(in_child(lambda at=number, one=scenario: one.run(dying(at))))
-        before = sum(len(batch) > 0 for batch in batches_of(scenario))
+        before = sum(len(Journal(path).batches) for path in scenario.folder.rglob(NAME))
         survived(in_child(scenario.run))
         wrong += [f"{kind} event {number}: {one}" for one in judged(scenario, expected, before)]
     return {"kills": kills, "events": events, "wrong": wrong}
-
-
-def batches_of(scenario: Scenario) -> list[str]:
-    """The batches that are known to have been sent."""
-    return [batch for path in scenario.folder.rglob(NAME) for batch in Journal(path).batches.values()]
 
 
 def at_instants(kind: str, folder: Path, seed: str, runs: str) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from scripted_server import ScriptedServer
 
 from verifyplan.loops.batch.journal import NAME, Entry, Journal
 
-QUICK: dict[str, Any] = {"poll": 0.02, "settle": 0.05, "progress": False}
+QUICK: dict[str, Any] = {"poll": 0.02, "settle": 0.15, "progress": False}
+"""How long is waited: for what belongs together, so long that a busy machine does not tear it apart."""
 
 
 class Posted:

@@ -13,9 +13,10 @@ import random
 import string
 import subprocess
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote, quote_plus
 
 import pandas as pd
@@ -25,7 +26,9 @@ from scripted_http import Request
 from scripted_replies import Answer, calls, fetches, says, status
 from scripted_server import ScriptedServer
 
-from verifyplan.protocol.call import Reply, ToolUse
+from verifyplan.agents.base import Exchanged, Turns
+from verifyplan.protocol.call import Reply, ToolUse, Usage
+from verifyplan.protocol.event_turn import TurnSent
 
 LIVE = "Live'key\"<0f>\\1e&2d+3c/4b5a6978"
 """The key in use: nothing about it tells that it is one, and it is escaped differently wherever it could stand."""
@@ -176,6 +179,20 @@ def first() -> dict[str, Answer | list[Answer]]:
     }
 
 
+def agents_files(folder: Path) -> list[Path]:
+    """Files for `--agents` with keys where none belongs."""
+    texts = (
+        f"model = 'm'\napi_key = '{RING}'\n",
+        f"model = 'm'\n[workers.ann]\napi_key = '{RING}'\nbase_url = 'http://user:{PASSWORD}@localhost'\n",
+        f"model = 'm'\n[models.worker]\nmodel = '{OTHERS['github']}'\nx_{RING} = 1\n",
+        f"model = 'm'\n'{OTHERS['github']}' = 1\nsee {OTHERS['anthropic']}\n",
+    )
+    paths = [folder / f"agents-{number}.toml" for number in range(len(texts))]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text)
+    return paths
+
+
 class OwnBackend:
     """A backend of somebody's own, which shows keys in all that it tells."""
 
@@ -197,3 +214,29 @@ class OwnBackend:
         votes = {item.finding_id: AGREE | {"explanation": LITTER} for item in request.items} | {LITTER: COUNTER}
         used = (ToolUse(tool="Read", argument=LITTER, refused=f"not with {LIVE}"),)
         return Reply(value={"votes": votes}, tools=used)
+
+
+class OwnTalker(OwnBackend):
+    """The same with calls of several turns, the first of which adds what it should not."""
+
+    max_concurrency = 2
+
+    def session(self) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
+
+    def at(self, _: object) -> Self:
+        return self
+
+    def budget_problem(self, _: str) -> str | None:
+        return None
+
+    async def converse(self, request: Any, turns: Turns) -> Reply:
+        used = (ToolUse(tool="Read", argument=LITTER, refused=f"not with {LIVE}"),)
+        added = ({"type": "text", "text": LINES},)
+        turn = TurnSent(call_id=f"{request.call_id}/t1", model=LITTER, request_sha256="", added=added, tools=used)
+
+        async def sends() -> Exchanged:
+            return Exchanged({"content": [{"type": "text", "text": LINES}], LITTER: 1}, Usage())
+
+        await turns.exchange(turn, sends)
+        return await self.answer(request)

@@ -35,6 +35,8 @@ from leaking import (
     SECOND,
     Listening,
     OwnBackend,
+    OwnTalker,
+    agents_files,
     answers,
     first,
     repository,
@@ -203,11 +205,14 @@ def cross_runs(spill: Spill, root: Path, mode: str) -> None:
 
 
 def own_backend(spill: Spill) -> None:
+    """Backends of somebody's own, one that answers at once and one that speaks in turns."""
     found = [{"finding_id": f"F-{n}", "summary": LITTER, "worker": "cy"} for n in (1, 2)]
-    out = spill.folder / "own"
-    run = vp.crossverify(found, ["ann", "bob", "cy"], backend=OwnBackend(), out=out, matcher=None, progress=False)
-    spill.show("a run of somebody's own backend", run)
-    spill.cli("log", run.log_path)
+    for backend in (OwnBackend(), OwnTalker()):
+        given = {"backend": backend, "out": spill.folder / "own", "matcher": None, "progress": False}
+        run = vp.crossverify(found, ["ann", "bob", "cy"], **given)
+        assert {event.type for event in run.events} >= {"call-replied", "call-failed", "vote-refused"}
+        spill.show("a run of somebody's own backend", run)
+        spill.cli("log", run.log_path)
 
 
 def live_widget(spill: Spill, root: Path) -> None:
@@ -259,6 +264,9 @@ def shell(spill: Spill, root: Path) -> None:
         ["resume", f"{OTHERS['github']}.jsonl", "--answer", LITTER],
         ["resume", next((spill.folder / "plan").glob("*.jsonl")), "--answer", LITTER],
         ["log", LITTER],
+        ["estimate", plan, "--repo", root, "--model", MODEL],
+        ["verify", plan, "--repo", root, "--model", OTHERS["anthropic"]],
+        *(["verify", plan, "--repo", root, "--agents", path] for path in agents_files(root.parent)),
     ):
         spill.cli(*arguments)
 
@@ -283,8 +291,8 @@ def mistakes(spill: Spill) -> None:
         "elsewhere": lambda: Anthropic("m", base_url=url, api_key=LIVE, workers={"ann": {"base_url": "https://b.example"}}),
         "workers": lambda: Anthropic("m", base_url=url, workers={"ann": {"api_key": RING}}),
         "models": lambda: Anthropic("m", base_url=url, models={"worker": {"auth_token": RING}}),
-        "password": lambda: Anthropic("m", base_url=f"http://user:{PASSWORD}@localhost"),
         "no scheme": lambda: Anthropic("m", base_url=f"user:{PASSWORD}@localhost"),
+        "password": lambda: Anthropic("m", base_url=f"http://user:{PASSWORD}@localhost"),
         "query": lambda: Anthropic("m", base_url=f"http://localhost?api_key={PASSWORD}"),
         "number": lambda: Anthropic("m", base_url=url, timeout=LITTER),
         "setting": lambda: vp.crossverify([], ["ann"], settings={"maxRounds": LITTER}),

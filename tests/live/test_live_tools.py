@@ -200,6 +200,17 @@ def test_every_role_can_read(repository, agent):
     assert (run.verdict, run.score) == ("PROCEED", 7)
 
 
+def test_agents_that_are_asked_at_once_share_what_they_look_into(repository):
+    looks = [calls("Grep", pattern="lock"), calls("Read", path="store.py"), calls("Grep", pattern="import m1")]
+    both = ["domain-expert", "devils-advocate"]
+    first = {f"i1/{role}/t{n}": look for role in both for n, look in enumerate(looks, start=1)}
+    _, server = asked_for(repository, first, team="scaled")
+    told = [[texts_of(server, f"i1/{role}/t{n}") for n in (2, 3, 4)] for role in both]
+    assert told[0] == told[1]
+    kit = kit_of(repository)
+    assert told[0] == [[kit.run(use["name"], use["input"]).text] for look in looks for use in look.content]
+
+
 # The web
 
 

@@ -37,14 +37,21 @@ from verifyplan.loops.resume import read_run
 RETRIES = 1
 quick = settings(
     deadline=None,
-    max_examples=25,
+    max_examples=15,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
 )
 
 words = st.sampled_from(
     ["", " ", "U1", "P1", "planning.py", "../x", "/proc/self/mem", "a\nb", "\u202e", "(" * 50, "x" * 2000]
 )
-odd = st.one_of(words, st.none(), st.booleans(), st.integers(-1, 10**12), st.lists(words, max_size=2))
+odd = st.one_of(
+    words,
+    st.sampled_from(["\ud800", float("nan"), 1e308 * 10]),
+    st.none(),
+    st.booleans(),
+    st.integers(-1, 10**12),
+    st.lists(words, max_size=2),
+)
 tools = st.sampled_from(["Read", "git_log", "memory_search", "WebSearch", "WebFetch", "Bash", ""])
 names = st.sampled_from(["path", "first", "last", "pattern", "paths", "query", "url", "serves", "mode"])
 uses = st.builds(lambda tool, arguments: calls(tool, **arguments), tools, st.dictionaries(names, odd, max_size=3))

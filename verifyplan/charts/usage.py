@@ -5,6 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from verifyplan.analysis.usage import usage as usage_of
 from verifyplan.charts.captions import sentences, subtitle, synthetic_is
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, percent, shortened
@@ -12,6 +13,7 @@ from verifyplan.charts.tables import checked
 from verifyplan.charts.unchecked import unchecked
 from verifyplan.charts.usage_bars import PARTS, usage_bars
 from verifyplan.errors import expect
+from verifyplan.frames.runset import RunSet
 
 COLUMNS = ("role", "turn", "n_turns", *PARTS, "cost")
 TITLE = "What the models used"
@@ -22,12 +24,12 @@ LETTERS = 24
 """Letters of a role's name at most."""
 
 
-def usage(usage: pd.DataFrame) -> Figure:
+def usage(usage: pd.DataFrame | RunSet) -> Figure:
     """Stacked bars of the tokens of each role's turns, those of the cache apart, with numbers and dollars beside them.
 
-    Reads what `usage(runs)` returns: `role, turn, n_turns, cost` and the tokens; from the sixth turn on a role's turns
-    are added up. Costs that are not known are left blank and the caption says so. `attrs["synthetic"]` marks generated
-    data. Raises TableError where a column is missing.
+    Reads what `analysis.usage` makes of runs, `role, turn, n_turns, cost` and the tokens, or the RunSet itself; its
+    `.data` is that table. From the sixth turn on a role's turns are added up. Costs that are not known are left blank
+    and the caption says so. `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing.
 
     >>> table = pd.DataFrame({"role": "challenger", "turn": [1, 2], "n_turns": 1, "input_tokens": [900, 50],
     ...     "cache_write_tokens": [0, 100], "cache_read_tokens": [0, 800], "output_tokens": [40, 60], "cost": None})
@@ -35,8 +37,9 @@ def usage(usage: pd.DataFrame) -> Figure:
     Stacked bars of tokens. challenger: turn 1: 900 fresh, 40 out; turn 2: 50 fresh, 100 put in the cache, 800 read
     from the cache, 60 out.
     """
-    expect(usage, pd.DataFrame, "usage", "give what usage(runs) returns")
-    whole, synthetic = checked(usage, COLUMNS, "usage"), bool(usage.attrs.get("synthetic"))
+    table = usage_of(usage) if isinstance(usage, RunSet) else usage
+    expect(table, pd.DataFrame, "usage", "give a RunSet, as the .frames of a run")
+    whole, synthetic = checked(table, COLUMNS, "usage"), bool(table.attrs.get("synthetic"))
     rows = _rows(whole)
     if rows.empty:
         return empty(TITLE, "No model was asked in turns: there is nothing to draw.", whole)

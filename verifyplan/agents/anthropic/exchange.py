@@ -20,7 +20,7 @@ def digest(body: Mapping[str, Any]) -> str:
     """The digest of a request: equal requests were asked the same.
 
     >>> digest({"model": "m"})[:8]
-    'a0c5edb8'
+    '548f58d1'
     """
     return hashlib.sha256(to_json(body)).hexdigest()
 

@@ -27,7 +27,7 @@ def open_evidence(
 
     >>> item = Item(finding_id="F-1", summary="the sum is wrong", evidence="plan.md:2")
     >>> open_evidence([item], Path("."), {"plan.md": "one\ntwo"})[0]
-    {'plan.md:2': '1: one\\n2: two'}
+    {'plan.md:2': '1: one\n2: two'}
     """
     places = dict.fromkeys(place for item in items for place in read_evidence(item.evidence).places)
     opened = _Opened(root, documents)

@@ -19,8 +19,8 @@ T = TypeVar("T")
 PATIENCE = 30
 """How often in a row an endpoint may give no answer, a poll apart, until it is given up."""
 
-TOO_MUCH = (400, 413, 422)
-"""Refusals that can be due to one request of a batch, or to its size."""
+TOO_LARGE = 413
+"""What an endpoint answers to a batch that is too large; requests that are wrong are told one by one, as results."""
 
 PLACE = "message batches"
 FIX = "see that the endpoint can be reached and takes message batches with this key; the same command then goes on"
@@ -51,17 +51,14 @@ class Carrier:
             raise AgentError(Problem(PLACE, str(refused), FIX)) from None
 
     async def send(self, address: Address, intent: Intent, bodies: Mapping[str, Any]) -> str:
-        """Bring a batch to the endpoint, once; its id there. RefusedError (an AgentError) if it will not have it.
-
-        That is due to what it holds, or to its size; where an endpoint takes no batch at all, it is another AgentError.
-        """
+        """Bring a batch to the endpoint, once; its id there. RefusedError (an AgentError) if it is too large."""
         requests = [{"custom_id": name, "params": bodies[name]} for name in intent.requests]
 
         async def attempt() -> str:
             try:
                 return await self._at(address).submit(requests)
             except self._refused as refused:
-                if refused.status in TOO_MUCH:
+                if refused.status == TOO_LARGE:
                     raise
                 raise AgentError(Problem(PLACE, str(refused), FIX)) from None
             except self._unanswered:
@@ -73,7 +70,7 @@ class Carrier:
         return await self._patient(attempt)
 
     def is_refusal(self, error: AgentError) -> bool:
-        """Whether an endpoint would not have a batch for what it holds, or for its size."""
+        """Whether an endpoint would not have a batch because of its size."""
         return isinstance(error, self._refused)
 
     async def find(self, address: Address, intent: Intent) -> str | None:

@@ -15,7 +15,7 @@ from verifyplan.agents.anthropic.exchange import digest
 from verifyplan.agents.base import Exchanged
 from verifyplan.errors import AgentError
 from verifyplan.loops.batch.carrier import Carrier
-from verifyplan.loops.batch.journal import Collected, Dropped, Entry, Intent, Journal, Place, Submitted
+from verifyplan.loops.batch.journal import Collected, Dropped, Entry, Journal, Place, Submitted
 from verifyplan.protocol.call import Usage
 from verifyplan.runlog.recorder import Past
 
@@ -117,7 +117,7 @@ class PostOffice:
                 self._start(self._deliver(address, part))
 
     async def _deliver(self, address: Address, letters: Sequence[Letter]) -> None:
-        """Send letters as one batch, and hand out their replies; one that is refused is sent in halves."""
+        """Send letters as one batch, and hand out their replies; one that is too large is sent in halves."""
         newest = await self._carrier.newest(address)
         letters = [letter for letter in letters if not letter.reply.done()]
         if not letters:
@@ -135,7 +135,7 @@ class PostOffice:
         self._journal.note(Submitted(nonce=intent.nonce, batch=batch))
         self._claims[intent.nonce] = named
         self._collecting.add(intent.nonce)
-        await self._collect(intent.nonce, address)
+        await self._collect(intent.nonce, address, batch)
 
     def _divide(self, address: Address, letters: Sequence[Letter], refused: AgentError) -> None:
         if len(letters) == 1:
@@ -150,26 +150,28 @@ class PostOffice:
         self._claims.setdefault(place.nonce, {})[place.custom_id] = letter
         if place.nonce not in self._collecting:
             self._collecting.add(place.nonce)
-            self._start(self._collect(place.nonce, letter.address))
+            self._start(self._reclaim(place.nonce, letter.address))
 
-    async def _collect(self, nonce: str, address: Address) -> None:
-        """Hand out the results of a batch, to letters that come meanwhile, too."""
-        await asyncio.sleep(self._settle)
-        batch = self._journal.batches.get(nonce) or await self._found(self._journal.intents[nonce], address)
-        while letters := self._claims.pop(nonce, None):
-            if batch is None:
-                for letter in letters.values():
-                    self._gather(letter)
-            else:
-                self._hand_out(letters, await self._carrier.results(address, batch), batch)
-        self._collecting.discard(nonce)
-        self._journal.note(Dropped(nonce=nonce) if batch is None else Collected(nonce=nonce))
-
-    async def _found(self, intent: Intent, address: Address) -> str | None:
-        batch = await self._carrier.find(address, intent)
+    async def _reclaim(self, nonce: str, address: Address) -> None:
+        """Collect a batch that an earlier process noted; if the endpoint never had it, send its letters anew."""
+        await asyncio.sleep(self._settle)  # others of the same batch come, too
+        batch = self._journal.batches.get(nonce)
+        if batch is None:
+            batch = await self._carrier.find(address, self._journal.intents[nonce])
+            self._journal.note(Dropped(nonce=nonce) if batch is None else Submitted(nonce=nonce, batch=batch))
         if batch is not None:
-            self._journal.note(Submitted(nonce=intent.nonce, batch=batch))
-        return batch
+            await self._collect(nonce, address, batch)
+            return
+        self._collecting.discard(nonce)
+        for letter in self._claims.pop(nonce).values():
+            self._gather(letter)
+
+    async def _collect(self, nonce: str, address: Address, batch: str) -> None:
+        """Hand out the results of a batch, to letters that come meanwhile, too."""
+        while letters := self._claims.pop(nonce, None):
+            self._hand_out(letters, await self._carrier.results(address, batch), batch)
+        self._collecting.discard(nonce)
+        self._journal.note(Collected(nonce=nonce))
 
     def _hand_out(self, letters: dict[str, Letter], results: Sequence[Result], batch: str) -> None:
         for result in results:
