@@ -115,6 +115,18 @@ def test_what_was_used_before_counts(tmp_path):
     assert failure.usage == used["i1/resolver/t1"] + used["i1/resolver/t1/w1"]
 
 
+def test_the_tool_calls_that_were_made_before_count(tmp_path):
+    for number in range(9):
+        (tmp_path / f"m{number}.py").write_text(f"lock = {number}\n")
+    first = {f"i1/challenger/t{n + 1}": calls("Read", path=f"m{n}.py") for n in range(9)}
+    with ScriptedServer(Played(ANSWERS, first, silent=True)) as server:
+        path = broken_off(server, tmp_path, "turn-sent", 6)
+        run = resume(path, progress=False)
+    [reply] = [event for event in facts(run, "call-replied") if event.call_id == "i1/challenger"]
+    assert [bool(use.refused) for use in reply.tools] == [False] * 8 + [True]
+    assert set(times(server).values()) == {1}
+
+
 def test_the_usage_of_a_call_is_the_same_however_often_it_was_broken_off(whole, tmp_path):
     (tmp_path / "broken").mkdir()
     with ScriptedServer(played()) as server:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 from planning import PLAN
@@ -119,7 +121,12 @@ def test_the_problems_of_all_tables_are_told(backend, tmp_path):
         batch_crossverify(FOUND, ["ann", "bob"], backend=backend, out=files[0])
 
 
-def test_nothing_is_loaded_or_sent_where_there_is_nothing_to_ask(backend, tmp_path):
+def test_the_sdk_is_not_loaded_before_something_is_asked():
+    code = "import sys, verifyplan.cli.batch, verifyplan.loops.batch.findings; assert 'anthropic' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_nothing_is_sent_where_there_is_nothing_to_ask(backend, tmp_path):
     trivial = parse_plan("# Fix a typo\n\nCorrect the spelling in `README.md`.", "typo.md")
     batch = batch_verify(trivial, tmp_path, backend=backend, log_dir=tmp_path / "runs", repetitions=2, settle=0)
     assert [run.verdict for run in batch] == ["PROCEED", "PROCEED"]

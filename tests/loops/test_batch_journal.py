@@ -11,6 +11,7 @@ import pytest
 
 from verifyplan.errors import LogError
 from verifyplan.loops.batch.journal import NAME, Collected, Dropped, Entry, Journal, Submitted, opened
+from verifyplan.redaction import remember
 
 ENTRIES = [Entry(run="a-001 of now", turn=f"i1/challenger/t{n}", sha256=f"{n}" * 64) for n in (1, 2)]
 
@@ -52,6 +53,13 @@ def test_an_exchange_is_looked_for_where_it_was_sent_last(tmp_path):
         journal.note(Dropped(nonce=second.nonce))
         assert journal.place(*turn).nonce == first.nonce
     assert Journal(tmp_path / NAME).place(*turn).nonce == first.nonce
+
+
+def test_no_secret_of_an_address_is_written(tmp_path):
+    remember("a-password-of-mine")
+    with opened(tmp_path) as journal:
+        journal.intend("http://me:a-password-of-mine@127.0.0.1", None, ENTRIES)
+    assert "a-password" not in (tmp_path / NAME).read_text()
 
 
 def test_custom_ids_are_such_as_the_api_takes_and_never_the_same(tmp_path):

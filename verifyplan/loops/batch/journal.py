@@ -14,6 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from verifyplan.errors import LogError, Problem
 from verifyplan.protocol.base import Model
+from verifyplan.redaction import redact
 
 NAME = "batches.journal"
 """The file's name, in the folder of the run logs; it is no run log, and tables are not made of it."""
@@ -107,7 +108,8 @@ class Journal:
         """Note what is about to be sent, under new custom ids."""
         nonce = secrets.token_hex(8)
         requests = {f"{nonce}-{number}": entry for number, entry in enumerate(entries)}
-        intent = Intent(nonce=nonce, address=address, newest=newest, requests=requests)
+        told = None if address is None else redact(address)
+        intent = Intent(nonce=nonce, address=told, newest=newest, requests=requests)
         self.note(intent)
         return intent
 
