@@ -20,6 +20,7 @@ from .analysis.disagreement import disagreement as disagreement
 from .analysis.explain import explain as explain
 from .analysis.replay import replay as replay
 from .analysis.setting import Setting as Setting
+from .analysis.usage import usage as usage
 from .analysis.views import queue as queue
 from .analysis.views import vote_grid as vote_grid
 from .charts.export import export as export

@@ -38,6 +38,7 @@ from spilling import spilled
 import verifyplan as vp
 from verifyplan import redaction
 from verifyplan.agents.anthropic.backend import Anthropic
+from verifyplan.agents.anthropic.key import check_address
 from verifyplan.cli import app
 from verifyplan.errors import AgentError, Problem, SettingsError
 from verifyplan.redaction import redact, redacted, remember
@@ -173,6 +174,12 @@ def test_a_price_comes_back_from_a_log():
     logged = json.loads(json.dumps(backend.describe()))
     again = Anthropic.described(logged | {"base_url": "http://localhost:1"})
     assert again.prices == backend.prices
+
+
+def test_an_address_that_is_none_may_hold_a_password():
+    with pytest.raises(SettingsError, match="what was given is no http address") as caught:
+        check_address("user:never-seen-before@localhost")
+    assert "never-seen" not in repr(caught.value.problems)
 
 
 def test_no_command_takes_a_key():

@@ -20,7 +20,8 @@ class Backend(Protocol):
     """Answers requests; each call is fresh, and all state stays with the caller.
 
     A backend raises TimeoutError when it gave up waiting, and any other exception when it failed; the loop
-    turns both into failed calls (SPEC A11, B8). It never checks its own answer: the loop does. One that plays
+    turns both into failed calls (SPEC A11, B8). A SettingsError is no failure of an agent: it ends the process, and
+    the run goes on when the settings are right. It never checks its own answer: the loop does. One that plays
     workers only need not answer a `RoleRequest`; plan runs with it end in failed calls.
     """
 

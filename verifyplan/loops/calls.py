@@ -15,6 +15,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from pydantic_core import from_json, to_json
 
 from verifyplan.agents.base import Backend, BudgetError, Conversing, Request
+from verifyplan.errors import SettingsError
 from verifyplan.loops.ledger import Ledger
 from verifyplan.loops.turns import CallTurns, Desk
 from verifyplan.protocol.call import MOST_TOKENS, Reply, WorkerRequest
@@ -118,6 +119,8 @@ class Caller:
         except Exception as error:
             if self.desk.broken is not None:  # the log or who listens, not the agent
                 raise self.desk.broken from None
+            if isinstance(error, SettingsError):  # nor is a wrong key: set right, the run goes on where it was
+                raise
             status, reason = self._told(error)
         return CallFailed(
             call_id=request.call_id,

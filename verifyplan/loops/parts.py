@@ -21,12 +21,15 @@ class Parts:
     ) -> None:
         self.block, self.plan_block, self.roster = inputs.settings, inputs.plan_settings or {}, inputs.analysers
         self.items_per_call = inputs.items_per_call
+        self.cut_off = ""
         self.caller, self.emit, self.step = caller, emit, step
 
     async def run(self, groups: Sequence[FindingGrouped]) -> None:
         """Settle what needs no vote, vote on the rest, judge the plan body, and end the run."""
         queue = [f for f in groups if f.part == "findings" and not self._settled_at_once(f)]
-        state, rounds = await self._loop(self.block["effectiveMaxRounds"]).run(queue)
+        loop = self._loop(self.block["effectiveMaxRounds"])
+        state, rounds = await loop.run(queue)
+        self.cut_off = loop.cut_off
         items = [item for item in groups if item.part == "plan-body"]
         gate = await self._plan_body(items) if items else None
         gating = bool(items) and self.plan_block["gating"] and len(self.roster) >= 2
@@ -38,6 +41,7 @@ class Parts:
                     round2_skipped_reason=_round2(state, rounds, self.block["effectiveMaxRounds"]),
                     gate_passed=gate,
                     gating=gating if items else None,
+                    exit_reason=self.cut_off,
                 )
             )
         )
@@ -69,6 +73,7 @@ class Parts:
 
         loop.emit = listen
         await loop.run(items)
+        self.cut_off = self.cut_off or loop.cut_off
         return all(classification in HELD for classification in classes)
 
     def _settled_at_once(self, finding: FindingGrouped) -> bool:

@@ -20,6 +20,7 @@ from verifyplan.protocol.event_cross import (
     VoteCast,
     VoteRefused,
 )
+from verifyplan.protocol.event_run import CallFailed
 from verifyplan.protocol.vote import Basis, Classification, Mode, Verdict, VerificationMode
 from verifyplan.rules.ballots import Ballot, ballots, failed
 from verifyplan.rules.classification import Rule, at_end, decide, tally
@@ -46,6 +47,8 @@ class QueueLoop:
     """Findings that one call asks about; None for all of a dispatch."""
     closed: Callable[[], None] = lambda: None
     """Called when a worker's part in a round is over, for progress."""
+    cut_off: str = ""
+    """Why the last round was cut off by the run's budget; blank if it was not."""
     queue: list[FindingGrouped] = field(default_factory=list)
     last_rule: dict[str, Rule] = field(default_factory=dict)
 
@@ -65,7 +68,7 @@ class QueueLoop:
         return state, number
 
     async def _round(self, number: int) -> bool:
-        """One round; False if no dispatch gave a result, and so nothing was classified."""
+        """One round; False if no dispatch gave a result, or a budget cut it off, and so nothing was classified."""
         requests = [part for worker in self.roster for part in self._parts(self._request(worker, number))]
         results = await self.caller.call_all(requests)
         outcomes: dict[str, list[Outcome]] = {}
@@ -73,7 +76,9 @@ class QueueLoop:
             outcomes.setdefault(request.worker, []).append(outcome_of(request, result))
         votes = self._record(number, outcomes)
         size = len(self.queue)
+        self.cut_off = next((r.reason for r in results if isinstance(r, CallFailed) and r.status == "budget"), "")
         some_result = any(part.status == "completed" for parts in outcomes.values() for part in parts)
+        some_result = some_result and not self.cut_off  # a budget's end must not look like what workers think
         if some_result:
             self.queue = [finding for finding in self.queue if not self._settled(finding, votes, number)]
         self.emit(

@@ -10,12 +10,13 @@ from typing import Any
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.base import Backend
 from verifyplan.errors import InputError, LogError, Problem, SettingsError
+from verifyplan.loops.batch.journal import travelling
 from verifyplan.loops.cross import DEFAULT_MATCHER, drive_cross
 from verifyplan.loops.cross_run import CrossRun, export_artifact
 from verifyplan.loops.plan.pauses import Answer, Ask, read_answer
 from verifyplan.loops.plan.run import PlanRun
 from verifyplan.loops.plan.verify import drive_plan
-from verifyplan.loops.prepare import backend_of, going_on, versions
+from verifyplan.loops.prepare import backend_of, check_affordable, check_workers, going_on, versions
 from verifyplan.loops.run import Run
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import CrossInputs, PlanInputs, RunResumed, RunStarted
@@ -88,13 +89,24 @@ def resume(
             return exported(run) if ended else run
         started, past = run.started, Past(log.records)
         speaker = _backend(started, backend, root)
-        resumed = RunResumed(dropped_bytes=log.torn_bytes, repeated=past.in_flight, versions=versions())
+        _check_travelling(Path(path), log.records, past)
+        resumed = RunResumed(
+            dropped_bytes=log.torn_bytes, repeated=past.in_flight, versions=versions(), backend=speaker.describe()
+        )
         recorder = Recorder(writer, past, resumed, sink)
         if isinstance(started.inputs, CrossInputs):
             drive_cross(started, speaker, matcher_of(started.inputs, matcher), recorder, progress)
         else:
             drive_plan(started, speaker, recorder, asks, progress)
     return exported(read_run(path))
+
+
+def _check_travelling(path: Path, records: Sequence[Record], past: Past) -> None:
+    """LogError for a run whose requests are in a message batch: asked for here, they would be paid for twice."""
+    turns = travelling(path, records, past)
+    if turns:
+        fix = "run the `verifyplan batch` that began it again, which collects them"
+        raise LogError(Problem(str(path), f"waits for {', '.join(turns[:3])} from a message batch", fix))
 
 
 def _log_of(run: Run) -> Path:
@@ -132,9 +144,15 @@ def _backend(started: RunStarted, backend: str | Backend | None, root: str | Pat
         raise SettingsError(Problem("backend", f"the log was written with {name!r}, which is not made by name", fix))
     inputs = started.inputs
     if isinstance(inputs, PlanInputs):
-        return backend_of(backend or "static", (), root or inputs.repository["root"])
+        speaker = backend_of(backend or "static", (), root or inputs.repository["root"])
+        check_workers(speaker, inputs.settings.panel.workers if inputs.settings.panel else ())
+        check_affordable(speaker, inputs.settings)
+        return speaker
     workers: Any = started.backend.get("workers") or inputs.analysers
-    return backend_of(backend or "static", workers, root or inputs.root)
+    speaker = backend_of(backend or "static", workers, root or inputs.root)
+    check_workers(speaker, inputs.analysers)
+    check_affordable(speaker, inputs.limits)
+    return speaker
 
 
 def matcher_of(inputs: CrossInputs, matcher: Matcher | None) -> Matcher | None:

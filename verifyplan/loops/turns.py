@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from pydantic_core import from_json, to_json
 
@@ -25,6 +26,7 @@ class Desk:
         """What the log, or who listens, raised: it ends the run, and is no failure of an agent."""
         self._told = self._safe = 0
         self._line = asyncio.Lock()
+        self._disk = ThreadPoolExecutor(1, "disk")  # of its own: tools may fill the one that all share
 
     def emit(self, event: Event) -> None:
         """Tell a fact; it is safe once `secured` has returned."""
@@ -45,7 +47,7 @@ class Desk:
                 return
             told = self._told
             try:
-                await asyncio.to_thread(self._recorder.sync)
+                await asyncio.get_running_loop().run_in_executor(self._disk, self._recorder.sync)
             except OSError as error:
                 self.broken = error
                 raise
@@ -70,11 +72,11 @@ class CallTurns:
         BudgetError, before anything is sent, where the run has used what it may use.
         """
         sent = redacted(sent)
+        self.tools += sent.tools
         known = self._past.turn(sent.call_id)
         if known is None and (refused := self._ledger.refusal(sent.call_id)):
             raise BudgetError(refused)
         self._desk.emit(sent)
-        self.tools += sent.tools
         replied = known or await _made(sent.call_id, send)
         self._desk.emit(replied)
         self.usage += replied.usage

@@ -81,8 +81,9 @@ class RunResumed(Model):
 
     type: Literal["run-resumed"] = "run-resumed"
     dropped_bytes: int = Field(description="Bytes of a torn last line that were dropped; 0 if it was whole.")
-    repeated: tuple[str, ...] = Field(description="Calls that were asked and had no reply on disk; made again.")
+    repeated: tuple[str, ...] = Field(description="Calls or turns that were asked and had no reply; made again.")
     versions: dict[str, str] = Field(description="Versions of verifyplan and Python that go on.")
+    backend: dict[str, Any] = Field(default={}, description="What the backend that goes on says of itself.")
 
 
 class CallRequested(Model):
@@ -156,6 +157,7 @@ class CrossOutcome(Model):
     round2_skipped_reason: Round2SkippedReason
     gate_passed: bool | None = Field(default=None, description="The plan body's gate; None without one.")
     gating: bool | None = Field(default=None, description="False where the gate only advises.")
+    exit_reason: str = Field(default="", description="Why the loop broke off, where a budget ended it.")
 
 
 EndedBy = Literal["ruling", "sizing", "user", "failures", "budget"]

@@ -39,6 +39,7 @@ from verifyplan.protocol.event_run import (
     AnswerGiven,
     CallFailed,
     CallReplied,
+    CallRequested,
     Checkpoint,
     PlanInputs,
     PlanOutcome,
@@ -93,8 +94,10 @@ class PlanState:
     """Calls that replied."""
     failed_calls: int = 0
     tools: Counter[Tool] = field(default_factory=Counter)
-    overrun: str = ""
-    """Why a call was broken off, if what the run may use was used up within it."""
+    requested: list[str] = field(default_factory=list)
+    """Every call, in the order in which they were asked for."""
+    unaffordable: dict[str, str] = field(default_factory=dict)
+    """Calls that were not sent, or broken off, as the run had used what it may use, and why."""
     ended: RunEnded | None = None
 
     @property
@@ -108,6 +111,14 @@ class PlanState:
     def outcome(self) -> PlanOutcome | None:
         """How the run ended; None while it goes on or waits."""
         return self.ended.outcome if self.ended and isinstance(self.ended.outcome, PlanOutcome) else None
+
+    @property
+    def overrun(self) -> str:
+        """Why the first call that could not be afforded could not; blank if all could.
+
+        The first by the order of requests: replies come in any order, and a replay must say the same.
+        """
+        return next((self.unaffordable[name] for name in self.requested if name in self.unaffordable), "")
 
     @property
     def pool(self) -> list[Challenge]:
@@ -142,6 +153,8 @@ class PlanState:
                 self.votes.setdefault((event.iteration, event.finding_id), []).append(event)
             case FindingClassified():
                 self.classes[event.iteration, event.finding_id] = event
+            case CallRequested():
+                self.requested.append(event.call_id)
             case CallReplied() | CallFailed():
                 self._reply(event)
             case _:
@@ -183,7 +196,7 @@ class PlanState:
         self.failed_calls += isinstance(event, CallFailed)
         self.usage += event.usage
         if isinstance(event, CallFailed) and event.status == "budget":
-            self.overrun = self.overrun or event.reason
+            self.unaffordable[event.call_id] = event.reason
         self.tools.update(use.tool for use in event.tools if not use.refused)
 
     def _course(self, event: Event) -> None:

@@ -83,7 +83,12 @@ class Past:
         if not self._turns:
             return tuple(open_calls)
         sent = (one for name in open_calls for one in self.turns(name) if isinstance(one, TurnSent))
-        return tuple(one.call_id for one in sent if self.turn(one.call_id) is None)
+        return tuple(one.call_id for one in sent if self.turn(one.call_id) is None and not self._went_past(one))
+
+    def _went_past(self, look: TurnSent) -> bool:
+        """Whether a turn is a look at the web that failed, and the call went on without it."""
+        turn = look.call_id.removeprefix(f"{look.of_call}/").partition("/")[0]
+        return self.sent(f"{look.of_call}/t{int(turn[1:]) + 1}") is not None
 
 
 def _key(event: Event) -> tuple[str, str] | None:

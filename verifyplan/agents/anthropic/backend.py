@@ -240,8 +240,10 @@ class Anthropic:
         """What a worker of full reanalysis sees of the cited places; nothing for anybody else."""
         if not isinstance(request, WorkerRequest) or request.verification_mode == "lightweight":
             return None, ()
-        root = self._toolkits.root
-        return await asyncio.to_thread(open_evidence, request.items, root, request.documents)
+        plan = next(iter(request.documents.values()), "")
+        fresh = request.round == 1 and not request.documents
+        repository = await asyncio.to_thread(self._toolkits.repository, plan, fresh=fresh)
+        return await asyncio.to_thread(open_evidence, request.items, repository, request.documents)
 
     def _kit(self, request: Request) -> ToolKit | None:
         return None if isinstance(request, WorkerRequest) or not request.tools else self._toolkits.kit(request)

@@ -22,6 +22,15 @@ TURN = "x-verifyplan-turn"
 """The header that names the turn of a request."""
 
 
+SETTINGS = {
+    401: "check the key; `verifyplan doctor` says where it comes from",
+    402: "see to the account's credit",
+    403: "check what the key may do",
+    404: "check the model's name and base_url; `verifyplan doctor` lists the models of an endpoint",
+}
+"""Answers that tell of settings, not of the one request, and what to do: asked again, all would be the same."""
+
+
 class Pause:
     """What an endpoint asked all its callers to wait, by `retry-after`; the SDK alone would only hold back one."""
 
@@ -98,7 +107,10 @@ class Endpoint:
         except anthropic.APITimeoutError:
             raise TimeoutError("the endpoint gave no answer in time, retries included") from None
         except anthropic.APIStatusError as error:
-            raise AgentError(f"the endpoint answered {error.status_code}: {_reason(error)}") from None
+            said = f"answered {error.status_code}: {_reason(error)}"
+            if error.status_code in SETTINGS:
+                raise SettingsError(Problem(f"endpoint {self.base_url}", said, SETTINGS[error.status_code])) from None
+            raise AgentError(f"the endpoint {said}") from None
         except (anthropic.APIConnectionError, httpx2.TransportError) as error:
             cause = error.__cause__ or error
             raise AgentError(f"the connection failed ({type(cause).__name__}: {cause})") from None

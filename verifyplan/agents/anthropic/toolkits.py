@@ -28,7 +28,9 @@ class Toolkits:
         """The tools of a request, with its budgets; those of mode 1's Read and Grep for agents that do no research."""
         rules = self._web_rules(request)
         documents = {request.plan_name: request.plan_text}
-        return self.kind(self._repository(request), documents, self._budget(request), self.memory, rules)
+        fresh = request.role == "challenger" and request.iteration == 1
+        repository = self.repository(request.plan_text, fresh=fresh)
+        return self.kind(repository, documents, self._budget(request), self.memory, rules)
 
     def _web_rules(self, request: RoleRequest) -> WebRules | None:
         """What a web call is judged by; nothing for agents that do no research, to whom the web is refused."""
@@ -40,9 +42,9 @@ class Toolkits:
         made = budget(request.tools, request.tool_pool)
         return made if self.memory is None else Budget(limits=dict(request.tools), memory=True)
 
-    def _repository(self, request: RoleRequest) -> Repository:
+    def repository(self, plan: str, *, fresh: bool = False) -> Repository:
+        """The folder as it was when it was first asked for with this plan; a `fresh` one as it is now."""
         with self._lock:
-            fresh = request.role == "challenger" and request.iteration == 1
-            if self._kept is None or fresh or self._kept[0] != request.plan_text:
-                self._kept = (request.plan_text, Repository.open(self.root, request.plan_text))
+            if self._kept is None or fresh or self._kept[0] != plan:
+                self._kept = (plan, Repository.open(self.root, plan))
             return self._kept[1]

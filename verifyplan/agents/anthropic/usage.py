@@ -30,7 +30,8 @@ def usage_of(message: Mapping[str, Any], price: Price | None, *, batch: bool = F
         cache_write_tokens=_count(counts, "cache_creation_input_tokens"),
         web_searches=_count(server, "web_search_requests") if isinstance(server, Mapping) else 0,
     )
-    return used if price is None else used.model_copy(update={"cost": cost(used, price, batch=batch)})
+    counted = {"input_tokens", "output_tokens"} <= counts.keys()  # one that counts nothing is not free
+    return used if price is None or not counted else used.model_copy(update={"cost": cost(used, price, batch=batch)})
 
 
 def _count(counts: Mapping[str, Any], name: str) -> int:

@@ -54,9 +54,8 @@ async def look_up(call: WebCall, turn: str, model: str, turns: Turns, post: Post
     except (AgentError, TimeoutError) as error:
         return Found("", 0, f"the endpoint could not look it up: {error}", Usage())
     results, failure = _results(replied.message)
-    words = text_of(replied.message).strip()
-    refused = "" if words else f"the endpoint found nothing{failure}"
-    return Found(words, results, refused, replied.usage)
+    words = text_of(replied.message).strip() or f"The endpoint found nothing{failure}."
+    return Found(words, results, "", replied.usage)
 
 
 async def recall(turn: str, turns: Turns) -> Usage:

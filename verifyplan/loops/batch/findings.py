@@ -12,7 +12,7 @@ from verifyplan.errors import InputError, Problem
 from verifyplan.loops.batch.driving import drive_jobs
 from verifyplan.loops.batch.jobs import Job
 from verifyplan.loops.batch.result import BatchRuns
-from verifyplan.loops.batch.settings import batching, expect_folder, settings_of
+from verifyplan.loops.batch.settings import batching, expect_folder, settings_for
 from verifyplan.loops.cross import begin, cross_course, crossverify
 from verifyplan.loops.cross_run import UNNAMED, state_folder
 from verifyplan.loops.prepare import Workers, check_counts, check_destination
@@ -63,7 +63,7 @@ def batch_crossverify(
     """
     check_counts(repetitions=repetitions)
     speaker, top = batching(backend), expect_folder("out", out)
-    given = settings_of(crossverify, settings, ONE_TABLE)
+    given = settings_for(crossverify, settings, ONE_TABLE)
     check_destination(out, given["task_type"], given["task_key"])
     jobs: list[Job] = []
     problems: list[Problem] = []

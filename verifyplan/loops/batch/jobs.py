@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,13 +16,13 @@ from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.anthropic.endpoints import Address
 from verifyplan.agents.base import Backend, Exchanged
 from verifyplan.errors import LogError, Problem
+from verifyplan.loops.batch.journal import name_of
 from verifyplan.loops.batch.office import PostOffice
 from verifyplan.loops.prepare import versions
 from verifyplan.loops.resume import exported, run_of
 from verifyplan.loops.run import Run
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import PlanInputs, RunResumed, RunStarted
-from verifyplan.runlog.chain import Record
 from verifyplan.runlog.reader import SUFFIX, Log, parse_log
 from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runlog.writer import LogWriter
@@ -115,11 +115,6 @@ class Job:
         speaker = self.backend.through(post)
         speaker.max_concurrency = sys.maxsize  # all that may be asked at once goes into one batch
         return speaker
-
-
-def name_of(log: Path, records: Sequence[Record]) -> str:
-    """What the journal knows a run by: a log that is begun anew under an old name is another run."""
-    return f"{log.stem} of {records[0].at}"
 
 
 def runs_in(folder: Path) -> dict[str, Run]:

@@ -15,6 +15,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 from verifyplan.errors import LogError, Problem
 from verifyplan.protocol.base import Model
 from verifyplan.redaction import redact
+from verifyplan.runlog.chain import Record
+from verifyplan.runlog.recorder import Past
 
 NAME = "batches.journal"
 """The file's name, in the folder of the run logs; it is no run log, and tables are not made of it."""
@@ -158,6 +160,17 @@ class Journal:
             if isinstance(told, Begun) and told.version != VERSION:
                 raise _unusable(self.path, f"has version {told.version}, and {VERSION} is known")
             yield told
+
+
+def name_of(log: Path, records: Sequence[Record]) -> str:
+    """What the journal knows a run by: a log that is begun anew under an old name is another run."""
+    return f"{log.stem} of {records[0].at}"
+
+
+def travelling(log: Path, records: Sequence[Record], past: Past) -> list[str]:
+    """The turns of a run that are in a batch: sent, without a reply on disk, and noted in the journal of the folder."""
+    journal, name = Journal(log.parent / NAME), name_of(log, records)
+    return [turn for turn in past.in_flight if journal.place(name, turn) is not None]
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from verifyplan.errors import InputError, Problem
 from verifyplan.loops.batch.driving import drive_jobs
 from verifyplan.loops.batch.jobs import Job
 from verifyplan.loops.batch.result import BatchRuns
-from verifyplan.loops.batch.settings import batching, expect_folder, settings_of
+from verifyplan.loops.batch.settings import batching, expect_folder, settings_for
 from verifyplan.loops.plan.arguments import checked
 from verifyplan.loops.plan.verify import begin, plan_course, verify
 from verifyplan.loops.prepare import check_counts
@@ -55,7 +55,8 @@ def batch_verify(
     others go on from their logs, and no request that is in a batch is sent again. Calls have no timeout.
 
     Args:
-        plans: Markdown files, folders of them, `Plan` values, or `"plans"`, the labelled plans of this package.
+        plans: Markdown files, folders of them, `Plan` values, or `"plans"`, the labelled plans of this package (unless
+            a folder has that name).
         repo: the folder that the plans are about; the current one, or for the labelled plans their own, made in the
             folder of the logs.
         backend: `agents.Anthropic(...)`.
@@ -77,7 +78,7 @@ def batch_verify(
     check_counts(repetitions=repetitions)
     speaker, folder = batching(backend), expect_folder("log_dir", log_dir)
     chosen, bundled = _chosen(plans)
-    given = settings_of(verify, settings, ONE_PLAN) | ({"synthetic": True} if bundled else {}) | settings
+    given = settings_for(verify, settings, ONE_PLAN) | ({"synthetic": True} if bundled else {}) | settings
     if repo is None:
         repo = sample_repository(folder / SAMPLE) if bundled else "."
     jobs: list[Job] = []

@@ -30,7 +30,7 @@ def expect_folder(name: str, folder: object) -> Path:
     raise SettingsError(Problem(name, f"{folder!r} is no folder's name", fix))
 
 
-def settings_of(one_run: Callable[..., Any], given: Mapping[str, Any], own: tuple[str, ...]) -> dict[str, Any]:
+def settings_for(one_run: Callable[..., Any], given: Mapping[str, Any], own: tuple[str, ...]) -> dict[str, Any]:
     """The settings of `one_run` that a batch hands on, with their defaults; `own` are those that it sets itself.
 
     SettingsError listing what is no setting, and what the batch sets.
