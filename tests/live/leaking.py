@@ -70,7 +70,7 @@ LINES = f"{PEM}\n\n{LITTER}\n"
 SAID = ("concern", "failure_scenario", "alternative", "explanation", "resolution", "description", "suggested_query")
 SAID += ("relevance", "cascade", "trigger", "question")
 NOTES = f"# Orders\n\nThe orders were moved once before.\n\n{LINES}"
-REFUSED = status(401, message=f"invalid x-api-key {LIVE}; known are {LITTER}")
+REFUSED = status(400, message=f"invalid x-api-key {LIVE}; known are {LITTER}")
 
 _NAMED = {"live": LIVE, "second": SECOND, "ring": RING, "gateway": GATEWAY, "password": PASSWORD, **OTHERS} | {
     f"line {n} of the private key": line for n, line in enumerate(PEM.splitlines()[1:-1])

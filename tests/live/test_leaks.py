@@ -18,6 +18,7 @@ import typer
 from leaking import (
     GATEWAY,
     LINES,
+    LITTER,
     LIVE,
     OTHERS,
     PASSWORD,
@@ -30,6 +31,7 @@ from leaking import (
     written,
 )
 from live_runs import MODEL
+from planning import PLAN, script
 from pydantic_core import to_json
 from scripted_http import LoopbackServer, Reply, Request
 from scripted_replies import says
@@ -39,9 +41,12 @@ import verifyplan as vp
 from verifyplan import redaction
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.anthropic.key import check_address
+from verifyplan.agents.repository.repository import Repository
+from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.cli import app
-from verifyplan.errors import AgentError, Problem, SettingsError
+from verifyplan.errors import AgentError, InputError, Problem, SettingsError
 from verifyplan.redaction import redact, redacted, remember
+from verifyplan.widgets.panel import failure_html
 
 
 @pytest.fixture(scope="module")
@@ -225,3 +230,57 @@ def test_the_search_finds_each_key_that_is_planted():
     assert {*OTHERS, "live", "line 0 of the private key", "line 59 of the private key"} <= set(planted)
     assert leaks(f"{SECOND} {RING} {GATEWAY} {PASSWORD}") == ["second", "ring", "gateway", "password"]
     assert leaks("nothing") == []
+
+
+def test_what_a_person_answers_is_logged_without_keys(tmp_path):
+    given = {"backend": ScriptedBackend(script()), "team": "scaled", "progress": False}
+    waiting = vp.verify(vp.parse_plan(PLAN), tmp_path, on_blocked="pause", log_dir=tmp_path / "runs", **given)
+    run = vp.resume(waiting.log_path, "context", note=LINES, backend=given["backend"], progress=False)
+    assert leaks(run.log_path.read_bytes(), ("live",)) == []
+    assert leaks(run.report(form="html"), ("live",)) == []
+    asked = vp.verify(
+        vp.parse_plan(PLAN), tmp_path, on_blocked=lambda _: vp.Answer("abort", note=LINES), log_dir=None, **given
+    )
+    assert asked.outcome.ended_by == "user"
+    assert leaks(asked.outcome.exit_reason, ("live",)) == []
+
+
+def test_a_live_run_shows_its_settings_without_keys(tmp_path):
+    live = vp.widgets.LiveRun(vp.parse_plan(PLAN), tmp_path, max_iterations=LITTER, log_dir=None)
+    with pytest.raises(SettingsError):
+        live.start().wait(60)
+    assert leaks(live.static(), ("live",)) == []
+    assert leaks(failure_html(ValueError(LITTER)), ("live",)) == []
+
+
+def test_what_names_workers_findings_and_folders_is_no_key(tmp_path):
+    one, other = OTHERS["github"], OTHERS["anthropic"]
+    found = [{"finding_id": "F-1", "summary": "a claim", "worker": "ann"}]
+    for settings in (
+        {"workers": ["ann", one, other]},
+        {"task_type": one},
+        {"findings": [*found, {"finding_id": other, "summary": "a claim", "worker": "ann"}]},
+    ):
+        given = {
+            "findings": found,
+            "workers": ["ann", "bob"],
+            "backend": ScriptedBackend({}),
+            "out": tmp_path,
+        } | settings
+        with pytest.raises(InputError, match="holds what looks like a key") as caught:
+            vp.crossverify(**given)
+        assert leaks(str(caught.value)) == []
+        assert list(tmp_path.iterdir()) == []
+    with pytest.raises(InputError, match="panel: holds what looks like a key"):
+        vp.verify(vp.parse_plan(PLAN), tmp_path, backend=ScriptedBackend({}), panel=["ann", one], log_dir=None)
+
+
+def test_git_is_not_handed_the_key(tmp_path, monkeypatch):
+    """What a repository makes git run, should it find a way to, finds no key."""
+    program = tmp_path / "git"
+    program.write_text(f"#!/bin/sh\nenv >> {tmp_path}/environment\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", SECOND)
+    Repository.open(tmp_path, PLAN)
+    assert leaks((tmp_path / "environment").read_text()) == []

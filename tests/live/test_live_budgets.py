@@ -65,7 +65,7 @@ def test_no_turn_is_sent_once_the_budget_is_used(limit):
     [failure] = facts(run, "call-failed")
     assert (failure.call_id, failure.status, failure.usage.total) == ("i1/challenger", "budget", 3000)
     assert "before i1/challenger/t4 was called" in failure.reason
-    assert len(failure.tools) == 2  # those of the turns that were sent
+    assert len(failure.tools) == 3  # the last ran, and its result was not sent
     row = run.frames.calls.set_index("call_id").loc["i1/challenger"]
     assert row["status"] == "budget"
 
@@ -135,12 +135,14 @@ def crossed(tokens=1000, found=6, at_once=1, **settings):
 def test_the_calls_of_a_cross_run_that_cannot_be_paid_fail(limit):
     run, server = crossed(**limit)
     assert len(server.requests) == 3
-    assert [(event.status, event.usage.total) for event in facts(run, "call-failed")] == [("budget", 0)] * 6
+    assert [(event.status, event.usage.total) for event in facts(run, "call-failed")] == [("budget", 0)] * 3
+    assert (run.status, run.state.outcome.total_rounds) == ("aborted-non-result", 1)
+    assert run.state.outcome.exit_reason.startswith(next(iter(limit)))
+    assert not [event for event in facts(run, "finding-classified") if not event.final]
     verdicts = [vote.verdict for vote in facts(run, "vote-cast") if vote.round == 1]
     assert verdicts == ["agree"] * 3 + ["verification-error"] * 3
     told = run.frames.calls["status"].astype(str)
-    assert list(told) == ["completed"] * 3 + ["budget"] * 6
-    assert run.status == "aborted-non-result"  # the second round cannot be paid at all
+    assert list(told) == ["completed"] * 3 + ["budget"] * 3
 
 
 def test_calls_under_way_at_once_may_go_beyond_a_budget_by_what_they_use():

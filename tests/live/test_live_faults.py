@@ -6,11 +6,16 @@ from dataclasses import replace
 
 import pytest
 from live_faults import FIRST, SECOND, challenged, failed, skipped, soon
-from live_runs import facts, times, turn_of
-from planning import challenge
+from live_runs import Played, facts, speaking_to, times, turn_of
+from planning import PLAN, REPO, challenge, script
 from scripted_http import Reply
 from scripted_replies import empty, error_in_200, html, raw, resets, says_json, status, truncates
+from scripted_server import ScriptedServer
 
+from verifyplan.documents.plan import parse_plan
+from verifyplan.errors import SettingsError
+from verifyplan.loops.plan.verify import verify
+from verifyplan.loops.resume import resume
 from verifyplan.protocol.call import Usage
 
 PASSING = {
@@ -77,8 +82,6 @@ def test_faults_of_several_kinds_share_the_retries():
     ("code", "kind"),
     [
         (400, "invalid_request_error"),
-        (401, "authentication_error"),
-        (404, "not_found_error"),
         (413, "request_too_large"),
     ],
 )
@@ -87,6 +90,22 @@ def test_what_the_endpoint_refuses_is_not_asked_again(code, kind):
     assert times(server)[FIRST] == 1
     assert failed(run).reason == f"AgentError: the endpoint answered {code}: {kind}: scripted"
     skipped(run)
+
+
+@pytest.mark.parametrize(
+    ("code", "advice"), [(401, "check the key"), (402, "credit"), (403, "what the key may do"), (404, "model's name")]
+)
+def test_what_speaks_of_settings_ends_the_process_and_the_run_goes_on_later(tmp_path, code, advice):
+    with ScriptedServer(Played(script(), {FIRST: [status(code)]})) as server:
+        backend = speaking_to(server, max_retries=2)
+        with pytest.raises(SettingsError, match=rf"answered {code}: .*{advice}"):
+            verify(parse_plan(PLAN), REPO, backend=backend, log_dir=tmp_path, progress=False)
+        assert times(server)[FIRST] == 1
+        [log] = tmp_path.glob("*.jsonl")
+        run = resume(log, backend=backend, progress=False)
+    assert "i1/challenger" not in [failure.call_id for failure in facts(run, "call-failed")]
+    assert times(server)[FIRST] == 2
+    assert run.verdict is not None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from crossing import AGREE, BURDEN, finding
 from live_faults import SCORED
 from live_runs import KEY, MODEL, Played, derived, facts, speaking_to, turn_of, turns
 from planning import REPO, challenge, run_of, script
-from scripted_replies import calls, raw
+from scripted_replies import calls, raw, status
 from scripted_server import ScriptedServer
 
 from verifyplan.agents.anthropic.backend import Anthropic
@@ -193,12 +193,20 @@ def test_a_redirect_takes_no_key_along():
 
 def test_an_endpoint_that_fails_takes_nothing_from_the_others():
     with ExitStack() as stack:
-        one, other = endpoints(stack, KEY, "another key than it is sent")
-        run = voted(speaking_to(one, workers={"cy": {"base_url": other.url}}))
-    status = {event.worker: event.status for event in facts(run, "dispatch-closed") if event.round == 1}
-    assert status == {"ann": None, "bob": "completed", "cy": "error", "dora": "completed"}
+        [one] = endpoints(stack, KEY)
+        other = stack.enter_context(ScriptedServer(lambda _: status(500)))
+        run = voted(speaking_to(one, max_retries=0, workers={"cy": {"base_url": other.url}}))
+    ended = {event.worker: event.status for event in facts(run, "dispatch-closed") if event.round == 1}
+    assert ended == {"ann": None, "bob": "completed", "cy": "error", "dora": "completed"}
     [failure, *_] = facts(run, "call-failed")
-    assert "401" in failure.reason
+    assert "500" in failure.reason
+
+
+def test_a_key_that_one_endpoint_refuses_ends_the_process_and_says_which():
+    with ExitStack() as stack:
+        one, other = endpoints(stack, KEY, "another key than it is sent")
+        with pytest.raises(SettingsError, match=f"{other.url}: answered 401"):
+            voted(speaking_to(one, workers={"cy": {"base_url": other.url}}))
 
 
 # The cache of prompts

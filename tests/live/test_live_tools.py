@@ -287,18 +287,25 @@ def test_the_web_is_off_unless_it_was_asked_for(repository):
     assert run.verdict == "PROCEED"
 
 
-@pytest.mark.parametrize(
-    ("answer", "why"),
-    [
-        (status(400, message="web_search is not enabled"), "the endpoint could not look it up"),
-        (searches("orders", error="max_uses_exceeded"), "the endpoint found nothing (max_uses_exceeded)"),
-        (says(" "), "the endpoint found nothing"),
-    ],
-)
-def test_an_endpoint_that_finds_nothing_is_told_as_a_refusal_and_the_call_goes_on(repository, answer, why):
+def test_an_endpoint_that_cannot_search_is_told_as_a_refusal_and_the_call_goes_on(repository):
+    answer = status(400, message="web_search is not enabled")
     run, server = asked_for(repository, {"i1/resolver/t1": SEARCH, "i1/resolver/t1/w1": answer}, web=True)
     [(_, text, failed)] = results_of(server, "i1/resolver/t2")
     assert failed
-    assert text.startswith(why)
+    assert text.startswith("the endpoint could not look it up")
     assert uses(run, "i1/resolver")[0][2] == text
     assert run.verdict == "PROCEED"
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (searches("orders", error="max_uses_exceeded"), "The endpoint found nothing (max_uses_exceeded)."),
+        (says(" "), "The endpoint found nothing."),
+    ],
+)
+def test_a_look_that_finds_nothing_was_paid_for_and_counts(repository, answer, told):
+    run, server = asked_for(repository, {"i1/resolver/t1": SEARCH, "i1/resolver/t1/w1": answer}, web=True)
+    [(_, text, failed)] = results_of(server, "i1/resolver/t2")
+    assert (text, bool(failed)) == (told, False)
+    assert uses(run, "i1/resolver")[0][2] == ""

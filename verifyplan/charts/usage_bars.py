@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 import pandas as pd
 
@@ -70,7 +72,7 @@ def _bars(placed: pd.DataFrame) -> alt.LayerChart:
 def _names(y: alt.Y) -> list[alt.Chart]:
     """Role and turn, left of the bars, and what the turns are above them."""
     role = alt.Chart().mark_text(align="right", aria=False).encode(x=x_at(-44), y=y, text=words("named"))
-    small = {"align": "right", "aria": False, "color": FAINT, "fontSize": SIZE - 1}
+    small: dict[str, Any] = {"align": "right", "aria": False, "color": FAINT, "fontSize": SIZE - 1}
     turn = alt.Chart().mark_text(**small).encode(x=x_at(-12), y=y, text=words("stage"))
     head = alt.Chart(inline(pd.DataFrame({"text": ["turn"]}))).mark_text(**small)
     return [role, turn, head.encode(x=x_at(-12), y=y_at(-10), text=words("text"))]

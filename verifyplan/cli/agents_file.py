@@ -14,6 +14,7 @@ from typing import Any, get_type_hints
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 import verifyplan as vp
+from verifyplan.agents.anthropic.key import Key, hidden
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import decode
 from verifyplan.redaction import remember
@@ -105,11 +106,11 @@ def _misfit(path: str, kind: str, loc: tuple[int | str, ...], message: str) -> P
     return Problem(place, f"does not fit: {message[0].lower()}{message[1:]}", "see the arguments of agents.Anthropic")
 
 
-def _from_environment(variables: Mapping[str, str], path: str) -> dict[str, str]:
+def _from_environment(variables: Mapping[str, str], path: str) -> dict[str, Key]:
     missing = [name for name in variables.values() if not os.environ.get(name, "").strip()]
     if missing:
         raise SettingsError(
             Problem(f"{path}: {KEY_VARIABLES}", f"the variable {name!r} is not set", "set it to the endpoint's key")
             for name in missing
         )
-    return {address: os.environ[name] for address, name in variables.items()}
+    return {address: hidden(os.environ[name], name) for address, name in variables.items()}

@@ -20,6 +20,7 @@ from verifyplan.loops.rows import Source
 from verifyplan.protocol.event_cross import FindingGrouped
 from verifyplan.protocol.finding import Finding, PlanItem
 from verifyplan.protocol.settings import ConvergenceBlock, Limits
+from verifyplan.redaction import redact
 from verifyplan.rules.grouping import Matcher, group
 from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE, TASK_TYPES
 from verifyplan.version import VERSION
@@ -31,6 +32,8 @@ Workers = Sequence[str] | Mapping[str, str]
 FOLDER_NAME = re.compile(r"(?!\.)[\w.-]{1,100}")
 """Names of task types: they name a folder and a part of a file's name."""
 
+_A_KEY = "holds what looks like a key, which no log shows: what is told apart by it would become the same"
+
 
 def check_destination(out: str | Path | None, task_type: str | None, task_key: str | None) -> None:
     """InputError if the artifact could not be written: found out before any agent is paid, not after."""
@@ -38,6 +41,8 @@ def check_destination(out: str | Path | None, task_type: str | None, task_key: s
     if task_type is not None and not (isinstance(task_type, str) and FOLDER_NAME.fullmatch(task_type)):
         fix = "use letters, digits, dot, dash and underscore, at most 100: it names a folder"
         problems.append(Problem("task_type", f"{task_type!r} cannot name a folder", fix))
+    elif task_type is not None and redact(task_type) != task_type:
+        problems.append(Problem("task_type", _A_KEY, "name the kind of task"))
     elif task_type not in TASK_TYPES and (near := did_you_mean(task_type, TASK_TYPES)):
         fix = f"use {one_of(TASK_TYPES)}, or a name of your own that is like none of them"
         problems.append(Problem("task_type", f"{task_type!r} is unknown{near}", fix))
@@ -93,7 +98,7 @@ def check_affordable(backend: Backend, limits: Limits) -> None:
 
 
 def check_ids_apart(findings: Sequence[Finding], items: Sequence[PlanItem]) -> None:
-    """InputError if a plan item has the id of a finding: the tables of a run hold both."""
+    """InputError if a plan item has the id of a finding, or an id holds a key: the tables of a run tell both by ids."""
     taken = {finding.finding_id for finding in findings}
     fix = "give each plan item an id of its own, such as P-001"
     problems = [
@@ -101,6 +106,8 @@ def check_ids_apart(findings: Sequence[Finding], items: Sequence[PlanItem]) -> N
         for position, item in enumerate(items)
         if item.finding_id in taken
     ]
+    ids = dict.fromkeys([*(finding.finding_id for finding in findings), *(item.finding_id for item in items)])
+    problems += [Problem("finding_id", _A_KEY, "give an id such as F-001") for name in ids if redact(name) != name]
     if problems:
         raise InputError(problems)
 
@@ -156,6 +163,9 @@ def roster_of(workers: Workers) -> list[str]:
     twice = [name for name, times in Counter(name for name in names if name not in bad).items() if times > 1]
     problems = [Problem("workers", f"{name!r} stands twice", "name each worker once") for name in twice]
     problems += [Problem("workers", f"{name!r} is no name", "name each worker by a text") for name in bad]
+    problems += [
+        Problem("workers", _A_KEY, "name the worker") for name in names if name not in bad and redact(name) != name
+    ]
     if problems:
         raise SettingsError(problems)
     return names

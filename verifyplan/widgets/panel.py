@@ -13,6 +13,7 @@ import ipywidgets as ipw
 from verifyplan.charts.labels import plain
 from verifyplan.charts.theme import VERMILLION
 from verifyplan.errors import VerifyplanError
+from verifyplan.redaction import redact
 from verifyplan.widgets.controls import Keys
 
 P = ParamSpec("P")
@@ -74,10 +75,10 @@ class Panel(ipw.VBox):
 
 def failure_html(error: BaseException) -> str:
     """What went wrong, in words; of what is not an error of ours, where it happened as well."""
-    said = plain(str(error) or type(error).__name__)
+    said = plain(redact(str(error)) or type(error).__name__)
     told = escape(said[:MOST] + ("..." if len(said) > MOST else "")).replace("\n", "<br>")
     if not isinstance(error, VerifyplanError):
-        where = escape(plain("".join(traceback.format_exception(error)))[-MOST:])
+        where = escape(plain(redact("".join(traceback.format_exception(error))))[-MOST:])
         told = (
             f"{escape(type(error).__name__)}: {told}<details><summary>Where it happened</summary>"
             f'<pre tabindex="0" style="white-space: pre-wrap">{where}</pre></details>'

@@ -17,6 +17,7 @@ from pydantic_core import from_json
 
 from verifyplan.agents.anthropic.key import OFFLINE, Key, custom_headers, is_forbidden
 from verifyplan.errors import AgentError, Problem, SettingsError
+from verifyplan.redaction import redact
 
 TURN = "x-verifyplan-turn"
 """The header that names the turn of a request."""
@@ -107,7 +108,7 @@ class Endpoint:
         except anthropic.APITimeoutError:
             raise TimeoutError("the endpoint gave no answer in time, retries included") from None
         except anthropic.APIStatusError as error:
-            said = f"answered {error.status_code}: {_reason(error)}"
+            said = redact(f"answered {error.status_code}: {_reason(error)}")  # a refusal may quote the key
             if error.status_code in SETTINGS:
                 raise SettingsError(Problem(f"endpoint {self.base_url}", said, SETTINGS[error.status_code])) from None
             raise AgentError(f"the endpoint {said}") from None

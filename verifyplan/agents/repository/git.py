@@ -2,7 +2,7 @@
 
 Only reading commands are used. Programs that a repository's configuration can name (file monitors, hooks,
 signature checks, external diffs, fetching of missing objects) are switched off, and variables such as GIT_DIR,
-which would point git elsewhere, are not passed on.
+which would point git elsewhere, are not passed on, nor are the keys of models.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _commit(header: list[str], files: set[str]) -> Iterator[Commit]:
 
 
 def _git(root: Path, *arguments: str) -> bytes:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "ANTHROPIC_"))}
     environment |= {
         "GIT_ALLOW_PROTOCOL": "none",
         "GIT_NO_LAZY_FETCH": "1",

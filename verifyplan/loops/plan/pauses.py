@@ -8,6 +8,7 @@ from typing import NamedTuple, get_args
 from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.event_run import AnswerGiven, AnswerKind
+from verifyplan.redaction import redact
 
 KINDS: tuple[AnswerKind, ...] = get_args(AnswerKind)
 ABOUT_ONE: tuple[AnswerKind, ...] = ("acknowledge", "override")
@@ -61,7 +62,7 @@ def read_answer(text: str, note: str = "") -> Answer:
 
 
 def checked_answer(given: Answer | str, pause: Pause) -> AnswerGiven:
-    """The answer as the log holds it; InputError listing what does not fit the pause."""
+    """The answer as the log holds it, without keys; InputError listing what does not fit the pause."""
     answer = read_answer(given) if isinstance(given, str) else given
     names = [challenge.id for challenge in pause.challenges]
     if not isinstance(answer, Answer) or answer.kind not in KINDS:
@@ -79,4 +80,5 @@ def checked_answer(given: Answer | str, pause: Pause) -> AnswerGiven:
         problems.append(Problem("note", "is blank", "write the context that the next iteration needs"))
     if problems:
         raise InputError(problems)
-    return AnswerGiven(pause_id=pause.pause_id, answer=answer.kind, challenge=answer.challenge, note=answer.note)
+    note = redact(answer.note)
+    return AnswerGiven(pause_id=pause.pause_id, answer=answer.kind, challenge=answer.challenge, note=note)

@@ -17,6 +17,7 @@ from verifyplan.loops.resume import resume
 from verifyplan.loops.rows import Source
 from verifyplan.loops.run import Run
 from verifyplan.protocol.event import Event, Sink
+from verifyplan.redaction import redact
 from verifyplan.reports.visible import one_line
 from verifyplan.words import counted
 
@@ -105,7 +106,7 @@ def _both(theirs: Sink | None, ours: Sink) -> Sink:
 
 def _about(options: Mapping[str, Any], **first: object) -> dict[str, str]:
     given = first | {name: value for name, value in options.items() if name not in ("sink", "progress")}
-    return {name: one_line(_plain(value), SHOWN) for name, value in given.items()}
+    return {name: one_line(redact(str(_plain(value))), SHOWN) for name, value in given.items()}
 
 
 def _plain(value: object) -> object:
