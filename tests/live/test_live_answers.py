@@ -144,7 +144,7 @@ def test_a_tool_loop_that_never_ends_is_ended(call, recorded, tmp_path):
     assert len(asked) == MOST_TURNS
     assert [one.body.get("tool_choice") for one in asked] == [None] * (MOST_TURNS - 1) + [{"type": "none"}]
     told = failed(run)
-    assert told.reason == f"AgentError: the model called tools to the end of its {MOST_TURNS} turns and gave no answer"
+    assert told.reason == f"AgentError: the model called tools to its last turn, {MOST_TURNS}, and gave no answer"
     assert told.usage.output_tokens == 10 * MOST_TURNS
     assert len(told.tools) == recorded
     assert server.refused == []

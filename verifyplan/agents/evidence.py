@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_PLACE = re.compile(r"([^\s:`][^\s`]*\.[A-Za-z]\w*):([0-9]{1,8})(?:-([0-9]{1,8}))?(?:$|:)")
+_PLACE = re.compile(
+    r"([^\s:`][^\s`]*\.[A-Za-z]\w*|(?:[^\s:`]+/)?(?:Makefile|Dockerfile|Justfile|Procfile|Gemfile|LICENSE|README))"
+    r":([0-9]{1,8})(?:-([0-9]{1,8}))?(?:$|:)"
+)
 _TICKED = re.compile(r"`([^`\n]+)`")
 _LONGEST, _LONGEST_WORD, _MOST_PLACES, _MOST_QUOTES = 100_000, 1_000, 5, 60
 
@@ -46,8 +49,9 @@ def read_evidence(text: str) -> Evidence:
 
 
 def _places(prose: str) -> list[Place]:
-    words = (word.strip("`'\"()[]{}<>,;.!?") for word in prose.split() if len(word) <= _LONGEST_WORD)
-    found = [match for word in words if (match := _PLACE.match(word))]
+    around = "`'\"()[]{}<>,;!?"  # a dot begins names such as .github/ci.yml: only at its end is it no part of one
+    words = (word.lstrip(around).rstrip(f"{around}.") for word in prose.split() if len(word) <= _LONGEST_WORD)
+    found = [match for word in words if (match := _PLACE.match(word.removeprefix("./")))]
     places = (Place(path, int(line), int(last or line)) for path, line, last in map(_groups, found))
     return [place for place in places if 0 < place.line <= place.last][:_MOST_PLACES]
 

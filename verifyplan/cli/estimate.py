@@ -50,7 +50,7 @@ def estimate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     agents: AgentOptions = NOBODY,
 ) -> None:
-    """Say what runs would take in calls, tokens and dollars: at least, as expected, at most. Nothing is sent.
+    """Say what runs would take in calls, tokens and dollars: low, as expected, high. Nothing is sent.
 
     No key is needed. The agents are played by the static ones; what would be sent to models is worded and counted.
 

@@ -14,7 +14,7 @@ from verifyplan.protocol.call import ReplySource, ToolUse, Usage
 
 
 class TurnSent(Model):
-    """A model is about to be asked: what this turn adds to the conversation, on disk before it is sent."""
+    """A model is about to be asked: what this turn adds to the conversation, written before it is sent."""
 
     type: Literal["turn-sent"] = "turn-sent"
     call_id: str = Field(description="Where the exchange stands: the call and the turn, as in i2/challenger/t3.")

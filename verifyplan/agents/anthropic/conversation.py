@@ -52,9 +52,10 @@ class Conversation:
         most = SPARE_TURNS + self.paid_calls
         repaired = False
         for number in range(1, most + 1):
-            message = await self._turn(number, messages, added, last=number == most)
+            last = number == most or (self.kit is not None and not self.kit.allowed())  # with nothing left to call
+            message = await self._turn(number, messages, added, last=last)
             if self.kit is not None and (calls := _of_type("tool_use", message)):
-                if number == most:
+                if last:
                     break
                 added = await self._tools(self.kit, calls, number)
             else:
@@ -67,7 +68,7 @@ class Conversation:
             messages += [{"role": "assistant", "content": self._said(message)}]
             messages += [{"role": "user", "content": list(added[0])}]
             used += added[1]
-        raise AgentError(f"the model called tools to the end of its {most} turns and gave no answer")
+        raise AgentError(f"the model called tools to its last turn, {number}, and gave no answer")
 
     async def _turn(self, number: int, messages: list[Any], added: Added, *, last: bool) -> dict[str, Any]:
         """The message of one turn; AgentError where it did not come to its end."""

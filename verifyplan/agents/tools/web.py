@@ -21,7 +21,7 @@ OFF = "web search is off: Anthropic(web=True)"
 TEMPORAL = (
     *("deprecat", "obsolete", "outdated", "legacy", "end of life", "end of support", "eol", "lts", "sunset"),
     *("retire", "discontinu", "removed in", "will be removed", "removal", "breaking change", "changelog"),
-    *("release", "version", "upgrade", "migration guide", "successor", "superseded", "latest", "support", "expir"),
+    *("version", "upgrade", "migration guide", "successor", "superseded", "latest", "expir"),
 )
 """Beginnings of words that show that a call of mode 3 asks about time."""
 
