@@ -90,7 +90,8 @@ NOBODY = AgentOptions()
 
 Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds that one call may take, retries and tools included.")]
 MaxCost = Annotated[
-    str | None, typer.Option(metavar="DOLLARS", help="US dollars after which no call is sent, by the table of prices.")
+    str | None,
+    typer.Option(metavar="DOLLARS", help="US dollars of a run after which it sends no call, by the table of prices."),
 ]
 Repetition = Annotated[int, typer.Option(min=1, help="Which run of the same inputs and settings this is.")]
 Repetitions = Annotated[int, typer.Option(min=1, help="So many runs, one after the other, each a run of its own.")]
