@@ -76,7 +76,9 @@ def test_a_right_key_lists_the_models():
 @pytest.mark.usefixtures("keyed")
 def test_a_model_that_the_endpoint_does_not_list_is_named():
     with ScriptedServer([], models=("a", "b")) as server:
-        assert endpoint(server.url, model="c").message.endswith("lists 2 models; c is not among them")
+        other = endpoint(server.url, model="c")
+        assert (other.state, other.fix) == ("wrong", "use one of 'a', 'b'")
+        assert other.message.endswith("answers, and 'c' is not among its 2 models")
 
 
 @pytest.mark.usefixtures("keyed")

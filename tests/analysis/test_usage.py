@@ -19,7 +19,7 @@ CALLS = {"i1/challenger": "challenger", "i2/challenger": "challenger", "r1/ann":
 def turn(call_id: str, fresh: int, written: int, read: int, out: int, cost: float | None, **more: object) -> dict:
     call, _, rest = call_id.rpartition("/t")
     used = dict(zip(TOKENS, (fresh, written, read, out), strict=True))
-    row = {"run_id": "r", "call_id": call_id, "of_call": call, "turn": int(rest.split("/")[0]), "status": "completed"}
+    row = {"run_id": "r", "turn_id": call_id, "call_id": call, "turn": int(rest.split("/")[0]), "status": "completed"}
     return row | used | {"web_searches": 0, "cost": cost} | more
 
 

@@ -93,7 +93,7 @@ def test_tool_loops_refusals_a_repair_and_the_cache_are_seen(plan):
     refused = tools[tools["refused"].ne("")]
     assert refused["argument"].tolist() == ["../.ssh/id_ed25519", ".env"]
     assert {"Read", "Grep", "git_log"} == set(tools["tool"])
-    repaired = turns[turns["of_call"].eq("i1/synthesizer")]
+    repaired = turns[turns["call_id"].eq("i1/synthesizer")]
     assert repaired["stop_reason"].tolist() == ["end_turn", "end_turn"]
     assert turns["cache_read_tokens"].sum() > turns["cache_write_tokens"].sum() > 0
     assert turns["cost"].sum() == pytest.approx(plan.frames.calls["cost"].sum())

@@ -23,3 +23,6 @@ def anybody(asked: Asked) -> Answer:
     if "scores" in schema["properties"]:
         return says_json({"scores": {name: {"score": 7, "evidence": "the plan says so"} for name in DIMENSIONS}})
     return says_json({name: [] for name, due in schema["properties"].items() if due.get("type") == "array"})
+
+
+reply = anybody  # the name that serve.py looks for

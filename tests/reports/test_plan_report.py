@@ -122,7 +122,7 @@ def test_failures_say_what_they_cost():
     assert row in section(told, "Agents that failed")
     assert "Agents that failed: synthesizer." in told
     summary = plan_summary(ENDINGS["failed"](str).state)
-    assert "; i1/synthesizer failed: the run ends with what there is" in summary, "a verdict may rest on it"
+    assert "\n  Failed: i1/synthesizer: the run ends with what there is\n" in summary, "a verdict may rest on it"
     assert "line 9 is no text" in section(told, "How the plan was sized")
     assert "No final score: the run ended without a verdict." in told
 

@@ -25,8 +25,8 @@ def usage(runs: RunSet) -> pd.DataFrame:
     """
     expect_runs(runs)
     replied = runs.turns[runs.turns["status"].eq("completed")]
-    roles = runs.calls[["run_id", "call_id", "role"]].rename(columns={"call_id": "of_call"})
-    turns = replied.merge(roles, on=["run_id", "of_call"], how="left")
+    roles = runs.calls[["run_id", "call_id", "role"]]
+    turns = replied.merge(roles, on=["run_id", "call_id"], how="left")
     turns = turns.assign(role=pd.Categorical(turns["role"].astype("object"), ORDER, ordered=True))
     groups = turns.groupby(["role", "turn"], observed=True)
     summed = groups[[*TOKENS, "web_searches", "cost"]].sum(skipna=False)

@@ -173,6 +173,8 @@ def resume(
     verifyplan resume runs/PLAN-001.jsonl --answer context --note "the old file was renamed"
     """
     _check_report(report)
+    if vp.read_run(run).events[-1].type == "run-ended":
+        typer.echo(f"{run} has ended: nothing is asked again, and no limit or model is changed", err=True)
     backend = backend_of_log(agents, run)
     exit_with(_told(vp.resume(run, answer, note=note, backend=backend, root=root), report, exit_code))
 

@@ -48,8 +48,8 @@ CALL_TABLES: dict[str, Columns] = {
     ),
     "turns": (
         RUN,
-        Column("call_id", "text", "where the exchange stands: its call and its turn, as i2/challenger/t3", key=True),
-        Column("of_call", "text", "the call that it belongs to, as the table `calls` names it"),
+        Column("turn_id", "text", "where the exchange stands: its call and its turn, as i2/challenger/t3", key=True),
+        Column("call_id", "text", "the call that it belongs to, as the table `calls` names it"),
         Column("turn", "whole", "the turn in its call, from 1; of a look-up on the web, that of the turn it was for"),
         Column("model", "text", "the model that was asked"),
         Column("status", TURN_STATUSES, "how it ended"),

@@ -77,8 +77,8 @@ def _row(run_id: str, turn: Turn, *, over: bool) -> Row:
     sent = turn.sent
     return {
         "run_id": run_id,
-        "call_id": turn.call_id,
-        "of_call": call_of(turn.call_id),
+        "turn_id": turn.call_id,
+        "call_id": call_of(turn.call_id),
         "turn": int(number[1]) if number else None,
         "model": sent.model if sent else None,
         "status": "completed" if turn.replied else "failed" if over else "in-flight",

@@ -64,7 +64,7 @@ def plan_report_frame(state: PlanState) -> str:
 
 
 def plan_summary(state: PlanState) -> str:
-    """A run in four to ten lines for a terminal: verdict, counts, open challenges, score, tokens, next step.
+    """A run in four to twelve lines for a terminal: verdict, counts, challenges, score, tokens, failures, next step.
 
     Raises InputError as `plan_report` does.
     """
@@ -119,7 +119,9 @@ def _summary(state: PlanState) -> Iterator[str]:
     final = state.outcome.score if state.outcome else None
     none = _plain(("no score: ", *plan_scores.why_none(state)))
     yield f"  score {final} of 10, which decides nothing" if final is not None else f"  {one_line(none, 200)}"
-    yield f"  {plan_run.used(state)}{_plain(plan_run.price(state))}{_failed(state)}"
+    yield f"  {plan_run.used(state)}{_plain(plan_run.price(state))}"
+    if state.failures:
+        yield f"  Failed: {_failed(state)}"
     if ending.kind == "paused":
         waiting = state.waiting.items if state.waiting else ()
         commands = [_plain(answer[:1]) for answer in plan_verdict.answers(n for n in waiting if n in state.challenges)]
@@ -130,11 +132,9 @@ def _summary(state: PlanState) -> Iterator[str]:
 
 def _failed(state: PlanState) -> str:
     """The first agent that gave nothing usable and what the loop did without it: a verdict may rest on that."""
-    if not state.failures:
-        return ""
     first, more = state.failures[0], len(state.failures) - 1
     others = f"; {more} more failed" if more else ""
-    return f"; {one_line(first.call_id, 60)} failed: {one_line(first.consequence, SHORT)}{others}"
+    return f"{one_line(first.call_id, 60)}: {one_line(first.consequence, SHORT)}{others}"
 
 
 def _plain(words: Words) -> str:

@@ -178,9 +178,17 @@ def check_address(address: str) -> None:
     for secret in filter(None, (parts.password, unquote(parts.password or ""), *keys)):
         remember(secret)
     if parts.username is not None or parts.password is not None:
-        raise SettingsError(Problem("base_url", "holds a user or a password, which would end up in logs", _WAYS))
+        raise SettingsError(
+            Problem(
+                "base_url",
+                "holds a user or a password, which would end up in logs",
+                f"leave them out of it, and {_WAYS}",
+            )
+        )
     if keys:
-        raise SettingsError(Problem("base_url", "holds a key, which would end up in logs", _WAYS))
+        raise SettingsError(
+            Problem("base_url", "holds a key, which would end up in logs", f"leave it out of it, and {_WAYS}")
+        )
     if not usable or _UNFIT.search(address):
         shown = "what was given" if "@" in address else repr(address)  # before an @ stands a password, perhaps
         raise SettingsError(Problem("base_url", f"{shown} is no http address", fix))

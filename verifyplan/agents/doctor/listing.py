@@ -11,15 +11,17 @@ import httpx2
 from verifyplan.agents.anthropic.client import Endpoint
 from verifyplan.agents.anthropic.key import Key
 from verifyplan.agents.doctor.check import Check
+from verifyplan.redaction import redact
 
 MOST = 1000  # models a page
+SHOWN = 20  # models that are named
 
 
 def list_models(address: str, key: Key, timeout: float, model: str | None = None) -> Check:
     """Ask an endpoint for its models, without repetition; whatever it does, this ends within the timeout.
 
-    Says how many there are, and whether `model` is among them. Nothing that the endpoint says is shown but its
-    status, and the key is not.
+    Says how many there are; where `model` is not among them, that is wrong, and the first are named. Nothing else that
+    the endpoint says is shown but its status, and the key is not.
     """
     found: list[Check] = []
 
@@ -54,8 +56,11 @@ async def _asked(address: str, key: Key, timeout: float, model: str | None) -> C
 def _told(address: str, models: list[str], model: str | None) -> Check:
     if not all(isinstance(name, str) for name in models):  # the SDK gives what came, whatever its types say
         raise TypeError("models have no ids")
-    more = "" if model is None or model in models else f"; {model} is not among them"
-    return Check(name="endpoint", state="ok", message=f"{address} answers and lists {len(models)} models{more}")
+    answers = f"{address} answers and lists {len(models)} models"
+    if model is None or model in models:
+        return Check(name="endpoint", state="ok", message=answers)
+    named = ", ".join(repr(redact(name))[:80] for name in models[:SHOWN])
+    return _wrong(address, f"answers, and {model!r} is not among its {len(models)} models", f"use one of {named}")
 
 
 def _status(address: str, code: int, key: Key) -> Check:
