@@ -84,16 +84,17 @@ class Caller:
         self._recorder.emit(CallRequested(call_id=request.call_id, worker=worker, items=items, request_sha256=digest))
 
     async def _live(self, requests: Sequence[Request]) -> dict[str, Result]:
-        calls = [asyncio.create_task(self._call(request)) for request in requests]
         results: dict[str, Result] = {}
-        try:
-            for ended in asyncio.as_completed(calls):
-                result = await ended
-                results[result.call_id] = result
-        finally:  # not a TaskGroup: that would wrap what it lets out
-            for call in calls:
-                call.cancel()
-            await asyncio.gather(*calls, return_exceptions=True)
+        with self.desk:
+            calls = [asyncio.create_task(self._call(request)) for request in requests]
+            try:
+                for ended in asyncio.as_completed(calls):
+                    result = await ended
+                    results[result.call_id] = result
+            finally:  # not a TaskGroup: that would wrap what it lets out
+                for call in calls:
+                    call.cancel()
+                await asyncio.gather(*calls, return_exceptions=True)
         return results
 
     async def _call(self, request: Request) -> Result:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Self
 
 from pydantic_core import from_json, to_json
 
@@ -18,7 +19,10 @@ from verifyplan.runlog.recorder import Past, Recorder
 
 
 class Desk:
-    """Where calls that are under way at once tell their facts; once that fails, none of them tells any more."""
+    """Where calls that are under way at once tell their facts; once that fails, none of them tells any more.
+
+    It is open (`with`) while calls are under way: the thread that waits for the disk lives no longer than they do.
+    """
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -26,7 +30,16 @@ class Desk:
         """What the log, or who listens, raised: it ends the run, and is no failure of an agent."""
         self._told = self._safe = 0
         self._line = asyncio.Lock()
-        self._disk = ThreadPoolExecutor(1, "disk")  # of its own: tools may fill the one that all share
+        self._disk: ThreadPoolExecutor | None = None  # of its own: tools may fill the one that all share
+
+    def __enter__(self) -> Self:
+        self._disk = ThreadPoolExecutor(1, "disk")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._disk is not None:
+            self._disk.shutdown()
+        self._disk = None
 
     def emit(self, event: Event) -> None:
         """Tell a fact; it is safe once `secured` has returned."""
