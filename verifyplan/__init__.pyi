@@ -3,6 +3,7 @@
 from . import agents as agents
 from . import charts as charts
 from . import datasets as datasets
+from . import documents as documents
 from . import rules as rules
 from . import widgets as widgets
 from .agents.scripted import ScriptedBackend as ScriptedBackend
@@ -39,6 +40,8 @@ from .loops.batch.plans import batch_verify as batch_verify
 from .loops.batch.result import BatchRuns as BatchRuns
 from .loops.cross import crossverify as crossverify
 from .loops.cross_run import CrossRun as CrossRun
+from .loops.debate.debate import debate as debate
+from .loops.debate.run import Debate as Debate
 from .loops.estimate.estimating import estimate as estimate
 from .loops.estimate.result import Estimate as Estimate
 from .loops.plan.bench import PlanBench as PlanBench
@@ -51,6 +54,8 @@ from .loops.replay import Replayed as Replayed
 from .loops.replay import replay_run as replay_run
 from .loops.resume import read_run as read_run
 from .loops.resume import resume as resume
+from .loops.revise.revise import revise as revise
+from .loops.revise.revision import Revision as Revision
 from .loops.run import Run as Run
 from .protocol.artifact import Artifact as Artifact
 from .protocol.challenge import Challenge as Challenge

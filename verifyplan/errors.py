@@ -5,7 +5,8 @@
     │   ├── SettingsError                  a setting, option or parameter
     │   ├── TableError                     a DataFrame, CSV or Parquet table
     │   ├── ArtifactError                  a state artifact that is damaged or breaks SPEC B9
-    │   └── LogError                       a run log that is damaged, in use, or of no known version
+    │   ├── LogError                       a run log that is damaged, in use, or of no known version
+    │   └── MessageError                   a message of a debate that breaks its schema; in protocol/message_schema.py
     └── AgentError                         an agent gave no usable answer; exit code 3
 
 Each error lists all problems found, not the first, as `Problem` values in `.problems`. Keys are taken out of them: what

@@ -177,7 +177,7 @@ def test_a_longer_replay_than_was_recorded_is_censored():
 
 
 def test_a_debate_has_its_turns():
-    messages = {"run_id": "d", "message": [1, 2], "turn": [1, 2], "role": ["architect", "builder"]}
+    messages = {"run_id": "d", "position": [1, 2], "turn": [1, 2], "role": ["architect", "builder"]}
     messages |= {"type": ["propose", "critique"], "content": ["Do it", "Why?"]}
     runs = vp.RunSet(runs=typed("runs", {"run_id": ["d"], "kind": ["debate"]}), messages=typed("messages", messages))
     course = Course(runs)

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reports.plan_events import Say, failed, full
 
-from verifyplan.protocol import event_cross, event_run, event_turn
+from verifyplan.protocol import event_cross, event_debate, event_run, event_turn
 from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.finding import Finding, PlanItem
+from verifyplan.protocol.message import Message
 from verifyplan.reports.log import log_text, told
 from verifyplan.runlog.chain import Record
 
@@ -82,9 +83,26 @@ def turns(say: Say = str) -> list[Event]:
     ]  # fmt: skip
 
 
+def debate(say: Say = str) -> list[Event]:
+    """A debate of one message, after which an agent fails."""
+    inputs = event_run.DebateInputs(
+        task=say("greet"), documents={}, max_turns=3, timeout=None, repository={"root": "/repo"}
+    )  # fmt: skip
+    message = Message(role="builder", type="implement", content=say("Written.") or "-", turn=1, risks=(say("none"),))
+    return [
+        event_run.RunStarted(task_key=say("greet"), inputs=inputs, versions={}, backend={}, synthetic=False),
+        event_debate.MessagePublished(message=message, diff=say("+hello")),
+        event_run.RunEnded(
+            outcome=event_run.DebateOutcome(
+                status=None, reason="AGENT_FAILED", turns=1, diff=say("+hello"), exit_reason=say("t1/verify: timeout")
+            )
+        ),
+    ]  # fmt: skip
+
+
 def everything(say: Say = str) -> list[Event]:
     """Events of every type that there is."""
-    return [*full(say).events, *failed(say).events, *cross(say)]
+    return [*full(say).events, *failed(say).events, *debate(say), *cross(say)]
 
 
 def records(events: list[Event]) -> list[Record]:
@@ -129,6 +147,7 @@ def test_every_event_has_its_own_line_and_words():
         ("answer-given", "A person answers i1/pause-1: context: We checked it."),
         ("vote-cast", "panel-1 on C1: agree: panel-1 opened src/store.py:3."),
         ("finding-grouped", "F1 (findings) found by a, merged with F2: It leaks."),
+        ("message-published", "Turn 1: builder implements (diff of 1 line): Written.; 1 risk"),
         ("run-resumed", "Run taken up by another process; 7 bytes of a torn line were dropped; asked again: r1/b"),
         ("run-ended", "Run ends by ruling, CONVERGED: REVISE (strong)"),
     ],

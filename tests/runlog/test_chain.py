@@ -8,6 +8,7 @@ from typing import Any, get_args
 import planning
 import pytest
 from breaking import small_cross
+from debate_scripts import STAGNATES, debate_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -50,7 +51,8 @@ def pool(tmp_path_factory) -> list[Event]:
     plan = planning.run_of(planning.script(), on_blocked=lambda pause: f"acknowledge:{pause.challenges[0].id}")
     cross = small_cross(tmp_path_factory.mktemp("cross"))
     resumed = RunResumed(dropped_bytes=3, repeated=("i1/challenger",), versions={"verifyplan": "1"})
-    events = [*plan.events, *cross.events, resumed, SENT, REPLIED, FAILED]
+    debate = debate_of(STAGNATES, tokens=3, documents={"PLAN.md": "# Greet"})
+    events = [*plan.events, *cross.events, *debate.events, resumed, SENT, REPLIED, FAILED]
     started = [event for event in events if event.type == "run-started"]
     return started + list({event.type: event for event in events}.values())
 
@@ -78,7 +80,7 @@ def changed(event: Event, text: str, which: int, value: Any) -> Event:
     inner[last] = text
     if "value" in values:
         values["value"] = value
-    if "message" in values:
+    if isinstance(event, TurnReplied):
         values["message"] = {"content": value}
     try:
         return EVENT.validate_python(values, strict=False)

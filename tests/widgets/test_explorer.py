@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pandas as pd
 import planning
 import pytest
+from debate_scripts import CONVERGES, debate_of
 
 import verifyplan as vp
 from verifyplan.analysis.course import Course
@@ -504,3 +505,11 @@ def test_classes_and_statuses_of_a_replay_are_escaped(plan, monkeypatch):
     plan.replay.policy.value = "as in the run"
     assert "&lt;script&gt;" in plan.differences.value
     assert "<script" not in plan.differences.value
+
+
+def test_a_debate_is_told_as_one():
+    run = debate_of(CONVERGES, synthetic=True)
+    told = seen(explorer_views.headline(Course(run.frames)))
+    assert "debate; greet; ended: CONVERGED (VERIFIED) in turn 2 of at most 3; 6 messages; synthetic" in told
+    failed = debate_of(CONVERGES | {"t1/verify": "error"})
+    assert "ended: no status (AGENT_FAILED) in turn 1" in seen(explorer_views.headline(Course(failed.frames)))

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 from verifyplan.protocol.call import Reply, Usage, WorkerRequest
+from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.event_turn import TurnReplied, TurnSent
 from verifyplan.protocol.plan_call import RoleRequest
 
-Request = WorkerRequest | RoleRequest
-"""What a backend may be asked: to vote on findings or challenges, or to play a role of a plan run."""
+Request = WorkerRequest | RoleRequest | DebateRequest
+"""What a backend may be asked: to vote on findings or challenges, to play a role of a plan run, or one of a debate."""
 
 
 @runtime_checkable

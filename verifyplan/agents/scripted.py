@@ -10,13 +10,14 @@ from verifyplan.errors import AgentError
 from verifyplan.protocol.call import Reply, WorkerRequest
 
 Script = Mapping[Any, Any]
-"""By call id (`i1/challenger`, `r2/bob`) the answer; or, for workers, by round and then worker."""
+"""By call id (`i1/challenger`, `t2/critique`, `r2/bob`) the answer; or, for workers, by round and then worker."""
 
 
 class ScriptedBackend:
     """Answers each call from a script: `{call_id: answer}`, or for workers also `{round: {worker: votes}}`.
 
-    A role's answer is what its schema in `protocol.plan_call` says; a worker's is its votes by finding id, each
+    A role's answer is what its schema in `protocol.plan_call` or, in a debate, `protocol.debate_call` says: of an
+    architect `{"content": ...}`, of a builder a `"diff"`, too. A worker's is its votes by finding id, each
     `{"verdict": ..., "disagree_basis": ..., "explanation": ...}`, of which only those asked for are answered. In
     place of an answer, "timeout" or "error" makes the call fail, and `{"raw": x}` answers x as it is. A call that
     the script does not mention fails with AgentError; with `silent`, it says nothing instead.

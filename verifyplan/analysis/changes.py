@@ -42,7 +42,7 @@ def turn_changes(one: RunSet, turn: int) -> pd.DataFrame:
     """The messages of a debate's turn."""
     said = one.messages[one.messages["turn"].eq(turn).fillna(False).to_numpy(dtype=bool)]
     return _table(
-        (f"message {row['message']}", _text(row["type"]), _text(row["content"]), _text(row["role"]))
+        (f"message {row['position']}", _text(row["type"]), _text(row["content"]), _text(row["role"]))
         for row in said.to_dict("records")
     )
 

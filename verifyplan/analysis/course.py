@@ -13,7 +13,7 @@ from verifyplan.analysis.cost import TOKENS
 from verifyplan.analysis.explain import explain
 from verifyplan.analysis.reading import OWN, differences, judged, voting_step
 from verifyplan.analysis.setting import Setting
-from verifyplan.analysis.steps import PHASES, call_places, history_places, steps_of
+from verifyplan.analysis.steps import PHASES, call_places, call_turns, history_places, steps_of
 from verifyplan.frames.runset import RunSet
 
 _ARRIVED = {"admitted": "OPEN", "promoted": "OPEN", "overflowed": "overflow"}
@@ -157,8 +157,8 @@ class Course:
     @cached_property
     def _calls(self) -> pd.DataFrame:
         if self.kind != "plan":
-            rounds = call_places(self.one)["round"]
-            at = {r: n for n, (_, p, r) in enumerate(self._keys) if p == "round"}
+            rounds = call_turns(self.one) if self.kind == "debate" else call_places(self.one)["round"]
+            at = {r: n for n, (_, p, r) in enumerate(self._keys) if p in ("round", "turn")}
             return self.one.calls.assign(step=[at.get(int(r), 0) for r in rounds])
         return self.one.calls.assign(step=self._placed(call_places(self.one)))
 

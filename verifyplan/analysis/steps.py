@@ -136,6 +136,12 @@ def call_places(one: RunSet) -> pd.DataFrame:
     return pd.DataFrame(told | {"round": rounds.astype("int64").where(phase.eq(PANEL), 0)})
 
 
+def call_turns(one: RunSet) -> pd.Series[Any]:
+    """For each call of a debate its turn; 0 for a call whose id tells none."""
+    turns = one.calls["call_id"].str.extract(r"^t(\d{1,9})/", expand=False)
+    return pd.to_numeric(turns).fillna(0).astype("int64")
+
+
 def _debate(one: RunSet) -> list[tuple[int, int, str, str]]:
     turns = sorted(int(turn) for turn in one.messages["turn"].dropna().unique())
     return [(0, turn, "turn", f"turn {turn}") for turn in turns] or [(0, 0, "turn", "begun")]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pandas as pd
 
 from verifyplan.frames.runset import RunSet, expect_runs
+from verifyplan.protocol.message import DEBATE_ROLES
 from verifyplan.protocol.plan_call import ROLES
 
 TOKENS = ("input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens")
 """What a turn uses, in the order in which a request is read: what no cache held, put in one, read from one, out."""
-ORDER = (*ROLES, "worker")
+ORDER = (*ROLES, "worker", *DEBATE_ROLES)
 
 
 def usage(runs: RunSet) -> pd.DataFrame:

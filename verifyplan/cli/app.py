@@ -8,7 +8,22 @@ from typing import Annotated
 
 import typer
 
-from verifyplan.cli import batch, bench, cross, doctor, estimate, plan, replaying, study, tables
+from verifyplan.cli import (
+    batch,
+    bench,
+    bridges,
+    cross,
+    debate,
+    doctor,
+    documents,
+    estimate,
+    plan,
+    plan_check,
+    replaying,
+    revise,
+    study,
+    tables,
+)
 from verifyplan.cli.interrupts import interruptible
 from verifyplan.errors import VerifyplanError
 from verifyplan.redaction import redact
@@ -50,6 +65,13 @@ COMMANDS = (
     plan.resume,
     plan.log,
     cross.crossverify,
+    debate.debate,
+    revise.revise,
+    documents.check,
+    plan_check.plan_check,
+    bridges.claims,
+    bridges.verification,
+    bridges.gap_plan,
     estimate.estimate,
     study.compare,
     replaying.replay,

@@ -134,11 +134,11 @@ def exit_with(code: int) -> None:
         raise typer.Exit(code)
 
 
-def repeated(first: int, times: int, run: Callable[[int], int]) -> int:
-    """Make so many runs, each with its repetition; the first exit code that is not 0, if there is one."""
+def repeated(first: int, times: int, run: Callable[[int], int], *, told: bool = True) -> int:
+    """Make so many runs, each with its repetition, `told` before each; the first exit code that is not 0, else 0."""
     codes = []
     for repetition in range(first, first + times):
-        if times > 1:
+        if told and times > 1:
             typer.echo(f"repetition {repetition}:")
         codes.append(run(repetition))
     return next(filter(None, codes), 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pandas as pd
 import typer
@@ -14,6 +14,7 @@ from verifyplan.cli.inputs import Missing, MissingBasis, Reading, Rounds, Runs, 
 from verifyplan.cli.plan import PolicyName
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import replacing
+from verifyplan.loops.debate.run import Debate
 from verifyplan.loops.plan.run import PlanRun
 from verifyplan.runlog.reader import SUFFIX
 from verifyplan.words import counted
@@ -32,12 +33,13 @@ def replay(
     columns: VoteColumns = None,
     policy: Annotated[PolicyName | None, typer.Option(help="Of a plan run: another policy.")] = None,
     max_iterations: Annotated[int | None, typer.Option(min=1, help="Of a plan run: another last iteration.")] = None,
+    max_turns: Annotated[int | None, typer.Option(min=1, help="Of a debate: another last turn.")] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Drive one logged run again; exit with 1 if its events differ.")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Write all findings to this .csv or .parquet.")] = None,
 ) -> None:
-    """Judge recorded votes again under other rules; or drive a logged plan run again, as far as its replies reach.
+    """Judge recorded votes again under other rules; or drive a logged run again, as far as its replies reach.
 
     \b
     Examples:
@@ -46,16 +48,19 @@ def replay(
     verifyplan replay runs/PLAN-001.jsonl --policy deliberate
     verifyplan replay runs/PLAN-001.jsonl --check
     """
-    if check or policy is not None or max_iterations is not None or _is_plan_log(runs):
+    changes = {"policy": policy.value if policy else None, "max_iterations": max_iterations, "max_turns": max_turns}
+    if check or any(changes.values()) or _is_driven_log(runs):
         _refuse_unused({"--max-rounds": max_rounds, "--columns": columns, "--out": out})
-        _drive(runs, mode, policy, max_iterations, check)
+        _drive(runs, mode, changes, check)
     else:
         _read_again(runs, mode or Reading.adversarial, max_rounds, missing_basis, columns, out)
 
 
-def _is_plan_log(runs: list[str]) -> bool:
+def _is_driven_log(runs: list[str]) -> bool:
     path = Path(runs[0])
-    return len(runs) == 1 and path.suffix == SUFFIX and path.is_file() and isinstance(vp.read_run(path), PlanRun)
+    return (
+        len(runs) == 1 and path.suffix == SUFFIX and path.is_file() and isinstance(vp.read_run(path), PlanRun | Debate)
+    )
 
 
 def _refuse_unused(given: Mapping[str, object]) -> None:
@@ -66,20 +71,19 @@ def _refuse_unused(given: Mapping[str, object]) -> None:
         raise InputError(Problem(name, "has no meaning where one logged run is driven again", fix) for name in unused)
 
 
-def _drive(
-    runs: list[str], mode: Reading | None, policy: PolicyName | None, max_iterations: int | None, check: bool
-) -> None:
+def _drive(runs: list[str], mode: Reading | None, changes: dict[str, Any], check: bool) -> None:
     if len(runs) != 1 or Path(runs[0]).suffix != SUFFIX:
         fix = "name one run log (.jsonl), as `verifyplan verify` wrote it"
-        raise InputError(Problem("runs", "--check, --policy and --max-iterations drive one logged run", fix))
+        raise InputError(
+            Problem("runs", "--check, --policy, --max-iterations and --max-turns drive one logged run", fix)
+        )
     told = None if mode in (None, Reading.recorded) else mode.value
-    if check and (told or policy or max_iterations):
-        fix = "leave out --mode, --policy and --max-iterations"
+    if check and (told or any(changes.values())):
+        fix = "leave out --mode, --policy, --max-iterations and --max-turns"
         raise InputError(Problem("--check", "drives the run under its own rules", fix))
     again = vp.replay_run(
         Path(runs[0]),
-        policy=policy.value if policy else None,
-        max_iterations=max_iterations,
+        **changes,
         mode=told,  # type: ignore[arg-type]  # recorded, the third reading, is None here
     )
     typer.echo(str(again))

@@ -1,4 +1,4 @@
-"""The columns of calls, of their turns and tools, and of a debate's messages (SPEC C1, E1, E4)."""
+"""The columns of calls, of their turns and of their tools (SPEC A12, E1, E4)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import get_args
 
 from verifyplan.frames.column import RUN, Column, Columns
 from verifyplan.protocol.call import TOOLS, ReplySource
+from verifyplan.protocol.message import DEBATE_ROLES
 from verifyplan.protocol.plan_call import ROLES
 
 CALL_STATUSES = ("completed", "timeout", "error", "budget", "in-flight")
@@ -14,7 +15,7 @@ CALL_STATUSES = ("completed", "timeout", "error", "budget", "in-flight")
 TURN_STATUSES = ("completed", "failed", "in-flight")
 """How a turn ended; `failed` where the call went on, or ended, without its reply."""
 
-_CALL = Column("call_id", "text", "where the call stands, as i2/challenger or r1/worker-b", key=True)
+_CALL = Column("call_id", "text", "where the call stands, as i2/challenger, t2/critique or r1/worker-b", key=True)
 _SOURCE = Column("source", get_args(ReplySource), "whether the reply was made then, read from a log, or from a cache")
 _USED: Columns = (
     Column("input_tokens", "whole", "tokens in that were neither read from a cache nor put in one"),
@@ -30,8 +31,8 @@ CALL_TABLES: dict[str, Columns] = {
     "calls": (
         RUN,
         _CALL,
-        Column("iteration", "whole", "the iteration of a plan run; 0 in cross runs"),
-        Column("role", (*ROLES, "worker"), "what was asked of it; `worker` for a vote"),
+        Column("iteration", "whole", "the iteration of a plan run; 0 in cross runs and debates"),
+        Column("role", (*ROLES, "worker", *DEBATE_ROLES), "what was asked of it; `worker` for a vote"),
         Column("worker", "text", "the agent or worker that was called"),
         Column("items", "names", "ids of the findings that a worker was asked about"),
         Column("status", CALL_STATUSES, "how the call ended; an answer outside its schema came in a completed call"),
@@ -75,19 +76,5 @@ CALL_TABLES: dict[str, Columns] = {
         Column("refused", "text", "why it was refused; blank if it was not"),
         Column("results", "whole", "lines or hits that came back"),
     ),
-    "messages": (
-        RUN,
-        Column("message", "whole", "the message, numbered from 1 in its debate", key=True),
-        Column("turn", "whole", "the turn, from 1"),
-        Column("role", ("architect", "builder"), "who speaks"),
-        Column("type", ("propose", "critique", "implement", "verify"), "what the message does"),
-        Column("content", "text", "the message's words"),
-        Column("reasons", "names", "why this step was taken"),
-        Column("evidence", "names", "file paths and line hints"),
-        Column("risks", "names", "short, actionable concerns"),
-        Column("input_tokens", "whole", "tokens in, where a model was called"),
-        Column("output_tokens", "whole", "tokens out, where a model was called"),
-    ),
 }
-"""The tables of who was called; they come from logs. `turns` are those of agents that are models; `messages` is empty
-until there are debates."""
+"""The tables of who was called; they come from logs. `turns` are those of agents that are models."""

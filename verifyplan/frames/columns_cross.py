@@ -1,10 +1,11 @@
-"""The columns of runs and of votes: what cross runs, plan runs and imported votes have in common (SPEC E4)."""
+"""The columns of runs and of votes: what runs of every kind and imported votes have in common (SPEC E4)."""
 
 from __future__ import annotations
 
 from typing import get_args
 
 from verifyplan.frames.column import FINDING, ITERATION, ROUND, RUN, WORKER, Column, Columns
+from verifyplan.frames.columns_debate import DEBATE_RUN
 from verifyplan.protocol.artifact import DISPATCH_STATUSES, FINAL_STATES, ROUND2_REASONS, SCHEMA_VERSIONS
 from verifyplan.protocol.event_run import ENDED_BY
 from verifyplan.protocol.iteration import CONVERGENCE_STATUSES, PLAN_VERDICTS, PlanQuality, TeamMode
@@ -35,7 +36,11 @@ _PLAN_RUN: Columns = (
     Column("ended_by", ENDED_BY, "what ended the plan run; missing while it goes on"),
     Column("trivial", "yesno", "whether sizing ended the run before any call (SPEC A8)"),
     Column("overridden", "text", "the challenge that a person overrode"),
-    Column("exit_reason", "text", "why there is no verdict, or why it is not what the counts gave"),
+    Column(
+        "exit_reason",
+        "text",
+        "why there is no verdict, or why it is not what the counts gave; of a debate, why no status",
+    ),
     Column("score", "whole", "the final quality score, 1-10; it decides nothing"),
     Column("team", get_args(TeamMode), "the team that looked at the plan; missing for a trivial plan"),
     Column("quality", get_args(PlanQuality), "how much the plan says"),
@@ -56,7 +61,7 @@ _LOGGED: Columns = (
 )
 
 CROSS_TABLES: dict[str, Columns] = {
-    "runs": (*_ANY_RUN, *_PLAN_RUN, *_LOGGED),
+    "runs": (*_ANY_RUN, *_PLAN_RUN, *DEBATE_RUN, *_LOGGED),
     "findings": (
         RUN,
         FINDING,

@@ -75,7 +75,7 @@ _CHALLENGES: Columns = (
     Column("admitted_in", "whole", "the iteration in which it came into the pool; missing if it never did"),
     Column("overflow", "yesno", "whether it stands in overflow at the end"),
     Column("overflow_tag", "text", "the tag that it got as it did not fit, also if it was promoted later"),
-    Column("raised_by", "text", "the context or risk that raised it"),
+    Column("raised_by", "text", "the context or risk that raised it, or the plan check"),
     Column("owed", "yesno", "whether the rules made it, as its context or risk must raise one"),
     Column("probability", PROBABILITIES, "of the risk that raised it"),
     Column("n_restated", "whole", "how often it was said again, in these or other words"),

@@ -17,11 +17,15 @@ from verifyplan.protocol.event_cross import DispatchClosed
 from verifyplan.protocol.event_plan import AgentFailed
 from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested
 from verifyplan.protocol.plan_call import Role
+from verifyplan.rules.debate import ROLE_OF_TYPE
+from verifyplan.runlog.debate_state import fold_debate
 
 Ended = CallReplied | CallFailed | None
 """How a call ended; None where the log ends before."""
 
 _ROLES = frozenset(get_args(Role))
+_ROLE_OF_MESSAGE: dict[str, str] = {str(kind): role for kind, role in ROLE_OF_TYPE.items()}
+_MESSAGE = re.compile(rf"t\d{{1,9}}/({'|'.join(ROLE_OF_TYPE)})")
 _ITERATION = re.compile(r"i(\d{1,9})/")
 
 
@@ -30,7 +34,8 @@ def call_rows(story: Story) -> Rows:
     asked = {event.call_id: event for event in story.of(CallRequested)}
     ended = ends(story)
     turns, times = turns_by_call(story), _times(story)
-    faults = {event.call_id: event.reason for event in story.of(AgentFailed)} | _worker_faults(story, ended)
+    faults = {event.call_id: event.reason for event in story.of(AgentFailed)}
+    faults |= _debate_faults(story) | _worker_faults(story, ended)
     calls = [
         {
             **_of_id(story.run_id, call_id),
@@ -65,6 +70,15 @@ def _worker_faults(story: Story, ended: dict[str, CallReplied | CallFailed]) -> 
     }
 
 
+def _debate_faults(story: Story) -> dict[str, str]:
+    """What was wrong with the answer that ended a debate; the last call is the one that failed."""
+    asked, outcome = story.of(CallRequested), fold_debate(story.events).outcome
+    if not asked or outcome is None or outcome.reason != "AGENT_FAILED":
+        return {}
+    last = asked[-1].call_id
+    return {last: outcome.exit_reason.removeprefix(f"{last}: ")}
+
+
 def _call_of(closed: DispatchClosed) -> str:
     """The id of a dispatch's call, or that under which its several calls stand."""
     if closed.part == "challenges":
@@ -90,7 +104,9 @@ def _times(story: Story) -> dict[tuple[str, bool], str | None]:
 
 
 def _of_id(run_id: str, call_id: str) -> Row:
-    """What the id says of where a call stands: `i2/challenger`, `i2/panel/r1/ann`, `r1/ann`, `r1/ann/p2`."""
+    """What the id says of where a call stands: `i2/challenger`, `i2/panel/r1/ann`, `t2/verify`, `r1/ann/p2`."""
+    if said := _MESSAGE.fullmatch(call_id):
+        return {"run_id": run_id, "call_id": call_id, "iteration": 0, "role": _ROLE_OF_MESSAGE[said[1]]}
     told = _ITERATION.match(call_id)
     role = call_id[told.end() :].split("/")[0] if told else "worker"
     return {

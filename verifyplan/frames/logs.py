@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from verifyplan.frames.log_calls import call_rows
 from verifyplan.frames.log_cross import cross_rows
+from verifyplan.frames.log_debate import debate_rows
 from verifyplan.frames.log_index import Story
 from verifyplan.frames.log_plan import plan_rows
 from verifyplan.frames.log_turns import turn_rows
@@ -27,5 +28,7 @@ def tables_of(records: Sequence[Record], run_id: str, source: str = "") -> RunSe
 def log_rows(records: Sequence[Record], run_id: str, source: str = "") -> Rows:
     """The rows that one log gives, by table."""
     story = Story(records, run_id, source)
-    by_kind = plan_rows if story.started.inputs.kind == "plan" else cross_rows
-    return {**by_kind(story), **call_rows(story), **turn_rows(story)}
+    return {**_BY_KIND[story.started.inputs.kind](story), **call_rows(story), **turn_rows(story)}
+
+
+_BY_KIND = {"cross": cross_rows, "plan": plan_rows, "debate": debate_rows}

@@ -21,7 +21,7 @@ SAVED = "verifyplan-tables"
 """Under this name a saved table `runs` says which tables were saved with it."""
 _SHOWN = (
     *("run_id", "kind", "mode", "n_findings", "total_rounds", "final_state"),
-    *("plan_verdict", "plan_status", "n_iterations", "score", "synthetic"),
+    *("plan_verdict", "plan_status", "n_iterations", "score", "debate_status", "debate_reason", "synthetic"),
 )
 _TRUTH_COLUMNS = ["finding_id", "truth"]
 
@@ -37,7 +37,8 @@ class RunSet:
 
     `.runs .findings .votes .rounds .dispatches` are filled by runs of every kind, `.calls .turns .tools` by those
     that were read from their logs, `.iterations .challenges .challenge_history .unknowns .contexts .risks .scores
-    .sections` by plan runs. The tables are yours to look at; functions that take a RunSet never change them.
+    .sections` by plan runs, `.messages` by debates. The tables are yours to look at; functions that take a RunSet
+    never change them.
     """
 
     runs: pd.DataFrame = field(default_factory=partial(empty, "runs"))

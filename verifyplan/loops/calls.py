@@ -19,6 +19,7 @@ from verifyplan.errors import SettingsError
 from verifyplan.loops.ledger import Ledger
 from verifyplan.loops.turns import CallTurns, Desk
 from verifyplan.protocol.call import MOST_TOKENS, Reply, WorkerRequest
+from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, Failure
 from verifyplan.protocol.plan_call import AGENT_OF_ROLE
 from verifyplan.protocol.settings import Limits
@@ -75,13 +76,13 @@ class Caller:
         return [results[request.call_id] for request in requests]
 
     def _request(self, request: Request) -> None:
-        worker = request.worker if isinstance(request, WorkerRequest) else AGENT_OF_ROLE[request.role]
         items = tuple(item.finding_id for item in request.items) if isinstance(request, WorkerRequest) else ()
         digest = hashlib.sha256(to_json(request)).hexdigest()
         recorded = self.past.requested(request.call_id)
         if recorded is not None and recorded.request_sha256 != digest:
             self.past.asked_otherwise.append(request.call_id)
-        self._recorder.emit(CallRequested(call_id=request.call_id, worker=worker, items=items, request_sha256=digest))
+        called = CallRequested(call_id=request.call_id, worker=_called(request), items=items, request_sha256=digest)
+        self._recorder.emit(called)
 
     async def _live(self, requests: Sequence[Request]) -> dict[str, Result]:
         results: dict[str, Result] = {}
@@ -146,6 +147,13 @@ class Caller:
         if refused := self.ledger.refusal(request.call_id):
             raise BudgetError(refused)
         return await self.backend.answer(request)
+
+
+def _called(request: Request) -> str:
+    """The agent or worker that is called."""
+    if isinstance(request, WorkerRequest):
+        return request.worker
+    return request.role if isinstance(request, DebateRequest) else AGENT_OF_ROLE[request.role]
 
 
 def _since(began: float) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from verifyplan.agents.base import Backend, Conversing
+from verifyplan.agents.repository.repository import Repository
 from verifyplan.agents.static import StaticBackend
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
 from verifyplan.loops.intake import PLAN_BODY, read_plan_items
@@ -31,6 +32,9 @@ Workers = Sequence[str] | Mapping[str, str]
 
 FOLDER_NAME = re.compile(r"(?!\.)[\w.-]{1,100}")
 """Names of task types: they name a folder and a part of a file's name."""
+
+SKIPPED_SHOWN = 50
+"""Files that could not be read and are named in the log; all are counted."""
 
 _A_KEY = "holds what looks like a key, which no log shows: what is told apart by it would become the same"
 
@@ -212,6 +216,17 @@ def plan_items_of(source: Source | None, task_type: str | None, block: Convergen
 def versions() -> dict[str, str]:
     """What drives a run: the versions of verifyplan and Python."""
     return {"verifyplan": VERSION, "python": platform.python_version()}
+
+
+def repository_told(repository: Repository) -> dict[str, Any]:
+    """The repository that a run is about, as far as a log can name it: root, commit, files, and what is unread."""
+    return {
+        "root": str(repository.root),
+        "commit": repository.commit,
+        "files": len(repository.files),
+        "skipped": [f"{one.path}: {one.reason}" for one in repository.skipped[:SKIPPED_SHOWN]],
+        "n_skipped": len(repository.skipped),
+    }
 
 
 @contextmanager

@@ -8,13 +8,15 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from verifyplan.errors import Problem, SettingsError
+from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.loops.calls import CensoredError
 from verifyplan.loops.cross import DEFAULT_MATCHER, drive_cross
+from verifyplan.loops.debate.debate import drive_debate
 from verifyplan.loops.plan.verify import drive_plan, settings_of
+from verifyplan.loops.prepare import check_counts
 from verifyplan.loops.resume import matcher_of, read_run, run_of
 from verifyplan.loops.run import Run
-from verifyplan.protocol.event_run import CallReplied, PlanInputs, RunStarted
+from verifyplan.protocol.event_run import CallReplied, DebateInputs, PlanInputs, RunStarted
 from verifyplan.protocol.event_turn import TurnReplied
 from verifyplan.protocol.settings import Policy
 from verifyplan.protocol.vote import Mode
@@ -65,14 +67,15 @@ def replay_run(
     policy: Policy | None = None,
     max_iterations: int | None = None,
     mode: Mode | None = None,
+    max_turns: int | None = None,
     matcher: Matcher | None = DEFAULT_MATCHER,
 ) -> Replayed:
     r"""Drive a run again from its recorded replies alone, under its own rules or under others.
 
     With nothing changed, the derived events must come out equal (`.same`). `policy`, `max_iterations` and the
-    panel's `mode` change a plan run; it then goes as far as recorded replies reach, and `.censored` names the
-    first call that is missing. The votes of a cross run are read under other rules by `replay`. Raises
-    SettingsError for a change that the run has no place for. Source: SPEC E3.
+    panel's `mode` change a plan run, `max_turns` a debate; it then goes as far as recorded replies reach, and
+    `.censored` names the first call that is missing. The votes of a cross run are read under other rules by `replay`.
+    Raises SettingsError for a change that the run has no place for. Source: SPEC E3.
 
     >>> from verifyplan.agents.scripted import ScriptedBackend
     >>> from verifyplan.documents.plan import parse_plan
@@ -83,7 +86,7 @@ def replay_run(
     (True, 'PROCEED')
     """
     read = run if isinstance(run, Run) else read_run(run)
-    given = {"policy": policy, "max_iterations": max_iterations, "mode": mode}
+    given = {"policy": policy, "max_iterations": max_iterations, "mode": mode, "max_turns": max_turns}
     changes = {name: value for name, value in given.items() if value is not None}
     started = _changed(read.started, changes)
     facts = [record for record in read.records[1:] if isinstance(record.event, FACTS)]
@@ -91,15 +94,23 @@ def replay_run(
     recorder.past.may_go_unscored = bool(changes)
     censored = None
     try:
-        if isinstance(started.inputs, PlanInputs):
-            drive_plan(started, None, recorder, progress=False)
-        else:
-            drive_cross(started, None, matcher_of(started.inputs, matcher), recorder, progress=False)
+        _drive(started, recorder, matcher)
     except CensoredError as error:
         censored = error.call_id
     again = run_of([_replayed(record) for record in recorder.records], None, read.run_id)
     past, differences = recorder.past, _differences(read.records, recorder.records)
     return Replayed(again, censored, tuple(past.asked_otherwise), differences, past.unscored)
+
+
+def _drive(started: RunStarted, recorder: Recorder, matcher: Matcher | None) -> None:
+    """Drive a run of any kind without a backend."""
+    inputs = started.inputs
+    if isinstance(inputs, PlanInputs):
+        drive_plan(started, None, recorder, progress=False)
+    elif isinstance(inputs, DebateInputs):
+        drive_debate(started, None, recorder, progress=False)
+    else:
+        drive_cross(started, None, matcher_of(inputs, matcher), recorder, progress=False)
 
 
 def _replayed(record: Record) -> Record:
@@ -110,21 +121,31 @@ def _replayed(record: Record) -> Record:
     return record._replace(event=event.model_copy(update={"source": "replay"}))
 
 
+_CHANGEABLE = {"plan": ("policy", "max_iterations", "mode"), "debate": ("max_turns",), "cross": ()}
+"""What a replay may change, by kind of run."""
+_NOUN = {"plan": "plan run", "debate": "debate", "cross": "cross run"}
+
+
 def _changed(started: RunStarted, changes: dict[str, Any]) -> RunStarted:
     """The first event as it would be under other rules."""
+    inputs = started.inputs
+    if wrong := [name for name in changes if name not in _CHANGEABLE[inputs.kind]]:
+        fix = f"change {one_of(_CHANGEABLE[inputs.kind])}, or leave it out"
+        if inputs.kind == "cross":
+            fix = "read the votes of cross runs under other rules by `replay(load(...), mode)`"
+        raise SettingsError(Problem(name, f"cannot be changed in a {_NOUN[inputs.kind]}", fix) for name in wrong)
     if not changes:
         return started
-    if not isinstance(started.inputs, PlanInputs):
-        fix = "read the votes of cross runs under other rules by `replay(load(...), mode)`"
-        raise SettingsError(Problem(name, "cannot be changed in a cross run", fix) for name in changes)
-    settings = started.inputs.settings
+    if isinstance(inputs, DebateInputs):
+        check_counts(**changes)
+        return started.model_copy(update={"inputs": inputs.model_copy(update=changes)})
+    settings = started.plan.settings
     given = settings.model_dump() | {name: value for name, value in changes.items() if name != "mode"}
     if "mode" in changes:
         if settings.panel is None:
             raise SettingsError(Problem("mode", "has no meaning: this run had no panel", "leave it out"))
         given["panel"] = settings.panel.model_dump() | {"mode": changes["mode"]}
-    inputs = started.inputs.model_copy(update={"settings": settings_of(**given)})
-    return started.model_copy(update={"inputs": inputs})
+    return started.model_copy(update={"inputs": inputs.model_copy(update={"settings": settings_of(**given)})})
 
 
 def _differences(recorded: Sequence[Record], again: Sequence[Record]) -> tuple[str, ...]:

@@ -13,13 +13,17 @@ from verifyplan.errors import InputError, LogError, Problem, SettingsError
 from verifyplan.loops.batch.journal import travelling
 from verifyplan.loops.cross import DEFAULT_MATCHER, drive_cross
 from verifyplan.loops.cross_run import CrossRun, export_artifact
+from verifyplan.loops.debate.arguments import backend_of_roles
+from verifyplan.loops.debate.debate import drive_debate
+from verifyplan.loops.debate.pair import NAME as PAIR
+from verifyplan.loops.debate.run import Debate
 from verifyplan.loops.plan.pauses import Answer, Ask, read_answer
 from verifyplan.loops.plan.run import PlanRun
 from verifyplan.loops.plan.verify import drive_plan
 from verifyplan.loops.prepare import backend_of, check_affordable, check_workers, going_on, versions
 from verifyplan.loops.run import Run
 from verifyplan.protocol.event import Sink
-from verifyplan.protocol.event_run import CrossInputs, PlanInputs, RunResumed, RunStarted
+from verifyplan.protocol.event_run import CrossInputs, DebateInputs, PlanInputs, RunResumed, RunStarted
 from verifyplan.rules.grouping import Matcher
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.reader import read_log
@@ -41,6 +45,8 @@ def run_of(records: Sequence[Record], path: Path | None, run_id: str) -> Run:
     if isinstance(first, RunStarted) and first.inputs.kind == "cross":
         artifact = path.with_suffix(".json") if path else None
         return CrossRun(tuple(records), path, run_id, path=artifact if artifact and artifact.exists() else None)
+    if isinstance(first, RunStarted) and first.inputs.kind == "debate":
+        return Debate(tuple(records), path, run_id)
     return PlanRun(tuple(records), path, run_id)
 
 
@@ -66,7 +72,7 @@ def resume(
         answer: to the question that the run waits with: `"acknowledge:C3"`, `"override:C3"`, `"context"`,
             `"abort"`, or an `Answer`.
         note: the person's words, with an answer that is a text.
-        backend: the backend that goes on; needed unless the log's is `"static"`.
+        backend: the backend that goes on, in a debate for both roles; needed unless the log's is `"static"` or a model.
         root: where the repository lies now, if it was moved.
         matcher: how findings were grouped, if not by the default.
         on_blocked: answers later pauses; by default the run waits again if it was told to pause.
@@ -96,6 +102,8 @@ def resume(
         recorder = Recorder(writer, past, resumed, sink)
         if isinstance(started.inputs, CrossInputs):
             drive_cross(started, speaker, matcher_of(started.inputs, matcher), recorder, progress)
+        elif isinstance(started.inputs, DebateInputs):
+            drive_debate(started, speaker, recorder, progress)
         else:
             drive_plan(started, speaker, recorder, asks, progress)
     return exported(read_run(path))
@@ -136,23 +144,42 @@ def _asks(run: Run, answer: Answer | str | None, note: str, on_blocked: Ask | No
 
 def _backend(started: RunStarted, backend: str | Backend | None, root: str | Path | None) -> Backend:
     """The backend that goes on; SettingsError where the log's cannot be made again from its name."""
-    name = started.backend.get("name")
-    if backend is None and name == "anthropic":
-        backend = Anthropic.described(started.backend)
-    elif backend is None and name != "static":
-        fix = "pass backend=, an object that answers as the first one did"
-        raise SettingsError(Problem("backend", f"the log was written with {name!r}, which is not made by name", fix))
     inputs = started.inputs
+    if isinstance(inputs, DebateInputs):
+        speaker = backend_of_roles(*_roles(started, backend), root or inputs.repository["root"])
+        check_affordable(speaker, inputs.limits)
+        return speaker
+    backend = _named(started.backend) if backend is None else backend
     if isinstance(inputs, PlanInputs):
-        speaker = backend_of(backend or "static", (), root or inputs.repository["root"])
+        speaker = backend_of(backend, (), root or inputs.repository["root"])
         check_workers(speaker, inputs.settings.panel.workers if inputs.settings.panel else ())
         check_affordable(speaker, inputs.settings)
         return speaker
     workers: Any = started.backend.get("workers") or inputs.analysers
-    speaker = backend_of(backend or "static", workers, root or inputs.root)
+    speaker = backend_of(backend, workers, root or inputs.root)
     check_workers(speaker, inputs.analysers)
     check_affordable(speaker, inputs.limits)
     return speaker
+
+
+def _roles(started: RunStarted, backend: str | Backend | None) -> tuple[str | Backend, str | Backend]:
+    """The backends of architect and builder: the given one for both, else those of the log."""
+    told = started.backend
+    if backend is None and told.get("name") == PAIR:
+        return _named(told.get("architect") or {}), _named(told.get("builder") or {})
+    both = _named(told) if backend is None else backend
+    return both, both
+
+
+def _named(told: dict[str, Any]) -> str | Backend:
+    """A backend made again from what it says of itself in a log; SettingsError where its name does not make it."""
+    name = told.get("name")
+    if name == "anthropic":
+        return Anthropic.described(told)
+    if name != "static":
+        fix = "pass backend=, an object that answers as the first one did"
+        raise SettingsError(Problem("backend", f"the log was written with {name!r}, which is not made by name", fix))
+    return "static"
 
 
 def matcher_of(inputs: CrossInputs, matcher: Matcher | None) -> Matcher | None:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
-from verifyplan.protocol import event_cross, event_plan, event_run, event_turn
+from verifyplan.protocol import event_cross, event_debate, event_plan, event_run, event_turn
 
 Event = (
     event_run.RunStarted
@@ -31,6 +31,7 @@ Event = (
     | event_cross.VoteRefused
     | event_cross.FindingClassified
     | event_cross.RoundClosed
+    | event_debate.MessagePublished
     | event_plan.PlanAssessed
     | event_plan.IterationStarted
     | event_plan.ChallengeRaised

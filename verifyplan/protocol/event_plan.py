@@ -70,7 +70,7 @@ class ChallengeRaised(Model):
     evidence: str = Field(description="Cited places and quoted text, as the agent gave them.")
     uncited: bool = Field(description="Whether the evidence names no place that a reader could open.")
     probability: Probability | None = Field(default=None, description="Of the risk that raised it.")
-    raised_by: str | None = Field(default=None, description="The context or risk that raised it.")
+    raised_by: str | None = Field(default=None, description="The context or risk that raised it, or the plan check.")
     owed: bool = Field(default=False, description="Whether the rules made it, as its context or risk must raise one.")
 
 

@@ -12,6 +12,7 @@ from pydantic import Field
 from verifyplan.protocol.artifact import FinalState, Round2SkippedReason
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.call import ReplySource, ToolUse, Usage
+from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.finding import Finding, PlanItem
 from verifyplan.protocol.iteration import ConvergenceStatus, PlanVerdict
 from verifyplan.protocol.settings import Limits, PlanSettings
@@ -49,13 +50,26 @@ class PlanInputs(Model):
     settings: PlanSettings
 
 
+class DebateInputs(Model):
+    """What a debate was given: the task, and the texts and the repository that a diff may change."""
+
+    kind: Literal["debate"] = "debate"
+    task: str
+    documents: dict[str, str] = Field(description="Texts under debate beside the repository's files, by name.")
+    challenges: tuple[Challenge, ...] = Field(default=(), description="What is open about a plan that is revised.")
+    max_turns: int = Field(ge=1)
+    timeout: float | None = Field(description="Seconds that one call may take; null for no limit.")
+    limits: Limits = Limits()
+    repository: dict[str, Any] = Field(description="Root, commit, files, and what of it could not be read.")
+
+
 class RunStarted(Model):
     """The run's settings and inputs; everything needed to know what was asked, and to drive the run again."""
 
     type: Literal["run-started"] = "run-started"
     version: int = Field(default=LOG_VERSION, description="The version of the event model.")
     task_key: str = Field(description="What the run is about; free text.")
-    inputs: Annotated[CrossInputs | PlanInputs, Field(discriminator="kind")]
+    inputs: Annotated[CrossInputs | PlanInputs | DebateInputs, Field(discriminator="kind")]
     versions: dict[str, str] = Field(description="Versions of verifyplan and Python.")
     backend: dict[str, Any] = Field(description="What the backend says of itself: name and settings.")
     synthetic: bool = Field(description="Whether inputs or votes were generated, not observed.")
@@ -73,6 +87,13 @@ class RunStarted(Model):
         """The inputs of a plan run; TypeError if this is a run of another kind."""
         if not isinstance(self.inputs, PlanInputs):
             raise TypeError(f"a {self.inputs.kind} run has no inputs of a plan run")
+        return self.inputs
+
+    @property
+    def debate(self) -> DebateInputs:
+        """The inputs of a debate; TypeError if this is a run of another kind."""
+        if not isinstance(self.inputs, DebateInputs):
+            raise TypeError(f"a {self.inputs.kind} run has no inputs of a debate")
         return self.inputs
 
 
@@ -179,8 +200,23 @@ class PlanOutcome(Model):
     score: int | None = Field(default=None, description="The final quality score, 1-10; it decides nothing.")
 
 
+DebateStatus = Literal["CONVERGED", "FAILED"]
+DebateReason = Literal["VERIFIED", "NO_IMPROVEMENT", "MAX_TURNS", "AGENT_FAILED", "BUDGET"]
+
+
+class DebateOutcome(Model):
+    """How a debate ended (SPEC C3)."""
+
+    kind: Literal["debate"] = "debate"
+    status: DebateStatus | None = Field(description="None where an agent failed or a budget ended the debate.")
+    reason: DebateReason
+    turns: int = Field(description="The turn in which it ended.")
+    diff: str = Field(description="The builder's last diff; blank if there was none.")
+    exit_reason: str = Field(default="", description="What failed, where an agent or a budget ended the debate.")
+
+
 class RunEnded(Model):
     """How the run ended."""
 
     type: Literal["run-ended"] = "run-ended"
-    outcome: Annotated[CrossOutcome | PlanOutcome, Field(discriminator="kind")]
+    outcome: Annotated[CrossOutcome | PlanOutcome | DebateOutcome, Field(discriminator="kind")]

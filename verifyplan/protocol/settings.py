@@ -75,3 +75,6 @@ class PlanSettings(Limits):
     weights: dict[str, str] | None = Field(default=None, description="Weights as decimal texts; None: the default.")
     panel: PanelSettings | None = PanelSettings()
     timeout: float | None = Field(default=600.0, description="Seconds that one call may take; None for no limit.")
+    plan_check: bool = Field(
+        default=False, description="Whether the blockers of the plan check (SPEC D4) are challenges of iteration 1."
+    )

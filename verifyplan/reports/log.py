@@ -11,6 +11,7 @@ from verifyplan.protocol.event_plan import IterationClosed, IterationStarted
 from verifyplan.protocol.event_run import RunEnded, RunResumed, RunStarted
 from verifyplan.protocol.event_turn import TurnReplied, TurnSent
 from verifyplan.reports.log_cross import CrossEvent, told_of_votes
+from verifyplan.reports.log_debate import DebateEvent, told_of_debate
 from verifyplan.reports.log_plan import told_of_plan
 from verifyplan.reports.log_run import RunEvent, told_of_run
 from verifyplan.reports.log_turns import TurnEvent, told_of_turn
@@ -50,7 +51,7 @@ def told(event: Event) -> str:
         return told_of_turn(event)
     if isinstance(event, CrossEvent):
         return told_of_votes(event)
-    return told_of_plan(event)
+    return told_of_debate(event) if isinstance(event, DebateEvent) else told_of_plan(event)
 
 
 def _time(at: str) -> datetime | None:

@@ -9,7 +9,10 @@ from verifyplan.protocol.event_run import (
     CallReplied,
     CallRequested,
     Checkpoint,
+    CrossInputs,
     CrossOutcome,
+    DebateInputs,
+    DebateOutcome,
     PlanInputs,
     PlanOutcome,
     RunEnded,
@@ -65,16 +68,26 @@ def told_of_run(event: RunEvent) -> str:
 
 
 def _started(event: RunStarted) -> str:
-    inputs, marks = event.inputs, ", synthetic" if event.synthetic else ""
+    marks = ", synthetic" if event.synthetic else ""
     marks += f", repetition {event.repetition:,}" if event.repetition > 1 else ""
     about = f" of {said(event.task_key)}" if event.task_key.strip() else ""
     backend = f", backend {said(event.backend.get('name', 'unnamed'))}"
-    if isinstance(inputs, PlanInputs):
-        settings = f"policy {inputs.settings.policy}, at most {counted(inputs.settings.max_iterations, 'iteration')}"
-        plan = f"{said(inputs.plan_name)}, {counted(len(inputs.plan_text.splitlines()), 'line')}"
-        return f"Plan run{about} begins: {plan}; {settings}{backend}{marks}"
-    findings = f"{counted(len(inputs.findings), 'finding')} and {counted(len(inputs.plan_items), 'plan item')}"
-    return f"Cross run{about} begins: {findings} by {listed(inputs.analysers)}{backend}{marks}"
+    return f"{_begun(event.inputs, about)}{backend}{marks}"
+
+
+def _begun(inputs: CrossInputs | PlanInputs | DebateInputs, about: str) -> str:
+    """What sort of run begins, and how much it is about."""
+    match inputs:
+        case PlanInputs():
+            plan = f"{said(inputs.plan_name)}, {counted(len(inputs.plan_text.splitlines()), 'line')}"
+            most = counted(inputs.settings.max_iterations, "iteration")
+            return f"Plan run{about} begins: {plan}; policy {inputs.settings.policy}, at most {most}"
+        case DebateInputs():
+            texts = f"{counted(len(inputs.documents), 'document')}, {counted(len(inputs.challenges), 'challenge')}"
+            return f"Debate{about} begins: {texts}; at most {counted(inputs.max_turns, 'turn')}"
+        case CrossInputs():
+            findings = f"{counted(len(inputs.findings), 'finding')} and {counted(len(inputs.plan_items), 'plan item')}"
+            return f"Cross run{about} begins: {findings} by {listed(inputs.analysers)}"
 
 
 def _replied(event: CallReplied) -> str:
@@ -106,7 +119,10 @@ def seconds(milliseconds: int) -> str:
     return f"{milliseconds / 1000:,.2f} s"
 
 
-def _ended(outcome: CrossOutcome | PlanOutcome) -> str:
+def _ended(outcome: CrossOutcome | PlanOutcome | DebateOutcome) -> str:
+    if isinstance(outcome, DebateOutcome):
+        reason = f": {said(outcome.exit_reason)}" if outcome.exit_reason.strip() else ""
+        return f"Debate ends in turn {outcome.turns:,}, {outcome.reason}: {outcome.status or 'no status'}{reason}"
     if isinstance(outcome, CrossOutcome):
         gate = ""
         if outcome.gate_passed is not None:

@@ -11,10 +11,10 @@ from pydantic_core import to_json
 
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.anthropic.unrecorded import Unrecorded
-from verifyplan.agents.base import Exchanged, Request, Turns
+from verifyplan.agents.base import Exchanged, Turns
 from verifyplan.loops.estimate.kits import DryKit
 from verifyplan.loops.estimate.prompt_cache import CallCache, PromptCache
-from verifyplan.loops.estimate.sizes import CUT, LOOKED_UP, TOOL_CALL, Manner, answer_tokens, thought_tokens
+from verifyplan.loops.estimate.sizes import CUT, LOOKED_UP, TOOL_CALL, Asked, Manner, answer_tokens, thought_tokens
 from verifyplan.protocol.call import Reply, Tool, Usage
 from verifyplan.protocol.event_turn import call_of
 
@@ -35,7 +35,7 @@ class Play(NamedTuple):
 class StandIn(Protocol):
     """Answers in place of a model, offline."""
 
-    async def play(self, request: Request) -> Play:
+    async def play(self, request: Asked) -> Play:
         """What it does in one call."""
 
     def at(self, root: Path) -> Self:
@@ -74,11 +74,11 @@ class DryRun:
         """Nothing is held: there are no connections."""
         return nullcontext()
 
-    async def answer(self, request: Request) -> Reply:
+    async def answer(self, request: Asked) -> Reply:
         """The stand-in's answer to one request."""
         return await self.converse(request, Unrecorded())
 
-    async def converse(self, request: Request, turns: Turns) -> Reply:
+    async def converse(self, request: Asked, turns: Turns) -> Reply:
         """The stand-in's answer to one request, by way of all turns that a model would take."""
         cache = self._cache.begin()
         play = await self._stand_in.play(request)
@@ -89,7 +89,7 @@ class DryRun:
 class _Model:
     """What an endpoint would send in one call."""
 
-    def __init__(self, request: Request, play: Play, cache: CallCache, manner: Manner, batch: str | None) -> None:
+    def __init__(self, request: Asked, play: Play, cache: CallCache, manner: Manner, batch: str | None) -> None:
         self._request, self._cache, self._manner, self._batch = request, cache, manner, batch
         self._text = to_json(play.answer).decode()
         self._calls = iter(play.calls if manner.at_once else ())

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from verifyplan.agents.base import Request
 from verifyplan.agents.repository.repository import Repository
 from verifyplan.loops.estimate.dry_run import Play, ToolCall
-from verifyplan.loops.estimate.sizes import CHARACTERS_PER_TOKEN
+from verifyplan.loops.estimate.sizes import CHARACTERS_PER_TOKEN, Asked
 from verifyplan.protocol.call import WorkerRequest
 from verifyplan.protocol.plan_call import Role, RoleRequest
 from verifyplan.protocol.score import DIMENSIONS
@@ -40,7 +39,7 @@ class Fullest:
         """The same for a run over another folder."""
         return Fullest(root)
 
-    async def play(self, request: Request) -> Play:
+    async def play(self, request: Asked) -> Play:
         """A full answer, after as many tool calls as the budgets allow."""
         if isinstance(request, WorkerRequest):
             return Play(_votes(request))

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 from pydantic_core import to_json
 
-from verifyplan.agents.base import Request
 from verifyplan.protocol.call import WorkerRequest
-from verifyplan.protocol.plan_call import Role
+from verifyplan.protocol.plan_call import Role, RoleRequest
+
+Asked = WorkerRequest | RoleRequest
+"""What is estimated: the calls of plan runs and cross runs. A debate is not: nobody knows how long its diffs are."""
 
 CHARACTERS_PER_TOKEN = 4
 """A rule of thumb, for English and code. Tokenizers differ: of the same text, one makes a third more than another."""
@@ -64,7 +66,7 @@ FULL = Manner(at_once=1, wording=1, floor=2, thinking=1.0)
 """Calls one tool after the other, and answers at length; for a stand-in that words its answers as a model would."""
 
 
-def answer_tokens(request: Request, text: str, body: Mapping[str, Any], manner: Manner) -> int:
+def answer_tokens(request: Asked, text: str, body: Mapping[str, Any], manner: Manner) -> int:
     """Tokens in which a model would answer what its stand-in answers by `text`, thoughts included, were it not cut."""
     worded = manner.wording * len(text) // CHARACTERS_PER_TOKEN
     return max(worded, manner.floor * _typical(request)) + thought_tokens(body, manner)
@@ -103,5 +105,5 @@ def _texts(value: object) -> Iterator[str]:
                 yield from _texts(one)
 
 
-def _typical(request: Request) -> int:
+def _typical(request: Asked) -> int:
     return VOTE * len(request.items) if isinstance(request, WorkerRequest) else TYPICAL[request.role]

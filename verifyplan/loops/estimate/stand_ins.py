@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from verifyplan.agents.base import Request
 from verifyplan.agents.static.backend import CHECKERS, StaticBackend
 from verifyplan.agents.static.plan_backend import PANEL
 from verifyplan.loops.estimate.dry_run import Play, ToolCall
+from verifyplan.loops.estimate.sizes import Asked
 from verifyplan.protocol.call import ToolUse, WorkerRequest
 
 
@@ -23,7 +23,7 @@ class StaticStandIn:
         """The same for a run over another folder."""
         return StaticStandIn(root)
 
-    async def play(self, request: Request) -> Play:
+    async def play(self, request: Asked) -> Play:
         """The static answer, and the tool calls behind it that were not refused."""
         if isinstance(request, WorkerRequest):
             request = request.model_copy(update={"worker": self._known(request)})

@@ -104,12 +104,9 @@ def _ruling(row: Any) -> str:
 
 
 def _end(runs: pd.DataFrame) -> str:
-    row = runs.iloc[0]
-    return (
-        f"{row['plan_verdict']}{' (strong)' if row['strong'] is True else ''}"
-        if pd.notna(row["plan_verdict"])
-        else "none"
-    )
+    row = runs.to_dict("records")[0]
+    strong = " (strong)" if row["strong"] is True else ""
+    return f"{row['plan_verdict']}{strong}" if pd.notna(row["plan_verdict"]) else "none"
 
 
 def _statuses(challenges: pd.DataFrame) -> dict[Any, str]:

@@ -31,6 +31,7 @@ _CHALLENGE = {
     "origin": "Origin",
     "confidence": "Confidence",
 }
+_SYNTHETIC = "synthetic: generated, not observed"
 
 
 def noun(course: Course) -> str:
@@ -46,23 +47,40 @@ def headline(course: Course) -> str:
 
 
 def _facts(run: pd.Series[Any], course: Course) -> Iterator[str]:
-    yield f"{run['kind']} run" if run["kind"] != "votes" else "an import of votes"
+    yield {"votes": "an import of votes", "debate": "debate"}.get(run["kind"], f"{run['kind']} run")
     if pd.notna(run["task_key"]):
         yield str(run["task_key"])
     if pd.notna(run["mode"]):
         yield f"{run['mode']} mode"
     if pd.notna(run["plan_verdict"]):
-        yield f"verdict {run['plan_verdict']}{' (strong)' if run['strong'] is True else ''}"
+        yield f"verdict {run['plan_verdict']}{' (strong)' if _yes(run['strong']) else ''}"
     if pd.notna(run["plan_status"]):
         yield f"{run['plan_status']} under policy {run['policy']}"
     if pd.notna(run["score"]):
         yield f"score {run['score']} of 10, which informs and decides nothing"
     if pd.notna(run["final_state"]):
         yield f"ended: {run['final_state']}"
+    if course.kind == "debate":
+        yield from _debated(run, course)
+        return
     yield counted(len(course.one.challenges if course.kind == "plan" else course.one.findings), noun(course))
     yield counted(len(course.one.votes), "vote")
-    if run["synthetic"] is True:
-        yield "synthetic: generated, not observed"
+    if _yes(run["synthetic"]):
+        yield _SYNTHETIC
+
+
+def _yes(value: Any) -> bool:
+    """Whether a cell says so; one of a row of pandas is no Python bool."""
+    return bool(pd.notna(value) and value)
+
+
+def _debated(run: pd.Series[Any], course: Course) -> Iterator[str]:
+    if pd.notna(run["debate_reason"]):
+        status = run["debate_status"] if pd.notna(run["debate_status"]) else "no status"
+        yield f"ended: {status} ({run['debate_reason']}) in turn {run['debate_turns']} of at most {run['max_turns']}"
+    yield counted(len(course.one.messages), "message")
+    if _yes(run["synthetic"]):
+        yield _SYNTHETIC
 
 
 def _lacks(course: Course) -> Iterator[str]:

@@ -17,6 +17,7 @@ from verifyplan.protocol.event_cross import (
     FindingQueued,
     VoteCast,
 )
+from verifyplan.protocol.event_debate import MessagePublished
 from verifyplan.protocol.event_plan import (
     ChallengeAdmitted,
     ChallengeRaised,
@@ -29,6 +30,7 @@ from verifyplan.protocol.event_run import (
     CallReplied,
     CallRequested,
     CrossInputs,
+    DebateInputs,
     PlanInputs,
     RunEnded,
     RunStarted,
@@ -89,7 +91,7 @@ class Progress:
                 self.evidence[event.challenge.id] = shortened(event.evidence, MOST)
             case StatusChanged():
                 self._status[event.id] = event.new
-            case VoteCast() | DispatchClosed():
+            case VoteCast() | DispatchClosed() | MessagePublished():
                 self._counts[event.type] += 1
             case FindingClassified():
                 self._classes[event.classification] += event.part != "challenges"
@@ -135,12 +137,15 @@ class Progress:
                 return "Sizing the plan"
             vote = f", round {self._round} of the panel" if self._round else ""
             return f"Iteration {self._iteration} of {inputs.settings.max_iterations}{vote}"
+        if isinstance(inputs, DebateInputs):
+            turn = (self._counts["message-published"] + bool(self._open) + 2) // 3  # three messages a turn
+            return f"Turn {max(1, turn)} of at most {inputs.max_turns}"
         most = inputs.settings["effectiveMaxRounds"] if inputs else 0
         return f"Round {self._round} of at most {most}" if self._round else "Grouping the findings"
 
     @property
     def done(self) -> tuple[int, int] | None:
-        """Parts of rounds done, and how many there can be; None for a plan run, whose calls nobody knows beforehand."""
+        """Parts of rounds done, and how many there can be; None but for cross runs: of others nobody knows it."""
         inputs = self.started.inputs if self.started else None
         if not isinstance(inputs, CrossInputs):
             return None
@@ -150,13 +155,15 @@ class Progress:
 
     def totals(self) -> list[tuple[str, str]]:
         """Name and value of each count."""
-        counts, plan = self._counts, self.started is not None and isinstance(self.started.inputs, PlanInputs)
+        counts, inputs = self._counts, self.started.inputs if self.started else None
         failed = f", {counts['call-failed']:,} failed" if counts["call-failed"] else ""
         rows = [
             ("Calls", f"{counts['call-requested']:,} asked, {counts['call-replied']:,} replied{failed}"),
             *self._used(),
         ]
-        if plan:
+        if isinstance(inputs, DebateInputs):
+            return [*rows, ("Messages", f"{counts['message-published']:,}")]
+        if isinstance(inputs, PlanInputs):
             raised = Counter(self._severity.values())
             left = Counter(self._severity[name] for name, status in self._status.items() if status in UNSETTLED)
             told_of = [f"{raised[one]} {one} ({raised[one] - left[one]} settled)" for one in SEVERITIES if raised[one]]

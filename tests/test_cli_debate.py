@@ -1,0 +1,153 @@
+"""Debates from a shell: exit codes, the diff, JSON, the log, and going on with one that was broken off (SPEC H2)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from breaking import StopError
+from debate_scripts import CONVERGES, RUNS_OUT, STAGNATES, diff, says
+
+import verifyplan as vp
+from verifyplan.agents.static import StaticBackend
+from verifyplan.protocol.call import Reply, Usage
+
+
+@pytest.fixture
+def plays(monkeypatch, tmp_path):
+    """Lets the static agents answer from a script: what they find themselves has tests of its own."""
+    monkeypatch.chdir(tmp_path)
+    script = {}
+
+    async def answer(_self, request):
+        told = script[request.call_id]
+        if told == "error":
+            raise RuntimeError("no")
+        return Reply(value=told, usage=Usage(output_tokens=10))
+
+    monkeypatch.setattr(StaticBackend, "answer", answer)
+    return script.update
+
+
+def test_a_debate_that_converges(cli, plays, tmp_path):
+    plays(CONVERGES)
+    done = cli("debate", "greet", "--diff", "out/change.diff", "--synthetic")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[0] == "CONVERGED (VERIFIED) in turn 2 of at most 3: greet"
+    assert done.out.splitlines()[-2:] == ["log: runs/debate-001.jsonl", "diff: out/change.diff"]
+    assert (tmp_path / "out/change.diff").read_text() == diff("hello")
+    run = vp.read_run("runs/debate-001.jsonl")
+    assert isinstance(run, vp.Debate)
+    assert (run.started.synthetic, run.started.backend["name"]) == (True, "static")
+    logged = cli("log", "runs/debate-001.jsonl")
+    assert (logged.code, len(logged.out.splitlines())) == (0, len(run.records))
+    checked = cli("replay", "runs/debate-001.jsonl", "--check")
+    assert (checked.code, checked.out.splitlines()[-1]) == (0, "the recorded replies give the recorded events again")
+
+
+@pytest.mark.parametrize(
+    ("script", "words", "code", "told"),
+    [
+        (STAGNATES, (), 1, "FAILED (NO_IMPROVEMENT) in turn 2"),
+        (RUNS_OUT, ("--max-turns", 2), 1, "FAILED (MAX_TURNS) in turn 2 of at most 2"),
+        (CONVERGES | {"t1/verify": "error"}, (), 3, "no outcome (AGENT_FAILED) in turn 1"),
+        (CONVERGES | {"t2/implement": says("no diff")}, (), 3, "no outcome (AGENT_FAILED) in turn 2"),
+        (CONVERGES, ("--max-tokens", 30), 4, "no outcome (BUDGET) in turn 2"),
+    ],
+)
+def test_exit_codes_tell_how_a_debate_ended(cli, plays, script, words, code, told):
+    plays(script)
+    done = cli("debate", "greet", *words)
+    assert done.code == code
+    assert done.out.startswith(told)
+    assert cli("resume", "runs/debate-001.jsonl").code == code
+
+
+def test_json_tells_the_outcome_and_every_message(cli, plays):
+    plays(CONVERGES)
+    done = cli("debate", "greet", "--json", "--out", "logs")
+    told = json.loads(done.out)
+    assert (told["status"], told["reason"], told["turns"], told["exitReason"]) == ("CONVERGED", "VERIFIED", 2, "")
+    assert told["diff"] == diff("hello")
+    types = ["propose", "implement", "verify", "critique", "implement", "verify"]
+    assert [one["type"] for one in told["messages"]] == types
+    assert told["messages"][0]["budgetTrace"] == {"inputTokens": 0, "outputTokens": 10}
+    assert told["log"] == "logs/debate-001.jsonl"
+
+
+def test_a_task_may_stand_in_a_file_and_be_debated_again_and_again(cli, plays, tmp_path):
+    (tmp_path / "TASK.md").write_text("# Greet\n")
+    plays(STAGNATES)
+    done = cli("debate", "TASK.md", "--repetitions", 2)
+    assert done.code == 1
+    assert done.out.count("repetition ") == 2
+    runs = [vp.read_run(f"runs/debate-00{n}.jsonl") for n in (1, 2)]
+    assert [run.started.repetition for run in runs] == [1, 2]
+    assert {run.started.debate.task for run in runs} == {"# Greet\n"}
+
+
+def test_where_there_is_no_diff_none_is_written(cli, plays, tmp_path):
+    (tmp_path / "change.diff").write_text("of yesterday")
+    plays({"t1/propose": "error"})
+    done = cli("debate", "greet", "--diff", "change.diff")
+    assert (done.code, done.out.splitlines()[-1]) == (3, "diff: none was written, as there is none")
+    assert (tmp_path / "change.diff").read_text() == "of yesterday"
+
+
+def test_a_debate_that_was_broken_off_is_resumed(cli, plays, tmp_path):
+    plays(CONVERGES)
+    left = [6]
+
+    def stop(_):
+        left[0] -= 1
+        if not left[0]:
+            raise StopError
+
+    with pytest.raises(StopError):
+        vp.debate("greet", sink=stop)
+    path = tmp_path / "runs/debate-001.jsonl"
+    done = cli("resume", path)
+    assert done.code == 0
+    assert done.out.startswith("CONVERGED (VERIFIED) in turn 2")
+    assert cli("replay", path, "--check").code == 0
+    refused = cli("resume", path, "--report", "x.md")
+    assert (refused.code, "--report: is of plan runs alone" in refused.err) == (2, True)
+
+
+def test_a_replay_with_fewer_turns(cli, plays):
+    plays(RUNS_OUT)
+    cli("debate", "greet")
+    done = cli("replay", "runs/debate-001.jsonl", "--max-turns", 2)
+    assert done.code == 0
+    assert done.out.startswith("FAILED (MAX_TURNS) in turn 2 of at most 2")
+    assert "events of the log came out otherwise" in done.out
+    assert cli("replay", "runs/debate-001.jsonl").out.endswith("the same events as recorded\n")
+    assert cli("replay", "runs/debate-001.jsonl", "--policy", "deliberate").code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("greet", "--root", "none"), "root: 'none' is no folder"),
+        ((" ",), "task: says nothing"),
+        (("greet", "--diff", "."), "--diff: '.' cannot be written"),
+        (("greet", "--diff", "x", "--repetitions", 2), "--diff: is of one debate, not of 2"),
+        (("greet", "--max-cost", 1), "max_cost: cannot be kept"),
+        (("greet", "--backend", "static", "--model", "m"), "--model: is for agents that are models"),
+        (("greet", "--max-turns", 0), "--max-turns"),
+        (("x" * 5000, "--out", "TASK"), "log_dir: "),
+    ],
+)
+def test_bad_arguments_are_told_before_anybody_is_asked(cli, plays, tmp_path, words, told):
+    (tmp_path / "TASK").touch()
+    plays({})
+    done = cli("debate", *words)
+    assert done.code == 2
+    assert told in done.err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_the_command_has_help_with_an_example(cli):
+    done = cli("debate", "--help")
+    assert done.code == 0
+    assert "\n  verifyplan debate " in done.out

@@ -1,0 +1,137 @@
+"""`debate`: a change settled by architect and builder, from a shell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import verifyplan as vp
+from verifyplan.cli.backends import backend_of_options
+from verifyplan.cli.live import (
+    CALL_TIMEOUT,
+    NOBODY,
+    AgentOptions,
+    MaxCost,
+    Repetition,
+    Repetitions,
+    Timeout,
+    exit_with,
+    repeated,
+    with_agents,
+)
+from verifyplan.errors import InputError, Problem
+from verifyplan.files import try_to_write, write_text
+from verifyplan.loops.debate.run import Debate
+
+NOT_SETTLED, FAILED, BUDGET, BROKEN_OFF = 1, 3, 4, 30
+"""Exit codes of debates that did not converge (SPEC H2)."""
+
+
+@with_agents
+def debate(
+    task: Annotated[str, typer.Argument(help="What is to be settled, or a file that says it.")],
+    root: Annotated[Path, typer.Option(help="The folder that the task is about; it is only read.")] = Path(),
+    max_turns: Annotated[int, typer.Option(min=1, help="The last turn.")] = 3,
+    timeout: Timeout = CALL_TIMEOUT,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens that end the debate.")] = None,
+    max_cost: MaxCost = None,
+    repetition: Repetition = 1,
+    repetitions: Repetitions = 1,
+    synthetic: Annotated[bool, typer.Option("--synthetic", help="Mark a generated task as such.")] = False,
+    out: Annotated[Path, typer.Option("--out", "--log-dir", help="The folder of the run log.")] = Path("runs"),
+    diff: Annotated[Path | None, typer.Option(help="Write the builder's last diff here, if there is one.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Tell the outcome and the messages as JSON.")] = False,
+    agents: AgentOptions = NOBODY,
+) -> None:
+    """Let an architect and a builder settle a change turn by turn: CONVERGED, or FAILED and why.
+
+    No diff is applied to anything. Exit code 1: the debate FAILED; 3: an agent failed; 4: the tokens or dollars were
+    used up. Of several repetitions it is that of the first that is not 0.
+
+    \b
+    Examples:
+    verifyplan debate "Add an acceptance checklist to README.md" --root .
+    verifyplan debate TASK.md --max-turns 2 --diff change.diff
+    verifyplan debate TASK.md --model claude-opus-4-5 --model-for builder=claude-haiku-4-5 --max-cost 2.50 --json
+    """
+    _check_diff(diff, repetitions)
+    backend = backend_of_options(agents, timeout=timeout, max_cost=max_cost)
+
+    def run_once(number: int) -> int:
+        run = vp.debate(
+            _task(task),
+            backend,
+            backend,
+            max_turns,
+            root=root,
+            timeout=timeout,
+            max_tokens=max_tokens,
+            max_cost=max_cost,
+            repetition=number,
+            log_dir=out,
+            synthetic=synthetic,
+        )
+        return _told(run, diff, as_json)
+
+    exit_with(repeated(repetition, repetitions, run_once, told=not as_json))
+
+
+def exit_code_of(run: Debate) -> int:
+    """0 for CONVERGED, 1 for FAILED, 3 where an agent failed, 4 where a budget ended it, 30 where it goes on."""
+    if run.outcome is None:
+        return BROKEN_OFF
+    if run.status is None:
+        return BUDGET if run.reason == "BUDGET" else FAILED
+    return 0 if run.status == "CONVERGED" else NOT_SETTLED
+
+
+def _task(task: str) -> str | Path:
+    """The task itself, or the file that it names."""
+    try:
+        return Path(task) if Path(task).is_file() else task
+    except (OSError, ValueError):  # too long for a name, or no name at all
+        return task
+
+
+def _check_diff(diff: Path | None, repetitions: int) -> None:
+    """InputError before any agent is called if the diff could not be written."""
+    if diff is None:
+        return
+    if repetitions > 1:
+        raise InputError(Problem("--diff", f"is of one debate, not of {repetitions}", "leave it out; logs hold diffs"))
+    try:
+        if diff.is_dir():
+            raise IsADirectoryError("is a folder")
+        try_to_write(diff.parent)
+    except OSError as error:
+        message = f"{str(diff)!r} cannot be written ({error.strerror or error})"
+        raise InputError(Problem("--diff", message, "name a file in a folder that you may write to")) from None
+
+
+def _told(run: Debate, diff: Path | None, as_json: bool) -> int:
+    """Tell how a debate ended, write its diff; the exit code that it asks for."""
+    if diff is not None and run.diff:
+        write_text(diff, run.diff)
+    if as_json:
+        typer.echo(json.dumps(_values(run), ensure_ascii=False, indent=2))
+        return exit_code_of(run)
+    typer.echo(str(run))
+    typer.echo(f"log: {run.log_path}")
+    if diff is not None:
+        typer.echo(f"diff: {diff}" if run.diff else "diff: none was written, as there is none")
+    return exit_code_of(run)
+
+
+def _values(run: Debate) -> dict[str, object]:
+    return {
+        "status": run.status,
+        "reason": run.reason,
+        "turns": run.turns,
+        "exitReason": run.outcome.exit_reason if run.outcome else "",
+        "messages": [message.as_json() for message in run.log],
+        "diff": run.diff,
+        "log": str(run.log_path),
+    }

@@ -1,0 +1,141 @@
+"""Columns of tables, declared as data, and values made to fit them (SPEC E4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from verifyplan.errors import Problem, TableError, one_of
+
+Kind = Literal["text", "whole", "number", "yesno", "time", "names"]
+_DTYPE: dict[Kind, str] = {
+    "text": "str",
+    "whole": "Int64",
+    "number": "float64",
+    "yesno": "boolean",
+    "time": "datetime64[ms, UTC]",
+    "names": "object",  # lists of texts: worker names, tickets, cited lines
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: a kind of value or a closed, ordered set of them; missing values unless it is a `key`.
+
+    A table that lacks the column has `default` in every row.
+    """
+
+    name: str
+    kind: Kind | tuple[str, ...]
+    meaning: str
+    key: bool = False
+    default: Any = pd.NA
+
+    @property
+    def dtype(self) -> Any:
+        """The pandas dtype; a closed set is a categorical with all its categories, in order."""
+        return pd.CategoricalDtype(list(self.kind), ordered=True) if isinstance(self.kind, tuple) else _DTYPE[self.kind]
+
+
+Columns = tuple[Column, ...]
+
+
+def keys(columns: Columns) -> list[str]:
+    """The names of the columns that together name one row.
+
+    >>> keys((Column("run_id", "text", "the run", key=True), Column("score", "whole", "its score")))
+    ['run_id']
+    """
+    return [column.name for column in columns if column.key]
+
+
+def fitted(columns: Columns, values: Mapping[str, Iterable[Any]] | pd.DataFrame, where: str) -> pd.DataFrame:
+    """Values as a DataFrame with the declared columns and types; the input is not changed.
+
+    A declared column that is not given holds its default in every row, as a rule a missing value; other columns are
+    kept behind the declared ones. `where` names the table in errors.
+    Raises TableError listing every column whose values do not fit, and every key that is missing or repeated.
+    """
+    given = values if isinstance(values, pd.DataFrame) else pd.DataFrame(values)
+    twice = given.columns[given.columns.duplicated()]
+    if len(twice):
+        raise TableError(Problem(where, f"has two columns {twice[0]!r}", "keep one of them, or rename one"))
+    problems: list[Problem] = []
+    cast: dict[str, pd.Series[Any]] = {}
+    for column in columns:
+        series = given[column.name] if column.name in given else pd.Series(column.default, given.index, dtype="object")
+        cast[column.name] = _cast(series, column, where, problems)
+    frame = pd.DataFrame(cast, index=given.index)
+    if not problems:
+        problems += _repeated(frame, keys(columns), where)
+    if problems:
+        raise TableError(problems)
+    extra = [name for name in given.columns if name not in cast]
+    return pd.concat([frame, given[extra]], axis=1) if extra else frame
+
+
+def described(columns: Columns) -> pd.DataFrame:
+    """The columns with their types and meanings, as a table to look up in a notebook; its index is the column."""
+    rows = [
+        {
+            "column": column.name,
+            "type": " | ".join(column.kind) if isinstance(column.kind, tuple) else column.kind,
+            "meaning": column.meaning,
+            "key": column.key,
+        }
+        for column in columns
+    ]
+    return pd.DataFrame(rows).set_index("column")
+
+
+def _cast(series: pd.Series[Any], column: Column, where: str, problems: list[Problem]) -> pd.Series[Any]:
+    place, kind = f"{where}: column {column.name}", column.kind
+    if isinstance(kind, tuple):
+        unknown = {str(value) for value in series.drop_duplicates().dropna()} - set(kind)
+        if unknown:
+            message = f"holds {one_of(sorted(unknown)[:5])}"
+            problems.append(Problem(place, message, f"use {one_of(kind)} or leave the cell empty"))
+            return series
+    if column.key and series.isna().any():
+        message = f"is missing in {int(series.isna().sum())} of {len(series)} rows"
+        problems.append(Problem(place, message, f"fill it: {column.meaning}"))
+        return series
+    try:
+        if kind == "names":  # Parquet gives arrays where we gave lists
+            series = series.map(_names, na_action="ignore")
+        if kind == "time" and series.dtype == "object":
+            series = pd.to_datetime(series, utc=True, format="ISO8601")
+        if kind in ("text", "number") and series.dtype == "object":
+            series = series.where(series.notna(), None)
+        return series.astype(column.dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        problems.append(Problem(place, f"does not fit its type ({error})", f"give {_WORDS[kind]}"))
+        return series
+
+
+_WORDS: dict[object, str] = {
+    "text": "text",
+    "whole": "whole numbers below 2**63",
+    "number": "numbers",
+    "yesno": "true and false",
+    "time": "times such as 2026-01-31T12:00:00Z",
+    "names": "lists of names",
+}
+
+
+def _names(value: Any) -> list[Any]:
+    if isinstance(value, str):
+        raise TypeError(f"{value!r} is a text")
+    return list(value)
+
+
+def _repeated(frame: pd.DataFrame, key: list[str], where: str) -> list[Problem]:
+    twice = frame.duplicated(key) if key else pd.Series(dtype="bool")
+    if not twice.any():
+        return []
+    first = ", ".join(f"{name} {frame.loc[twice, name].iloc[0]}" for name in key)
+    message = f"{int(twice.sum())} rows repeat the key of another, the first at {first}"
+    return [Problem(where, message, f"keep one row for each {', '.join(key)}")]

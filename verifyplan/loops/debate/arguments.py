@@ -1,0 +1,180 @@
+"""The arguments of `debate`: each checked, all problems told at once (SPEC H1, H3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple, TypeVar
+
+from pydantic import ValidationError
+
+from verifyplan.agents.base import Backend
+from verifyplan.errors import InputError, Problem, SettingsError
+from verifyplan.files import decode
+from verifyplan.loops.debate.pair import paired
+from verifyplan.loops.plan.arguments import check_log_dir, folder_of, timeout_problems
+from verifyplan.loops.plan.pauses import writable
+from verifyplan.loops.prepare import backend_of, check_affordable, check_counts, check_timeout, limits_of
+from verifyplan.protocol.challenge import Challenge
+from verifyplan.protocol.settings import Limits
+
+T = TypeVar("T")
+
+LARGEST = 1_000_000
+"""Characters of a task; every call is told it whole."""
+LONGEST_NAME = 500
+"""Characters of a document's name."""
+
+
+class Checked(NamedTuple):
+    """Arguments that can be used."""
+
+    task: str
+    documents: dict[str, str]
+    challenges: tuple[Challenge, ...]
+    root: Path
+    backend: Backend
+    limits: Limits
+
+
+class _Problems(list[Problem]):
+    """What is wrong so far."""
+
+    def of(self, check: Callable[[], T]) -> T | None:
+        """What a check gives; None where it tells problems, which are added."""
+        try:
+            return check()
+        except InputError as error:
+            self.extend(error.problems)
+            return None
+
+
+def checked(
+    task: object,
+    roles: tuple[str | Backend, str | Backend],
+    *,
+    root: object,
+    documents: object,
+    challenges: object,
+    counts: Mapping[str, object],
+    timeout: float | None,
+    limits: Mapping[str, object],
+    log_dir: object,
+) -> Checked:
+    """The task read, the backends of architect and builder made one; InputError listing everything that is wrong.
+
+    `counts` and `limits` are arguments by their names.
+    """
+    problems = _Problems()
+    read = problems.of(lambda: _task(task))
+    texts = problems.of(lambda: _documents(documents))
+    raised = problems.of(lambda: _challenges(challenges))
+    folder = problems.of(lambda: folder_of(root, "root", "the task"))
+    backend = problems.of(lambda: backend_of_roles(*roles, folder or "."))
+    problems.of(lambda: check_counts(**{name: 0 if value is None else value for name, value in counts.items()}))
+    problems.of(lambda: _check_timeout(timeout))
+    kept = problems.of(lambda: limits_of(**limits))
+    problems.of(lambda: check_log_dir(log_dir))
+    if backend is not None and kept is not None:
+        problems.of(lambda: check_affordable(backend, kept))
+    if problems or read is None or texts is None or raised is None or folder is None or backend is None or kept is None:
+        raise InputError(problems)
+    return Checked(read, texts, raised, folder, backend, kept)
+
+
+def backend_of_roles(architect: str | Backend, builder: str | Backend, root: str | Path) -> Backend:
+    """The backends of both roles as one, made for a folder; SettingsError naming the role whose backend is unknown."""
+    problems = _Problems()
+    first = problems.of(lambda: _backend_of("architect", architect, root))
+    second = first if builder is architect else problems.of(lambda: _backend_of("builder", builder, root))
+    if first is None or second is None:
+        raise SettingsError(problems)
+    return paired(first, second)
+
+
+def _backend_of(role: str, given: str | Backend, root: str | Path) -> Backend:
+    try:
+        return backend_of(given, (), root)
+    except SettingsError as error:
+        raise SettingsError(Problem(role, one.message, one.fix) for one in error.problems) from None
+
+
+def _check_timeout(timeout: float | None) -> None:
+    check_timeout(timeout)
+    if problems := timeout_problems(timeout):  # seconds without end
+        raise SettingsError(problems)
+
+
+def _task(task: object) -> str:
+    """The task, read if it is a file; InputError where it says nothing, or holds what no log can."""
+    fix = "say what is to be settled, or name a file that does, as a Path"
+    if not isinstance(task, str | Path):
+        raise InputError(Problem("task", f"is a {type(task).__name__}, not a text", fix))
+    text = _file(task) if isinstance(task, Path) else task
+    if not text.strip():
+        raise InputError(Problem("task", "says nothing", fix))
+    if len(text) > LARGEST:
+        raise InputError(Problem("task", f"is longer than {LARGEST:,} characters", "say it in fewer words"))
+    return _writable(text, "task")
+
+
+def _file(path: Path) -> str:
+    fix = "name a file of text, or give the text itself"
+    try:
+        with path.open("rb") as stream:
+            return decode(stream.read(4 * LARGEST + 1), str(path))
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(Problem("task", f"{str(path)!r} cannot be read ({error})", fix)) from None
+
+
+def _writable(text: str, place: str) -> str:
+    if not writable(text):
+        fix = "read the text as UTF-8"
+        raise InputError(Problem(place, "holds halves of surrogate pairs, which cannot be written down", fix))
+    return text
+
+
+def _documents(documents: object) -> dict[str, str]:
+    """Texts by the names that a diff gives them; InputError listing bad names and what is no text."""
+    if documents is None:
+        return {}
+    if not isinstance(documents, Mapping):
+        fix = "give a mapping of names to texts"
+        raise InputError(Problem("documents", f"are a {type(documents).__name__}, not a mapping", fix))
+    problems: list[Problem] = []
+    for name, text in documents.items():
+        if not isinstance(name, str) or not _is_name(name):
+            fix = "name it as a file under the root, such as PLAN.md"
+            problems.append(Problem("documents", f"{str(name)[:LONGEST_NAME]!r} cannot stand in a diff", fix))
+        elif not isinstance(text, str) or not writable(text):
+            problems.append(Problem(f"documents[{name!r}]", "is no text that can be written down", "give its text"))
+    if problems:
+        raise InputError(problems)
+    return dict(documents)
+
+
+def _is_name(name: str) -> bool:
+    """Whether a diff can name a document so: a relative path that stays where it is, of characters that show."""
+    path = PurePosixPath(name)
+    inside = not path.is_absolute() and ".." not in path.parts and path.as_posix() == name and name != "."
+    return inside and name.isprintable() and len(name) <= LONGEST_NAME
+
+
+def _challenges(challenges: object) -> tuple[Challenge, ...]:
+    fix = "give challenges of a plan run, such as those of `run.state.pool`"
+    if isinstance(challenges, str | Mapping) or not isinstance(challenges, Sequence):
+        raise InputError(Problem("challenges", f"are a {type(challenges).__name__}, not a list", fix))
+    problems, read = _Problems(), []
+    for number, one in enumerate(challenges):
+        try:
+            read.append(Challenge.model_validate(one))
+        except ValidationError as error:
+            problems += [
+                Problem(".".join(map(str, (f"challenges[{number}]", *wrong["loc"]))), wrong["msg"], fix)
+                for wrong in error.errors(include_url=False)
+            ]
+    if problems:
+        raise InputError(problems)
+    return tuple(read)

@@ -1,0 +1,80 @@
+"""A debate turn by turn, in few lines or in HTML: who said what on which grounds, and how it ended (SPEC C2-C4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from verifyplan.protocol.message import Message, MessageType
+from verifyplan.reports.visible import lines, one_line, shortened
+from verifyplan.runlog.debate_state import DebateState
+from verifyplan.words import counted
+
+DOES: dict[MessageType, str] = {
+    "propose": "proposes",
+    "critique": "criticizes",
+    "implement": "implements",
+    "verify": "verifies",
+}
+"""What a role does by a message of each type."""
+
+SHORT = 200
+"""Longest text of somebody else's in a line."""
+
+
+def debate_text(state: DebateState) -> str:
+    """How a debate ended, and its messages turn by turn, a line each; of one that was broken off, too.
+
+    Texts of agents are cut and shown on one line. Source: SPEC C2, C3.
+    """
+    told = [headline(state)]
+    for number, message in enumerate(state.messages):
+        if not number or message.turn != state.messages[number - 1].turn:
+            told.append(f"turn {message.turn}")
+        told.append(f"  {_who(message, state)}: {one_line(message.content, SHORT)}")
+    return "\n".join(told)
+
+
+def headline(state: DebateState) -> str:
+    """How a debate ended, and what it was about, on one line."""
+    outcome, about = state.outcome, one_line(state.inputs.task, SHORT)
+    if outcome is None:
+        return f"broken off in turn {state.turns}; resume it to get an outcome: {about}"
+    where = f"in turn {outcome.turns} of at most {state.inputs.max_turns}"
+    if outcome.status is None:
+        return f"no outcome ({outcome.reason}) {where}, {one_line(outcome.exit_reason, SHORT)}: {about}"
+    return f"{outcome.status} ({outcome.reason}) {where}: {about}"
+
+
+def debate_html(state: DebateState) -> str:
+    """The same for a notebook, with reasons, evidence, risks and the last diff; every text is shown as text."""
+    rows = "".join(_row(message, state) for message in state.messages)
+    heads = "".join(f'<th scope="col" style="text-align:left">{name}</th>' for name in ("turn", "who", "message"))
+    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>" if rows else ""
+    diff = shortened("\n".join(lines(state.diff)))
+    shown = (
+        f"<details><summary>diff, {counted(len(state.diff.splitlines()), 'line')}</summary>"
+        f'<pre style="overflow-x:auto">{escape(diff)}</pre></details>'
+        if diff
+        else ""
+    )
+    return f"<p><b>{escape(headline(state))}</b></p>{table}{shown}"
+
+
+def _who(message: Message, state: DebateState) -> str:
+    size = counted(len(state.diffs.get(message.turn, "").splitlines()), "line")
+    diff = f" (diff of {size})" if message.type == "implement" else ""
+    return f"{message.role} {DOES[message.type]}{diff}"
+
+
+def _row(message: Message, state: DebateState) -> str:
+    grounds = {"reasons": message.reasons, "evidence": message.evidence, "risks": message.risks}
+    said = "".join(f"<br><i>{name}:</i> {_listed(texts)}" for name, texts in grounds.items() if texts)
+    content = "<br>".join(escape(line) for line in lines(shortened(message.content)))
+    style = 'style="text-align:left;vertical-align:top;overflow-wrap:anywhere"'
+    cells = (str(message.turn), escape(_who(message, state)), f"{content}{said}")
+    return f"<tr>{''.join(f'<td {style}>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return escape("; ".join(one_line(text, SHORT) for text in texts))

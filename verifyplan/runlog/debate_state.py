@@ -1,0 +1,66 @@
+"""State as a fold over events: what was said in a debate, and the diff as it stands (SPEC C2, E1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from verifyplan.protocol.event import Event
+from verifyplan.protocol.event_debate import MessagePublished
+from verifyplan.protocol.event_run import DebateInputs, DebateOutcome, RunEnded, RunStarted
+from verifyplan.protocol.message import Message
+
+
+@dataclass
+class DebateState:
+    """What the events of a debate add up to; fields are filled as events come."""
+
+    started: RunStarted | None = None
+    messages: list[Message] = field(default_factory=list)
+    diffs: dict[int, str] = field(default_factory=dict)
+    """The builder's diff of each turn that has one."""
+    ended: RunEnded | None = None
+
+    @property
+    def inputs(self) -> DebateInputs:
+        """What the debate was given; ValueError before its first event."""
+        if self.started is None:
+            raise ValueError("the debate has not begun: its events have no run-started")
+        return self.started.debate
+
+    @property
+    def outcome(self) -> DebateOutcome | None:
+        """How the debate ended; None while it goes on."""
+        return self.ended.outcome if self.ended and isinstance(self.ended.outcome, DebateOutcome) else None
+
+    @property
+    def diff(self) -> str:
+        """The builder's diff as it stands; blank before the first."""
+        return self.diffs[max(self.diffs)] if self.diffs else ""
+
+    @property
+    def turns(self) -> int:
+        """The turn that the debate has come to; 0 before the first message, unless it ended there."""
+        if self.outcome is not None:
+            return self.outcome.turns
+        return self.messages[-1].turn if self.messages else 0
+
+    def add(self, event: Event) -> None:
+        """Take in one more event; events that carry no state are passed over."""
+        match event:
+            case RunStarted():
+                self.started = event
+            case MessagePublished():
+                self.messages.append(event.message)
+                if event.diff is not None:
+                    self.diffs[event.message.turn] = event.diff
+            case RunEnded():
+                self.ended = event
+
+
+def fold_debate(events: Iterable[Event]) -> DebateState:
+    """The state that a sequence of events adds up to; any prefix of a debate folds, too."""
+    state = DebateState()
+    for event in events:
+        state.add(event)
+    return state
