@@ -1,4 +1,4 @@
-"""A script for the scripted server that answers whoever asks: nothing to raise, agreement with all findings, sevens.
+"""A script for the scripted server that answers whoever asks: nothing to raise, agreement with all, sevens, a diff.
 
 It looks at the request alone, so that it serves runs of any kind, in batches and out of them.
 """
@@ -13,6 +13,9 @@ from scripted_replies import Answer, says_json
 
 from verifyplan.protocol.score import DIMENSIONS
 
+DIFF = "--- /dev/null\n+++ b/hello.txt\n@@ -0,0 +1 @@\n+hello\n"
+"""What a builder makes of any task."""
+
 
 def anybody(asked: Asked) -> Answer:
     """The least that can be answered, in the form that the request asks for."""
@@ -20,6 +23,9 @@ def anybody(asked: Asked) -> Answer:
     if mode := mode_of(asked):
         vote = {"explanation": "it stands there", "verdict": LABELS[mode]["agree"]}
         return says_json({"votes": [{"finding_id": name, **vote} for name in findings_of(asked)]})
+    if "content" in schema["properties"]:
+        made = {"diff": DIFF} if "diff" in schema["properties"] else {}
+        return says_json({"reasons": ["1: met"], "evidence": [], "risks": [], **made, "content": "Verified: it does."})
     if "scores" in schema["properties"]:
         return says_json({"scores": {name: {"score": 7, "evidence": "the plan says so"} for name in DIMENSIONS}})
     return says_json({name: [] for name, due in schema["properties"].items() if due.get("type") == "array"})

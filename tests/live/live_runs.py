@@ -157,6 +157,10 @@ def _plain(event: Event) -> str:
         told["reason"] = bool(told["reason"])
     if told.get("verdict") == "verification-error":
         told["explanation"] = bool(told["explanation"])
+    if told["type"] == "message-published":  # what it cost is the backend's, too
+        told["message"].pop("budgetTrace", None)
+    if told["type"] == "run-ended" and told["outcome"].get("reason") == "AGENT_FAILED":
+        told["outcome"]["exit_reason"] = bool(told["outcome"]["exit_reason"])
     if told["type"] == "run-ended" and told["outcome"].get("ended_by") == "failures":
         told["outcome"]["exit_reason"] = bool(told["outcome"]["exit_reason"])
     return str(told)

@@ -18,6 +18,8 @@ from verifyplan.agents.anthropic.rendering import PROMPTS_OF_ROLE, render
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.call import Item, WorkerRequest
 from verifyplan.protocol.challenge import STATUSES
+from verifyplan.protocol.debate_call import DebateRequest
+from verifyplan.protocol.message import DEBATE_ROLES, DebateRole
 from verifyplan.protocol.plan_call import ROLES, Role, RoleRequest
 from verifyplan.protocol.vote import MODES, VERIFICATION_MODES, Mode, VerificationMode
 from verifyplan.rules.budgets import limits_of
@@ -45,7 +47,16 @@ def of_worker(mode: Mode, view: VerificationMode) -> WorkerRequest:
     return WorkerRequest(call_id="r1/a", worker="a", round=1, mode=mode, verification_mode=view, items=items)
 
 
-REQUESTS = [of_role(role) for role in ROLES] + [of_worker(mode, view) for mode in MODES for view in VERIFICATION_MODES]
+def of_debate(role: DebateRole) -> DebateRequest:
+    kind = "implement" if role == "builder" else "verify"
+    return DebateRequest(call_id=f"t1/{kind}", role=role, type=kind, turn=1, max_turns=3, task="Do it.")
+
+
+REQUESTS = [
+    *map(of_role, ROLES),
+    *map(of_debate, DEBATE_ROLES),
+    *(of_worker(mode, view) for mode in MODES for view in VERIFICATION_MODES),
+]
 NAMES = [request.role if request.role != "worker" else f"{request.mode}-{n}" for n, request in enumerate(REQUESTS)]
 each_request = pytest.mark.parametrize("request_", REQUESTS, ids=NAMES)
 
@@ -77,7 +88,9 @@ def test_every_file_is_used_by_some_request():
 
 @pytest.mark.parametrize("name", ["challenge", "../rendering", "", "common.md"])
 def test_an_unknown_name_is_refused_with_the_known_ones(name):
-    with pytest.raises(SettingsError, match=r"there is no prompt .*Fix: use one of audit, challenger"):
+    with pytest.raises(
+        SettingsError, match=r"there is no prompt .*Fix: use one of architect, audit, builder, challenger"
+    ):
         prompt(name)
 
 

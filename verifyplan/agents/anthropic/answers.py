@@ -90,6 +90,8 @@ def _problem(error: ErrorDetails, request: Request) -> Problem:
             return Problem(place, "is missing", "add it")
         case "extra_forbidden":
             return Problem(place, "is no key of this answer", "leave it out")
+        case "string_too_short":
+            return Problem(place, "is blank", "write it")
         case "literal_error":
             return Problem(place, f"{_cut(given)} is not allowed", f"write {_allowed(error, request)}")
         case "string_pattern_mismatch":

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
+from verifyplan.agents.anthropic.allowances import pool_of, tools_of
 from verifyplan.agents.anthropic.answers import answer_schema
 from verifyplan.agents.anthropic.conversation import Conversation
 from verifyplan.agents.anthropic.endpoints import Address, Endpoints, check_logged
@@ -43,8 +44,8 @@ class Anthropic:
 
     Args:
         model: the model of everybody who has none of their own.
-        models: by role (`challenger`, `synthesizer`, ..., `worker`) another model, or a mapping of settings:
-            model, max_tokens, effort, thinking, temperature, base_url.
+        models: by role (`challenger`, `synthesizer`, ..., `worker`; in debates `architect` and `builder`) another
+            model, or a mapping of settings: model, max_tokens, effort, thinking, temperature, base_url.
         workers: the same by worker, for panels of different models; `style` is a worker's stance, if not the run's.
         base_url: the endpoint; ANTHROPIC_BASE_URL, or Anthropic's own, if left out.
         api_key: its key; else ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, or the keyring. It is written nowhere.
@@ -58,9 +59,10 @@ class Anthropic:
         temperature: 0-1, for models that take one.
         structured: whether the endpoint is to hold answers to their schema; False for one that refuses it. Answers are
             checked here in both cases.
-        cache: whether the plan and the shared state are marked for the endpoint's cache of prompts.
+        cache: whether what calls share (the plan, the record; of a debate task and documents) is marked for the
+            endpoint's cache of prompts.
         web: whether the research roles may search and fetch, where SPEC A12 allows it; what they search for leaves
-            this machine.
+            this machine. Architect and builder have Read and Grep alone.
         memory: a folder of notes for memory_search (`pip install 'verifyplan[memory]'`).
         prices: a price table of your own, a mapping or a TOML file.
         root: the folder that tools read; `verify` and `crossverify` set it to theirs.
@@ -233,7 +235,7 @@ class Anthropic:
             opened=uses,
             kit=kit,
             cache=self.cache,
-            paid_calls=0 if isinstance(request, WorkerRequest) else sum(request.tools.values()) + request.tool_pool,
+            paid_calls=0 if isinstance(request, WorkerRequest) else sum(tools_of(request).values()) + pool_of(request),
         ).run()
 
     async def _opened(self, request: Request) -> tuple[dict[str, str] | None, tuple[ToolUse, ...]]:
@@ -246,7 +248,7 @@ class Anthropic:
         return await asyncio.to_thread(open_evidence, request.items, repository, request.documents)
 
     def _kit(self, request: Request) -> ToolKit | None:
-        return None if isinstance(request, WorkerRequest) or not request.tools else self._toolkits.kit(request)
+        return None if isinstance(request, WorkerRequest) or not tools_of(request) else self._toolkits.kit(request)
 
     def _head(self, request: Request, voice: Voice, rendered: Rendered, kit: ToolKit | None) -> dict[str, Any]:
         body = voice.body()

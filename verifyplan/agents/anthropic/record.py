@@ -21,8 +21,8 @@ def record(request: RoleRequest) -> str:
     an entry of its own.
     """
     sections = (
-        ("CHALLENGES", [_challenge(one, request) for one in request.challenges]),
-        ("IN OVERFLOW", [_challenge(one, request) for one in request.overflow]),
+        ("CHALLENGES", [challenge_entry(one, request.evidence.get(one.id, "")) for one in request.challenges]),
+        ("IN OVERFLOW", [challenge_entry(one, request.evidence.get(one.id, "")) for one in request.overflow]),
         ("UNKNOWNS", [_unknown(one) for one in request.unknowns]),
         ("SURFACED CONTEXTS", [_context(one) for one in request.contexts]),
         ("PROBED RISKS", [_risk(one) for one in request.risks]),
@@ -62,7 +62,8 @@ def _counts(request: RoleRequest) -> str:
     return f"Challenges: {active} of at most {MAX_ACTIVE} active; unsettled: {told}."
 
 
-def _challenge(one: Challenge, request: RoleRequest) -> str:
+def challenge_entry(one: Challenge, evidence: str = "") -> str:
+    """A challenge with the places that it cites, as far as they are known."""
     source = f"raised by {one.origin} in iteration {one.iteration_introduced}"
     return entry(
         f"{one.id} {one.severity}, confidence {one.confidence}, {one.status}, {source}",
@@ -70,7 +71,7 @@ def _challenge(one: Challenge, request: RoleRequest) -> str:
         ("concern", one.concern),
         ("failure_scenario", one.failure_scenario),
         ("alternative", one.alternative),
-        ("evidence", request.evidence.get(one.id, "")),
+        ("evidence", evidence),
         ("resolution", one.resolution),
     )
 

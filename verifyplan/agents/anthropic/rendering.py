@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from verifyplan.agents.anthropic.allowances import pool_of, told_tools, tools_of
+from verifyplan.agents.anthropic.debating import PROMPTS_OF_DEBATE, debate_blocks
 from verifyplan.agents.anthropic.marks import marked, numbered, quoted
 from verifyplan.agents.anthropic.prompt_files import prompt
 from verifyplan.agents.anthropic.record import fields_of, record
 from verifyplan.agents.base import Request
-from verifyplan.protocol.call import TOOLS, WorkerRequest
+from verifyplan.protocol.call import WorkerRequest
+from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.plan_call import Role, RoleRequest
 from verifyplan.protocol.vote import Mode, VerificationMode
 from verifyplan.words import counted
@@ -48,15 +51,19 @@ class Rendered(NamedTuple):
 def render(request: Request, *, style: Mode | None = None, opened: Mapping[str, str] | None = None) -> Rendered:
     """A request as system text and user blocks; the same request always gives the same words.
 
-    Of a role: the plan with its line numbers; the record of the run; what this call is about. Of a worker: the
-    findings; in full-reanalysis the `opened` places, each with what the caller read there, line numbers included, or
-    why nothing was; what is asked. A worker sees no document that evidence cites but through `opened` (SPEC B4).
+    Of a role: the plan with its line numbers; the record of the run; what this call is about. Of a role of a debate:
+    task, documents and challenges; messages and diff; what this call is about. Of a worker: the findings; in
+    full-reanalysis the `opened` places, each with what the caller read there, line numbers included, or why nothing
+    was; what is asked. A worker sees no document that evidence cites but through `opened` (SPEC B4).
     `style` is the stance of a worker's prompt, if it is not the run's mode; labels and bases follow the run's mode.
     Texts that a request holds are marked as data, and secrets in them redacted. Both options are for workers alone.
     """
     if isinstance(request, WorkerRequest):
         names = worker_prompts(request, style or request.mode)
         blocks = _worker_blocks(request, opened or {})
+    elif isinstance(request, DebateRequest):
+        names = ("common", *PROMPTS_OF_DEBATE[request.role])
+        blocks = debate_blocks(request)
     else:
         names = ("common", "plan-run", *PROMPTS_OF_ROLE[request.role])
         blocks = (_plan(request), _record(request), _call(request))
@@ -88,7 +95,7 @@ def _call(request: RoleRequest) -> str:
             f"You are the {request.role}. This is iteration {request.iteration} of at most {request.max_iterations}.",
             _assessment(request),
             *([_may_raise(request)] if "challenges" in PROMPTS_OF_ROLE[request.role] else []),
-            _tools(request),
+            told_tools(tools_of(request), pool_of(request)),
             *_sayings(request),
             "Do your task now, and answer with the JSON object.",
         ]
@@ -104,14 +111,6 @@ def _may_raise(request: RoleRequest) -> str:
     if request.may_raise:
         return f"At most {counted(request.may_raise, 'new challenge')} of yours can be taken in now."
     return "No new challenge can be taken in now: one that you raise nevertheless waits in overflow."
-
-
-def _tools(request: RoleRequest) -> str:
-    limits = [f"{tool} {request.tools[tool]}" for tool in TOOLS if request.tools.get(tool)]
-    if not limits and not request.tool_pool:
-        return "You have no tools in this call."
-    shared = f" Beyond these, Read and Grep share {counted(request.tool_pool, 'call')}." if request.tool_pool else ""
-    return f"Calls that you have: {', '.join(limits) or 'none of your own'}.{shared}"
 
 
 def _sayings(request: RoleRequest) -> list[str]:

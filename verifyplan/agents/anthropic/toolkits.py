@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+from verifyplan.agents.anthropic.allowances import pool_of, tools_of
 from verifyplan.agents.repository.repository import Repository
 from verifyplan.agents.toolbox import budget
 from verifyplan.agents.tools import Memory, ToolKit, WebRules
+from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.plan_call import RoleRequest
 from verifyplan.rules.budgets import MODES, Budget
 
@@ -24,8 +26,15 @@ class Toolkits:
         self._lock = threading.Lock()
         self._kept: tuple[str, Repository] | None = None
 
-    def kit(self, request: RoleRequest) -> ToolKit:
-        """The tools of a request, with its budgets; those of mode 1's Read and Grep for agents that do no research."""
+    def kit(self, request: RoleRequest | DebateRequest) -> ToolKit:
+        """The tools of a request, with its budgets; those of mode 1's Read and Grep for agents that do no research.
+
+        In a debate Read and Grep alone, whatever is configured; its documents can be read beside the repository.
+        """
+        if isinstance(request, DebateRequest):
+            first = request.turn == 1 and request.type == "propose"
+            plan = next(iter(request.documents.values()), "")
+            return self.kind(self.repository(plan, fresh=first), request.documents, self._budget(request), self.memory)
         rules = self._web_rules(request)
         documents = {request.plan_name: request.plan_text}
         fresh = request.role == "challenger" and request.iteration == 1
@@ -38,9 +47,9 @@ class Toolkits:
         unknowns = {unknown.id: unknown.type for unknown in request.unknowns}
         return WebRules(mode, unknowns, enabled=self.web) if mode is not None else None
 
-    def _budget(self, request: RoleRequest) -> Budget:
-        made = budget(request.tools, request.tool_pool)
-        return made if self.memory is None else Budget(limits=dict(request.tools), memory=True)
+    def _budget(self, request: RoleRequest | DebateRequest) -> Budget:
+        tools = tools_of(request)
+        return budget(tools, pool_of(request)) if self.memory is None else Budget(limits=tools, memory=True)
 
     def repository(self, plan: str, *, fresh: bool = False) -> Repository:
         """The folder as it was when it was first asked for with this plan; a `fresh` one as it is now."""

@@ -11,6 +11,7 @@ from verifyplan.agents.base import Request
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.call import WorkerRequest
+from verifyplan.protocol.message import DEBATE_ROLES
 from verifyplan.protocol.plan_call import ROLES
 from verifyplan.protocol.vote import Mode
 from verifyplan.words import did_you_mean
@@ -77,7 +78,7 @@ class Voices:
         self._problems: list[Problem] = []
         self.default = dict(default)
         self.models, self.workers = _plain(models), _plain(workers)
-        known = (*ROLES, "worker")
+        known = (*ROLES, *DEBATE_ROLES, "worker")
         for name in self.models:
             if name not in known:
                 fix = f"use {one_of(known)}; name single workers in workers="

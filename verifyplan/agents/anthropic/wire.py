@@ -10,7 +10,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictInt, StrictSt
 from verifyplan.agents.base import Request
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.call import Tool, WorkerRequest, WorkerVote
+from verifyplan.protocol.debate_call import ArchitectAnswer, BuilderAnswer, DebateRequest
 from verifyplan.protocol.directive import Directive
+from verifyplan.protocol.message import DebateRole
 from verifyplan.protocol.plan_call import (
     ChallengerAnswer,
     ChallengesAnswer,
@@ -148,6 +150,30 @@ class Scores(Model):
     scores: SixScores
 
 
+def _spoken_last(*last: str) -> Callable[[dict[str, Any]], None]:
+    """Asks for reasons before what rests on them: the other keys first, in their order."""
+
+    def order(schema: dict[str, Any]) -> None:
+        given = schema["properties"]
+        schema["properties"] = {key: given[key] for key in (*(one for one in given if one not in last), *last)}
+
+    return order
+
+
+class ArchitectMessage(ArchitectAnswer):
+    """The architect's answer; `content`, which concludes, is written last."""
+
+    model_config = ConfigDict(json_schema_extra=_spoken_last("content"))
+
+
+class BuilderMessage(BuilderAnswer):
+    """The builder's answer: reasons, the diff, and what it says of it."""
+
+    model_config = ConfigDict(json_schema_extra=_spoken_last("diff", "content"))
+
+
+_OF_DEBATE: dict[DebateRole, type[BaseModel]] = {"architect": ArchitectMessage, "builder": BuilderMessage}
+
 _OF_ROLE: dict[Role, type[BaseModel]] = {
     "challenger": ChallengesAndUnknowns,
     "resolver": Findings,
@@ -168,6 +194,8 @@ def wire_schema(request: Request) -> type[BaseModel]:
     """
     if isinstance(request, WorkerRequest):
         return AdversarialVotes if request.mode == "adversarial" else CollaborativeVotes
+    if isinstance(request, DebateRequest):
+        return _OF_DEBATE[request.role]
     return _OF_ROLE[request.role]
 
 

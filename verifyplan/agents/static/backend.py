@@ -1,4 +1,4 @@
-"""Agents without a model: workers that open the cited evidence, and all roles of a plan run (SPEC G2)."""
+"""Agents without a model: workers that open the cited evidence, all roles of plan runs and debates (SPEC G2)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from verifyplan.agents.base import Request
 from verifyplan.agents.evidence import Evidence, Place, read_evidence
 from verifyplan.agents.sources import Source, Sources, UnreadableError
 from verifyplan.agents.static import quotation, search, syntax_tree, window
 from verifyplan.agents.static.claims import Claim, read_claim
+from verifyplan.agents.static.debate.agents import DebateAgents
 from verifyplan.agents.static.outcome import Case, Check, Look, Outcome, judge, vote
 from verifyplan.agents.static.plan_backend import PANEL, PlanAgents
 from verifyplan.errors import AgentError, Problem, SettingsError, one_of
 from verifyplan.protocol.call import Item, Reply, WorkerRequest
+from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.plan_call import RoleRequest
 from verifyplan.words import did_you_mean
 
@@ -31,7 +34,7 @@ CHECKERS: tuple[str, ...] = tuple(_CHECKS)
 
 
 class StaticBackend:
-    """Plays workers by checkers that read the claim, its evidence and the cited code, and all roles of a plan run.
+    """Plays workers by checkers that read the claim, its evidence and the cited code, and all roles of runs.
 
     `root` is the folder under which cited paths lie; nothing outside it is read, and in a lightweight run
     no file at all. `workers` maps workers to checkers or members of the panel; a worker that it does not name plays
@@ -47,6 +50,7 @@ class StaticBackend:
         self.workers = dict(workers or {})
         self._sources = Sources(self.root)
         self._plans = PlanAgents(self.root)
+        self._debates = DebateAgents(self.root)
         self._line = ThreadPoolExecutor(max_workers=1, thread_name_prefix="static")
         wrong = [(worker, played) for worker, played in self.workers.items() if played not in (*CHECKERS, *PANEL)]
         if wrong:
@@ -68,8 +72,10 @@ class StaticBackend:
         near = did_you_mean(self.workers.get(worker, worker), (*CHECKERS, *PANEL))
         return f"worker {worker!r} plays no checker{near}; there are {one_of(CHECKERS)}"
 
-    async def answer(self, request: WorkerRequest | RoleRequest) -> Reply:
+    async def answer(self, request: Request) -> Reply:
         """A vote on each item, or the answer of a role; AgentError if no checker plays the worker."""
+        if isinstance(request, DebateRequest):
+            return await self._in_turn(lambda: self._debates.answer(request))
         if isinstance(request, RoleRequest):
             return await self._in_turn(lambda: self._plans.answer(request))
         wrong = self.check_worker(request.worker)

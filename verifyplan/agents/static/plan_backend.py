@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from verifyplan.agents.repository.repository import Repository
+from verifyplan.agents.static.opening import open_repository
 from verifyplan.agents.static.outcome import Outcome, vote
 from verifyplan.agents.static.roles import (
     challenger,
@@ -94,7 +94,7 @@ class PlanAgents:
     def known(self, plan: str) -> Known:
         """What the repository holds beside this plan."""
         if self._known is None or plan != self._plan:
-            self._known, self._plan = Known(Repository.open(self._root, plan)), plan
+            self._known, self._plan = Known(open_repository(self._root, plan)), plan
         return self._known
 
     def reading(self, text: str, name: str) -> Reading:

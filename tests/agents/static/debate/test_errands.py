@@ -1,0 +1,161 @@
+"""A free task: the checklist it comes to, diffs of real files, and what is left to an author."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from static_debating import asked
+
+import verifyplan as vp
+from verifyplan.agents.static.debate.patch import apply
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("errands")
+    (folder / "README.md").write_text("# Shop\n\nSells `things`.\n")
+    (folder / "docs").mkdir()
+    (folder / "docs/windows.md").write_bytes(b"# Notes\r\n\r\nOld words, old_words.\r\n")
+    (folder / ".env").write_text("KEY=1\n")
+    (folder / "shop.py").write_text("def sell_things(n):\n    return n\n")
+    return folder
+
+
+def text_of(root, path):
+    file = root / path
+    return file.read_bytes().decode() if file.is_file() else None
+
+
+def debated(root, task, **more):
+    return vp.debate(task, root=root, log_dir=None, progress=False, **more)
+
+
+def test_a_first_draft_misses_the_checklist_and_the_second_turn_adds_it(root):
+    run = debated(root, "add a README section")
+    assert (run.status, run.reason, run.turns) == ("CONVERGED", "VERIFIED", 2)
+    said = [message.content for message in run.log]
+    assert said[0].startswith("Acceptance checklist for: add a README section\n1. ")
+    assert "README.md has no Acceptance checklist" in said[2]
+    assert said[3].startswith("Critique: ")
+    assert "README.md has no Acceptance checklist" in said[3]
+    assert said[5].startswith("Verified: ")
+    [(path, text)] = apply(run.diff, lambda path: text_of(root, path)).items()
+    assert path == "README.md"
+    assert text.startswith("# Shop\n\nSells `things`.\n\n## Add a README section\n")
+    assert "### Acceptance checklist\n\n- [ ] " in text
+
+
+def test_every_message_carries_reasons_and_evidence(root):
+    for message in debated(root, "Describe the shop in docs/new.md").log:
+        assert message.reasons
+        assert message.evidence == ("docs/new.md",)
+
+
+def test_a_file_that_is_not_there_comes_from_nowhere(root):
+    assert debated(root, "Describe the shop in docs/new.md").diff.startswith("--- /dev/null\n+++ b/docs/new.md\n")
+
+
+def test_words_are_replaced_whole_and_line_ends_stay(root):
+    run = debated(root, 'Replace "words" with "terms" in docs/windows.md')
+    assert (run.status, run.turns) == ("CONVERGED", 1)
+    after = apply(run.diff, lambda path: text_of(root, path))
+    assert after == {"docs/windows.md": "# Notes\r\n\r\nOld terms, old_words.\r\n"}
+
+
+def test_given_words_are_added_and_removed_ones_go(root):
+    run = debated(root, 'Add "Open on Sundays." to README.md and then remove "Sells" from README.md')
+    assert run.status == "CONVERGED"
+    assert apply(run.diff, lambda path: text_of(root, path)) == {
+        "README.md": "# Shop\n\n `things`.\nOpen on Sundays.\n"
+    }
+
+
+@pytest.mark.parametrize(
+    ("task", "named"),
+    [
+        ("Add retries to shop.py", "shop.py is not changed"),
+        ("Fix the rounding in `sell_things`", "shop.py is not changed"),
+        ("Fix the rounding", "no file of code"),
+        ('Replace "nowhere to be found" with "x" in README.md', "does not hold 'nowhere to be found'"),
+        ("", "names nothing"),
+    ],
+)
+def test_what_takes_an_author_is_left_and_ends_by_stagnation(root, task, named):
+    if not task:
+        answer = asked(root, "architect", "verify", task=task)
+        assert named in answer["content"]
+        assert not answer["content"].startswith("Verified")
+        return
+    run = debated(root, task)
+    assert (run.status, run.reason, run.turns, run.diff) == ("FAILED", "NO_IMPROVEMENT", 2, "")
+    assert named in run.log[2].content
+
+
+def test_a_diff_by_hand_is_judged_by_what_the_files_then_hold(root):
+    code = "--- a/shop.py\n+++ b/shop.py\n@@ -1,2 +1,2 @@\n def sell_things(n):\n-    return n\n+    return round(n)\n"
+    verify = asked(root, "architect", "verify", task="Fix the rounding in `sell_things`", diff=code)
+    assert verify["content"].startswith("Verified")
+    other = code.replace("-    return n", "-    return m")
+    refused = asked(root, "architect", "verify", task="Fix the rounding in `sell_things`", diff=other)
+    assert refused["content"].startswith("Verification failed.")
+    assert "the hunk does not fit shop.py" in refused["content"]
+
+
+def test_nothing_outside_and_nothing_secret_is_read_or_written(root):
+    for task in ("Describe keys in .env", "Describe ../../etc/passwd.md", "Describe /etc/hosts.md"):
+        diff = debated(root, task).diff
+        assert "KEY" not in diff
+        assert set(apply(diff, lambda path: text_of(root, path)) if diff else {}) <= {"README.md"}
+
+
+def test_documents_lie_over_the_files(root):
+    run = debated(root, "add a section", documents={"notes.md": "# Notes\n"})
+    assert apply(run.diff, {"notes.md": "# Notes\n"}.get)["notes.md"].startswith("# Notes\n\n## Add a section\n")
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.one_of(
+        st.text(max_size=60),
+        st.lists(
+            st.sampled_from(
+                [
+                    "replace",
+                    "add",
+                    '"a"',
+                    "`Shop`",
+                    "with",
+                    "to",
+                    "in",
+                    "README.md",
+                    "docs/windows.md",
+                    "shop.py",
+                    "\n",
+                    ".",
+                    ";",
+                ]
+            ),
+            max_size=14,
+        ).map(" ".join),
+    ),
+    st.text(max_size=40),
+)
+def test_for_any_task_the_diff_applies_or_is_blank_and_is_the_same_again(root, task, document):
+    texts = {"notes.md": document}
+    for turn, diff in ((1, ""), (2, "--- a/README.md\n+++ nonsense")):
+        first = asked(root, "builder", "implement", task=task, documents=texts, turn=turn, diff=diff)
+        assert first == asked(root, "builder", "implement", task=task, documents=texts, turn=turn, diff=diff)
+        if first["diff"]:
+            apply(first["diff"], lambda path: texts.get(path, text_of(root, path)))
+        assert asked(root, "architect", "verify", task=task, documents=texts, diff=first["diff"])["content"]
+
+
+def test_a_task_of_a_megabyte_is_read_in_a_moment(root):
+    begun = time.monotonic()
+    for task in ("a `b`. " * 140_000, "replace " * 125_000, "x/" * 500_000, '"' * 1_000_000):
+        asked(root, "architect", "propose", task=task)
+        asked(root, "builder", "implement", task=task)
+    assert time.monotonic() - begun < 10
