@@ -1,0 +1,106 @@
+"""`revise`: a plan that got REVISE, debated and verified again, from a shell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verifyplan.cli.backends import backend_of_options
+from verifyplan.cli.live import CALL_TIMEOUT, NOBODY, AgentOptions, MaxCost, Timeout, exit_with, with_agents
+from verifyplan.errors import InputError, Problem
+from verifyplan.files import try_to_write, write_text
+from verifyplan.loops.revise.revise import revise as revise_plan
+from verifyplan.loops.revise.revision import Revision
+
+OF_VERDICT = {"REVISE": 10, "RETHINK": 20}
+"""Exit codes of verdicts, with --exit-code (SPEC H2)."""
+FAILED, BUDGET = 3, 4
+
+
+@with_agents
+def revise(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run log (.jsonl), or a plan, which is verified first.")],
+    repo: Annotated[
+        Path | None, typer.Option(help="The folder that the plan is about; else that of the log. It is only read.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the revised plan here; the plan itself stays as it is.")
+    ] = None,
+    diff: Annotated[Path | None, typer.Option(help="Write the diff of the plan here, if there is one.")] = None,
+    max_turns: Annotated[int, typer.Option(min=1, help="The last turn of a debate.")] = 3,
+    max_rounds: Annotated[int, typer.Option(min=1, help="The last round of debate and verification.")] = 3,
+    timeout: Timeout = CALL_TIMEOUT,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens that end a debate or a run.")] = None,
+    max_cost: MaxCost = None,
+    synthetic: Annotated[bool, typer.Option("--synthetic", help="Mark a generated plan as such.")] = False,
+    log_dir: Annotated[Path, typer.Option(help="The folder of the logs: one a debate, one a run.")] = Path("runs"),
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 10 for REVISE, 20 for RETHINK.")] = False,
+    agents: AgentOptions = NOBODY,
+) -> None:
+    """Let architect and builder settle what is open about a plan that got REVISE, and verify the revised plan again.
+
+    A plan that got PROCEED is never touched; one that got RETHINK is left to whoever decides. Exit code 3: agents
+    failed; 4: the tokens or dollars were used up.
+
+    \b
+    Examples:
+    verifyplan revise runs/PLAN-001.jsonl --out PLAN-revised.md
+    verifyplan revise PLAN.md --repo . --diff plan.diff --exit-code
+    """
+    for name, path in (("--out", out), ("--diff", diff)):
+        _check_writable(name, path)
+    backend = backend_of_options(agents, timeout=timeout, max_cost=max_cost)
+    revision = revise_plan(
+        run,
+        repo,
+        architect=backend,
+        builder=backend,
+        backend=backend,
+        max_turns=max_turns,
+        max_rounds=max_rounds,
+        log_dir=log_dir,
+        out=out,
+        timeout=timeout,
+        max_tokens=max_tokens,
+        max_cost=max_cost,
+        synthetic=synthetic,
+    )
+    _tell(revision, out, diff)
+    exit_with(exit_code_of(revision, exit_code))
+
+
+def exit_code_of(revision: Revision, by_verdict: bool) -> int:
+    """3 where agents failed, 4 where a budget ended the last debate or run; else 0, or what the verdict asks for."""
+    debates, runs = revision.debates, revision.runs
+    if debates and debates[-1].status is None:
+        return BUDGET if debates[-1].reason == "BUDGET" else FAILED
+    outcome = runs[-1].outcome
+    code = {"failures": FAILED, "budget": BUDGET}.get(outcome.ended_by, 0) if outcome else 0
+    return code or (OF_VERDICT.get(str(revision.verdict), 0) if by_verdict else 0)
+
+
+def _tell(revision: Revision, out: Path | None, diff: Path | None) -> None:
+    """What became of the plan, where the logs lie, and what was written."""
+    typer.echo(str(revision))
+    for log in (one.log_path for one in (*revision.runs, *revision.debates)):
+        typer.echo(f"log: {log}")
+    if out is not None:
+        typer.echo(f"plan: {out}")
+    if diff is not None and revision.diff:
+        write_text(diff, revision.diff)
+    if diff is not None:
+        typer.echo(f"diff: {diff}" if revision.diff else "diff: none was written, as nothing was changed")
+
+
+def _check_writable(option: str, path: Path | None) -> None:
+    """InputError before any agent is called if a file could not be written."""
+    try:
+        if path is not None and path.is_dir():
+            raise IsADirectoryError("is a folder")
+        if path is not None:
+            try_to_write(path.parent)
+    except (OSError, ValueError) as error:
+        message = f"{str(path)!r} cannot be written ({getattr(error, 'strerror', None) or error})"
+        raise InputError(Problem(option, message, "name a file in a folder that you may write to")) from None

@@ -1,0 +1,109 @@
+"""One round of a revision: a debate over what is open, its diff applied, the plan verified again (SPEC C5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from verifyplan.agents.static.debate.patch import PatchError, apply
+from verifyplan.loops.debate.run import Debate
+from verifyplan.loops.plan.run import PlanRun
+from verifyplan.protocol.challenge import UNSETTLED, Challenge, Severity
+from verifyplan.protocol.iteration import PlanVerdict
+
+COUNTED: tuple[Severity, ...] = ("BLOCKING", "SIGNIFICANT")
+"""The severities that are debated: MINOR ones bar no plan (SPEC A3)."""
+
+Outcome = Literal["settled", "open again", "new", "not tried"]
+
+
+class Row(NamedTuple):
+    """What a round made of one challenge."""
+
+    round: int
+    challenge: str
+    severity: Severity
+    claim: str
+    outcome: Outcome
+    debate: str
+    adopted: bool
+
+
+@dataclass(frozen=True)
+class Round:
+    """A debate, and the run that verified what it made of the plan; None where it made nothing."""
+
+    number: int
+    before: PlanRun
+    debate: Debate
+    plan: str
+    """The plan as the debate left it."""
+    after: PlanRun | None = None
+
+    @property
+    def adopted(self) -> bool:
+        """Whether less is open after it: PROCEED, or REVISE with fewer open challenges; else the plan stays as it was.
+
+        It does not matter whether the architect verified the diff: the verification of the plan decides.
+        """
+        if self.after is None or self.after.verdict in (None, "RETHINK"):
+            return False
+        return self.after.verdict == "PROCEED" or len(open_of(self.after)) < len(open_of(self.before))
+
+    @property
+    def verdict(self) -> PlanVerdict | None:
+        """The verdict on what the debate made; None where it made nothing, or the run has none."""
+        return self.after.verdict if self.after else None
+
+    @property
+    def ended(self) -> str:
+        """How the debate ended, in a word or two."""
+        return " ".join(filter(None, (self.debate.status, self.debate.reason))) or "broken off"
+
+    def rows(self) -> list[Row]:
+        """A row for each challenge that was open, and for each that is open now and was not; known by its claim."""
+        now = {one.claim: one for one in open_of(self.after)} if self.after else {}
+        was = {one.claim: one for one in open_of(self.before)}
+        rows = [self._row(one, self._outcome(one, now)) for one in was.values()]
+        return rows + [self._row(one, "new") for claim, one in now.items() if claim not in was]
+
+    def _outcome(self, challenge: Challenge, now: dict[str, Challenge]) -> Outcome:
+        if self.after is None or self.after.verdict is None:
+            return "not tried"
+        return "open again" if challenge.claim in now else "settled"
+
+    def _row(self, one: Challenge, outcome: Outcome) -> Row:
+        return Row(self.number, one.id, one.severity, one.claim, outcome, self.ended, self.adopted)
+
+
+def open_of(run: PlanRun) -> tuple[Challenge, ...]:
+    """The BLOCKING and SIGNIFICANT challenges that a run left unsettled, those in overflow among them."""
+    return tuple(one for one in run.state.challenges.values() if one.status in UNSETTLED and one.severity in COUNTED)
+
+
+def revised(debate: Debate, name: str, plan: str) -> str:
+    """The plan with the diff of a debate applied; as it was where that is blank, does not fit, or is of other files.
+
+    Nothing but the plan is changed, and never to a blank text.
+    """
+    try:
+        changed = apply(debate.diff, {name: plan}.get) if debate.diff.strip() else {}
+    except PatchError:
+        return plan
+    text = changed.get(name)
+    return text if text is not None and text.strip() and len(changed) == 1 else plan
+
+
+def task(run: PlanRun, name: str) -> str:
+    """What architect and builder are told: each open challenge with its evidence and what is to be done instead."""
+    lines = [f"Revise {name} so that each of its open challenges is settled, and nothing that it asks for is lost.", ""]
+    for one in open_of(run):
+        raised = run.state.raised.get(one.id)
+        evidence = " ".join(raised.evidence.split())[:_LONGEST] if raised else ""
+        lines.append(f"{one.id} ({one.severity}): {one.claim} {one.concern}".rstrip())
+        lines += [f"  evidence: {evidence}"] if evidence else []
+        lines += [f"  to be done: {one.alternative}"] if one.alternative.strip() else []
+    return "\n".join(lines)
+
+
+_LONGEST = 500
