@@ -4,9 +4,11 @@ from verifyplan.charts.audit import audit
 from verifyplan.charts.challenge_pool import challenge_pool
 from verifyplan.charts.class_mix import class_mix
 from verifyplan.charts.coverage import coverage
+from verifyplan.charts.debate import debate
 from verifyplan.charts.export import export
 from verifyplan.charts.export_set import export_set
 from verifyplan.charts.figure import Figure
+from verifyplan.charts.plan_graph import plan_graph
 from verifyplan.charts.quality_scores import quality_scores
 from verifyplan.charts.rank_stability import rank_stability
 from verifyplan.charts.ranking import ranking
@@ -25,8 +27,10 @@ __all__ = [
     "challenge_pool",
     "class_mix",
     "coverage",
+    "debate",
     "export",
     "export_set",
+    "plan_graph",
     "quality_scores",
     "rank_stability",
     "ranking",

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, cast
 import typer
 
 import verifyplan as vp
+from verifyplan.cli import debate
 from verifyplan.cli.backends import backend_of_log, backend_of_options
 from verifyplan.cli.cross import exit_code_of, names_of
 from verifyplan.cli.live import (
@@ -26,6 +27,7 @@ from verifyplan.cli.live import (
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import try_to_write
 from verifyplan.loops.cross_run import CrossRun
+from verifyplan.loops.debate.run import Debate
 from verifyplan.loops.plan.run import PlanRun
 from verifyplan.loops.run import Run
 from verifyplan.protocol.settings import PanelSettings
@@ -92,6 +94,9 @@ def verify(
     weights: Annotated[
         Path | None, typer.Option(help="A weights file for the score, which informs and never decides the verdict.")
     ] = None,
+    plan_check: Annotated[
+        bool, typer.Option("--plan-check", help="Begin with the blockers of a plan check; for PLAN documents.")
+    ] = False,
     synthetic: Annotated[bool, typer.Option("--synthetic", help="Mark a generated plan as such.")] = False,
     log_dir: Annotated[Path, typer.Option(help="The folder of the run log.")] = Path("runs"),
     report: Report = None,
@@ -131,6 +136,7 @@ def verify(
             max_cost=max_cost,
             repetition=number,
             weights=weights,
+            plan_check=plan_check,
             log_dir=log_dir,
             synthetic=synthetic,
         )
@@ -212,9 +218,8 @@ def _told(run: Run, report: Path | None, exit_code: bool) -> int:
     typer.echo(f"log: {run.log_path}")
     if report is not None:
         if not isinstance(run, PlanRun):
-            raise InputError(
-                Problem("--report", "is of plan runs alone", "leave it out; the artifact is beside the log")
-            )
+            beside = "the artifact is beside the log" if isinstance(run, CrossRun) else "`verifyplan log` tells of it"
+            raise InputError(Problem("--report", "is of plan runs alone", f"leave it out; {beside}"))
         run.report(report)
         typer.echo(f"report: {report}")
     return _code(run, exit_code)
@@ -223,6 +228,8 @@ def _told(run: Run, report: Path | None, exit_code: bool) -> int:
 def _code(run: Run, by_verdict: bool) -> int:
     if isinstance(run, CrossRun):
         return exit_code_of(run)
+    if isinstance(run, Debate):
+        return debate.exit_code_of(run)
     if not isinstance(run, PlanRun) or run.outcome is None:
         return PAUSED
     code = {"failures": FAILED, "budget": BUDGET}.get(run.outcome.ended_by, 0)

@@ -1,7 +1,5 @@
-"""WHAT THE PLAN SAYS: Markdown plans read into sections, steps and references, and assessed (SPEC A8)."""
+"""WHAT AGENTS HAND OVER: plans read and sized (SPEC A8); the nine documents loaded, checked, as tables (SPEC D)."""
 
-from verifyplan.documents.assessment import Assessment as Assessment
-from verifyplan.documents.assessment import assess as assess
-from verifyplan.documents.plan import Plan as Plan
-from verifyplan.documents.plan import parse_plan as parse_plan
-from verifyplan.documents.plan import read_plan as read_plan
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -10,13 +10,13 @@ from typing import NamedTuple
 from verifyplan.documents.wordlists import words
 
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[a-z][a-z0-9_-]{0,40})(?P<attributes>(?:\s[^<>]{0,500})?)>")
-_ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*\"([^\"]*)\"")
+_ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _SIGNS = ("<task", "<objective")
 _DEEPEST = 50
 
 
 class Element(NamedTuple):
-    """An element: its attributes, its lines with its tags, and its text with the place where the text begins."""
+    """An element: its attributes, its lines with its tags, its text, how deep it stands, and whether it ever closes."""
 
     name: str
     attributes: dict[str, str]
@@ -24,6 +24,7 @@ class Element(NamedTuple):
     last: int
     text: str
     depth: int
+    closed: bool = True
 
 
 class _Open(NamedTuple):
@@ -51,7 +52,7 @@ def elements(lines: Sequence[str]) -> tuple[list[Element], list[str]]:
         for tag in _tags(line):
             if not tag["end"]:
                 if len(stack) < _DEEPEST:
-                    attributes = dict(_ATTRIBUTE.findall(tag["attributes"]))
+                    attributes = {name: one or other for name, one, other in _ATTRIBUTE.findall(tag["attributes"])}
                     stack.append(_Open(tag["name"], attributes, number, tag.end()))
             elif any(opened.name == tag["name"] for opened in stack):
                 while (opened := stack.pop()).name != tag["name"]:
@@ -106,4 +107,6 @@ def _unclosed(opened: _Open) -> str:
 def _element(opened: _Open, lines: Sequence[str], last: int, column: int | None, depth: int) -> Element:
     inside = [*lines[opened.line : last], lines[last][:column]]
     inside[0] = inside[0][opened.column :]
-    return Element(opened.name, opened.attributes, opened.line + 1, last + 1, "\n".join(inside), depth)
+    return Element(
+        opened.name, opened.attributes, opened.line + 1, last + 1, "\n".join(inside), depth, column is not None
+    )

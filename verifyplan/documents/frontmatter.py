@@ -7,11 +7,11 @@ from typing import Any
 
 import yaml
 
-_LONGEST = 100_000  # characters; PyYAML reads some 50,000 a second
-_FENCE = "---"
+LONGEST = 100_000  # characters; PyYAML reads some 50,000 a second
+FENCE = "---"
 
 
-class _Loader(yaml.SafeLoader):
+class PlainLoader(yaml.SafeLoader):
     """Plain values alone: no aliases, by which a few lines could stand for gigabytes."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
@@ -30,7 +30,7 @@ def frontmatter(lines: Sequence[str]) -> tuple[dict[str, Any], int, list[str]]:
     >>> frontmatter(["---", "wave: 1", "---", "# Plan"])
     ({'wave': 1}, 3, [])
     """
-    end = _end(lines)
+    end = ending(lines)
     if end is None:
         return {}, 0, []
     values, problem = _values("\n".join(lines[1:end]))
@@ -38,11 +38,11 @@ def frontmatter(lines: Sequence[str]) -> tuple[dict[str, Any], int, list[str]]:
     return values, end + 1, notes
 
 
-def _end(lines: Sequence[str]) -> int | None:
-    """The line that closes the frontmatter; a line `---` far below, or behind prose, is a rule of the text."""
-    if not lines or lines[0].rstrip() != _FENCE:
+def ending(lines: Sequence[str]) -> int | None:
+    """The line, from 0, that closes the frontmatter; a line `---` far below, or behind prose, is a rule of the text."""
+    if not lines or lines[0].rstrip() != FENCE:
         return None
-    end = next((number for number in range(1, len(lines)) if lines[number].rstrip() in (_FENCE, "...")), None)
+    end = next((number for number in range(1, len(lines)) if lines[number].rstrip() in (FENCE, "...")), None)
     return end if end is not None and _looks_like_yaml(lines[1:end]) else None
 
 
@@ -52,10 +52,10 @@ def _looks_like_yaml(lines: Sequence[str]) -> bool:
 
 
 def _values(text: str) -> tuple[dict[str, Any], str]:
-    if len(text) > _LONGEST:
-        return {}, f"it is longer than {_LONGEST:,} characters"
+    if len(text) > LONGEST:
+        return {}, f"it is longer than {LONGEST:,} characters"
     try:
-        values = yaml.load(text, Loader=_Loader)  # noqa: S506  (a SafeLoader, made stricter)
+        values = yaml.load(text, Loader=PlainLoader)  # noqa: S506  (a SafeLoader, made stricter)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 2 if error.problem_mark else 1
         return {}, f"it is not YAML at line {line} ({error.problem})"

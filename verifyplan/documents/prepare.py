@@ -35,7 +35,7 @@ def prepare(lines: Sequence[str]) -> Prepared:
     blocks, unclosed = fences(prose)
     for block in blocks:
         prose[block.first - 1 : block.last] = [""] * (block.last - block.first + 1)
-    prose = _without_comments(prose)
+    prose = without_comments(prose)
     found, torn = elements(prose)
     if found:
         prose = [without_tags(line) for line in _without_lists(prose, found)]
@@ -51,7 +51,7 @@ def _without_lists(prose: Sequence[str], found: Sequence[Element]) -> list[str]:
     return kept
 
 
-def _without_comments(lines: Sequence[str]) -> list[str]:
+def without_comments(lines: Sequence[str]) -> list[str]:
     """The lines with HTML comments blanked; one that never closes, or stands in inline code, is text."""
     closing = max((number for number, line in enumerate(lines) if "-->" in line), default=-1)
     kept, within = [], False

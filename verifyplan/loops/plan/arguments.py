@@ -12,8 +12,10 @@ from pydantic import ValidationError
 
 from verifyplan.agents.base import Backend
 from verifyplan.analysis.weights.file import load, text_of
-from verifyplan.documents.plan import Plan, read_plan
+from verifyplan.documents.contracts.plan import PlanDocument
+from verifyplan.documents.plan import Plan, parse_plan, read_plan
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
+from verifyplan.loops.plan import checking
 from verifyplan.loops.plan.pauses import writable
 from verifyplan.loops.prepare import backend_of, check_affordable, check_workers, roster_of
 from verifyplan.protocol.settings import ON_BLOCKED, PanelSettings, PlanSettings
@@ -56,9 +58,11 @@ def checked(
     panel = attempt(lambda: _panel(given["panel"]))
     settings = attempt(lambda: settings_of(**asked | {"panel": panel}))
     read = attempt(lambda: _plan(plan))
-    folder = attempt(lambda: _folder(repo))
+    folder = attempt(lambda: folder_of(repo, "repo", "the plan"))
     speaker = attempt(lambda: backend_of(backend, (), folder or "."))
-    attempt(lambda: _check_log_dir(log_dir))
+    attempt(lambda: check_log_dir(log_dir))
+    if read is not None and given.get("plan_check") is True:
+        attempt(lambda: checking.expect_tasks(read))
     if speaker is not None and panel is not None:
         attempt(lambda: check_workers(speaker, panel.workers))
     if speaker is not None and settings is not None:
@@ -70,12 +74,12 @@ def checked(
 
 def settings_of(**given: object) -> PlanSettings:
     """The settings as one value; SettingsError listing everything that does not fit."""
-    problems = _timeout(given.get("timeout"))
+    problems = timeout_problems(given.get("timeout"))
     try:
         settings = PlanSettings.model_validate(given)
     except ValidationError as error:
         raise SettingsError(problems + _misfits(error)) from None
-    problems = problems or _timeout(settings.timeout)  # "-5" and "nan" are read as numbers
+    problems = problems or timeout_problems(settings.timeout)  # "-5" and "nan" are read as numbers
     if problems:
         raise SettingsError(problems)
     return settings
@@ -92,7 +96,8 @@ def _misfits(error: ValidationError, *above: str) -> list[Problem]:
     ]
 
 
-def _timeout(value: object) -> list[Problem]:
+def timeout_problems(value: object) -> list[Problem]:
+    """What is wrong with a number of seconds; nothing is said here of what is no number."""
     wrong = isinstance(value, int | float) and not (value > 0 and math.isfinite(value))
     fix = "give seconds above 0, or None to wait for ever"
     return [Problem("timeout", f"{value!r} is no time that a call can take", fix)] if wrong else []
@@ -140,6 +145,8 @@ def _panel(panel: object) -> PanelSettings | None:
 
 def _plan(plan: object) -> Plan:
     """The plan, read if it is a file; InputError where it is none, or holds what no log can."""
+    if isinstance(plan, PlanDocument):
+        plan = parse_plan(plan.text, plan.path)
     if not isinstance(plan, str | Path | Plan):
         fix = "name a Markdown file, or give what parse_plan reads from a text"
         raise InputError(Problem("plan", f"is a {type(plan).__name__}, not a path", fix))
@@ -155,19 +162,20 @@ def _plan(plan: object) -> Plan:
     return read
 
 
-def _folder(repo: object) -> Path:
-    fix = "name the folder that the plan is about"
-    if not isinstance(repo, str | Path):
-        raise InputError(Problem("repo", f"is a {type(repo).__name__}, not a path", fix))
-    if not Path(repo).is_dir():
-        raise InputError(Problem("repo", f"{str(repo)!r} is no folder", fix))
-    if not writable(str(Path(repo).resolve())):
-        raise InputError(Problem("repo", f"{str(repo)!r} is a name that cannot be written down", "rename the folder"))
-    return Path(repo)
+def folder_of(value: object, name: str, subject: str) -> Path:
+    """A folder that is there and can be named in a log; InputError naming the argument, and what it is about."""
+    fix = f"name the folder that {subject} is about"
+    if not isinstance(value, str | Path):
+        raise InputError(Problem(name, f"is a {type(value).__name__}, not a path", fix))
+    if not Path(value).is_dir():
+        raise InputError(Problem(name, f"{str(value)!r} is no folder", fix))
+    if not writable(str(Path(value).resolve())):
+        raise InputError(Problem(name, f"{str(value)!r} is a name that cannot be written down", "rename the folder"))
+    return Path(value)
 
 
-def _check_log_dir(log_dir: object) -> None:
-    """The folder of the log, or the first above it that exists, must take new files."""
+def check_log_dir(log_dir: object) -> None:
+    """InputError unless the folder of the log, or the first above it that exists, takes new files; None is fine."""
     if log_dir is None:
         return
     fix = "name a folder, or None for no log"

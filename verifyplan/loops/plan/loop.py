@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from verifyplan.documents.assessment import Assessment
-from verifyplan.loops.plan import panel, research, ruling, scores
+from verifyplan.loops.plan import checking, panel, research, ruling, scores
 from verifyplan.loops.plan.admission import Proposal, take_in
 from verifyplan.loops.plan.hub import ORIGIN_OF_ROLE, Hub, RunOverError
 from verifyplan.loops.plan.pauses import Ask
@@ -91,11 +91,16 @@ async def iterate(hub: Hub, ask: Ask | None) -> bool:
 
 
 async def challenge(hub: Hub) -> None:
-    """The challenger, then expert and advocate together: at first where the team is scaled, later if consulted."""
+    """The challenger, then expert and advocate together: at first where the team is scaled, later if consulted.
+
+    The blockers of a plan check are admitted with the challenger's, before them and under one cap (SPEC A5, D5).
+    """
     [answer] = await hub.ask("challenger")
+    blockers = checking.blockers(hub)
+    raised = answer.challenges if isinstance(answer, ChallengerAnswer) else ()
+    named = take_in(hub, [*blockers, *(Proposal(one, "challenger") for one in raised)])
     if isinstance(answer, ChallengerAnswer):
-        named = take_in(hub, [Proposal(one, "challenger") for one in answer.challenges])
-        research.list_unknowns(hub, answer.unknowns, named)
+        research.list_unknowns(hub, answer.unknowns, named[len(blockers) :])
     roles = [role for role in SCALED_ROLES if _consulted(hub, role)]
     for role, given in zip(roles, await hub.ask(*roles) if roles else [], strict=True):
         if isinstance(given, ChallengesAnswer):

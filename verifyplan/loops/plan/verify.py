@@ -12,6 +12,7 @@ from pathlib import Path
 from verifyplan.agents.base import Backend
 from verifyplan.agents.repository.repository import Repository
 from verifyplan.documents.assessment import assess
+from verifyplan.documents.contracts.plan import PlanDocument
 from verifyplan.documents.plan import Plan, parse_plan
 from verifyplan.loops.anywhere import in_session, run_anywhere
 from verifyplan.loops.calls import Caller
@@ -22,7 +23,7 @@ from verifyplan.loops.plan.hub import Hub
 from verifyplan.loops.plan.pauses import Ask
 from verifyplan.loops.plan.ruling import WaitingError
 from verifyplan.loops.plan.run import PlanRun
-from verifyplan.loops.prepare import check_counts, going_on, versions
+from verifyplan.loops.prepare import check_counts, going_on, repository_told, versions
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import PlanInputs, RunStarted
@@ -37,14 +38,11 @@ from verifyplan.runlog.writer import LogWriter
 
 DEFAULT_PANEL = PanelSettings()
 
-SKIPPED_SHOWN = 50
-"""Files that could not be read and are named in the log; all are counted."""
-
 _CITABLE = re.compile(r"[^\w.-]+")
 
 
 def verify(
-    plan: str | Path | Plan,
+    plan: str | Path | Plan | PlanDocument,
     repo: str | Path = ".",
     *,
     backend: str | Backend = "static",
@@ -55,6 +53,7 @@ def verify(
     threshold: int = THRESHOLD,
     max_iterations: int = 3,
     weights: Mapping[str, Decimal | str] | str | Path | None = None,
+    plan_check: bool = False,
     timeout: float | None = 600.0,
     max_tokens: int | None = None,
     max_cost: Decimal | str | float | None = None,
@@ -69,7 +68,7 @@ def verify(
     Call it from a script or a notebook alike; code that awaits calls it through `asyncio.to_thread`.
 
     Args:
-        plan: a Markdown file, or a `Plan` that `parse_plan` read from a text.
+        plan: a Markdown file, a `Plan` that `parse_plan` read from a text, or a `PlanDocument`.
         repo: the folder that the plan is about; nothing outside it is read, nothing in it is changed.
         backend: `"static"` (offline, deterministic), or any object with the methods of `agents.base.Backend`.
         panel: who votes on the challenges: settings, or names of workers; None for no panel.
@@ -81,6 +80,8 @@ def verify(
         max_iterations: the last iteration, at which the counts give a verdict.
         weights: of the six dimensions of the score, decimals that sum to exactly 1, or the path of a weights file
             (`weights.save`). The score informs and never decides the verdict.
+        plan_check: whether the blockers that a plan check finds in the plan's text alone (SPEC D4) are challenges of
+            the first iteration; for PLAN documents.
         timeout: seconds that one call may take; None waits for ever.
         max_tokens: tokens, in and out, after which no call is made and the run ends without a verdict.
         max_cost: US dollars after which no call is sent; only with a backend that knows its prices.
@@ -109,6 +110,7 @@ def verify(
         "threshold": threshold,
         "max_iterations": max_iterations,
         "weights": weights,
+        "plan_check": plan_check,
         "timeout": timeout,
         "max_tokens": max_tokens,
         "max_cost": str(max_cost) if isinstance(max_cost, float) else max_cost,
@@ -134,7 +136,6 @@ def begin(
     repetition: int = 1,
 ) -> RunStarted:
     """The first event of a plan run."""
-    repository = Repository.open(repo, plan.text)
     name = _CITABLE.sub("-", Path(plan.path).name).strip("-") or "plan.md"
     started: RunStarted = redacted(
         RunStarted(
@@ -144,13 +145,7 @@ def begin(
                 plan_name=name if Path(name).suffix else f"{name}.md",
                 plan_text=plan.text,
                 plan_sha256=hashlib.sha256(plan.text.encode()).hexdigest(),
-                repository={
-                    "root": str(repository.root),
-                    "commit": repository.commit,
-                    "files": len(repository.files),
-                    "skipped": [f"{one.path}: {one.reason}" for one in repository.skipped[:SKIPPED_SHOWN]],
-                    "n_skipped": len(repository.skipped),
-                },
+                repository=repository_told(Repository.open(repo, plan.text)),
                 settings=settings,
             ),
             versions=versions(),

@@ -1,0 +1,157 @@
+"""`claims`, `verification`, `gap-plan`: from documents to a cross run, and back to documents (SPEC D5)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import verifyplan as vp
+from verifyplan.documents.bridges.claims import EXECUTOR
+from verifyplan.documents.bridges.claims import claims as claims_of
+from verifyplan.documents.bridges.gaps import gap_plan as close_gaps
+from verifyplan.documents.bridges.given import document_of, plans_of
+from verifyplan.documents.bridges.must_haves import PLANNER, must_have_findings
+from verifyplan.documents.bridges.verification import verification as verified
+from verifyplan.documents.contracts.load import load
+from verifyplan.documents.contracts.plan import PlanDocument
+from verifyplan.documents.contracts.verification import VerificationDocument
+from verifyplan.errors import InputError, Problem
+from verifyplan.files import write_new_text, write_text
+from verifyplan.frames.artifact import read_artifact
+from verifyplan.loops.cross_run import CrossRun
+from verifyplan.protocol.artifact import Artifact
+from verifyplan.protocol.finding import Finding
+from verifyplan.words import counted
+
+FOUND_WANTING = 1
+FIELDS = ("finding_id", "summary", "evidence", "worker", "category", "ticket_ids")
+
+Plans = Annotated[list[Path], typer.Option("--plan", help="The plan; repeat it for all plans of a phase.")]
+
+
+class Table(StrEnum):
+    """What findings are written as."""
+
+    csv = "csv"
+    json = "json"
+
+
+def claims(
+    document: Annotated[Path, typer.Argument(help="An execution summary; or a plan, for its must-haves.")],
+    plan: Annotated[Path | None, typer.Option(help="The plan that was executed: must-haves get its ids.")] = None,
+    worker: Annotated[
+        str | None, typer.Option(help=f"Who brings the findings; {EXECUTOR} or {PLANNER} if left out.")
+    ] = None,
+    form: Annotated[Table | None, typer.Option("--format", help="If left out, as --out ends; else json.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write to this file instead of printing.")] = None,
+) -> None:
+    """Write the claims of an execution summary, or the must-haves of a plan, as findings for crossverify.
+
+    \b
+    Examples:
+    verifyplan claims SUMMARY-01-01.md --plan PLAN-01.md --out findings.json
+    verifyplan crossverify findings.json --adversarial --root . \\
+        --workers executor=search,search,syntax-tree,window
+    """
+    given = load(document)
+    if isinstance(given, PlanDocument):
+        findings = must_have_findings(given, worker=worker or PLANNER)
+    else:
+        findings = claims_of(document, plan, worker=worker or EXECUTOR)
+    form = form or (Table.csv if out and out.suffix.lower() == ".csv" else Table.json)
+    text = _csv(findings) if form == Table.csv else _json(findings)
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        typer.echo(f"{counted(len(findings), 'finding')}: {write_text(out, text)}")
+
+
+def verification(
+    run: Annotated[Path, typer.Argument(help="The artifact of a cross run, or its log (.jsonl).")],
+    plan: Plans,
+    out: Annotated[Path, typer.Option(help="The document to write.")] = Path("VERIFICATION.md"),
+    before: Annotated[Path | None, typer.Option(help="The attempt before; if left out, what stands at --out.")] = None,
+    attempt: Annotated[int | None, typer.Option(min=1, help="Which attempt this is; one after the last.")] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--override", help="A must-have that a user lets pass: text, number or id.")
+    ] = None,
+) -> None:
+    """Write a cross run as the verification of a plan: its must-haves with evidence, and the gaps.
+
+    Exit code 1: there are gaps, or a person is needed.
+
+    \b
+    Examples:
+    verifyplan verification runs/ad-hoc/state/convergence-ad-hoc-1.json --plan PLAN-01.md
+    verifyplan verification run.jsonl --plan PLAN-01.md --plan PLAN-02.md --override "#3"
+    """
+    last = before or (out if out.exists() else None)
+    made = verified(
+        _artifact(run),
+        [document_of(one, PlanDocument) for one in plan],
+        attempt=attempt,
+        before=document_of(last, VerificationDocument) if last else None,
+        overrides=overrides or (),
+        path=str(out),
+    )
+    made.save(out)
+    passed = f"{made.must_haves_passed} of {counted(made.must_haves_total or 0, 'must-have')} passed"
+    typer.echo(f"{made.status}: {passed}, {counted(len(made.gaps), 'gap')}, attempt {made.attempt}: {out}")
+    if made.status != "passed":
+        raise typer.Exit(FOUND_WANTING)
+
+
+def gap_plan(
+    document: Annotated[Path, typer.Argument(metavar="VERIFICATION", help="A verification that found gaps.")],
+    plan: Plans,
+    number: Annotated[str | None, typer.Option(help="The new plan's id; one after the last if left out.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The plan to write; beside the plan if left out.")] = None,
+) -> None:
+    """Write the plan that closes the gaps of a verification: a task for each gap.
+
+    No file is written over.
+
+    \b
+    Example:
+    verifyplan gap-plan VERIFICATION.md --plan PLAN-01.md --out PLAN-02.md
+    """
+    plans = plans_of([document_of(one, PlanDocument) for one in plan])
+    made = close_gaps(document, plans, number=number, path=str(out) if out else None)
+    if not write_new_text(made.path, made.write()):
+        fix = "name another file with --out, or another id with --number"
+        raise InputError(Problem(made.path, "is there already", fix))
+    typer.echo(f"plan {made.plan}, {counted(len(made.tasks), 'task')}, wave {made.wave}: {made.path}")
+
+
+def _artifact(path: Path) -> Artifact:
+    """The artifact of a cross run, from its file or its log."""
+    if path.suffix != ".jsonl":
+        return read_artifact(path)
+    run = vp.read_run(path)
+    if not isinstance(run, CrossRun) or run.status is None:
+        told = "was broken off" if isinstance(run, CrossRun) else "is no cross run"
+        raise InputError(Problem(str(path), told, "give a cross run that ended; verifyplan resume goes on with one"))
+    return run.artifact
+
+
+def _rows(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    return [finding.model_dump(mode="json", include=set(FIELDS)) for finding in findings]
+
+
+def _json(findings: Sequence[Finding]) -> str:
+    return json.dumps(_rows(findings), indent=2, ensure_ascii=False) + "\n"
+
+
+def _csv(findings: Sequence[Finding]) -> str:
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, FIELDS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({**row, "ticket_ids": ";".join(row["ticket_ids"])} for row in _rows(findings))
+    return text.getvalue()

@@ -1,0 +1,139 @@
+"""A plan's must-haves as findings: what they claim of the repository, and the files that show it (SPEC D5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from verifyplan.documents.bridges.evidence import cited, known_as, one_line
+from verifyplan.documents.bridges.given import Plans, plans_of
+from verifyplan.documents.contracts.plan import MustHave, PlanDocument
+from verifyplan.documents.contracts.tasks import Task
+from verifyplan.documents.dimensions.links import paths_in, same_file
+from verifyplan.documents.dimensions.names import name_of
+from verifyplan.documents.dimensions.wording import meaning
+from verifyplan.errors import InputError, Problem
+from verifyplan.protocol.finding import Finding
+
+PLANNER = "planner"
+"""Who brings the must-haves of a plan, unless somebody else is named."""
+
+_DEFINED = re.compile(
+    r"(?:(?:defines|exports|provides|implements|the|a|function|class|method) ){0,3}"
+    r"`([^\W\d]\w*(?:\.[^\W\d]\w*)*)(?:\(\))?`",
+    re.IGNORECASE,
+)
+"""What is said of a file that defines a symbol: it begins with the symbol."""
+
+
+class Wanted(NamedTuple):
+    """A must-have with its id, which is its plan's and its place among the plan's must-haves: "01-01/must-have-2"."""
+
+    id: str
+    must_have: MustHave
+    plan: PlanDocument
+
+    @property
+    def text(self) -> str:
+        """What must hold, on one line."""
+        return one_line(self.must_have.text)
+
+
+def wanted_of(plans: Sequence[PlanDocument]) -> tuple[Wanted, ...]:
+    """All must-haves of some plans: of each its truths, artifacts, key links. Two plans may ask for the same."""
+    return tuple(
+        Wanted(f"{one_line(name_of(plan))}/must-have-{number}", must_have, plan)
+        for plan in plans
+        for number, must_have in enumerate(plan.must_haves.all(), 1)
+    )
+
+
+def must_have_findings(plan: Plans, *, worker: str = PLANNER) -> tuple[Finding, ...]:
+    r"""The must-haves of a plan as findings, so that a verification needs nobody's word but the plan's.
+
+    The evidence is the files that a must-have names; of one that names none, those of the task that speaks of it.
+    `worker` brings them and has to be on the roster of the run: it votes on none of them. Without must-haves there
+    are no findings. InputError for two plans of one id, whose must-haves could not be told apart. Source: SPEC D5.
+
+    >>> from verifyplan.documents.contracts.load import load_text
+    >>> front = '---\nphase: 01-api\nplan: "01-01"\nmust_haves:\n  artifacts: ["api.py: answers pings"]\n---\n'
+    >>> finding = must_have_findings(load_text(front, "PLAN-01.md"))[0]
+    >>> finding.finding_id, finding.summary
+    ('01-01/must-have-1', 'The file `api.py` exists, and it is so: answers pings.')
+    """
+    plans = plans_of(plan)
+    check_apart(plans)
+    return tuple(
+        Finding(
+            finding_id=wanted.id,
+            summary=statement(wanted.must_have),
+            evidence=evidence_of(wanted),
+            worker=worker,
+            category=wanted.must_have.kind,
+            ticket_ids=(wanted.id,),
+        )
+        for wanted in wanted_of(plans)
+    )
+
+
+def check_apart(plans: Sequence[PlanDocument]) -> None:
+    """InputError for two plans of one id, whose must-haves could not be told apart."""
+    first: dict[str, str] = {}
+    problems = []
+    for plan in plans:
+        name = name_of(plan)
+        if name in first:
+            fix = "give each plan an id of its own"
+            problems.append(Problem(plan.path, f"has the id {name!r} of {first[name]}", fix))
+        first.setdefault(name, plan.path)
+    if problems:
+        raise InputError(problems)
+
+
+def statement(must_have: MustHave) -> str:
+    """What a must-have claims of the repository, in a sentence that a worker can judge.
+
+    Of an artifact it is that the file exists, or defines the symbol in backticks with which its description begins;
+    other must-haves are claims as they stand.
+
+    >>> statement(MustHave("src/a.py: `check` refuses old tokens", "artifact", 7, "src/a.py"))
+    '`check` is defined in `src/a.py`, and it is so: check refuses old tokens.'
+    """
+    text, path = one_line(must_have.text), one_line(must_have.path)
+    if must_have.kind != "artifact" or not path:
+        return text
+    said = text.removeprefix(f"`{path}`").removeprefix(path).strip(":,. ").removeprefix("exists").strip(" ,.")
+    symbol = _DEFINED.match(said)
+    rest = f", and it is so: {said.replace('`', '')}." if said else "."
+    return f"`{symbol[1]}` is defined in `{path}`{rest}" if symbol else f"The file `{path}` exists{rest}"
+
+
+def evidence_of(wanted: Wanted) -> str:
+    """The places that show whether a must-have holds; empty where neither it nor its plan names a file.
+
+    A truth is shown by the files of its task, too: those that it names may be its matter, and not where it holds.
+    """
+    task = task_for(wanted)
+    own = (*task.files, *wanted.plan.files_modified) if task else wanted.plan.files_modified
+    named = known_as([wanted.must_have.path, *paths_in(wanted.text)], own)
+    of_task = task.files if task and wanted.must_have.kind == "truth" else ()
+    return cited([*named, *of_task]) or cited(own)
+
+
+def task_for(wanted: Wanted) -> Task | None:
+    """The task that is to bring a must-have about: one that has its file, else the one that says most of its words.
+
+    Of several the first; None where no task has anything to do with it.
+    """
+    tasks = wanted.plan.tasks
+    path = wanted.must_have.path
+    by_file = next((t for t in tasks if path and any(same_file(path, file) for file in t.files)), None)
+    if by_file is not None:
+        return by_file
+    said = [len(meaning(wanted.text) & meaning(" ".join(_texts(task)))) for task in tasks]
+    return tasks[said.index(max(said))] if any(said) else None
+
+
+def _texts(task: Task) -> Iterator[str]:
+    yield from (element.text for element in task.elements)

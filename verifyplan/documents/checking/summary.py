@@ -1,0 +1,77 @@
+"""The check of an execution summary: its form, its must-haves' states, commits and deviations (SPEC D2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+
+from verifyplan.documents.checking import asked
+from verifyplan.documents.checking.asked import AskedField, lacks
+from verifyplan.documents.checking.catalogue import violation
+from verifyplan.documents.checking.violation import Violation
+from verifyplan.documents.contracts.entries import entries_of
+from verifyplan.documents.contracts.execution_summary import CLAIM_STATES, ExecutionSummary
+from verifyplan.documents.contracts.plan_ids import id_in_name, plan_key
+from verifyplan.documents.contracts.sections import empty
+from verifyplan.documents.contracts.typed import text_of
+from verifyplan.words import counted
+
+FIELDS = (
+    AskedField("plan", "text"),
+    AskedField("status", "word", ("complete", "partial", "checkpoint")),
+    AskedField("commits", "texts"),
+    AskedField("provides", "texts"),
+    AskedField("must_haves", "texts"),
+)
+COLUMNS = ("Task", "Status", "Notes")
+
+_SHA = re.compile(r"[0-9a-fA-F]{7,40}")
+
+
+def check_summary(summary: ExecutionSummary, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
+    """The violations of an execution summary by itself. Source: document 003, Executor -> Verifier; SPEC D2."""
+    yield from asked.form(summary)
+    yield from asked.fields(summary, FIELDS)
+    yield from asked.sections(summary, ("Task Results", "Deviations"))
+    results = summary.source.part("Task Results")
+    if results and not lacks(summary, "part:Task Results"):
+        yield from asked.columns(summary, results, summary.table, COLUMNS)
+    yield from _must_haves(summary)
+    for commit in entries_of(summary.source.front, "commits"):
+        if not _SHA.fullmatch(commit.text):
+            message = f"{commit.text[:80]!r} is no commit"
+            fix = "write its hash, 7 to 40 hexadecimal digits in quotation marks"
+            yield violation("summary/commit-form", summary.path, commit.line, message, fix)
+    deviations = summary.the_form.part(summary.source, "Deviations")
+    if deviations and empty(summary.source, deviations):
+        message = "the section 'Deviations' is empty"
+        yield violation("summary/deviations-empty", summary.path, deviations.first, message, "list them, or write None")
+    yield from _name(summary)
+
+
+def _must_haves(summary: ExecutionSummary) -> Iterator[Violation]:
+    for claim in summary.must_haves:
+        if claim.state is None:
+            message = f"the must-have {claim.text[:80]!r} does not say how far it got"
+            fix = f"end it with one of {', '.join(f': {state}' for state in CLAIM_STATES)}"
+            yield violation("summary/must-have-state", summary.path, claim.line, message, fix)
+    open_ones = [claim for claim in summary.must_haves if claim.state in ("PARTIAL", "SKIPPED")]
+    if summary.status == "complete" and open_ones:
+        message = f"the status is complete, but {counted(len(open_ones), 'must-have')} not DONE"
+        fix = "write partial, or finish what is left"
+        line = summary.source.front.line("status")
+        yield violation("summary/status-above-results", summary.path, line, message, fix)
+
+
+def _name(summary: ExecutionSummary) -> Iterator[Violation]:
+    """Whether the file's name holds the plan's id; a file of another name than SUMMARY is not asked."""
+    path = PurePath(summary.path)
+    if summary.plan is None or "summary" not in path.stem.lower():
+        return
+    phase = text_of(summary.source.front, "phase") or path.parent.name
+    named = id_in_name(summary.path)
+    if plan_key(named, phase) != plan_key(summary.plan, phase):
+        message = f"the plan is {summary.plan[:80]!r}, the file's name says {named[:80]!r}"
+        line = summary.source.front.line("plan")
+        yield violation("summary/file-name", summary.path, line, message, f"name it SUMMARY-{summary.plan[:80]}.md")

@@ -1,0 +1,56 @@
+"""The gaps of a verification: what is missing, the evidence, and the suggested fix."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from verifyplan.documents.contracts.body import Numbered, Part
+from verifyplan.documents.contracts.labelled import labelled
+from verifyplan.documents.contracts.sections import says_nothing, subparts
+from verifyplan.documents.contracts.source import Source
+
+_NAMES = {"evidence": "evidence", "suggested fix": "fix", "fix": "fix"}
+_LABEL = re.compile(r"(?i)\b(evidence|suggested fix):")
+
+
+class Gap(NamedTuple):
+    """A gap in detail; evidence and fix are empty where the document does not tell them."""
+
+    title: str
+    evidence: str
+    fix: str
+    line: int = 0
+
+
+def gaps_in(source: Source, part: Part | None) -> tuple[Gap, ...]:
+    """The gaps that a section tells: one under each heading, or without headings one in each list item.
+
+    Evidence and fix stand behind their labels, on lines of their own or within the item. A section that says None has
+    none. Source: document 003, Verifier -> Planner.
+    """
+    if part is None:
+        return ()
+    under = subparts(source, part)
+    if under:
+        return tuple(_gap(inner.title, inner.first, source.lines_of(inner)) for inner in under)
+    return tuple(_listed(source, part))
+
+
+def _listed(source: Source, part: Part) -> Iterator[Gap]:
+    tops = [bullet for bullet in source.bullets(part) if bullet.depth == 0 and not says_nothing(bullet.text)]
+    for at, bullet in enumerate(tops):
+        end = tops[at + 1].line - 1 if at + 1 < len(tops) else part.last
+        below = list(enumerate(source.lines[bullet.line : end], bullet.line + 1))
+        title, *told = _LABEL.split(source.lines[bullet.line - 1].strip().lstrip("-*+ "))
+        inline = {
+            _NAMES[label.casefold()]: text.strip("*_ ;") for label, text in zip(told[::2], told[1::2], strict=True)
+        }
+        yield _gap(title.strip("*_ .;"), bullet.line, below, inline)
+
+
+def _gap(title: str, line: int, lines: Sequence[Numbered], inline: Mapping[str, str] = MappingProxyType({})) -> Gap:
+    found = {**inline, **{name: told.text for name, told in labelled(lines, _NAMES).items()}}
+    return Gap(title, found.get("evidence", ""), found.get("fix", ""), line)

@@ -1,0 +1,111 @@
+"""Documents loaded from a file, a folder or a text (SPEC D1, H3)."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from verifyplan.documents.contracts.base import Document, Kind
+from verifyplan.documents.contracts.kinds import kind_of
+from verifyplan.documents.contracts.registry import MODELS
+from verifyplan.documents.contracts.source import MARK, read_source
+from verifyplan.documents.contracts.tree import Tree
+from verifyplan.documents.contracts.walk import Unread, walk
+from verifyplan.errors import InputError, Problem
+from verifyplan.files import decode
+from verifyplan.progress import progress
+
+LARGEST = 20_000_000
+"""Bytes above which a document is not read."""
+
+_BINARY = 8_192
+_MANY = 400  # documents that are read in about two seconds
+
+
+def load(path: str | Path) -> Document | Tree:
+    """The document in a file, or all documents in a folder: a phase, a `.planning`, or what holds one.
+
+    Raises InputError if there is no such file, or the one file is binary, not UTF-8, larger than 20 MB, or none of
+    the nine documents. In a folder, what cannot be read is listed in `unread`. Source: SPEC D1, H3.
+    """
+    place = Path(path)
+    if is_folder(place):
+        return _load_tree(place)
+    text = read_text(place)
+    document = load_text(text, str(path))
+    if document is None:
+        fix = "name a plan, summary, verification, research note or the like, or say its kind with load_text"
+        raise InputError(Problem(str(path), "is none of the nine documents that agents hand over", fix))
+    return document
+
+
+def load_text(text: str, path: str = "document.md", kind: Kind | None = None) -> Document | None:
+    r"""The document that a text is; None if it is none of the nine. `kind` says which where the name does not.
+
+    >>> load_text("---\nwave: 1\n---\n# Plan\n", "PLAN-01.md").kind
+    'plan'
+    """
+    source = read_source(text, path)
+    model = MODELS.get(kind or kind_of(path, source))  # type: ignore[arg-type]  # None is no key
+    return model.read(source) if model else None
+
+
+def is_folder(place: Path) -> bool:
+    """Whether a path is a folder; a path that no file system can hold is none."""
+    try:
+        return place.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def read_text(place: Path) -> str:
+    """The text of a file, its byte order mark kept; InputError names what is wrong with it."""
+    try:
+        if not stat.S_ISREG(place.stat().st_mode):  # a pipe would be waited for
+            raise InputError(Problem(str(place), "is no regular file", "name a document in Markdown"))
+        with place.open("rb") as stream:
+            data = stream.read(LARGEST + 1)
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(Problem(str(place), f"cannot be read ({reason})", "name a file that exists")) from None
+    if len(data) > LARGEST:
+        raise InputError(Problem(str(place), f"is larger than {LARGEST:,} bytes", "split it"))
+    if b"\0" in data[:_BINARY]:
+        raise InputError(Problem(str(place), "is binary", "name a document in Markdown"))
+    text = decode(data, str(place))
+    return MARK + text if data.startswith(MARK.encode()) else text
+
+
+def _load_tree(folder: Path) -> Tree:
+    inner = folder / ".planning"
+    found = walk(inner if is_folder(inner) else folder)
+    places = [place for place in found.files if place.suffix == ".md"]
+    documents: list[Document] = []
+    others: list[str] = []
+    unread = list(found.unread)
+    with progress("reading documents", len(places), shown=shown_for(len(places))) as step:
+        for place in places:
+            try:
+                document = load_text(read_text(place), str(place))
+            except InputError as error:
+                unread += [_unread(place, problem) for problem in error.problems]
+            else:
+                if document is None:
+                    others.append(str(place))
+                else:
+                    documents.append(document)
+            step()
+    return Tree(str(folder), tuple(documents), tuple(others), tuple(sorted(unread)))
+
+
+def _unread(place: Path, problem: Problem) -> Unread:
+    """A file that could not be read; where in it is told with what is wrong, as its path names it alone."""
+    inside = problem.place.removeprefix(str(place)).removeprefix(": ")
+    return Unread(str(place), f"{inside}: {problem.message}" if inside else problem.message, "unreadable")
+
+
+def shown_for(count: int) -> bool | None:
+    """Whether progress over so many documents is shown: not where it takes a moment, else where somebody looks."""
+    return None if count > _MANY else False

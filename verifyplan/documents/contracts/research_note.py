@@ -1,0 +1,84 @@
+"""Research note: what one researcher found, with the source and confidence of each finding (document 003)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+from verifyplan.documents.contracts.base import Document, Kind
+from verifyplan.documents.contracts.body import Part, tables
+from verifyplan.documents.contracts.findings import (
+    CONFIDENCES,
+    Confidence,
+    ResearchFinding,
+    Statement,
+    confidence_in,
+    findings,
+    levels_in,
+    outermost,
+    paragraphs,
+)
+from verifyplan.documents.contracts.form import Form
+from verifyplan.documents.contracts.forms_plan import RESEARCH_NOTE_FORMS
+from verifyplan.documents.contracts.source import Source
+from verifyplan.documents.contracts.typed import count_of, text_of
+
+COVERAGES = ("complete", "partial", "minimal")
+LEVELS = ("S1", "S2", "S3", "S4", "S5", "S6")
+"""The source levels of a researcher's own findings, from the best; S0 is a codebase map. Source: document 003."""
+
+
+class ListedSource(NamedTuple):
+    """A source that a note lists; `levels` are the tags beside it."""
+
+    text: str
+    levels: tuple[str, ...]
+    line: int
+
+
+class ResearchNote(Document):
+    """What a researcher found about one topic or phase. Source: document 003, Researcher -> Synthesizer; SPEC D1."""
+
+    FORMS: ClassVar[tuple[Form, ...]] = RESEARCH_NOTE_FORMS
+
+    kind: Kind = "research-note"
+    confidence: Confidence | None = None
+    sources_checked: int | None = None
+    coverage: str | None = None
+    findings: tuple[ResearchFinding, ...] = ()
+    gaps: tuple[Statement, ...] = ()
+    sources: tuple[ListedSource, ...] = ()
+
+    @classmethod
+    def fields(cls, source: Source, form: Form) -> dict[str, Any]:
+        """The typed fields of a research note."""
+        key_findings = form.part(source, "Key Findings")
+        return {
+            "confidence": stated_confidence(source, form),
+            "sources_checked": count_of(source.front, "sources_checked"),
+            "coverage": text_of(source.front, "coverage"),
+            "findings": findings(source, key_findings) if key_findings else (),
+            "gaps": said(source, form.part(source, "Gaps")),
+            "sources": tuple(
+                ListedSource(item.text, levels_in(item.text), item.line)
+                for item in said(source, form.part(source, "Sources"))
+            ),
+        }
+
+
+def stated_confidence(source: Source, form: Form) -> Confidence | None:
+    """The confidence of a whole document: its frontmatter's, in a labelled form its label's."""
+    stated = text_of(source.front, "confidence")
+    if stated is not None:
+        return next((known for known in CONFIDENCES if known == stated.strip().casefold()), None)
+    labelled = form.label(source, "confidence")
+    first = labelled[1].split(maxsplit=1)[:1] if labelled else []
+    return confidence_in(f"({first[0].strip('*.,;')})") if first else None
+
+
+def said(source: Source, part: Part | None) -> tuple[Statement, ...]:
+    """What a section says: its outermost list items and its tables' rows, else its paragraphs; () without a section."""
+    if part is None:
+        return ()
+    lines = source.prose_of(part)
+    rows = [Statement(" | ".join(row.cells), row.line) for table in tables(lines) for row in table.rows]
+    return tuple(sorted([*outermost(lines), *rows], key=lambda item: item.line)) or tuple(paragraphs(lines))

@@ -1,0 +1,141 @@
+"""D9, contracts across plans: what a plan consumes, an earlier one provides; no two provide or shape the same thing."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from verifyplan.documents.dimensions.issue import Dimension, Issue, quoted
+from verifyplan.documents.dimensions.links import stated
+from verifyplan.documents.dimensions.names import PlanNames
+from verifyplan.documents.dimensions.scene import Against, Scene
+
+NUMBER = 9
+
+_FROM = re.compile(r"\s{0,3}\(?\bfrom\s+(?:plan\s+)?(?P<plan>[\w.-]{1,60})\)?\s{0,3}$", re.IGNORECASE)
+
+
+def contracts_across_plans(scene: Scene) -> Dimension:
+    """Hold `provides` and `consumes` of all plans against each other, and the files that several of them touch.
+
+    A blocker: an item that only a plan of the same or a later wave provides. A warning: an item that no plan provides,
+    or that two provide; artifacts of one path with different exports; a file that plans of different waves modify
+    without depending on each other. One plan that consumes nothing has no contract. Where the other plans were not
+    given, what it consumes is left to a judge. Source: SPEC D4; plan-build-run's plan checker, dimension 9.
+    """
+    consumed = any(plan.consumes for plan in scene.plans)
+    if not consumed and all(len(positions) < 2 for positions in scene.phases.values()):
+        return Dimension(NUMBER, "not-applicable", why_not="each phase has one plan, and none consumes anything")
+    against = Against(scene, NUMBER)
+    issues = [*_doubled(against), *_shapes(against), *_unordered(against)]
+    judge: tuple[str, ...] = ()
+    if scene.phases_whole:
+        issues += _consumed(against)
+    elif consumed:
+        judge = ("whether an earlier plan provides what this one consumes: no other plan was given",)
+    return Dimension(NUMBER, "needs-judgement" if judge else "checked", tuple(issues), judge)
+
+
+def _item(text: str) -> str:
+    """An item as it is compared: without the plan that it is said to come from, spaces, backticks and case."""
+    return " ".join(_FROM.sub("", text).replace("`", "").casefold().split())
+
+
+def _providers(scene: Scene) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = defaultdict(list)
+    for at, plan in enumerate(scene.plans):
+        for item in dict.fromkeys(_item(text) for text in plan.provides):
+            found[item].append(at)
+    return found
+
+
+def _consumed(against: Against) -> Iterator[Issue]:
+    scene, providers, names = against.scene, _providers(against.scene), PlanNames(against.scene.plans)
+    for at, plan in enumerate(scene.plans):
+        for place, text in enumerate(plan.consumes):
+            line = scene.line(at, "consumes", place)
+            said = _FROM.search(text)
+            stated = names.position(said["plan"], plan) if said else None
+            known = [one for one in providers.get(_item(text), []) if one != at]
+            known = known or ([stated] if stated is not None else [])
+            if not known:
+                told = f"it consumes {quoted(text)}, which no plan provides"
+                fix = "let an earlier plan provide it, or say that it is there already"
+                yield against.plan(at, "warning", "consumed-unprovided", line, told, fix)
+            elif not any(_comes_before(scene, one, at) for one in known):
+                told = f"it consumes {quoted(text)}, which {scene.graph.nodes[known[0]].plan_id} provides no earlier"
+                fix = "depend on that plan, and come in a later wave"
+                yield against.plan(at, "blocker", "consumed-too-early", line, told, fix)
+
+
+def _comes_before(scene: Scene, before: int, after: int) -> bool:
+    """Whether a plan is executed before another: in an earlier wave of its phase, or as a dependency of it."""
+    one, other = scene.graph.nodes[before], scene.graph.nodes[after]
+    if one.phase != other.phase:
+        return list(scene.phases).index(one.phase) < list(scene.phases).index(other.phase)
+    return one.wave < other.wave
+
+
+def _doubled(against: Against) -> Iterator[Issue]:
+    scene = against.scene
+    for item, positions in _providers(scene).items():
+        for before, at in pairwise(positions):
+            if scene.graph.nodes[before].phase == scene.graph.nodes[at].phase:
+                place = next(n for n, text in enumerate(scene.plans[at].provides) if _item(text) == item)
+                told = f"it provides {quoted(item)}, as {scene.graph.nodes[before].plan_id} does"
+                line = scene.line(at, "provides", place)
+                yield against.plan(at, "warning", "provided-twice", line, told, "let one plan provide it")
+
+
+def _shapes(against: Against) -> Iterator[Issue]:
+    """Artifacts of one path that two plans of a phase describe with different exports."""
+    scene = against.scene
+    first: dict[tuple[str, str], tuple[int, frozenset[str]]] = {}
+    for at, plan in enumerate(scene.plans):
+        for line, artifact in stated(plan, "artifacts"):
+            path, exports = _shape(artifact)
+            there, known = first.setdefault((scene.graph.nodes[at].phase, path), (at, exports))
+            if path and exports and there != at and not (known <= exports or exports <= known):
+                told = f"artifact {quoted(path)} exports other names than in {scene.graph.nodes[there].plan_id}"
+                yield against.plan(at, "warning", "shape-differs", line, told, "agree on one list of exports")
+
+
+def _shape(artifact: Any) -> tuple[str, frozenset[str]]:
+    """The path of an artifact and the names that it exports, where it states both."""
+    exports = artifact.get("exports") if isinstance(artifact, dict) else None
+    if not isinstance(exports, list):
+        return "", frozenset()
+    return str(artifact.get("path", "")), frozenset(str(name) for name in exports)
+
+
+def _unordered(against: Against) -> Iterator[Issue]:
+    """Files that plans of one phase modify in different waves, where no dependency says which comes first."""
+    scene = against.scene
+    needs = scene.graph.needs()
+    by_file: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for at, node in enumerate(scene.graph.nodes):
+        for file in node.files:
+            by_file[node.phase, file].append(at)
+    for (_, file), positions in by_file.items():
+        ordered = sorted(positions, key=lambda at: scene.graph.nodes[at].wave)
+        for before, at in pairwise(ordered):
+            if scene.graph.nodes[before].wave < scene.graph.nodes[at].wave and not _needs(needs, at, before):
+                other = scene.graph.nodes[before].plan_id
+                told = f"it modifies {quoted(file)}, as {other} does, and does not depend on it"
+                line = scene.line(at, "files_modified", scene.plans[at].files_modified.index(file))
+                yield against.plan(at, "warning", "file-unordered", line, told, "add the dependency")
+
+
+def _needs(needs: Sequence[frozenset[int]], at: int, wanted: int) -> bool:
+    """Whether a plan depends on another, be it through others."""
+    seen, left = {at}, [at]
+    while left:
+        further = needs[left.pop()] - seen
+        if wanted in further:
+            return True
+        seen |= further
+        left += further
+    return False

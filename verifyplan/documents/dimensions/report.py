@@ -1,0 +1,28 @@
+"""The plan check's report: document 003's format, and a section on what is left to judge (SPEC D4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from verifyplan.documents.contracts.plan_check_report import write_plan_check
+from verifyplan.documents.contracts.written import flat
+from verifyplan.documents.dimensions.issue import Dimension
+
+
+def report(dimensions: Sequence[Dimension], plans: int, tasks: int) -> str:
+    """The heading, the counts, the issues by severity, and under `## Needs judgment` what no rule can decide.
+
+    A dimension that does not apply is named there with the reason, so that nobody takes it for checked.
+    Source: SPEC D4; document 003, "Planner -> Plan-Checker".
+    """
+    issues = [issue.in_report() for dimension in dimensions for issue in dimension.issues]
+    told = write_plan_check(issues, plans=plans, tasks=tasks)
+    left = [f"- {flat(line)}" for dimension in dimensions for line in _left(dimension)]
+    return "\n".join([told, "## Needs judgment", "", *left, ""]) if left else told
+
+
+def _left(dimension: Dimension) -> Iterator[str]:
+    name = f"D{dimension.number} {dimension.name}"
+    if dimension.state == "not-applicable":
+        yield f"{name}: not applicable ({dimension.why_not})"
+    yield from (f"{name}: {what}" for what in dimension.judge)

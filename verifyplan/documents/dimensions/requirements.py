@@ -1,0 +1,90 @@
+"""What ROADMAP.md and REQUIREMENTS.md say of requirements: which there are, and which phase is to meet them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from verifyplan.documents.contracts.body import Table
+from verifyplan.documents.contracts.plan_ids import phase_number
+from verifyplan.documents.contracts.source import Source
+
+_ID = re.compile(r"(?<![\w.-])[A-Z][A-Z0-9]{0,15}(?:-[A-Za-z0-9.]{1,15}){0,3}-\d{1,4}[a-z]?(?![\w-])")
+_WIDEST, _MOST_LINES = 100, 20_000
+_TOKEN = re.compile(r"[\w.-]+")
+_PHASE = re.compile(r"\bphase\s{1,3}(\d{1,4}(?:\.\d{1,3})?)", re.IGNORECASE)
+_LISTED = re.compile(r"\s{0,8}(?:[-*]\s+)?\**requirements\**\s{0,3}:", re.IGNORECASE)
+_MOVED = re.compile(r"reassigned|moved|deferred|dropped|→", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """The words of the documents that state requirements, and what each phase is to meet, by the phase's number."""
+
+    known: frozenset[str] = frozenset()
+    of_phase: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def knows(self, requirement: str) -> bool:
+        """Whether the documents name a requirement at all."""
+        return requirement.strip().strip(".") in self.known
+
+
+def read_requirements(sources: Sequence[Source]) -> Requirements:
+    """What roadmaps and lists of requirements say, together.
+
+    A phase is to meet what the `Requirements:` line under its heading lists, and what a table with the columns
+    Requirement and Phase gives it; an entry that says it was moved to another phase counts there alone.
+    """
+    known: set[str] = set()
+    of_phase: dict[str, dict[str, None]] = {}
+    for source in sources:
+        for line in source.lines[:_MOST_LINES]:
+            known.update(token.strip(".") for token in _TOKEN.findall(line))
+            known.update(ids_in(line))
+        for phase, requirement in (*_listed(source), *_traced(source.tables())):
+            of_phase.setdefault(phase, {})[requirement] = None
+    return Requirements(frozenset(known), {phase: tuple(ids) for phase, ids in of_phase.items()})
+
+
+def ids_in(text: str) -> Iterator[str]:
+    """The ids of requirements in a text, ranges written out.
+
+    >>> list(ids_in("AUTH-01, TD-01..TD-03 and INFRA-v1.1-02"))
+    ['AUTH-01', 'TD-01', 'TD-02', 'TD-03', 'INFRA-v1.1-02']
+    """
+    apart = text.replace("..", " .. ")
+    previous: re.Match[str] | None = None
+    for found in _ID.finditer(apart):
+        if previous and apart[previous.end() : found.start()].strip() == "..":
+            yield from _between(previous[0], found[0])
+        yield found[0]
+        previous = found
+
+
+def _between(first: str, last: str) -> Iterator[str]:
+    """The ids between two of a range; none where they differ in more than their number, or are far apart."""
+    stem, _, low = first.rpartition("-")
+    other, _, high = last.rpartition("-")
+    if stem == other and low.isdecimal() and high.isdecimal() and int(high) - int(low) <= _WIDEST:
+        yield from (f"{stem}-{number:0{len(low)}d}" for number in range(int(low) + 1, int(high)))
+
+
+def _listed(source: Source) -> Iterator[tuple[str, str]]:
+    phase, headings = "", {part.first: part.title for part in source.parts}
+    for number, line in enumerate(source.prose[:_MOST_LINES], 1):
+        if number in headings:
+            found = _PHASE.search(headings[number])
+            phase = phase_number(found[1]) if found else ""
+        elif phase and _LISTED.match(line) and not _MOVED.search(line):
+            yield from ((phase, requirement) for requirement in ids_in(line))
+
+
+def _traced(tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
+    for table in tables:
+        if table.column("Requirement") is None or table.column("Phase") is None:
+            continue
+        for row in table.rows:
+            found = _PHASE.search(table.cell(row, "Phase"))
+            if found:
+                yield from ((phase_number(found[1]), name) for name in ids_in(table.cell(row, "Requirement")))

@@ -1,0 +1,145 @@
+"""All that a plan check looks at: plans, their graph, and what is known beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from verifyplan.documents.contracts.plan import PlanDocument
+from verifyplan.documents.contracts.tasks import Task
+from verifyplan.documents.dimensions.context import Context
+from verifyplan.documents.dimensions.graph import PlanGraph, plan_graph
+from verifyplan.documents.dimensions.issue import Issue, IssueSeverity
+from verifyplan.documents.dimensions.jobs import jobs_of, label, spoken
+from verifyplan.documents.dimensions.names import name_of, phase_of
+from verifyplan.documents.dimensions.requirements import Requirements
+from verifyplan.documents.dimensions.wording import meaning
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_CODE = re.compile(r"`([^`\n]{1,300})`")
+MOST = 100
+"""Tasks, and links or artifacts, of one plan that are held against each other: nobody plans more, and a hostile text
+would take minutes."""
+LOOKED_AT, LONGEST = 1_000, 40_000
+"""Tasks of a plan that are looked at, and characters of what one of them says."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A task of a plan: whose it is, what it is called, and itself."""
+
+    plan: int
+    label: str
+    task: Task
+
+    @cached_property
+    def text(self) -> str:
+        """What it says, as far as anyone would read."""
+        return spoken(self.task)[:LONGEST]
+
+    @cached_property
+    def meaning(self) -> frozenset[str]:
+        """The words with meaning of all that it says."""
+        return meaning(self.text)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of code that it says: the parts of dotted names, and what stands in backticks."""
+        said = (*_DOTTED.findall(self.text), *_CODE.findall(self.text))
+        return frozenset(name for text in said for name in _NAME.findall(text))
+
+    @cached_property
+    def files(self) -> tuple[str, ...]:
+        """The files that it names."""
+        return self.task.files
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Plans of one or several phases, and what is known beside them; nothing else is looked at.
+
+    `phases_whole`: whether all plans of their phases are here. `elsewhere`: the keys of plans of other phases;
+    `all_phases`: whether there are no others. `contexts` by phase. `files`: the repository's files; None if unknown.
+    `about`: the path of the one plan that is asked about; None for all.
+    """
+
+    plans: tuple[PlanDocument, ...]
+    phases_whole: bool = True
+    all_phases: bool = False
+    elsewhere: frozenset[str] = frozenset()
+    contexts: Mapping[str, Context] = field(default_factory=dict)
+    requirements: Requirements | None = None
+    files: frozenset[str] | None = None
+    about: str | None = None
+
+    @cached_property
+    def graph(self) -> PlanGraph:
+        """The plans' dependencies and waves."""
+        return plan_graph(self.plans)
+
+    @cached_property
+    def jobs(self) -> tuple[tuple[Job, ...], ...]:
+        """For each plan its tasks."""
+        return tuple(
+            tuple(Job(at, label(task, number), task) for number, task in enumerate(jobs_of(plan)[:LOOKED_AT], 1))
+            for at, plan in enumerate(self.plans)
+        )
+
+    def compared(self, plan: int) -> tuple[Job, ...]:
+        """The tasks of a plan that its links and artifacts are held against."""
+        return self.jobs[plan][:MOST]
+
+    @cached_property
+    def phases(self) -> Mapping[str, tuple[int, ...]]:
+        """For each phase the positions of its plans."""
+        found: dict[str, list[int]] = {}
+        for at, plan in enumerate(self.plans):
+            found.setdefault(phase_of(plan), []).append(at)
+        return {phase: tuple(positions) for phase, positions in found.items()}
+
+    @cached_property
+    def asked(self) -> tuple[int, ...]:
+        """The positions of the plans that are asked about."""
+        return tuple(at for at, plan in enumerate(self.plans) if self.about in (None, plan.path))
+
+    def each_job(self) -> Iterator[Job]:
+        """The tasks of all plans."""
+        for jobs in self.jobs:
+            yield from jobs
+
+    def line(self, plan: int, *path: str | int) -> int:
+        """The line of a field of a plan's frontmatter, under the name that its form has for it."""
+        document = self.plans[plan]
+        name, *rest = path
+        return document.source.front.line(document.the_form.key(document.source, str(name)), *rest)
+
+
+@dataclass(frozen=True)
+class Against:
+    """Makes the issues of one dimension of one scene, each with the line that it stands in."""
+
+    scene: Scene
+    dimension: int
+
+    def plan(
+        self, plan: int, severity: IssueSeverity, rule: str, line: int, description: str, fix: str, task: str = ""
+    ) -> Issue:
+        """An issue of one plan."""
+        document = self.scene.plans[plan]
+        name = name_of(document)
+        return Issue(severity, self.dimension, name, description, fix, document.path, line, rule, task)
+
+    def job(self, job: Job, severity: IssueSeverity, rule: str, element: str, description: str, fix: str) -> Issue:
+        """An issue of one task, at the line of an element of it, or of the task where it has no such element."""
+        found = job.task.get(element)
+        line = found.line if found else job.task.line
+        return self.plan(job.plan, severity, rule, line, description, fix, job.label)
+
+    def phase(self, phase: str, severity: IssueSeverity, rule: str, description: str, fix: str) -> Issue:
+        """An issue of a phase, of which no single plan is guilty; it stands at the head of the phase's first plan."""
+        document = self.scene.plans[self.scene.phases[phase][0]]
+        name = phase or name_of(document)
+        return Issue(severity, self.dimension, name, description, fix, document.path, 1, rule)

@@ -1,0 +1,141 @@
+"""The commands of a task's check, taken apart into what they run (SPEC D4, dimension D8)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from verifyplan.documents.commands import begins_like_command, is_command
+from verifyplan.documents.wordlists import words
+
+_FENCE = re.compile(r"\s{0,8}(?:```|~~~)")
+_CODE = re.compile(r"`([^`\n]{1,2000})`")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*")
+_OPERATOR = re.compile(r"&&|\|\||[|;&\n]")
+_LEAD = re.compile(r"^(?:[-*]|\d{1,3}[.)])\s+|^(?:run|command|verify|check)\s*:\s*|^\$\s+", re.IGNORECASE)
+_TEST = re.compile(r"test\s+(?:!\s+)?(?:-[a-z]\s|[$\"(\[])")
+_LONGEST, _MOST_LINES = 20_000, 60
+
+
+class Run(NamedTuple):
+    """One program that a command runs, and the operator behind it (`&&`, `||`, `|`, `;`, `&`, or blank)."""
+
+    text: str
+    then: str
+
+    @property
+    def words(self) -> list[str]:
+        """The program and its arguments, without assignments before it."""
+        found = self.text.split()
+        while found and (_ASSIGNMENT.fullmatch(found[0]) or found[0] in ("sudo", "!", "(", "{", "time", "env")):
+            found = found[1:]
+        return found
+
+    @property
+    def program(self) -> str:
+        """The name of the program, without its folders; blank if there is none."""
+        return self.words[0].rpartition("/")[2].lstrip("(") if self.words else ""
+
+
+def commands_in(text: str) -> list[str]:
+    """The commands that a check holds: lines that begin as one does, lines of code, and code within prose.
+
+    A quotation that is open at the end of a line goes on in the next. Prose has none.
+
+    >>> commands_in("Run: `cd app && pytest -q`"), commands_in("npm test"), commands_in("Look whether it works")
+    (['cd app && pytest -q'], ['npm test'], [])
+    """
+    found, fenced = [], False
+    for line in _logical(text[:_LONGEST]):
+        if _FENCE.match(line):
+            fenced = not fenced
+            continue
+        bare = _LEAD.sub("", _LEAD.sub("", line.strip()))
+        if not bare or bare.startswith("#"):
+            continue
+        if fenced or _is_command(bare):
+            found.append(bare)
+        else:
+            found += [code for code in _CODE.findall(bare) if _is_command(code) or is_command(code, told_to_run=True)]
+    return found
+
+
+def runs(command: str) -> list[Run]:
+    """The programs that a command runs, one after the other; what is quoted is not taken apart.
+
+    >>> [(run.program, run.then) for run in runs("cd app && grep -q 'a | b' x.py || echo no")]
+    [('cd', '&&'), ('grep', '||'), ('echo', '')]
+    """
+    found, start = [], 0
+    for place, operator in _scan(command)[0]:
+        found.append(Run(command[start:place].strip(), operator.strip() or ";"))
+        start = place + len(operator)
+    found.append(Run(command[start:].strip(), ""))
+    return [run for run in found if run.text]
+
+
+def _is_command(line: str) -> bool:
+    if begins_like_command(line):
+        return True
+    first, _, rest = line.partition(" ")
+    if first == "!":
+        return _is_command(rest.lstrip())
+    if first == "set":
+        return rest.startswith("-")
+    if first == "test":
+        return _TEST.match(line) is not None
+    return first in words("plan_check", "unmistakable")
+
+
+def _logical(text: str) -> Iterator[str]:
+    """Lines, joined where a backslash ends them or a quotation is open; one that never closes opens nothing."""
+    lines, at = text.splitlines(), 0
+    while at < len(lines):
+        taken = _length(lines[at : at + _MOST_LINES])
+        yield "\n".join(lines[at : at + taken])
+        at += taken
+
+
+def _length(lines: Sequence[str]) -> int:
+    """How many lines make one; a fence's backticks quote nothing."""
+    if _FENCE.match(lines[0]):
+        return 1
+    opened = ""
+    for taken, line in enumerate(lines, 1):
+        _, opened = _scan(line, opened)
+        if not opened and not line.endswith("\\"):
+            return taken
+    return 1
+
+
+def _scan(text: str, opened: str = "") -> tuple[list[tuple[int, str]], str]:
+    """The operators outside quotations with their places, and the quotation mark that is open at the end.
+
+    An apostrophe within a word opens nothing.
+    """
+    found: list[tuple[int, str]] = []
+    at = 0
+    while at < len(text):
+        letter = text[at]
+        if letter == "\\" and opened != "'":
+            at += 2
+            continue
+        if letter in "\"'`" and opened in ("", letter) and not _is_apostrophe(text, at, opened):
+            opened = "" if opened else letter
+        elif not opened and (matched := _OPERATOR.match(text, at)):
+            if not _redirects(text, at):
+                found.append((at, matched[0]))
+            at = matched.end()
+            continue
+        at += 1
+    return found, opened
+
+
+def _is_apostrophe(text: str, at: int, opened: str) -> bool:
+    return text[at] == "'" and not opened and text[at - 1 : at].isalpha() and text[at + 1 : at + 2].isalpha()
+
+
+def _redirects(text: str, at: int) -> bool:
+    """Whether an ampersand belongs to a redirection, as in `2>&1` and `&>`."""
+    return text[at] == "&" and (text[at - 1 : at] == ">" or text[at + 1 : at + 2] == ">")

@@ -1,0 +1,158 @@
+"""The rows of the tables of handed-over documents, table by table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from verifyplan.documents.checking.across.wording import matched
+from verifyplan.documents.checking.violation import Violation
+from verifyplan.documents.columns import SOURCE_LEVELS, SURENESS
+from verifyplan.documents.contracts.base import Document
+from verifyplan.documents.contracts.execution_summary import CLAIM_STATES, ExecutionSummary
+from verifyplan.documents.contracts.phase import Phase
+from verifyplan.documents.contracts.plan import TASK_TYPES, PlanDocument, implied_model
+from verifyplan.documents.contracts.research_note import ResearchNote
+from verifyplan.documents.contracts.tree import Tree
+from verifyplan.documents.contracts.verification import MustHaveResult, VerificationDocument, counts_as_passed
+
+Row = dict[str, Any]
+
+
+def documents(tree: Tree, violations: Sequence[Violation]) -> Iterator[Row]:
+    """A row for each document, with how much the check found in it."""
+    broken = Counter((found.path, found.severity) for found in violations)
+    plans = {summary.path: phase.plan_of(summary) for phase in tree.phases for summary in phase.summaries}
+    for document in tree:
+        yield {
+            "path": document.path,
+            "kind": document.kind,
+            "form": document.form,
+            "phase": _phase(document),
+            "plan_id": getattr(plans.get(document.path) or document, "plan", None),
+            "status": getattr(document, "status", None),
+            "confidence": _known(getattr(document, "confidence", None), SURENESS),
+            "attempt": getattr(document, "attempt", None),
+            "n_lines": len(document.source.lines),
+            **_counts(document),
+            **{f"n_{severity}s": broken[document.path, severity] for severity in ("error", "warning", "info")},
+        }
+
+
+def _counts(document: Document) -> Row:
+    if isinstance(document, PlanDocument):
+        return {"n_tasks": len(document.tasks), "n_must_haves": len(document.must_haves.all())}
+    if isinstance(document, ExecutionSummary):
+        return {"n_must_haves": len(document.must_haves)}
+    if isinstance(document, VerificationDocument):
+        return {"n_must_haves": len(document.results), "n_gaps": len(list(gaps(document)))}
+    if isinstance(document, ResearchNote):
+        return {"n_findings": len(document.findings), "n_gaps": len(list(gaps(document)))}
+    return {}
+
+
+def must_haves(phase: Phase) -> Iterator[Row]:
+    """A row for each must-have of a phase's plans, with what its summary and its verification say of it."""
+    for plan in phase.plans:
+        wanted = plan.must_haves.all()
+        summary = phase.summary_of(plan)
+        told = _claims([one.text for one in wanted], summary)
+        found = _results([one.text for one in wanted], phase.latest)
+        for position, (one, claim, result) in enumerate(zip(wanted, told, found, strict=True), 1):
+            yield {
+                "path": plan.path,
+                "position": position,
+                "phase": phase.name,
+                "plan_id": plan.plan,
+                "kind": one.kind,
+                "text": one.text,
+                "file": one.path or None,
+                "line": one.line,
+                "summary_path": summary and summary.path,
+                **claim,
+                **result,
+            }
+
+
+def _claims(texts: list[str], summary: ExecutionSummary | None) -> list[Row]:
+    """What a summary says of each must-have."""
+    claims = summary.must_haves if summary else ()
+    places = matched(texts, [claim.text for claim in claims])
+    return [{} if at is None else {"claimed": _known(claims[at].state, CLAIM_STATES)} for at in places]
+
+
+def _results(texts: list[str], latest: Sequence[VerificationDocument]) -> list[Row]:
+    """What the last verifications found of each must-have."""
+    given = [(verification, result) for verification in latest for result in verification.results]
+    places = matched(texts, [result.text for _, result in given])
+    return [{} if at is None else _result(*given[at]) for at in places]
+
+
+def _result(verification: VerificationDocument, result: MustHaveResult) -> Row:
+    let_pass = result.outcome != "passed" and counts_as_passed(result, verification.overrides)
+    return {
+        "verification_path": verification.path,
+        "outcome": "override" if let_pass else result.outcome,
+        "evidence": result.evidence or None,
+    }
+
+
+def tasks(plan: PlanDocument) -> Iterator[Row]:
+    """A row for each task of a plan."""
+    for position, task in enumerate(plan.tasks, 1):
+        model = implied_model(task)
+        yield {
+            "path": plan.path,
+            "position": position,
+            "phase": _phase(plan),
+            "plan_id": plan.plan,
+            "task_id": task.id,
+            "name": task.name or None,
+            "type": _known(task.type, TASK_TYPES),
+            "complexity": task.complexity if model else None,
+            "model": model,
+            "tdd": task.tdd,
+            "files": list(task.files),
+            "verify": task.text("verify") or None,
+            "done": task.text("done") or None,
+            "line": task.line,
+        }
+
+
+def findings(note: ResearchNote) -> Iterator[Row]:
+    """A row for each finding of a research note."""
+    for position, finding in enumerate(note.findings, 1):
+        yield {
+            "path": note.path,
+            "position": position,
+            "phase": _phase(note),
+            "text": finding.text,
+            "source_level": _known(finding.source_level, SOURCE_LEVELS),
+            "confidence": _known(finding.confidence, SURENESS),
+            "speculative": finding.speculative,
+            "line": finding.line,
+        }
+
+
+def gaps(document: Document) -> Iterator[Row]:
+    """A row for each gap: of a verification those told in detail, else those of its frontmatter; of a note its own."""
+    told: list[Row] = []
+    if isinstance(document, VerificationDocument):
+        told = [
+            {"text": gap.title, "evidence": gap.evidence or None, "fix": gap.fix or None, "line": gap.line}
+            for gap in document.gap_details
+        ] or [{"text": text, "line": document.source.front.line("gaps", at)} for at, text in enumerate(document.gaps)]
+    elif isinstance(document, ResearchNote):
+        told = [{"text": gap.text, "line": gap.line} for gap in document.gaps]
+    for position, row in enumerate(told, 1):
+        yield {"path": document.path, "position": position, "phase": _phase(document), "kind": document.kind, **row}
+
+
+def _phase(document: Document) -> str:
+    return PurePath(document.path).parent.name
+
+
+def _known(value: str | None, known: tuple[str, ...]) -> str | None:
+    return value if value in known else None

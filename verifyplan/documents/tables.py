@@ -1,0 +1,80 @@
+"""Handed-over documents as tidy tables: what they hold, what became of must-haves, every violation (SPEC E4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import pandas as pd
+
+from verifyplan.columns import described, fitted
+from verifyplan.documents import rows
+from verifyplan.documents.checking.check import Report, check
+from verifyplan.documents.columns import DOCUMENT_TABLES
+from verifyplan.documents.contracts.plan import PlanDocument
+from verifyplan.documents.contracts.research_note import ResearchNote
+from verifyplan.documents.contracts.tree import Tree
+from verifyplan.errors import InputError, Problem, one_of
+from verifyplan.words import counted, did_you_mean
+
+
+@dataclass(frozen=True)
+class DocumentTables:
+    """The tables of a set of documents; `columns(name)` says what is in one.
+
+    Every table has all its columns, whatever documents there are; what a document does not say is missing.
+    """
+
+    documents: pd.DataFrame
+    must_haves: pd.DataFrame
+    tasks: pd.DataFrame
+    findings: pd.DataFrame
+    gaps: pd.DataFrame
+    violations: pd.DataFrame
+
+    @staticmethod
+    def columns(table: str) -> pd.DataFrame:
+        """The columns of a table with their types and meanings; InputError for a table that there is not.
+
+        >>> DocumentTables.columns("gaps").loc["fix", "meaning"]
+        'of a verification: the suggested fix'
+        """
+        if table not in DOCUMENT_TABLES:
+            message = f"{table!r} is no table{did_you_mean(table, DOCUMENT_TABLES)}"
+            raise InputError(Problem("table", message, f"use {one_of(DOCUMENT_TABLES)}"))
+        return described(DOCUMENT_TABLES[table])
+
+    def __repr__(self) -> str:
+        """How many rows there are of each."""
+        names = (field.name for field in fields(self))
+        sizes = (counted(len(getattr(self, name)), name.removesuffix("s").replace("_", "-")) for name in names)
+        return f"DocumentTables({', '.join(sizes)})"
+
+
+def frame(path: str | Path, *, strict: bool = False) -> DocumentTables:
+    """All documents of a file, a phase or a `.planning` folder as tidy tables, with what the check finds in them.
+
+    `strict` is that of `check`. Raises InputError as `load` does. Source: SPEC D1-D3, E4.
+    """
+    return tables_of(check(path, strict=strict))
+
+
+def tables_of(report: Report) -> DocumentTables:
+    """The tables of documents that are loaded and checked already."""
+    tree = Tree(report.path, report.documents, report.others)
+    there: dict[str, Iterable[rows.Row]] = {
+        "documents": rows.documents(tree, report.violations),
+        "must_haves": (row for phase in tree.phases for row in rows.must_haves(phase)),
+        "tasks": (row for plan in tree.of(PlanDocument) for row in rows.tasks(plan)),
+        "findings": (row for note in tree.of(ResearchNote) for row in rows.findings(note)),
+        "gaps": (row for document in tree for row in rows.gaps(document)),
+        "violations": (vars(found) for found in report.violations),
+    }
+    return DocumentTables(**{name: _table(name, given) for name, given in there.items()})
+
+
+def _table(name: str, given: Iterable[rows.Row]) -> pd.DataFrame:
+    every = list(given)
+    columns = DOCUMENT_TABLES[name]
+    return fitted(columns, {c.name: [row.get(c.name) for row in every] for c in columns}, f"table {name}")
