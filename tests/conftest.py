@@ -1,11 +1,14 @@
-"""What all tests share: no network, and the folder of independent cases, where it lies beside the repository."""
+"""What all tests share: no network, the command within this process, and the folder of independent cases, where it lies
+beside the repository."""
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import network_guard
 import pytest
@@ -24,6 +27,41 @@ NO_SHARED = "needs ../shared, the folder of independent cases and data; it does 
 def _no_network() -> Iterator[None]:
     yield
     network_guard.judge()
+
+
+class Done(NamedTuple):
+    """How a command ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """Runs `verifyplan` with these words within this process: to start one takes seconds."""
+    from verifyplan.cli.app import main  # here, so that only tests of commands wait for it
+
+    def run(*words: object, cwd: Path | None = None) -> Done:
+        monkeypatch.setattr(sys, "argv", ["verifyplan", *map(str, words)])
+        code = 0
+        with contextlib.chdir(cwd or Path.cwd()):
+            try:
+                main()
+            except SystemExit as ended:
+                code = int(ended.code or 0)
+        return Done(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def static_bench() -> tuple[Any, list[Any]]:
+    """What the static agents find in all labelled plans, and every event of these runs; it takes half a minute."""
+    from verifyplan import bench_plans
+
+    events: list[Any] = []
+    return bench_plans(progress=False, sink=events.append), events
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,7 @@
-"""The command line as a user meets it: real processes, exit codes of SPEC H2, errors without tracebacks."""
+"""The command line as a user meets it: exit codes of SPEC H2, errors without tracebacks.
+
+Some tests start real processes; the others stay within this one, which is faster by a second or two each.
+"""
 
 from __future__ import annotations
 
@@ -46,10 +49,10 @@ def write_findings(folder: Path, summaries: list[str]) -> Path:
     "name",
     ["demo", "verify", "resume", "crossverify", "estimate", "compare", "replay", "explain", "convert", "datasets"],
 )
-def test_every_command_has_help_with_an_example(name):
-    done = verifyplan(name, "--help")
-    assert done.returncode == 0
-    assert f"\n  verifyplan {name}" in done.stdout
+def test_every_command_has_help_with_an_example(cli, name):
+    done = cli(name, "--help")
+    assert done.code == 0
+    assert f"\n  verifyplan {name}" in done.out
 
 
 def test_a_run_from_findings_to_explanation(code):
@@ -64,15 +67,15 @@ def test_a_run_from_findings_to_explanation(code):
     assert re.search(r"syntax-tree: disagree \(counter-evidence\): .*m\.py:\d", told.stdout), told.stdout
 
 
-def test_workers_may_have_names_of_their_own(code):
+def test_workers_may_have_names_of_their_own(cli, code):
     findings = write_findings(code, ["`f` has a parameter `b`."])
     findings.write_text(findings.read_text().replace('"window"', '"ann"'))
-    done = verifyplan("crossverify", findings, "--root", code, "--workers", "ann=window,bob=search", "--out", code)
-    assert done.returncode == 0, done.stderr
-    assert "1 finding, 2 workers" in done.stdout
+    done = cli("crossverify", findings, "--root", code, "--workers", "ann=window,bob=search", "--out", code)
+    assert done.code == 0, done.err
+    assert "1 finding, 2 workers" in done.out
 
 
-def test_a_failed_gate_exits_with_1_and_an_advisory_one_with_0(code):
+def test_a_failed_gate_exits_with_1_and_an_advisory_one_with_0(cli, code):
     findings = write_findings(code, [])
     items = code / "plan.json"
     items.write_text(
@@ -87,52 +90,52 @@ def test_a_failed_gate_exits_with_1_and_an_advisory_one_with_0(code):
         )
     )
     words = ["crossverify", findings, "--root", code, "--task-type", "implementation-planning", "--plan-items", items]
-    failed = verifyplan(*words, "--out", code)
-    assert (failed.returncode, "plan body: failed" in failed.stdout) == (1, True), failed.stdout + failed.stderr
-    advisory = verifyplan(*words, "--workers", "syntax-tree", "--out", code)
-    assert (advisory.returncode, "(advisory)" in advisory.stdout) == (0, True), advisory.stdout
+    failed = cli(*words, "--out", code)
+    assert (failed.code, "plan body: failed" in failed.out) == (1, True), failed.out + failed.err
+    advisory = cli(*words, "--workers", "syntax-tree", "--out", code)
+    assert (advisory.code, "(advisory)" in advisory.out) == (0, True), advisory.out
 
 
-def test_compare_a_table_of_votes_and_write_a_report(tmp_path):
+def test_compare_a_table_of_votes_and_write_a_report(cli, tmp_path):
     table = pd.DataFrame(
         {"claim": [1, 1, 2, 2], "judge": ["a", "b"] * 2, "says": ["agree", "disagree"] * 2, "label": [1, 1, 0, 0]}
     )
     table.to_csv(tmp_path / "votes.csv", index=False)
     columns = "item=claim,worker=judge,verdict=says,truth=label"
-    done = verifyplan("compare", tmp_path / "votes.csv", "--columns", columns, "--out", tmp_path / "report")
-    assert done.returncode == 0, done.stderr
-    assert "collaborative against adversarial: 2 findings of 1 run" in done.stdout
+    done = cli("compare", tmp_path / "votes.csv", "--columns", columns, "--out", tmp_path / "report")
+    assert done.code == 0, done.err
+    assert "collaborative against adversarial: 2 findings of 1 run" in done.out
     assert {"report.md", "report.html", "class-mix.png", "findings.csv"} <= {
         p.name for p in (tmp_path / "report").iterdir()
     }
 
 
-def test_two_real_runs_are_compared_with_truth_from_a_table():
+def test_two_real_runs_are_compared_with_truth_from_a_table(cli):
     sets = [vp.datasets.path(f"stdlib-claims/{mode}") for mode in ("collaborative", "adversarial")]
     truth = vp.datasets.path("stdlib-claims") / "claims.csv"
-    done = verifyplan("compare", sets[0], "--other", sets[1], "--truth", truth)
-    assert "collaborative against adversarial: 720 findings (synthetic) of 12 runs" in done.stdout
-    assert "false-consensus-rate: " in done.stdout
+    done = cli("compare", sets[0], "--other", sets[1], "--truth", truth)
+    assert "collaborative against adversarial: 720 findings (synthetic) of 12 runs" in done.out
+    assert "false-consensus-rate: " in done.out
 
 
-def test_convert_and_load_again(tmp_path):
-    assert verifyplan("convert", "contract", "--out", tmp_path / "t").returncode == 0
+def test_convert_and_load_again(cli, tmp_path):
+    assert cli("convert", "contract", "--out", tmp_path / "t").code == 0
     assert len(vp.load(tmp_path / "t")) == len(vp.datasets.runs("contract"))
 
 
-def test_convert_leniently_tells_what_was_left_out(tmp_path):
+def test_convert_leniently_tells_what_was_left_out(cli, tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "bad.json").write_text("{")
     (tmp_path / "in" / "good.json").write_text('{"schemaVersion": "1.2", "findings": []}')
-    done = verifyplan("convert", tmp_path / "in", "--out", tmp_path / "t", "--lenient")
-    assert done.returncode == 1
-    assert "RunSet(1 runs" in done.stdout
-    assert "bad.json: line 1" in done.stderr
+    done = cli("convert", tmp_path / "in", "--out", tmp_path / "t", "--lenient")
+    assert done.code == 1
+    assert "RunSet(1 runs" in done.out
+    assert "bad.json: line 1" in done.err
 
 
-def test_replay_writes_a_table(tmp_path):
-    done = verifyplan("replay", "stdlib-claims/collaborative", "--mode", "adversarial", "--out", tmp_path / "r.parquet")
-    assert "720 findings, read as adversarial" in done.stdout
+def test_replay_writes_a_table(cli, tmp_path):
+    done = cli("replay", "stdlib-claims/collaborative", "--mode", "adversarial", "--out", tmp_path / "r.parquet")
+    assert "720 findings, read as adversarial" in done.out
     assert len(pd.read_parquet(tmp_path / "r.parquet")) == 720
 
 
@@ -152,10 +155,10 @@ def test_replay_writes_a_table(tmp_path):
         (["nonsense"], "No such command 'nonsense'"),
     ],
 )
-def test_bad_input_exits_with_2_and_says_what_to_do(words, message, tmp_path):
-    done = verifyplan(*words, cwd=tmp_path)
-    assert done.returncode == 2
-    assert message in done.stderr
+def test_bad_input_exits_with_2_and_says_what_to_do(cli, words, message, tmp_path):
+    done = cli(*words, cwd=tmp_path)
+    assert done.code == 2
+    assert message in done.err
 
 
 def test_the_demo_writes_everything_and_prints_about_ten_lines(tmp_path):
@@ -189,31 +192,31 @@ def test_the_demo_writes_everything_and_prints_about_ten_lines(tmp_path):
         (["datasets", "stdlib-claim"], "(did you mean 'stdlib-claims'?)"),
     ],
 )
-def test_ordinary_slips_are_told_and_nothing_is_written(words, message, code):
+def test_ordinary_slips_are_told_and_nothing_is_written(cli, words, message, code):
     findings = write_findings(code, ["`f` has a parameter `b`."])
     findings.rename(code / "f.json")
     (code / "elsewhere").mkdir()
     (code / "votes.csv").write_text("claim,judge,says\nc1,a,agre\n")
     (code / "truth.csv").write_text("finding_id,truth\nX,1\n")
     before = set(code.rglob("*"))
-    done = verifyplan(*words, cwd=code)
-    assert done.returncode == 2
-    assert message in done.stderr
+    done = cli(*words, cwd=code)
+    assert done.code == 2
+    assert message in done.err
     assert set(code.rglob("*")) == before
 
 
-def test_a_lenient_conversion_of_nothing_does_not_overwrite_good_tables(tmp_path):
-    verifyplan("convert", "contract", "--out", tmp_path / "t")
+def test_a_lenient_conversion_of_nothing_does_not_overwrite_good_tables(cli, tmp_path):
+    cli("convert", "contract", "--out", tmp_path / "t")
     (tmp_path / "bad.json").write_text("{")
-    done = verifyplan("convert", tmp_path / "bad.json", "--lenient", "--out", tmp_path / "t")
-    assert done.returncode == 2
+    done = cli("convert", tmp_path / "bad.json", "--lenient", "--out", tmp_path / "t")
+    assert done.code == 2
     assert len(vp.load(tmp_path / "t")) == len(vp.datasets.runs("contract"))
 
 
-def test_votes_of_judges_are_explained_without_a_detour(tmp_path):
+def test_votes_of_judges_are_explained_without_a_detour(cli, tmp_path):
     (tmp_path / "votes.csv").write_text("claim,judge,says\nc1,a,agree\nc1,b,disagree\n")
-    done = verifyplan("explain", tmp_path / "votes.csv", "c1", "--columns", "item=claim,worker=judge,verdict=says")
-    assert "c1 in run votes, read as collaborative (its mode is not recorded): contested" in done.stdout
+    done = cli("explain", tmp_path / "votes.csv", "c1", "--columns", "item=claim,worker=judge,verdict=says")
+    assert "c1 in run votes, read as collaborative (its mode is not recorded): contested" in done.out
 
 
 PLAN = """# Rename a function
@@ -227,18 +230,18 @@ Goal: change `m.py`.
 """
 
 
-def test_verify_takes_a_weights_file_and_tells_what_is_wrong_with_one(code):
+def test_verify_takes_a_weights_file_and_tells_what_is_wrong_with_one(cli, code):
     (code / "PLAN.md").write_text(PLAN)
     zeros = dict.fromkeys(vp.rules.scoring.WEIGHTS, "0")
     for name, total in (("good", "1.0"), ("bad", "0.9")):
         content = {"version": 1, "weights": zeros | {"risk_coverage": total}}
         (code / f"{name}.json").write_text(json.dumps(content))
-    refused = verifyplan("verify", "PLAN.md", "--weights", "bad.json", cwd=code)
-    assert refused.returncode == 2
-    assert "Error: bad.json: weights: sum to 0.9. Fix: make them sum to exactly 1." in refused.stderr
+    refused = cli("verify", "PLAN.md", "--weights", "bad.json", cwd=code)
+    assert refused.code == 2
+    assert "Error: bad.json: weights: sum to 0.9. Fix: make them sum to exactly 1." in refused.err
     assert not (code / "runs").exists()
-    done = verifyplan("verify", "PLAN.md", "--weights", "good.json", cwd=code)
-    assert done.returncode == 0, done.stderr
+    done = cli("verify", "PLAN.md", "--weights", "good.json", cwd=code)
+    assert done.code == 0, done.err
     [log] = (code / "runs").glob("*.jsonl")
     assert vp.read_run(log).started.plan.settings.weights == zeros | {"risk_coverage": "1.0"}
     scores = vp.load(log).scores

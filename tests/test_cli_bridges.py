@@ -6,7 +6,7 @@ import csv
 import json
 
 import pytest
-from labels_project import HOLDS, PLAN, REFUTED, SUMMARY, UNREADABLE, labels_project
+from labels_project import ABSENT, HOLDS, PLAN, REFUTED, SUMMARY, UNREADABLE, labels_project
 
 from verifyplan.documents import check, load
 
@@ -62,15 +62,15 @@ def test_the_must_haves_of_a_plan_are_findings_too(cli):
 def test_a_verification_with_gaps_exits_with_1_and_is_valid(cli, artifact):
     done = cli("verification", artifact, "--plan", PLAN, "--out", "VERIFICATION.md")
     assert (done.code, done.err) == (1, "")
-    assert done.out == "gaps_found: 2 of 6 must-haves passed, 1 gap, attempt 1: VERIFICATION.md\n"
+    assert done.out == "gaps_found: 2 of 6 must-haves passed, 2 gaps, attempt 1: VERIFICATION.md\n"
     assert check("VERIFICATION.md").violations == ()
 
 
 def test_the_log_of_a_run_serves_as_well_and_what_stands_there_is_the_attempt_before(cli, artifact):
     assert cli("verification", artifact.with_suffix(".jsonl"), "--plan", PLAN).code == 1
-    again = cli("verification", artifact, "--plan", PLAN, "--override", REFUTED, "--override", "#3")
-    assert "human_needed: 4 of 6 must-haves passed, 0 gaps, attempt 2: VERIFICATION.md" in again.out
-    assert load("VERIFICATION.md").overrides == (REFUTED, UNREADABLE)
+    again = cli("verification", artifact, "--plan", PLAN, "--override", REFUTED, "--override", "#3", "--override", "#5")
+    assert "human_needed: 5 of 6 must-haves passed, 0 gaps, attempt 2: VERIFICATION.md" in again.out
+    assert load("VERIFICATION.md").overrides == (REFUTED, UNREADABLE, ABSENT)
     elsewhere = cli("verification", artifact, "--plan", PLAN, "--before", "VERIFICATION.md", "--out", "third.md")
     assert "attempt 3: third.md" in elsewhere.out
 
@@ -85,7 +85,7 @@ def test_the_gap_plan_is_written_beside_the_plan_and_over_nothing(cli, artifact,
     cli("verification", artifact, "--plan", PLAN)
     done = cli("gap-plan", "VERIFICATION.md", "--plan", PLAN)
     written = PLAN.replace("01", "02", 2).replace("phases/02", "phases/01")
-    assert done.out == f"plan 01-02, 1 task, wave 2: {written}\n"
+    assert done.out == f"plan 01-02, 2 tasks, wave 2: {written}\n"
     assert check(project / ".planning").ok
     again = cli("gap-plan", "VERIFICATION.md", "--plan", PLAN)
     assert again.code == 2

@@ -127,13 +127,15 @@ def test_from_plan_and_summary_over_a_cross_run_to_the_plan_that_closes_the_gap(
     verified.save(verified.path)
     closing = gap_plan(verified.path, root / PLAN)
     closing.save(closing.path)
-    assert verified.gaps == (REFUTED,)
+    assert verified.gaps == (REFUTED, PRINTER)
     report = check(root)
     assert [(one.rule, one.path) for one in report.violations if one.severity == "error"] == []
     assert [document.kind for document in report.documents] == ["plan", "plan", "summary", "verification"]
     assert plan_check(root / ".planning/phases/01-labels").passed
 
-    mended = labels_project(tmp_path, code={"src/spool.py": SPOOL}, plan=(root / PLAN).read_text())
+    mended = labels_project(
+        tmp_path, code={"src/spool.py": SPOOL, "src/printer.py": "def send(): ...\n"}, plan=(root / PLAN).read_text()
+    )
     again = verification(
         adversarially(claims(mended / SUMMARY, mended / PLAN), mended),
         load(mended / PLAN),

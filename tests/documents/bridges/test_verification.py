@@ -79,11 +79,11 @@ def test_must_haves_are_the_plans_and_each_has_its_status_from_the_votes(project
         REFUTED: "FAILED",
         UNREADABLE: "HUMAN NEEDED",
         DEFINED: "VERIFIED",
-        ABSENT: "HUMAN NEEDED",
+        ABSENT: "FAILED",
         LINK: "HUMAN NEEDED",
     }
     assert (made.status, made.attempt, made.must_haves_total, made.must_haves_passed) == ("gaps_found", 1, 6, 2)
-    assert made.gaps == (REFUTED,)
+    assert made.gaps == (REFUTED, ABSENT)
     assert made.path == str(project / ".planning/phases/01-labels/VERIFICATION.md")
 
 
@@ -96,7 +96,8 @@ def test_the_evidence_is_votes_citations_and_explanations(project):
 
 
 def test_a_gap_has_its_evidence_and_a_fix_that_names_task_and_files(project):
-    (gap,) = verified(project).gap_details
+    gap, absent = verified(project).gap_details
+    assert "there is no such file" in absent.evidence
     assert gap.title == REFUTED
     assert "counter-evidence" in gap.evidence
     assert gap.fix == (f"Make it hold (task 01-01-T2), in src/spool.py, src/printer.py, tests/test_spool.py: {REFUTED}")

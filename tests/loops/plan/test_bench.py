@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
@@ -14,9 +10,9 @@ from verifyplan.analysis.detection import ALL
 from verifyplan.datasets import labelled_plans
 
 
-@pytest.fixture(scope="module")
-def bench() -> vp.PlanBench:
-    return vp.bench_plans(progress=False)
+@pytest.fixture
+def bench(static_bench) -> vp.PlanBench:
+    return static_bench[0]
 
 
 def test_most_seeded_defects_are_found_and_no_sound_plan_is_blocked(bench):
@@ -39,17 +35,10 @@ def test_everything_that_is_said_cites_a_place(bench):
     assert not bench.runs.challenges["uncited"].any()
 
 
-def test_the_shell_prints_the_figures_and_writes_the_tables(tmp_path):
-    command = [
-        str(Path(sys.executable).with_name("verifyplan")),
-        "bench",
-        "plans",
-        "--held-out",
-        "--out",
-        str(tmp_path / "b"),
-    ]
-    done = subprocess.run([*command, "--log-dir", str(tmp_path / "logs")], capture_output=True, text=True, check=True)
-    assert "held out" in done.stdout
+def test_the_shell_prints_the_figures_and_writes_the_tables(cli, tmp_path):
+    done = cli("bench", "plans", "--held-out", "--out", tmp_path / "b", "--log-dir", tmp_path / "logs")
+    assert (done.code, done.err) == (0, "")
+    assert "held out" in done.out
     held_out = labelled_plans(held_out=True)
     assert len(list((tmp_path / "logs").glob("*.jsonl"))) == len(held_out)
     verdicts = pd.read_csv(tmp_path / "b" / "verdicts.csv")

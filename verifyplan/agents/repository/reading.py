@@ -19,6 +19,10 @@ class UnreadableError(Exception):
     """A file cannot be read; the text says why, as part of a sentence."""
 
 
+class MissingError(UnreadableError):
+    """A file cannot be read because there is none under the root."""
+
+
 def read_lines(root: Path, path: str) -> tuple[str, ...]:
     """The lines of a file under `root`, as Python numbers them; UnreadableError as in `read_text`."""
     return tuple(read_text(root, path).split("\n"))
@@ -41,7 +45,8 @@ def read_bytes(root: Path, path: str) -> bytes:
             raise UnreadableError(f"{path} lies outside the folder that may be read")
         return read_resolved(target, path)
     except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a loop of links before Python 3.13
-        raise UnreadableError(f"{path} cannot be opened ({reason(error)})") from None
+        missing = isinstance(error, FileNotFoundError) and ".." not in Path(path).parts
+        raise (MissingError if missing else UnreadableError)(f"{path} cannot be opened ({reason(error)})") from None
 
 
 def read_resolved(target: str | Path, path: str) -> bytes:

@@ -11,10 +11,12 @@ from typing import Any
 
 from verifyplan.agents.base import Request
 from verifyplan.agents.evidence import Evidence, Place, read_evidence
+from verifyplan.agents.repository.reading import MissingError
 from verifyplan.agents.sources import Source, Sources, UnreadableError
 from verifyplan.agents.static import quotation, search, syntax_tree, window
 from verifyplan.agents.static.claims import Claim, read_claim
 from verifyplan.agents.static.debate.agents import DebateAgents
+from verifyplan.agents.static.existence import claimed_file, judge_file, look_at_missing
 from verifyplan.agents.static.outcome import Case, Check, Look, Outcome, judge, vote
 from verifyplan.agents.static.plan_backend import PANEL, PlanAgents
 from verifyplan.errors import AgentError, Problem, SettingsError, one_of
@@ -110,11 +112,15 @@ def outcome_of(check: Check, item: Item, sources: Sources | None) -> Outcome:
     Without `sources` only the quoted text is looked at (lightweight), else the files that the evidence
     cites, in their order, until one decides. Never raises, whatever the texts hold. Source: SPEC B4.
     """
+    file = claimed_file(item.summary)
+    if file is not None:
+        return judge_file(*file, read_evidence(item.evidence).places, sources)
     claim = read_claim(item.summary)
     if claim is None:
         return Outcome("undecided", "The claim is not one that this checker can read, so nothing was looked at.")
     evidence = read_evidence(item.evidence)
-    looks = _quoted(check, claim, evidence) if sources is None else _opened(check, claim, evidence, sources)
+    opened = () if sources is None else _opened(check, claim, item.summary, evidence, sources)
+    looks = _quoted(check, claim, evidence) if sources is None else opened
     nothing = f"The evidence {'cites no place' if sources else 'quotes no text'} to look at."
     outcome = Outcome("undecided", nothing)
     for look in looks:
@@ -132,11 +138,13 @@ def _quoted(check: Check, claim: Claim, evidence: Evidence) -> Iterator[Look]:
         yield check(Case(claim, source, place.line, place.last, evidence.quotes))
 
 
-def _opened(check: Check, claim: Claim, evidence: Evidence, sources: Sources) -> Iterator[Look]:
+def _opened(check: Check, claim: Claim, text: str, evidence: Evidence, sources: Sources) -> Iterator[Look]:
     """What the checker sees at each cited place."""
     for place in evidence.places:
         try:
             source = sources.open(place.path)
+        except MissingError:
+            yield look_at_missing(claim, text, place)
         except UnreadableError as error:
             yield Look("unknown", f"{error}.")
         else:

@@ -58,7 +58,7 @@ def _at(case: Case, line: int) -> str:
 
 def _off(case: Case, node: read.Definition) -> str:
     first = min((one.lineno for one in node.decorator_list), default=node.lineno)
-    if not case.source.whole or first <= case.line <= (node.end_lineno or node.lineno):
+    if not case.source.whole or (first <= case.last and case.line <= (node.end_lineno or node.lineno)):
         return ""
     return f"The cited line {case.line} lies outside this definition."
 

@@ -61,13 +61,17 @@ class Replaced:
         was, now = before.get(self.path) or "", after.get(self.path) or ""
         if not self._standing.search(was):
             return f"{self.path} does not hold {self.old!r}, so nothing can be replaced"
-        if self._standing.search(now.replace(self.new, "\0") if self.new else now):
+        if self._standing.search(now.replace(self.new, "\0") if self.old in self.new else now):
             return f"{self.old!r} still stands in {self.path}"
         return "" if self.new in now else f"{self.path} does not hold {self.new!r}"
 
     def made(self, text: str, _newline: str, /) -> str | None:
-        """Every place of the old words replaced."""
-        return self._standing.sub(lambda _: self.new, text) if self._standing.search(text) else None
+        """Every place of the old words replaced; where they go, one of the spaces around them goes, too."""
+        if not self._standing.search(text):
+            return None
+        if self.new:
+            return self._standing.sub(lambda _: self.new, text)
+        return re.sub(rf"(?m)(?:(?<=\S) |^)?{self._standing.pattern}(?:(?<=\A)|(?<=^)) ?", "", text)
 
     @property
     def _standing(self) -> re.Pattern[str]:
