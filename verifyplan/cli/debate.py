@@ -23,8 +23,9 @@ from verifyplan.cli.live import (
     with_agents,
 )
 from verifyplan.errors import InputError, Problem
-from verifyplan.files import try_to_write, write_text
+from verifyplan.files import write_text
 from verifyplan.loops.debate.run import Debate
+from verifyplan.loops.outputs import check_output
 
 NOT_SETTLED, FAILED, BUDGET, BROKEN_OFF = 1, 3, 4, 30
 """Exit codes of debates that did not converge (SPEC H2)."""
@@ -98,17 +99,9 @@ def _task(task: str) -> str | Path:
 
 def _check_diff(diff: Path | None, repetitions: int) -> None:
     """InputError before any agent is called if the diff could not be written."""
-    if diff is None:
-        return
-    if repetitions > 1:
+    if diff is not None and repetitions > 1:
         raise InputError(Problem("--diff", f"is of one debate, not of {repetitions}", "leave it out; logs hold diffs"))
-    try:
-        if diff.is_dir():
-            raise IsADirectoryError("is a folder")
-        try_to_write(diff.parent)
-    except OSError as error:
-        message = f"{str(diff)!r} cannot be written ({error.strerror or error})"
-        raise InputError(Problem("--diff", message, "name a file in a folder that you may write to")) from None
+    check_output("--diff", diff)
 
 
 def _told(run: Debate, diff: Path | None, as_json: bool) -> int:

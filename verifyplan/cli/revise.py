@@ -9,8 +9,8 @@ import typer
 
 from verifyplan.cli.backends import backend_of_options
 from verifyplan.cli.live import CALL_TIMEOUT, NOBODY, AgentOptions, MaxCost, Timeout, exit_with, with_agents
-from verifyplan.errors import InputError, Problem
-from verifyplan.files import try_to_write, write_text
+from verifyplan.files import write_text
+from verifyplan.loops.outputs import check_output
 from verifyplan.loops.revise.revise import revise as revise_plan
 from verifyplan.loops.revise.revision import Revision
 
@@ -50,7 +50,7 @@ def revise(
     verifyplan revise PLAN.md --repo . --diff plan.diff --exit-code
     """
     for name, path in (("--out", out), ("--diff", diff)):
-        _check_writable(name, path)
+        check_output(name, path)
     backend = backend_of_options(agents, timeout=timeout, max_cost=max_cost)
     revision = revise_plan(
         run,
@@ -92,15 +92,3 @@ def _tell(revision: Revision, out: Path | None, diff: Path | None) -> None:
         write_text(diff, revision.diff)
     if diff is not None:
         typer.echo(f"diff: {diff}" if revision.diff else "diff: none was written, as nothing was changed")
-
-
-def _check_writable(option: str, path: Path | None) -> None:
-    """InputError before any agent is called if a file could not be written."""
-    try:
-        if path is not None and path.is_dir():
-            raise IsADirectoryError("is a folder")
-        if path is not None:
-            try_to_write(path.parent)
-    except (OSError, ValueError) as error:
-        message = f"{str(path)!r} cannot be written ({getattr(error, 'strerror', None) or error})"
-        raise InputError(Problem(option, message, "name a file in a folder that you may write to")) from None

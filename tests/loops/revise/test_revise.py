@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import verifyplan as vp
 from verifyplan.agents.scripted import ScriptedBackend
+from verifyplan.agents.static.debate.diffs import diff_of
 from verifyplan.agents.static.debate.patch import apply
 from verifyplan.datasets.plans import labelled_plans, plan_path
 from verifyplan.datasets.plans_repository import sample_repository
@@ -13,7 +16,7 @@ from verifyplan.documents import parse_plan
 from verifyplan.errors import InputError
 from verifyplan.loops.revise.revise import revise
 
-SUBSET = ("scan-country", "purge-window", "poller-rate", "scan-source", "late-scan", "readiness")
+SUBSET = ("scan-country", "purge-window", "scan-source", "readiness")
 """Of the plans that get REVISE and are not held out; some of them take a decision."""
 
 
@@ -47,6 +50,32 @@ def test_at_least_half_of_the_revise_plans_may_then_proceed(repository):
         plan_name = one.first.started.plan.plan_name
         assert one.diff == "" or apply(one.diff, {plan_name: one.original}.get) == {plan_name: one.plan}, name
         assert len(parse_plan(one.plan).steps) >= len(parse_plan(one.original).steps), name
+
+
+def test_a_step_is_not_lost_unless_the_architect_verified_it(repository):
+    run = verified("readiness", repository)
+    text, name = run.started.plan.plan_text, run.started.plan.plan_name
+    last = next(line for line in text.split("\n") if line.startswith("9. "))
+    cut = diff_of({name: (text, text.replace("deploy.sh revert", "deploy.sh rollback").replace(f"{last}\n", ""))})
+    for said, adopted in (("Not verified.", False), ("Verified: as I say.", True)):
+        roles = proposing(cut, said)
+        revision = revised(run, repository, architect=roles, builder=roles, max_turns=1, max_rounds=1)
+        assert (revision.plan != text) == adopted, said
+    roles = proposing(cut, "Not verified.")
+    assert "1 step out of the plan" in revised(run, repository, architect=roles, builder=roles, max_turns=1).why
+
+
+def test_verdicts_of_other_agents_than_before_come_with_a_caution(repository):
+    revision = revised(verified("readiness", repository), repository)
+    assert revision.caution == ""
+    backend = revision.first.started.model_copy(update={"backend": {"name": "anthropic"}})
+    first = replace(
+        revision.first, records=(revision.first.records[0]._replace(event=backend), *revision.first.records[1:])
+    )
+    other = replace(revision, first=first)
+    assert str(other).endswith(
+        "caution: anthropic verified the plan before, and static after: they may see other things"
+    )
 
 
 def test_a_plan_that_may_proceed_is_never_touched(repository):

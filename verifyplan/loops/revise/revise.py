@@ -9,7 +9,8 @@ from typing import Any
 from verifyplan.agents.base import Backend
 from verifyplan.documents.plan import Plan
 from verifyplan.errors import InputError, Problem
-from verifyplan.files import try_to_write, write_text
+from verifyplan.files import write_text
+from verifyplan.loops.outputs import check_output
 from verifyplan.loops.plan.arguments import folder_of, settings_of
 from verifyplan.loops.plan.run import PlanRun
 from verifyplan.loops.plan.verify import verify
@@ -19,6 +20,7 @@ from verifyplan.loops.revise.course import Course
 from verifyplan.loops.revise.revision import Revision
 from verifyplan.loops.revise.round import Round, open_of
 from verifyplan.rules.debate import MAX_TURNS
+from verifyplan.words import counted
 
 MAX_ROUNDS = 3
 
@@ -44,7 +46,8 @@ def revise(
 
     In each round the open BLOCKING and SIGNIFICANT challenges are debated into a diff of the plan, which is applied
     and verified with the settings of the first run. A round is adopted if less is open after it, whatever the
-    architect said of its diff; else the plan stays as it was before it, and the revision ends. A plan that got PROCEED
+    architect said of its diff (only steps may not be lost without its word); else the plan stays as it was before it,
+    and the revision ends. A plan that got PROCEED
     is never touched, one that got RETHINK is left to whoever decides. The repository is only read. Source: SPEC C5.
 
     Args:
@@ -74,7 +77,7 @@ def revise(
     'the plan may proceed: nothing was changed'
     """
     check_counts(max_turns=max_turns, max_rounds=max_rounds)
-    _check_out(out)
+    check_output("out", out)
     cost = str(max_cost) if isinstance(max_cost, float) else max_cost
     limits = {"timeout": timeout, "max_tokens": max_tokens, "max_cost": cost}
     changed = {name: value for name, value in limits.items() if value is not None}
@@ -129,22 +132,10 @@ def _ended(last: Round, max_rounds: int) -> str:
         return f"the debate changed nothing ({last.ended}): what is open takes a decision"
     if last.after.verdict is None:
         return f"the run of the revised plan has no verdict ({last.after.outcome and last.after.outcome.exit_reason})"
+    if last.lost:
+        return f"the debate took {counted(last.lost, 'step')} out of the plan, which its architect did not verify"
     if not last.adopted:
         return "no less is open after the last round: the plan stays as it was before it"
     if last.after.verdict == "PROCEED":
         return "the revised plan may proceed"
     return f"the last of {max_rounds} rounds is over" if last.number >= max_rounds else ""
-
-
-def _check_out(out: str | Path | None) -> None:
-    """InputError before any agent is called if the revised plan could not be written."""
-    if out is None:
-        return
-    try:
-        if Path(out).is_dir():
-            raise IsADirectoryError("is a folder")
-        try_to_write(Path(out).parent)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        fix = "name a file in a folder that you may write to"
-        raise InputError(Problem("out", f"{str(out)!r} cannot be written ({reason})", fix)) from None

@@ -84,7 +84,16 @@ class Revision:
             lines.append(f"round {one.number}: debate {one.ended}; verified again: {one.verdict or 'not'}; {kept}")
             lines += [f"  {row.outcome}: {row.challenge} {row.severity} {row.claim}" for row in one.rows()]
         left = open_of(self.last)
-        return "\n".join([*lines, *([f"open: {counted(len(left), 'challenge')}"] if left else [])])
+        lines += [f"open: {counted(len(left), 'challenge')}"] if left else []
+        return "\n".join([*lines, *([self.caution] if self.caution else [])])
+
+    @property
+    def caution(self) -> str:
+        """Why the verdicts before and after cannot be compared: other agents gave them; blank where they can."""
+        before, after = (str(one.started.backend.get("name")) for one in (self.first, self.last))
+        return f"caution: {before} verified the plan before, and {after} after: they may see other things" * (
+            before != after
+        )
 
     def _repr_html_(self) -> str:
         """The same for a notebook, with the table and the diff; every text is shown as text."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from verifyplan.agents.static.debate.patch import PatchError, apply
+from verifyplan.documents.plan import parse_plan
 from verifyplan.loops.debate.run import Debate
 from verifyplan.loops.plan.run import PlanRun
 from verifyplan.protocol.challenge import UNSETTLED, Challenge, Severity
@@ -44,11 +45,21 @@ class Round:
     def adopted(self) -> bool:
         """Whether less is open after it: PROCEED, or REVISE with fewer open challenges; else the plan stays as it was.
 
-        It does not matter whether the architect verified the diff: the verification of the plan decides.
+        It does not matter whether the architect verified the diff: the verification of the plan decides. But a plan
+        with fewer steps is only taken over if the architect did, and one with more BLOCKING challenges never.
         """
-        if self.after is None or self.after.verdict in (None, "RETHINK"):
+        if self.after is None or self.after.verdict in (None, "RETHINK") or self.lost:
             return False
-        return self.after.verdict == "PROCEED" or len(open_of(self.after)) < len(open_of(self.before))
+        before, after = open_of(self.before), open_of(self.after)
+        blocking = [sum(one.severity == "BLOCKING" for one in them) for them in (before, after)]
+        return self.after.verdict == "PROCEED" or (len(after) < len(before) and blocking[1] <= blocking[0])
+
+    @property
+    def lost(self) -> int:
+        """Steps that the plan had before and has no more, where the architect did not verify the diff."""
+        inputs = self.before.started.plan
+        before, after = (len(parse_plan(text, inputs.plan_path).steps) for text in (inputs.plan_text, self.plan))
+        return max(before - after, 0) if self.debate.status != "CONVERGED" else 0
 
     @property
     def verdict(self) -> PlanVerdict | None:

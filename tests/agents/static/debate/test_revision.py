@@ -83,7 +83,6 @@ TESTED = "3. A test in `tests/test_orders.py`; `make test`."
         ("1. Change `src/shop/price.py` so that it rounds.", "1. Change `src/shop/prices.py` so that it rounds."),
         ("1. Change `src/shop/prices.py`; or `scripts/deploy.sh revert staging`.", "deploy.sh rollback staging`"),
         ("1. Change `src/shop/prices.py`, then `make testt`.", "then `make test`."),
-        ("1. Change `src/shop/prices.py`, then `make accept`.", "add the target `accept` to `Makefile`"),
         ("1. `src/shop/prices.py`: round with the package `sqlalchemy`.", "declare `sqlalchemy` in `pyproject.toml`"),
         ("1. Create `src/shop/orders.py` with a discount.", "1. Extend `src/shop/orders.py` with a discount."),
         ("1. Remove `src/shop/prices.py`.", "What uses it is changed in the same step: 1 file"),
@@ -137,6 +136,29 @@ def test_what_takes_a_decision_is_left_and_named(root):
     assert after == text
     assert said.startswith("Verification failed.")
     assert "C1 is settled" in said
+
+
+@pytest.mark.parametrize("command", ["make accept", "python -m shop.prices --fast"])
+def test_a_command_that_is_not_there_is_left_to_a_person(root, command):
+    text = plan(f"1. Change `src/shop/prices.py`, then `{command}`.", TESTED)
+    after, said = revised(root, text, [one for one in raised(root, text) if "command" in one.claim])
+    assert after == text
+    assert not said.startswith("Verified")
+
+
+def test_an_order_is_not_sent_again_by_a_retry(root):
+    code = "set -e\n   if curl --fail -X POST -d @order https://shop.example/; then echo sent; fi"
+    text = plan(f"1. New `scripts/order.sh`:\n\n   ```bash\n   {code}\n   ```\n", TESTED)
+    after, _ = revised(root, text, raised(root, text))
+    assert "curl --max-time 10 --fail -X POST" in after
+    assert "--retry" not in after
+
+
+def test_free_words_that_leave_a_choice_are_not_taken_over(root):
+    text = plan("1. Change `src/shop/prices.py` to round.", TESTED)
+    for alternative in ("Use decimals or cents.", "Consider cents.", "Who rounds?"):
+        after, said = revised(root, text, [challenge("Nobody knows who rounds.", alternative)])
+        assert (after, said.startswith("Verified")) == (text, False)
 
 
 def test_free_words_are_settled_by_their_alternative(root):

@@ -5,10 +5,8 @@ from __future__ import annotations
 from verifyplan.agents.static.debate.matter import Files, Matter, Unmet
 from verifyplan.agents.static.debate.patch import PatchError, apply
 from verifyplan.protocol.debate_call import ArchitectAnswer, DebateRequest
+from verifyplan.rules.debate import VERIFIED
 from verifyplan.words import counted
-
-VERIFIED = "Verified"
-"""How the content of a verification begins that ends a debate well (SPEC C3)."""
 
 _LONGEST_TASK = 300
 _MOST = 40
@@ -57,11 +55,13 @@ def _verification(unmet: tuple[Unmet, ...], evidence: tuple[str, ...], matter: M
             evidence=evidence,
             risks=("What is not met is not done by this diff.",),
         )
-    number = counted(len(matter.checklist()), "criterion").replace("criterions", "criteria")
+    number = len(matter.checklist())
+    met = "its one criterion is" if number == 1 else f"the {number} criteria of the checklist are"
     return ArchitectAnswer(
-        content=f"{VERIFIED}: the diff applies, and {number} of the checklist are met.",
+        content=f"{VERIFIED}: the diff applies, and {met} met.",
         reasons=("The diff applies line by line to the files as they are.", *matter.checklist()[:_MOST]),
         evidence=evidence,
+        risks=matter.unjudged(),
     )
 
 

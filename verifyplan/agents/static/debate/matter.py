@@ -47,6 +47,9 @@ class Matter(Protocol):
     def places(self) -> tuple[str, ...]:
         """The files that it is about."""
 
+    def unjudged(self) -> tuple[str, ...]:
+        """What a verification says nothing of, although the task may ask for it."""
+
     def unmet(self, files: Files) -> tuple[Unmet, ...]:
         """What a changed state of the files leaves unmet; empty where all is met."""
 

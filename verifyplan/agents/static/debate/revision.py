@@ -53,6 +53,10 @@ class PlanRevision:
         own = [f"{one.id} is settled: {one.claim}{_by(one.alternative)}" for one in self._challenges]
         return (*own, "No step of the plan is lost, and no new challenge that is more than MINOR comes up.")
 
+    def unjudged(self) -> tuple[str, ...]:
+        """Nothing: the plan is verified again."""
+        return ()
+
     def unmet(self, files: Files) -> tuple[Unmet, ...]:
         """The challenges that are raised again, or whose alternative the plan does not take over; lost steps; news."""
         text = files.get(self._name, self._text)

@@ -53,7 +53,8 @@ _PART = re.compile(
     re.IGNORECASE,
 )
 _TO = re.compile(r"\s*\b(?:to|into|in|inside|at|of)\s+(?:the\s+)?(?:file\s+)?\x00|\x00", re.IGNORECASE)
-_PRONOUN = re.compile(r"^(?:it|this|that|them|these|those)?$", re.IGNORECASE)
+_JOIN = re.compile(r"^(?:(?:with|about|on|for|of)\b\s*)+", re.IGNORECASE)
+_PRONOUN = re.compile(r"^(?:it|this|that|them|these|those)$", re.IGNORECASE)
 
 
 class Clause(NamedTuple):
@@ -63,7 +64,7 @@ class Clause(NamedTuple):
     deed: Deed
     paths: tuple[str, ...]
     about: str
-    """What it is to speak of, without its verb and its files."""
+    """What it is to speak of, without its verb and its files; the clause itself where it does not say."""
     outside: bool
     """Whether it names a place outside of the folder."""
 
@@ -85,9 +86,9 @@ def clauses(task: str, known: Callable[[str], str | None]) -> tuple[Clause, ...]
         if deed == "other" and item and found and found[-1].deed == "write" and not paths:
             deed = "write"
         about = _about(rest) if deed == "write" else ""
-        if _PRONOUN.match(about) and deed == "write":
-            about = found[-1].about or found[-1].text if found else _stem(paths)
-        found.append(Clause(text, deed, paths, about, _OUTSIDE.search(text) is not None))
+        if _PRONOUN.match(about) and found:
+            about = found[-1].about or found[-1].text
+        found.append(Clause(text, deed, paths, about or text, _OUTSIDE.search(text) is not None))
     return tuple({one.text: one for one in found}.values())[:_MOST]
 
 
@@ -146,8 +147,4 @@ def _path(name: str, known: Callable[[str], str | None]) -> str:
 def _about(rest: str) -> str:
     verb = _VERB.match(rest) or _NEEDS.match(rest)
     said = " ".join(_TO.sub("", rest[verb.end() :] if verb else rest).split())
-    return (_PART.sub("", said) or "").strip(" \"'`,:") if said else ""
-
-
-def _stem(paths: tuple[str, ...]) -> str:
-    return paths[-1].rpartition("/")[2].partition(".")[0].replace("-", " ").replace("_", " ") if paths else ""
+    return _JOIN.sub("", _PART.sub("", said)).strip(" \"'`,:")

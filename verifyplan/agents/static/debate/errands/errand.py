@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from verifyplan.agents.repository.reading import UnreadableError, read_bytes
-from verifyplan.agents.static.debate.errands.reading import DEFAULT, Errand, read_task
-from verifyplan.agents.static.debate.errands.wanted import Wanted, is_code
+from verifyplan.agents.static.debate.errands.clauses import README
+from verifyplan.agents.static.debate.errands.reading import Errand, read_task
+from verifyplan.agents.static.debate.errands.sections import Written
+from verifyplan.agents.static.debate.errands.wanted import Authored, Kept, Wanted, is_code
 from verifyplan.agents.static.debate.matter import Draft, Files, Unmet
 from verifyplan.agents.static.roles.known import Known
 from verifyplan.agents.toolbox import Toolbox
@@ -46,11 +48,11 @@ class Task:
 
     @cached_property
     def _errand(self) -> Errand:
-        default = next((name for name in self._documents if not is_code(name)), DEFAULT)
-        return read_task(self._task, self._resolve, self._defined, default)
+        default = next((name for name in self._documents if not is_code(name)), README)
+        return read_task(self._task, self._path, self._defined, default)
 
-    def _resolve(self, name: str) -> str:
-        return name if name in self._documents else self._known.file(name) or name
+    def _path(self, name: str) -> str | None:
+        return name if name in self._documents else self._known.file(name)
 
     def _defined(self, name: str) -> str | None:
         return next((one.path for one in self._known.symbols(name)), None) if "_" in name or "." in name else None
@@ -63,9 +65,20 @@ class Task:
         """The files that it is about."""
         return self._errand.paths
 
+    def unjudged(self) -> tuple[str, ...]:
+        """What new sections say, whether a change does what it should, and what is to be kept that is no file."""
+        wanted = self._errand.wanted
+        texts = any(isinstance(one, Written) for one in wanted)
+        changes = any(isinstance(one, Authored) for one in wanted)
+        return (
+            *(["What the new text says is not judged; an author writes it."] if texts else []),
+            *(["Whether the change does what is asked is not judged."] if changes else []),
+            *(one.says for one in wanted if isinstance(one, Kept) and not one.path),
+        )
+
     def unmet(self, files: Files) -> tuple[Unmet, ...]:
         """The criteria that the changed files do not meet."""
-        if not self._errand.wanted:
+        if all(isinstance(one, Kept) for one in self._errand.wanted):
             return (Unmet("The task says what is to be changed", "it names nothing", ""),)
         before = {path: self.read(path) for path in (*self.places(), *files)}
         after = {**before, **files}
@@ -87,6 +100,7 @@ class Task:
                 texts[one.path] = made
                 begun.add(one.path)
                 done.append(f"{one.path}: {one.says}")
+                left += [f"What the section on {one.title!r} says takes an author."] if isinstance(one, Written) else []
         return Draft(texts, tuple(done), tuple(left))
 
     def _made(self, one: Wanted, text: str | None) -> str | None:

@@ -7,16 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from verifyplan.agents.static.debate.errands.clauses import README, Clause, clauses
-from verifyplan.agents.static.debate.errands.wanted import (
-    Added,
-    Authored,
-    Kept,
-    Listed,
-    Replaced,
-    Wanted,
-    Written,
-    is_code,
-)
+from verifyplan.agents.static.debate.errands.sections import Listed, Written
+from verifyplan.agents.static.debate.errands.wanted import Added, Authored, Kept, Replaced, Wanted, is_code
 
 _LONGEST_TITLE = 80
 _QUOTED = r"(?:\"([^\"\n]{1,300})\"|`([^`\n]{1,300})`|'([^'\n]{1,300})')"

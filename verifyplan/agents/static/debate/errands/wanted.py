@@ -9,16 +9,9 @@ from typing import Protocol
 
 Texts = Mapping[str, str | None]
 
-CHECKLIST = "Acceptance checklist"
-"""The heading under which a section lists what is to be accepted, as in document 004."""
-
-_HEADING = re.compile(r"#{1,6}[ \t]+\S")
-_LIST_ITEM = re.compile(r"\s*[-*+]\s+\S")
-_WORD = re.compile(r"[A-Za-z_][\w-]{3,}")
 _SOURCE = re.compile(
     r"\.(?:py|pyi|js|jsx|mjs|ts|tsx|go|rs|java|rb|php|cs|c|cc|cpp|h|hpp|kt|swift|sh|bash|sql|tf|ya?ml|toml|json|css|html)$"
 )
-_ENOUGH = 0.6
 
 
 class Wanted(Protocol):
@@ -66,12 +59,12 @@ class Replaced:
         return "" if self.new in now else f"{self.path} does not hold {self.new!r}"
 
     def made(self, text: str, _newline: str, /) -> str | None:
-        """Every place of the old words replaced; where they go, one of the spaces around them goes, too."""
+        """Every place of the old words replaced; where words go, one of the spaces beside them goes, too."""
         if not self._standing.search(text):
             return None
         if self.new:
             return self._standing.sub(lambda _: self.new, text)
-        return re.sub(rf"(?m)(?:(?<=\S) |^)?{self._standing.pattern}(?:(?<=\A)|(?<=^)) ?", "", text)
+        return re.sub(rf"( ?){self._standing.pattern}( ?)", _gap, text)
 
     @property
     def _standing(self) -> re.Pattern[str]:
@@ -103,68 +96,8 @@ class Added:
 
 
 @dataclass(frozen=True)
-class Written:
-    """A section of a text says what the task asks for."""
-
-    path: str
-    title: str
-    clauses: tuple[str, ...]
-
-    @property
-    def says(self) -> str:
-        """The criterion in words."""
-        return f"`{self.path}` gets a section with a heading, on: {'; '.join(self.clauses)}."
-
-    def missing(self, before: Texts, after: Texts) -> str:
-        """Whether there is no new heading, or a clause whose words stand in no line that is new."""
-        new = gained(before.get(self.path), after.get(self.path))
-        if not any(_HEADING.match(line) for line in new):
-            return f"no heading is added to {self.path}"
-        return next(
-            (f"nothing new in {self.path} speaks of: {one}" for one in self.clauses if not _spoken(one, new)), ""
-        )
-
-    def made(self, text: str, newline: str, /) -> str | None:
-        """The section at the end: its heading, and a sentence for each clause."""
-        body = [
-            f"{'##' if text.strip() else '#'} {self.title}",
-            "",
-            *(f"- {_sentence(one)}" for one in self.clauses),
-            "",
-        ]
-        return ended(text, newline) + (newline if text.strip() else "") + newline.join(body)
-
-
-@dataclass(frozen=True)
-class Listed:
-    """The section has an acceptance checklist."""
-
-    path: str
-    clauses: tuple[str, ...]
-
-    @property
-    def says(self) -> str:
-        """The criterion in words."""
-        return f"The section of `{self.path}` has an {CHECKLIST} with an item for each point."
-
-    def missing(self, before: Texts, after: Texts) -> str:
-        """Whether no new line names the checklist, or fewer new items follow than there are clauses."""
-        new = gained(before.get(self.path), after.get(self.path))
-        at = next((n for n, line in enumerate(new) if CHECKLIST.lower() in line.lower()), None)
-        if at is None:
-            return f"{self.path} has no {CHECKLIST}"
-        items = sum(1 for line in new[at + 1 :] if _LIST_ITEM.match(line))
-        return "" if items >= len(self.clauses) else f"the {CHECKLIST} has fewer items than the task has points"
-
-    def made(self, text: str, newline: str, /) -> str | None:
-        """The checklist at the end, its boxes open: a person ticks them."""
-        items = [f"- [ ] {_sentence(one)}" for one in self.clauses]
-        return ended(text, newline) + newline + newline.join([f"### {CHECKLIST}", "", *items, ""])
-
-
-@dataclass(frozen=True)
-class Coded:
-    """Code is changed, which takes an author; a blank path is any file of code."""
+class Kept:
+    """A file stays as it is; a blank path is what the task calls by other words, which nobody checks."""
 
     path: str
     what: str
@@ -172,18 +105,50 @@ class Coded:
     @property
     def says(self) -> str:
         """The criterion in words."""
-        return f"{f'`{self.path}`' if self.path else 'A file of code'} is changed: {self.what}."
+        return f"`{self.path}` stays as it is." if self.path else f"To be looked at by a person: {self.what}."
 
     def missing(self, before: Texts, after: Texts) -> str:
-        """Whether the file, or any file of code, is as it was."""
+        """Whether the file was changed."""
+        return f"{self.path} is changed" if after.get(self.path) != before.get(self.path) else ""
+
+    def made(self, text: str, _newline: str, /) -> str | None:
+        """The text as it is."""
+        return text
+
+
+@dataclass(frozen=True)
+class Authored:
+    """A change that takes an author: code, a translation, all that is not given word by word.
+
+    A blank path is any file, or any file of code.
+    """
+
+    path: str
+    what: str
+    code: bool = False
+    outside: bool = False
+
+    @property
+    def says(self) -> str:
+        """The criterion in words."""
+        return f"{f'`{self.path}`' if self.path else f'A {self._file}'} is changed: {self.what}."
+
+    def missing(self, before: Texts, after: Texts) -> str:
+        """Whether the file, or any file, is as it was; what lies outside of the folder cannot be changed."""
+        if self.outside:
+            return "it names a place outside of the folder, where nothing may be changed"
         changed = [path for path, text in after.items() if text != before.get(path)]
-        if self.path in changed or (not self.path and any(_SOURCE.search(path) for path in changed)):
+        if self.path in changed or (not self.path and any(is_code(path) or not self.code for path in changed)):
             return ""
-        return f"{self.path or 'no file of code'} is {'not ' if self.path else ''}changed"
+        return f"{self.path} is not changed" if self.path else f"no {self._file} is changed"
 
     def made(self, _text: str, _newline: str, /) -> str | None:
-        """None: without a model nobody writes code."""
+        """None: without a model nobody writes it."""
         return None
+
+    @property
+    def _file(self) -> str:
+        return "file of code" if self.code else "file"
 
 
 def is_code(path: str) -> bool:
@@ -191,23 +156,13 @@ def is_code(path: str) -> bool:
     return _SOURCE.search(path.lower()) is not None
 
 
-def gained(before: str | None, after: str | None) -> list[str]:
-    """The lines that a text has and had not before, in order."""
-    was = set((before or "").splitlines())
-    return [line for line in (after or "").splitlines() if line.strip() and line not in was]
-
-
 def ended(text: str, newline: str) -> str:
     """A text whose last line has its end."""
     return text if not text or text.endswith("\n") else text + newline
 
 
-def _spoken(clause: str, lines: list[str]) -> bool:
-    words = {word.lower() for word in _WORD.findall(clause)}
-    text = "\n".join(lines).lower()
-    return sum(word in text for word in words) >= _ENOUGH * len(words)
-
-
-def _sentence(clause: str) -> str:
-    text = clause[:1].upper() + clause[1:]
-    return text if text.endswith((".", "!", "?")) else f"{text}."
+def _gap(found: re.Match[str]) -> str:
+    """What stays of the spaces around words that go: one between words, none at the start or the end of a line."""
+    at = found.start()
+    begins = at == 0 or found.string[at - 1] == "\n"
+    return " " if found[2] and (found[1] or not begins) else ""

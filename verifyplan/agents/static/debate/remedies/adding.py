@@ -8,11 +8,13 @@ import re
 from verifyplan.agents.static.debate.page import Lines
 from verifyplan.agents.static.debate.remedies import migrations
 from verifyplan.agents.static.debate.remedies.case import Case
+from verifyplan.agents.static.roles.rulebook import rulebook
 from verifyplan.words import counted
 
 _WANTS_TEST = re.compile(r"^The plan changes (\S+) and speaks of no test ")
 _NEVER_NAMES = re.compile(r"^The plan never names (\S+), which the rule wants to go with it ")
 _NEVER_TO = re.compile(r"^The plan goes to (\w+) and never to (\w+) ")
+_DEPENDS = re.compile(r"\b(?:add|new)\b.{0,40}\bdependenc(?:y|ies)\b", re.IGNORECASE)
 _SOURCE = re.compile(r"\.(?:py|js|jsx|ts|tsx|go)$")
 _TEST = re.compile(r"(?:^|[/_.-])tests?(?:[/_.-]|$)|\.spec\.", re.IGNORECASE)
 _OF_GO, _OF_SCRIPT = re.compile(r"go|poller|worker"), re.compile(r"frontend|web|ui|js")
@@ -31,7 +33,19 @@ def package(case: Case) -> Lines | None:
     manifests = sorted(path for path in case.known.repository.files if wanted is not None and wanted.search(path))
     if not manifests:
         return None
-    return case.add(f"Before that, declare `{name}` in `{manifests[0]}`, with the version that it is tested with.")
+    declared = f"the module of `{name}`" if language == "go" else f"`{name}`"
+    said = f"Before that, declare {declared} in `{manifests[0]}`, with the version that it is tested with."
+    return case.add(f"{said}{_along(case)}")
+
+
+def _along(case: Case) -> str:
+    """What a rule of the project wants to go with a new dependency, where the plan does not name it yet."""
+    plan = "\n".join(case.lines)
+    for one in rulebook(case.scene):
+        place = next((name for name in one.names if "/" in name and case.known.exists(name)), "")
+        if place and place not in plan and _DEPENDS.search(one.text):
+            return f" In the same change `{place}` gets what {one.path}:{one.line} asks for."
+    return ""
 
 
 def _language(case: Case) -> str:

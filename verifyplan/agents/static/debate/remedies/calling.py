@@ -10,6 +10,7 @@ from verifyplan.agents.static.roles.checks.duplicates import parameters_of
 
 _LONGEST = 1_000
 _IN_PLACE = (
+    (re.compile(r"\bcurl (?=.*?(?<=\s)(?:-[XdFT]|--(?:request|data|form|json|upload)))"), "curl --max-time 10 "),
     (re.compile(r"\bcurl (?=\S* ?-)"), "curl --max-time 10 --retry 3 "),
     (re.compile(r"\bwget (?=\S)"), "wget --timeout=10 --tries=3 "),
     (
@@ -52,14 +53,18 @@ def form(case: Case) -> Lines | None:
     if given is None or len(symbols) != 1 or path not in step:
         return None
     signature = re.search(r"\(([^()]*)\)", symbols[0].signature)
-    new = [one for one in _in_order(given[1]) if one not in parameters_of(signature[1])] if signature else []
+    known = parameters_of(signature[1]) if signature else None
+    new = [one for one in _in_order(given[1]) if known is not None and one[0] not in known]
     if not new:
         return None
-    named = " and ".join(f"`{one}`" for one in new)
+    named = " and ".join(f"`{one}`" for one, _ in new)
     word = "parameter" if len(new) == 1 else "parameters"
-    return case.add(f"`{name}` takes {named} as its new {word}; its callers of today are changed along.")
+    callers = "stay as they are" if all(has for _, has in new) else "pass it" if len(new) == 1 else "pass them"
+    return case.add(f"`{name}` takes {named} as its new {word}; its callers of today {callers}.")
 
 
-def _in_order(arguments: str) -> list[str]:
-    names = (one.partition("=")[0].partition(":")[0].strip() for one in arguments.split(","))
-    return [name for name in names if name.isidentifier()]
+def _in_order(arguments: str) -> list[tuple[str, bool]]:
+    """The names of parameters, each with whether it has a default."""
+    parts = [one.partition("=") for one in arguments.split(",")]
+    names = [(name.partition(":")[0].strip(), bool(default)) for name, default, _ in parts]
+    return [(name, default) for name, default in names if name.isidentifier()]

@@ -59,11 +59,6 @@ class Case:
             (at for at in made if at <= self.finding.line and self.reading.block(at) is None), self.finding.line
         )
 
-    def step_name(self) -> str:
-        """The finding's step as the plan counts it, such as "step 4"; "this step" where it has no number."""
-        step = self.reading.outer_step(self.finding.line)
-        return f"step {step.label}" if step is not None and step.label.isdecimal() else "this step"
-
 
 Remedy = Callable[[Case], Lines | None]
 """The plan's lines with the finding settled; None where that cannot be done honestly."""

@@ -34,11 +34,11 @@ def _rows(words: str) -> str:
     if column.isidentifier():
         return (
             f"Before anything reads it, fill `{column}` in the rows that are already there, in batches, with the value "
-            "that keeps what holds for them today, and count those that are left, until there are none."
+            "that keeps what holds for them today. It is done when a count of the rows without a value gives none."
         )
     return (
-        "Before the release, bring the existing rows into the new form, in batches, after a look for those that "
-        "would then be equal, and count those that are left, until there are none."
+        "Before the release, bring the existing rows into the new form, in batches. Rows that would then be equal are "
+        "listed first and settled by hand. It is done when a count of the rows in the old form gives none."
     )
 
 

@@ -29,12 +29,15 @@ REMEDIES: dict[Kind, Remedy] = {
 """Kinds that are not here (two values, a broken rule, a step that contradicts another) ask for a decision."""
 
 _LONGEST = 600
+_OPEN = re.compile(r"\b(?:either|or|consider|decide|clarify|choose|maybe|perhaps|e\.g\.)(?![\w-])|\?", re.IGNORECASE)
+"""Words of an alternative that leaves something to be decided: nobody may put it down as settled."""
 
 
 def remedy(case: Case) -> Lines | None:
     """The plan's lines with a finding settled, None where nobody but a person can.
 
-    A challenge in free words is settled by its alternative, put down as what the plan now does.
+    A challenge in free words is settled by its alternative, put down as what the plan now does, if that leaves nothing
+    to be decided.
     """
     statement = case.finding.statement
     if statement is not None:
@@ -45,7 +48,7 @@ def remedy(case: Case) -> Lines | None:
 
 def _taken_over(case: Case) -> Lines | None:
     says = " ".join(re.sub(r"[\x00-\x1f]", " ", case.finding.alternative).split())
-    if not says or len(says) > _LONGEST or says in " ".join(" ".join(case.lines).split()):
+    if not says or len(says) > _LONGEST or _OPEN.search(says) or says in " ".join(" ".join(case.lines).split()):
         return None
     heading = "## Settled in review"
     there = [at for at, line in enumerate(case.lines) if line.strip() == heading]

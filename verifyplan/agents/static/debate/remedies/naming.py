@@ -10,7 +10,6 @@ from verifyplan.agents.static.debate.remedies.case import Case
 _NEAREST = re.compile(r"^The nearest (?:path in the repository |name )?is `([^`]+)`|^Name `([^`]+)` instead")
 _ARMS = re.compile(r"^\s*\(?((?:[\w-]+\s*\|\s*)*[\w-]+)\)", re.MULTILINE)
 _KNOWS_NOT = re.compile(r"^(\S+) does not know (\S+), and no step adds it\.$")
-_DEFINES_NOT = re.compile(r"^(\S+) defines no (\S+), and no step adds it\.$")
 _ALIKE = (
     {"rollback", "revert", "undo", "back"},
     {"restore", "load", "import", "bring-back"},
@@ -38,8 +37,11 @@ def rename(case: Case) -> Lines | None:
 
 
 def command(case: Case) -> Lines | None:
-    """A command that is there in place of one that is not, by its like name; else the step that adds it, said so."""
-    return rename(case) or _argument(case) or _target(case)
+    """A command that is there in place of one that is not, by its like name; a dry run that is missing is added.
+
+    What any other command or option would do is for a person to say.
+    """
+    return rename(case) or _argument(case)
 
 
 def _argument(case: Case) -> Lines | None:
@@ -51,22 +53,13 @@ def _argument(case: Case) -> Lines | None:
         known = _known_words(case, path)
         meant = next((word for words in _ALIKE if argument in words for word in known if word in words), None)
         return reword(case.lines, _sentence_lines(case), argument, meant) if meant else None
-    does = (
-        "does everything but write, and prints what it would change"
-        if "dry" in argument or "simulat" in argument
-        else f"does what {case.step_name()} asks of it"
-    )
-    says = f"`{path}` gets the option `{argument}`, which {does}; a test runs it with the option and without."
-    return case.add(says, case.first_change())
-
-
-def _target(case: Case) -> Lines | None:
-    undefined = _DEFINES_NOT.search(case.finding.concern)
-    if undefined is None:
+    if "dry" not in argument and "simulat" not in argument:
         return None
-    path, name = undefined.groups()
-    what = "script" if path.endswith(".json") else "target"
-    return case.add(f"Before that, add the {what} `{name}` to `{path}`; it runs what {case.step_name()} asks for.")
+    says = (
+        f"`{path}` gets the option `{argument}`, which does everything but write, and prints what it would change; "
+        "a test runs it with the option and without."
+    )
+    return case.add(says, case.first_change())
 
 
 def _known_words(case: Case, path: str) -> list[str]:

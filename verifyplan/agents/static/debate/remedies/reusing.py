@@ -16,10 +16,15 @@ _TESTED = re.compile(r"^(\S+):\d{1,8} tests it\.$")
 
 
 def reuse(case: Case) -> Lines | None:
-    """What is there is called, and not written again; a command of a new script becomes a call of the script."""
+    """What is there is called by what is new; a command of a new script becomes a call of the script.
+
+    What calls one twin already is left: which of two it stands in for is for a person to say.
+    """
     uses, calls = _USES.search(case.finding.alternative), _CALLS.search(case.finding.alternative)
+    if uses is not None and f"`{case.names[0]}` calls `" in " ".join(case.lines):
+        return None
     if uses is not None:
-        said = f"It is not written anew: the work is left to `{uses[1]}` of `{uses[2]}`, extended if that is needed."
+        said = f"`{case.names[0]}` calls `{uses[1]}` of `{uses[2]}` to do so; what that lacks is added there."
         return case.add(said)
     if calls is not None:
         return _called(case, calls[1])
@@ -34,9 +39,9 @@ def _called(case: Case, script: str) -> Lines | None:
         return None
     lines = case.scene.tools.read(script).lines[: int(runs[2])]
     arm = next((found[1] for line in reversed(lines) if (found := _ARM.match(line))), None)
-    if arm is None:
-        return None
     text = case.lines[at - 1]
+    if arm is None or '"$1"' not in text:
+        return None
     call = f'{text[: len(text) - len(text.lstrip())]}{script} {arm} "$1"'
     return (*case.lines[: at - 1], call, *case.lines[at:])
 
