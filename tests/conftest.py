@@ -39,7 +39,7 @@ class Done(NamedTuple):
 
 @pytest.fixture
 def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
-    """Runs `verifyplan` with these words within this process: to start one takes seconds."""
+    """Runs `verifyplan` with these words within this process, as to start one takes seconds; it shows no traceback."""
     from verifyplan.cli.app import main  # here, so that only tests of commands wait for it
 
     def run(*words: object, cwd: Path | None = None) -> Done:
@@ -50,7 +50,9 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
                 main()
             except SystemExit as ended:
                 code = int(ended.code or 0)
-        return Done(code, *capsys.readouterr())
+        done = Done(code, *capsys.readouterr())
+        assert "Traceback" not in done.err, done.err
+        return done
 
     return run
 

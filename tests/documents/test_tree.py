@@ -110,7 +110,7 @@ def test_what_is_no_document_is_told_and_neither_followed_nor_opened(hostile):
     tree = load(hostile)
     assert len(tree) == 8
     assert not any("secret" in document.text for document in tree)
-    told = {path.rpartition("/")[2]: (reason, obstacle) for path, reason, obstacle in tree.unread}
+    told = {path.rpartition("/")[2]: (reason, obstacle) for path, reason, _, obstacle in tree.unread}
     assert {name: obstacle for name, (_, obstacle) in told.items()} == {
         "loop": "not followed",
         "out-PLAN.md": "not followed",

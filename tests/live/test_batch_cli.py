@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_served import Posted, items
+from batch_served import QUICK, Posted, items
 from crossing import AGREE
 from live_runs import KEY, MODEL, Played
 from planning import PLAN, scores
@@ -20,6 +20,8 @@ from typer.testing import CliRunner
 
 from verifyplan.cli.batch import app
 from verifyplan.errors import InputError, SettingsError
+from verifyplan.loops.batch import driving
+from verifyplan.loops.batch.office import PostOffice
 
 CALM = {"i1/score": scores(7), "i1/audit": scores(7)}
 VOTES: dict[Any, Any] = {1: {"ann": {"F-2": AGREE}, "bob": {"F-1": AGREE}}}
@@ -27,10 +29,11 @@ ROWS = "finding_id,summary,evidence,worker\nF-1,f is not checked,m.py:3,ann\nF-2
 
 
 def said(server: ScriptedServer, *words: Any) -> Any:
-    """What a command says on this server; errors come out."""
+    """What a command says on this server, waiting less than others for what belongs together; errors come out."""
     options = ["--model", MODEL, "--base-url", server.url, "--poll", "0.02"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ANTHROPIC_API_KEY", KEY)
+        patch.setattr(driving, "PostOffice", lambda *given, **_: PostOffice(*given, settle=QUICK["settle"]))
         told = CliRunner().invoke(app, [str(word) for word in (*words, *options)], catch_exceptions=False)
     assert KEY not in told.output
     return told

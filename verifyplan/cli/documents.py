@@ -17,6 +17,7 @@ from verifyplan.documents.checking.check import Report
 from verifyplan.documents.checking.check import check as check_documents
 from verifyplan.documents.checking.sarif import shown, to_json, to_sarif
 from verifyplan.documents.checking.violation import Violation
+from verifyplan.documents.contracts.walk import shown_path
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import write_text
 from verifyplan.reports.visible import visible
@@ -46,6 +47,9 @@ def check(
         list[str] | None, typer.Option("--rule", help="Only this rule; a * stands for any letters. May be repeated.")
     ] = None,
     root: Annotated[Path, typer.Option(help="The folder that printed paths are relative to.")] = Path(),
+    against: Annotated[
+        Path | None, typer.Option(help="An earlier version of the one PATH: also check what changed since.")
+    ] = None,
 ) -> None:
     """Check handed-over documents against their contracts: every violation with its line, its rule and what to do.
 
@@ -56,9 +60,15 @@ def check(
     verifyplan check .planning
     verifyplan check .planning/phases/01-setup --strict --rule "plan/*"
     verifyplan check .planning --format sarif --out violations.sarif
+    verifyplan check .planning --against ../before/.planning
     """
     wanted = _rules(rules)
-    report = _only(_checked(paths, strict=strict), wanted)
+    if against is not None and len(paths) > 1:
+        problem = Problem(
+            "--against", f"stands beside {counted(len(paths), 'path')}", "name one path to compare with it"
+        )
+        raise SettingsError(problem)
+    report = _only(_checked(paths, against, strict=strict), wanted)
     write = {Format.text: to_text, Format.json: to_json, Format.sarif: to_sarif}[form]
     text = write(report, root)
     if out is None:
@@ -74,7 +84,7 @@ def to_text(report: Report, root: str | Path = ".") -> str:
 
     An info that is the same for several documents, as the name of their form, is told once, behind the files.
     """
-    same = Counter((one.rule, one.message) for one in report.violations if one.severity == "info")
+    same = Counter((one.rule, one.message) for one in report.violations if one.severity == "info" and _of_kind(one))
     common = {told: times for told, times in same.items() if times > 1}
     single = [one for one in report.violations if (one.rule, one.message) not in common]
     lines: list[str] = []
@@ -82,6 +92,11 @@ def to_text(report: Report, root: str | Path = ".") -> str:
         lines += [visible(shown(path, root)), *(line for violation in found for line in _told(violation)), ""]
     lines += [line for (rule, message), times in sorted(common.items()) for line in _common(rule, message, times)]
     return "\n".join([*lines, *_tally(report), summary_line(report), ""])
+
+
+def _of_kind(one: Violation) -> bool:
+    """Whether a rule is one of documents; of what was not read, each is told, since nothing else names it."""
+    return not one.rule.startswith("document/")
 
 
 def summary_line(report: Report) -> str:
@@ -110,13 +125,13 @@ def _tally(report: Report) -> Iterator[str]:
         yield ""
 
 
-def _checked(paths: Sequence[Path], *, strict: bool) -> Report:
+def _checked(paths: Sequence[Path], against: Path | None, *, strict: bool) -> Report:
     """All that the paths name as one report; InputError lists every path that cannot be checked."""
     reports: list[Report] = []
     problems: list[Problem] = []
     for path in paths:
         try:
-            reports.append(check_documents(path, strict=strict))
+            reports.append(_holding(path, check_documents(path, strict=strict, against=against)))
         except InputError as error:
             problems += error.problems
     if problems:
@@ -127,6 +142,14 @@ def _checked(paths: Sequence[Path], *, strict: bool) -> Report:
         tuple({document.path: document for report in reports for document in report.documents}.values()),
         tuple(dict.fromkeys(other for report in reports for other in report.others)),
     )
+
+
+def _holding(path: Path, report: Report) -> Report:
+    """The report, unless there was nothing to check: a mistyped folder must not pass."""
+    if not report.documents and not report.violations:
+        fix = "name a .planning folder, a phase or a document"
+        raise InputError(Problem(shown_path(path), "holds none of the documents that agents hand over", fix))
+    return report
 
 
 def _rules(patterns: list[str] | None) -> frozenset[str]:

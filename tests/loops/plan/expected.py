@@ -19,6 +19,11 @@ ON_DIRECTIVE = {
 }
 ROLES = (*ON_DIRECTIVE, "challenger", "resolver", "synthesizer", "score", "audit")
 AGENTS = {"surface": "researcher", "probe": "researcher", "score": "synthesizer", "audit": "challenger"}
+TOOLS = {
+    "resolver": {"Read": 8, "Grep": 5, "memory_search": 3, "WebSearch": 3, "WebFetch": 2},
+    "surface": {"memory_search": 3, "Grep": 4, "Read": 3, "git_log": 1},
+    "probe": {"Grep": 4, "Read": 3, "memory_search": 2, "WebSearch": 1},
+} | {role: {"Read": 8, "Grep": 5} for role in ROLES if role not in ("resolver", "surface", "probe")}
 WEIGHTS = dict(zip(("approach_soundness", "risk_coverage", "assumption_validity", "integration_feasibility",
                     "unknowns_coverage", "constraint_alignment"), (25, 20, 15, 15, 15, 10), strict=True))  # fmt: skip
 

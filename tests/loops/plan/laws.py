@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from expected import AGENTS, LIKELY, MAY_BECOME, ON_DIRECTIVE, RANK, ROLES, TAGS, WEIGHTS, most, source_of, table
+from expected import AGENTS, LIKELY, MAY_BECOME, ON_DIRECTIVE, RANK, TAGS, TOOLS, WEIGHTS, most, source_of, table
 
 from verifyplan.protocol.iteration import IterationState
 from verifyplan.protocol.settings import PlanSettings
@@ -245,7 +245,8 @@ class Book:
         if directive.kind == "CONSULT":
             return directive.role in ("domain-expert", "devils-advocate")
         if directive.kind == "GRANT":
-            return directive.role in ROLES and bool(directive.tools) and min(directive.tools.values()) >= 1
+            has = TOOLS.get(directive.role, {})
+            return bool(directive.tools) and all(1 <= n <= has.get(tool, 0) for tool, n in directive.tools.items())
         if directive.kind == "FOCUS":
             return bool(directive.note.strip())
         serious = any(self.raised[name].severity != "MINOR" for name in self.unsettled)

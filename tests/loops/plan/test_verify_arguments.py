@@ -224,16 +224,6 @@ def test_what_is_wrong_with_a_weights_file_is_told_beside_all_else(plan, tmp_pat
 
 # ---- in a shell
 
-COMMAND = Path(sys.executable).with_name("verifyplan")
-
-
-def shell(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [str(COMMAND), *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=os.environ | {"COLUMNS": "200"})
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
-
-
 BLOCKED = """# Change the store
 
 Goal: change `store.py`.
@@ -261,27 +251,34 @@ def blocked(tmp_path) -> Path:
         (["blocked.md", "--threshold", "-1"], "--threshold"),
         (["blocked.md", "--max-iterations", "0"], "--max-iterations"),
         (["blocked.md", "--policy", "strict"], "--policy"),
-        ([b"\xff.md".decode(errors="surrogateescape")], "is a name that cannot be written down"),
     ],
 )
-def test_bad_arguments_exit_with_2_and_words(blocked, words, message):
-    done = shell("verify", *words, cwd=blocked)
-    assert done.returncode == 2
-    assert message in done.stderr
+def test_bad_arguments_exit_with_2_and_words(cli, blocked, words, message):
+    done = cli("verify", *words, cwd=blocked)
+    assert done.code == 2
+    assert message in done.err
     assert not (blocked / "runs").exists()
 
 
-def test_verdicts_and_pauses_have_their_exit_codes(blocked):
+def test_a_name_that_is_no_text_is_told_by_the_process(blocked):
+    command = [Path(sys.executable).with_name("verifyplan"), "verify", b"\xff.md"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=blocked)
+    assert done.returncode == 2
+    assert "is a name that cannot be written down" in done.stderr
+    assert not (blocked / "runs").exists()
+
+
+def test_verdicts_and_pauses_have_their_exit_codes(cli, blocked):
     (blocked / "trivial.md").write_text(TRIVIAL)
-    assert shell("verify", "trivial.md", "--exit-code", cwd=blocked).returncode == 0
-    assert shell("verify", "blocked.md", cwd=blocked).returncode == 0
-    assert shell("verify", "blocked.md", "--exit-code", cwd=blocked).returncode == 20
-    waiting = shell("verify", "blocked.md", "--on-blocked", "pause", "--exit-code", cwd=blocked)
-    assert waiting.returncode == 30, waiting.stdout
+    assert cli("verify", "trivial.md", "--exit-code", cwd=blocked).code == 0
+    assert cli("verify", "blocked.md", cwd=blocked).code == 0
+    assert cli("verify", "blocked.md", "--exit-code", cwd=blocked).code == 20
+    waiting = cli("verify", "blocked.md", "--on-blocked", "pause", "--exit-code", cwd=blocked)
+    assert waiting.code == 30, waiting.out
     log = blocked / "runs" / "blocked-003.jsonl"
     assert vp.read_run(log).waiting is not None
-    assert shell("resume", log, "--answer", "acknowledge:C99", cwd=blocked).returncode == 2
-    assert shell("resume", log, "--answer", "context", cwd=blocked).returncode == 2
+    assert cli("resume", log, "--answer", "acknowledge:C99", cwd=blocked).code == 2
+    assert cli("resume", log, "--answer", "context", cwd=blocked).code == 2
     assert vp.read_run(log).waiting is not None
 
 
@@ -308,10 +305,10 @@ def costly(_):
         ({}, {"backend": Acting(costly), "max_tokens": 1}, 4),
     ],
 )
-def test_a_run_that_has_ended_exits_as_it_ended(tmp_path, answers, settings, code):
-    done = shell("resume", ended(tmp_path, answers, **settings), "--exit-code", cwd=tmp_path)
-    assert done.returncode == code, done.stdout + done.stderr
+def test_a_run_that_has_ended_exits_as_it_ended(cli, tmp_path, answers, settings, code):
+    done = cli("resume", ended(tmp_path, answers, **settings), "--exit-code", cwd=tmp_path)
+    assert done.code == code, done.out + done.err
 
 
-def test_without_exit_code_a_verdict_is_no_failure(tmp_path):
-    assert shell("resume", ended(tmp_path, script()), cwd=tmp_path).returncode == 0
+def test_without_exit_code_a_verdict_is_no_failure(cli, tmp_path):
+    assert cli("resume", ended(tmp_path, script()), cwd=tmp_path).code == 0

@@ -9,6 +9,9 @@ from verifyplan.documents.paths import without_place
 MOST = 5
 """So many places of a finding are opened by a worker."""
 
+MOST_KNOWN = 100
+"""So many files of a plan are looked through for one that is named without its folders."""
+
 LINES = 200
 """So many lines of a cited file are shown."""
 
@@ -39,6 +42,7 @@ def known_as(paths: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
     >>> known_as(["a.py", "docs/b.md"], ["src/a.py"])
     ('src/a.py', 'docs/b.md')
     """
+    known = known[:MOST_KNOWN]
     return tuple(
         next((full for full in known if "/" not in path and full.endswith(f"/{path}")), path) for path in paths
     )

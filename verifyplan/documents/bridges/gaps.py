@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from verifyplan.documents.bridges.evidence import one_line
 from verifyplan.documents.bridges.given import Plans, document_of, plans_of
-from verifyplan.documents.bridges.must_haves import Wanted, task_for, wanted_of
+from verifyplan.documents.bridges.must_haves import Wanted, tasks_of, wanted_of
 from verifyplan.documents.checking.across.wording import matched
 from verifyplan.documents.contracts.gaps import Gap
 from verifyplan.documents.contracts.plan import (
@@ -111,10 +111,10 @@ def _closings(told: VerificationDocument, plans: Sequence[PlanDocument]) -> list
 def _closing(gap: Gap, wanted: Wanted | None, plans: Sequence[PlanDocument]) -> _Closing:
     """A gap with its task; one that is no must-have is held against the tasks of all plans by its words."""
     if wanted is not None:
-        return _Closing(gap, wanted, wanted.plan, task_for(wanted))
-    free = [Wanted("", MustHave(f"{gap.title} {gap.fix}", "truth", 0), plan) for plan in plans]
-    near = next((one for one in free if task_for(one)), free[0])
-    return _Closing(gap, None, near.plan, task_for(near))
+        return _Closing(gap, wanted, wanted.plan, wanted.task)
+    told = MustHave(f"{gap.title} {gap.fix}", "truth", 0)
+    found = [(plan, task) for plan in plans if (task := tasks_of(plan)(told))]
+    return _Closing(gap, None, *(found[0] if found else (plans[0], None)))
 
 
 def _plan_id(number: str | None, plans: Sequence[PlanDocument]) -> str:

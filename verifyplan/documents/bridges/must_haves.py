@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from verifyplan.documents.bridges.evidence import cited, known_as, one_line
@@ -27,12 +27,21 @@ _DEFINED = re.compile(
 """What is said of a file that defines a symbol: it begins with the symbol."""
 
 
+MOST_TASKS = 50
+"""So many tasks of a plan are looked at; from five on a plan is too large to be executed well (SPEC D4)."""
+
+
 class Wanted(NamedTuple):
-    """A must-have with its id, which is its plan's and its place among the plan's must-haves: "01-01/must-have-2"."""
+    """A must-have with its id, which is its plan's and its place among the plan's must-haves: "01-01/must-have-2".
+
+    `task` is the one that is to bring it about: one that has its file, else the one that says most of its words, of
+    several the first; None where no task has anything to do with it.
+    """
 
     id: str
     must_have: MustHave
     plan: PlanDocument
+    task: Task | None = None
 
     @property
     def text(self) -> str:
@@ -42,11 +51,28 @@ class Wanted(NamedTuple):
 
 def wanted_of(plans: Sequence[PlanDocument]) -> tuple[Wanted, ...]:
     """All must-haves of some plans: of each its truths, artifacts, key links. Two plans may ask for the same."""
-    return tuple(
-        Wanted(f"{one_line(name_of(plan))}/must-have-{number}", must_have, plan)
-        for plan in plans
-        for number, must_have in enumerate(plan.must_haves.all(), 1)
-    )
+    return tuple(wanted for plan in plans for wanted in _wanted(plan))
+
+
+def _wanted(plan: PlanDocument) -> Iterator[Wanted]:
+    name, task_for = one_line(name_of(plan)), tasks_of(plan)
+    for number, must_have in enumerate(plan.must_haves.all(), 1):
+        yield Wanted(f"{name}/must-have-{number}", must_have, plan, task_for(must_have))
+
+
+def tasks_of(plan: PlanDocument) -> Callable[[MustHave], Task | None]:
+    """Finds the task of a plan that is to bring something about; the words of the tasks are read once."""
+    tasks = plan.tasks[:MOST_TASKS]
+    spoken = [meaning(" ".join(element.text for element in task.elements)) for task in tasks]
+
+    def found(wanted: MustHave) -> Task | None:
+        path = wanted.path
+        by_file = next((t for t in tasks if path and any(same_file(path, file) for file in t.files)), None)
+        said = [len(meaning(wanted.text) & words) for words in spoken]
+        by_words = tasks[said.index(max(said))] if any(said) else None
+        return by_file or by_words
+
+    return found
 
 
 def must_have_findings(plan: Plans, *, worker: str = PLANNER) -> tuple[Finding, ...]:
@@ -114,26 +140,8 @@ def evidence_of(wanted: Wanted) -> str:
 
     A truth is shown by the files of its task, too: those that it names may be its matter, and not where it holds.
     """
-    task = task_for(wanted)
+    task = wanted.task
     own = (*task.files, *wanted.plan.files_modified) if task else wanted.plan.files_modified
     named = known_as([wanted.must_have.path, *paths_in(wanted.text)], own)
     of_task = task.files if task and wanted.must_have.kind == "truth" else ()
     return cited([*named, *of_task]) or cited(own)
-
-
-def task_for(wanted: Wanted) -> Task | None:
-    """The task that is to bring a must-have about: one that has its file, else the one that says most of its words.
-
-    Of several the first; None where no task has anything to do with it.
-    """
-    tasks = wanted.plan.tasks
-    path = wanted.must_have.path
-    by_file = next((t for t in tasks if path and any(same_file(path, file) for file in t.files)), None)
-    if by_file is not None:
-        return by_file
-    said = [len(meaning(wanted.text) & meaning(" ".join(_texts(task)))) for task in tasks]
-    return tasks[said.index(max(said))] if any(said) else None
-
-
-def _texts(task: Task) -> Iterator[str]:
-    yield from (element.text for element in task.elements)

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Protocol
 
 from verifyplan.documents.bridges.given import Plans, plans_of
-from verifyplan.documents.bridges.must_haves import Wanted, check_apart, statement, task_for, wanted_of
+from verifyplan.documents.bridges.must_haves import Wanted, check_apart, statement, wanted_of
 from verifyplan.documents.bridges.standing import Standing, cut, standing
 from verifyplan.documents.checking.across.wording import matched, wording
 from verifyplan.documents.contracts.gaps import Gap
@@ -166,7 +166,7 @@ def _fix_before(row: MustHaveResult, before: VerificationDocument | None) -> str
 
 def _gap(wanted: Wanted, row: MustHaveResult, before: VerificationDocument | None) -> Gap:
     """A gap with what to do: what was suggested before, as it is still open, else what was planned, once more."""
-    task = task_for(wanted)
+    task = wanted.task
     done = f" (task {task.id or task.name})" if task and (task.id or task.name) else ""
     files = ", ".join(dict.fromkeys(path for path in (wanted.must_have.path, *(task.files if task else ())) if path))
     planned = f"Make it hold{done}{f', in {files}' if files else ''}: {wanted.text}"

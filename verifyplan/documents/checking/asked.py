@@ -24,7 +24,7 @@ class AskedField(NamedTuple):
 
 _SHAPES: dict[FieldType, str] = {
     "text": '"..."',
-    "texts": '["..."]',
+    "texts": '["...", "..."]',
     "number": "a whole number",
     "word": "one of its words",
     "table": "names and values, indented",
@@ -102,10 +102,8 @@ def _field(document: Document, field: AskedField) -> Iterator[Violation]:
         yield violation(f"{document.kind}/field-missing", document.path, line, f"the key {field.name} is missing", fix)
         return
     for place, problem in _wrong(front.values[name], field, loose=lacks(document, f"text:{field.name}")):
-        line = front.line(name, *place)
-        yield violation(
-            f"{document.kind}/field-type", document.path, line, f"the key {name} {problem}", f"write {_shape(field)}"
-        )
+        rule, line = f"{document.kind}/field-type", front.line(name, *place)
+        yield violation(rule, document.path, line, f"the key {name} {problem}", f"write {name}: {_shape(field)}")
 
 
 def _shape(field: AskedField) -> str:
@@ -118,14 +116,14 @@ def _wrong(value: Any, field: AskedField, *, loose: bool) -> Iterator[tuple[tupl
         yield from _wrong_list(value, loose=loose)
     elif field.type == "number":
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            yield (), f"is {_told(value)}, not a whole number"
+            yield (), f"is {_told(value)}, not a whole number from 0"
     elif field.type == "table":
         if not isinstance(value, dict):
             yield (), f"is {_told(value)}, not a list of names and values"
     elif not _is_text(value, loose=loose):
         yield (), f"is {_told(value)}, not a text"
     elif field.words and str(value) not in field.words:
-        yield (), f"is {str(value)[:80]!r}"
+        yield (), f"is {str(value)[:80]!r}, which is none of its words"
 
 
 def _wrong_list(value: Any, *, loose: bool) -> Iterator[tuple[tuple[int, ...], str]]:
@@ -143,13 +141,24 @@ def _is_text(value: Any, *, loose: bool) -> bool:
 
 
 def _told(value: Any) -> str:
-    """What a value is, in a word."""
+    """What a value is: a single one as it is read, with its kind."""
     if value is None or value == "":
         return "empty"
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "a list of names and values"
     if isinstance(value, bool):
-        return "true or false"
-    kinds = ((int | float, "a number"), (str, "a text"), (list, "a list"), (dict, "a list of names and values"))
-    return next((name for kind, name in kinds if isinstance(value, kind)), "a date")
+        return "true" if value else "false"
+    kind = "the text" if isinstance(value, str) else "the number" if isinstance(value, int | float) else "the date"
+    return f"{kind} {_short(value)}"
+
+
+def _short(value: Any) -> str:
+    """A single value in a message; a number of very many digits is no text that Python makes."""
+    try:
+        told = str(value)[:80]
+    except ValueError:
+        return "of very many digits"
+    return repr(told) if isinstance(value, str) else told
 
 
 def section(document: Document, title: str) -> tuple[Part | None, Iterator[Violation]]:

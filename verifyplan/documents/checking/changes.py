@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from verifyplan.documents.checking.catalogue import violation
 from verifyplan.documents.checking.violation import Violation
 from verifyplan.documents.contracts.base import Document
-from verifyplan.documents.contracts.body import plain
 from verifyplan.documents.contracts.debug_log import DEBUG_STATUSES, DebugLog
 from verifyplan.documents.contracts.verification import MustHaveResult, VerificationDocument
+from verifyplan.documents.contracts.wording import wording
 from verifyplan.errors import InputError, Problem
 
 _PIECES = re.compile(r"[:()]| - ")
@@ -83,11 +83,11 @@ def _verification(before: VerificationDocument, after: VerificationDocument) -> 
         line = after.source.front.line("attempt")
         fix = f"write attempt: {before.attempt + 1}"
         yield violation("verification/attempt-not-grown", after.path, line, message, fix)
-    now = {plain(result.text): result for result in after.results}
+    now = {wording(result.text): result for result in after.results}
     told = frozenset(_told(after))
     for result in before.results:
         if before.counts_as_passed(result):
-            yield from _passed(after, result, now.get(plain(result.text)), told)
+            yield from _passed(after, result, now.get(wording(result.text)), told)
 
 
 def _passed(
@@ -100,7 +100,7 @@ def _passed(
         line = after.results[0].line if after.results else 1
         fix = "verify it again, in a row of its own"
         yield violation("verification/must-have-dropped", after.path, line, message, fix)
-    elif not after.counts_as_passed(now) and not _says_so(now.status, now.evidence) and plain(now.text) not in told:
+    elif not after.counts_as_passed(now) and not _says_so(now.status, now.evidence) and wording(now.text) not in told:
         message = f"the must-have {name!r} passed before and does not now, and nobody says that it regressed"
         fix = "write REGRESSED in its row, or regression in its gap"
         yield violation("verification/regression-untold", after.path, now.line, message, fix)
@@ -115,4 +115,4 @@ def _told(after: VerificationDocument) -> Iterator[str]:
     titles = [gap for gap in after.gaps if _says_so(gap)]
     titles += [gap.title for gap in after.gap_details if _says_so(gap.title, gap.evidence, gap.fix)]
     for title in titles:
-        yield from (plain(piece) for piece in (title, *_PIECES.split(title)))
+        yield from (wording(piece) for piece in (title, *_PIECES.split(title)))

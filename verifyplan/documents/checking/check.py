@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from verifyplan.documents.checking.across.versions import check_versions
 from verifyplan.documents.checking.catalogue import violation
 from verifyplan.documents.checking.registry import ACROSS, CHECKERS
 from verifyplan.documents.checking.violation import Violation
@@ -46,16 +47,26 @@ class Report:
         return "\n".join([*map(str, self.violations), last])
 
 
-def check(path: str | Path, *, strict: bool = False) -> Report:
+def check(path: str | Path, *, strict: bool = False, against: str | Path | None = None) -> Report:
     """Check a document, or every document of a folder and what holds across them.
 
     With `strict`, every document is held to document 003's own form; else an older or newer form that is known is
-    named once and held to what it has. Raises InputError as `load` does. Source: SPEC D2, D3.
+    named once and held to what it has. `against` is an earlier version of the same file or folder: what may only grow
+    or must be told is checked from there to here. Raises InputError as `load` does, and for an earlier version that
+    has nothing to compare. Source: SPEC D2, D3.
     """
+    tree = _loaded(path, strict=strict)
+    report = check_tree(tree)
+    if against is None:
+        return report
+    changes = check_versions(_loaded(against, strict=strict), tree)
+    return replace(report, violations=tuple(sorted({*report.violations, *changes})))
+
+
+def _loaded(path: str | Path, *, strict: bool) -> Tree:
     loaded = load(path)
     tree = loaded if isinstance(loaded, Tree) else Tree(str(path), (loaded,))
-    held = Tree(tree.path, tuple(d.as_contract() for d in tree), tree.others, tree.unread) if strict else tree
-    return check_tree(held)
+    return replace(tree, documents=tuple(d.as_contract() for d in tree)) if strict else tree
 
 
 def check_tree(tree: Tree) -> Report:
@@ -64,7 +75,7 @@ def check_tree(tree: Tree) -> Report:
     found = [_unread(file) for file in tree.unread]
     with progress("checking documents", len(tree), shown=shown_for(len(tree))) as step:
         for document in tree:
-            found += check_document(document, root)
+            found += check_document(document, repository_root(document.path) or root)
             step()
     for across in ACROSS:
         found += across(tree)
@@ -72,9 +83,8 @@ def check_tree(tree: Tree) -> Report:
 
 
 def _unread(file: Unread) -> Violation:
-    if file.obstacle == "unreadable":
-        return violation("document/unreadable", file.path, 1, file.reason, "save it as text in UTF-8")
-    return violation("document/not-followed", file.path, 1, file.reason, "put the file itself there, if it counts")
+    rule = "document/unreadable" if file.obstacle == "unreadable" else "document/not-followed"
+    return violation(rule, file.path, 1, file.reason, file.fix)
 
 
 def check_document(document: Document, root: Path | None = None) -> Iterator[Violation]:

@@ -66,7 +66,7 @@ def _focus(log: DebugLog) -> Iterator[Violation]:
     for name in FOCUS if part else ():
         told = log.focus.get(name)
         if part and (told is None or not told.text):
-            message = f"the focus {'lacks' if told is None else 'leaves empty'} {name!r}"
+            message = f"the focus lacks {name!r}" if told is None else f"{name!r} of the focus is empty"
             line = told.line if told else part.first
             yield violation("debug-log/focus-missing", log.path, line, message, f"add **{name}:** and what it is now")
 
@@ -105,9 +105,12 @@ def _resolution(log: DebugLog) -> Iterator[Violation]:
     for name in wanted:
         told = log.resolution.get(name)
         if told is None or not told.text:
-            message = f"the log is resolved, and its resolution {'lacks' if told is None else 'leaves empty'} {name!r}"
+            wrong = f"lacks {name!r}" if told is None else f"has an empty {name!r}"
+            message = f"the log is resolved, and its resolution {wrong}"
             line = told.line if told else part.first
-            yield violation("debug-log/resolution-incomplete", log.path, line, message, f"add **{name}:**")
+            yield violation(
+                "debug-log/resolution-incomplete", log.path, line, message, f"add **{name}:** and what it was"
+            )
 
 
 def _commit(log: DebugLog) -> Iterator[Violation]:

@@ -14,6 +14,7 @@ from verifyplan.documents.checking.plan_tasks import check_tasks
 from verifyplan.documents.checking.violation import Violation
 from verifyplan.documents.contracts.plan import MUST_HAVES, PlanDocument, is_artifact, is_plan_id
 from verifyplan.documents.contracts.plan_ids import id_in_name, plan_key
+from verifyplan.documents.contracts.tasks import Task
 from verifyplan.documents.contracts.typed import text_of, value_of
 
 FIELDS = (
@@ -123,12 +124,16 @@ def _unsaid(document: PlanDocument, text: str) -> Iterator[str]:
         yield f"the plan's id {plan}"
     unnamed = [task for task in document.tasks if not _names(folded, task.id, task.name)]
     if unnamed:
-        yield f"the tasks {', '.join((task.id or task.name)[:40] for task in unnamed[:5])}"
+        yield f"the {'tasks' if len(unnamed) > 1 else 'task'} {', '.join(map(_called, unnamed[:5]))}"
     if document.files_modified and not any(path.casefold() in folded for path in document.files_modified):
         yield "key files"
     if not _MUST_HAVES.search(text):
         yield "must-haves"
     yield from (f"what it {word}" for word in ("provides", "consumes") if word not in folded)
+
+
+def _called(task: Task) -> str:
+    return (task.id or task.name)[:40]
 
 
 def _names(folded: str, *names: str | None) -> bool:

@@ -53,11 +53,13 @@ def _counts(report: PlanCheckReport) -> Iterator[Violation]:
         line = report.counts_line or report.heading_line
         yield violation("plan-check/counts-missing", report.path, line, message, fix)
     listed = {name: sum(i.severity == severity for i in report.issues) for name, severity in SECTIONS.items()}
+    countable = not report.unread and all(issue.severity in SECTIONS.values() for issue in report.issues)
     for title, number in listed.items():
         told = getattr(report.counts, title.lower())
-        if told is not None and told != number and not report.unread:
+        if told is not None and told != number and countable:
             message = f"{title}: {told}, but {number} of them {'is' if number == 1 else 'are'} listed"
-            yield violation("plan-check/counts-wrong", report.path, report.counts_line, message, f"write {number}")
+            fix = f"write {title}: {number}, or list the others"
+            yield violation("plan-check/counts-wrong", report.path, report.counts_line, message, fix)
 
 
 def _sections(report: PlanCheckReport) -> dict[int, str]:
@@ -73,7 +75,7 @@ def _issue(report: PlanCheckReport, issue: PlanIssue, section: str) -> Iterator[
         yield violation("plan-check/dimension", report.path, issue.line, message, "write one of D1 to D9")
     if issue.severity not in SECTIONS.values():
         message = f"{issue.severity!r} is no severity"
-        fix = f"write {one_of(SECTIONS.values())}"
+        fix = f"write one of {one_of(SECTIONS.values())}"
         yield violation("plan-check/severity", report.path, issue.line, message, fix)
     elif issue.severity != section:
         message = f"{issue.severity} is listed where the severity is {section}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Any
@@ -16,6 +17,9 @@ from verifyplan.version import VERSION
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 BASE = "%SRCROOT%"
+_UNSEEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+"""What steers a terminal, turns what follows round or is half a character, and what JSON lets stand as it is."""
+
 _LEVEL: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
 
 
@@ -101,7 +105,7 @@ def _address(path: str, root: str | Path) -> dict[str, str]:
     relative = shown(path, root)
     if PurePath(relative).is_absolute() or ".." in PurePath(relative).parts:
         return {"uri": _absolute(path).as_uri()}
-    return {"uri": quote(relative), "uriBaseId": BASE}
+    return {"uri": quote(os.fsencode(relative)), "uriBaseId": BASE}
 
 
 def _absolute(path: str | Path) -> Path:
@@ -109,4 +113,5 @@ def _absolute(path: str | Path) -> Path:
 
 
 def _json(value: Sequence[Any] | dict[str, Any]) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    return _UNSEEN.sub(lambda sign: f"\\u{ord(sign.group()):04x}", text)

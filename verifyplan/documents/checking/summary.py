@@ -15,6 +15,7 @@ from verifyplan.documents.contracts.execution_summary import CLAIM_STATES, Execu
 from verifyplan.documents.contracts.plan_ids import id_in_name, plan_key
 from verifyplan.documents.contracts.sections import empty
 from verifyplan.documents.contracts.typed import text_of
+from verifyplan.errors import one_of
 from verifyplan.words import counted
 
 FIELDS = (
@@ -54,11 +55,12 @@ def _must_haves(summary: ExecutionSummary) -> Iterator[Violation]:
     for claim in summary.must_haves:
         if claim.state is None:
             message = f"the must-have {claim.text[:80]!r} does not say how far it got"
-            fix = f"end it with one of {', '.join(f': {state}' for state in CLAIM_STATES)}"
+            fix = f"end it with a colon and one of {one_of(CLAIM_STATES)}"
             yield violation("summary/must-have-state", summary.path, claim.line, message, fix)
     open_ones = [claim for claim in summary.must_haves if claim.state in ("PARTIAL", "SKIPPED")]
     if summary.status == "complete" and open_ones:
-        message = f"the status is complete, but {counted(len(open_ones), 'must-have')} not DONE"
+        are = "is" if len(open_ones) == 1 else "are"
+        message = f"the status is complete, but {counted(len(open_ones), 'must-have')} {are} not DONE"
         fix = "write partial, or finish what is left"
         line = summary.source.front.line("status")
         yield violation("summary/status-above-results", summary.path, line, message, fix)

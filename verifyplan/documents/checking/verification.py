@@ -9,9 +9,9 @@ from verifyplan.documents.checking import asked
 from verifyplan.documents.checking.asked import AskedField, lacks
 from verifyplan.documents.checking.catalogue import violation
 from verifyplan.documents.checking.violation import Violation
-from verifyplan.documents.contracts.body import plain
 from verifyplan.documents.contracts.entries import entries_of
 from verifyplan.documents.contracts.verification import VerificationDocument, override_names
+from verifyplan.documents.contracts.wording import wording
 from verifyplan.words import counted
 
 FIELDS = (
@@ -60,7 +60,8 @@ def _counts(document: VerificationDocument) -> Iterator[Violation]:
     rows = len(document.results)
     if total is not None and total != rows:
         message = f"there are said to be {counted(total, 'must-have')}, the table has {rows}"
-        yield violation("verification/total-wrong", document.path, line_total, message, f"write {rows}")
+        fix = f"write must_haves_total: {rows}, or add the rows that are missing"
+        yield violation("verification/total-wrong", document.path, line_total, message, fix)
     elif passed is not None and all(result.outcome for result in document.results):
         held = document.counted_as_passed
         if held != passed:
@@ -75,13 +76,12 @@ def _line(document: VerificationDocument, key: str) -> int:
 
 
 def _results(document: VerificationDocument) -> Iterator[Violation]:
+    known = {wording(told) for result in document.results for told in (result.text, result.number)}
     for result in document.results:
         if result.outcome is None:
             message = f"the status {result.status[:80]!r} does not say whether the must-have passed"
             fix = "begin it with PASSED, FAILED, HUMAN or OVERRIDE"
             yield violation("verification/result-status", document.path, result.line, message, fix)
-    known = {plain(result.text) for result in document.results}
-    known |= {result.number.strip("# .") for result in document.results}
     for override in entries_of(document.source.front, "overrides") if document.results else ():
         if not override_names([override.text]) & known:
             message = f"the override {override.text[:80]!r} names no must-have of the table"

@@ -9,14 +9,14 @@ from typing import Any
 
 import yaml
 
-from verifyplan.documents.frontmatter import FENCE, PlainLoader, ending
+from verifyplan.documents.contracts.plain_yaml import Refused, root_node
+from verifyplan.documents.frontmatter import FENCE, ending
 
 Path = tuple[str | int, ...]
 
 LONGEST = 40_000
 """So many characters of frontmatter are read: real ones have some 5,000, and YAML is read slowly."""
 
-_DEEPEST = 20
 _FAULTS = (ValueError, TypeError, OverflowError, RecursionError, IndexError, AttributeError, KeyError)
 
 
@@ -57,36 +57,6 @@ class Front:
         return self.written.get(path)
 
 
-class _Refused(yaml.YAMLError):
-    """Something that YAML allows and frontmatter does not."""
-
-    def __init__(self, at: int, problem: str) -> None:
-        super().__init__(problem)
-        self.at = at
-
-
-class _Loader(PlainLoader):
-    """Nodes of plain values alone: no anchors, aliases or tags, and none deeper than anyone writes by hand."""
-
-    depth = 0
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """The next node, if it is plain."""
-        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
-        for name in ("anchor", "tag"):
-            if getattr(event, name, None) is not None:
-                what = (
-                    "an alias" if isinstance(event, yaml.AliasEvent) else f"an {name}" if name == "anchor" else "a tag"
-                )
-                raise _Refused(event.start_mark.index, f"it holds {what}")
-        if self.depth >= _DEEPEST:
-            raise _Refused(event.start_mark.index, f"it is nested deeper than {_DEEPEST}")
-        self.depth += 1
-        node = super().compose_node(parent, index)
-        self.depth -= 1
-        return node
-
-
 def read_front(lines: Sequence[str]) -> Front:
     """The frontmatter at the head of a document's lines; never raises, and no value stands for more than it shows.
 
@@ -99,7 +69,7 @@ def read_front(lines: Sequence[str]) -> Front:
     if end is None:
         opened = bool(lines) and lines[0].rstrip() == FENCE and any(":" in line for line in lines[1:2])
         return Front(problems=((1, "the frontmatter never closes"),)) if opened else Front()
-    text = "\n".join(lines[1:end])
+    text = "".join(f"{line}\n" for line in lines[1:end])
     if len(text) > LONGEST:
         return Front(first=1, last=end + 1, problems=((1, f"it is longer than {LONGEST:,} characters"),))
     reading = _Reading(text)
@@ -123,7 +93,7 @@ class _Reading:
         """Read the text; what raises is a problem at its line."""
         try:
             self._root()
-        except _Refused as error:
+        except Refused as error:
             self._spoiled(self._line(error.at), str(error))
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
@@ -134,8 +104,7 @@ class _Reading:
             self._spoiled(1, f"it is not YAML ({type(error).__name__})")
 
     def _root(self) -> None:
-        self.loader = _Loader(self.text)
-        node = self.loader.get_single_node()
+        self.maker, node = root_node(self.text)
         if node is None:
             return
         if not isinstance(node, yaml.MappingNode):
@@ -150,7 +119,7 @@ class _Reading:
 
     def _line(self, index: int) -> int:
         """The document's line at a place of the text; not YAML's own, which has more kinds of line end."""
-        return bisect_left(self.breaks, index) + 2
+        return min(bisect_left(self.breaks, index), len(self.breaks) - 1) + 2  # the end is in the last line
 
     def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -185,6 +154,6 @@ class _Reading:
     def _scalar(self, node: yaml.Node) -> Any:
         """A single value; one that YAML cannot make (a day 99, a number of 5,000 digits) stays a text."""
         try:
-            return self.loader.construct_object(node)
+            return self.maker.construct_object(node)
         except (yaml.YAMLError, *_FAULTS):
             return str(node.value)

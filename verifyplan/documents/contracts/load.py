@@ -9,8 +9,9 @@ from verifyplan.documents.contracts.base import Document, Kind
 from verifyplan.documents.contracts.kinds import kind_of
 from verifyplan.documents.contracts.registry import MODELS
 from verifyplan.documents.contracts.source import MARK, read_source
-from verifyplan.documents.contracts.tree import Tree
-from verifyplan.documents.contracts.walk import Unread, walk
+from verifyplan.documents.contracts.tree import Tree, planning_folder
+from verifyplan.documents.contracts.walk import Unread, shown_path, walk
+from verifyplan.documents.contracts.walk import is_folder as is_folder
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import decode
 from verifyplan.progress import progress
@@ -35,7 +36,7 @@ def load(path: str | Path) -> Document | Tree:
     document = load_text(text, str(path))
     if document is None:
         fix = "name a plan, summary, verification, research note or the like, or say its kind with load_text"
-        raise InputError(Problem(str(path), "is none of the nine documents that agents hand over", fix))
+        raise InputError(Problem(shown_path(path), "is none of the nine documents that agents hand over", fix))
     return document
 
 
@@ -50,37 +51,33 @@ def load_text(text: str, path: str = "document.md", kind: Kind | None = None) ->
     return model.read(source) if model else None
 
 
-def is_folder(place: Path) -> bool:
-    """Whether a path is a folder; a path that no file system can hold is none."""
-    try:
-        return place.is_dir()
-    except (OSError, ValueError):
-        return False
-
-
 def read_text(place: Path) -> str:
     """The text of a file, its byte order mark kept; InputError names what is wrong with it."""
+    name = shown_path(place)
     try:
         if not stat.S_ISREG(place.stat().st_mode):  # a pipe would be waited for
-            raise InputError(Problem(str(place), "is no regular file", "name a document in Markdown"))
+            raise InputError(Problem(name, "is no regular file", "name a document in Markdown"))
         with place.open("rb") as stream:
             data = stream.read(LARGEST + 1)
     except InputError:
         raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(Problem(str(place), f"cannot be read ({reason})", "name a file that exists")) from None
+        raise InputError(Problem(name, f"cannot be read ({reason})", "name a file that exists")) from None
     if len(data) > LARGEST:
-        raise InputError(Problem(str(place), f"is larger than {LARGEST:,} bytes", "split it"))
+        raise InputError(Problem(name, f"is larger than {LARGEST:,} bytes", "split it"))
     if b"\0" in data[:_BINARY]:
-        raise InputError(Problem(str(place), "is binary", "name a document in Markdown"))
-    text = decode(data, str(place))
+        raise InputError(Problem(name, "is binary", "name a document in Markdown"))
+    text = decode(data, name)
     return MARK + text if data.startswith(MARK.encode()) else text
 
 
 def _load_tree(folder: Path) -> Tree:
-    inner = folder / ".planning"
-    found = walk(inner if is_folder(inner) else folder)
+    inner = planning_folder(folder)
+    if inner != folder and inner.is_symlink():
+        fix = "name the folder itself that it leads to, if that is meant"
+        raise InputError(Problem(shown_path(inner), "is a symbolic link, and links are not followed", fix))
+    found = walk(inner)
     places = [place for place in found.files if place.suffix == ".md"]
     documents: list[Document] = []
     others: list[str] = []
@@ -102,8 +99,10 @@ def _load_tree(folder: Path) -> Tree:
 
 def _unread(place: Path, problem: Problem) -> Unread:
     """A file that could not be read; where in it is told with what is wrong, as its path names it alone."""
-    inside = problem.place.removeprefix(str(place)).removeprefix(": ")
-    return Unread(str(place), f"{inside}: {problem.message}" if inside else problem.message, "unreadable")
+    name = shown_path(place)
+    inside = problem.place.removeprefix(name).removeprefix(": ")
+    reason = f"{inside}: {problem.message}" if inside else problem.message
+    return Unread(name, reason, problem.fix, "unreadable")
 
 
 def shown_for(count: int) -> bool | None:

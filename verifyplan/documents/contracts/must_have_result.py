@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from verifyplan.documents.contracts.body import plain
 from verifyplan.documents.contracts.outcome import Outcome, outcome
+from verifyplan.documents.contracts.wording import wording
+
+_REASONS = (" (", ": ", " - ")
+"""What a reason may begin with behind the must-have that an override names."""
 
 
 class MustHaveResult(NamedTuple):
@@ -36,11 +39,11 @@ def counts_as_passed(result: MustHaveResult, overrides: Iterable[str]) -> bool:
 
 def override_names(overrides: Iterable[str]) -> frozenset[str]:
     """What overrides may name, as must-haves are compared: their whole text, a number, or the text before a reason."""
-    names = [plain(override) for override in overrides]
-    before = [plain(name.partition(end)[0]) for name in names for end in (" (", ": ", " - ")]
-    return frozenset(name for name in [*names, *before, *(name.lstrip("#") for name in names)] if name)
+    names = list(overrides)
+    names += [name.partition(end)[0] for name in names for end in _REASONS]
+    return frozenset(map(wording, names)) - {""}
 
 
 def is_named(result: MustHaveResult, names: frozenset[str]) -> bool:
     """Whether names hold the text of a must-have, or its number."""
-    return plain(result.text) in names or result.number.strip("# .") in names
+    return wording(result.text) in names or wording(result.number) in names

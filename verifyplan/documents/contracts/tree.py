@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from verifyplan.documents.contracts.base import Document, Kind
 from verifyplan.documents.contracts.phase import Phase, phase_of
+from verifyplan.documents.contracts.walk import PLANNING, is_folder
 from verifyplan.documents.contracts.walk import Unread as Unread
 
 if TYPE_CHECKING:  # trees are made of documents of whatever models there are
@@ -17,8 +18,6 @@ if TYPE_CHECKING:  # trees are made of documents of whatever models there are
     from verifyplan.documents.contracts.research_summary import ResearchSummary
 
 D = TypeVar("D", bound=Document)
-
-PLANNING = ".planning"
 
 _OF_A_PHASE: frozenset[Kind] = frozenset({"plan", "summary", "verification"})
 
@@ -50,6 +49,11 @@ class Tree:
     def repository(self) -> Path | None:
         """The folder that holds `.planning`, to which paths in documents are relative; None outside of one."""
         return repository_root(self.path)
+
+    @property
+    def folder(self) -> Path:
+        """The folder that was read: the `.planning` in the one that was named, if it has one."""
+        return planning_folder(Path(self.path))
 
     @property
     def whole(self) -> bool:
@@ -90,6 +94,12 @@ def repository_root(path: str | Path) -> Path | None:
     place = Path(path).absolute()
     within = next((parent.parent for parent in (place, *place.parents) if parent.name == PLANNING), None)
     return within or (place if (place / PLANNING).is_dir() else None)
+
+
+def planning_folder(place: Path) -> Path:
+    """The `.planning` in a folder, if it has one; else the folder itself."""
+    inner = place / PLANNING
+    return inner if is_folder(inner) else place
 
 
 def _inputs(summary: ResearchSummary, notes: Iterable[ResearchNote]) -> Iterator[ResearchNote]:

@@ -10,20 +10,22 @@ from typing import Literal, NamedTuple
 
 from verifyplan.errors import InputError, Problem
 
+PLANNING = ".planning"
+
 LEFT_OUT = frozenset({"node_modules", "__pycache__"})
-"""Folders of packages, left out as hidden ones are."""
+"""Folders of packages, left out as hidden ones but `.planning` are."""
 
 MOST_ENTRIES = 200_000
-
 
 Obstacle = Literal["not followed", "unreadable"]
 
 
 class Unread(NamedTuple):
-    """Something in a folder that was not read: where it is, why, and whether it could not or was not to be read."""
+    """Something in a folder that was not read: where it is, why, what to do, and whether it could not or was not to."""
 
     path: str
     reason: str
+    fix: str
     obstacle: Obstacle
 
 
@@ -38,7 +40,7 @@ def walk(root: Path) -> Found:
     """All regular files under a folder, in the order of their names, folder by folder.
 
     Links, pipes, sockets, devices and names that hold control characters or are no UTF-8 are listed as unread, with
-    the reason, and never followed or opened. Hidden folders and those of packages are left out.
+    the reason, and never followed or opened. Hidden folders but `.planning`, and those of packages, are left out.
     Raises InputError for a folder of more than 200,000 entries.
     """
     files: list[Path] = []
@@ -58,6 +60,14 @@ def walk(root: Path) -> Found:
     return Found(tuple(sorted(files)), tuple(sorted(unread)))
 
 
+def is_folder(place: Path) -> bool:
+    """Whether a path is a folder; a path that no file system can hold is none."""
+    try:
+        return place.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def shown_path(path: str | Path) -> str:
     r"""A path as one line of valid text: what cannot be shown is written as an escape.
 
@@ -74,15 +84,20 @@ def _entries(folder: Path, unread: list[Unread]) -> Iterator[tuple[Path, int]]:
         with os.scandir(folder) as scanned:
             found = sorted((entry.name, entry.stat(follow_symlinks=False).st_mode) for entry in scanned)
     except OSError as error:
-        unread.append(Unread(shown_path(folder), f"cannot be opened ({error.strerror})", "unreadable"))
+        reason = f"cannot be opened ({error.strerror})"
+        unread.append(Unread(shown_path(folder), reason, "allow it to be read", "unreadable"))
         return
     for name, mode in found:
         path = folder / name
         reason = _reason(name, mode)
         if reason:
-            unread.append(Unread(shown_path(path), reason, "not followed"))
-        elif not (stat.S_ISDIR(mode) and (name in LEFT_OUT or name.startswith("."))):
+            unread.append(Unread(shown_path(path), reason, "put the file itself there, if it counts", "not followed"))
+        elif not (stat.S_ISDIR(mode) and _is_left_out(name)):
             yield path, mode
+
+
+def _is_left_out(name: str) -> bool:
+    return name in LEFT_OUT or (name.startswith(".") and name != PLANNING)
 
 
 def _reason(name: str, mode: int) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import yaml
 
+from verifyplan.documents.contracts.body import Part
 from verifyplan.documents.contracts.source import MARK, LineEnd, Source, read_source, split
 from verifyplan.documents.frontmatter import FENCE
 from verifyplan.errors import InputError, Problem
@@ -91,36 +92,53 @@ def _is_between(line: str) -> bool:
 
 
 def with_section(source: Source, title: str, text: str) -> str:
-    """The text of a document with what stands under a heading of level 2 replaced; a missing one is added last."""
+    """The text of a document with what stands under a heading of level 2 replaced; a missing one is added last.
+
+    Raises InputError where the section would not read as it was given, or take in what stands behind it: a text with
+    a heading of its own level, or code or a comment that never closes, there or before.
+    """
     body = split(text.strip("\r\n"))
     part = source.part(title)
     if part is None:
         before = [""] if source.lines and source.lines[-1].strip() else []
         lines = [*before, f"## {title}", "", *body]
-        return _replaced(source.text, source.line_end, len(source.lines) + 1, len(source.lines), lines)
-    after = [""] if part.last < len(source.lines) else []
-    return _replaced(source.text, source.line_end, _below(source, part.first), part.last, ["", *body, *after])
+        written = _replaced(source.text, source.line_end, len(source.lines) + 1, len(source.lines), lines)
+    else:
+        after = [""] if part.last < len(source.lines) else []
+        first = source.below(part) + 1
+        written = _replaced(source.text, source.line_end, first, part.last, ["", *body, *after])
+    if not _reads(read_source(written, source.path), source, title, body):
+        message, fix = "would not read as it is given", "leave out headings with ##, and close code and comments"
+        raise InputError(Problem(f"{source.path}: section {title}", message, fix))
+    return written
 
 
-def _below(source: Source, heading: int) -> int:
-    """The first line under a heading, which is one of hashes, or a paragraph and its underline."""
-    line = heading
-    if not source.lines[heading - 1].lstrip().startswith("#"):
-        while not source.lines[line].strip().startswith(("=", "-")):
-            line += 1
-        line += 1
-    return line + 1
+def _reads(new: Source, old: Source, title: str, body: Sequence[str]) -> bool:
+    """Whether a section holds some lines, and all parts outside of it are as they were."""
+    part, before = new.part(title), old.part(title)
+    if part is None or _filled(line for _, line in new.lines_of(part)) != _filled(body):
+        return False
+    return _outside(new, part) == (_outside(old, before) if before else [(p.title, p.level) for p in old.parts])
+
+
+def _filled(lines: Iterable[str]) -> list[str]:
+    return [line for line in lines if line.strip()]
+
+
+def _outside(source: Source, part: Part) -> list[tuple[str, int]]:
+    return [(other.title, other.level) for other in source.parts if not part.first <= other.first <= part.last]
 
 
 def _replaced(text: str, end: LineEnd, first: int, last: int, lines: Sequence[str]) -> str:
     """The text with lines `first` to `last` replaced; none are where `last` lies before `first`."""
-    kept = _LINE.findall(text)
+    mark = MARK if text.startswith(MARK) else ""
+    kept = _LINE.findall(text.removeprefix(MARK))
     new = [line + end for line in lines]
     if first > 1 and len(kept) >= first - 1 and not kept[first - 2].endswith(("\n", "\r")):
         kept[first - 2] += end
     if last >= len(kept) and kept and not text.endswith(("\n", "\r")) and new:
         new[-1] = lines[-1]
-    return "".join([*kept[: first - 1], *new, *kept[max(last, first - 1) :]])
+    return mark + "".join([*kept[: first - 1], *new, *kept[max(last, first - 1) :]])
 
 
 def _put_whole(source: Source, lines: Sequence[str]) -> str:

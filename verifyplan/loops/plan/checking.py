@@ -5,8 +5,8 @@ from __future__ import annotations
 from verifyplan.documents.bridges.challenges import challenges
 from verifyplan.documents.contracts.plan import PlanDocument
 from verifyplan.documents.contracts.source import read_source
-from verifyplan.documents.plan import Plan
 from verifyplan.documents.dimensions.check import plan_check
+from verifyplan.documents.plan import Plan
 from verifyplan.errors import InputError, Problem
 from verifyplan.loops.plan.admission import Proposal
 from verifyplan.loops.plan.hub import Hub

@@ -47,9 +47,9 @@ def check_conflicts(tree: Tree) -> Iterator[Violation]:
 
 def _miscounted(summary: ResearchSummary, told: int) -> Violation:
     message = f"conflicts is {summary.conflicts}, but the body documents {counted(told, 'contradiction')}"
-    fix = f"document each under ## Contradictions, and write conflicts: {told}" if told else "document each of them"
+    fix = f"document each in a list or table under ## Contradictions, or write conflicts: {told}"
     line = summary.source.front.line("conflicts")
-    return violation("tree/conflicts-count", summary.path, line, message, f"{fix} in a list or table")
+    return violation("tree/conflicts-count", summary.path, line, message, fix)
 
 
 def _dropped(summary: ResearchSummary, note: Document) -> Violation:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from verifyplan.documents.checking.across.wording import unmatched
+from verifyplan.documents.checking.across.wording import unmatched, wording
 from verifyplan.documents.checking.catalogue import violation
 from verifyplan.documents.checking.violation import Violation
-from verifyplan.documents.contracts.execution_summary import ExecutionSummary
+from verifyplan.documents.contracts.execution_summary import Claimed, ExecutionSummary
 from verifyplan.documents.contracts.phase import Phase
 from verifyplan.documents.contracts.plan import MustHave, PlanDocument
 from verifyplan.documents.contracts.tree import Tree
@@ -53,7 +53,8 @@ def executed_plans(phase: Phase) -> tuple[PlanDocument, ...]:
 
 def _summary(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:
     wanted, given = plan.must_haves.all(), summary.must_haves
-    lacking, extra = unmatched([one.text for one in wanted], [one.text for one in given])
+    known = {wording(one.text) for one in wanted}
+    lacking, extra = unmatched([one.text for one in wanted], [_named(claim, known) for claim in given])
     line = summary.source.front.line("must_haves")
     for at in lacking:
         message = f"does not say what became of the must-have {_quoted(wanted[at].text)} ({_place(plan, wanted[at])})"
@@ -61,6 +62,12 @@ def _summary(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violatio
         yield violation("tree/must-have-not-in-summary", summary.path, line, message, fix)
     for at in extra:
         yield _unknown(summary.path, given[at].line, given[at].text, f"{PurePath(plan.path).name} has none such")
+
+
+def _named(claim: Claimed, known: set[str]) -> str:
+    """The must-have that a claim is about; one that ends with no state, but another word, still names it."""
+    head = claim.text.rpartition(":")[0]
+    return head if claim.state is None and wording(claim.text) not in known and wording(head) in known else claim.text
 
 
 def _verified(phase: Phase, executed: Sequence[PlanDocument]) -> Iterator[Violation]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 
+from verifyplan.documents.contracts.wording import wording as wording
 from verifyplan.rules.restatement import Sayings
 
 MOST_COMPARED = 250_000
@@ -14,22 +14,7 @@ MOST_COMPARED = 250_000
 LONGEST = 600
 """Letters of a text beyond which only equal wording counts: comparing takes time by the square of the length."""
 
-_NUMBER = re.compile(r"^\s*(?:[-*+]\s+)?(?:#?\d{1,4}[.):]\s+)?")
 _SIGN = re.compile(r"[<>=!+%$]")
-_TOKEN = re.compile(r"\w+|[<>=!+%$]+")
-
-
-def wording(text: str) -> str:
-    """A text as it is compared: small letters, without numbering, formatting, punctuation and blanks.
-
-    Signs that change what is said (`<`, `>=`, `!`, `%`) stay.
-
-    >>> wording("1. **Tokens** expire in `<= 15` minutes."), wording("tokens expire in <= 15 minutes")
-    ('tokens expire in <= 15 minutes', 'tokens expire in <= 15 minutes')
-    """
-    plain = _NUMBER.sub("", unicodedata.normalize("NFKC", text).casefold(), count=1)
-    tokens = (token.strip("_") for token in _TOKEN.findall(plain))
-    return " ".join(token for token in tokens if token)
 
 
 def matched(wanted: Sequence[str], given: Sequence[str]) -> list[int | None]:
