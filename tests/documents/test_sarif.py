@@ -89,3 +89,13 @@ def test_paths_are_shown_from_the_root_without_following_links(tmp_path, monkeyp
     assert shown(str(tmp_path / "a" / ".." / "b.md"), tmp_path) == "b.md"
     assert shown("b.md", ".") == "b.md"
     assert shown("/elsewhere/b.md", tmp_path) == "/elsewhere/b.md"
+
+
+def test_what_steers_a_terminal_is_an_escape_in_json_and_reads_as_it_was(tmp_path):
+    sign = "\x9b2J\u202e\x1b[31m"
+    path = tmp_path / "PLAN-01.md"
+    path.write_text(f"---\nwave: 1\n---\n## Summary\n\n## {sign}\n")
+    report = check(path)
+    for text in (to_json(report), to_sarif(report)):
+        assert all(one.isprintable() or one == "\n" for one in text)
+    assert any(sign in one["message"] for one in json.loads(to_json(report))["violations"])

@@ -182,3 +182,30 @@ def test_every_document_of_a_real_tree_loads_and_is_written_back_unchanged(share
     assert len(tree) + len(tree.others) == len(files)
     for phase in tree.phases:
         assert all(phase.plan_of(summary) is not None for summary in phase.summaries), phase.folder
+
+
+def test_every_project_under_a_folder_is_read_and_its_paths_looked_up_in_it(tmp_path):
+    for name in ("one", "two"):
+        root = sample_tree(tmp_path / name)
+        (root / "codebase").mkdir()
+        (root / "codebase" / "STRUCTURE.md").write_text("## Folders\n\n- `src/one.py` is the program\n")
+    (tmp_path / "one" / "src").mkdir()
+    (tmp_path / "one" / "src" / "one.py").write_text("")
+    report = check(tmp_path)
+    assert len(report.documents) == 18
+    assert [(v.rule, "two" in v.path) for v in report.violations] == [("codebase-map/path-missing", True)]
+
+
+def test_a_planning_folder_that_is_a_link_is_refused_unless_it_is_named_itself(tmp_path):
+    real = sample_tree(tmp_path / "real")
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / ".planning").symlink_to(real)
+    with pytest.raises(InputError, match="is a symbolic link"):
+        load(tmp_path / "project")
+    assert len(load(tmp_path / "project" / ".planning")) == 8
+
+
+def test_what_cannot_be_read_says_what_to_do(hostile):
+    fixes = {found.path.rpartition("/")[2]: found.fix for found in check(hostile).violations}
+    assert fixes["sparse-PLAN.md"] == "split it"
+    assert fixes["binary-PLAN.md"] == "name a document in Markdown"

@@ -124,3 +124,11 @@ def test_gaps_as_a_list_are_read_too():
     assert found(VALID.replace(GAP, "- Tokens never expire\n  - Evidence: no exp\n")) == [
         ("verification/gap-fix-missing", 21)
     ]
+
+
+@pytest.mark.parametrize("override", ["**Logs** are `kept`", "`Logs are kept`: agreed", "3. Logs are kept."])
+def test_an_override_names_its_must_have_however_that_is_formatted(override: str):
+    text = VALID.replace('"Logs are kept"', f'"{override}"')
+    document = VerificationDocument.read(read_source(text, "VERIFICATION.md"))
+    assert document.counted_as_passed == 2
+    assert list(check_document(document)) == []

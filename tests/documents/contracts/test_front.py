@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from verifyplan.documents.contracts import plain_yaml
 from verifyplan.documents.contracts.front import LONGEST, read_front
 from verifyplan.documents.contracts.typed import count_of, flag_of, text_of, texts_of, value_of
 
@@ -112,3 +113,23 @@ def test_values_are_typed_leniently():
     assert (texts_of(read, "one"), texts_of(read, "empty"), texts_of(read, "none")) == (("x",), (), ())
     assert value_of(read, "l", 2, 0) == "y"
     assert value_of(read, "l", 9) is None
+
+
+@pytest.mark.skipif(plain_yaml.CParser is None, reason="PyYAML was built without libyaml")
+@given(YAMLISH)
+@settings(max_examples=300)
+def test_libyaml_and_the_parser_of_pyyaml_read_alike(text):
+    fast = front(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plain_yaml, "CParser", None)
+        assert repr(front(text)) == repr(fast)  # repr: nan is no nan
+
+
+def test_a_block_that_ends_the_frontmatter_ends_with_its_line():
+    assert front("a: |\n  x").values == {"a": "x\n"}
+
+
+@pytest.mark.parametrize("number", ["9" * 30, "0x" + "f" * 6000, "1:" * 6000 + "1", "-0b1" + "0" * 64])
+def test_a_number_that_no_table_holds_stays_a_text(number):
+    assert front(f"wave: {number}").values == {"wave": number}
+    assert front("wave: 9_000_000_000_000_000_000").values == {"wave": 9_000_000_000_000_000_000}

@@ -112,9 +112,15 @@ def test_whatever_the_text_lines_are_its_own(text):
     count = len(source.lines)
     assert len(source.prose) == source.read == count
     assert source.text == text
-    assert all(1 <= part.first <= part.last <= count for part in source.parts)
+    assert all(1 <= part.first <= part.head <= part.last <= count for part in source.parts)
     assert [part.first for part in source.parts] == sorted({part.first for part in source.parts})
     assert all(1 <= bullet.line <= count and bullet.depth >= 0 for bullet in source.bullets())
     for table in source.tables():
         assert [row.line for row in table.rows] == list(range(table.line + 2, table.line + 2 + len(table.rows)))
-    assert all(len(source.lines_of(part)) == part.last - part.first for part in source.parts)
+    assert all(len(source.lines_of(part)) == part.last - part.head for part in source.parts)
+
+
+def test_the_underline_of_a_heading_is_no_line_under_it():
+    source = read("Two\nlines\n---\n\ntext\n")
+    assert (source.parts[0].first, source.parts[0].head) == (1, 3)
+    assert source.lines_of(source.parts[0]) == [(4, ""), (5, "text")]

@@ -151,3 +151,74 @@ def test_entries_are_short_where_they_can_be():
     assert entry("a", ["x" * 80, "y" * 80]) == ["a:", f"  - {'x' * 80}", f"  - {'y' * 80}"]
     assert entry("a", {}) == ["a: {}"]
     assert entry("yes", "no") == ['"yes": "no"']
+
+
+@pytest.mark.parametrize(
+    ("before", "title", "text"),
+    [
+        ("# P\n\n```md\n", "Gaps", "None"),
+        ("## Gaps\n\nold\n\n## End\n", "Gaps", "```\nopen"),
+        ("## Gaps\n\nold\n\n## End\n", "Gaps", "a\n\n## Other\n"),
+        ("# P\n", "two\nlines", "a"),
+    ],
+)
+def test_a_section_that_would_not_read_as_it_is_given_is_refused(before, title, text):
+    with pytest.raises(InputError, match="would not read as it is given"):
+        plan(before).with_section(title, text)
+
+
+FRONT = ["wave: 1", "plan: 01", "block: |\n  a\n  b: c", "kept: |+\n  k\n", "fold: >-\n  x\n  y", "# a comment"]
+FRONT += [
+    "",
+    "seq:\n- a\n- b",
+    "flow: {a: [1, 2]}",
+    "many: [a,\n  b]",
+    "deep:\n  a: 1\n  # inside\n  b: 2",
+    "? odd\n: v",
+]
+BODY = [
+    "# P",
+    "## A",
+    "text",
+    "```\n## A\n```",
+    "<!--\n## A\n-->",
+    "A\n---",
+    "### sub",
+    "- x",
+    "",
+    "| a |\n|---|",
+    "    ## A",
+]
+
+
+@given(
+    st.lists(st.sampled_from(FRONT), unique=True, max_size=6),
+    st.lists(st.sampled_from(BODY), max_size=6),
+    ENDS,
+    st.sampled_from(["", "\ufeff"]),
+    st.sampled_from(["wave", "block", "kept", "seq", "deep", "new"]),
+    st.sampled_from([1, "x", "a: b", ["a", "- b"], None, {"a": ["x"]}, "two\nlines", "# no", "é\u2028"]),
+)
+@settings(max_examples=150)
+def test_one_key_or_one_section_changes_and_nothing_else_does(front, body, end, mark, key, value):
+    text = "\n".join(["---", *front, "---", *body, ""])
+    before = plan(mark + text.replace("\n", end))
+    after = before.with_front(**{key: value})
+    assert after.source.front.values == {**before.source.front.values, key: value}
+    assert after.source.lines[after.source.front.last :] == before.source.lines[before.source.front.last :]
+    assert {line for line in before.source.lines if line == "# a comment"} <= set(after.source.lines)
+    changed = before.with_section("A", "- new\n\ntext")
+    part, old = changed.source.part("A"), before.source.part("A")
+    assert [line for _, line in changed.source.lines_of(part) if line] == ["- new", "text"]
+    if old:
+        assert changed.source.lines[: old.head] == before.source.lines[: old.head]
+        behind = before.source.lines[old.last :]
+        assert changed.source.lines[len(changed.source.lines) - len(behind) :] == behind
+    else:
+        assert changed.text.startswith(before.text)
+
+
+def test_a_number_that_no_document_holds_is_refused():
+    for number in (2**70, 10**5000):
+        with pytest.raises(InputError, match="cannot hold this value"):
+            plan(PLAN).with_front(wave=number)

@@ -149,16 +149,7 @@ def _told(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     kind = "the text" if isinstance(value, str) else "the number" if isinstance(value, int | float) else "the date"
-    return f"{kind} {_short(value)}"
-
-
-def _short(value: Any) -> str:
-    """A single value in a message; a number of very many digits is no text that Python makes."""
-    try:
-        told = str(value)[:80]
-    except ValueError:
-        return "of very many digits"
-    return repr(told) if isinstance(value, str) else told
+    return f"{kind} {value[:80]!r}" if isinstance(value, str) else f"{kind} {value}"
 
 
 def section(document: Document, title: str) -> tuple[Part | None, Iterator[Violation]]:

@@ -20,12 +20,18 @@ _LONGEST_ROW = 10_000
 
 @dataclass(frozen=True)
 class Part:
-    """A heading and the lines under it, those of its subsections included."""
+    """A heading and the lines under it, those of its subsections included; the heading ends in line `head`."""
 
     title: str
     level: int
     first: int
     last: int
+    underline: int = 0
+
+    @property
+    def head(self) -> int:
+        """The last line of the heading: that of its underline, if it has one."""
+        return self.underline or self.first
 
 
 class Row(NamedTuple):
@@ -76,26 +82,28 @@ def parts(prose: Sequence[str], total: int) -> tuple[Part, ...]:
     found = list(_headings(prose))
     ends: list[int] = []
     after: list[tuple[int, int]] = []  # level and first line of the headings below, nearest last
-    for first, level, _ in reversed(found):
+    for first, _, level, _ in reversed(found):
         while after and after[-1][0] > level:
             after.pop()
         ends.append(after[-1][1] - 1 if after else total)
         after.append((level, first))
     ends.reverse()
-    return tuple(Part(title, level, first, last) for (first, level, title), last in zip(found, ends, strict=True))
+    return tuple(
+        Part(title, level, first, last, head) for (first, head, level, title), last in zip(found, ends, strict=True)
+    )
 
 
-def _headings(prose: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """First line, level and title of each heading; a paragraph with a line of = or - under it is one."""
+def _headings(prose: Sequence[str]) -> Iterator[tuple[int, int, int, str]]:
+    """First and last line, level and title of each heading; a paragraph with a line of = or - under it is one."""
     begun = 0  # the first line of the paragraph that is open; 0 if none is
     for number, line in enumerate(prose, 1):
         hashes = _HEADING.match(line) if "#" in line[:4] else None
         underline = _UNDERLINE.match(line) if begun else None
         if hashes:
-            yield number, len(hashes["hashes"]), _bare(hashes["title"] or "")
+            yield number, number, len(hashes["hashes"]), _bare(hashes["title"] or "")
         elif underline:
             title = " ".join(" ".join(prose[begun - 1 : number - 1]).split())
-            yield begun, 1 if underline["one"] else 2, title
+            yield begun, number, 1 if underline["one"] else 2, title
         begun = 0 if hashes or underline or not _is_paragraph(line, open_one=bool(begun)) else begun or number
 
 

@@ -103,8 +103,7 @@ def _is_named(name: str) -> bool:
 def _claims(source: Source, found: dict[int, tuple[NamedPath, ...]]) -> Iterator[Claim]:
     ends = [part.first - 1 for part in source.parts[1:]] + [len(source.lines)]
     for part, end in zip(source.parts, ends, strict=False):
-        first = source.below(part)
-        lines = list(enumerate(source.prose[first:end], first + 1))
+        lines = list(enumerate(source.prose[part.head : end], part.head + 1))
         rows = [(row.line, row.line, " | ".join(row.cells)) for table in tables(lines) for row in table.rows]
         for first, last, text in [*rows, *_items(lines, end)]:
             paths = tuple(path for number in range(first, last + 1) for path in found.get(number, ()))

@@ -13,7 +13,7 @@ from verifyplan.documents.contracts.body import Part
 from verifyplan.documents.contracts.entries import moment, moment_of
 from verifyplan.documents.contracts.form import Form
 from verifyplan.documents.contracts.labelled import Labelled, divided, labelled
-from verifyplan.documents.contracts.sections import says_nothing, subparts
+from verifyplan.documents.contracts.sections import items, subparts
 from verifyplan.documents.contracts.source import Source
 from verifyplan.documents.contracts.typed import text_of
 
@@ -105,8 +105,8 @@ def _hypotheses(source: Source, part: Part | None) -> Iterator[Hypothesis]:
         return
     states = [(number, state) for number, line in source.prose_of(part) if (state := _state(line)) is not None]
     at = -1
-    for bullet in source.bullets(part):
-        if bullet.depth or says_nothing(bullet.text) or _state(bullet.text) is not None:
+    for bullet in items(source, part):
+        if _state(bullet.text) is not None:
             continue
         while at + 1 < len(states) and states[at + 1][0] < bullet.line:
             at += 1
@@ -126,7 +126,7 @@ def _evidence(source: Source, part: Part | None) -> Iterator[Entry]:
     if part is None:
         return
     under = subparts(source, part)
-    tops = [(b.text, b.line) for b in source.bullets(part) if not b.depth and not says_nothing(b.text)]
+    tops = [(bullet.text, bullet.line) for bullet in items(source, part)]
     rows = [(" | ".join(row.cells), row.line) for table in source.tables(part) for row in table.rows]
     for text, line in [(p.title, p.first) for p in under] or tops or rows:
         yield Entry(text, _moment(text), line)

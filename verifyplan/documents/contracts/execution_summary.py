@@ -13,7 +13,7 @@ from verifyplan.documents.contracts.body import Part, Table
 from verifyplan.documents.contracts.entries import entries_of, entry_texts
 from verifyplan.documents.contracts.form import Form
 from verifyplan.documents.contracts.forms_reports import SUMMARY_FORMS
-from verifyplan.documents.contracts.sections import rows_of, says_nothing, table_with
+from verifyplan.documents.contracts.sections import items, rows_of, table_with
 from verifyplan.documents.contracts.source import Source
 from verifyplan.documents.contracts.typed import text_of
 from verifyplan.documents.contracts.written import document, item, table
@@ -89,9 +89,7 @@ class ExecutionSummary(Document):
             "table": found,
             "deviations": tuple(_deviations(source, deviations)) if deviations else (),
             "requirements_completed": entry_texts(front, "requirements-completed"),
-            "accomplishments": tuple(Accomplishment(b.text, b.line) for b in source.bullets(done) if b.depth == 0)
-            if done
-            else (),
+            "accomplishments": tuple(Accomplishment(bullet.text, bullet.line) for bullet in items(source, done)),
         }
 
 
@@ -122,7 +120,7 @@ def _commits(source: Source, form: Form) -> tuple[str, ...]:
 def _deviations(source: Source, part: Part) -> Iterator[str]:
     """The numbered deviations in bold, as an older form has them; without them the items of the list."""
     numbered = [found["text"] for _, line in source.prose_of(part) if (found := _NUMBERED.match(line))]
-    yield from numbered or (b.text for b in source.bullets(part) if b.depth == 0 and not says_nothing(b.text))
+    yield from numbered or (bullet.text for bullet in items(source, part))
 
 
 def _task_results(found: Table | None) -> Iterator[TaskResult]:

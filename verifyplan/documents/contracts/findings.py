@@ -93,10 +93,9 @@ def version_sensitive(text: str) -> str:
     return found.group().strip() if found else ""
 
 
-def findings(source: Source, part: Part) -> tuple[ResearchFinding, ...]:
-    """The findings under a heading: its list items with what stands below them, its tables' rows, else paragraphs."""
-    told = sorted(_told(source, part), key=lambda statement: statement.line)
-    return tuple(_finding(statement) for statement in told)
+def findings(source: Source, part: Part | None) -> tuple[ResearchFinding, ...]:
+    """The findings under a heading: what it says, each with its level and confidence; () without a heading."""
+    return tuple(_finding(statement) for statement in said(source, part))
 
 
 def _finding(statement: Statement) -> ResearchFinding:
@@ -106,15 +105,13 @@ def _finding(statement: Statement) -> ResearchFinding:
     return ResearchFinding(text, levels[0] if levels else None, confidence_in(text), speculative, line)
 
 
-def _told(source: Source, part: Part) -> Iterator[Statement]:
+def said(source: Source, part: Part | None) -> tuple[Statement, ...]:
+    """What a section says: its outermost list items and its tables' rows, else its paragraphs; () without a section."""
+    if part is None:
+        return ()
     lines = source.prose_of(part)
-    items = outermost(lines)
-    yield from items
-    rows = [row for table in tables(lines) for row in table.rows]
-    for row in rows:
-        yield Statement(" | ".join(row.cells), row.line)
-    if not items and not rows:
-        yield from paragraphs(lines)
+    rows = [Statement(" | ".join(row.cells), row.line) for table in tables(lines) for row in table.rows]
+    return tuple(sorted([*outermost(lines), *rows], key=lambda item: item.line)) or tuple(paragraphs(lines))
 
 
 def outermost(lines: list[tuple[int, str]]) -> list[Statement]:

@@ -17,6 +17,7 @@ Path = tuple[str | int, ...]
 LONGEST = 40_000
 """So many characters of frontmatter are read: real ones have some 5,000, and YAML is read slowly."""
 
+_MOST_BITS = 63
 _FAULTS = (ValueError, TypeError, OverflowError, RecursionError, IndexError, AttributeError, KeyError)
 
 
@@ -152,8 +153,9 @@ class _Reading:
         return self._scalar(node)
 
     def _scalar(self, node: yaml.Node) -> Any:
-        """A single value; one that YAML cannot make (a day 99, a number of 5,000 digits) stays a text."""
+        """A single value; one that YAML cannot make (a day 99), or a number that no table holds, stays a text."""
         try:
-            return self.maker.construct_object(node)
+            value = self.maker.construct_object(node)
         except (yaml.YAMLError, *_FAULTS):
             return str(node.value)
+        return str(node.value) if isinstance(value, int) and value.bit_length() > _MOST_BITS else value

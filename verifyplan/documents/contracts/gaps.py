@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from verifyplan.documents.contracts.body import Numbered, Part
 from verifyplan.documents.contracts.labelled import labelled
-from verifyplan.documents.contracts.sections import says_nothing, subparts
+from verifyplan.documents.contracts.sections import items, subparts
 from verifyplan.documents.contracts.source import Source
 
 _NAMES = {"evidence": "evidence", "suggested fix": "fix", "fix": "fix"}
@@ -40,7 +40,7 @@ def gaps_in(source: Source, part: Part | None) -> tuple[Gap, ...]:
 
 
 def _listed(source: Source, part: Part) -> Iterator[Gap]:
-    tops = [bullet for bullet in source.bullets(part) if bullet.depth == 0 and not says_nothing(bullet.text)]
+    tops = items(source, part)
     for at, bullet in enumerate(tops):
         end = tops[at + 1].line - 1 if at + 1 < len(tops) else part.last
         below = list(enumerate(source.lines[bullet.line : end], bullet.line + 1))

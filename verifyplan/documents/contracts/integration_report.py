@@ -11,7 +11,7 @@ from verifyplan.documents.contracts.base import Document, Kind
 from verifyplan.documents.contracts.body import Part, Table
 from verifyplan.documents.contracts.form import Form
 from verifyplan.documents.contracts.outcome import Outcome, outcome
-from verifyplan.documents.contracts.sections import rows_of, says_nothing, subparts, table_with
+from verifyplan.documents.contracts.sections import items, rows_of, subparts, table_with
 from verifyplan.documents.contracts.source import Source
 from verifyplan.documents.contracts.typed import count_of, text_of
 from verifyplan.documents.contracts.written import document, item, table
@@ -114,8 +114,7 @@ def _issues(source: Source, part: Part | None) -> tuple[CriticalIssue, ...]:
     under = subparts(source, part)
     if under:
         return tuple(CriticalIssue(inner.title, inner.first) for inner in under)
-    tops = [bullet for bullet in source.bullets(part) if bullet.depth == 0 and not says_nothing(bullet.text)]
-    return tuple(CriticalIssue(bullet.text, bullet.line) for bullet in tops)
+    return tuple(CriticalIssue(bullet.text, bullet.line) for bullet in items(source, part))
 
 
 def category_of(text: str) -> str | None:

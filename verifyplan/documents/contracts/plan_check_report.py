@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 from verifyplan.documents.contracts.base import Document, Kind
 from verifyplan.documents.contracts.body import Bullet, plain
 from verifyplan.documents.contracts.form import Form
-from verifyplan.documents.contracts.sections import says_nothing
+from verifyplan.documents.contracts.sections import items
 from verifyplan.documents.contracts.source import Source
 from verifyplan.documents.contracts.written import flat
 
@@ -103,7 +103,7 @@ def _bullets(source: Source) -> Iterator[Bullet]:
     titles = {plain(title) for title in SECTIONS}
     for part in source.parts:
         if part.level == 2 and plain(part.title) in titles:
-            yield from (b for b in source.bullets(part) if b.depth == 0 and not says_nothing(b.text))
+            yield from items(source, part)
 
 
 def _issue(bullet: Bullet) -> PlanIssue | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple
 
 from verifyplan.documents.contracts.base import Document, Kind
-from verifyplan.documents.contracts.body import Part, tables
 from verifyplan.documents.contracts.findings import (
     CONFIDENCES,
     Confidence,
@@ -14,8 +13,7 @@ from verifyplan.documents.contracts.findings import (
     confidence_in,
     findings,
     levels_in,
-    outermost,
-    paragraphs,
+    said,
 )
 from verifyplan.documents.contracts.form import Form
 from verifyplan.documents.contracts.forms_plan import RESEARCH_NOTE_FORMS
@@ -56,7 +54,7 @@ class ResearchNote(Document):
             "confidence": stated_confidence(source, form),
             "sources_checked": count_of(source.front, "sources_checked"),
             "coverage": text_of(source.front, "coverage"),
-            "findings": findings(source, key_findings) if key_findings else (),
+            "findings": findings(source, key_findings),
             "gaps": said(source, form.part(source, "Gaps")),
             "sources": tuple(
                 ListedSource(item.text, levels_in(item.text), item.line)
@@ -73,12 +71,3 @@ def stated_confidence(source: Source, form: Form) -> Confidence | None:
     labelled = form.label(source, "confidence")
     first = labelled[1].split(maxsplit=1)[:1] if labelled else []
     return confidence_in(f"({first[0].strip('*.,;')})") if first else None
-
-
-def said(source: Source, part: Part | None) -> tuple[Statement, ...]:
-    """What a section says: its outermost list items and its tables' rows, else its paragraphs; () without a section."""
-    if part is None:
-        return ()
-    lines = source.prose_of(part)
-    rows = [Statement(" | ".join(row.cells), row.line) for table in tables(lines) for row in table.rows]
-    return tuple(sorted([*outermost(lines), *rows], key=lambda item: item.line)) or tuple(paragraphs(lines))

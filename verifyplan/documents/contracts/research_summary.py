@@ -6,10 +6,11 @@ from typing import Any, ClassVar, NamedTuple
 
 from verifyplan.documents.contracts.base import Document, Kind
 from verifyplan.documents.contracts.body import Table
-from verifyplan.documents.contracts.findings import CONFIDENCES, Confidence, Statement
+from verifyplan.documents.contracts.findings import CONFIDENCES, Confidence, Statement, said
 from verifyplan.documents.contracts.form import Form
 from verifyplan.documents.contracts.forms_plan import RESEARCH_SUMMARY_FORMS
-from verifyplan.documents.contracts.research_note import said, stated_confidence
+from verifyplan.documents.contracts.research_note import stated_confidence
+from verifyplan.documents.contracts.sections import rows_of
 from verifyplan.documents.contracts.source import Source
 from verifyplan.documents.contracts.typed import count_of
 
@@ -73,9 +74,8 @@ def decision_table(source: Source) -> Table | None:
 
 def _decisions(table: Table) -> tuple[Decision, ...]:
     found = []
-    for row in table.rows:
-        topic, decision, stated, sources = (table.cell(row, name) for name in DECISION_COLUMNS)
+    for (topic, decision, stated, sources), line in rows_of(table, *([name] for name in DECISION_COLUMNS)):
         grade = stated.strip("*_`[]() ").casefold()
         confidence = next((known for known in CONFIDENCES if known == grade), None)
-        found.append(Decision(topic, decision, confidence, sources, row.line))
+        found.append(Decision(topic, decision, confidence, sources, line))
     return tuple(found)

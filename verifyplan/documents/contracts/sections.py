@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from verifyplan.documents.contracts.body import Part, Table, plain
+from verifyplan.documents.contracts.body import Bullet, Part, Table, plain
 from verifyplan.documents.contracts.source import Source
 
 _NOTHING = frozenset(
@@ -49,6 +49,12 @@ def says_nothing(text: str) -> bool:
     (True, True, False)
     """
     return text.casefold().strip("-*_`. \t") in _NOTHING
+
+
+def items(source: Source, part: Part | None) -> tuple[Bullet, ...]:
+    """The outermost list items of a part that say something; () without a part."""
+    found = source.bullets(part) if part else ()
+    return tuple(bullet for bullet in found if bullet.depth == 0 and not says_nothing(bullet.text))
 
 
 def empty(source: Source, part: Part) -> bool:

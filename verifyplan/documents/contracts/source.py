@@ -79,19 +79,9 @@ class Source:
         """The first part of a title, without regard to case and punctuation around it; `level` None means any."""
         return next((part for part in self._titled.get(plain(title), ()) if level in (None, part.level)), None)
 
-    def below(self, part: Part) -> int:
-        """How many lines reach to the end of a heading, which is one of hashes, or a paragraph and its underline."""
-        last = part.first
-        if not self.lines[last - 1].lstrip().startswith("#"):
-            while not self.lines[last].strip().startswith(("=", "-")):
-                last += 1
-            last += 1
-        return last
-
     def lines_of(self, part: Part) -> list[tuple[int, str]]:
         """The lines under a heading with their numbers, as far as they are read, code and subsections included."""
-        first = self.below(part)
-        return list(enumerate(self.lines[first : min(part.last, self.read)], first + 1))
+        return list(enumerate(self.lines[part.head : min(part.last, self.read)], part.head + 1))
 
     @cached_property
     def _titled(self) -> dict[str, list[Part]]:
@@ -102,7 +92,7 @@ class Source:
 
     def prose_of(self, part: Part | None = None) -> list[tuple[int, str]]:
         """The lines under a heading, or of the whole body, with code and comments blanked."""
-        first, last = (self.below(part), part.last) if part else (0, len(self.prose))
+        first, last = (part.head, part.last) if part else (0, len(self.prose))
         return list(enumerate(self.prose[first:last], first + 1))
 
     def tables(self, part: Part | None = None) -> tuple[Table, ...]:

@@ -50,7 +50,7 @@ def _entries(source: Source, values: Mapping[str, Any]) -> dict[str, list[str]]:
     for key, value in values.items():
         try:
             entries[str(key)] = entry(str(key), value)
-        except yaml.YAMLError:
+        except (yaml.YAMLError, ValueError):  # a number of 5,000 digits
             problems.append(_unheld(source, key))
     if problems:
         raise InputError(problems)
@@ -105,8 +105,7 @@ def with_section(source: Source, title: str, text: str) -> str:
         written = _replaced(source.text, source.line_end, len(source.lines) + 1, len(source.lines), lines)
     else:
         after = [""] if part.last < len(source.lines) else []
-        first = source.below(part) + 1
-        written = _replaced(source.text, source.line_end, first, part.last, ["", *body, *after])
+        written = _replaced(source.text, source.line_end, part.head + 1, part.last, ["", *body, *after])
     if not _reads(read_source(written, source.path), source, title, body):
         message, fix = "would not read as it is given", "leave out headings with ##, and close code and comments"
         raise InputError(Problem(f"{source.path}: section {title}", message, fix))
