@@ -116,3 +116,25 @@ def test_texts_of_documents_cannot_move_the_cursor(cli, tmp_path):
     assert done.code == 1
     assert "\x1b" not in done.out
     assert "\u202e" not in done.out
+
+
+def test_a_folder_without_documents_does_not_pass(cli, tmp_path):
+    (tmp_path / "empty").mkdir()
+    done = cli("check", "empty")
+    assert (done.code, done.out) == (2, "")
+    assert "empty: holds none of the documents" in done.err
+
+
+def test_each_file_that_is_not_followed_is_named(cli, tmp_path):
+    root = sample_tree(tmp_path)
+    for number in (1, 2):
+        (root / f"link-{number}-PLAN.md").symlink_to(tmp_path)
+    done = cli("check", ".planning")
+    told = [line for line in done.out.splitlines() if "link-" in line]
+    assert told == [".planning/link-1-PLAN.md", ".planning/link-2-PLAN.md"]
+
+
+def test_a_name_on_the_command_line_cannot_move_the_cursor(cli, tmp_path):
+    (tmp_path / "PLAN\x1b[31m.md").write_text("x")
+    done = cli("check", "PLAN\x1b[31m.md", "nowhere\x1b[2J")
+    assert "\x1b" not in done.err + done.out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from decimal import Decimal
@@ -17,6 +18,7 @@ from scripted_usage import tokens_asked
 
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.anthropic.prices import cost, price_of
+from verifyplan.agents.evidence import read_evidence
 from verifyplan.agents.repository.repository import Repository
 from verifyplan.agents.static import CHECKERS
 from verifyplan.agents.tools import ToolKit
@@ -46,6 +48,21 @@ FOUND = [finding(f"F-{n}", "ann", evidence=f"planning.py:{n}") for n in range(1,
 @pytest.fixture(scope="session")
 def repository(tmp_path_factory):
     return sample_repository(tmp_path_factory.mktemp("sample") / "repository")
+
+
+@pytest.fixture(scope="module")
+def claims():
+    return stdlib_claims(12, seed=3)
+
+
+@pytest.fixture(scope="module")
+def library(claims, tmp_path_factory):
+    """The files that the claims cite, without all that lies beside them, which takes seconds to list."""
+    folder = tmp_path_factory.mktemp("library")
+    for path in {place.path for text in claims["evidence"] for place in read_evidence(text).places}:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(stdlib_root() / path, folder / path)
+    return folder
 
 
 def plan_estimate(plan=PLAN, root=REPO, **more):
@@ -94,15 +111,14 @@ def test_a_plan_run_without_tools_uses_what_was_estimated(name, repository):
 
 @pytest.mark.parametrize("adversarial", [True, False])
 @pytest.mark.parametrize("items_per_call", [None, 4])
-def test_a_cross_run_uses_what_was_estimated(adversarial, items_per_call):
-    claims = stdlib_claims(12, seed=3)
+def test_a_cross_run_uses_what_was_estimated(adversarial, items_per_call, claims, library):
     given = {"settings": {"adversarial": adversarial}, "items_per_call": items_per_call, "progress": False}
-    static = crossverify(claims, CHECKERS, root=stdlib_root(), out=None, **given)
+    static = crossverify(claims, CHECKERS, root=library, out=None, **given)
     with ScriptedServer(Played(static_answers(static))) as server:
         run = crossverify(
-            claims, CHECKERS, root=stdlib_root(), out=None, backend=speaking_to(server, structured=True), **given
+            claims, CHECKERS, root=library, out=None, backend=speaking_to(server, structured=True), **given
         )
-    course = estimate(claims, stdlib_root(), workers=CHECKERS, model=MODEL, **given).expected
+    course = estimate(claims, library, workers=CHECKERS, model=MODEL, **given).expected
     requests, tokens = used(run)
     assert (course.calls, course.requests) == (requests, requests)
     assert course.input_tokens == pytest.approx(tokens, rel=0.1)
@@ -263,12 +279,13 @@ def test_several_plans_are_added_up(tmp_path):
     assert "2 plans of these teams and iterations take at worst 110,000 tokens" in str(both)
 
 
-def test_bundled_sets_are_known_by_name(monkeypatch, tmp_path):
+def test_bundled_sets_are_known_by_name(monkeypatch, tmp_path, claims, library):
     monkeypatch.chdir(tmp_path)
     everything = estimating.labelled_plans()
     monkeypatch.setattr(estimating, "labelled_plans", lambda: everything[:2])
     assert estimate("plans", model=MODEL, max_iterations=1, progress=False).runs == 2
-    monkeypatch.setattr(estimating, "claims", lambda: stdlib_claims(5))
+    monkeypatch.setattr(estimating, "claims", lambda: claims[:5])
+    monkeypatch.setattr(estimating, "stdlib_root", lambda: library)
     told = estimate("stdlib-claims", model=MODEL, progress=False)
     assert (told.runs, told.high.rounds > 0) == (1, True)
     (tmp_path / "plans").mkdir()  # a name of one's own goes before

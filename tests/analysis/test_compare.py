@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from analysis.ballot_tables import frame, tables
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verifyplan as vp
@@ -27,6 +27,7 @@ def from_frame(votes: pd.DataFrame, truth=None) -> vp.RunSet:
     return vp.from_votes(votes, **named, round="round", run="run_id", explanation="explanation", truth=truth)
 
 
+@settings(max_examples=40)
 @given(tables, st.data())
 def test_tables_of_a_comparison_agree_with_each_other(findings, data):
     votes = frame(findings)

@@ -8,7 +8,7 @@ from itertools import combinations
 import pandas as pd
 import pytest
 from analysis.ballot_tables import frame, tables
-from hypothesis import given
+from hypothesis import given, settings
 
 import verifyplan as vp
 from verifyplan.analysis.disagreement import disagreement
@@ -51,6 +51,7 @@ def test_disagreement_by_hand(rounds, votes, share):
     assert row["disagreement"] == pytest.approx(share, nan_ok=True)
 
 
+@settings(max_examples=50)
 @given(tables)
 def test_disagreement_is_that_of_all_pairs_counted_one_by_one(findings):
     runs = runs_of(frame(findings))

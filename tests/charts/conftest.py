@@ -189,7 +189,7 @@ def comparison() -> Comparison:
     return make_comparison()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def comparison_of():
     return make_comparison
 
@@ -199,12 +199,12 @@ def empty_comparison() -> Comparison:
     return make_empty()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def queue_of():
     return make_queue
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def grid_of():
     return make_grid
 
@@ -222,17 +222,17 @@ def five():
     }
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def scores_of():
     return make_scores
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def picture():
     return Picture
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def seen():
     """A function from a page, or a figure as a notebook shows it, to what is seen."""
     return lambda shown: Seen(shown if isinstance(shown, str) else shown._repr_html_())

@@ -19,7 +19,13 @@ from verifyplan.errors import InputError
 HOSTILE = '</script><script>alert(1)</script>"><img src=x onerror=alert(2)><!-- \\ \\" \' ${x} \x07 \u202e'
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def pages(five, seen):
+    """Every chart as a notebook shows it."""
+    return {name: seen(figure) for name, figure in five.items()}
+
+
+@pytest.fixture(scope="module")
 def hostile(comparison_of, queue_of, grid_of):
     """Every chart, with hostile markup in every field of text."""
     one, two = HOSTILE, f"two {HOSTILE}"
@@ -44,9 +50,9 @@ def harmless(page, scripts):
     assert not [value for tag, name, value in page.attributes if name in {"src", "href", "xlink:href"}]
 
 
-def test_a_figure_shows_itself_as_named_inline_svg_with_a_caption(five, seen):
-    for figure in five.values():
-        page = seen(figure)
+def test_a_figure_shows_itself_as_named_inline_svg_with_a_caption(five, pages):
+    for name, figure in five.items():
+        page = pages[name]
         assert page.tags[0] == "figure"
         assert page.tags.count("svg") == page.tags.count("figcaption") == 1
         root = [(name, value) for tag, name, value in page.attributes if tag == "svg"]
@@ -58,9 +64,9 @@ def test_a_figure_shows_itself_as_named_inline_svg_with_a_caption(five, seen):
         harmless(page, scripts=0)
 
 
-def test_a_figure_stands_on_a_light_ground_of_its_own(five, seen):
-    for figure in five.values():
-        assert any("background:#ffffff" in style for style in seen(figure).values("style"))
+def test_a_figure_stands_on_a_light_ground_of_its_own(pages):
+    for page in pages.values():
+        assert any("background:#ffffff" in style for style in page.values("style"))
 
 
 def test_a_figure_is_the_same_text_every_time(comparison):

@@ -34,7 +34,7 @@ def runs():
     return tables_of(records(whole()), "r")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def every(five, runs, scores_of):
     """Every chart of the package, by name."""
     scores = pd.concat([scores_of({"a": [4, 7, None, 9], "b": [8] * 6}), scores_of({"a": [4, 9, 5]}, "challenger")])
@@ -56,9 +56,14 @@ def every(five, runs, scores_of):
     }
 
 
-def test_the_title_of_a_mark_is_its_datum(every, picture):
+@pytest.fixture(scope="module")
+def pictures(every, picture):
+    return {name: picture(figure) for name, figure in every.items()}
+
+
+def test_the_title_of_a_mark_is_its_datum(every, pictures):
     for name, figure in every.items():
-        drawn = picture(figure)
+        drawn = pictures[name]
         data = figure.chart.to_dict()["datasets"].values()
         told = {row["hover"] for rows in data for row in rows if "hover" in row}
         assert drawn.marks, name
@@ -96,9 +101,9 @@ def _found(part, key):
     return [hit for value in part for hit in _found(value, key)] if isinstance(part, list) else []
 
 
-def test_marks_without_words_let_the_pointer_through(every, picture):
-    for name, figure in every.items():
-        hidden = [e for e in picture(figure).root.iter() if "role-mark" in e.get("class", "") and e.get("aria-hidden")]
+def test_marks_without_words_let_the_pointer_through(pictures):
+    for name, drawn in pictures.items():
+        hidden = [e for e in drawn.root.iter() if "role-mark" in e.get("class", "") and e.get("aria-hidden")]
         assert hidden or name == "coverage", name
         assert all(e.get("pointer-events") == "none" for e in hidden), name
 

@@ -26,7 +26,7 @@ def spelled(content: Any) -> str:
     return json.dumps(content, sort_keys=True)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(artifacts())
 def test_a_sound_artifact_keeps_every_key_and_becomes_tables(content):
     artifact = parse_artifact(as_bytes(content), "run.json")

@@ -44,10 +44,15 @@ SOURCES = {
 }
 
 
+@pytest.fixture(scope="module", params=SOURCES)
+def made(request, tmp_path_factory):
+    """All tables of one source."""
+    return SOURCES[request.param](tmp_path_factory.mktemp("tables"))
+
+
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("source", SOURCES)
-def test_every_declared_column_is_there_in_order_and_with_its_type(source, table, tmp_path):
-    frame = getattr(SOURCES[source](tmp_path), table)
+def test_every_declared_column_is_there_in_order_and_with_its_type(made, table):
+    frame = getattr(made, table)
     assert list(frame.columns) == [column.name for column in TABLES[table]]
     assert frame.dtypes.tolist() == [pd.api.types.pandas_dtype(column.dtype) for column in TABLES[table]]
     assert isinstance(frame.index, pd.RangeIndex)

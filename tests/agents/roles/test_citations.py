@@ -41,7 +41,7 @@ def places_stand(evidence, text, root):
             assert any(same_line(quote, line) for line in after[offset : offset + 2]), (place, quote)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(PLANS)
 def test_every_citation_of_a_random_plan_stands(ask, shop, text):
     for role in ("challenger", "domain-expert", "devils-advocate", "surface", "probe"):
@@ -58,7 +58,7 @@ def test_every_citation_of_a_random_plan_stands(ask, shop, text):
             places_stand(risk.evidence, text, shop)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=400))
 def test_no_text_makes_a_role_fail(ask, text):
     for role in ("challenger", "surface", "probe", "audit"):
