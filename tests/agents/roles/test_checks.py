@@ -2,6 +2,8 @@
 
 import pytest
 
+from verifyplan.agents.static import StaticBackend
+
 ROUTE = '@router.get("/gifts")'
 CODE = "\n\n   ```{}\n{}\n   ```\n"
 
@@ -207,3 +209,16 @@ def test_a_plan_for_another_repository_is_one_challenge(ask):
     assert one.severity == "BLOCKING"
     assert "None of the 6 existing files" in one.concern
     assert len(ask("challenger", f"{text}\n7. Extend `shop/orders.py`.").challenges) == 6
+
+
+@pytest.mark.parametrize(("language", "line", "manifest"), [
+    ("python", "import openpyxl", "pyproject.toml"),
+    ("ts", 'import { z } from "zod";', "frontend/package.json"),
+])  # fmt: skip
+def test_a_package_belongs_into_a_manifest_of_its_language(tmp_path, ask, plan, language, line, manifest):
+    (tmp_path / "frontend").mkdir()
+    (tmp_path / "frontend" / "package.json").write_text('{"dependencies": {"react": "^19"}}\n')
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "shop"\ndependencies = ["httpx>=0.27"]\n')
+    raised = ask("challenger", plan(f"1. Use it:{code(language, line)}"), of=StaticBackend(tmp_path)).challenges
+    [missing] = [one for one in raised if "is declared" in one.claim]
+    assert f"in `{manifest}`" in missing.alternative

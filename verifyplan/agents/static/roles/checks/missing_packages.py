@@ -55,6 +55,8 @@ _BROUGHT_BY = {
     "jinja2": "flask",
     "click": "typer",
 }
+_ECOSYSTEM = {"python": "pypi", "script": "npm", "go": "go", "rust": "crates"}
+"""Of the tables of well-known packages."""
 DISTRIBUTION = {
     "yaml": "pyyaml", "PIL": "pillow", "bs4": "beautifulsoup4", "cv2": "opencv-python",
     "sklearn": "scikit-learn", "dotenv": "python-dotenv", "jwt": "pyjwt", "dateutil": "python-dateutil",
@@ -110,9 +112,8 @@ def _referred(scene: Scene) -> Iterator[tuple[str, int]]:
 @cache
 def _names() -> tuple[frozenset[str], frozenset[str]]:
     """Well-known packages, and those among them whose names are words, too."""
-    table = tomllib.loads(files(__package__ or "").joinpath("well_known.toml").read_text("utf-8"))
-    ambiguous = frozenset(table.pop("ambiguous").split())
-    return frozenset(name for text in table.values() for name in text.split()), ambiguous
+    tables = _tables()
+    return frozenset().union(*(names for table, names in tables.items() if table != "ambiguous")), tables["ambiguous"]
 
 
 def _well_known(line: str) -> Iterator[str]:
@@ -179,8 +180,28 @@ def _touches_manifest(scene: Scene) -> bool:
     return any(_MANIFEST.search(line) and _CHANGES.search(line) and not denied(line) for _, line in scene.reading.to_do)
 
 
+def _ecosystem(scene: Scene, name: str, line: int) -> str:
+    """Whose package it is: of the language of the code that imports it, else of who knows the name."""
+    block = scene.reading.block(line)
+    language = block.language if block is not None else ""
+    if language in _PYTHON:
+        return "pypi"
+    if language in _SCRIPT:
+        return "npm"
+    return next((of for table, of in _ECOSYSTEM.items() if name.lower() in _tables()[table]), language)
+
+
+@cache
+def _tables() -> dict[str, frozenset[str]]:
+    """Well-known packages by ecosystem."""
+    table = tomllib.loads(files(__package__ or "").joinpath("well_known.toml").read_text("utf-8"))
+    return {name: frozenset(text.split()) for name, text in table.items()}
+
+
 def _issue(scene: Scene, name: str, line: int) -> Issue:
-    manifest = min((package.path for package in scene.known.declared), default="")
+    of_kind = _ecosystem(scene, name, line)
+    paths = sorted((package.ecosystem != of_kind, package.path) for package in scene.known.declared)
+    manifest = paths[0][1] if paths else ""
     first = min((package.line for package in scene.known.declared if package.path == manifest), default=1)
     return Issue(
         statement("package-missing", name),
