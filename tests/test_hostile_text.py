@@ -92,3 +92,11 @@ def test_exported_pages(runs, tmp_path):
     assert "alert(1)" in page, "the text is there"
     assert_shown_as_text(page, allowed_scripts=2)  # the chart and the library that draws it
     assert_shown_as_text(Path(vp.export(figure, tmp_path / "votes.svg")).read_text())
+
+
+def test_an_error_shows_the_signs_of_a_name_that_would_move_the_terminal(cli):
+    told = cli("verify", "plan\x1b[31m\u202e.md")
+    assert told.code == 2
+    assert told.err == "Error: plan\\x1b[31m\\u202e.md: cannot be read (No such file or directory). " + (
+        "Fix: name a plan that exists.\n"
+    )

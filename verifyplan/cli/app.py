@@ -27,6 +27,7 @@ from verifyplan.cli import (
 from verifyplan.cli.interrupts import interruptible
 from verifyplan.errors import VerifyplanError
 from verifyplan.redaction import redact
+from verifyplan.reports.visible import visible
 from verifyplan.version import VERSION
 
 USAGE, FAULT = 2, 1
@@ -92,7 +93,7 @@ def main() -> None:
     try:
         app()
     except VerifyplanError as error:
-        typer.echo(f"Error: {error}", err=True)
+        typer.echo("\n".join(map(visible, f"Error: {error}".split("\n"))), err=True)
         sys.exit(error.exit_code)
     except OSError as error:
         typer.echo(redact(f"Error: {error.filename or 'file'}: {error.strerror or error}"), err=True)
