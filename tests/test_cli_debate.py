@@ -129,7 +129,9 @@ def test_a_replay_with_fewer_turns(cli, plays):
     ("words", "told"),
     [
         (("greet", "--root", "none"), "root: 'none' is no folder"),
-        ((" ",), "task: says nothing"),
+        ((" ",), "task: says nothing. Fix: say what is to be settled, or name a file that does.\n"),
+        (("",), "task: says nothing. Fix: say what is to be settled, or name a file that does.\n"),
+        (("no/such.md",), "'no/such.md': no such file. Fix: give the task in words, or a file that exists."),
         (("greet", "--diff", "."), "--diff: '.' cannot be written"),
         (("greet", "--diff", "x", "--repetitions", 2), "--diff: is of one debate, not of 2"),
         (("greet", "--max-cost", 1), "max_cost: cannot be kept"),

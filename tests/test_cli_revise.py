@@ -56,6 +56,14 @@ def test_the_verdict_is_the_exit_code_where_it_is_asked_for(run, repository, pla
     assert "diff: none was written, as nothing was changed" in told[1]
 
 
+def test_a_file_is_not_written_over_where_nothing_was_revised(run, repository, tmp_path):
+    (tmp_path / "exists.md").write_text("mine\n")
+    code, out, _ = run(plan_path("mail-job"), "--repo", repository, "--out", "exists.md")
+    assert code == 0
+    assert "plan: nothing was revised, so exists.md was not written" in out
+    assert (tmp_path / "exists.md").read_text() == "mine\n"
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from debate_scripts import CONVERGES, debate_of, says
+from debate_scripts import CONVERGES, RUNS_OUT, debate_of, says
 
 from verifyplan.reports.log import log_text
 
@@ -32,3 +32,14 @@ def test_what_agents_say_stays_on_its_line():
     [line] = [line for line in log_text(run.records) if "architect proposes" in line]
     assert r"one two \u202e\x1b[2Jxxx" in line
     assert len(line) < 300
+
+
+def test_the_text_ends_with_the_risks_of_the_closing_message_alone():
+    lines = str(debate_of(RUNS_OUT, max_turns=2)).split("\n")
+    assert lines[-1] == "    risk: not there yet"
+    assert sum("risk: " in line for line in lines) == 1
+    assert "risk: " not in str(debate_of(CONVERGES))
+    risk = "one\ntwo \x1b[2J" + "x" * 1000
+    said = str(debate_of(CONVERGES | {"t2/verify": says("Verified: so.", risks=[risk])})).split("\n")
+    assert said[-1].startswith(r"    risk: one two \x1b[2Jxxx")
+    assert len(said[-1]) < 300

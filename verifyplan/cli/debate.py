@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -29,6 +30,9 @@ from verifyplan.loops.outputs import check_output
 
 NOT_SETTLED, FAILED, BUDGET, BROKEN_OFF = 1, 3, 4, 30
 """Exit codes of debates that did not converge (SPEC H2)."""
+
+_FILE_NAME = re.compile(r"\S+\.[A-Za-z][A-Za-z0-9]{0,7}")
+_LONGEST_NAME = 1_000
 
 
 @with_agents
@@ -59,11 +63,12 @@ def debate(
     verifyplan debate TASK.md --model claude-opus-4-5 --model-for builder=claude-haiku-4-5 --max-cost 2.50 --json
     """
     _check_diff(diff, repetitions)
+    asked = _task(task)
     backend = backend_of_options(agents, timeout=timeout, max_cost=max_cost)
 
     def run_once(number: int) -> int:
         run = vp.debate(
-            _task(task),
+            asked,
             backend,
             backend,
             max_turns,
@@ -90,11 +95,20 @@ def exit_code_of(run: Debate) -> int:
 
 
 def _task(task: str) -> str | Path:
-    """The task itself, or the file that it names."""
+    """The task itself, or the file that it names; InputError for nothing, or for the name of a file that is not there.
+
+    A single word with the suffix of a file is no task that anybody means.
+    """
+    if not task.strip():
+        raise InputError(Problem("task", "says nothing", "say what is to be settled, or name a file that does"))
     try:
-        return Path(task) if Path(task).is_file() else task
+        if Path(task).is_file():
+            return Path(task)
     except (OSError, ValueError):  # too long for a name, or no name at all
         return task
+    if len(task) <= _LONGEST_NAME and _FILE_NAME.fullmatch(task.strip()):
+        raise InputError(Problem("task", f"{task!r}: no such file", "give the task in words, or a file that exists"))
+    return task
 
 
 def _check_diff(diff: Path | None, repetitions: int) -> None:

@@ -26,7 +26,7 @@ def revise(
         Path | None, typer.Option(help="The folder that the plan is about; else that of the log. It is only read.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the revised plan here; the plan itself stays as it is.")
+        Path | None, typer.Option(help="Write the plan here if it was revised; its own file stays as it is.")
     ] = None,
     diff: Annotated[Path | None, typer.Option(help="Write the diff of the plan here, if there is one.")] = None,
     max_turns: Annotated[int, typer.Option(min=1, help="The last turn of a debate.")] = 3,
@@ -87,7 +87,7 @@ def _tell(revision: Revision, out: Path | None, diff: Path | None) -> None:
     for log in (one.log_path for one in (*revision.runs, *revision.debates)):
         typer.echo(f"log: {log}")
     if out is not None:
-        typer.echo(f"plan: {out}")
+        typer.echo(f"plan: {out}" if revision.revised else f"plan: nothing was revised, so {out} was not written")
     if diff is not None and revision.diff:
         write_text(diff, revision.diff)
     if diff is not None:

@@ -25,14 +25,16 @@ SHORT = 200
 def debate_text(state: DebateState) -> str:
     """How a debate ended, and its messages turn by turn, a line each; of one that was broken off, too.
 
-    Texts of agents are cut and shown on one line. Source: SPEC C2, C3.
+    Texts of agents are cut and shown on one line. Below the message that closes a debate stand its risks, each on a
+    line: what a verification does not say. Source: SPEC C2, C3.
     """
     told = [headline(state)]
     for number, message in enumerate(state.messages):
         if not number or message.turn != state.messages[number - 1].turn:
             told.append(f"turn {message.turn}")
         told.append(f"  {_who(message, state)}: {one_line(message.content, SHORT)}")
-    return "\n".join(told)
+    closing = state.messages[-1].risks if state.messages else ()
+    return "\n".join([*told, *(f"    risk: {one_line(risk, SHORT)}" for risk in closing)])
 
 
 def headline(state: DebateState) -> str:

@@ -78,11 +78,14 @@ def test_verdicts_of_other_agents_than_before_come_with_a_caution(repository):
     )
 
 
-def test_a_plan_that_may_proceed_is_never_touched(repository):
+def test_a_plan_that_may_proceed_is_never_touched(repository, tmp_path):
     run = verified("export-date-range", repository)
     silent = ScriptedBackend({})  # fails whatever it is asked
-    revision = revised(run, repository, architect=silent, builder=silent, backend=silent)
-    assert (revision.verdict, revision.rounds, revision.diff) == ("PROCEED", (), "")
+    out = tmp_path / "exists.md"
+    out.write_text("mine\n")
+    revision = revised(run, repository, architect=silent, builder=silent, backend=silent, out=out)
+    assert (revision.verdict, revision.rounds, revision.diff, revision.revised) == ("PROCEED", (), "", False)
+    assert out.read_text() == "mine\n"
     assert revision.plan == run.started.plan.plan_text
     assert revision.why == "the plan may proceed: nothing was changed"
     assert revision.table.empty

@@ -59,7 +59,8 @@ def revise(
         max_turns: the last turn of a debate.
         max_rounds: the last round.
         log_dir: the folder of the logs, one for each debate and each run; None writes none.
-        out: a file for the revised plan; the plan's own file is written to only if it is named here.
+        out: a file for the revised plan, written only if the plan was revised (`Revision.revised`); the plan's own
+            file is written to only if it is named here.
         timeout: seconds that one call may take; by default those of the first run.
         max_tokens: tokens that end a debate or a run once they are used; by default those of the first run.
         max_cost: US dollars that do; by default those of the first run.
@@ -94,7 +95,7 @@ def revise(
         last = rounds[-1].after or last
         why = _ended(rounds[-1], max_rounds)
     revision = Revision(first, tuple(rounds), why)
-    if out is not None:
+    if out is not None and revision.revised:
         write_text(out, revision.plan)
     return revision
 

@@ -42,6 +42,11 @@ class Revision:
         return self.last.started.plan.plan_text
 
     @property
+    def revised(self) -> bool:
+        """Whether the plan is another than it was."""
+        return self.plan != self.original
+
+    @property
     def verdict(self) -> PlanVerdict | None:
         """The verdict on the plan as it is now."""
         return self.last.verdict

@@ -126,8 +126,75 @@ def test_a_section_is_begun_for_an_author_and_nothing_is_said_to_be_written(root
 
 
 def test_a_name_is_replaced_by_a_part_of_it(root):
-    run = debated(root, 'Rename "sell_things" to "sell" in shop.py')
-    assert apply(run.diff, lambda path: text_of(root, path)) == {"shop.py": "def sell(n):\n    return n\n"}
+    run = debated(root, 'Rename "things" to "thing" in README.md')
+    assert apply(run.diff, lambda path: text_of(root, path)) == {"README.md": "# Shop\n\nSells `thing`.\n"}
+
+
+@pytest.mark.parametrize(
+    ("task", "left", "changed"),
+    [
+        ("rename `things` to `goods` everywhere", ["no file of code is changed"], []),
+        ("rename `things` to `goods`", ["no file of code is changed"], []),
+        ("change `things` to `goods`", ["no file of code is changed"], []),
+        ("rename `sell_things` to `sell` in shop.py", ["'sell_things' still stands in shop.py"], []),
+        ("rename `n` to `m` in shop.py and `README.md`", ["stands in shop.py", "README.md does not hold 'n'"], []),
+        ("rename `things` to `goods` in README.md and shop.py", ["shop.py does not hold 'things'"], ["README.md"]),
+        ('replace "things" with "goods" in README.md across the code', ["no file of code"], ["README.md"]),
+        ("rename `docs/windows.md` to `docs/mac.md`", ["docs/windows.md is not changed"], []),
+    ],
+)
+def test_a_name_of_code_is_renamed_by_an_author_in_each_file_that_is_named(root, task, left, changed):
+    run = debated(root, task)
+    assert (run.status, run.reason) == ("FAILED", "NO_IMPROVEMENT")
+    assert [words for words in left if words not in run.log[2].content] == []
+    assert list(apply(run.diff, lambda path: text_of(root, path)) if run.diff else {}) == changed
+
+
+def test_a_rename_by_hand_is_verified_once_each_file_has_it(root):
+    task = "rename `n` to `m` in shop.py"
+    diff = "--- a/shop.py\n+++ b/shop.py\n@@ -1,2 +1,2 @@\n-def sell_things(n):\n-    return n\n+def sell_things(m):\n"
+    half = asked(root, "architect", "verify", task=task, diff=f"{diff}+    return n\n")
+    assert "'n' still stands in shop.py" in half["content"]
+    whole = asked(root, "architect", "verify", task=task, diff=f"{diff}+    return m\n")
+    assert whole["content"].startswith("Verified")
+    assert whole["risks"] == ["Whether the change does what is asked is not judged."]
+
+
+def test_words_are_replaced_and_added_in_each_text_that_is_named(root):
+    run = debated(root, 'Replace "Notes" with "Remarks" in docs/windows.md and docs/my notes.md')
+    assert run.status == "CONVERGED"
+    after = apply(run.diff, lambda path: text_of(root, path))
+    assert after == {
+        "docs/windows.md": "# Remarks\r\n\r\nOld words, old_words.\r\n",
+        "docs/my notes.md": "# Remarks\n",
+    }
+    run = debated(root, 'Add "See docs/windows.md" to README.md')
+    assert apply(run.diff, lambda path: text_of(root, path)) == {
+        "README.md": "# Shop\n\nSells `things`.\nSee docs/windows.md\n"
+    }
+
+
+@pytest.mark.parametrize(
+    ("task", "headings"),
+    [
+        ("add a CHANGELOG.md", {"CHANGELOG.md": ["# Changelog"]}),
+        ("create the new file docs/release-notes.md", {"docs/release-notes.md": ["# Release notes"]}),
+        (
+            "add a CHANGELOG.md with a section for version 0.1.0 and mention it in README.md",
+            {"CHANGELOG.md": ["# Changelog", "## Version 0.1.0"], "README.md": ["# Shop", "## Changelog"]},
+        ),
+        ("add a section on prices to docs/new.md", {"docs/new.md": ["# New", "## Prices"]}),
+    ],
+)
+def test_a_new_text_is_called_by_its_file_and_its_section_by_what_it_is_about(root, task, headings):
+    run = debated(root, task)
+    assert run.status == "CONVERGED"
+    after = apply(run.diff, lambda path: text_of(root, path))
+    found = {
+        path: [line for line in text.split("\n") if line.startswith(("# ", "## "))] for path, text in after.items()
+    }
+    assert found == headings
+    assert "- To be written: a" not in run.diff
 
 
 def test_what_shall_stay_is_a_criterion(root):

@@ -19,7 +19,10 @@ Deed = Literal["write", "keep", "code", "other"]
 """What a clause asks for: words in a text, a file left as it is, code, or something else."""
 
 _MOST, _LONGEST_CLAUSE, _LONGEST_NAME = 30, 300, 4
-_SENTENCES = re.compile(r"(?<=[.!?;])\s+|;\s*|,? and then |, then ")
+_SENTENCES = re.compile(
+    r"(?<=[.!?;])\s+|;\s*|,? and then |, then "
+    r"|,? and (?=(?:mention|describe|document|explain|note|list|record|include) (?:it|this|that|them)\b)"
+)
 _MARK = re.compile(r"^(?:[-*+]|\d{1,3}[.)]|#{1,6})\s+(?:\[[ xX]\]\s+)?")
 _KNOWN_END = re.compile(r"[^\s/]\.[A-Za-z][A-Za-z0-9]{0,7}$")
 _IN_QUOTES = re.compile(r"\"([^\"\n]{1,120})\"|`([^`\n]{1,120})`|'([^'\n]{1,120})'")
@@ -52,7 +55,14 @@ _PART = re.compile(
     r"(?:(?:on|about|of|for|with|called|titled|named|saying|covering|that (?:explains|describes|says))\b)?[\s:]*",
     re.IGNORECASE,
 )
-_TO = re.compile(r"\s*\b(?:to|into|in|inside|at|of)\s+(?:the\s+)?(?:file\s+)?\x00|\x00", re.IGNORECASE)
+_ARTICLE = r"(?:(?:an?|the|some|new|short|brief)\s+)"
+_TO = re.compile(
+    rf"\s*\b(?:to|into|in|inside|at|of)\s+{_ARTICLE}{{0,3}}(?:file\s+)?\x00|\b{_ARTICLE}{{1,3}}(?:file\s+)?\x00|\x00",
+    re.IGNORECASE,
+)
+_IS_FILE = re.compile(
+    rf"\s*{_ARTICLE}{{0,3}}(?:file\s+)?\x00(?!\s+(?:section|paragraph|chapter|heading|page)\b)", re.IGNORECASE
+)
 _JOIN = re.compile(r"^(?:(?:with|about|on|for|of)\b\s*)+", re.IGNORECASE)
 _PRONOUN = re.compile(r"^(?:it|this|that|them|these|those)$", re.IGNORECASE)
 
@@ -80,6 +90,7 @@ def clauses(task: str, known: Callable[[str], str | None]) -> tuple[Clause, ...]
     ('write', ('docs/a b.md',), 'setup')
     """
     found: list[Clause] = []
+    begun = ""
     for item, text in _parts(task):
         paths, rest = _files(text, known)
         deed = _deed(text, rest)
@@ -87,7 +98,9 @@ def clauses(task: str, known: Callable[[str], str | None]) -> tuple[Clause, ...]
             deed = "write"
         about = _about(rest) if deed == "write" else ""
         if _PRONOUN.match(about) and found:
-            about = found[-1].about or found[-1].text
+            about = (begun if paths else "") or found[-1].about or found[-1].text
+        begun = heading_of(paths[0]) if deed == "write" and paths and _begins(rest, paths[0], known) else ""
+        about = about or begun
         found.append(Clause(text, deed, paths, about or text, _OUTSIDE.search(text) is not None))
     return tuple({one.text: one for one in found}.values())[:_MOST]
 
@@ -144,7 +157,26 @@ def _path(name: str, known: Callable[[str], str | None]) -> str:
     return known(name) or (README if name == "README" else normalised(name))
 
 
+def _begins(rest: str, path: str, known: Callable[[str], str | None]) -> bool:
+    """Whether what a clause wants written is a file, and that file is not there yet."""
+    verb = _VERB.match(rest)
+    return verb is not None and _IS_FILE.match(rest, verb.end()) is not None and known(path) is None
+
+
+def heading_of(path: str) -> str:
+    """What a text without a title of its own is called: the stem of its file, in words.
+
+    >>> [heading_of(path) for path in ("CHANGELOG.md", "docs/release-notes.md", "FAQ.md")]
+    ['Changelog', 'Release notes', 'FAQ']
+    """
+    stem = path.rpartition("/")[2].partition(".")[0]
+    words = " ".join(re.split(r"[\s_-]+", stem)).strip() or path
+    if words.isupper() and len(words) > _LONGEST_NAME and words != "README":
+        words = words.lower()
+    return words[:1].upper() + words[1:]
+
+
 def _about(rest: str) -> str:
     verb = _VERB.match(rest) or _NEEDS.match(rest)
     said = " ".join(_TO.sub("", rest[verb.end() :] if verb else rest).split())
-    return _JOIN.sub("", _PART.sub("", said)).strip(" \"'`,:")
+    return _JOIN.sub("", _PART.sub("", _JOIN.sub("", said))).strip(" \"'`,:")

@@ -9,7 +9,7 @@ from verifyplan.agents.repository.reading import UnreadableError, read_bytes
 from verifyplan.agents.static.debate.errands.clauses import README
 from verifyplan.agents.static.debate.errands.reading import Errand, read_task
 from verifyplan.agents.static.debate.errands.sections import Written
-from verifyplan.agents.static.debate.errands.wanted import Authored, Kept, Wanted, is_code
+from verifyplan.agents.static.debate.errands.wanted import Authored, Kept, Replaced, Wanted, is_code
 from verifyplan.agents.static.debate.matter import Draft, Files, Unmet
 from verifyplan.agents.static.roles.known import Known
 from verifyplan.agents.toolbox import Toolbox
@@ -69,7 +69,7 @@ class Task:
         """What new sections say, whether a change does what it should, and what is to be kept that is no file."""
         wanted = self._errand.wanted
         texts = any(isinstance(one, Written) for one in wanted)
-        changes = any(isinstance(one, Authored) for one in wanted)
+        changes = any(isinstance(one, Authored) or (isinstance(one, Replaced) and one.code) for one in wanted)
         return (
             *(["What the new text says is not judged; an author writes it."] if texts else []),
             *(["Whether the change does what is asked is not judged."] if changes else []),

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from verifyplan.agents.static.debate.errands.clauses import README, Clause, clauses
+from verifyplan.agents.static.debate.errands.clauses import README, Clause, clauses, heading_of
 from verifyplan.agents.static.debate.errands.sections import Listed, Written
 from verifyplan.agents.static.debate.errands.wanted import Added, Authored, Kept, Replaced, Wanted, is_code
+from verifyplan.documents.values import normalised
 
 _LONGEST_TITLE = 80
 _QUOTED = r"(?:\"([^\"\n]{1,300})\"|`([^`\n]{1,300})`|'([^'\n]{1,300})')"
@@ -21,6 +22,14 @@ _ADD = re.compile(
     r"\b(?:add|append|insert|write)s?\s+(?:(?!section\b|heading\b|chapter\b)\w+ ){0,4}?\"([^\"\n]{1,300})\"",
     re.IGNORECASE,
 )
+_EVERYWHERE = re.compile(
+    r"\b(?:everywhere(?! in\b)|throughout(?! [\w./`-]+\.\w)|in (?:all|every) (?:the )?(?:files?|places?|modules?|code)"
+    r"|across the|in the (?:whole |entire )?(?:code|codebase|project|repository|repo)\b)",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"[A-Za-z_][\w.]*(?:\(\))?")
+_RENAME = re.compile(r"\brenames?\b", re.IGNORECASE)
+_SECTION = re.compile(r"\bsections?\b", re.IGNORECASE)
 _TICKED = re.compile(r"`([A-Za-z_][\w.]{2,80})(?:\(\))?`")
 
 
@@ -42,11 +51,11 @@ def read_task(
     """
     wanted: list[Wanted] = []
     sections: dict[str, list[str]] = {}
+    pages: dict[str, str] = {}
     before = ""
     for clause in clauses(task, known):
         texts = [path for path in clause.paths if not is_code(path)]
-        path = (clause.paths or (before,))[-1] or default
-        exact = list(_exact(clause, path))
+        exact = list(_exact(clause, before, default))
         if exact:
             wanted += exact
         elif clause.deed != "write" or clause.outside or _of_code(clause, defined):
@@ -54,15 +63,17 @@ def read_task(
         else:
             for one in texts or [before or default]:
                 sections.setdefault(one, []).append(clause.about)
+                if _SECTION.search(clause.text) and known(one) is None:
+                    pages[one] = heading_of(one)
         before = texts[0] if texts else before
     for path, about in sections.items():
-        wanted += [Written(path, _title(about[0]), tuple(about)), Listed(path, tuple(about))]
+        wanted += [Written(path, _title(about[0]), tuple(about), pages.get(path, "")), Listed(path, tuple(about))]
     paths = tuple(dict.fromkeys(one.path for one in wanted if one.path))
     return Errand(tuple(wanted), paths or (default,))
 
 
-def _exact(clause: Clause, path: str) -> Iterator[Wanted]:
-    """What is to be replaced, removed or added word by word."""
+def _exact(clause: Clause, before: str, default: str) -> Iterator[Wanted]:
+    """What is to be replaced, removed or added word by word, in each file that the clause names."""
     text = clause.text
     if clause.deed == "keep" or clause.outside:
         return
@@ -70,11 +81,39 @@ def _exact(clause: Clause, path: str) -> Iterator[Wanted]:
     if replaced is not None:
         old, new = (next(group for group in replaced.groups()[at : at + 3] if group) for at in (0, 3))
         if old != new:
-            yield Replaced(path, old, new)
+            yield from _replaced(clause, old, new, before, default)
     elif removed is not None:
-        yield Replaced(path, removed[1], "")
-    elif added is not None and not is_code(path):
-        yield Added(path, added[1])
+        yield from (Replaced(path, removed[1], "") for path in _places(clause, (removed[1],)) or (before or default,))
+    elif added is not None:
+        paths = _places(clause, (added[1],)) or (before or default,)
+        if not all(map(is_code, paths)):
+            yield from (Authored(path, text) if is_code(path) else Added(path, added[1]) for path in paths)
+
+
+def _replaced(clause: Clause, old: str, new: str, before: str, default: str) -> Iterator[Wanted]:
+    """Words replaced in each file named; a name of code, or what is to be replaced everywhere, is for an author."""
+    paths = _places(clause, (old, new))
+    if not paths and normalised(old) in clause.paths:
+        yield Authored(normalised(old), clause.text)  # a file gets another name
+        return
+    name = _NAME.fullmatch(old) is not None
+    renamed = _RENAME.search(clause.text) is not None or f"`{old}`" in clause.text
+    code = _EVERYWHERE.search(clause.text) is not None or (
+        name and not paths and not before and default == README and renamed
+    )
+    if not paths and not code:
+        paths = (before or default,)
+    yield from (Replaced(path, old, new, code=name and is_code(path)) for path in paths)
+    if code:
+        yield Authored("", clause.text, code=name)
+
+
+def _places(clause: Clause, words: tuple[str, ...]) -> tuple[str, ...]:
+    """The files that a clause names to change them, without those that its words only speak of."""
+    spoken = {normalised(one) for one in words}
+    others = [path for path in clause.paths if path not in spoken]
+    told = [path for path in others if not any(path.rpartition("/")[2] in one for one in words)]
+    return tuple(told or others)
 
 
 def _of_code(clause: Clause, defined: Callable[[str], str | None]) -> bool:

@@ -26,6 +26,8 @@ class Written:
     path: str
     title: str
     points: tuple[str, ...]
+    page: str = ""
+    """The title of the text, where it is new and the section is a part of it."""
 
     @property
     def says(self) -> str:
@@ -43,8 +45,15 @@ class Written:
 
     def made(self, text: str, newline: str, /) -> str | None:
         """The section begun at the end: its heading, and a line for each point that is to be written."""
-        heading = f"{'##' if text.strip() else '#'} {self.title}"
-        body = [heading, "", *(f"- {TO_WRITE} {_sentence(one)}" for one in self.points), ""]
+        part = bool(text.strip() or self.page)
+        title = [] if text.strip() or not self.page else [f"# {self.page}", ""]
+        body = [
+            *title,
+            f"{'##' if part else '#'} {self.title}",
+            "",
+            *(f"- {TO_WRITE} {_sentence(one)}" for one in self.points),
+            "",
+        ]
         return ended(text, newline) + (newline if text.strip() else "") + newline.join(body)
 
 

@@ -39,6 +39,8 @@ class Replaced:
     path: str
     old: str
     new: str
+    code: bool = False
+    """Whether a name of code is renamed: what else bears or uses the name is seen by an author alone."""
 
     @property
     def says(self) -> str:
@@ -59,8 +61,8 @@ class Replaced:
         return "" if self.new in now else f"{self.path} does not hold {self.new!r}"
 
     def made(self, text: str, _newline: str, /) -> str | None:
-        """Every place of the old words replaced; where words go, one of the spaces beside them goes, too."""
-        if not self._standing.search(text):
+        """Every place of the old words replaced; where words go, one of the spaces beside them goes, too. No code."""
+        if self.code or not self._standing.search(text):
             return None
         if self.new:
             return self._standing.sub(lambda _: self.new, text)
