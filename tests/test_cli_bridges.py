@@ -101,3 +101,23 @@ def test_what_cannot_be_read_is_told_in_words(cli, artifact, project):
     (project / "plan.jsonl").write_text("no log\n")
     assert cli("verification", "plan.jsonl", "--plan", PLAN).code == 2
     assert not (project / "VERIFICATION.md").exists()
+
+
+@pytest.mark.parametrize("text", ["# Plan\n", '[{"finding_id": "a"}]', '{"a": 1}'])
+def test_a_file_that_is_no_run_is_told_as_such(cli, project, text):
+    (project / "given.json").write_text(text)
+    done = cli("verification", "given.json", "--plan", PLAN)
+    assert done.code == 2
+    assert "given.json: is neither the artifact nor the log of a run. Fix: name the artifact of a cross run" in done.err
+
+
+def test_a_damaged_artifact_is_told_as_damaged(cli, artifact):
+    artifact.write_text(artifact.read_text()[:-20])
+    assert "is not JSON" in cli("verification", artifact, "--plan", PLAN).err
+
+
+def test_claims_are_those_of_a_summary_or_a_plan(cli, artifact):
+    cli("verification", artifact, "--plan", PLAN)
+    told = cli("claims", "VERIFICATION.md").err
+    assert "VERIFICATION.md: is a verification, not a summary or a plan. Fix: give a summary or a plan" in told
+    assert ".planning: is a folder, not a summary or a plan" in cli("claims", ".planning").err

@@ -138,3 +138,22 @@ def test_a_name_on_the_command_line_cannot_move_the_cursor(cli, tmp_path):
     (tmp_path / "PLAN\x1b[31m.md").write_text("x")
     done = cli("check", "PLAN\x1b[31m.md", "nowhere\x1b[2J")
     assert "\x1b" not in done.err + done.out
+
+
+def test_what_is_no_document_is_told_the_names_that_documents_have(cli, tmp_path):
+    (tmp_path / "empty.md").write_text("")
+    told = cli("check", "empty.md").err
+    assert "the kind follows from name and folder: PLAN-01.md, " in told
+    assert "load_text" not in told
+    assert "Fix: name a file or folder that exists" in cli("check", "nowhere").err
+
+
+def test_fixes_show_what_is_to_be_written(cli, tmp_path):
+    (tmp_path / "PLAN-01.md").write_text('---\nphase: 01-a\nplan: "01-01"\n---\n')
+    (tmp_path / "SUMMARY-01.md").write_text('---\nplan: "01-01"\ncommits: []\n---\n')
+    told = cli("check", "PLAN-01.md", "SUMMARY-01.md").out
+    assert "fix: add must_haves: truths, artifacts and key_links, indented, each a list" in told
+    assert 'fix: add depends_on: [], or the ids of plans: ["01-01"]' in told
+    assert 'fix: add must_haves: ["the must-have: DONE", ...], each of DONE, PARTIAL or SKIPPED' in told
+    assert "fix: add ## Task Results with a table of the columns Task, Status, Notes" in told
+    assert "fix: add ## Deviations; where there is nothing to say, write None" in told

@@ -53,6 +53,8 @@ BREAKS = [
         [(RESEARCH, "Put them into the database | low", "Keep all sessions in one shared table | medium")],
         (RESEARCH, "| Storage |"),
     ),
+    ("tree/task-unknown", [(SUMMARY, "| 01-01-T2 |", "| 01-01-T9 |")], (SUMMARY, "| 01-01-T9 |")),
+    ("tree/task-unknown", [(SUMMARY, "| 01-01-T2 |", "| 01-01-T10 |")], (SUMMARY, "| 01-01-T10 |")),
     ("tree/sources-count", [(RESEARCH, "sources: 2", "sources: 3")], (RESEARCH, "sources: 3")),
     ("tree/conflicts-count", [(RESEARCH, "conflicts: 1", "conflicts: 2")], (RESEARCH, "conflicts: 2")),
     ("tree/conflicts-count", [(RESEARCH, "conflicts: 1", "conflicts: 0")], (RESEARCH, "conflicts: 0")),

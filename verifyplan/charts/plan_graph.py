@@ -15,7 +15,9 @@ from verifyplan.charts.plan_graph_layout import GAP, GUTTER, Layout, lay_out
 from verifyplan.charts.tables import inline
 from verifyplan.charts.theme import FAINT, INK, LINE, PAPER, SIZE, VERMILLION
 from verifyplan.charts.unchecked import unchecked
+from verifyplan.documents.dimensions.check import PlanCheck
 from verifyplan.documents.dimensions.graph import PlanGraph
+from verifyplan.errors import InputError, Problem
 
 TITLE = "Plans by wave, and what they wait for"
 KEY = "A column is a wave; an arrow leads from a plan to one that waits for it. Dashed red boxes say what is wrong."
@@ -35,12 +37,14 @@ LETTERS = 60
 DARK_RED = "#a34700"
 
 
-def plan_graph(graph: PlanGraph) -> Figure:
+def plan_graph(graph: PlanGraph | PlanCheck) -> Figure:
     """Plans as labelled boxes, a column for each wave and a band for each phase, with arrows for dependencies.
 
-    Reads the `graph` of a plan check. Circles, file conflicts and waves that the dependencies do not allow are drawn
-    dashed, in red and in words. Without plans, or with more than 300, the figure says so.
+    Reads a plan check, or its `graph`. Circles, file conflicts and waves that the dependencies do not allow are drawn
+    dashed, in red and in words. Without plans, or with more than 300, the figure says so. Raises InputError for
+    anything else, as a plan that was not checked.
     """
+    graph = _graph_of(graph)
     if not graph.nodes:
         return empty(TITLE, "There are no plans to draw.", _table(graph))
     if len(graph.nodes) > MOST:
@@ -55,6 +59,14 @@ def plan_graph(graph: PlanGraph) -> Figure:
             data=rows,
             description=_description(rows),
         )
+
+
+def _graph_of(given: object) -> PlanGraph:
+    graph = given.graph if isinstance(given, PlanCheck) else given
+    if isinstance(graph, PlanGraph):
+        return graph
+    fix = "give the check of the plans, as plan_check returns it, or its graph"
+    raise InputError(Problem("graph", f"is of type {type(given).__name__}, and no graph of plans", fix))
 
 
 def _table(graph: PlanGraph) -> pd.DataFrame:

@@ -19,10 +19,12 @@ from verifyplan.documents.bridges.gaps import gap_plan as close_gaps
 from verifyplan.documents.bridges.given import document_of, plans_of
 from verifyplan.documents.bridges.must_haves import PLANNER, must_have_findings
 from verifyplan.documents.bridges.verification import verification as verified
+from verifyplan.documents.contracts.base import Document
+from verifyplan.documents.contracts.execution_summary import ExecutionSummary
 from verifyplan.documents.contracts.load import load
 from verifyplan.documents.contracts.plan import PlanDocument
 from verifyplan.documents.contracts.verification import VerificationDocument
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import ArtifactError, InputError, Problem
 from verifyplan.files import write_new_text, write_text
 from verifyplan.frames.artifact import read_artifact
 from verifyplan.loops.cross_run import CrossRun
@@ -31,6 +33,8 @@ from verifyplan.protocol.finding import Finding
 from verifyplan.words import counted
 
 FOUND_WANTING = 1
+NO_RUN = ("is not JSON (Expecting value)", "holds ", "is missing")
+"""How the messages begin that a document or findings give where an artifact is read; a damaged one gives others."""
 FIELDS = ("finding_id", "summary", "evidence", "worker", "category", "ticket_ids")
 
 Plans = Annotated[list[Path], typer.Option("--plan", help="The plan; repeat it for all plans of a phase.")]
@@ -63,6 +67,9 @@ def claims(
     given = load(document)
     if isinstance(given, PlanDocument):
         findings = must_have_findings(given, worker=worker or PLANNER)
+    elif not isinstance(given, ExecutionSummary):
+        what = f"is a {given.kind}" if isinstance(given, Document) else "is a folder"
+        raise InputError(Problem(str(document), f"{what}, not a summary or a plan", "give a summary or a plan"))
     else:
         findings = claims_of(document, plan, worker=worker or EXECUTOR)
     form = form or (Table.csv if out and out.suffix.lower() == ".csv" else Table.json)
@@ -89,7 +96,7 @@ def verification(
 
     \b
     Examples:
-    verifyplan verification runs/ad-hoc/state/convergence-ad-hoc-1.json --plan PLAN-01.md
+    verifyplan verification runs/ad-hoc/state/convergence-ad-hoc-001.json --plan PLAN-01.md
     verifyplan verification run.jsonl --plan PLAN-01.md --plan PLAN-02.md --override "#3"
     """
     last = before or (out if out.exists() else None)
@@ -133,12 +140,23 @@ def gap_plan(
 def _artifact(path: Path) -> Artifact:
     """The artifact of a cross run, from its file or its log."""
     if path.suffix != ".jsonl":
-        return read_artifact(path)
+        return _of_file(path)
     run = vp.read_run(path)
     if not isinstance(run, CrossRun) or run.status is None:
         told = "was broken off" if isinstance(run, CrossRun) else "is no cross run"
         raise InputError(Problem(str(path), told, "give a cross run that ended; verifyplan resume goes on with one"))
     return run.artifact
+
+
+def _of_file(path: Path) -> Artifact:
+    """The artifact in a file; InputError where it is no run, as a document or the findings that were verified."""
+    try:
+        return read_artifact(path)
+    except ArtifactError as error:
+        if not any(problem.message.startswith(NO_RUN) for problem in error.problems):
+            raise
+    fix = "name the artifact of a cross run (.json, beneath runs) or its log (.jsonl); crossverify writes both"
+    raise InputError(Problem(str(path), "is neither the artifact nor the log of a run", fix))
 
 
 def _rows(findings: Sequence[Finding]) -> list[dict[str, Any]]:

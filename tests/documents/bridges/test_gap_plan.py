@@ -97,8 +97,22 @@ def test_the_number_is_the_one_after_the_last_plan_or_the_one_that_is_given(plan
 
 
 def test_without_gaps_there_is_nothing_to_plan(plan):
-    with pytest.raises(InputError, match=r"VERIFICATION\.md: has no gap to close"):
+    with pytest.raises(InputError, match="verification: has no gap to close: its status is passed"):
         gap_plan(found(), plan)
+    waiting = load_text(write_verification([MustHaveResult("", HOLDS, "HUMAN NEEDED", "")]), "VERIFICATION.md")
+    with pytest.raises(InputError, match=r"its status is human_needed.* a person has to look first"):
+        gap_plan(waiting, plan)
+
+
+def test_the_file_without_gaps_is_named_where_a_file_was_given(plan, tmp_path):
+    found().save(tmp_path / "VERIFICATION.md")
+    with pytest.raises(InputError, match=r"VERIFICATION\.md: has no gap to close"):
+        gap_plan(tmp_path / "VERIFICATION.md", plan)
+
+
+def test_the_closing_summary_counts_in_words(plan):
+    made = gap_plan(found(REFUTED), plan)
+    assert "- Must-haves: 1 truth, 0 artifacts, 0 key links" in made.text
 
 
 def test_a_gap_for_which_nobody_names_a_file_is_refused():

@@ -59,6 +59,8 @@ CASES = [
     ("total-wrong", 4, VALID, "must_haves_total: 3", "must_haves_total: 4"),
     ("passed-wrong", 5, VALID, "must_haves_passed: 2", "must_haves_passed: 1"),
     ("result-status", 15, VALID, "log in | PASSED", "log in | blue"),
+    ("evidence-missing", 16, VALID, "no `exp` in `src/token.py` |", " |"),
+    ("evidence-missing", 15, VALID, "`src/auth.py:10`", "\N{EM DASH}"),
     ("passed-with-gaps", 2, VALID, "gaps_found", "passed"),
     ("passed-with-failures", 2, PASSED.replace("d: 3", "d: 2"), "expire | PASSED", "expire | FAILED"),
     ("gaps-found-without-gaps", 2, PASSED, "status: passed", "status: gaps_found"),
@@ -91,6 +93,23 @@ def test_a_valid_verification_breaks_no_rule(text: str):
 def test_a_verification_that_breaks_one_rule(rule: str, line: int, text: str, old: str, new: str):
     assert text.count(old) == 1
     assert set(found(text.replace(old, new))) == {(f"verification/{rule}", line)}
+
+
+def test_what_waits_for_a_person_or_was_let_pass_needs_no_evidence():
+    assert found(VALID.replace("| no log file |", "| |")) == []
+    text = PASSED.replace("expire | PASSED | no `exp` in `src/token.py`", "expire | NEEDS HUMAN | ")
+    assert found(text.replace("passed: 3", "passed: 2").replace("status: passed", "status: human_needed")) == []
+
+
+def told(text: str) -> str:
+    document = VerificationDocument.read(read_source(text, "02-auth/VERIFICATION.md"))
+    return " / ".join(violation.fix for violation in check_document(document))
+
+
+def test_a_section_that_is_a_table_is_not_to_say_none_and_a_gap_is_a_heading():
+    assert "with a table of the columns #, Must-Have" in told(PASSED.replace("## Must-Have Ver", "## Ver"))
+    assert "write None" in told(PASSED.replace("## Gaps", "## What is missing"))
+    assert '"### " and the gap\'s text' in told(VALID.replace(GAP, "None\n"))
 
 
 def test_every_rule_has_a_case():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from verifyplan.documents.checking.check import check, check_document
 from verifyplan.documents.contracts.base import Document
 from verifyplan.documents.contracts.kinds import kind_of
-from verifyplan.documents.contracts.load import LARGEST, load, load_text
+from verifyplan.documents.contracts.load import LARGEST, NAMES, load, load_text
 from verifyplan.documents.contracts.plan import PlanDocument
 from verifyplan.documents.contracts.source import MOST_CHARACTERS, MOST_LINES, read_source
 from verifyplan.documents.contracts.tree import Tree
@@ -169,3 +169,9 @@ def test_any_text_is_checked_without_error_at_lines_that_are_there(text, path):
         for violation in check_document(held):
             assert 1 <= violation.line <= max(len(document.source.lines), 1)
             assert len(violation.message) < 510
+
+
+def test_the_names_that_an_error_lists_are_those_of_the_nine_kinds():
+    kinds = [kind_of(name, read_source("", name)) for name in NAMES.split(", ")]
+    assert None not in kinds
+    assert len(set(kinds)) == len(kinds) == 9

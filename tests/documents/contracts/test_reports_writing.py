@@ -76,7 +76,7 @@ def test_a_verification_is_read_back_and_passes_its_check(rows: list[tuple[str, 
 @settings(max_examples=100, deadline=None)
 @given(texts, texts, texts)
 def test_no_text_breaks_a_verification(text: str, evidence: str, fix: str):
-    result = MustHaveResult("", f"a {text}", "FAILED", evidence)
+    result = MustHaveResult("", f"a {text}", "FAILED", f"e {evidence}")
     document = VerificationDocument.read(
         read_source(write_verification([result], [Gap(f"g {text}", f"e {evidence}", f"f {fix}")]), "VERIFICATION.md")
     )
@@ -97,7 +97,8 @@ def test_what_no_verification_may_hold_is_told_at_once():
     results = [MustHaveResult("", "Logs are kept", "blue", "no file"), MustHaveResult("", "It runs", "FAILED", "")]
     with pytest.raises(InputError, match="does not say whether the must-have passed") as raised:
         write_verification(results, [Gap("It runs", "", "run it")], attempt=0, overrides=["Mails are sent"])
-    assert len(raised.value.problems) == 4
+    assert len(raised.value.problems) == 5
+    assert any("is FAILED, without evidence" in str(problem) for problem in raised.value.problems)
     with pytest.raises(InputError, match="gaps: is empty, though a must-have failed"):
         write_verification(results[1:], [])
 

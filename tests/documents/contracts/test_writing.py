@@ -135,7 +135,10 @@ def test_values_read_as_they_were_given_and_other_keys_stay(end, values):
 @given(st.text(max_size=60), ENDS)
 def test_a_replaced_section_leaves_what_stands_before_and_behind(text, end):
     before = plan("# P\n\n## Gaps\n\nold\n\n## End\n\nlast\n".replace("\n", end))
-    after = before.with_section("Gaps", text)
+    try:
+        after = before.with_section("Gaps", text)
+    except InputError:
+        return  # a heading of its own, or code or a comment that never closes
     assert after.text.startswith(f"# P{end}{end}## Gaps{end}{end}")
     assert after.text.endswith(f"{end}## End{end}{end}last{end}")
 

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from verifyplan.charts.plan_graph import plan_graph
+from verifyplan.documents.contracts.plan import PlanDocument
 from verifyplan.documents.contracts.plan_check_report import PlanCheckReport
 from verifyplan.documents.contracts.source import read_source
 from verifyplan.documents.dimensions.check import plan_check
@@ -197,3 +199,11 @@ def test_a_plan_of_five_megabytes_takes_no_time(documents, text):
     started = time.perf_counter()
     plan_check(plan)
     assert time.perf_counter() - started < 4  # 1 s here; machines differ
+
+
+def test_the_graph_of_a_plan_check_is_drawn_from_the_check_itself_and_of_a_plan_not():
+    plan = PlanDocument.read(read_source('---\nphase: 01-a\nplan: "01-01"\nwave: 1\n---\n', "PLAN-01.md"))
+    check = plan_check(plan)
+    assert plan_graph(check).caption == plan_graph(check.graph).caption
+    with pytest.raises(InputError, match=r"is of type PlanDocument.* give the check of the plans"):
+        plan_graph(plan)

@@ -111,3 +111,10 @@ def test_what_breaks_one_rule_alone_is_told_at_its_line(broken, name, old, new, 
         )
     assert issue.fix
     assert check.passed is (rule[1] != "blocker")
+
+
+def test_what_is_to_be_said_of_a_link_that_no_task_realises_is_shown(broken):
+    check, _ = broken(TWO, LINK, LINK + '\n    - "src/page.ts imports src/quota.py"')
+    fixes = [issue.fix for issue in check.issues if issue.rule == "link-unplanned"]
+    assert len(fixes) == 1
+    assert "In src/a.py, `run` calls `load` of src/b.py" in fixes[0]

@@ -10,13 +10,13 @@ from typing import NamedTuple
 from verifyplan.documents.bridges.evidence import cited, known_as, one_line
 from verifyplan.documents.bridges.given import document_of
 from verifyplan.documents.bridges.must_haves import MOST_TASKS, evidence_of, statement, wanted_of
+from verifyplan.documents.checking.across.summaries import planned_task
 from verifyplan.documents.checking.across.wording import matched
-from verifyplan.documents.contracts.execution_summary import ExecutionSummary, TaskResult
+from verifyplan.documents.contracts.execution_summary import ExecutionSummary
 from verifyplan.documents.contracts.outcome import outcome
 from verifyplan.documents.contracts.plan import MustHave, PlanDocument, named_path
 from verifyplan.documents.contracts.plan_ids import id_in_name, phase_number
 from verifyplan.documents.contracts.sections import titled
-from verifyplan.documents.contracts.tasks import Task
 from verifyplan.documents.contracts.typed import text_of, texts_of, value_of
 from verifyplan.documents.dimensions.links import paths_in
 from verifyplan.documents.dimensions.names import name_of
@@ -178,17 +178,7 @@ def _tasks(summary: ExecutionSummary, plan: PlanDocument | None) -> Iterator[_Cl
         listed = not result.status.strip() and summary.form != "contract"
         if not named or not (listed or outcome(result.status) == "passed"):
             continue
-        task = _planned(result, tasks)
+        task = planned_task(result, tasks)
         said = one_line(task.text("done")) if task else ""
         files = task.files if task else paths_in(result.notes)
         yield _Claim("task", f"Task {named} is done{f': {said}' if said else '.'}", cited(files))
-
-
-def _planned(result: TaskResult, tasks: tuple[Task, ...]) -> Task | None:
-    """The plan's task of a result: that of its id, else that of its number; None where it names neither."""
-    said = result.task.strip("`* ")
-    by_id = next((task for task in tasks if task.id and said.startswith(task.id)), None)
-    by_name = next((task for task in tasks if task.name and task.name.casefold() in said.casefold()), None)
-    number = re.match(r"(?:Task\s+)?(\d{1,3})(?!\d|-|\.\d)", said, re.IGNORECASE)
-    at = int(number[1]) - 1 if number else -1
-    return by_id or by_name or (tasks[at] if 0 <= at < len(tasks) else None)

@@ -71,6 +71,9 @@ def gap_plan(
     """
     told, plans = document_of(verification, VerificationDocument), plans_of(plan)
     closings = _closings(told, plans)
+    if not closings:
+        named = verification if isinstance(verification, str | Path) else "verification"
+        raise InputError(_no_gap(told, str(named)))
     name = _plan_id(number, plans)
     concerned = list(dict.fromkeys(name_of(closing.plan) for closing in closings))
     text = write_plan(
@@ -100,12 +103,22 @@ def _closings(told: VerificationDocument, plans: Sequence[PlanDocument]) -> list
         for closing in closings
         if not _files(closing)
     ]
-    if not closings:
-        fix = "give one whose status is gaps_found"
-        problems.append(Problem(told.path, "has no gap to close", fix))
     if problems:
         raise InputError(problems)
     return closings
+
+
+_NEXT = {
+    "passed": "all must-haves passed, so that no plan is needed",
+    "human_needed": "a person has to look first at what is HUMAN NEEDED; who finds it wrong tells it as a gap",
+}
+
+
+def _no_gap(told: VerificationDocument, named: str) -> Problem:
+    """That there is nothing to plan, with the status that says why; `named` is what the caller gave."""
+    status = f"its status is {told.status}" if told.status else "it states no status"
+    fix = _NEXT.get(told.status or "", "list the gaps in its frontmatter, and tell each under ## Gaps")
+    return Problem(named, f"has no gap to close: {status}", fix)
 
 
 def _closing(gap: Gap, wanted: Wanted | None, plans: Sequence[PlanDocument]) -> _Closing:

@@ -59,7 +59,8 @@ def verification(
         FAILED one is a gap; without gaps, the status is human_needed as long as a person is needed.
 
     Raises:
-        InputError: for plans without must-haves, an override that names none, and an attempt that does not grow.
+        InputError: for what is no cross run, plans without must-haves, an override that names none, and an attempt
+            that does not grow.
 
     Source: SPEC D3, D5; document 003, Verifier -> Planner.
     """
@@ -70,7 +71,7 @@ def verification(
     if not wanted:
         fix = "give a plan whose frontmatter has must_haves"
         raise InputError(Problem(plans[0].path, "has no must-haves to verify", fix))
-    artifact = run if isinstance(run, Artifact) else run.artifact
+    artifact = _artifact(run)
     spoken = _spoken(wanted, artifact.findings)
     rows = [_row(one, at, standing(spoken[one.id], artifact)) for at, one in enumerate(wanted, 1)]
     passing = list(dict.fromkeys([*_kept(before, rows), *_named(overrides, wanted)]))
@@ -79,6 +80,15 @@ def verification(
     text = write_verification(rows, gaps, attempt=number, overrides=passing, title=_title(plans[0].phase))
     beside = str(PurePath(plans[0].path).parent / "VERIFICATION.md")
     return VerificationDocument.read(read_source(text, path or beside))
+
+
+def _artifact(run: object) -> Artifact:
+    """What a cross run left; InputError for anything that is no single cross run."""
+    artifact = run if isinstance(run, Artifact) else getattr(run, "artifact", None)
+    if isinstance(artifact, Artifact):
+        return artifact
+    fix = "give a cross run, one of several, or its artifact: crossverify, read_run and read_artifact return them"
+    raise InputError(Problem("run", f"is of type {type(run).__name__}, and no cross run", fix))
 
 
 def _attempt(attempt: int | None, before: VerificationDocument | None) -> int:

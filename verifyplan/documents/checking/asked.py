@@ -15,11 +15,15 @@ FieldType = Literal["text", "texts", "number", "word", "table"]
 
 
 class AskedField(NamedTuple):
-    """A key of frontmatter that a contract asks for: its type, and the words it may be (any if there are none)."""
+    """A key of frontmatter that a contract asks for: its type, and the words it may be (any if there are none).
+
+    `shape` shows how it is written, where its type does not say it.
+    """
 
     name: str
     type: FieldType
     words: tuple[str, ...] = ()
+    shape: str = ""
 
 
 _SHAPES: dict[FieldType, str] = {
@@ -107,7 +111,7 @@ def _field(document: Document, field: AskedField) -> Iterator[Violation]:
 
 
 def _shape(field: AskedField) -> str:
-    return f"one of {one_of(field.words)}" if field.words else _SHAPES[field.type]
+    return field.shape or (f"one of {one_of(field.words)}" if field.words else _SHAPES[field.type])
 
 
 def _wrong(value: Any, field: AskedField, *, loose: bool) -> Iterator[tuple[tuple[int, ...], str]]:
@@ -152,10 +156,15 @@ def _told(value: Any) -> str:
     return f"{kind} {value[:80]!r}" if isinstance(value, str) else f"{kind} {value}"
 
 
-def section(document: Document, title: str) -> tuple[Part | None, Iterator[Violation]]:
-    """A section that a contract asks for, and the violation that it is missing; none where the form lacks it."""
+def section(document: Document, title: str, names: Iterable[str] = ()) -> tuple[Part | None, Iterator[Violation]]:
+    """A section that a contract asks for, and the violation that it is missing; none where the form lacks it.
+
+    `names` are the columns of its table, where it has to hold one: None cannot stand there.
+    """
     part = document.the_form.part(document.source, title)
-    return part, iter(()) if part or lacks(document, f"part:{title}") else _no_section(document, title)
+    return part, iter(()) if part or lacks(document, f"part:{title}") else _no_section(
+        document, title, ", ".join(names)
+    )
 
 
 def sections(document: Document, titles: Iterable[str]) -> Iterator[Violation]:
@@ -164,8 +173,10 @@ def sections(document: Document, titles: Iterable[str]) -> Iterator[Violation]:
         yield from section(document, title)[1]
 
 
-def _no_section(document: Document, title: str) -> Iterator[Violation]:
-    message, fix = f"the section ## {title} is missing", f"add ## {title}; where there is nothing to say, write None"
+def _no_section(document: Document, title: str, names: str) -> Iterator[Violation]:
+    message = f"the section ## {title} is missing"
+    rest = f" with a table of the columns {names}" if names else "; where there is nothing to say, write None"
+    fix = f"add ## {title}{rest}"
     yield violation(f"{document.kind}/section-missing", document.path, 1, message, fix)
 
 

@@ -48,7 +48,7 @@ def _sections(document: CodebaseMap) -> Iterator[Violation]:
         message = "the map has no section"
         yield violation("codebase-map/section-missing", document.path, 1, message, "divide it by headings with ##")
     for title, names in wanted:
-        part, missing = asked.section(document, title)
+        part, missing = asked.section(document, title, names or ())
         yield from missing
         if part is not None and names is not None:
             table = next(iter(document.source.tables(part)), None)

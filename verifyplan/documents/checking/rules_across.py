@@ -55,6 +55,12 @@ RULES_ACROSS = (
     Rule("tree/summary-without-plan", "error", "D3", "A summary reports on a plan that lies beside it."),
     Rule("tree/summary-repeated", "error", "D3", "A plan has one summary."),
     Rule(
+        "tree/task-unknown",
+        "warning",
+        "D3",
+        "A task whose result a summary tells is one of its plan's, by id, name or number.",
+    ),
+    Rule(
         "tree/provides-dropped",
         "warning",
         "D3",

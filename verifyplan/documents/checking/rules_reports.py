@@ -51,6 +51,7 @@ _VERIFICATION = (
     Rule("verification/total-wrong", "error", "D3", "The number of must-haves is that of the table's rows."),
     Rule("verification/passed-wrong", "error", "D3", "What passed is counted as the table has it, overrides included."),
     Rule("verification/result-status", "warning", "D2", "A must-have's status says whether it passed."),
+    Rule("verification/evidence-missing", "error", "D2", "A must-have that passed or failed has evidence."),
     Rule("verification/passed-with-gaps", "error", "D2", "A verification that passed has no gap."),
     Rule("verification/passed-with-failures", "error", "D2", "A verification passed only if all must-haves did."),
     Rule("verification/gaps-found-without-gaps", "error", "D2", "A verification that found gaps names them."),

@@ -23,7 +23,7 @@ FIELDS = (
     AskedField("status", "word", ("complete", "partial", "checkpoint")),
     AskedField("commits", "texts"),
     AskedField("provides", "texts"),
-    AskedField("must_haves", "texts"),
+    AskedField("must_haves", "texts", shape='["the must-have: DONE", ...], each of DONE, PARTIAL or SKIPPED'),
 )
 COLUMNS = ("Task", "Status", "Notes")
 
@@ -34,7 +34,8 @@ def check_summary(summary: ExecutionSummary, root: Path | None = None) -> Iterat
     """The violations of an execution summary by itself. Source: document 003, Executor -> Verifier; SPEC D2."""
     yield from asked.form(summary)
     yield from asked.fields(summary, FIELDS)
-    yield from asked.sections(summary, ("Task Results", "Deviations"))
+    yield from asked.section(summary, "Task Results", COLUMNS)[1]
+    yield from asked.sections(summary, ("Deviations",))
     results = summary.source.part("Task Results")
     if results and not lacks(summary, "part:Task Results"):
         yield from asked.columns(summary, results, summary.table, COLUMNS)

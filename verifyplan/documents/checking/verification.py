@@ -10,7 +10,7 @@ from verifyplan.documents.checking.asked import AskedField, lacks
 from verifyplan.documents.checking.catalogue import violation
 from verifyplan.documents.checking.violation import Violation
 from verifyplan.documents.contracts.entries import entries_of
-from verifyplan.documents.contracts.verification import VerificationDocument, override_names
+from verifyplan.documents.contracts.verification import MustHaveResult, VerificationDocument, override_names
 from verifyplan.documents.contracts.wording import wording
 from verifyplan.words import counted
 
@@ -37,7 +37,7 @@ def check_verification(document: VerificationDocument, root: Path | None = None)
 def _form(document: VerificationDocument) -> Iterator[Violation]:
     yield from asked.form(document)
     yield from asked.fields(document, FIELDS)
-    part, missing = asked.section(document, "Must-Have Verification")
+    part, missing = asked.section(document, "Must-Have Verification", COLUMNS)
     yield from missing
     if part and not lacks(document, "part:Must-Have Verification"):
         yield from asked.columns(document, part, document.table, COLUMNS)
@@ -82,11 +82,21 @@ def _results(document: VerificationDocument) -> Iterator[Violation]:
             message = f"the status {result.status[:80]!r} does not say whether the must-have passed"
             fix = "begin it with PASSED, FAILED, HUMAN or OVERRIDE"
             yield violation("verification/result-status", document.path, result.line, message, fix)
+        elif _unproven(document, result):
+            message = f"the must-have {result.text[:80]!r} is {result.status[:80]}, and no evidence is given"
+            fix = "say under Evidence what was seen where"
+            yield violation("verification/evidence-missing", document.path, result.line, message, fix)
     for override in entries_of(document.source.front, "overrides") if document.results else ():
         if not override_names([override.text]) & known:
             message = f"the override {override.text[:80]!r} names no must-have of the table"
             fix = "write the must-have's text"
             yield violation("verification/override-unknown", document.path, override.line, message, fix)
+
+
+def _unproven(document: VerificationDocument, result: MustHaveResult) -> bool:
+    """Whether a row passes or fails without evidence, in the contract's form; a table without the column is told."""
+    there = document.table is not None and document.table.column("Evidence") is not None
+    return there and document.form == "contract" and result.unproven and not document.overridden(result)
 
 
 def _status(document: VerificationDocument) -> Iterator[Violation]:
@@ -102,7 +112,7 @@ def _status(document: VerificationDocument) -> Iterator[Violation]:
         yield violation("verification/passed-with-failures", document.path, line, message, fix)
     elif document.status == "gaps_found" and not gaps:
         message = "the status is gaps_found, and no gap is named: nothing can be planned from it"
-        fix = "list the gaps in the frontmatter, and tell each with evidence and suggested fix under ## Gaps"
+        fix = 'list the gaps in the frontmatter, and tell each under ## Gaps: "### " and its text, evidence and fix'
         yield violation("verification/gaps-found-without-gaps", document.path, line, message, fix)
 
 
@@ -111,7 +121,7 @@ def _gaps(document: VerificationDocument) -> Iterator[Violation]:
     if "gaps" in document.source.front.values and document.source.part("Gaps") and listed != told:
         message = f"the frontmatter lists {counted(listed, 'gap')}, the section 'Gaps' tells {told}"
         line = document.source.front.line("gaps")
-        fix = "list each gap, and tell each under a heading of its own"
+        fix = 'list each gap, and tell each under a heading of its own, "### " and the gap\'s text'
         yield violation("verification/gaps-count", document.path, line, message, fix)
     for gap in document.gap_details:
         name = gap.title[:80]

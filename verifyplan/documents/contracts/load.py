@@ -19,6 +19,12 @@ from verifyplan.progress import progress
 LARGEST = 20_000_000
 """Bytes above which a document is not read."""
 
+NAMES = (
+    "PLAN-01.md, PLAN-CHECK.md, SUMMARY-01-01.md, VERIFICATION.md, INTEGRATION-REPORT.md, RESEARCH.md,"
+    " research/SUMMARY.md, codebase/STACK.md, debug/no-login.md"
+)
+"""A name of each of the nine documents, by which its kind is known."""
+
 _BINARY = 8_192
 _MANY = 400  # documents that are read in about two seconds
 
@@ -35,8 +41,8 @@ def load(path: str | Path) -> Document | Tree:
     text = read_text(place)
     document = load_text(text, str(path))
     if document is None:
-        fix = "name a plan, summary, verification, research note or the like, or say its kind with load_text"
-        raise InputError(Problem(shown_path(path), "is none of the nine documents that agents hand over", fix))
+        message = "is none of the nine documents that agents hand over"
+        raise InputError(Problem(shown_path(path), message, f"the kind follows from name and folder: {NAMES}"))
     return document
 
 
@@ -63,7 +69,7 @@ def read_text(place: Path) -> str:
         raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(Problem(name, f"cannot be read ({reason})", "name a file that exists")) from None
+        raise InputError(Problem(name, f"cannot be read ({reason})", "name a file or folder that exists")) from None
     if len(data) > LARGEST:
         raise InputError(Problem(name, f"is larger than {LARGEST:,} bytes", "split it"))
     if b"\0" in data[:_BINARY]:

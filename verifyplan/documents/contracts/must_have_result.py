@@ -22,6 +22,11 @@ class MustHaveResult(NamedTuple):
     line: int = 0
 
     @property
+    def unproven(self) -> bool:
+        """Whether it is said to hold, or not to, without evidence; a dash is none."""
+        return self.outcome in ("passed", "failed") and not self.evidence.strip("-\N{EN DASH}\N{EM DASH} \n")
+
+    @property
     def outcome(self) -> Outcome | None:
         """Whether the must-have holds, by its status; None where the status is no word for that."""
         return outcome(self.status)

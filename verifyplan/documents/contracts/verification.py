@@ -124,7 +124,8 @@ def write_verification(
     Without `gaps`, each must-have that failed and was not overridden is one, with its evidence. The status is
     gaps_found if there is a gap, else passed if all passed, else human_needed. Texts are written on one line each; a
     result without a number is numbered by its place. Raises InputError for an attempt below 1, a status that does not
-    say whether the must-have passed, an override that names no must-have, a gap without evidence or fix, and a failed
+    say whether the must-have passed, an override that names no must-have, a gap without evidence or fix, a must-have
+    that passed or failed without evidence, and a failed
     must-have where `gaps` is given and empty.
     """
     rows = [result if result.number else result._replace(number=str(at)) for at, result in enumerate(results, 1)]
@@ -147,7 +148,7 @@ def write_verification(
 
 
 def _gap_of(result: MustHaveResult) -> Gap:
-    return Gap(result.text, result.evidence or f"status: {result.status}", f"make it hold: {result.text}")
+    return Gap(result.text, result.evidence, f"make it hold: {result.text}")
 
 
 def _gap_lines(gap: Gap) -> list[str]:
@@ -182,6 +183,11 @@ def _check(
         Problem(f"gap {gap.title!r}", "lacks its title, evidence or fix", "give all three")
         for gap in gaps
         if not (flat(gap.title) and flat(gap.evidence) and flat(gap.fix))
+    ]
+    problems += [
+        Problem(f"must-have {row.text!r}", f"is {row.status}, without evidence", "say what was seen where")
+        for row in rows
+        if row.unproven and not is_named(row, override_names(overrides))
     ]
     if attempt < 1:
         problems.append(Problem("attempt", f"is {attempt}", "give 1 for the first one, more for later ones"))

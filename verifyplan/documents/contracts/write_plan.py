@@ -11,9 +11,11 @@ from verifyplan.documents.contracts.source import read_source
 from verifyplan.documents.contracts.writing import entry
 from verifyplan.documents.contracts.written import flat
 from verifyplan.errors import InputError, Problem, one_of
+from verifyplan.words import counted
 
 _TAG = re.compile(r"<(?=[/a-z!])")
 _FENCE = re.compile(r"`{3,}|~{3,}")
+_NOUNS = {"truths": "truth", "artifacts": "artifact", "key_links": "key link"}
 _MARKS = "#>-*+|=`~ "
 
 
@@ -142,7 +144,7 @@ def _line(text: str) -> str:
 
 def _summary(front: Mapping[str, Any], tasks: Sequence[PlannedTask]) -> Iterator[str]:
     plan = front["plan"]
-    counts = ", ".join(f"{len(items)} {group.replace('_', ' ')}" for group, items in front["must_haves"].items())
+    counts = ", ".join(counted(len(items), _NOUNS[group]) for group, items in front["must_haves"].items())
     yield f"- Plan: {plan}"
     yield from (f"- Task {plan}-T{number}: {_line(task.name)}" for number, task in enumerate(tasks, 1))
     yield f"- Key files: {_listed(front['files_modified'])}"

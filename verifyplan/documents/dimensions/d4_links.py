@@ -15,6 +15,9 @@ STANDS_ALONE = ("test", "docs/", "readme", ".md", ".yml", ".yaml", ".toml", ".js
 """Parts of paths of what nothing imports: tests, documents, configuration."""
 
 
+HOW = "say the joining in a task's action, as In src/a.py, `run` calls `load` of src/b.py"
+
+
 def links_planned(scene: Scene) -> Dimension:
     """Look for the task that realises each key link, and for artifacts that nothing joins to anything.
 
@@ -56,10 +59,10 @@ def _link(against: Against, at: int, link: KeyLink, jobs: tuple[Job, ...]) -> It
         yield against.plan(at, "info", "link-apart", link.line, f"{told} is touched by two tasks, none by both", fix)
     elif any(reached):
         missing = link.ends[reached.index(False)]
-        fix = "add the missing end to the task that joins them"
+        fix = f"add the missing end to the task that joins them: {HOW}"
         yield against.plan(at, "warning", "link-one-end", link.line, f"{told}: no task touches {quoted(missing)}", fix)
     else:
-        fix = "add the joining to a task, or leave the link out"
+        fix = f"{HOW}; or leave the link out"
         yield against.plan(at, "blocker", "link-unplanned", link.line, f"{told} is realised by no task", fix)
 
 

@@ -1,22 +1,28 @@
-"""Summaries and the plans that they report on: each has one, and provides what its plan does (SPEC D3)."""
+"""Summaries and the plans that they report on: each has one, with its tasks, and provides what it does (SPEC D3)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from verifyplan.documents.checking.across.wording import unmatched
 from verifyplan.documents.checking.catalogue import violation
 from verifyplan.documents.checking.violation import Violation
-from verifyplan.documents.contracts.execution_summary import ExecutionSummary
+from verifyplan.documents.contracts.execution_summary import ExecutionSummary, TaskResult
 from verifyplan.documents.contracts.phase import Phase
 from verifyplan.documents.contracts.plan import PlanDocument
 from verifyplan.documents.contracts.plan_ids import id_in_name
+from verifyplan.documents.contracts.tasks import Task
 from verifyplan.documents.contracts.tree import Tree
+
+MOST_TASKS = 200
+"""So many tasks and results of a plan are compared."""
+_NUMBER = re.compile(r"(?:Task\s+)?(\d{1,3})(?!\d|-|\.\d)", re.IGNORECASE)
 
 
 def check_summaries(tree: Tree) -> Iterator[Violation]:
-    """Summaries of no plan, second summaries of one, and what a complete one does not provide though its plan does.
+    """Summaries of no plan, second ones of one, results of unknown tasks, and what a complete one does not provide.
 
     The plan is looked for in the summary's folder, by the `plan` field or else the file's name.
     Source: document 003, Executor -> Verifier: one summary a plan.
@@ -30,7 +36,9 @@ def check_summaries(tree: Tree) -> Iterator[Violation]:
                 yield _repeated(before, summary)
             if plan is None:
                 yield _without_plan(phase, summary)
-            elif summary.status == "complete" and "provides" in summary.source.front.values:
+                continue
+            yield from _tasks(plan, summary)
+            if summary.status == "complete" and "provides" in summary.source.front.values:
                 yield from _provides(plan, summary)
 
 
@@ -45,6 +53,32 @@ def _without_plan(phase: Phase, summary: ExecutionSummary) -> Violation:
     line = summary.source.front.line("plan")
     fix = "put the plan beside it, or write the plan's id as the plan does"
     return violation("tree/summary-without-plan", summary.path, line, message, fix)
+
+
+def planned_task(result: TaskResult, tasks: Sequence[Task]) -> Task | None:
+    """The plan's task of a result: that of its id, name or number; None where it names none of them."""
+    said = result.task.strip("`* ")
+    by_id = next((task for task in tasks if task.id and _begins(said, task.id)), None)
+    by_name = next((task for task in tasks if task.name and task.name.casefold() in said.casefold()), None)
+    number = _NUMBER.match(said)
+    at = int(number[1]) - 1 if number else -1
+    return by_id or by_name or (tasks[at] if 0 <= at < len(tasks) else None)
+
+
+def _begins(said: str, task_id: str) -> bool:
+    """Whether a text begins with an id, or with its end behind the plan's: "T1" for "01-01-T1", not "01-01-T10"."""
+    ends = (task_id, task_id.rpartition("-")[2])
+    return any(said.startswith(end) and not said[len(end) : len(end) + 1].isalnum() for end in ends if end)
+
+
+def _tasks(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:
+    """Results of tasks that the plan does not have; forms other than the contract's tell them in their own words."""
+    tasks = plan.tasks[:MOST_TASKS]
+    for result in summary.task_results[:MOST_TASKS] if tasks and summary.form == "contract" else ():
+        if result.task.strip("`* -") and planned_task(result, tasks) is None:
+            message = f"{result.task[:80]!r} is no task of {PurePath(plan.path).name}"
+            fix = "write the task's id as the plan does; tell what was done besides under Deviations"
+            yield violation("tree/task-unknown", summary.path, result.line, message, fix)
 
 
 def _provides(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:
