@@ -60,3 +60,14 @@ def test_a_definition_within_the_cited_lines_is_at_the_cited_place(tmp_path):
     other = "`g` is defined in `src/d.py`."
     assert found(tmp_path, other, "src/d.py:3-200", "syntax-tree").kind == "holds"
     assert found(tmp_path, other, "src/d.py:3", "syntax-tree").kind == "caveat"
+
+
+@pytest.mark.parametrize("checker", sorted(_CHECKS))
+def test_nothing_is_defined_in_a_file_that_never_names_it(tmp_path, checker):
+    claim = "`median` is defined in `src/a.py`."
+    gone = found(tmp_path, claim, "src/a.py:1-200", checker)
+    assert gone.kind == "refuted"
+    assert gone.why.endswith("no line of src/a.py holds the name median.")
+    assert found(tmp_path, claim.replace("is defined", "is not defined"), "src/a.py:1-200", checker).kind == "holds"
+    assert found(tmp_path, "`median` is defined.", "src/a.py:1-200", checker).kind != "refuted"
+    assert found(tmp_path, claim.replace("median", "f"), "src/a.py:1-200", checker).kind != "refuted"

@@ -16,7 +16,7 @@ from verifyplan.agents.sources import Source, Sources, UnreadableError
 from verifyplan.agents.static import quotation, search, syntax_tree, window
 from verifyplan.agents.static.claims import Claim, read_claim
 from verifyplan.agents.static.debate.agents import DebateAgents
-from verifyplan.agents.static.existence import claimed_file, judge_file, look_at_missing
+from verifyplan.agents.static.existence import claimed_file, judge_file, look_at_missing, look_for_name
 from verifyplan.agents.static.outcome import Case, Check, Look, Outcome, judge, vote
 from verifyplan.agents.static.plan_backend import PANEL, PlanAgents
 from verifyplan.errors import AgentError, Problem, SettingsError, one_of
@@ -148,4 +148,5 @@ def _opened(check: Check, claim: Claim, text: str, evidence: Evidence, sources: 
         except UnreadableError as error:
             yield Look("unknown", f"{error}.")
         else:
-            yield check(Case(claim, source, place.line, place.last, evidence.quotes))
+            unnamed = look_for_name(claim, text, place, source)
+            yield unnamed or check(Case(claim, source, place.line, place.last, evidence.quotes))

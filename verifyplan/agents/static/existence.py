@@ -1,4 +1,4 @@
-"""Whether a file is there: a claim that every checker judges alike, by opening the file that it cites."""
+"""Whether a file, or a name in it, is there: what every checker judges alike, by opening the file that is cited."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from verifyplan.agents.evidence import Place
 from verifyplan.agents.repository.reading import MissingError, UnreadableError
-from verifyplan.agents.sources import Sources
+from verifyplan.agents.sources import Source, Sources
 from verifyplan.agents.static.claims import Claim
 from verifyplan.agents.static.outcome import Look, Outcome
 
@@ -50,3 +50,13 @@ def look_at_missing(claim: Claim, text: str, place: Place) -> Look:
     if claim.kind == "location" and f"`{place.path}`" in text:
         return Look("no", f"{place} cannot be looked at: there is no such file, and nothing is defined in it.")
     return Look("unknown", f"{place.path} cannot be opened (it does not exist).")
+
+
+def look_for_name(claim: Claim, text: str, place: Place, source: Source) -> Look | None:
+    """What a file without a name says: a definition that is said to stand in it does not; None if it holds the name."""
+    name = claim.subject.rpartition(".")[2]
+    if claim.kind != "location" or not name or not source.whole or f"`{place.path}`" not in text:
+        return None
+    if any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line) for line in source.lines):
+        return None
+    return Look("no", f"{place} was looked at: no line of {place.path} holds the name {name}.")
