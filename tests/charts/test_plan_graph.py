@@ -116,3 +116,13 @@ def test_hostile_names_are_drawn_as_text(tmp_path, seen):
     assert page.scripts == []
     assert "script" not in page.tags
     assert export(figure, tmp_path / "g.svg").stat().st_size > 0
+
+
+def test_a_layer_without_boxes_is_left_out(graph):
+    """It would be a picture without a name to a screen reader."""
+
+    def boxes(drawn: PlanGraph) -> int:
+        return str(plan_graph(drawn).chart.to_dict()).count("'type': 'rect'")
+
+    assert boxes(PlanGraph((node("02-01"), node("02-02")), (), (), (), ())) == 1
+    assert boxes(graph) == 2
