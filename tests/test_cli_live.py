@@ -6,7 +6,6 @@ import inspect
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,7 +21,7 @@ import verifyplan as vp
 from verifyplan import redaction
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.cli.agents_file import KEY_VARIABLES, arguments_model, read_agents
-from verifyplan.cli.app import app, main
+from verifyplan.cli.app import app
 from verifyplan.cli.live import AgentOptions
 from verifyplan.errors import SettingsError
 from verifyplan.loops.estimate import estimating
@@ -38,13 +37,6 @@ CALM = {f"i1/{role}": {} for role in ("challenger", "surface", "probe", "synthes
 BLOCKED = CALM | {"i1/challenger": {"challenges": [challenge("locks", "BLOCKING")]}}
 
 
-@dataclass
-class Done:
-    code: int
-    out: str
-    err: str
-
-
 @pytest.fixture(autouse=True)
 def _own_folder(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
@@ -53,20 +45,6 @@ def _own_folder(monkeypatch, tmp_path):
     (tmp_path / "PLAN.md").write_text(PLAN)
     found = [finding(f"F-{n}", "ann", evidence="PLAN.md:1") for n in range(1, 5)]
     (tmp_path / "findings.json").write_text(json.dumps(found))
-
-
-@pytest.fixture
-def cli(monkeypatch, capsys):
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["verifyplan", *map(str, words)])
-        code = 0
-        try:
-            main()
-        except SystemExit as ended:
-            code = int(ended.code or 0)
-        return Done(code, *capsys.readouterr())
-
-    return run
 
 
 def served(script=CALM, **more):
@@ -371,9 +349,10 @@ def test_a_run_goes_on_with_the_agents_of_its_log_or_others(cli):
 def test_a_key_goes_to_no_endpoint_that_only_a_log_names(cli, monkeypatch):
     with served(BLOCKED) as server:
         cli("verify", "PLAN.md", "--model", HAIKU, "--on-blocked", "pause", "--base-url", server.url)
-        started = vp.read_run("runs/PLAN-001.jsonl").started
-        stray = started.model_copy(update={"backend": started.backend | {"base_url": "https://elsewhere.example"}})
-        monkeypatch.setattr(vp, "read_run", lambda _: SimpleNamespace(started=stray))
+        run = vp.read_run("runs/PLAN-001.jsonl")
+        backend = run.started.backend | {"base_url": "https://elsewhere.example"}
+        stray = SimpleNamespace(started=run.started.model_copy(update={"backend": backend}), events=run.events)
+        monkeypatch.setattr(vp, "read_run", lambda _: stray)
         monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
         words = ("resume", "runs/PLAN-001.jsonl", "--answer", "abort", "--effort", "low")
         refused = cli(*words)

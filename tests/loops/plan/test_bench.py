@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 
 import verifyplan as vp
 from verifyplan.analysis.detection import ALL
-from verifyplan.datasets import labelled_plans
+from verifyplan.datasets import labelled_plans, plans
 
 
 @pytest.fixture
@@ -35,11 +37,15 @@ def test_everything_that_is_said_cites_a_place(bench):
     assert not bench.runs.challenges["uncited"].any()
 
 
-def test_the_shell_prints_the_figures_and_writes_the_tables(cli, tmp_path):
+def test_the_shell_prints_the_figures_and_writes_the_tables(cli, tmp_path, monkeypatch):
+    few = [*labelled_plans(held_out=True)[::6], *labelled_plans(held_out=False)[:3]]
+    assert {plan.kind == "sound" for plan in few[:-3]} == {True, False}
+    monkeypatch.setattr(plans, "_labels", lambda: SimpleNamespace(plans=few))
     done = cli("bench", "plans", "--held-out", "--out", tmp_path / "b", "--log-dir", tmp_path / "logs")
     assert (done.code, done.err) == (0, "")
     assert "held out" in done.out
     held_out = labelled_plans(held_out=True)
+    assert held_out == few[:-3]
     assert len(list((tmp_path / "logs").glob("*.jsonl"))) == len(held_out)
     verdicts = pd.read_csv(tmp_path / "b" / "verdicts.csv")
     assert set(verdicts["plan"]) == {plan.name for plan in held_out}
