@@ -24,7 +24,7 @@ lint: setup           ## style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint unit notebooks browser live  ## everything CI runs; -j2 runs two at a time
+test: unit browser live notebooks lint  ## everything CI runs, the longest first; -j2 runs two at a time
 
 unit: setup           ## the tests but for those of the browser and of live agents
 	$(BIN)/pytest --ignore=tests/live

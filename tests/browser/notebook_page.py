@@ -27,6 +27,7 @@ class NotebookPage(Controls):
         self.server, self.in_lab = server, isinstance(server, Lab)
         self.tab = context.new_page()
         self.tab.set_default_timeout(10_000)  # a control that is not there is told soon
+        self.shown: Path | None = None
         self.outside: list[str] = []
         self._told: list[str] = []
         self._traffic = Traffic(self.tab)
@@ -51,9 +52,7 @@ class NotebookPage(Controls):
     def open(self, notebook: Path, theme: str = "light", seconds: float = 60) -> Self:
         """Show a notebook that lies below the server's folder; Voila runs it at once, JupyterLab when told to."""
         self.close()
-        for seen in (self.outside, self._told, self._traffic):
-            seen.clear()
-        self.tab.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+        self._forget()
         self.tab.emulate_media(color_scheme=theme, reduced_motion="reduce")
         if self.in_lab and self.tab.evaluate("() => !!window.jupyterapp && !document.querySelector('.jp-Dialog')"):
             path = self.server.path_of(notebook)  # three times as fast as to load JupyterLab again
@@ -64,10 +63,26 @@ class NotebookPage(Controls):
         self.tab.wait_for_function("() => window.verifyplanWatch.ready()", timeout=seconds * 1000)
         if self.in_lab:
             self.use_theme(theme)
+        self.shown = notebook
         return self
+
+    def _forget(self) -> None:
+        """Nothing has gone wrong yet, and the window has its size."""
+        for seen in (self.outside, self._told, self._traffic):
+            seen.clear()
+        self.tab.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+
+    def again(self, notebook: Path) -> Self:
+        """Run a notebook in JupyterLab, once more in its kernel if it is open: a new one takes seconds to start."""
+        if self.shown != notebook:
+            return self.open(notebook).run_all()
+        self._forget()
+        self.use_theme("light")
+        return self.run_all()
 
     def close(self) -> None:
         """Leave the notebook, if one is open in JupyterLab, and end its kernel; the tab stays."""
+        self.shown = None
         if self.in_lab:
             self.tab.evaluate("() => window.verifyplanWatch?.close()")
 

@@ -59,9 +59,15 @@ explorer
 """
 
 
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return notebook(tmp_path_factory.mktemp("cross"), CROSS)
+
+
 @pytest.fixture
-def cross(page: NotebookPage, tmp_path: Path) -> NotebookPage:
-    return page.open(notebook(tmp_path, CROSS)).run_all()
+def cross(lab_tab: NotebookPage, shown: Path) -> NotebookPage:
+    """An explorer of its own for each test, in one kernel."""
+    return lab_tab.again(shown)
 
 
 def pool(page: NotebookPage, what: str = "findings") -> dict[str, list[str]]:
@@ -121,6 +127,16 @@ def test_another_replay_mode_marks_the_classes_that_differ(cross):
     assert cross.errors() == []
 
 
+def test_a_finding_is_found_in_the_pool_by_its_number(cross):
+    everyone = len(pool(cross))
+    cross.write(cross.textbox("Find in the pool"), "f-0145")
+    assert list(pool(cross)) == ["F-0145"]
+    assert cross.outputs.get_by_text(f"1 finding; found among {everyone}.", exact=True).count() == 1
+    cross.write(cross.textbox("Find in the pool"), "no such claim")
+    assert cross.outputs.get_by_text(f"None of {everyone} findings has this text", exact=False).count() == 1
+    assert cross.errors() == []
+
+
 def test_the_chosen_finding_shows_its_votes_and_python_sees_it(page, tmp_path):
     page.open(notebook(tmp_path, CROSS, SEEN)).run_all()
     page.press(page.slider("Step"), "ArrowRight", times=2)
@@ -163,23 +179,19 @@ def test_markup_in_texts_does_not_run(page, tmp_path):
     assert page.errors() == []
 
 
-def test_a_finding_is_found_in_the_pool_by_its_number(cross):
-    everyone = len(pool(cross))
-    cross.write(cross.textbox("Find in the pool"), "f-0145")
-    assert list(pool(cross)) == ["F-0145"]
-    assert cross.outputs.get_by_text(f"1 finding; found among {everyone}.", exact=True).count() == 1
-    cross.write(cross.textbox("Find in the pool"), "no such claim")
-    assert cross.outputs.get_by_text(f"None of {everyone} findings has this text", exact=False).count() == 1
-    assert cross.errors() == []
+@pytest.fixture(scope="module")
+def stepped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return notebook(tmp_path_factory.mktemp("stepped"), PLAN.removesuffix("explorer\n") + SHOWN)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_reads_well_in_both_themes(page, tmp_path, theme):
-    prepared = PLAN.removesuffix("explorer\n") + SHOWN
-    page.open(notebook(tmp_path, prepared), theme=theme).run_all()
-    assert axe(page) == []
-    page.screenshot(OUT / f"explorer-{theme}.png")
-    assert page.errors() == []
+def test_it_reads_well_in_both_themes(lab_tab, stepped, theme):
+    if lab_tab.shown != stepped:
+        lab_tab.open(stepped, theme=theme).run_all()
+    lab_tab.use_theme(theme)
+    assert axe(lab_tab) == []
+    lab_tab.screenshot(OUT / f"explorer-{theme}.png")
+    assert lab_tab.errors() == []
 
 
 def test_voila_shows_it_and_the_slider_moves(voila_page, tmp_path):

@@ -30,11 +30,17 @@ SHOW = SCORES + "from verifyplan.widgets import WeightTuner\ntuner = WeightTuner
 RISK = "Risk coverage"
 
 
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    return notebook(tmp_path_factory.mktemp("tuner"), SHOW)
+
+
 @pytest.fixture
-def tuner(page, tmp_path):
-    page.open(notebook(tmp_path, SHOW)).run_all()
-    assert page.errors() == []
-    return page
+def tuner(lab_tab, shown):
+    """A tuner of its own for each test, in one kernel."""
+    lab_tab.again(shown)
+    assert lab_tab.errors() == []
+    return lab_tab
 
 
 def scores():

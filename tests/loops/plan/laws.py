@@ -331,7 +331,9 @@ class Book:
         now = [one for one in self.failures if one.iteration == self.iteration]
         counted = [one for one in now if one.call_id.split("/")[1] not in ("score", "audit")]
         lost = len(counted) > 1 or any(one.call_id.endswith("/synthesizer") for one in counted)
-        assert (self.ended.ended_by == "failures") is lost
+        spent = self.ended.ended_by == "budget"  # it goes before the failures of calls beside it
+        assert not spent or self.ended.exit_reason.startswith(("max_tokens: ", "max_cost: "))
+        assert (self.ended.ended_by == "failures") is (lost and not spent)
         if self.ended.ended_by in ("failures", "budget"):
             assert (self.ended.status, self.ended.verdict, self.ended.score) == ("FORCED_EXIT", None, None)
             assert self.ended.exit_reason
