@@ -132,9 +132,14 @@ def test_the_usage_of_a_call_is_the_same_however_often_it_was_broken_off(whole, 
     with ScriptedServer(played()) as server:
         path = broken_off(server, tmp_path / "broken", "turn-sent", 6)
         run = resume(path, progress=False)
-    usages = [{event.call_id: event.usage for event in facts(one, "call-replied")} for one in (whole[0], run)]
+    usages = [{event.call_id: uncached(event.usage) for event in facts(one, "call-replied")} for one in (whole[0], run)]
     assert usages[0] == usages[1]
-    assert usages[1]["i1/resolver"].web_searches == 1
+    assert usages[1]["i1/resolver"][-1] == 1
+
+
+def uncached(usage):
+    """A usage whichever of the workers asked at once filled the cache, and which read it."""
+    return usage.total_input, usage.output_tokens, usage.web_searches
 
 
 def test_a_cross_run_goes_on_with_each_of_its_calls(tmp_path):
