@@ -1,7 +1,7 @@
 """Record the example of live runs: the real backend over real HTTP, asked of a server on this machine (`make data`).
 
-The server answers what the static agents answer to the same calls, in the form in which a model writes it. No model is
-asked, and what is recorded says nothing about any.
+The server answers what the static agents answer to the same calls, in the form in which a model writes it, after
+look-ups such as a model makes (`LOOK_UPS`). No model is asked, and what is recorded says nothing about any.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ import verifyplan.agents.anthropic.client  # the SDK loads now, not within the f
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.static import CHECKERS
 from verifyplan.loops.run import Run
-from verifyplan.protocol.call import ToolUse
 from verifyplan.protocol.event import EVENT
 from verifyplan.protocol.event_run import CallReplied
 from verifyplan.runlog.writer import LogWriter
@@ -32,7 +30,7 @@ from live_runs import Played, speaking_to  # noqa: E402  (lies beside the tests,
 from scripted_replies import Answer, calls, says  # noqa: E402
 from scripted_server import ScriptedServer  # noqa: E402
 
-PLAN = "thin-scans"
+PLAN = "purge-hour"
 FOLDER, ADDRESS = "/example", "http://127.0.0.1:8000"
 """What stands in the logs where the folder and the address of the machine stood that recorded them."""
 LARGE, SMALL = "example-large", "example-small"
@@ -44,8 +42,21 @@ WORKERS: dict[str, dict[str, Any]] = {
     "dee": {"model": SMALL, "style": "adversarial", "max_tokens": 4_000},
 }
 """The panel of the cross runs: models, and stances that are not always the run's."""
-PER_MESSAGE, LINES = 3, 12
-"""Tools that one message asks for, and lines of a file that are read, at most: the logs are to stay small."""
+LINES = 12
+"""Lines of a file that are read at once: the logs are to stay small."""
+LOOK_UPS: dict[str, tuple[Answer, ...]] = {
+    "i1/challenger": (
+        calls("Read", path="docs/runbook.md", last=LINES) + calls("Read", path="../.ssh/id_ed25519"),
+        calls("Read", path="waybill/jobs/purge.py", last=LINES) + calls("Read", path=".env"),
+        calls("Grep", pattern="crontab"),
+    ),
+    "i1/surface": (calls("git_log", paths=["waybill/jobs/purge.py", "docs/runbook.md"]),),
+    "i1/probe": (calls("Grep", pattern="purge"), calls("Read", path="AGENTS.md", last=LINES)),
+    "i2/challenger": (calls("Grep", pattern="crontab"),),
+    "i3/challenger": (calls("Read", path="docs/runbook.md", last=LINES),),
+    "i1/synthesizer": (says("One challenge stands. My answer follows."),),
+}
+"""What an agent does before it answers, message by message: look-ups, two of them refused, an answer to repair."""
 
 _PRICE = {"web_search": 10, "source": "made up for this example", "date": "2026-11-22"}
 PRICES: dict[str, dict[str, Any]] = {
@@ -91,12 +102,14 @@ def claims(repository: Path) -> pd.DataFrame:
 
 
 def plan_run(repository: Path, folder: Path) -> Run:
-    """A plan run whose roles answer, and first look up, what the static agents do."""
+    """A plan run whose roles answer what the static agents do, after the look-ups of `LOOK_UPS`."""
     plan = shutil.copy(vp.datasets.plan_path(PLAN), folder)
     settings: dict[str, Any] = {"synthetic": True, "progress": False}
     static = vp.verify(plan, repository, log_dir=None, **settings)
     replies = [event for event in static.events if isinstance(event, CallReplied)]
-    first = {turn: answer for reply in replies for turn, answer in looking_up(reply)}
+    first = {
+        f"{call}/t{turn}": said for call, answers in LOOK_UPS.items() for turn, said in enumerate(answers, start=1)
+    }
     with ScriptedServer(Played(_script(replies), first), models=()) as server:
         backend = _backend(server, LARGE, models=dict.fromkeys(("surface", "probe", "worker", "score", "audit"), SMALL))
         return vp.verify(plan, repository, backend=backend, max_cost=2, log_dir=folder, **settings)
@@ -129,34 +142,6 @@ def _backend(server: ScriptedServer, model: str | None, **settings: Any) -> Anth
 def _script(replies: list[CallReplied]) -> dict[str, Any]:
     """The replies by call: of roles as they are, of workers their votes."""
     return {reply.call_id: reply.value.get("votes", reply.value) for reply in replies}
-
-
-def looking_up(reply: CallReplied) -> Iterator[tuple[str, Answer]]:
-    """The turns before an answer, which ask for the tools that the static agent used.
-
-    The first challenger also asks for what no tool opens, and the first synthesizer speaks before it answers, so that
-    refusals and a repair are seen.
-    """
-    wishes = [_wish(use) for use in reply.tools if not use.refused and use.tool != "memory_search"]
-    if reply.call_id == "i1/challenger":
-        wishes[1:1] = [calls("Read", path="../.ssh/id_ed25519"), calls("Read", path=".env")]
-    parts = [wishes[at : at + PER_MESSAGE] for at in range(0, len(wishes), PER_MESSAGE)]
-    said = [sum(part[1:], start=part[0]) for part in parts]
-    if reply.call_id == "i1/synthesizer":
-        said.append(says("One challenge stands. My answer follows."))
-    for number, answer in enumerate(said, start=1):
-        yield f"{reply.call_id}/t{number}", answer
-
-
-def _wish(use: ToolUse) -> Answer:
-    match use.tool:
-        case "Read":
-            return calls("Read", path=use.argument, last=LINES)
-        case "Grep":
-            return calls("Grep", pattern=use.argument, serves=use.serves)
-        case "git_log":
-            return calls("git_log", paths=use.argument.split(), serves=use.serves)
-    raise ValueError(f"no static agent uses {use.tool}")
 
 
 def _keep(run: Run, folder: Path, name: str, here: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ import pytest
 from hypothesis import settings
 
 network_guard.forbid_network()
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it, and so do its children
 
 settings.register_profile("no deadline", deadline=None)  # no test here is about time
 settings.load_profile("no deadline")

@@ -110,6 +110,25 @@ def test_compare_a_table_of_votes_and_write_a_report(cli, tmp_path):
     }
 
 
+def test_two_tables_of_votes_are_paired_each_in_its_own_mode(cli, tmp_path):
+    (tmp_path / "a.csv").write_text("claim,judge,vote,text,how\n1,a,yes,f,collaborative\n1,b,NO,f,collaborative\n")
+    (tmp_path / "b.csv").write_text("claim,judge,vote,text,how\n1,a,yes,f,Adversarial\n1,b,no,f,adversarial\n")
+    columns = (
+        "--columns",
+        "item=claim, worker=judge, verdict=vote, summary=text",
+        "--verdicts",
+        "yes=agree,no=disagree",
+    )
+    modes = ("--mode", "collaborative", "--other-mode", "adversarial")
+    named = cli("compare", "a.csv", "--other", "b.csv", *columns, *modes, cwd=tmp_path)
+    assert named.out.startswith("collaborative against adversarial: 1 finding of 1 run"), named.err
+    assert "change class: 100.0 %" in named.out
+    by_column = cli(
+        "compare", "a.csv", "--other", "b.csv", "--columns", columns[1] + ",mode=how", *columns[2:], cwd=tmp_path
+    )
+    assert by_column.out == named.out
+
+
 def test_two_real_runs_are_compared_with_truth_from_a_table(cli):
     sets = [vp.datasets.path(f"stdlib-claims/{mode}") for mode in ("collaborative", "adversarial")]
     truth = vp.datasets.path("stdlib-claims") / "claims.csv"
@@ -151,6 +170,7 @@ def test_replay_writes_a_table(cli, tmp_path):
         (["replay", "x.jsonl", "--check", "--out", "x.csv"], "--out: has no meaning where one logged run is driven"),
         (["datasets", "atlantis"], "dataset: 'atlantis' is not bundled. Fix: use 'stdlib-claims'"),
         (["compare", "votes.csv", "--columns", "item=a"], "--columns: does not say which column is the worker"),
+        (["compare", "votes.csv", "--columns", "item=a"], "--columns: does not say which column is the verdict"),
         (["crossverify", __file__], "is not JSON"),
         (["nonsense"], "No such command 'nonsense'"),
     ],
@@ -165,6 +185,7 @@ def test_the_demo_writes_everything_and_prints_about_ten_lines(tmp_path):
     done = verifyplan("demo", "--out", tmp_path, "--claims", "12")
     assert done.returncode == 0, done.stderr
     assert 8 <= len(done.stdout.splitlines()) <= 14
+    assert len(re.findall(r"^  now, .*: full-consensus .* \(n = \d+\)$", done.stdout, re.MULTILINE)) == 2
     assert done.stderr == "", "progress is for terminals"
     written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
     figures = {"class-mix", "transitions", "truth-metrics", "votes", "rounds"}
@@ -179,6 +200,15 @@ def test_the_demo_writes_everything_and_prints_about_ten_lines(tmp_path):
         (["crossverify", "f.json", "--workers", "serch,window"], "(did you mean 'search'?)"),
         (["crossverify", "f.json", "--workers", "search,window,search"], "a name stands twice"),
         (["compare", "votes.csv"], "--columns item=claim,worker=judge,verdict=vote"),
+        (["compare", "contract", "--mode", "adversarial"], "--mode: goes with a table of votes"),
+        (["compare", "contract", "--other-mode", "adversarial"], "--other-mode: goes with --other"),
+        (["compare", "contract", "--verdicts", "yes=agree"], "--verdicts: goes with a table of votes"),
+        (
+            ["compare", "votes.csv", "--columns", "items=claim,worker=judge"],
+            "'items' is no column's name (did you mean 'item'?)",
+        ),
+        (["compare", "votes.csv", "--columns", "item=claim,worker"], "'worker' is not name=column"),
+        (["compare", "votes.csv", "--columns", "item=a,worker=b,verdict=c,max_rounds=x"], "at least 1, got 'x'"),
         (
             ["compare", "votes.csv", "--columns", "item=claim,worker=judge,verdict=says"],
             "(did you mean 'agree'?) in 1 row",
@@ -254,8 +284,7 @@ def test_ctrl_c_says_how_the_run_goes_on(tmp_path):
     plan.write_text(f"# Long\n\nGoal: change everything.\n\n{steps}\n")
     logs = tmp_path / "logs"
     words = [str(COMMAND), "verify", str(plan), "--repo", str(tmp_path), "--log-dir", str(logs)]
-    start = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}  # a job in the background ignores it
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **start) as process:
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         while process.poll() is None and not any(log.stat().st_size for log in logs.glob("*.jsonl")):
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
@@ -275,3 +304,28 @@ def test_a_report_that_cannot_be_written_is_refused_before_any_agent_is_asked(tm
     assert "--report" in done.stderr
     assert "name a file in a folder that you may write to" in done.stderr
     assert not (tmp_path / "logs").exists()
+
+
+def test_empty_cells_are_lost_votes_where_the_shell_says_so(cli, tmp_path):
+    votes = tmp_path / "votes.csv"
+    votes.write_text("claim,judge,vote\nF,a,agree\nF,b,\nF,c,no\n")
+    given = ("replay", votes, "--columns", "item=claim,worker=judge,verdict=vote")
+    assert "--verdicts =verification-error" in cli(*given, "--verdicts", "no=disagree").err
+    done = cli(*given, "--verdicts", "=verification-error,no=disagree")
+    assert (done.code, done.err) == (0, "")
+    assert "partial-consensus: 1 (n = 1)" in done.out
+    assert "'=agree' is not name=column" in cli("replay", votes, "--columns", "=agree").err
+
+
+@pytest.mark.parametrize(
+    ("command", "wrong", "meant"),
+    [
+        (("replay", "x", "--mode"), "adverserial", "adversarial"),
+        (("replay", "x", "--policy"), "delibrate", "deliberate"),
+        (("compare", "x", "--missing-basis"), "infre", "infer"),
+    ],
+)
+def test_a_mistyped_choice_is_told_with_the_one_that_was_meant(cli, command, wrong, meant):
+    done = cli(*command, wrong)
+    assert done.code == 2
+    assert f"(did you mean {meant!r}?)" in " ".join(done.err.split())

@@ -121,3 +121,10 @@ def test_claims_are_those_of_a_summary_or_a_plan(cli, artifact):
     told = cli("claims", "VERIFICATION.md").err
     assert "VERIFICATION.md: is a verification, not a summary or a plan. Fix: give a summary or a plan" in told
     assert ".planning: is a folder, not a summary or a plan" in cli("claims", ".planning").err
+
+
+def test_a_summary_that_claims_nothing_says_so(cli, project):
+    (project / "SUMMARY-01-09.md").write_text('---\nplan: "01-09"\nstatus: partial\n---\n')
+    done = cli("claims", "SUMMARY-01-09.md")
+    assert (done.code, json.loads(done.out)) == (0, [])
+    assert "SUMMARY-01-09.md: claims nothing, so that a run over it verifies nothing" in done.err

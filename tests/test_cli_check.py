@@ -7,6 +7,8 @@ import json
 import pytest
 from sample_tree import FILES, PHASE, line_of, sample_tree
 
+import verifyplan as vp
+
 PLAN = f"{PHASE}/PLAN-01.md"
 BROKEN = FILES[PLAN].replace("<done>A request with a wrong token is refused</done>\n", "")
 
@@ -122,7 +124,7 @@ def test_a_folder_without_documents_does_not_pass(cli, tmp_path):
     (tmp_path / "empty").mkdir()
     done = cli("check", "empty")
     assert (done.code, done.out) == (2, "")
-    assert "empty: holds none of the documents" in done.err
+    assert "empty: no document was found" in done.err
 
 
 def test_each_file_that_is_not_followed_is_named(cli, tmp_path):
@@ -157,3 +159,10 @@ def test_fixes_show_what_is_to_be_written(cli, tmp_path):
     assert 'fix: add must_haves: ["the must-have: DONE", ...], each of DONE, PARTIAL or SKIPPED' in told
     assert "fix: add ## Task Results with a table of the columns Task, Status, Notes" in told
     assert "fix: add ## Deviations; where there is nothing to say, write None" in told
+
+
+def test_an_empty_folder_is_told_in_python_too(tmp_path):
+    (tmp_path / "empty").mkdir()
+    report = vp.documents.check(tmp_path / "empty")
+    assert str(report) == "no document was found: 0 other files, nothing was checked"
+    assert not report.ok, "silence is no verdict"

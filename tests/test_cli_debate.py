@@ -6,39 +6,39 @@ import json
 
 import pytest
 from breaking import StopError
-from debate_scripts import CONVERGES, RUNS_OUT, STAGNATES, diff, says
+from debate_scripts import CONVERGES, RUNS_OUT, STAGNATES, debate_of, diff, says
 
 import verifyplan as vp
-from verifyplan.agents.static import StaticBackend
-from verifyplan.protocol.call import Reply, Usage
+from verifyplan.cli.debate import exit_code_of
 
 
 @pytest.fixture
 def plays(monkeypatch, tmp_path):
-    """Lets the static agents answer from a script: what they find themselves has tests of its own."""
+    """Writes the script that the commands of a test name."""
     monkeypatch.chdir(tmp_path)
-    script = {}
 
-    async def answer(_self, request):
-        told = script[request.call_id]
-        if told == "error":
-            raise RuntimeError("no")
-        return Reply(value=told, usage=Usage(output_tokens=10))
+    def write(script):
+        (tmp_path / "script.json").write_text(json.dumps(script))
 
-    monkeypatch.setattr(StaticBackend, "answer", answer)
-    return script.update
+    return write
 
 
-def test_a_debate_that_converges(cli, plays, tmp_path):
+@pytest.fixture
+def debates(cli):
+    """Runs `verifyplan debate` with that script."""
+    return lambda *words: cli("debate", *words, "--script", "script.json")
+
+
+def test_a_debate_that_converges(cli, debates, plays, tmp_path):
     plays(CONVERGES)
-    done = cli("debate", "greet", "--diff", "out/change.diff", "--synthetic")
+    done = debates("greet", "--diff", "out/change.diff", "--synthetic")
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines()[0] == "CONVERGED (VERIFIED) in turn 2 of at most 3: greet"
     assert done.out.splitlines()[-2:] == ["log: runs/debate-001.jsonl", "diff: out/change.diff"]
     assert (tmp_path / "out/change.diff").read_text() == diff("hello")
     run = vp.read_run("runs/debate-001.jsonl")
     assert isinstance(run, vp.Debate)
-    assert (run.started.synthetic, run.started.backend["name"]) == (True, "static")
+    assert (run.started.synthetic, run.started.backend["name"]) == (True, "scripted")
     logged = cli("log", "runs/debate-001.jsonl")
     assert (logged.code, len(logged.out.splitlines())) == (0, len(run.records))
     checked = cli("replay", "runs/debate-001.jsonl", "--check")
@@ -52,33 +52,36 @@ def test_a_debate_that_converges(cli, plays, tmp_path):
         (RUNS_OUT, ("--max-turns", 2), 1, "FAILED (MAX_TURNS) in turn 2 of at most 2"),
         (CONVERGES | {"t1/verify": "error"}, (), 3, "no outcome (AGENT_FAILED) in turn 1"),
         (CONVERGES | {"t2/implement": says("no diff")}, (), 3, "no outcome (AGENT_FAILED) in turn 2"),
-        (CONVERGES, ("--max-tokens", 30), 4, "no outcome (BUDGET) in turn 2"),
     ],
 )
-def test_exit_codes_tell_how_a_debate_ended(cli, plays, script, words, code, told):
+def test_exit_codes_tell_how_a_debate_ended(cli, debates, plays, script, words, code, told):
     plays(script)
-    done = cli("debate", "greet", *words)
+    done = debates("greet", *words)
     assert done.code == code
     assert done.out.startswith(told)
     assert cli("resume", "runs/debate-001.jsonl").code == code
 
 
-def test_json_tells_the_outcome_and_every_message(cli, plays):
+def test_a_budget_has_an_exit_code_of_its_own():
+    assert exit_code_of(debate_of(CONVERGES, tokens=10, max_tokens=30)) == 4
+
+
+def test_json_tells_the_outcome_and_every_message(debates, plays):
     plays(CONVERGES)
-    done = cli("debate", "greet", "--json", "--out", "logs")
+    done = debates("greet", "--json", "--out", "logs")
     told = json.loads(done.out)
     assert (told["status"], told["reason"], told["turns"], told["exitReason"]) == ("CONVERGED", "VERIFIED", 2, "")
     assert told["diff"] == diff("hello")
     types = ["propose", "implement", "verify", "critique", "implement", "verify"]
     assert [one["type"] for one in told["messages"]] == types
-    assert told["messages"][0]["budgetTrace"] == {"inputTokens": 0, "outputTokens": 10}
+    assert "budgetTrace" not in told["messages"][0], "no model was called"
     assert told["log"] == "logs/debate-001.jsonl"
 
 
-def test_a_task_may_stand_in_a_file_and_be_debated_again_and_again(cli, plays, tmp_path):
+def test_a_task_may_stand_in_a_file_and_be_debated_again_and_again(debates, plays, tmp_path):
     (tmp_path / "TASK.md").write_text("# Greet\n")
     plays(STAGNATES)
-    done = cli("debate", "TASK.md", "--repetitions", 2)
+    done = debates("TASK.md", "--repetitions", 2)
     assert done.code == 1
     assert done.out.count("repetition ") == 2
     runs = [vp.read_run(f"runs/debate-00{n}.jsonl") for n in (1, 2)]
@@ -86,10 +89,10 @@ def test_a_task_may_stand_in_a_file_and_be_debated_again_and_again(cli, plays, t
     assert {run.started.debate.task for run in runs} == {"# Greet\n"}
 
 
-def test_where_there_is_no_diff_none_is_written(cli, plays, tmp_path):
+def test_where_there_is_no_diff_none_is_written(debates, plays, tmp_path):
     (tmp_path / "change.diff").write_text("of yesterday")
     plays({"t1/propose": "error"})
-    done = cli("debate", "greet", "--diff", "change.diff")
+    done = debates("greet", "--diff", "change.diff")
     assert (done.code, done.out.splitlines()[-1]) == (3, "diff: none was written, as there is none")
     assert (tmp_path / "change.diff").read_text() == "of yesterday"
 
@@ -104,9 +107,10 @@ def test_a_debate_that_was_broken_off_is_resumed(cli, plays, tmp_path):
             raise StopError
 
     with pytest.raises(StopError):
-        vp.debate("greet", sink=stop)
+        vp.debate("greet", vp.ScriptedBackend("script.json"), sink=stop)
     path = tmp_path / "runs/debate-001.jsonl"
-    done = cli("resume", path)
+    assert "written with 'scripted', which is not made by name" in cli("resume", path).err
+    done = cli("resume", path, "--script", "script.json")
     assert done.code == 0
     assert done.out.startswith("CONVERGED (VERIFIED) in turn 2")
     assert cli("replay", path, "--check").code == 0
@@ -114,9 +118,9 @@ def test_a_debate_that_was_broken_off_is_resumed(cli, plays, tmp_path):
     assert (refused.code, "--report: is of plan runs alone" in refused.err) == (2, True)
 
 
-def test_a_replay_with_fewer_turns(cli, plays):
+def test_a_replay_with_fewer_turns(cli, debates, plays):
     plays(RUNS_OUT)
-    cli("debate", "greet")
+    debates("greet")
     done = cli("replay", "runs/debate-001.jsonl", "--max-turns", 2)
     assert done.code == 0
     assert done.out.startswith("FAILED (MAX_TURNS) in turn 2 of at most 2")
@@ -135,18 +139,63 @@ def test_a_replay_with_fewer_turns(cli, plays):
         (("greet", "--diff", "."), "--diff: '.' cannot be written"),
         (("greet", "--diff", "x", "--repetitions", 2), "--diff: is of one debate, not of 2"),
         (("greet", "--max-cost", 1), "max_cost: cannot be kept"),
-        (("greet", "--backend", "static", "--model", "m"), "--model: is for agents that are models"),
+        (("greet", "--backend", "static"), "--script: and --backend name two players of the same roles"),
+        (("greet", "--model", "m"), "--script: and --model name two players of the same roles"),
         (("greet", "--max-turns", 0), "--max-turns"),
         (("x" * 5000, "--out", "TASK"), "log_dir: "),
     ],
 )
-def test_bad_arguments_are_told_before_anybody_is_asked(cli, plays, tmp_path, words, told):
+def test_bad_arguments_are_told_before_anybody_is_asked(debates, plays, tmp_path, words, told):
     (tmp_path / "TASK").touch()
     plays({})
-    done = cli("debate", *words)
+    done = debates(*words)
     assert done.code == 2
     assert told in done.err
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("words", [(), ("--backend", "static")])
+@pytest.mark.parametrize("command", [("debate", "greet"), ("revise", "PLAN.md")])
+def test_who_names_nobody_that_can_write_is_told_whom_to_name(cli, tmp_path, command, words):
+    done = cli(*command, *words, cwd=tmp_path)
+    assert done.code == 2
+    assert done.err == (
+        "Error: --model: no architect and builder: the static agents write nothing. "
+        "Fix: name a model (--model MODEL), or answers that are written down (--script FILE).\n"
+    )
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (None, "cannot be read (No such file or directory)"),
+        ("{", "is not JSON"),
+        ("[]", "holds a list, not an object"),
+    ],
+)
+def test_a_script_that_is_none_is_refused(debates, monkeypatch, tmp_path, text, told):
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        (tmp_path / "script.json").write_text(text)
+    done = debates("greet")
+    assert done.code == 2
+    assert f"script.json: {told}" in done.err
+
+
+def test_an_invalid_answer_is_told_as_programs_read_it(debates, plays):
+    plays(CONVERGES | {"t1/verify": says("", mood="good")})
+    done = debates("greet")
+    error = '{"keyword":"additionalProperties","instancePath":"","params":{"additionalProperty":"mood"}}'
+    assert done.code == 3
+    assert f't1/verify: MESSAGE_SCHEMA_VALIDATION_FAILED::{{"errors":[{error},{{"keyword":"minLength",' in done.out
+    assert error in vp.read_run("runs/debate-001.jsonl").outcome.exit_reason
+
+
+def test_the_help_says_that_more_than_three_turns_must_be_asked_for(cli):
+    for command in ("debate", "revise"):
+        told = " ".join(cli(command, "--help").out.split())
+        assert "more than 3 only if you say so here" in told
 
 
 def test_the_command_has_help_with_an_example(cli):

@@ -81,12 +81,12 @@ def test_plans_with_a_blocker(cli, phase):
 
 
 def test_json_has_files_lines_and_the_graph(cli, phase, tmp_path):
-    (phase / "02-02-PLAN.md").write_text(PLAN.format(n=2, needs='["02-01"]', check="echo done"))
+    (phase / "02-02-PLAN.md").write_text(PLAN.format(n=2, needs='["02-01"]', check="tail -f a.log"))
     done = cli("plan-check", phase, "--format", "json", "--out", tmp_path / "check.json")
     assert (done.code, done.out) == (1, f"report: {tmp_path / 'check.json'}\n")
     told = json.loads((tmp_path / "check.json").read_text())
     (issue,) = told["issues"]
-    assert (issue["rule"], issue["line"], issue["dimension"]) == ("check-silent", 17, "D8")
+    assert (issue["rule"], issue["line"], issue["dimension"]) == ("check-never-ends", 17, "D8")
     assert issue["path"].endswith("02-02-PLAN.md")
     assert told["passed"] is False
     assert [one["state"] for one in told["dimensions"]][:2] == ["not-applicable", "checked"]
@@ -101,10 +101,12 @@ def test_the_graph_is_drawn(cli, phase, tmp_path):
 
 
 def test_context_and_repository_are_looked_at(cli, phase, tmp_path):
-    (tmp_path / "CONTEXT.md").write_text("## Decisions\n- Invoices balance quarterly everywhere\n")
+    (tmp_path / "CONTEXT.md").write_text("## Deferred\n- Add numbers\n")
+    (phase / "02-02-PLAN.md").write_text(PLAN.format(n=2, needs='["02-01"]', check="pytest tests/test_b.py"))
     done = cli("plan-check", phase, "--context", tmp_path / "CONTEXT.md", "--repo", tmp_path)
     assert done.code == 0
-    assert "D7 warning: no plan speaks of the locked decision" in done.out
+    assert 'D7 warning: task "1. Add numbers" says the deferred idea "Add numbers"' in done.out
+    assert 'runs "tests/test_b.py", which neither plans nor repository have' in done.out
 
 
 @pytest.mark.parametrize(

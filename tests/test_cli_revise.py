@@ -2,66 +2,83 @@
 
 from __future__ import annotations
 
-import sys
+import json
 
 import pytest
+from revising import Objecting, repository, settling
 
-from verifyplan.cli.app import main
-from verifyplan.datasets.plans import plan_path
-from verifyplan.datasets.plans_repository import sample_repository
+import verifyplan as vp
+from verifyplan.diffs.writing import diff_of
 
+PLAN = """# Say who holds the lock
 
-@pytest.fixture(scope="module")
-def repository(tmp_path_factory):
-    return sample_repository(tmp_path_factory.mktemp("sample") / "waybill")
+Goal: readers of the runbook know whom to ask.
+
+1. Change `RUNBOOK.md`: add a section on the lock.
+2. Name in it, badly, the person who holds the lock.
+3. Tell the team about the section, and ask them to read it once.
+"""
+MENDED = PLAN.replace("in it, badly,", "in it")
 
 
 @pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["verifyplan", "revise", *map(str, words), "--log-dir", "runs"])
-        code = 0
-        try:
-            main()
-        except SystemExit as error:
-            code = int(error.code or 0)
-        told = capsys.readouterr()
-        return code, told.out, told.err
-
-    return call
+def work(monkeypatch, tmp_path):
+    """A folder with the plan, a script that mends it, and the logs of runs that ended with each verdict."""
+    monkeypatch.chdir(repository(tmp_path))
+    (tmp_path / "lock.md").write_text(PLAN)
+    script = settling(diff_of({"lock.md": (PLAN, MENDED)})).script
+    (tmp_path / "script.json").write_text(json.dumps(script))
+    for severity, name in (("SIGNIFICANT", "revise"), ("BLOCKING", "rethink"), ("MINOR", "proceed")):
+        given = {"backend": Objecting(badly=severity), "panel": None, "max_iterations": 1, "log_dir": name}
+        vp.verify("lock.md", tmp_path, progress=False, **given)
+    return tmp_path
 
 
-def test_a_plan_is_verified_revised_and_written_beside_its_diff(run, tmp_path, repository):
-    code, out, err = run(
-        plan_path("readiness"), "--repo", repository, "--out", "new.md", "--diff", "new.diff", "--exit-code"
-    )
-    assert (code, err) == (0, "")
-    assert out.startswith("readiness.md: REVISE -> PROCEED; the revised plan may proceed\nround 1: debate CONVERGED")
-    assert "  settled: C1 SIGNIFICANT " in out
-    assert "plan: new.md\ndiff: new.diff\n" in out
-    assert "`scripts/deploy.sh rollback production`." in (tmp_path / "new.md").read_text()
-    assert (tmp_path / "new.diff").read_text().startswith("--- a/readiness.md\n+++ b/readiness.md\n@@ ")
-    code, out, _ = run("runs/readiness-001.jsonl", "--exit-code", "--max-rounds", 1, "--max-turns", 1)
-    assert code == 0
-    assert "REVISE -> PROCEED" in out
+@pytest.fixture
+def run(cli, work):  # noqa: ARG001  (it makes the files)
+    return lambda *words: cli("revise", *words, "--script", "script.json", "--log-dir", "runs")
 
 
-@pytest.mark.parametrize(("plan", "code"), [("poll-budget", 10), ("mail-job", 20), ("readme-dbmate", 0)])
-def test_the_verdict_is_the_exit_code_where_it_is_asked_for(run, repository, plan, code):
-    assert run(plan_path(plan), "--repo", repository, "--exit-code")[0] == code
-    told = run("runs/" + f"{plan}-001.jsonl", "--diff", "x.diff")
-    assert told[0] == 0
-    assert "diff: none was written, as nothing was changed" in told[1]
+def test_a_plan_is_revised_and_written_beside_its_diff(run, work):
+    done = run("revise/lock-001.jsonl", "--out", "new.md", "--diff", "new.diff", "--exit-code")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("lock.md: REVISE -> PROCEED; the revised plan may proceed\nround 1: debate CONVERGED")
+    assert "  settled: C1 SIGNIFICANT " in done.out
+    assert "caution: objecting verified the plan before, and static after" in done.out
+    assert "plan: new.md\ndiff: new.diff\n" in done.out
+    assert (work / "new.md").read_text() == MENDED
+    assert (work / "new.diff").read_text().startswith("--- a/lock.md\n+++ b/lock.md\n@@ ")
+    assert (work / "lock.md").read_text() == PLAN
 
 
-def test_a_file_is_not_written_over_where_nothing_was_revised(run, repository, tmp_path):
-    (tmp_path / "exists.md").write_text("mine\n")
-    code, out, _ = run(plan_path("mail-job"), "--repo", repository, "--out", "exists.md")
-    assert code == 0
-    assert "plan: nothing was revised, so exists.md was not written" in out
-    assert (tmp_path / "exists.md").read_text() == "mine\n"
+def test_a_plan_is_verified_first_where_there_is_no_log(run):
+    done = run("lock.md", "--repo", ".")
+    assert done.code == 0
+    assert done.out.startswith("lock.md: PROCEED: nothing was raised, so nothing was revised\n  ")
+    assert "log: runs/lock-001.jsonl" in done.out
+
+
+@pytest.mark.parametrize(("verdict", "code"), [("rethink", 20), ("proceed", 0)])
+def test_the_verdict_is_the_exit_code_where_it_is_asked_for(run, verdict, code):
+    assert run(f"{verdict}/lock-001.jsonl", "--exit-code").code == code
+    done = run(f"{verdict}/lock-001.jsonl", "--diff", "x.diff")
+    assert done.code == 0
+    assert "diff: none was written, as nothing was changed" in done.out
+
+
+def test_a_plan_that_is_still_to_revise_has_exit_code_10(run, work):
+    (work / "script.json").write_text(json.dumps(settling("nonsense").script))
+    done = run("revise/lock-001.jsonl", "--exit-code")
+    assert done.code == 10
+    assert "the debate changed nothing" in done.out
+
+
+def test_a_file_is_not_written_over_where_nothing_was_revised(run, work):
+    (work / "exists.md").write_text("mine\n")
+    done = run("rethink/lock-001.jsonl", "--out", "exists.md")
+    assert done.code == 0
+    assert "plan: nothing was revised, so exists.md was not written" in done.out
+    assert (work / "exists.md").read_text() == "mine\n"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +91,6 @@ def test_a_file_is_not_written_over_where_nothing_was_revised(run, repository, t
     ],
 )
 def test_what_cannot_be_used_is_told_in_words(run, words, told):
-    code, _, err = run(*words)
-    assert code == 2
-    assert told in err
-    assert "Traceback" not in err
+    done = run(*words)
+    assert done.code == 2
+    assert told in done.err

@@ -114,3 +114,11 @@ def test_a_built_wheel_carries_the_bundled_sets(tmp_path):
         [sys.executable, "-c", code], cwd=target, capture_output=True, text=True, env={"PYTHONPATH": str(target)}
     )
     assert done.stdout.strip() == "24", done.stderr
+
+
+def test_every_test_that_the_page_on_verdicts_names_is_there():
+    page = (ROOT / "docs" / "verdicts.md").read_text("utf-8")
+    named = set(re.findall(r"::(test_\w+)", page))
+    tests = "\n".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    assert len(named) > 200
+    assert named - set(re.findall(r"^(?:async )?def (test_\w+)", tests, re.MULTILINE)) == set()

@@ -44,6 +44,7 @@ from .loops.debate.debate import debate as debate
 from .loops.debate.run import Debate as Debate
 from .loops.estimate.estimating import estimate as estimate
 from .loops.estimate.result import Estimate as Estimate
+from .loops.merges import group_findings as group_findings
 from .loops.plan.bench import PlanBench as PlanBench
 from .loops.plan.bench import bench_plans as bench_plans
 from .loops.plan.pauses import Answer as Answer

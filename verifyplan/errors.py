@@ -15,10 +15,13 @@ is wrong is often told by showing what was given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from verifyplan.redaction import redact
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,24 @@ class AgentError(VerifyplanError):
     exit_code = 3
 
 
+class Problems(list[Problem]):
+    """What is wrong so far, so that all of it can be raised at once.
+
+    >>> problems = Problems()
+    >>> problems.of(lambda: expect(3, str, "path", "give a text"))
+    >>> [problem.place for problem in problems]
+    ['path']
+    """
+
+    def of(self, check: Callable[[], T]) -> T | None:
+        """Return what a check returns; None where it raises InputError, whose problems are added."""
+        try:
+            return check()
+        except InputError as error:
+            self.extend(error.problems)
+            return None
+
+
 def expect(value: object, kind: type, name: str, fix: str) -> None:
     """Raise InputError unless `value` is a `kind`; `fix` says how to get one.
 
@@ -99,6 +120,37 @@ def expect(value: object, kind: type, name: str, fix: str) -> None:
     """
     if not isinstance(value, kind):
         raise InputError(Problem(name, f"is a {type(value).__name__}, not a {kind.__name__}", fix))
+
+
+def expect_lists(**given: object) -> None:
+    """Raise SettingsError for each value that is a lone text, which would be read letter by letter.
+
+    >>> expect_lists(modules=["json/decoder.py"], workers=None)
+    >>> expect_lists(workers="ann")
+    Traceback (most recent call last):
+    verifyplan.errors.SettingsError: workers: must be a list, got the text 'ann'. Fix: write ['ann'].
+    """
+    lone = {name: value for name, value in given.items() if isinstance(value, str | bytes)}
+    if lone:
+        raise SettingsError(
+            Problem(name, f"must be a list, got the text {value!r:.80}", f"write [{value!r:.80}]")
+            for name, value in lone.items()
+        )
+
+
+def expect_mappings(**given: object) -> None:
+    """Raise SettingsError for each value that is neither a mapping nor None; what was given is not shown.
+
+    >>> expect_mappings(workers="ann")
+    Traceback (most recent call last):
+    verifyplan.errors.SettingsError: workers: must be a mapping, got a str. Fix: write {name: setting}.
+    """
+    wrong = {name: value for name, value in given.items() if value is not None and not isinstance(value, Mapping)}
+    if wrong:
+        raise SettingsError(
+            Problem(name, f"must be a mapping, got a {type(value).__name__}", "write {name: setting}")
+            for name, value in wrong.items()
+        )
 
 
 def one_of(values: Iterable[object]) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
 from verifyplan.errors import InputError, Problem
 
@@ -79,6 +81,18 @@ def decode(data: bytes, place: str) -> str:
                 "save the file as UTF-8",
             )
         ) from None
+
+
+def read_json(path: Path, fix: str) -> Any:
+    """Return what a JSON file holds; InputError with `fix` for a file that cannot be read or is not JSON."""
+    try:
+        text = decode(path.read_bytes(), str(path))
+    except OSError as error:
+        raise InputError(Problem(str(path), f"cannot be read ({error.strerror or error})", fix)) from None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(Problem(str(path), f"is not JSON ({error})", fix)) from None
 
 
 def _beside(target: Path) -> Path:

@@ -16,6 +16,33 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {noun if n == 1 else plural}"
 
 
+def filled_words(filled: int, counter: int, disagreements: int) -> str:
+    """Say how many disagreements had no basis, and as what they were read.
+
+    >>> filled_words(17, 5, 21)
+    '17 of 21 disagreements had no basis; 5 read as counter-evidence, 12 as burden-not-met'
+    """
+    return (
+        f"{filled} of {counted(disagreements, 'disagreement')} had no basis; "
+        f"{counter} read as counter-evidence, {filled - counter} as burden-not-met"
+    )
+
+
+MAX_SHOWN_CHARACTERS = 60
+"""How much of a name is shown in a list."""
+
+
+def listed(names: Iterable[object], shown: int = 5) -> str:
+    """The first names with commas, each cut to 60 characters, and how many more there are.
+
+    >>> listed(["c1", "c2", "c3"], 2), listed([])
+    ('c1, c2 and 1 more', '')
+    """
+    every = [f"{name!s:.{MAX_SHOWN_CHARACTERS}}" for name in names]
+    more = f" and {len(every) - shown} more" if len(every) > shown else ""
+    return ", ".join(every[:shown]) + more
+
+
 def did_you_mean(value: object, known: Iterable[object]) -> str:
     """A question to put behind a message, if a known name is near; else nothing.
 

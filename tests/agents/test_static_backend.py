@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from verifyplan.agents.base import Backend
 from verifyplan.agents.static import CHECKERS, StaticBackend
 from verifyplan.errors import AgentError, SettingsError
-from verifyplan.protocol.call import Item, WorkerAnswer, WorkerRequest
+from verifyplan.protocol.call import Item, WorkerRequest, WorkerVote
 from verifyplan.rules.citations import cites_location
 
 CODE = '''\
@@ -199,7 +199,7 @@ def test_any_claim_and_any_evidence_get_a_valid_vote(root, worker, claim, eviden
     mode = "adversarial" if adversarial else "collaborative"
     for verification in ("lightweight", "full-reanalysis"):
         vote = ask(root, worker, [(claim, evidence)], mode=mode, verification=verification)[0]
-        checked = WorkerAnswer(votes={"0": vote}).votes["0"]
+        checked = WorkerVote.model_validate(vote)
         assert (checked.disagree_basis is not None) == (adversarial and checked.verdict == "disagree")
         assert checked.disagree_basis != "counter-evidence" or cites_location(checked.explanation)
 

@@ -10,7 +10,7 @@ READ = {
     "`f` takes a parameter `x`.": Claim("parameter", "f", "x"),
     "The function `f()` accepts an argument called `x`.": Claim("parameter", "f", "x"),
     "`*args` is one of the parameters of `C.f`": Claim("parameter", "C.f", "args"),
-    "parse takes a parameter strict": Claim("parameter", "parse", "strict"),
+    "parse() takes a parameter is_strict": Claim("parameter", "parse", "is_strict"),
     "`f` doesn't take a parameter named `x`.": Claim("parameter", "f", "x", negated=True),
     "`f` doesn\N{RIGHT SINGLE QUOTATION MARK}t take a parameter `x`.": Claim("parameter", "f", "x", negated=True),
     "The method `m` of class `C` has no argument `x`.": Claim("parameter", "C.m", "x", negated=True),
@@ -40,12 +40,17 @@ READ = {
     "The definition of `f` starts on line `12`.": Claim("location", "f", "12"),
     "`a/b.py:12` defines `f`": Claim("location", "f", "12"),
     "`f` is defined in `a.py`.": Claim("location", "f", ""),
+    "`f` is defined at line 012.": Claim("location", "f", "12"),
+    "The file `./a.py` exists.": Claim("file", "a.py", ""),
+    "The file `a.py` exists, and is short.": Claim("file", "a.py", "", unread="the rest"),
 }
 
 UNREAD = [
     "",
     "The code is hard to read.",
     "`f` is slow.",
+    "The file `a.py` exists no longer.",
+    "parse takes a parameter strict",  # two ordinary words, neither of which looks like code
     "`f` raises `A`, `B` or `C`.",
     "`f` raises.",
     "It is not true that `f` does not raise `A`.",

@@ -118,3 +118,13 @@ def test_settings_that_make_no_sense_are_all_told():
     with pytest.raises(SettingsError) as raised:
         vp.classify(votes(), mode="friendly", max_rounds=0, missing_basis="guess")
     assert {problem.place for problem in raised.value.problems} == {"mode", "max_rounds", "missing_basis"}
+
+
+def test_votes_that_repeat_without_rounds_are_told_of_the_column_of_rounds():
+    twice = [("F", 1, "a", "agree", None)] * 2
+    votes = pd.DataFrame(twice, columns=["finding_id", "round", "worker", "verdict", "disagree_basis"])
+    with pytest.raises(TableError, match=r"or, if the table has several rounds .* round='round', run='run'"):
+        vp.classify(votes.assign(run_id="r"), mode="collaborative")
+    later = pd.concat([votes[:1], votes.assign(round=2)]).assign(run_id="r")
+    with pytest.raises(TableError, match=r"a finding in a round\.$"):
+        vp.classify(later, mode="collaborative")

@@ -19,6 +19,7 @@ from verifyplan.analysis.replay import replay
 from verifyplan.analysis.setting import Setting
 from verifyplan.analysis.symmetry import symmetry_tests
 from verifyplan.errors import InputError, SettingsError
+from verifyplan.frames.columns import typed
 from verifyplan.protocol.vote import HELD
 
 
@@ -142,7 +143,10 @@ def test_notes_tell_of_censoring_filled_bases_and_failed_calls():
     votes.loc[votes["verdict"] == "disagree", "disagree_basis"] = None
     votes.loc[0, "verdict"] = "verification-error"
     notes = " ".join(vp.compare(from_frame(votes), max_rounds=2).notes)
-    assert "Under adversarial, 4 missing bases of disagree votes had to be filled in." in notes
+    assert (
+        "Under adversarial, 4 of 4 disagreements had no basis; 0 read as counter-evidence, 4 as burden-not-met."
+        in notes
+    )
     assert "1 of 24 recorded votes are verification errors" in notes
     assert "Runs of both modes" not in notes
 
@@ -270,3 +274,130 @@ def test_a_comparer_gives_what_compare_gives_and_reads_each_side_once(monkeypatc
     pd.testing.assert_frame_equal(again.agreement, fresh.agreement)
     assert again.notes == fresh.notes
     assert back.transitions.to_numpy().tolist() == again.transitions.to_numpy().T.tolist()
+
+
+def test_notes_name_lost_votes_and_lost_refutations():
+    rows = [(1, "a", "agree", None), (1, "b", "disagree", "counter-evidence"), (2, "a", "agree", None),
+            (2, "b", "verification-error", None)]  # fmt: skip
+    votes = pd.DataFrame(rows, columns=["round", "worker", "verdict", "disagree_basis"])
+    comparison = vp.compare(from_frame(votes.assign(run_id="r", finding_id="F", explanation="")), resamples=20)
+    notes = " ".join(comparison.notes)
+    assert (
+        "Under adversarial, the class of 1 finding rests on fewer votes than were asked for: 1 vote of the deciding "
+        "rounds was lost." in notes
+    )
+    assert "Under adversarial, a counter-evidence of an earlier round was lost" in notes
+    assert "in 1 finding, the first is F." in notes
+    assert comparison.findings[["lost_votes_b", "lost_refutes_b"]].to_numpy().tolist() == [[1, 1]]
+    assert comparison.findings["lost_refutes_a"].tolist() == [0], "no basis is read collaboratively"
+
+
+def imported(mode: str | None, runs: int = 1, **columns: object) -> vp.RunSet:
+    votes = many(runs).assign(**columns)
+    named = {"item": "finding_id", "worker": "worker", "verdict": "verdict", "basis": "disagree_basis"}
+    return vp.from_votes(votes, **named, run="run_id", mode=mode)
+
+
+def test_two_imported_tables_one_of_each_mode_are_compared_as_what_they_are():
+    comparison = vp.compare(imported("collaborative", 2), imported("adversarial", 2), resamples=20)
+    assert (comparison.a, comparison.b) == ("collaborative", "adversarial")
+    rules = comparison.findings.groupby("run_id")[["rule_a", "rule_b"]].first()
+    assert rules.astype("str").to_numpy().tolist() == [["all-agree", "survived"], ["majority-agree", "hard-refute"]]
+    assert not [note for note in comparison.notes if "is not recorded" in note or "Confound" in note]
+
+
+def test_a_table_of_unknown_mode_is_told_where_it_is_read_as_recorded():
+    notes = vp.compare(imported(None, 2), imported("adversarial", 2), resamples=20).notes
+    (note,) = [note for note in notes if "is not recorded" in note]
+    assert note.startswith("The mode of 2 runs of the first set is not recorded: read as collaborative")
+    assert not [note for note in vp.compare(imported(None), resamples=20).notes if "is not recorded" in note]
+
+
+def test_a_recorded_class_that_the_votes_do_not_give_is_a_note():
+    runs = imported("adversarial", 2)
+    given = replay(runs, "recorded")["classification"].astype("object")
+    sound = dataclasses.replace(runs, findings=runs.findings.assign(classification=given))
+    changed = dataclasses.replace(
+        runs, findings=runs.findings.assign(classification=given.where(given.index != 1, "contested"))
+    )
+    for one in (sound, runs):
+        assert not [note for note in vp.compare(one, resamples=20).notes if "recorded class" in note]
+    (note,) = [note for note in vp.compare(changed, resamples=20).notes if "recorded class" in note]
+    assert note == (
+        "The votes do not give the recorded class of 1 finding, the first is F1 of run r0: contested, not "
+        "full-consensus."
+    )
+    (note,) = [note for note in vp.compare(sound, changed, resamples=20).notes if "recorded class" in note]
+    assert "The votes of the second set do not give" in note
+
+
+def calls_to(model: str) -> pd.DataFrame:
+    return typed("calls", {"run_id": ["r0"], "call_id": ["r1/b"], "model": [model]})
+
+
+CONFOUNDS = {
+    "workers": (lambda one: {"votes": one.votes.assign(worker=one.votes["worker"].replace("c", "z"))}, "c", "z"),
+    "rounds allowed": (lambda one: {"runs": one.runs.assign(effective_max_rounds=3)}, "1", "3"),
+    "evidence access": (
+        lambda one: {"runs": one.runs.assign(verification_mode="full-reanalysis")}, "lightweight", "full-reanalysis"
+    ),
+    "backends": (lambda one: {"runs": one.runs.assign(backend="anthropic")}, "static", "anthropic"),
+    "models": (lambda _: {"calls": calls_to("m-2")}, "m-1", "m-2"),
+    "prompts": (lambda one: {"runs": one.runs.assign(prompts="base 1 aa; worker 2 cc")}, "worker 1 bb", "worker 2 cc"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONFOUNDS)
+def test_what_differs_beside_the_mode_is_named_as_a_confound(name):
+    one = imported("collaborative")
+    runs = one.runs.assign(verification_mode="lightweight", backend="static", prompts="base 1 aa; worker 1 bb")
+    one = dataclasses.replace(one, runs=runs, calls=calls_to("m-1"))
+    change, first, second = CONFOUNDS[name]
+    other = dataclasses.replace(one, **change(one))
+    assert not [note for note in vp.compare(one, one, resamples=20).notes if "Confound" in note]
+    found = [note for note in vp.compare(one, other, resamples=20).notes if "Confound" in note]
+    assert found == [f"Confound, {name}: {first} only in the first set; {second} only in the second set."]
+
+
+def test_what_was_not_recorded_is_no_confound_and_rounds_of_both_settings_are_none():
+    one = imported("collaborative")
+    logged = dataclasses.replace(one, runs=one.runs.assign(backend="static", effective_max_rounds=2))
+    notes = vp.compare(one, logged, resamples=20).notes
+    assert [note for note in notes if "Confound" in note] == [
+        "Confound, rounds allowed: 1 only in the first set; 2 only in the second set."
+    ]
+    assert not [note for note in vp.compare(one, logged, max_rounds=1, resamples=20).notes if "Confound" in note]
+
+
+def claiming(text: str, **columns: object) -> vp.RunSet:
+    votes = many(1).assign(text=text, **columns)
+    return vp.from_votes(votes, item="finding_id", worker="worker", verdict="verdict", summary="text")
+
+
+def test_claims_are_the_same_whatever_their_case_and_spaces_and_others_are_refused():
+    assert vp.compare(claiming("f has no check"), claiming(" F has\n no  check"), resamples=9).n_findings == 4
+    with pytest.raises(InputError, match=r"4 findings of one id make another claim in each set, the first is 'F0'"):
+        vp.compare(claiming("f has no check"), claiming("f has a check"))
+
+
+def test_sets_that_share_no_finding_show_the_ids_of_both():
+    with pytest.raises(InputError, match=r"share no finding: 'F0', 'F1', 'F2' in the first, 'X' in the second"):
+        vp.compare(claiming("f"), claiming("f", finding_id="X", worker=[f"w{i}" for i in range(12)]))
+
+
+def test_a_metric_that_there_is_not_is_told_with_those_that_there_are():
+    votes = pd.DataFrame({"i": ["F", "G"], "w": "a", "v": "agree", "t": [True, False]})
+    known = vp.compare(vp.from_votes(votes, item="i", worker="w", verdict="v", truth="t"), resamples=5)
+    assert known.in_words("false-consensus") == known.in_words("false-consensus-rate")
+    with pytest.raises(SettingsError, match=r"'precison' is no metric .*did you mean 'precision'.*'changed'"):
+        known.in_words("precison")
+    unknown = vp.compare(vp.from_votes(votes, item="i", worker="w", verdict="v"), resamples=5)
+    with pytest.raises(SettingsError, match="others need findings whose truth is known"):
+        unknown.in_words("false-consensus")
+
+
+def test_a_mistyped_mode_or_reading_of_bases_is_told_with_the_one_that_was_meant():
+    votes = pd.DataFrame({"i": ["F"], "w": "a", "v": "agree"})
+    runs = vp.from_votes(votes, item="i", worker="w", verdict="v")
+    with pytest.raises(SettingsError, match=r"'infre' is unknown \(did you mean 'infer'\?\)"):
+        vp.replay(runs, "adversarial", missing_basis="infre")

@@ -33,16 +33,18 @@ def challenge(evidence: str, claim: str = "`src/store.py` exists", severity: str
     return {"claim": claim, "concern": "it does not", "severity": severity, "confidence": "HIGH", "evidence": evidence}
 
 
-def run(name: str, script: dict[str, Any], **settings: Any) -> RunSet:
+def run(name: str, script: dict[str, Any], run_id: str = "", **settings: Any) -> RunSet:
     plan = parse_plan(TEXT, f"/plans/{name}.md")
     backend = ScriptedBackend(script, silent=True)
     made = verify(plan, backend=backend, log_dir=None, panel=None, max_iterations=1, **settings)
-    return replace(made, run_id=name).frames
+    return replace(made, run_id=run_id or name).frames
 
 
-def scored(*challenges: dict[str, str], changes: tuple[dict[str, str], ...] = ()) -> Detection:
+def scored(
+    *challenges: dict[str, str], changes: tuple[dict[str, str], ...] = (), label: dict[str, Any] = LABEL
+) -> Detection:
     script = {"i1/challenger": {"challenges": challenges}, "i1/synthesizer": {"changes": changes}}
-    return detection(concat([run("bad", script), run("good", {})]), pd.DataFrame([LABEL, SOUND]))
+    return detection(concat([run("bad", script), run("good", {})]), pd.DataFrame([label, SOUND]))
 
 
 @pytest.mark.parametrize(
@@ -54,12 +56,64 @@ def scored(*challenges: dict[str, str], changes: tuple[dict[str, str], ...] = ()
         ("bad.md:9", False),
         ("src/shop.py:43", True),
         ("src/shop.py:44", False),
+        ("/code/shop/src/shop.py:43", True),
+        ("./src/shop.py:30-37", True),
+        ("other/src/shop.py:40", False),
+        ("shop.py:40", False),
+        ("/plans/bad.md:5", True),
+        ("plans/bad.md:4-6", True),
+        ("/elsewhere/bad.md:5", False),
         ("other.md:5", False),
         ("src/store.py is not there", False),
     ],
 )
 def test_a_challenge_must_cite_a_line_near_the_defect(evidence, found):
     assert scored(challenge(evidence)).defects["found"].tolist() == [found]
+
+
+@pytest.mark.parametrize("place", ["plan:5", "bad.md:5", "plans/bad.md:5", "/plans/bad.md:5", "./bad.md:4-6"])
+def test_a_label_may_name_the_plan_by_its_file(place):
+    assert scored(challenge("bad.md:8"), label=LABEL | {"places": (place,)}).defects["found"].all()
+    assert not scored(challenge("bad.md:12"), label=LABEL | {"places": (place,)}).defects["found"].any()
+
+
+@pytest.mark.parametrize("place", ["/code/shop/src/shop.py:40", "src/shop.py:35-40"])
+def test_a_label_may_name_a_file_absolutely_or_a_range(place):
+    assert scored(challenge("src/shop.py:43"), label=LABEL | {"places": (place,)}).defects["found"].all()
+    assert not scored(challenge("src/other.py:43"), label=LABEL | {"places": (place,)}).defects["found"].any()
+
+
+def finding(hits: int, misses: int, name: str = "bad") -> list[RunSet]:
+    """Runs of a plan, some of which find its defect."""
+    script = {"i1/challenger": {"challenges": [challenge(f"{name}.md:5")]}}
+    return [run(name, script if at < hits else {}, run_id=f"{name} {at}") for at in range(hits + misses)]
+
+
+def test_each_run_of_a_plan_counts_by_itself_and_none_for_the_best():
+    made = detection(concat([*finding(1, 3), run("good", {})]), pd.DataFrame([LABEL, SOUND]))
+    assert made.defects["found"].tolist() == [True, False, False, False]
+    assert made.defects["run_id"].tolist() == [f"bad {at}" for at in range(4)]
+    row = made.by_kind[made.by_kind["kind"] == ALL].iloc[0]
+    assert (row["n_plans"], row["n_runs"], row["n"], row["found"], row["rate"]) == (1, 4, 4, 1, 0.25)
+    assert "defects found: 1 of 4 in 4 runs of 1 plans: 25%" in str(made)
+    assert made.verdicts["agrees"].tolist() == [True, False, False, False, True]
+    assert len(made.cost) == 5
+
+
+def test_a_false_blocking_counts_in_each_run_that_raises_it():
+    alarm = [challenge("good.md:5"), challenge("good.md:6", "`src/old.py` exists")]
+    loud = [run("good", {"i1/challenger": {"challenges": alarm}}, run_id=f"good {at}") for at in range(2)]
+    made = detection(concat([run("bad", {}), *loud, run("good", {}, run_id="good 2")]), pd.DataFrame([LABEL, SOUND]))
+    assert made.on_sound.set_index("alarm").loc["BLOCKING", ["n_plans", "n_runs", "found"]].tolist() == [1, 3, 2]
+    assert len(made.alarms) == 4
+
+
+def test_runs_that_agree_are_no_surer_than_their_plans():
+    labels = pd.DataFrame([LABEL, LABEL | {"plan": "worse"}])
+    once = detection(concat([*finding(1, 0), *finding(0, 1, "worse")]), labels).by_kind.iloc[-1]
+    often = detection(concat([*finding(3, 0), *finding(0, 3, "worse")]), labels).by_kind.iloc[-1]
+    assert once["rate"] == often["rate"] == 0.5
+    assert often["high"] - often["low"] >= once["high"] - once["low"]
 
 
 def test_a_challenge_must_name_what_is_wrong():
@@ -90,7 +144,12 @@ def test_false_alarms_are_what_stands_on_sound_plans():
     script = {"i1/challenger": {"challenges": [challenge("good.md:5"), challenge("good.md:7", "slow", "MINOR")]}}
     made = detection(concat([run("bad", {}), run("good", script)]), pd.DataFrame([LABEL, SOUND]))
     assert made.alarms[["plan", "severity", "place"]].values.tolist() == [["good", "BLOCKING", "good.md:5"]]
-    assert "1 with a false alarm: 1 BLOCKING, 0 SIGNIFICANT" in str(made)
+    assert made.on_sound[["alarm", "found", "n"]].values.tolist() == [
+        ["BLOCKING", 1, 1],
+        ["SIGNIFICANT", 0, 1],
+        ["BLOCKING or SIGNIFICANT", 1, 1],
+    ]
+    assert "sound plans with a false BLOCKING: 1 of 1: 100% [21%, 100%]" in str(made)
 
 
 def test_shares_come_with_their_n_and_interval():
@@ -100,9 +159,34 @@ def test_shares_come_with_their_n_and_interval():
     assert 0 < together["low"] < together["high"] <= 1
 
 
+@pytest.mark.parametrize("labels", [[SOUND], [LABEL]])
+def test_labels_may_be_of_one_sort_alone(labels):
+    made = detection(concat([run("bad", {}), run("good", {})]), pd.DataFrame(labels))
+    assert (len(made.defects), made.on_sound["n"].max()) == ((0, 1) if labels == [SOUND] else (1, 0))
+    assert len(made.cost) == len(made.verdicts) == 1
+    assert "verdicts as expected: " in str(made)
+
+
+def test_labels_may_be_a_mapping():
+    labels = {"bad": {"defects": [{"severity": "BLOCKING", "needles": ["src/store.py"], "line": 5}]}, "good": {}}
+    script = {"i1/challenger": {"challenges": [challenge("bad.md:5")]}}
+    made = detection(concat([run("bad", script), run("good", {})]), labels)
+    assert made.defects["found"].tolist() == [True]
+    assert made.verdicts["agrees"].tolist() == [True, True]
+
+
 def test_labels_without_a_run_and_tables_that_are_none_are_refused():
     runs = run("good", {})
     with pytest.raises(InputError, match=r"labels: 1 plans have no run, the first is 'bad'"):
         detection(runs, pd.DataFrame([LABEL, SOUND]))
     with pytest.raises(InputError, match=r"labels: has no column 'needles'"):
         detection(runs, pd.DataFrame([LABEL]).drop(columns="needles"))
+
+
+def test_a_trivial_plan_is_counted_and_named():
+    small = replace(verify(parse_plan("# Fix a typo", "/plans/bad.md"), log_dir=None), run_id="bad").frames
+    made = detection(concat([small, run("good", {})]), pd.DataFrame([LABEL, SOUND]))
+    assert made.verdicts.set_index("plan")["trivial"].to_dict() == {"bad": True, "good": False}
+    assert made.defects["found"].tolist() == [False], "it stays in the figures"
+    assert "\n1 plan was trivial: no agent was asked\n" in str(made)
+    assert "trivial" not in str(scored())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
 import verifyplan as vp
-from verifyplan.analysis.explain import MEANING
-from verifyplan.errors import InputError
+from verifyplan.analysis.explain_words import MEANING
+from verifyplan.errors import InputError, SettingsError
 from verifyplan.rules.classification import RULES
 
 VOTES = pd.DataFrame(
@@ -32,8 +34,10 @@ def test_a_missing_basis_is_told_and_read():
     assert "F in run r1, read as adversarial: contested" in text
     assert "hard-refute: somebody cited counter-evidence" in text
     assert "Round 1: 1 agree, 1 disagree (n = 2)" in text
-    assert "bob: disagree (no basis recorded; the explanation cites a place): m.py:7 says otherwise" in text
-    assert "Filled in by the reading: 1 missing basis." in text
+    assert (
+        "bob: disagree (no basis recorded; the explanation cites a place; filled in as counter-evidence): m.py" in text
+    )
+    assert "Filled in by the reading: 1 of 1 disagreement had no basis; 1 read as counter-evidence, 0 as" in text
 
 
 def test_errors_are_shown_and_not_counted():
@@ -62,3 +66,103 @@ def test_which_finding_is_meant_is_never_guessed(finding, run, message):
 
 def test_one_run_with_the_finding_needs_no_name():
     assert vp.explain(RUNS, "G").finding["run_id"] == "r1"
+
+
+def rounds(*cast: tuple[int, str, str, str | None], mode: str = "adversarial") -> vp.RunSet:
+    """Votes on one claim, as (round, worker, verdict, basis)."""
+    table = pd.DataFrame(cast, columns=["round", "who", "says", "why"]).assign(item="F")
+    return vp.from_votes(
+        table, item="item", worker="who", verdict="says", basis="why", round="round", mode=mode, max_rounds=2
+    )
+
+
+ERROR, REFUTE = "verification-error", "counter-evidence"
+
+
+def test_a_class_that_rests_on_fewer_votes_than_asked_for_says_so():
+    runs = rounds((1, "ann", "agree", None), (1, "bob", ERROR, None), (1, "cy", ERROR, None))
+    explained = vp.explain(runs, "F")
+    assert "This class rests on 1 of 3 votes asked for: 2 calls failed." in explained.text
+    assert (explained.finding["lost_votes"], explained.finding["lost_refutes"]) == (2, 0)
+    assert "every attempt" not in explained.text
+
+
+def test_a_refutation_that_an_error_took_is_named_and_no_attempt_is_said_to_have_failed():
+    first = [(1, "ann", "agree", None), (1, "bob", "disagree", REFUTE), (1, "cy", "agree", None)]
+    runs = rounds(*first, (2, "ann", "agree", None), (2, "bob", ERROR, None), (2, "cy", "agree", None))
+    explained = vp.explain(runs, "F")
+    assert explained.finding["classification"] == "full-consensus"
+    assert "A counter-evidence of round 1 (bob) was lost to an error in round 2." in explained.text
+    assert "survived: nobody whose vote counts broke it" in explained.text
+    assert explained.finding["lost_refutes"] == 1
+    gone = vp.explain(rounds(*first, (2, "ann", "agree", None), (2, "cy", "agree", None)), "F")
+    assert "A counter-evidence of round 1 (bob) was lost as bob has no vote in round 2." in gone.text
+
+
+def test_a_refutation_that_was_taken_back_or_stands_is_not_lost():
+    first = [(1, "ann", "agree", None), (1, "bob", "disagree", REFUTE), (1, "cy", "agree", None)]
+    for second in ("agree", "disagree"):
+        basis = REFUTE if second == "disagree" else None
+        runs = rounds(*first, (2, "ann", "agree", None), (2, "bob", second, basis), (2, "cy", "agree", None))
+        explained = vp.explain(runs, "F")
+        assert explained.finding["lost_refutes"] == 0
+        assert "lost" not in explained.text
+
+
+def test_a_refutation_without_a_basis_is_lost_by_the_reading_that_makes_it_one():
+    first = [(1, "ann", "agree", None), (1, "bob", "disagree", None), (1, "cy", "disagree", REFUTE)]
+    runs = rounds(*first, (2, "ann", "agree", None), (2, "bob", ERROR, None), (2, "cy", "agree", None))
+    assert vp.explain(runs, "F").finding["lost_refutes"] == 0
+    read = vp.explain(runs, "F", missing_basis=REFUTE)
+    assert read.finding["lost_refutes"] == 1
+    assert "counter-evidence of round 1 (bob) was lost" in read.text
+
+
+def test_no_rule_says_that_every_attempt_failed():
+    assert not [words for words in MEANING.values() if "every attempt" in words]
+
+
+@pytest.mark.parametrize("mode", [None, "adversarial"])
+def test_a_recorded_class_that_the_votes_do_not_give_is_named(mode):
+    runs = rounds((1, "ann", "agree", None), (1, "bob", "agree", None), mode="collaborative")
+    recorded = replace(runs, findings=runs.findings.assign(classification="contested"))
+    text = vp.explain(recorded, "F", mode=mode).text
+    assert text.endswith("The run recorded contested; under its own rules its votes give full-consensus.")
+    assert "recorded" not in vp.explain(runs, "F", mode=mode).text
+
+
+def plan_items() -> vp.RunSet:
+    items = [{"finding_id": "P-001", "summary": "step 1 holds"}, {"finding_id": "P-002", "summary": "step 2 holds"}]
+    says = {"P-001": {"verdict": "agree"}, "P-002": {"verdict": "disagree"}}
+    findings = [{"finding_id": "F-1", "summary": "f", "evidence": "m.py:3", "worker": "ann"}]
+    return vp.crossverify(
+        findings, ["ann", "bob"], task_type="implementation-planning", plan_items=items, out=None,
+        backend=vp.ScriptedBackend({1: {"ann": says, "bob": {**says, "F-1": {"verdict": "agree"}}}}),
+    ).frames  # fmt: skip
+
+
+def test_an_item_of_a_plan_body_is_explained_by_its_own_rules():
+    runs = plan_items()
+    held, failed = vp.explain(runs, "P-001").text, vp.explain(runs, "P-002", mode="collaborative").text
+    assert held.startswith("P-001 in run run, read as collaborative: full-consensus")
+    assert "An item of the plan body, on which every analyser votes once, collaboratively: it holds." in held
+    assert "read as collaborative: worker-unique" in failed
+    assert "it does not hold, and fails the gate where it is gating" in failed
+    with pytest.raises(
+        SettingsError, match=r"mode: 'P-001' is an item of a plan body, .*, got 'adversarial'"
+    ) as caught:
+        vp.explain(runs, "P-001", mode="adversarial", max_rounds=2)
+    assert [problem.place for problem in caught.value.problems] == ["mode", "max_rounds"]
+
+
+def test_findings_that_are_not_shown_are_counted():
+    votes = pd.DataFrame({"i": [f"c{n}" for n in range(1, 9)], "w": "a", "v": "agree"})
+    runs = vp.from_votes(votes, item="i", worker="w", verdict="v")
+    with pytest.raises(InputError, match=r"use one of 8 findings: c1, c2, c3, c4, c5 and 3 more"):
+        vp.explain(runs, "x")
+
+
+def test_a_basis_that_the_run_filled_is_told_beside_its_vote():
+    votes = RUNS.votes.assign(disagree_basis="burden-not-met", basis_filled=True)
+    told = str(vp.explain(replace(RUNS, votes=votes[votes["verdict"].eq("disagree")]), "F", "r1", "adversarial"))
+    assert "bob: disagree (burden-not-met, filled in: the worker named none): m.py:7" in told

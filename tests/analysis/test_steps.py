@@ -10,7 +10,7 @@ from plan_story import first, log_bytes, started, whole
 import verifyplan as vp
 from verifyplan.analysis.by_run import ByRun
 from verifyplan.analysis.course import Course
-from verifyplan.analysis.explain import MEANING
+from verifyplan.analysis.explain_words import MEANING
 from verifyplan.analysis.setting import Setting
 from verifyplan.analysis.steps import steps
 from verifyplan.errors import InputError

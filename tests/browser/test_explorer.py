@@ -28,7 +28,7 @@ PLAN = """
 import verifyplan as vp
 from verifyplan.widgets.explorer import RunExplorer
 repository = vp.datasets.sample_repository("waybill")
-for name in ("return-mail", "purge-window"):
+for name in ("purge-hour", "purge-window"):
     vp.verify(vp.datasets.plan_path(name), repository, log_dir="runs", progress=False)
 explorer = RunExplorer(vp.load("runs"))
 explorer
@@ -160,7 +160,7 @@ def test_a_callback_that_fails_shows_its_error(page, tmp_path):
 def test_a_plan_run_is_stepped_through_to_its_ruling(page, tmp_path):
     page.open(notebook(tmp_path, PLAN)).run_all()
     page.choose(page.select("Verdict"), "RETHINK")
-    page.click(page.control("radio", "Choose return-mail-001"))
+    page.click(page.control("radio", "Choose purge-hour-001"))
     page.press(page.slider("Step"), "End")
     assert page.slider("Step").get_attribute("aria-valuetext") == "iteration 3, the ruling"
     changed = page.outputs.get_by_role("row").filter(has_text="FORCED_EXIT: RETHINK")

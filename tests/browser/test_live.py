@@ -124,7 +124,7 @@ def test_a_run_is_started_by_mouse_and_its_question_answered_by_keyboard(shown):
     expect(status(asks)).to_have_text("Ready to start.")
     asks.click(asks.button("Start"))
     until(asks, "waits for your answer: 1 challenge open")
-    assert chosen(asks) == "C2, BLOCKING: `rows` stay as they are."
+    assert chosen(asks) == "C2, BLOCKING (overridden: REVISE (strong)): `rows` stay as they are."
     assert axe(asks.page, asks.selector) == []
     asks.screenshot("live-asks-light.png")
     asks.page.use_theme("dark")

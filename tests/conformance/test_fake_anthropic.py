@@ -64,7 +64,7 @@ def test_a_whole_plan_run(fake):
     assert derived(run) == derived(expected)
     assert (run.verdict, run.score) == (expected.verdict, expected.score) == ("RETHINK", 7)
     asked = {f"{event.call_id}/t1" for event in facts(run, "call-requested")}
-    assert turns(server) == Counter({*asked, "i2/resolver/t2", "i2/panel/r1/panel-3/t2"})
+    assert turns(server) == Counter({*asked, "i2/challenger/t2", "i2/resolver/t2", "i2/panel/r1/panel-3/t2"})
     assert server.count(status=400) == 2  # i1/domain-expert and i1/panel/r1/panel-3, as scripted
 
 

@@ -79,7 +79,8 @@ def test_plans_are_as_long_as_plans_are(plan):
 @each(DEFECTS)
 def test_the_line_and_every_place_say_what_the_label_quotes(plan, defect, repository):
     places = {f"plan:{defect.line}": defect.quote} | {one.place: one.quote for one in defect.evidence}
-    assert defect.places == tuple(places)
+    assert defect.cited == tuple(places)
+    assert all(places.values())
     for place, quote in places.items():
         name, line = place.rsplit(":", 1)
         path = plan.path if name == "plan" else repository / name

@@ -29,7 +29,7 @@ def runs():
 
 @pytest.fixture(scope="module")
 def plan():
-    return vp.read_run(FOLDER / "plan" / "thin-scans-001.jsonl")
+    return vp.read_run(FOLDER / "plan" / "purge-hour-001.jsonl")
 
 
 def test_it_is_small_and_holds_a_plan_run_and_panels_of_both_modes():
@@ -38,7 +38,7 @@ def test_it_is_small_and_holds_a_plan_run_and_panels_of_both_modes():
         "adversarial/panel-002.jsonl",
         "adversarial/panel-003.jsonl",
         "collaborative/panel-001.jsonl",
-        "plan/thin-scans-001.jsonl",
+        "plan/purge-hour-001.jsonl",
     ]
     assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) < 300_000
     assert not list(FOLDER.rglob("*.lock"))
@@ -65,7 +65,7 @@ def test_no_place_of_the_machine_that_recorded_it_is_in_it(path):
     assert started["backend"]["base_url"] == "http://127.0.0.1:8000"
     inputs = started["inputs"]
     assert (inputs.get("root") or inputs["repository"]["root"]) == "/example/waybill"
-    assert inputs.get("plan_path") in (None, "/example/thin-scans.md")
+    assert inputs.get("plan_path") in (None, "/example/purge-hour.md")
     assert not re.search(r"(?<![\w.])/(?:tmp|home|root|work|Users|var|private)/", text)
 
 
@@ -76,8 +76,8 @@ def test_the_rules_come_to_the_same_again(path):
 
 def test_the_plan_run_ends_as_that_of_the_agents_who_spoke(plan, tmp_path):
     repository = vp.datasets.sample_repository(tmp_path / "waybill")
-    static = vp.verify(vp.datasets.plan_path("thin-scans"), repository, log_dir=None, synthetic=True)
-    assert (plan.verdict, plan.score) == (static.verdict, static.score) == ("RETHINK", 9)
+    static = vp.verify(vp.datasets.plan_path("purge-hour"), repository, log_dir=None, synthetic=True)
+    assert (plan.verdict, plan.score) == (static.verdict, static.score) == ("RETHINK", 6)
     assert [_placeless(line) for line in derived(plan)] == [_placeless(line) for line in derived(static)]
 
 

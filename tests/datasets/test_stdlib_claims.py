@@ -2,13 +2,17 @@ import asyncio
 import builtins
 import importlib
 import inspect
+import json
+import platform
 import re
 
+import pandas as pd
 import pytest
 
 from verifyplan.agents.evidence import read_evidence
 from verifyplan.agents.static import CHECKERS, StaticBackend
 from verifyplan.agents.static.claims import read_claim
+from verifyplan.datasets import path as bundled
 from verifyplan.datasets.stdlib import stdlib_claims, stdlib_root
 from verifyplan.datasets.stdlib.claims import COLUMNS
 from verifyplan.datasets.stdlib.facts import CATEGORIES
@@ -136,11 +140,9 @@ def test_truth_agrees_with_the_text_of_the_library():
     assert {("location", True), ("location", False), ("raises", True), ("imports", True)} <= checked
 
 
-def votes(worker, findings):
+def votes(worker, findings, mode="adversarial", access="full-reanalysis"):
     items = [Item(finding_id=key, summary=row.summary, evidence=row.evidence) for key, row in findings.iterrows()]
-    request = WorkerRequest(
-        call_id="r1/w", worker=worker, round=1, mode="adversarial", verification_mode="full-reanalysis", items=items
-    )
+    request = WorkerRequest(call_id="r1/w", worker=worker, round=1, mode=mode, verification_mode=access, items=items)
     return asyncio.run(StaticBackend(stdlib_root()).answer(request)).value["votes"]
 
 
@@ -184,3 +186,24 @@ def test_a_small_set_and_other_workers_are_possible():
     table = stdlib_claims(1, workers=["only"], modules=["textwrap.py"])
     assert list(table["worker"]) == ["only"]
     assert stdlib_claims(3, false_share=0, modules=["textwrap.py"])["truth"].all()
+
+
+@pytest.mark.parametrize("mode", ["adversarial", "collaborative"])
+def test_the_recorded_votes_are_those_that_the_checkers_give(mode):
+    artifact = json.loads((bundled(f"stdlib-claims/{mode}") / "part-01.json").read_text("utf-8"))
+    version = artifact["taskKey"].split("/")[1].removeprefix("python-")
+    if version != platform.python_version():
+        pytest.skip(f"recorded with the library of Python {version}")
+    compared = 0
+    for worker in CHECKERS:
+        voted = [f for f in artifact["findings"] if f["rounds"] and worker in f["rounds"][0]["votes"]]
+        findings = pd.DataFrame(
+            {"summary": [f["summary"] for f in voted], "evidence": [f["originEvidence"] for f in voted]},
+            index=[f["findingId"] for f in voted],
+        )
+        given = votes(worker, findings, mode, artifact["config"]["verificationMode"])
+        for finding in voted:
+            vote, now = finding["rounds"][0]["votes"][worker], given[finding["findingId"]]
+            assert (now["verdict"], now["disagree_basis"]) == (vote["verdict"], vote["disagreeBasis"]), finding
+            compared += 1
+    assert compared > 100

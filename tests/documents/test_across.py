@@ -77,6 +77,7 @@ BREAKS = [
     ("tree/dependency-unknown", [(SECOND, '["01-01"]', '["02-01"]')], (SECOND, "depends_on")),
     ("tree/consumed-unprovided", [(SECOND, '["login 1"]', '["mail"]')], (SECOND, "consumes")),
     ("tree/requirement-unknown", [(SECOND, '["AUTH-02"]', '["AUTH-03"]')], (SECOND, "requirement_ids")),
+    ("tree/task-untold", [(SUMMARY, "| 01-01-T2 | done | a day |\n", "")], (SUMMARY, "| Task |")),
     ("tree/provides-dropped", [(SUMMARY, '["login 1"]', "[]")], (SUMMARY, "provides")),
     (
         "tree/must-have-not-in-summary",
@@ -168,7 +169,7 @@ FINE = {
         (PLAN, "Decide the retention period of expired sessions", "Decide"),
         (SECOND, "Ask for the retention period that expired sessions have", "Decision: retention of expired sessions"),
     ],
-    "like words for a must-have": [(SUMMARY, "src/auth_1.py: checks tokens", "src/auth_1.py: checks all tokens")],
+    "like words for a must-have": [(SUMMARY, "src/auth_1.py: checks tokens", "src/auth_1.py: checks the tokens")],
     "a summary that is partial": [(SUMMARY, "complete", "partial"), (SUMMARY, '["login 1"]', "[]")],
 }
 
@@ -223,6 +224,16 @@ def test_every_rule_across_documents_is_tried_here():
         "tree/plan-id-repeated",
     }
     assert tried == {rule.id for rule in RULES_ACROSS}
+
+
+def test_a_mark_that_a_plan_repeats_decides_nothing(tmp_path):
+    files = changed(
+        (RESEARCH, "retention period do expired sessions", "cipher do stored backups"),
+        (SECOND, "<done>", "<done>[NEEDS DECISION] Which cipher do stored backups have? "),
+    )
+    assert [rule for rule, *_ in found(tmp_path, files)].count("tree/decision-unmet") == 1
+    files[SECOND] = files[SECOND].replace("[NEEDS DECISION] Which cipher do", "Decided: the cipher that")
+    assert "tree/decision-unmet" not in [rule for rule, *_ in found(tmp_path, files)]
 
 
 def test_formatting_and_numbering_do_not_matter_and_numbers_do():

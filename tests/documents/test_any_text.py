@@ -50,7 +50,7 @@ def test_a_text_is_always_the_same_plan(text):
 def test_the_signs_of_any_text_are_counts_of_what_was_found(text):
     plan = parse_plan(text)
     found = assess(plan)
-    assert found.signs.steps == len(plan.steps)
+    assert found.signs.steps == len(plan.actions)
     assert all(1 <= word.line <= len(plan.lines) for entries in found.found.values() for word in entries)
     assert found.signs.integrations == len(found.integrations)
 

@@ -33,11 +33,11 @@ kafka redis api api api
 
 def test_a_plan_is_assessed():
     found = assess(parse_plan(PLAN))
-    assert found.signs == Signs(4, 2, 3, True, 2, 2)
-    assert found.traits == Traits(True, 4, 1, 1, 4, 9)
-    assert (found.quality, found.trivial, found.domains) == ("RICH", False, ("api", "compliance"))
+    assert found.signs == Signs(5, 2, 3, True, 3, 2)
+    assert found.traits == Traits(True, 5, 0, 1, 4, words=42, destructive=0, writes=1)
+    assert (found.quality, found.trivial, found.domains) == ("ADEQUATE", False, ("api", "compliance"))
     assert found.integrations == ("Amazon S3", "Postgres", "Stripe")
-    assert found.found["unknown"] == (Found("tbd", 12), Found("not sure", 13))
+    assert found.found["unknown"] == (Found("tbd", 12), Found("not sure", 13), Found("perhaps", 13))
     assert found.found["compliance"] == (Found("audit trail", 7), Found("gdpr", 7))
     assert found.found["domain:data"] == (Found("postgres", 13),)
 
@@ -58,7 +58,7 @@ def test_an_integration_counts_once():
     assert [word.word for word in found.found["integration:Redis"]] == ["redis"] * 3
 
 
-def test_a_line_is_one_unknown_signal():
+def test_a_sentence_is_one_unknown_signal_wherever_its_lines_break():
     assert (
         assess(parse_plan("TBD, TODO, ???\n???\n## Open questions\n\nOpen questions: none\n")).signs.unknown_signals
         == 2
@@ -67,21 +67,22 @@ def test_a_line_is_one_unknown_signal():
 
 def test_frontmatter_does_not_count():
     found = assess(parse_plan("---\nname: redis\nnote: TODO\n---\ntext\n"))
-    assert (found.found, found.traits.content_lines) == ({}, 1)
+    assert (found.found, found.traits.words) == ({}, 1)
 
 
 @pytest.mark.parametrize(
-    ("text", "lines"),
-    [("# A\n\nb\n\nc\n", 2), ("A\n===\nb\n", 1), ("A\n---\nb\n\n---\n", 2), ("```\nx\n```\n", 3), ("", 0)],
-)
-def test_lines_of_content(text, lines):
-    assert assess(parse_plan(text)).traits.content_lines == lines
+    ("text", "words"),
+    [("# A\n\nb\n\nc d\n", 3), ("A\n===\nb\n", 1), ("A - b\n\n* * *\n", 2), ("```\nx\n```\n", 0),
+     ("see `a\nb`, it's\n", 2), ("| a | b |\n| - | - |\n| c d | e |\n", 5), ("", 0)],
+)  # fmt: skip
+def test_words_outside_headings_and_code(text, words):
+    assert assess(parse_plan(text)).traits.words == words
 
 
 def test_a_small_plan_is_trivial_until_it_names_something_large():
     small = "# Fix\n\n1. Edit `a.py`\n2. Run `pytest -q`\n"
     assert assess(parse_plan(small)).trivial
-    for more in ("Ask Stripe.\n", "GDPR.\n", "TBD.\n", "3. more\n", "a\n\nb\n\nc\n"):
+    for more in ("Ask Stripe.\n", "GDPR.\n", "TBD.\n", "3. more\n", "3. Run `git push`\n", "\n" + "so " * 60):
         assert not assess(parse_plan(f"{small}{more}")).trivial, more
 
 

@@ -181,3 +181,8 @@ def test_names_in_comments_are_not_read():
         ("file", "b.py", 1),
         ("file", "c.py", 1),
     ]
+
+
+def test_a_glob_that_begins_with_stars_is_not_a_bold_path():
+    plan = parse_plan("# A\n\n1. Edit **/*.py and **src/c.py** now.\n")
+    assert [one.name for one in plan.references] == ["src/c.py"]

@@ -40,20 +40,13 @@ def test_a_plan_that_begins_with_a_heading_has_no_nameless_section():
 def test_an_empty_text_is_a_plan_without_anything():
     plan = parse_plan("")
     assert (plan.lines, plan.sections, plan.steps, plan.references, plan.notes) == ((), (), (), (), ())
-    assert (plan.title, plan.goal, plan.section_at(1), plan.line(1)) == ("", "", None, "")
+    assert (plan.title, plan.goal, plan.line(1)) == ("", "", "")
 
 
 def test_lines_are_found_by_number():
     plan = parse_plan(PLAN)
     assert plan.line(5) == "text"
     assert (plan.line(0), plan.line(16)) == ("", "")
-    assert plan.section_at(8) == Section("Part", 2, 7, 12)
-    assert plan.section_at(16) is None
-
-
-def test_a_section_with_those_below_it():
-    plan = parse_plan("# A\n## B\nb\n### C\nc\n## D\n# E\n")
-    assert [plan.whole(section) for section in plan.sections] == [(1, 6), (2, 5), (4, 5), (6, 6), (7, 7)]
 
 
 @pytest.mark.parametrize("text", ["- # in a list\n", "> # quoted\n", "<!--\n# hidden\n-->\n", "    text\n"])

@@ -189,8 +189,8 @@ def test_every_project_under_a_folder_is_read_and_its_paths_looked_up_in_it(tmp_
         root = sample_tree(tmp_path / name)
         (root / "codebase").mkdir()
         (root / "codebase" / "STRUCTURE.md").write_text("## Folders\n\n- `src/one.py` is the program\n")
-    (tmp_path / "one" / "src").mkdir()
-    (tmp_path / "one" / "src" / "one.py").write_text("")
+        (tmp_path / name / "src").mkdir()
+        (tmp_path / name / "src" / f"{name}.py").write_text("")
     report = check(tmp_path)
     assert len(report.documents) == 18
     assert [(v.rule, "two" in v.path) for v in report.violations] == [("codebase-map/path-missing", True)]

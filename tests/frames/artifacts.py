@@ -166,20 +166,49 @@ def artifacts(draw: st.DrawFn) -> Json:
             autoDisabled=texts,
         )
     )
+    if version == "1.2" and adversarial:
+        config["verificationMode"] = "full-reanalysis"
     findings: list[Json] = draw(st.lists(_findings(adversarial), max_size=3, unique_by=lambda one: one["findingId"]))
     found = Counter(finding.get("classification") for finding in findings)
     counts = {key: found[name] for name, key in COUNT_KEY_OF_CLASS.items()}
-    return {
-        **draw(
-            _loose(
-                {"findings": st.just(findings), "schemaVersion": st.just(version)},
-                taskKey=texts,
-                roundHistory=st.lists(_round_records(), max_size=2).map(_numbered),
-                round2SkippedReason=st.sampled_from(ROUND2_REASONS),
-                finalState=st.sampled_from(FINAL_STATES),
-                totalRounds=st.integers(0, 3),
-                finalClassificationCounts=st.just(counts),
-            )
-        ),
-        **({"config": config} if adversarial or draw(st.booleans()) else {}),
-    }
+    content: Json = draw(
+        _loose(
+            {"findings": st.just(findings), "schemaVersion": st.just(version)},
+            taskKey=texts,
+            roundHistory=st.lists(_round_records(), max_size=2).map(_numbered),
+            round2SkippedReason=st.sampled_from(ROUND2_REASONS),
+            finalState=st.sampled_from(FINAL_STATES),
+            totalRounds=st.integers(0, 3),
+            finalClassificationCounts=st.just(counts),
+        )
+    )
+    _agree(content)
+    return {**content, **({"config": config} if adversarial or draw(st.booleans()) else {})}
+
+
+def _agree(content: Json) -> None:
+    """Make the history say what the findings say, and the ending what the history says (SPEC B9)."""
+    findings, history = content["findings"], content.get("roundHistory")
+    if findings and all(one.get("classification") and one.get("rounds") is not None for one in findings):
+        for entry in history or ():
+            if entry.get("resolvedCount") is not None:
+                entry["resolvedCount"] = sum(_resolved_in(one, entry["round"]) for one in findings)
+                if entry.get("inputQueueSize") is not None:
+                    entry["carriedForwardCount"] = entry["inputQueueSize"] - entry["resolvedCount"]
+    if history is not None and content.get("totalRounds") is not None:
+        content["totalRounds"] = len(history)
+    rounds = content.get("totalRounds") if history is None else len(history)
+    if content.get("round2SkippedReason") == "not-skipped" and rounds in (0, 1):
+        content["round2SkippedReason"] = "queue-empty"
+    if content.get("finalState") == "converged" and history and history[-1].get("carriedForwardCount"):
+        content["finalState"] = "max-rounds-reached"
+
+
+def _resolved_in(finding: Json, number: int) -> bool:
+    rounds, classification = finding["rounds"], finding["classification"]
+    if len(rounds) != number or classification == "contested":
+        return False
+    others = {w: v for w, v in (rounds[-1].get("votes") or {}).items() if w != finding.get("originWorker")}
+    return (
+        classification != "worker-unique" or {v["verdict"] for v in others.values()} - {"verification-error"} != set()
+    )

@@ -16,7 +16,7 @@ from verifyplan.frames.rows import assemble
 from verifyplan.frames.runset import TABLE_NAMES
 from verifyplan.frames.tables import Source, to_tables
 
-LOG_ALONE = ["source", "backend", "repetition", "started_at", "ended_at", "log"]
+LOG_ALONE = ["source", "backend", "prompts", "repetition", "rules_version", "started_at", "ended_at", "log"]
 """The columns of `runs` that an artifact does not tell."""
 VOTES = [
     {"verdict": "agree"},
@@ -55,7 +55,9 @@ def test_a_log_and_its_artifact_give_equal_tables(script, mode, max_rounds, synt
     told = log.findings.drop(columns="truth")
     pd.testing.assert_frame_equal(told, artifact.findings.drop(columns="truth"))
     assert log.findings["truth"].tolist() == [True, False, False]
-    for name in FIRST_TABLES[2:]:
+    pd.testing.assert_frame_equal(log.votes.drop(columns="basis_filled"), artifact.votes.drop(columns="basis_filled"))
+    assert artifact.votes["basis_filled"].isna().all()  # an artifact does not tell
+    for name in FIRST_TABLES[3:]:
         pd.testing.assert_frame_equal(getattr(log, name), getattr(artifact, name))
 
 
@@ -111,3 +113,21 @@ def test_no_records_are_no_run(records):
     given = run_of({}).records[1:] if records is None else records
     with pytest.raises(ValueError, match="a run begins with run-started"):
         tables_of(given, "r")
+
+
+class Prompted(ScriptedBackend):
+    """A backend that says which prompts it gives, as one that asks models does."""
+
+    def describe(self):
+        prompts = {"worker": {"version": 2, "sha256": "b" * 64}, "base": {"version": 1, "sha256": "a" * 64}}
+        return {"name": "prompted", "prompts": prompts}
+
+
+def test_prompts_of_a_run_are_told_by_name_version_and_digest():
+    row = [{"finding_id": "F-1", "summary": "s", "evidence": "m.py:3", "worker": "ann"}]
+    told = [
+        vp.crossverify(row, WORKERS, backend=backend, out=None).frames.runs["prompts"].iloc[0]
+        for backend in (Prompted({}, silent=True), ScriptedBackend({}, silent=True))
+    ]
+    assert told[0] == "base 1 aaaaaaaa; worker 2 bbbbbbbb"
+    assert pd.isna(told[1])

@@ -32,7 +32,7 @@ def test_how_debates_ended(runs):
     ]
     told = runs.runs["exit_reason"]
     assert told[:2].isna().all()
-    assert told[2].startswith("t2/implement: answer outside its schema")
+    assert told[2].startswith('t2/implement: MESSAGE_SCHEMA_VALIDATION_FAILED::{"errors":[{"keyword":"required",')
     assert told[3].startswith("max_tokens: 50 tokens of 40")
 
 
@@ -83,7 +83,7 @@ def test_calls_have_the_role_that_was_asked_and_what_was_wrong_with_an_answer(ru
     assert (calls["worker"] == calls["role"].astype("str")).all()
     faulty = calls["reason"].dropna()
     assert faulty.index.tolist() == [("debate-003", "t2/implement")]
-    assert faulty.iloc[0].startswith("answer outside its schema")
+    assert faulty.iloc[0].startswith("MESSAGE_SCHEMA_VALIDATION_FAILED::")
 
 
 def test_a_debate_that_was_broken_off_has_the_rows_there_are(tmp_path):

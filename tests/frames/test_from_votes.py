@@ -11,8 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verifyplan.analysis.classify import classify
+from verifyplan.analysis.explain import explain
+from verifyplan.analysis.replay import replay
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.votes import check_votes, from_votes
+from verifyplan.frames.vote_checks import check_votes
+from verifyplan.frames.votes import from_votes
 from verifyplan.protocol.vote import VERDICTS
 
 
@@ -22,7 +25,7 @@ def table(**columns: Any) -> pd.DataFrame:
     return pd.DataFrame({**given, **columns})
 
 
-def imported(frame: pd.DataFrame, **named: str) -> RunSet:
+def imported(frame: pd.DataFrame, **named: Any) -> RunSet:
     """The table as a RunSet; the caller's frame is as it was."""
     before = frame.copy(deep=True)
     runs = from_votes(frame, item="claim", worker="judge", verdict="says", **named)
@@ -194,3 +197,111 @@ def test_an_empty_basis_is_none_and_case_does_not_matter():
     table = pd.DataFrame({"c": ["x"] * 3, "j": list("abc"), "v": ["disagree"] * 3, "b": ["", " Burden-Not-Met ", None]})
     runs = from_votes(table, item="c", worker="j", verdict="v", basis="b")
     assert runs.votes["disagree_basis"].astype("object").fillna("-").tolist() == ["-", "burden-not-met", "-"]
+
+
+CLAIMS = pd.DataFrame(
+    {
+        "claim": ["x", "x", "y", "y"],
+        "judge": ["ann", "bob", "ann", "bob"],
+        "says": ["agree", "disagree", "agree", "agree"],
+        "text": ["f has no check", None, "g is slow", "g is slow"],
+        "sort": ["bug", "bug", " ", None],
+        "who": ["ann", "ann", "ann; cy", None],
+    }
+)
+
+
+def test_claim_category_and_discoverers_are_of_the_finding_and_own_votes_do_not_count():
+    runs = imported(CLAIMS, summary="text", category="sort", discoverers="who")
+    assert column(runs.findings, "summary") == ["f has no check", "g is slow"]
+    assert column(runs.findings, "category") == ["bug", None]
+    assert column(runs.findings, "discoverers") == [["ann"], ["ann", "cy"]]
+    assert column(runs.findings, "origin_worker") == ["ann", "ann"]
+    assert column(runs.votes, "is_origin") == [True, False, True, False]
+    classes = replay(runs, "adversarial").set_index("finding_id")
+    assert classes["rule"].to_dict() == {"x": "all-others-disagree", "y": "survived"}
+    assert "Claim: f has no check" in str(explain(runs, "x"))
+
+
+def test_discoverers_may_be_lists_too():
+    listed = CLAIMS.assign(who=[["ann"], ("ann",), np.array(["ann", "cy"]), None])
+    assert column(imported(listed, discoverers="who").findings, "discoverers") == [["ann"], ["ann", "cy"]]
+    assert column(imported(CLAIMS.assign(who=None), discoverers="who").findings, "discoverers") == [[], []]
+
+
+@pytest.mark.parametrize("mode", ["adversarial", " ADVERSARIAL "])
+def test_the_mode_of_a_table_is_recorded_and_read(mode):
+    runs = imported(CLAIMS, mode=mode)
+    assert column(runs.runs, "mode") == ["adversarial"]
+    assert column(runs.runs, "max_rounds") == [None]
+    assert str(explain(runs, "x")).startswith("x in run votes, read as adversarial: partial-consensus")
+
+
+def test_a_column_may_say_the_mode_of_each_run():
+    frame = CLAIMS.assign(run=list("rrss"), how=["Collaborative", None, "adversarial", "adversarial"])
+    runs = imported(frame, run="run", mode="how")
+    assert runs.runs.set_index("run_id")["mode"].to_dict() == {"r": "collaborative", "s": "adversarial"}
+    assert column(replay(runs, "recorded"), "rule") == ["no-majority", "survived"]
+
+
+def test_more_rounds_were_allowed_than_recorded():
+    runs = imported(CLAIMS, max_rounds=3)
+    run = runs.runs.iloc[0]
+    assert (run["max_rounds"], run["effective_max_rounds"], run["total_rounds"]) == (3, 3, 1)
+    assert column(replay(runs, "collaborative"), "censored") == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"yes": "agree", "no": "disagree"}, ["yes", "NO", " Yes", "yes"]),
+        ({1: "agree", 0: "disagree"}, [1, 0, 1, 1]),
+        ({1: "agree", 0: "disagree"}, [1.0, 0.0, 1.0, 1.0]),
+        ({"1": "SURVIVES", "0": "refuted"}, [1, 0, 1, 1]),
+        ({True: "agree", False: "disagree"}, [True, False, True, True]),
+        ({"valid": "agree"}, ["valid", "disagree", "Agree", "VALID"]),
+    ],
+    ids=str,
+)
+def test_words_of_ones_own_stand_for_verdicts(words, says):
+    runs = from_votes(CLAIMS.assign(says=says), item="claim", worker="judge", verdict="says", verdicts=words)
+    assert column(runs.votes, "verdict") == ["agree", "disagree", "agree", "agree"]
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_verdicts_and_bases_are_read_in_any_spelling(data):
+    def spelled(word: str) -> str:
+        joint = data.draw(st.sampled_from([" ", "-", "_", " - "]))
+        cased = data.draw(st.sampled_from([str.lower, str.upper, str.title]))
+        return f" {cased(word.replace('-', joint))}"
+
+    labels = {"survives-with-caveat": "supplement", "refuted": "disagree", "verification-error": "verification-error"}
+    bases = ["counter-evidence", "burden-not-met", None]
+    frame = pd.DataFrame({"c": "x", "j": list("abc"), "v": [spelled(label) for label in labels]})
+    runs = from_votes(frame, item="c", worker="j", verdict="v")
+    assert column(runs.votes, "verdict") == list(labels.values())
+    refuted = frame.assign(v=spelled("refuted"), b=[basis and spelled(basis) for basis in bases])
+    runs = from_votes(refuted, item="c", worker="j", verdict="v", basis="b")
+    assert column(runs.votes, "disagree_basis") == bases
+
+
+def test_ids_and_names_are_the_same_whatever_stands_around_them():
+    floats = imported(table(claim=[1.0, 1.0, 2.0], judge=[1.0, 2.0, 1.0]))
+    assert (column(floats.votes, "finding_id"), column(floats.votes, "worker")) == (["1", "1", "2"], ["1", "2", "1"])
+    spaced = imported(table(claim=["F1", " F1", "F2 "], judge=["a", "b ", "a\t"]))
+    assert column(spaced.findings, "finding_id") == ["F1", "F2"]
+    assert column(spaced.votes, "worker") == ["a", "b", "a"]
+    assert column(imported(table(claim=[1.5, 1.5, 2.0])).votes, "finding_id") == ["1.5", "1.5", "2.0"]
+
+
+def test_a_basis_on_a_vote_that_is_no_disagree_is_dropped_as_in_a_live_run():
+    runs = imported(table(why="counter-evidence"), basis="why", mode="adversarial")
+    assert column(runs.votes, "disagree_basis") == [None, "counter-evidence", None]
+    assert column(runs.votes, "uncited") == [False, True, False]
+    assert "Round 1: 1 agree, 1 counter-evidence (n = 2)" in explain(runs, "1").text
+
+
+def test_explanations_stay_as_they_were_written():
+    words = ["  two\n lines ", " ", None]
+    assert column(imported(table(words=words), explanation="words").votes, "explanation") == words

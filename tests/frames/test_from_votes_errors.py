@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from verifyplan.errors import TableError
-from verifyplan.frames.votes import NEEDED, check_votes, from_votes
+from verifyplan.frames.vote_checks import NEEDED, check_votes
+from verifyplan.frames.votes import from_votes
 
 FRAME = pd.DataFrame({"claim": [1, 1, 2], "judge": ["a", "b", "a"], "says": ["agree", "disagree", "supplement"]})
 OPTIONAL = {"run": "run", "round": "turn", "basis": "why", "truth": "right", "explanation": "words"}
@@ -72,7 +73,7 @@ def test_a_missing_value_is_fine_where_it_means_unknown(name, empty):
     assert runs.votes[["disagree_basis", "explanation"]].isna().all(axis=None)
 
 
-@pytest.mark.parametrize("values", [["maybe"] * 3, [1, 0, 1], [True] * 3, [["agree"]] * 3, ["", "agree", "agree"]])
+@pytest.mark.parametrize("values", [["maybe"] * 3, [1, 0, 1], [True] * 3, [["maybe"]] * 3])
 def test_a_verdict_that_is_none_is_shown(values):
     refused(rf"column verdict: holds .*{str(values[0])[:4].strip('[')}.*\. Fix: use 'agree', 'supplement'", says=values)
 
@@ -132,3 +133,86 @@ def test_a_table_without_the_needed_columns_is_told_all_of_them():
     ) as caught:
         check_votes(FRAME)
     assert [problem.place for problem in caught.value.problems] == [f"votes: column {name}" for name in NEEDED]
+
+
+def test_every_argument_that_cannot_be_is_listed_at_once():
+    with pytest.raises(TableError, match=r"must be an integer of at least 1, got 0") as caught:
+        from_votes(
+            FRAME, item="claim", worker="judge", verdict="says", mode="adverserial", summary="text", max_rounds=0,
+            verdicts={"yes": "agre", "no": "disagree", "NO": "agree"},
+        )  # fmt: skip
+    assert [(problem.place, problem.message) for problem in caught.value.problems] == [
+        ("votes: verdicts['yes']", "'agre' is not a verdict (did you mean 'agree'?)"),
+        ("votes: verdicts['NO']", "stands for 'agree' and, in another spelling, for 'disagree'"),
+        ("votes: summary", "there is no column 'text'"),
+        ("votes: mode", "there is no column 'adverserial' (did you mean 'adversarial'?)"),
+        ("votes: max_rounds", "must be an integer of at least 1, got 0"),
+    ]
+    assert caught.value.problems[3].fix.startswith("write 'collaborative', 'adversarial', or name one of its columns")
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1.5, True, "2"])
+def test_a_limit_of_rounds_is_a_whole_number(limit):
+    with pytest.raises(TableError, match=rf"max_rounds: must be an integer of at least 1, got {limit!r}"):
+        from_votes(FRAME, item="claim", worker="judge", verdict="says", max_rounds=limit)
+
+
+def test_votes_beyond_the_limit_are_no_votes_of_the_run():
+    frame = FRAME.assign(turn=[1, 2, 3])
+    with pytest.raises(TableError, match=r"max_rounds: is 2, but .* of round 3\. Fix: give at least 3"):
+        from_votes(frame, item="claim", worker="judge", verdict="says", round="turn", max_rounds=2)
+
+
+def test_what_rows_say_of_one_finding_or_run_must_agree_and_all_of_it_is_listed():
+    frame = FRAME.assign(
+        text=["f is slow", "f is fast", "g"], who=["a", "b", None], how=["adversarial", "collaborative", None],
+        sort=["bug", "plan-body", None], right=[True, False, None], says=["agree", "maybe", "agree"],
+    )  # fmt: skip
+    with pytest.raises(TableError, match="finding '1' has several: 'f is slow', 'f is fast'") as caught:
+        from_votes(
+            frame, item="claim", worker="judge", verdict="says", summary="text", discoverers="who", mode="how",
+            category="sort", truth="right",
+        )  # fmt: skip
+    assert [(p.place, p.message.split(":")[0].split(" in ")[0]) for p in caught.value.problems] == [
+        ("votes: column verdict", "holds 'maybe'"),
+        ("votes: column truth", "finding '1' is both true and false"),
+        ("votes: column summary", "finding '1' has several"),
+        ("votes: column category", "finding '1' has several"),
+        ("votes: column discoverers", "finding '1' has several"),
+        ("votes: column category", "'plan-body' is the category of plan items, which have rules of their own"),
+        ("votes: column mode", "run 'votes' has several"),
+    ]
+
+
+def test_a_mode_that_is_none_is_shown():
+    with pytest.raises(TableError, match=r"column mode: holds .friendly.\. Fix: use .collaborative., .adversarial."):
+        from_votes(FRAME.assign(how="friendly"), item="claim", worker="judge", verdict="says", mode="how")
+
+
+def test_an_unknown_verdict_is_told_how_words_of_ones_own_are_given():
+    meaning = "<agree, disagree or supplement>"
+    told = refused(rf"verdicts=\{{'NO': {meaning}, 'maybe': {meaning}\}}", says=["maybe", "NO", "agree"])
+    assert "'agree'}" not in str(told), "pasted as it stands, no guess turns a vote round"
+
+
+def test_blank_names_and_two_votes_of_one_worker_in_two_spellings_are_told():
+    refused("column worker: is empty in 1 row, the first is row 1", judge=["a", " ", "a"])
+    refused("1 rows repeat the key of another", judge=["a", "a ", "a"])
+
+
+def test_words_that_are_no_mapping_are_told_how_to_write_them():
+    with pytest.raises(TableError, match=r"verdicts: is a list, not a mapping\. Fix: write .*'yes': 'agree'"):
+        from_votes(FRAME, item="claim", worker="judge", verdict="says", verdicts=["yes"])
+
+
+@pytest.mark.parametrize("blank", ["", "  ", None, float("nan")])
+def test_a_blank_verdict_is_told_how_it_is_read_as_a_lost_vote(blank):
+    told = refused(r"column verdict: is empty in 1 row, the first is row 0", says=[blank, "agree", "agree"])
+    assert "verdicts={'': 'verification-error'}" in str(told)
+    assert "--verdicts =verification-error" in str(told)
+    runs = from_votes(
+        FRAME.assign(says=[blank, "agree", "agree"]), item="claim", worker="judge", verdict="says",
+        verdicts={"": "verification-error"},
+    )  # fmt: skip
+    assert runs.votes["verdict"].tolist() == ["verification-error", "agree", "agree"]
+    assert runs.findings["lost_votes"].tolist() == [1, 0]

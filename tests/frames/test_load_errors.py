@@ -10,6 +10,7 @@ import pytest
 from artifacts import as_bytes, sound
 from fsspec.implementations.local import LocalFileSystem
 
+from verifyplan.analysis.replay import replay
 from verifyplan.errors import ArtifactError, InputError, TableError
 from verifyplan.frames.load import load
 from verifyplan.frames.runset import TABLE_NAMES
@@ -181,3 +182,40 @@ def test_runs_of_one_id_from_two_places_are_refused(folder):
     load(folder / "ok.json").save(folder / "saved")
     with pytest.raises(TableError, match="1 rows repeat the key of another, the first at run_id ok"):
         load([folder / "saved", folder / "ok.json"])
+
+
+def test_an_artifact_that_breaks_a_rule_is_refused_and_leniently_read_and_listed(folder):
+    for name in ("cut.json", "two.json", "sub/list.json"):
+        (folder / name).unlink()
+    broken = {**sound(), "finalState": "converged", "round2SkippedReason": "not-skipped"}
+    (folder / "broken.json").write_bytes(as_bytes(broken))
+    with pytest.raises(ArtifactError, match=r"broken\.json: /finalState: 'converged', but 1 finding stayed") as caught:
+        load(folder)
+    assert len(caught.value.problems) == 2
+    lenient = load(folder, strict=False)
+    assert lenient.runs["run_id"].tolist() == ["broken", "ok"]
+    assert [Path(place).name for place in lenient.errors["place"].str.replace(": /", "-")] == [
+        "broken.json-finalState",
+        "broken.json-round2SkippedReason",
+    ]
+    votes = lenient.votes.set_index("run_id")
+    assert votes.loc["broken", "verdict"].tolist() == votes.loc["ok", "verdict"].tolist()
+
+
+def test_an_artifact_whose_ids_repeat_is_left_out_leniently(folder):
+    content = sound()
+    content["findings"][1]["findingId"] = "F-2"
+    (folder / "twice.json").write_bytes(as_bytes(content))
+    lenient = load([folder / "twice.json", folder / "ok.json"], strict=False)
+    assert lenient.runs["run_id"].tolist() == ["ok"]
+    assert lenient.errors["message"].tolist() == ["'F-2' is the id of /findings/0 already"]
+
+
+def test_a_missing_basis_is_listed_leniently_and_filled_by_the_reading(folder):
+    content = sound()
+    content["findings"][0]["rounds"][0]["votes"]["cy"]["disagreeBasis"] = None
+    (folder / "ok.json").write_bytes(as_bytes(content))
+    with pytest.raises(ArtifactError, match="null on a disagree of an adversarial run"):
+        load(folder / "ok.json")
+    table = replay(load(folder / "ok.json", strict=False), "recorded").set_index("finding_id")
+    assert table.loc["F-2", ["classification", "rule", "filled_bases"]].tolist() == ["contested", "hard-refute", 1]

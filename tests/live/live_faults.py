@@ -75,9 +75,10 @@ def failed(run: Run, call: str = "i1/challenger") -> CallFailed:
 
 
 def skipped(run: PlanRun) -> None:
-    """SPEC A11: without the challenger the run goes on, and says so."""
+    """SPEC A11, A3: without the challenger the run goes on to its end, and has no verdict, as nobody challenged."""
     [failure] = run.state.failures
     told = (failure.agent, failure.consequence)
     assert told == ("challenger", "no new challenges; the earlier ones are carried forward")
     assert run.outcome is not None
-    assert (run.verdict, run.outcome.ended_by) == ("PROCEED", "ruling")
+    assert (run.verdict, run.outcome.ended_by) == (None, "failures")
+    assert run.outcome.exit_reason.startswith("nobody challenged the plan")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from crossing import finding
 from live_faults import FIRST, SECOND, challenged, crossed, failed, message, skipped
-from live_runs import facts, speaking_to, times, turn_of, turns
+from live_runs import Played, facts, speaking_to, times, turn_of, turns
 from planning import challenge, run_of
-from scripted_replies import calls, cut, refuses, says, says_json
+from scripted_replies import calls, cut, refuses, says, says_json, status
+from scripted_server import ScriptedServer
 
 from verifyplan.agents.base import Exchanged
+from verifyplan.cli.cross import exit_code_of
+from verifyplan.loops.cross import crossverify
 from verifyplan.loops.replay import replay_run
 from verifyplan.loops.resume import read_run
 from verifyplan.protocol.call import Usage
@@ -81,6 +85,18 @@ def test_an_answer_that_is_wrong_twice_is_a_failure(wrong):
     assert failed(run).reason.startswith("AnswerError: ")
     assert failed(run).usage.output_tokens == 12
     skipped(run)
+
+
+@pytest.mark.parametrize("second", [None, cut("{"), says("Sorry.")], ids=["the same", "cut off", "no JSON"])
+def test_one_bad_entry_that_a_repair_does_not_mend_costs_no_other(second):
+    """SPEC A11: asked once to put it right; then the entry is refused, and the four others count."""
+    five = [challenge(word, "BLOCKING") for word in ("locks", "rows", "order", "retries")]
+    first = says_json({"challenges": [*five[:2], challenge("clock", "CRITICAL"), *five[2:]], "unknowns": []})
+    run, server = challenged({FIRST: first, SECOND: second or first})
+    assert (times(server)[FIRST], times(server)[SECOND]) == (1, 1)
+    assert [(one.field, one.position) for one in facts(run, "entry-refused")] == [("challenges", 3)]
+    assert len(run.state.pool) == 4
+    assert (run.verdict, run.state.failures) == ("RETHINK", [])
 
 
 def test_a_repair_that_is_cut_off_is_a_failure():
@@ -176,6 +192,56 @@ def test_a_worker_has_no_tools_and_one_turn_to_put_that_right(answers):
     assert [event.status for event in facts(run, "dispatch-closed") if event.worker == "bob"] == [
         "completed" if answers else "error"
     ]
+
+
+# A refutation without its basis (SPEC B4)
+
+ADVERSARIAL = {"settings": {"maxRounds": 1, "adversarial": True}}
+REFUTED = {"finding_id": "F-1", "verdict": "REFUTED", "explanation": "no"}
+
+
+def voting(*votes):
+    return says_json({"votes": list(votes)})
+
+
+@pytest.mark.parametrize(
+    ("second", "basis", "filled"),
+    [
+        (voting(REFUTED | {"disagree_basis": "Counter Evidence"}), "counter-evidence", False),
+        (voting(REFUTED), "burden-not-met", True),
+        (voting({"finding_id": "F-1", "verdict": "SURVIVES", "explanation": "well"}), "burden-not-met", True),
+        (says("Sorry?"), "burden-not-met", True),
+        (cut("{"), "burden-not-met", True),
+    ],
+    ids=["given", "not given", "taken back", "no answer", "cut off"],
+)
+def test_a_worker_that_refutes_without_a_basis_is_asked_for_it_once_and_its_refutation_counts(second, basis, filled):
+    run, server = crossed({"r1/bob/t1": voting(REFUTED), "r1/bob/t2": second}, **ADVERSARIAL)
+    assert turns(server) == ["r1/bob/t1", "r1/bob/t2"]
+    assert "votes[0]: refutes without a basis" in request(server, "r1/bob/t2").last
+    [vote] = facts(run, "vote-cast")
+    assert (vote.verdict, vote.disagree_basis, vote.basis_filled) == ("disagree", basis, filled)
+    assert run.artifact.findings[0].classification == "worker-unique"
+    assert replay_run(run).same
+
+
+def test_an_endpoint_that_refuses_every_call_is_told_first_with_what_to_do():
+    run, _ = crossed({"r1/bob/t1": status(500, message="the endpoint is down")})
+    first, second, *_ = str(run).split("\n")
+    assert first.startswith("no vote: every call failed (1 of 1), bob first: ")
+    assert "the endpoint is down" in first
+    assert "`verifyplan doctor` looks at key and endpoint" in second
+    assert exit_code_of(run) == 3
+
+
+def test_votes_that_a_repair_did_not_mend_cost_no_other():
+    found = [finding("F-1"), finding("F-2")]
+    votes = voting(REFUTED | {"disagree_basis": "counter-evidence"}, {"finding_id": "F-2", "verdict": "refutted"})
+    with ScriptedServer(Played({}, {"r1/bob/t1": votes, "r1/bob/t2": votes})) as server:
+        run = crossverify(found, ["ann", "bob"], backend=speaking_to(server), out=None, matcher=None, progress=False,
+                          settings=ADVERSARIAL["settings"])  # fmt: skip
+    cast = {vote.finding_id: vote.verdict for vote in facts(run, "vote-cast")}
+    assert cast == {"F-1": "disagree", "F-2": "verification-error"}
 
 
 # Damaged messages

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from live_debates import CONVERGED, debated, expected_of, given
 from live_runs import MODEL, Played, derived, facts, speaking_to, times, turns
@@ -62,6 +64,22 @@ def test_one_that_is_wrong_twice_ends_the_debate(call, wrong):
     run, server = debated(CONVERGED, {f"{call}/t1": wrong, f"{call}/t2": wrong})
     failed_at(run, call, "AnswerError")
     assert turns(server) == [*up_to(call), f"{call}/t2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("no diff", {"keyword": "required", "instancePath": "", "params": {"missingProperty": "diff"}}),
+        ("a blank content", {"keyword": "minLength", "instancePath": "/content", "params": {"limit": 1}}),
+        ("reasons in one text", {"keyword": "type", "instancePath": "/reasons", "params": {"type": "array"}}),
+    ],
+)
+def test_what_breaks_the_schema_reaches_the_user_as_programs_read_it(name, error):
+    call, wrong = WRONG[name]
+    run, _ = debated(CONVERGED, {f"{call}/t1": wrong, f"{call}/t2": wrong})
+    told = "MESSAGE_SCHEMA_VALIDATION_FAILED::" + json.dumps({"errors": [error]}, separators=(",", ":"))
+    assert told in failed_at(run, call, "AnswerError").reason
+    assert told in str(run)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_a_whole_plan_run():
     assert {"vote-cast", "unknown-resolved", "risk-probed", "directive-refused", "score-disputed"} <= kinds
     asked = [event.call_id for event in facts(run, "call-requested")]
     assert asked == [event.call_id for event in facts(expected, "call-requested")]
-    twice = {"i2/resolver", "i2/panel/r1/panel-3"}  # what is no answer gets one turn to be put right
+    twice = {"i2/challenger", "i2/resolver", "i2/panel/r1/panel-3"}  # what is no answer gets one turn to be put right
     assert times(server) == {f"{call}/t1": 1 for call in asked} | {f"{call}/t2": 1 for call in twice}
     assert [refused for refused in server.refused if "scripted" not in refused] == []
 

@@ -173,10 +173,10 @@ def test_what_was_read_already_and_the_plan_cost_nothing(repository):
     assert uses(run, "i1/challenger") == [("Read", "m1.py", "")]
 
 
-def test_the_share_of_a_memory_that_is_not_there_is_a_pool(repository):
+def test_the_share_of_a_memory_that_is_not_there_lapses(repository):
     reads = [calls("Read", path=f"m{n % 10}.py", first=1, last=1 + n // 10) for n in range(12)]
     run, _ = asked_for(repository, {"i1/resolver/t1": sum(reads[1:], reads[0])})
-    assert [bool(refused) for _, _, refused in uses(run, "i1/resolver")] == [False] * 11 + [True]
+    assert [bool(refused) for _, _, refused in uses(run, "i1/resolver")] == [False] * 8 + [True] * 4
 
 
 def test_a_memory_is_searched(repository, tmp_path):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from crossing import AGREE, BURDEN, COUNTER, DISAGREE, class_of, finding, run_of, told
 
-from verifyplan.rules.ballots import NO_BASIS
+from verifyplan.errors import SettingsError
 
 OUTSIDE: dict[str, Any] = {
     "nothing": None,
@@ -17,15 +17,9 @@ OUTSIDE: dict[str, Any] = {
     "a number": 7,
     "no votes": {},
     "votes in a list": {"votes": [AGREE]},
-    "a vote that is text": {"votes": {"F-1": "agree"}},
     "an unknown verdict": {"votes": {"F-1": {"verdict": "maybe"}}},
     "an error as verdict": {"votes": {"F-1": {"verdict": "verification-error"}}},
     "a verdict of another type": {"votes": {"F-1": {"verdict": True}}},
-    "an unknown basis": {"votes": {"F-1": {"verdict": "disagree", "disagree_basis": "gut feeling"}}},
-    "an extra key in a vote": {"votes": {"F-1": AGREE | {"confidence": 1}}},
-    "an extra key beside the votes": {"votes": {"F-1": AGREE}, "notes": "x"},
-    "a null explanation": {"votes": {"F-1": AGREE | {"explanation": None}}},
-    "one good and one bad vote": {"votes": {"F-1": AGREE, "F-2": {}}},
     "something huge": {"votes": {"x" * 1_000_000: {"y": ["z" * 1_000_000]}}},
 }
 
@@ -82,14 +76,65 @@ def test_prompt_labels_are_verdicts_in_any_case(write):
     assert bases == {"SURVIVES": None, "SURVIVES-WITH-CAVEAT": None, "REFUTED": "counter-evidence"}
 
 
-def test_an_adversarial_disagree_without_basis_is_an_error_that_says_so():
-    script = {1: {"bob": {"F-1": DISAGREE | {"explanation": "no!"}}, "cy": {"F-1": AGREE}}}
-    run = run_of(script, settings={"adversarial": True})
+READABLE: dict[str, Any] = {
+    "a vote that is text": {"votes": {"F-1": "disagree"}},
+    "an unknown basis": {"votes": {"F-1": DISAGREE | {"disagree_basis": "gut feeling"}}},
+    "an extra key in a vote": {"votes": {"F-1": DISAGREE | {"confidence": 1}}},
+    "an extra key beside the votes": {"votes": {"F-1": DISAGREE}, "notes": "x"},
+    "a null explanation": {"votes": {"F-1": DISAGREE | {"explanation": None}}},
+    "a bad vote beside it": {"votes": {"F-1": DISAGREE, "F-2": {}}},
+    "a basis under its other key": {"votes": {"F-1": {"Verdict": "Refuted", "disagreeBasis": "Burden not met"}}},
+}
+
+
+@pytest.mark.parametrize("value", READABLE.values(), ids=READABLE.keys())
+def test_a_refutation_is_never_dropped_for_its_form(value):
+    found = [finding(), finding("F-2")]
+    good = {"F-1": AGREE, "F-2": AGREE}
+    run = run_of({1: {"bob": {"raw": value}, "cy": good}}, found, settings={"adversarial": True, "maxRounds": 1})
+    votes = {v.finding_id: v.verdict for v in told(run, "vote-cast") if v.worker == "bob"}
+    assert votes == {"F-1": "disagree", "F-2": "verification-error"}
+    assert [d.status for d in told(run, "dispatch-closed")][1:] == ["completed", "completed"]
+
+
+def test_one_entry_that_cannot_be_read_is_told_and_costs_the_others_nothing():
+    refuted = {"F-1": COUNTER, "F-2": {"verdict": "refutted"}, "F-3": COUNTER}
+    found = [finding(name) for name in refuted]
+    run = run_of({1: {"bob": refuted, "cy": dict.fromkeys(refuted, AGREE)}}, found, settings={"adversarial": True})
+    assert [class_of(run, name) for name in refuted] == ["contested", "full-consensus", "contested"]
+    closed = next(d for d in told(run, "dispatch-closed") if d.worker == "bob")
+    assert closed.reason == "1 of 3 votes cannot be read; F-2: its verdict 'refutted' is no verdict"
+    calls = run.frames.calls.set_index("call_id")
+    assert calls.loc["r1/bob", "reason"] == closed.reason
+    assert calls["reason"].isna()["r1/cy"]
+
+
+@pytest.mark.parametrize(
+    ("missing_basis", "basis", "classification"),
+    [
+        ("infer", "counter-evidence", "contested"),
+        ("counter-evidence", "counter-evidence", "contested"),
+        ("burden-not-met", "burden-not-met", "partial-consensus"),
+    ],
+)
+def test_a_disagree_without_basis_counts_with_the_one_of_the_setting_and_is_marked(
+    missing_basis, basis, classification
+):
+    script = {"bob": {"F-1": DISAGREE | {"explanation": "m.py:4 has it"}}, "cy": {"F-1": AGREE}, "dan": {"F-1": AGREE}}
+    run = run_of({1: script, 2: script}, roster="ann bob cy dan", settings={"adversarial": True},
+                 missing_basis=missing_basis)  # fmt: skip
     [one] = run.artifact.findings
     vote = one.rounds[0].votes["bob"]
-    assert (vote.verdict, vote.disagreeBasis) == ("verification-error", None)
-    assert vote.explanation == f"{NO_BASIS} (it said: no!)"
-    assert (one.classification, one.dissentingWorkers) == ("full-consensus", ())
+    assert (vote.verdict, vote.disagreeBasis, vote.explanation) == ("disagree", basis, "m.py:4 has it")
+    assert (one.classification, one.dissentingWorkers) == (classification, ("bob",))
+    table = run.frames.votes.set_index(["round", "worker"])["basis_filled"]
+    assert table[1].to_dict() == {"bob": True, "cy": False, "dan": False}
+    assert run.started.cross.missing_basis == missing_basis
+
+
+def test_a_run_that_could_only_raise_at_a_missing_basis_is_refused_before_any_call():
+    with pytest.raises(SettingsError, match="missing_basis: must be one of these, got 'raise'"):
+        run_of({}, missing_basis="raise")
 
 
 def test_a_collaborative_run_records_no_basis():

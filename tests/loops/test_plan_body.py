@@ -81,7 +81,13 @@ def test_findings_decide_the_state_of_the_run_and_items_the_gate():
 @pytest.mark.parametrize("roster", ["ann", ""])
 def test_with_fewer_than_two_analysers_the_gate_advises(roster):
     run = planned({1: both(ann=AGREE)}, roster=roster)
-    assert (run.gate_passed, run.gating) == (bool(roster), False)
+    assert (run.gate_passed, run.gating) == (False, False)
+
+
+def test_one_analyser_s_item_is_no_consensus_and_nobody_is_called():
+    run = planned({1: both(ann=AGREE)}, roster="ann")
+    assert run.frames.findings["classification"].tolist() == ["worker-unique"] * 2
+    assert not told(run, "call-requested")
 
 
 def test_gating_may_be_switched_off():

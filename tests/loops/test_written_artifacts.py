@@ -58,8 +58,7 @@ def test_a_task_key_of_ones_own(tmp_path):
 
 
 PROGRAM = """
-import asyncio, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with it ignored
+import asyncio, sys
 from pathlib import Path
 from verifyplan.loops.cross import crossverify
 from verifyplan.protocol.call import Reply

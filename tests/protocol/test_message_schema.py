@@ -11,8 +11,16 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from verifyplan.errors import InputError
+from verifyplan.protocol.debate_call import ArchitectAnswer, BuilderAnswer
 from verifyplan.protocol.message import DEBATE_ROLES, MESSAGE_TYPES, BudgetTrace, Message
-from verifyplan.protocol.message_schema import FAILED, MessageError, check_message, message_schema
+from verifyplan.protocol.message_schema import (
+    FAILED,
+    MessageError,
+    answer_schema,
+    check_answer,
+    check_message,
+    message_schema,
+)
 from verifyplan.rules.debate import closing
 
 GOOD = {"role": "builder", "type": "implement", "content": "Done.", "turn": 1}
@@ -32,6 +40,8 @@ def errors(data):
 def test_the_schema_is_draft_2020_12_and_closed_everywhere():
     schema = message_schema()
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert schema["$id"] == "https://example.com/orchestrator/message.schema.json"
+    assert schema["title"] == "AgentMessage"
     assert schema["additionalProperties"] is False
     assert schema["properties"]["budgetTrace"]["additionalProperties"] is False
     assert schema["required"] == ["role", "type", "content", "turn"]
@@ -177,3 +187,28 @@ def test_the_schema_takes_what_the_type_takes_and_refuses_what_it_refuses(data):
     else:
         check_message(data)
         check_message(message.as_json())
+
+
+@pytest.mark.parametrize(("role", "model"), [("architect", ArchitectAnswer), ("builder", BuilderAnswer)])
+def test_an_answer_is_held_to_the_fields_of_a_message_that_a_role_writes(role, model):
+    schema = answer_schema(role)
+    assert set(schema["properties"]) == set(model.model_fields)
+    assert schema["required"] == [name for name in ("content", "diff") if name in model.model_fields]
+    for name in ("content", "reasons", "evidence", "risks"):
+        assert schema["properties"][name] is message_schema()["properties"][name]
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["content", "reasons", "diff", "turn"]), st.sampled_from(["", "x", 3, ["x"], [3], None])
+    )
+)
+def test_an_answer_that_the_type_refuses_breaks_the_schema_and_no_other(data):
+    for role, model in (("architect", ArchitectAnswer), ("builder", BuilderAnswer)):
+        try:
+            model.model_validate(data)
+        except ValidationError:
+            with pytest.raises(MessageError, match="MESSAGE_SCHEMA_VALIDATION_FAILED::"):
+                check_answer(data, role)
+        else:
+            check_answer(data, role)

@@ -72,7 +72,13 @@ class PlanEvents:
         self.iteration += 1
         return self.add(event_plan.IterationStarted(iteration=self.iteration, tightened=tightened))
 
-    def call(self, role: str, tokens: tuple[int, int] = (9_000, 1_000), tools: tuple[ToolUse, ...] = ()) -> PlanEvents:
+    def call(
+        self,
+        role: str,
+        tokens: tuple[int, int] = (9_000, 1_000),
+        tools: tuple[ToolUse, ...] = (),
+        partial_failures: tuple[str, ...] = (),
+    ) -> PlanEvents:
         call_id = f"i{self.iteration}/{role}"
         usage = Usage(input_tokens=tokens[0], output_tokens=tokens[1])
         return self.add(
@@ -84,6 +90,7 @@ class PlanEvents:
                 duration_ms=1200,
                 source="live",
                 tools=tools,
+                partial_failures=partial_failures,
             ),
         )
 
@@ -97,7 +104,8 @@ class PlanEvents:
     ) -> PlanEvents:
         say = self.say
         evidence = more.pop("evidence", "cache.md:12\n> the cache is never emptied\nsrc/store.py:3-7")
-        told = {key: more.pop(key) for key in ("probability", "raised_by", "owed", "uncited") if key in more}
+        kept = ("probability", "raised_by", "owed", "uncited", "disputes")
+        told = {key: more.pop(key) for key in kept if key in more}
         challenge = Challenge(
             id=name, severity=severity, confidence="HIGH", iteration_introduced=self.iteration,
             origin=more.pop("origin", "challenger"), claim=say(more.pop("claim", f"The plan assumes {name}.")),
@@ -254,6 +262,13 @@ def acknowledged(say: Say = str) -> PlanEvents:
 def failed(say: Say = str) -> PlanEvents:
     run = PlanEvents(say).assess(notes=("line 9 is no text",)).begin().call("challenger").challenge("C1", "BLOCKING")
     run.add(
+        event_plan.CeilingPassed(
+            iteration=1, call_id="i1/challenger", role="challenger", tool="Grep", used=9, ceiling=5
+        ),
+        event_plan.EntryRefused(
+            iteration=1, call_id="i1/challenger", agent="challenger", field="challenges", position=2,
+            reason=run.say("severity: Input should be 'BLOCKING', got 'BAD'"),
+        ),
         event_run.CallRequested(call_id="i1/synthesizer", worker="synthesizer", request_sha256="cd" * 32),
         event_run.CallFailed(call_id="i1/synthesizer", status="timeout", reason=run.say("no answer"), duration_ms=9),
         event_plan.AgentFailed(
@@ -305,7 +320,9 @@ def full(say: Say = str) -> PlanEvents:
         ToolUse(tool="Read", argument=say("src/store.py"), results=9),
         ToolUse(tool="Grep", argument=say("lock"), refused="used up"),
     )
-    run.call("challenger", tools=tools).challenge("C1", "BLOCKING", uncited=True, evidence="somewhere").challenge("C2")
+    parts = (say("check stale_paths failed: ValueError: no such line"),)
+    run.call("challenger", tools=tools, partial_failures=parts)
+    run.challenge("C1", "BLOCKING", uncited=True, evidence="somewhere").challenge("C2")
     run.add(
         event_plan.ChallengeRefused(
             iteration=1, origin="devils-advocate", claim=say("Typo."), reason=say("it raises nothing MINOR")
@@ -339,7 +356,7 @@ def full(say: Say = str) -> PlanEvents:
         event_plan.Restated(iteration=2, what="challenge", role="challenger", text=say("C1 again"), into="C1"),
         event_plan.PromotionRefused(iteration=2, id="C4", reason=say("8 are active")),
     )
-    run.challenge("C5").challenge("C6").judge("BLOCKED")
+    run.challenge("C5").challenge("C6", disputes="C3").judge("BLOCKED")
     run.checkpoint("degradation", "2 came and 0 were settled", "C5", "C6")
     run.close("BLOCKED").begin(tightened=True).checkpoint("stall", "nothing moved", "C1")
     run.add(event_plan.ChallengeAdmitted(iteration=3, id="C4", promoted=True))

@@ -47,7 +47,7 @@ def test_without_git_a_walk_leaves_out_what_nobody_wrote(tmp_path):
 def test_an_empty_folder_is_fine_and_a_missing_one_is_not(tmp_path):
     empty = Repository.open(tmp_path)
     assert (dict(empty.files), empty.commit, empty.folders) == ({}, None, frozenset())
-    assert empty.symbols("x") == empty.mentions("x") == empty.rules() == empty.packages() == empty.history() == []
+    assert empty.grep("x") == empty.history() == empty.outline("x").definitions == []
     (tmp_path / "file").touch()
     for wrong in (tmp_path / "none", tmp_path / "file", "nul\0"):
         with pytest.raises(InputError, match="there is no such folder"):
@@ -133,7 +133,7 @@ def test_names_made_to_break_things_are_listed_or_told(tmp_path):
     repository = Repository.open(tmp_path)
     assert set(repository.files) == set(files)
     assert reasons(repository) == {"caf\\xe9.py": "its name is not UTF-8"}
-    assert [symbol.path for symbol in repository.symbols("odd")] == ["line\nbreak.py"]
+    assert [one.name for one in repository.outline("line\nbreak.py").definitions] == ["odd"]
     assert [one.files for one in repository.history(["-rf", "--help.py"])] == [tuple(sorted(files))]
 
 
@@ -160,7 +160,7 @@ def test_links_are_followed_within_the_root_only(tmp_path):
     assert told["broken"] == "it does not exist"
     assert repository.lines("in.py") == ("def f(): pass", "")
     assert repository.lines("out.py") is None
-    assert [symbol.path for symbol in repository.symbols("f")] == ["a.py"]  # not told twice
+    assert [match.path for match in repository.grep("def f")] == ["a.py"]  # not told twice
 
 
 def test_a_folder_that_became_a_link_after_the_listing_is_not_left(tmp_path):
@@ -173,7 +173,7 @@ def test_a_folder_that_became_a_link_after_the_listing_is_not_left(tmp_path):
     assert repository.lines("sub/b.py") is None
     assert repository.lines("c.py") is None
     assert "lies outside the folder that may be read" in reasons(repository)["sub/b.py"]
-    assert repository.mentions("KEY") == []
+    assert repository.grep("KEY") == []
 
 
 def test_files_that_are_no_text_are_told_once_and_never_waited_for(tmp_path):
@@ -255,7 +255,7 @@ def test_nothing_in_the_repository_is_changed(tmp_path):
 
     before = state()
     repository = Repository.open(tmp_path)
-    repository.symbols("f"), repository.packages(), repository.history(), repository.grep("f"), repository.rules()
+    repository.outline("a.py"), repository.history(), repository.grep("f"), repository.ignored("a.py")
     assert state() == before
 
 

@@ -1,4 +1,4 @@
-"""Words, patterns and history."""
+"""Patterns and history."""
 
 import gc
 import os
@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from repository.small_repositories import commit, git, tracked, walked
 
 from verifyplan.agents.repository import Match, Repository, careful, grep
-from verifyplan.agents.repository.words import Words, whole_word
 from verifyplan.errors import InputError
 
 FILES = {
@@ -29,43 +28,6 @@ def repository(tmp_path_factory):
 
 def places(matches):
     return [(one.path, one.line) for one in matches]
-
-
-@pytest.mark.parametrize(
-    ("word", "expected"),
-    [
-        ("run", [("a.md", 1), ("a.md", 3), ("b.py", 1), ("c/d.txt", 1)]),
-        ("RUN", [("a.md", 2)]),
-        ("run_all", [("b.py", 2)]),
-        ("naïve", [("a.md", 3)]),
-        ("run-time", [("a.md", 3)]),
-        ("a.b", [("c/d.txt", 2)]),
-        ("$cost", [("c/d.txt", 2)]),
-        ("“", [("a.md", 1)]),
-        ("ru", []),
-        ("", []),
-        (" ", []),
-        ("\ud800", []),
-        ("a\nb", []),
-    ],
-)
-def test_whole_words_are_found_in_path_order(repository, word, expected):
-    assert places(repository.mentions(word)) == expected
-    assert repository.mentions(word, limit=1) == repository.mentions(word)[:1]
-
-
-def test_long_lines_are_kept_in_part(repository):
-    assert repository.mentions("cost")[0] == Match("c/d.txt", 2, "$cost a.b.c")
-    assert len(repository.mentions("run")[-1].text) == 1_000
-
-
-@given(st.dictionaries(st.sampled_from("abcdef"), st.text()), st.text())
-def test_the_index_leaves_no_file_out(texts, word):
-    words = Words(texts.items(), {})
-    likely = set(words.files(word))
-    for path, text in texts.items():
-        if whole_word(word).search(text):
-            assert path in likely
 
 
 @pytest.mark.parametrize(
@@ -168,7 +130,7 @@ def test_merges_are_left_out(tmp_path):
 
 def test_the_helping_process_ends_with_its_repository(tmp_path):
     repository = walked(tmp_path, {"a.py": "def f(): pass\n"})
-    repository.symbols("f")
+    repository.outline("a.py")
     process = repository._careful._helper.process
     assert process.poll() is None
     del repository
@@ -179,7 +141,7 @@ def test_the_helping_process_ends_with_its_repository(tmp_path):
 def test_without_a_helping_process_files_are_told_as_not_parsed(tmp_path, monkeypatch):
     repository = walked(tmp_path, {"a.py": "def f(): pass\n"})
     monkeypatch.setattr("sys.executable", os.devnull)
-    assert repository.symbols("f") == []
+    assert repository.outline("a.py").definitions == []
     assert "no helping process" in repository.skipped[0].reason
     with pytest.raises(InputError, match="no helping process"):
         repository.grep("f")
@@ -187,7 +149,7 @@ def test_without_a_helping_process_files_are_told_as_not_parsed(tmp_path, monkey
 
 def test_an_interrupt_leaves_no_stale_answer(tmp_path, monkeypatch):
     repository = walked(tmp_path, {"a.py": "def f(): pass\n", "b.py": "def g(): pass\n"})
-    repository.definitions("a.py")
+    repository.outline("a.py")
     real = careful.read_frame
 
     def interrupted(_):
@@ -195,6 +157,6 @@ def test_an_interrupt_leaves_no_stale_answer(tmp_path, monkeypatch):
 
     monkeypatch.setattr(careful, "read_frame", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        repository.definitions("b.py")
+        repository.outline("b.py")
     monkeypatch.setattr(careful, "read_frame", real)
     assert places(repository.grep("def f")) == [("a.py", 1)]

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifyplan.protocol.call import WorkerAnswer
+from verifyplan.protocol.call import WorkerVote
 from verifyplan.protocol.vote import MODES, VERDICTS
-from verifyplan.rules.ballots import LEFT_OUT, NO_BASIS, Ballot, ballots, failed, sides
+from verifyplan.rules.ballots import (
+    LEFT_OUT,
+    Ballot,
+    Votes,
+    ballots,
+    failed,
+    read_vote,
+    read_votes,
+    sides,
+)
 
 VOTES = st.fixed_dictionaries(
     {"verdict": st.sampled_from(["agree", "supplement", "disagree"])},
@@ -18,8 +28,10 @@ VOTES = st.fixed_dictionaries(
 )
 
 
-def answer(**votes: dict[str, str]) -> WorkerAnswer:
-    return WorkerAnswer.model_validate({"votes": votes})
+def answer(**votes: object) -> Votes:
+    read = read_votes({"votes": votes})
+    assert isinstance(read, dict), read
+    return read
 
 
 IDS = st.sampled_from("abcd")
@@ -38,11 +50,76 @@ def test_an_item_left_out_is_an_error():
     assert ballots(["a"], answer(), "collaborative") == {"a": Ballot("verification-error", None, LEFT_OUT)}
 
 
-def test_an_adversarial_disagree_without_basis_is_an_error_with_what_was_said():
-    said = ballots(["a"], answer(a={"verdict": "REFUTED", "explanation": "no"}), "adversarial")["a"]
-    assert said == Ballot("verification-error", None, f"{NO_BASIS} (it said: no)")
-    silent = ballots(["a"], answer(a={"verdict": "disagree"}), "adversarial")["a"]
-    assert silent.explanation == NO_BASIS
+@pytest.mark.parametrize(
+    ("missing_basis", "explanation", "basis"),
+    [
+        ("infer", "m.py:4 checks it", "counter-evidence"),
+        ("infer", "no proof", "burden-not-met"),
+        ("counter-evidence", "no proof", "counter-evidence"),
+        ("burden-not-met", "m.py:4 checks it", "burden-not-met"),
+    ],
+)
+def test_an_adversarial_disagree_without_basis_counts_with_the_one_it_is_given_and_is_marked(
+    missing_basis, explanation, basis
+):
+    refuted = answer(a={"verdict": "REFUTED", "explanation": explanation})
+    got = ballots(["a"], refuted, "adversarial", missing_basis)["a"]
+    assert got == Ballot("disagree", basis, explanation, basis_filled=True)
+
+
+@pytest.mark.parametrize("basis", ["gut feeling", "", 7, ["counter-evidence"], None])
+def test_a_basis_that_is_none_is_missing_and_never_costs_the_refutation(basis):
+    got = ballots(["a"], answer(a={"verdict": "disagree", "disagree_basis": basis}), "adversarial")["a"]
+    assert (got.verdict, got.disagree_basis, got.basis_filled) == ("disagree", "burden-not-met", True)
+
+
+def test_votes_may_be_a_list_that_names_each_finding():
+    entries = [
+        {"finding_id": " F-1", "verdict": "REFUTED", "basis": "counter-evidence"},
+        {"findingId": "F-2", "verdict": "agree"},
+    ]
+    read = read_votes({"votes": entries})
+    assert {name: vote.verdict for name, vote in read.items()} == {"F-1": "disagree", "F-2": "agree"}
+    unlike = read_votes({"votes": [*entries, {"finding_id": "F-1", "verdict": "agree"}]})
+    assert unlike["F-1"] == "two votes on it, which are not alike"
+    assert unlike["F-2"].verdict == "agree"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"verdict": "Refuted", "disagreeBasis": "Counter Evidence", "explanation": "m.py:1"},
+        {"Verdict": "DISAGREE", "disagree-basis": "counter_evidence", "explanation": "m.py:1", "confidence": 0.9},
+        {"verdict": " refuted ", "disagree_basis": None, "disagreeBasis": "COUNTER-EVIDENCE", "Explanation": "m.py:1"},
+        {"verdict": "REFUTED", "disagree_basis": "", "disagreeBasis": "counter-evidence", "explanation": "m.py:1"},
+        {"verdict": "**REFUTED**.", "basis": "counter-evidence", "explanation": "m.py:1"},
+        {"verdict": "REFUTED, counter-evidence", "explanation": "m.py:1"},
+        {"verdict": "Disagree (counter evidence)", "disagree_basis": "", "explanation": "m.py:1"},
+    ],
+)
+def test_keys_and_words_are_read_in_any_spelling(entry):
+    assert read_vote(entry) == WorkerVote(verdict="disagree", disagree_basis="counter-evidence", explanation="m.py:1")
+
+
+def test_a_vote_may_be_its_verdict_alone():
+    assert read_vote("REFUTED") == WorkerVote(verdict="disagree")
+
+
+@pytest.mark.parametrize("entry", [{}, None, 7, [], "perhaps", {"verdict": "verification-error"}, {"verdict": {}}])
+def test_an_entry_that_cannot_be_read_fails_alone(entry):
+    got = ballots(["a", "b"], answer(a=entry, b="agree"), "adversarial")
+    assert got["a"].verdict == "verification-error"
+    assert got["a"].explanation.startswith("cannot be read: its verdict ")
+    assert got["b"] == Ballot("agree", None, "")
+
+
+@pytest.mark.parametrize("value", [None, [], "agree", {}, {"votes": []}, {"votes": {"a": "perhaps", "b": {}}}])
+def test_an_answer_without_any_vote_that_can_be_read_is_none(value):
+    assert "outside its schema" in str(read_votes(value))
+
+
+def test_an_answer_without_votes_leaves_all_items_out():
+    assert read_votes({"votes": {}}) == {}
 
 
 def test_a_basis_is_kept_on_an_adversarial_disagree_alone():

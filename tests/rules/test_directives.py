@@ -37,7 +37,7 @@ def now(*challenges: Challenge, **more: Any) -> Circumstances:
             "max_iterations": 3,
             "challenges": {one.id: one for one in given_challenges},
             "unsettled_before": [one.id for one in given_challenges],
-            "moved": frozenset(),
+            "settled": frozenset(),
         }
         | more
     )
@@ -114,9 +114,9 @@ def test_the_should_nots_of_document_000_are_refusals():
     assert told(**CASCADE) == ""
     minor = (challenge("C1", "MINOR"), challenge("C2", "MINOR", "UNRESOLVED"), challenge("C3", status="RESOLVED"))
     assert told(**CASCADE, circumstances=now(*minor)) == "only MINOR items remain"
-    assert told(**CASCADE, circumstances=now(moved=frozenset({"C1"}))) == ""
-    everything = now(moved=frozenset({"C1", "C2"}))
-    assert told(**CASCADE, circumstances=everything) == "every open challenge moved in this iteration"
+    assert told(**CASCADE, circumstances=now(settled=frozenset({"C1"}))) == ""
+    everything = now(settled=frozenset({"C1", "C2"}))
+    assert told(**CASCADE, circumstances=everything) == "every open challenge was settled in this iteration"
     last = now(max_iterations=2)
     assert told(**CASCADE, circumstances=last) == "no iteration follows: this is number 2 of 2"
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verifyplan.protocol.finding import Finding
-from verifyplan.rules.grouping import PlaceAndText, group
+from verifyplan.rules.grouping import MATCHERS, group
+from verifyplan.rules.opposites import PAIRS
 
 ROSTER = ["ann", "bob", "cy"]
 
@@ -21,7 +22,7 @@ def found(finding_id: str, worker: str, summary: str, evidence: str = "m.py:30",
 
 def joined(one: str, two: str, places: tuple[str, str] = ("m.py:30", "m.py:32")) -> bool:
     pair = [found("F-1", "ann", one, places[0]), found("F-2", "bob", two, places[1])]
-    return len(group(pair, ROSTER, PlaceAndText())) == 1
+    return len(group(pair, ROSTER, MATCHERS["likeness"])) == 1
 
 
 @pytest.mark.parametrize(
@@ -64,6 +65,78 @@ def test_claims_that_differ_in_a_name_a_number_or_a_negation_are_two(one, two):
 
 
 @pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("The lock is released on error", "The lock is retained on error"),
+        ("The value is checked before its use", "The value is checked after its use"),
+        ("The input of the parser is not escaped", "The output of the parser is not escaped"),
+        ("The file is opened with a timeout set", "The file is opened without a timeout set"),
+        ("The retry waits more than its limit", "The retry waits less than its limit"),
+        ("Each request is encrypted on the way", "Each request is decrypted on the way"),
+        ("The flag is enabled by the caller", "The flag is disabled by the caller"),
+        ("The token is valid for a day at most", "The token is invalid for a day at most"),
+        ("The copy runs from the cache to the disk", "The copy runs from the disk to the cache"),
+        ("It is checked before use, logged after parsing", "It is checked after use, logged before parsing"),
+        ("The queue is drained always at shutdown", "The queue is drained sometimes at shutdown"),
+        ("The lock is held on error", "The lock is held only on error"),
+        ("The pool never closes, never grows", "The pool closes and grows"),
+        ("The client closes the idle connection", "The server closes the idle connection"),
+        ("The caller must hold the lock here", "The caller may hold the lock here"),
+    ],
+)
+def test_claims_that_differ_in_an_opposite_are_two(one, two):
+    assert not joined(one, two)
+
+
+LINES = [[side.split() for side in line.split("|")] for line in PAIRS.strip().split("\n")]
+
+
+@given(st.sampled_from(LINES), st.data())
+def test_no_pair_of_opposites_is_ever_joined(sides, data):
+    one, two = (data.draw(st.sampled_from(side)) for side in sides)
+    assert not joined(
+        f"the lock of the pool is taken {one} the check", f"the lock of the pool is taken {two} the check"
+    )
+
+
+NOUNS = ["lock", "file", "token", "queue", "cache", "value"]
+VERBS = ["released", "retained", "closed", "opened", "stored", "dropped", "copied", "hashed", "signed", "sent"]
+
+
+@given(st.sampled_from(NOUNS), st.lists(st.sampled_from(VERBS), min_size=2, max_size=2, unique=True))
+def test_a_word_that_is_exchanged_for_another_makes_two_claims(noun, verbs):
+    assert not joined(*(f"the {noun} of the connection is {verb} whenever a request fails" for verb in verbs))
+
+
+@pytest.mark.parametrize("matcher", MATCHERS.values(), ids=MATCHERS)
+def test_the_same_claim_in_another_case_and_spacing_is_one_for_every_matcher(matcher):
+    pair = [found("F-1", "ann", "The lock is held"), found("F-2", "bob", " the  lock is\nheld ")]
+    assert [g.discoverers for g in group(pair, ROSTER, matcher)] == [("ann", "bob")]
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (("The lock is held", "m.py:3"), ("The lock is held.", "m.py:3")),
+        (("The lock is held", "m.py:3"), ("The lock is held", "m.py:4")),
+        (("The lock is held", "m.py:3"), ("The lock is held", "")),
+        (("The lock is released on error", "m.py:3"), ("The lock is retained on error", "m.py:3")),
+    ],
+)
+def test_the_default_joins_nothing_but_the_same_place_and_claim(one, two):
+    pair = [found("F-1", "ann", *one), found("F-2", "bob", *two)]
+    assert len(group(pair, ROSTER, MATCHERS["claim"])) == 2
+
+
+def test_findings_of_nobody_have_no_discoverer_and_are_joined_like_those_of_several_workers():
+    claims = {"F-1": "the lock is held", "F-2": "the lock  is held", "F-3": "the lock is free"}
+    three = [Finding(finding_id=name, summary=summary) for name, summary in claims.items()]
+    for matcher in MATCHERS.values():
+        assert [(len(g.findings), g.discoverers) for g in group(three, ROSTER, matcher)] == [(2, ()), (1, ())]
+    assert [len(g.findings) for g in group(three, ROSTER, None)] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
     ("one", "two", "same"),
     [
         ("m.py:30", "m.py:35", True),
@@ -82,12 +155,12 @@ def test_only_claims_on_nearby_lines_of_one_file_are_joined(one, two, same):
 def test_two_findings_of_one_worker_are_never_joined():
     same = "the check is too late"
     mine = [found("F-1", "ann", same), found("F-2", "ann", same), found("F-3", "bob", same)]
-    assert [g.discoverers for g in group(mine, ROSTER, PlaceAndText())] == [("ann", "bob"), ("ann",)]
+    assert [g.discoverers for g in group(mine, ROSTER, MATCHERS["likeness"])] == [("ann", "bob"), ("ann",)]
 
 
 def test_a_shared_id_joins_whatever_the_words_are():
     both = [found("F-1", "bob", "one"), found("F-1", "ann", "quite another", "x.py:1")]
-    for matcher in (None, PlaceAndText()):
+    for matcher in (None, MATCHERS["likeness"]):
         [one] = group(both, ROSTER, matcher)
         assert one.discoverers == ("ann", "bob")
         assert one.origin.summary == "quite another"
@@ -135,9 +208,9 @@ FOUND = st.lists(
 @settings(deadline=None)
 @given(FOUND, st.randoms(use_true_random=False))
 def test_what_is_grouped_does_not_depend_on_the_order_of_the_input(findings, order: random.Random):
-    groups = group(findings, ROSTER, PlaceAndText())
+    groups = group(findings, ROSTER, MATCHERS["likeness"])
     shuffled = order.sample(findings, len(findings))
-    again = group(shuffled, ROSTER, PlaceAndText())
+    again = group(shuffled, ROSTER, MATCHERS["likeness"])
     assert sorted(map(repr, groups)) == sorted(map(repr, again))
     assert sorted((f.finding_id, f.worker) for g in groups for f in g.findings) == sorted(
         (f.finding_id, f.worker) for f in findings
@@ -179,3 +252,13 @@ def test_long_hostile_texts_take_time_in_proportion(piece):
     began = time.monotonic()
     assert joined(text, text, (text, text))
     assert time.monotonic() - began < 20
+
+
+@pytest.mark.parametrize("matcher", MATCHERS.values(), ids=MATCHERS)
+def test_one_claim_said_often_by_one_worker_takes_time_in_proportion(matcher):
+    """20,000 findings; to compare each with all before it would need minutes, not the seconds allowed here."""
+    often = [found(f"F-{number}", "ann", "the lock is held") for number in range(20_000)]
+    began = time.monotonic()
+    groups = group([*often, found("G-1", "bob", "the lock is held")], ROSTER, matcher)
+    assert time.monotonic() - began < 20
+    assert [g.discoverers for g in groups[:2]] == [("ann", "bob"), ("ann",)]

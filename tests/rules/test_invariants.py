@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from verifyplan.protocol.artifact import COUNT_KEY_OF_CLASS, Artifact
+from verifyplan.protocol.artifact import COUNT_KEY_OF_CLASS, FINAL_STATES, Artifact
 from verifyplan.protocol.vote import CLASSIFICATIONS
 from verifyplan.rules.invariants import pointer_token, violations
 
@@ -15,9 +15,15 @@ def made(**values: Any) -> Artifact:
     return Artifact.model_validate({"schemaVersion": "1.2", "findings": [], **values})
 
 
+MODE = {True: "full-reanalysis", False: "lightweight"}
+
+
 def voted(vote: dict[str, Any], adversarial: bool | None = True, worker: str = "bob", round: int = 1) -> Artifact:
     finding = {"findingId": "F", "rounds": [{"round": round, "votes": {worker: vote}}]}
-    return made(config={"adversarial": adversarial}, findings=[finding])
+    return made(
+        config={"adversarial": adversarial, "verificationMode": None if adversarial is None else MODE[adversarial]},
+        findings=[finding],
+    )
 
 
 def places(artifact: Artifact) -> list[str]:
@@ -34,7 +40,7 @@ def places(artifact: Artifact) -> list[str]:
         {"config": {"effectiveMaxRounds": 1}},
         {"totalRounds": 9},
         {"config": {"adversarial": True, "verificationMode": "full-reanalysis"}},
-        {"config": {"adversarial": True}},
+        {"schemaVersion": "1.1", "config": {"adversarial": True}},
         {"config": {"adversarial": False, "verificationMode": "lightweight"}},
         {"roundHistory": [{"round": 1, "inputQueueSize": 5, "resolvedCount": 2, "carriedForwardCount": 3}]},
         {"roundHistory": [{"round": 1, "inputQueueSize": 5, "carriedForwardCount": 9}, {"round": 2}]},
@@ -116,3 +122,78 @@ def test_a_worker_is_dispatched_once_a_round():
     calls = [{"worker": "bob", "status": "timeout"}, {"worker": "cy"}, {"worker": "bob", "status": "completed"}]
     assert places(made(roundHistory=[{"round": 1, "dispatches": calls}])) == ["/roundHistory/0/dispatches/2/worker"]
     assert places(made(roundHistory=[{"round": 1, "dispatches": calls[:2]}])) == []
+
+
+def test_an_adversarial_artifact_of_1_2_says_how_it_was_verified():
+    config = {"adversarial": True, "effectiveMaxRounds": 1}
+    (problem,) = violations(made(config=config))
+    assert problem.place == "/config/verificationMode"
+    assert problem.message == "is missing in an adversarial run of schema 1.2"
+    for version in ("1.0", "1.1"):
+        assert places(made(schemaVersion=version, config=config)) == []
+    assert places(made(config={**config, "adversarial": False})) == []
+
+
+@pytest.mark.parametrize("state", FINAL_STATES)
+@pytest.mark.parametrize("left", [0, 2])
+def test_converged_means_that_no_finding_stayed_in_the_queue(state, left):
+    history = [{"round": 1, "carriedForwardCount": 3}, {"round": 2, "carriedForwardCount": left}]
+    expected = ["/finalState"] if state == "converged" and left else []
+    assert places(made(finalState=state, roundHistory=history)) == expected
+
+
+@pytest.mark.parametrize(("rounds", "bad"), [(0, True), (1, True), (2, False), (3, False)])
+def test_round_2_was_not_skipped_only_where_it_ran(rounds, bad):
+    history = [{"round": number} for number in range(1, rounds + 1)]
+    expected = ["/round2SkippedReason"] if bad else []
+    assert places(made(round2SkippedReason="not-skipped", roundHistory=history)) == expected
+    assert places(made(round2SkippedReason="not-skipped", totalRounds=rounds)) == expected
+    assert places(made(round2SkippedReason="queue-empty", roundHistory=history)) == []
+    assert places(made(round2SkippedReason="not-skipped")) == [], "nothing says how many rounds ran"
+
+
+def test_total_rounds_are_the_rounds_of_the_history():
+    history = [{"round": 1}, {"round": 2}]
+    assert places(made(totalRounds=2, roundHistory=history)) == []
+    assert places(made(totalRounds=1, roundHistory=history)) == ["/totalRounds"]
+    assert places(made(totalRounds=1, roundHistory=[])) == ["/totalRounds"]
+
+
+def cast(classification: str | None, *rounds: dict[str, str], name: str = "F") -> dict[str, Any]:
+    votes = [{worker: {"verdict": verdict} for worker, verdict in entry.items()} for entry in rounds]
+    return {
+        "findingId": name,
+        "originWorker": "ann",
+        "classification": classification,
+        "rounds": [{"round": number, "votes": entry} for number, entry in enumerate(votes, 1)],
+    }
+
+
+@pytest.mark.parametrize(
+    ("finding", "given"),
+    [
+        (cast("full-consensus", {"bob": "agree"}), [1, 0]),
+        (cast("partial-consensus", {"bob": "disagree"}, {"bob": "agree"}), [0, 1]),
+        (cast("worker-unique", {"bob": "disagree"}), [1, 0]),
+        (cast("worker-unique", {"bob": "verification-error"}, {"bob": "verification-error"}), [0, 0]),
+        (cast("worker-unique", {"ann": "disagree", "bob": "verification-error"}), [0, 0]),
+        (cast("contested", {"bob": "agree", "cy": "disagree"}), [0, 0]),
+        (cast("full-consensus"), [0, 0]),
+    ],
+)
+def test_resolved_are_the_findings_that_got_a_class_in_that_round(finding, given):
+    def recorded(*resolved: int) -> Artifact:
+        history = [{"round": number, "resolvedCount": count} for number, count in enumerate(resolved, 1)]
+        return made(findings=[finding], roundHistory=history)
+
+    assert places(recorded(*given)) == []
+    assert places(recorded(given[0] + 1, given[1])) == ["/roundHistory/0/resolvedCount"]
+    assert places(recorded(given[0], given[1] + 1)) == ["/roundHistory/1/resolvedCount"]
+
+
+def test_what_was_resolved_cannot_be_told_where_a_class_or_rounds_are_unknown():
+    history = [{"round": 1, "resolvedCount": 7}]
+    known = cast("full-consensus", {"bob": "agree"})
+    for unknown in (cast(None, {"bob": "agree"}, name="G"), {"findingId": "G", "classification": "contested"}):
+        assert places(made(findings=[known, unknown], roundHistory=history)) == []
+    assert places(made(findings=[known], roundHistory=history)) == ["/roundHistory/0/resolvedCount"]

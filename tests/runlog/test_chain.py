@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event import EVENT, Event
+from verifyplan.protocol.event_plan import CeilingPassed
 from verifyplan.protocol.event_run import CallFailed, RunResumed
 from verifyplan.protocol.event_turn import TurnReplied, TurnSent
 from verifyplan.runlog import chain
@@ -52,7 +53,8 @@ def pool(tmp_path_factory) -> list[Event]:
     cross = small_cross(tmp_path_factory.mktemp("cross"))
     resumed = RunResumed(dropped_bytes=3, repeated=("i1/challenger",), versions={"verifyplan": "1"})
     debate = debate_of(STAGNATES, tokens=3, documents={"PLAN.md": "# Greet"})
-    events = [*plan.events, *cross.events, *debate.events, resumed, SENT, REPLIED, FAILED]
+    passed = CeilingPassed(iteration=1, call_id="i1/probe", role="probe", tool="Grep", used=9, ceiling=4)
+    events = [*plan.events, *cross.events, *debate.events, resumed, passed, SENT, REPLIED, FAILED]
     started = [event for event in events if event.type == "run-started"]
     return started + list({event.type: event for event in events}.values())
 

@@ -18,6 +18,7 @@ from verifyplan.errors import LogError
 from verifyplan.runlog import chain
 from verifyplan.runlog.chain import START, encode
 from verifyplan.runlog.reader import Log, parse_log, read_log
+from verifyplan.runlog.writer import LogWriter
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +88,31 @@ def test_a_changed_span_anywhere_but_at_the_torn_end_is_refused(small, data):
     except LogError:
         return
     assert log.records == read(small).records[: log.lines]
-    assert damaged == small or damaged[: log.whole_bytes] == small[: log.whole_bytes]
+    whole = damaged[: log.whole_bytes].replace(b"\r\n", b"\n")
+    assert damaged == small or whole == small[: len(whole)]
+
+
+def test_a_log_with_the_line_ends_of_windows_is_read_and_gone_on_with(tmp_path, small):
+    windows = small.replace(b"\n", b"\r\n")
+    assert read(windows).records == read(small).records
+    assert (read(windows).torn_bytes, read(windows).whole_bytes) == (0, len(windows))
+    path = tmp_path / "run.jsonl"
+    lines = windows.splitlines(keepends=True)
+    for ending in (b"", b"\r", b"\r\n"):
+        path.write_bytes(b"".join(lines[:-2]) + lines[-2].rstrip() + ending)
+        writer, log = LogWriter.resume(path)
+        with writer:
+            writer.append(read(small).records[-1].event)
+        assert len(log.records) == len(lines) - 1
+        assert [record.event for record in read_log(path).records] == [record.event for record in read(small).records]
+
+
+def test_a_log_with_the_line_ends_of_windows_is_still_refused_where_it_was_changed(small):
+    windows = small.replace(b"\n", b"\r\n")
+    for position in range(0, len(windows), 7):
+        damaged = windows[:position] + bytes([windows[position] ^ 1]) + windows[position + 1 :]
+        with pytest.raises(LogError, match=r"run\.jsonl: line \d+: is damaged"):
+            read(damaged)
 
 
 def test_lines_that_were_left_out_doubled_or_put_elsewhere_are_refused(small):

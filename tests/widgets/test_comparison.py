@@ -82,7 +82,10 @@ def test_sets_without_a_run_id_in_common_are_paired_and_told_by_finding():
     assert table.loc["G", ["votes", "disagreement"]].tolist() == [3, 1.0]
     told = widget.static()
     assert "a: agree: first words" in told
-    assert "c: disagree (no basis recorded; the explanation cites no place): other words" in told
+    assert (
+        "c: disagree (no basis recorded; the explanation cites no place; filled in as burden-not-met): other words"
+        in told
+    )
 
 
 def test_the_list_is_sorted_by_every_head_and_missing_values_come_last(widget):
@@ -232,7 +235,7 @@ def test_censored_findings_and_filled_bases_are_said():
     widget.a.rounds.value = 3
     told = widget.static()
     assert "Under collaborative, 3 rounds, 1 of 1 finding is censored" in told
-    assert "1 missing basis of disagree votes had to be filled in" in told
+    assert "1 of 1 disagreement had no basis; 0 read as counter-evidence, 1 as burden-not-met" in told
 
 
 def test_hostile_texts_are_cut_and_shown_as_text():

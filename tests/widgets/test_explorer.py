@@ -15,7 +15,7 @@ from debate_scripts import CONVERGES, debate_of
 
 import verifyplan as vp
 from verifyplan.analysis.course import Course
-from verifyplan.analysis.explain import MEANING
+from verifyplan.analysis.explain_words import MEANING
 from verifyplan.errors import InputError
 from verifyplan.frames.columns import typed
 from verifyplan.frames.runset import concat

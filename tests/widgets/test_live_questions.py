@@ -45,6 +45,8 @@ def test_a_question_is_answered_by_the_form(tmp_path, kind, name, note, outcome,
     form = live.form
     assert form.layout.display == "flex"
     assert [value for _, value in form.challenge.options] == ["C1", "C2"]
+    assert all("(overridden: RETHINK)" in label for label, _ in form.challenge.options)
+    assert "An override ends the run: of C1 alone with RETHINK, of C2 alone" in form._question.value
     assert "locks.py:5" in form._question.value, "what a challenge was raised on is shown"
     form.kind.value = kind
     assert form.challenge.disabled == (name is None)
@@ -356,11 +358,14 @@ def test_a_question_with_blank_texts_is_shown():
     assert "Claim" not in html
 
 
+UNMADE = "# Store\n\n1. Change `store.py`\n2. Run `pytest -q`\n3. Read the log\n4. Tell the team\n"
+
+
 def test_the_end_names_what_a_person_accepted(tmp_path):
-    repository = vp.datasets.sample_repository(tmp_path / "waybill")
+    (tmp_path / "other.py").write_text("")
     run = vp.verify(
-        vp.datasets.plan_path("thin-scans"),
-        repository,
+        vp.parse_plan(UNMADE),
+        tmp_path,
         on_blocked=lambda pause: f"acknowledge:{pause.challenges[0].id}",
         log_dir=None,
     )

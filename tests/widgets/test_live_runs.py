@@ -92,7 +92,7 @@ def test_a_plan_run_without_questions_has_the_events_of_verify(tmp_path):
     assert counts(live) == {
         "Calls": f"{kinds['call-requested']} asked, {kinds['call-replied']} replied, {kinds['call-failed']} failed",
         "Tokens": "0 in, 0 out",
-        "Challenges": "1 BLOCKING (0 settled), 7 SIGNIFICANT (3 settled), 3 MINOR (2 settled)",
+        "Challenges": "1 BLOCKING (0 settled), 7 SIGNIFICANT (3 settled), 3 MINOR (1 settled)",
         "Votes": f"{kinds['vote-cast']}",
     }
 

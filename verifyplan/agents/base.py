@@ -67,7 +67,12 @@ class BudgetError(Exception):
 
 @runtime_checkable
 class Conversing(Backend, Protocol):
-    """A backend whose calls take several turns, each recorded, so that a resumed run goes on within a call."""
+    """A backend whose calls take several turns, each recorded, so that a resumed run goes on within a call.
+
+    It alone can be asked again: its conversation holds what it said, and one turn may repair the form of an answer,
+    such as a refutation without its basis (SPEC B4). Any other backend gets a fresh context on every call: asked again
+    it would vote anew, so what it left out is filled by the run's `missing_basis`.
+    """
 
     max_concurrency: int
     """How many of its calls may be under way at once."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from verifyplan.agents.base import Request
-from verifyplan.errors import AgentError
+from verifyplan.errors import AgentError, InputError, Problem
+from verifyplan.files import read_json
 from verifyplan.protocol.call import Reply, WorkerRequest
 
 Script = Mapping[Any, Any]
@@ -16,15 +18,17 @@ Script = Mapping[Any, Any]
 class ScriptedBackend:
     """Answers each call from a script: `{call_id: answer}`, or for workers also `{round: {worker: votes}}`.
 
+    The script is a mapping, or the path of a JSON file that holds one; InputError for a file that does not.
     A role's answer is what its schema in `protocol.plan_call` or, in a debate, `protocol.debate_call` says: of an
     architect `{"content": ...}`, of a builder a `"diff"`, too. A worker's is its votes by finding id, each
     `{"verdict": ..., "disagree_basis": ..., "explanation": ...}`, of which only those asked for are answered. In
     place of an answer, "timeout" or "error" makes the call fail, and `{"raw": x}` answers x as it is. A call that
-    the script does not mention fails with AgentError; with `silent`, it says nothing instead.
+    the script does not mention fails with AgentError; with `silent`, it is answered that there is nothing to say.
     """
 
-    def __init__(self, script: Script, *, silent: bool = False) -> None:
-        self.script = {str(key): value for key, value in script.items()}
+    def __init__(self, script: Script | str | Path, *, silent: bool = False) -> None:
+        answers = script if isinstance(script, Mapping) else _read(Path(script))
+        self.script = {str(key): value for key, value in answers.items()}
         self.silent = silent
 
     def describe(self) -> dict[str, Any]:
@@ -40,7 +44,7 @@ class ScriptedBackend:
         scripted = self._scripted(request)
         if scripted is None:
             if self.silent:
-                return Reply(value={"votes": {}} if isinstance(request, WorkerRequest) else {})
+                return Reply(value=_nothing(request))
             raise AgentError(f"the script has no answer for {request.call_id}")
         if scripted == "timeout":
             raise TimeoutError("scripted timeout")
@@ -57,3 +61,19 @@ class ScriptedBackend:
         if request.call_id in self.script or not isinstance(request, WorkerRequest):
             return self.script.get(request.call_id)
         return self.script.get(str(request.round), {}).get(request.worker)
+
+
+def _nothing(request: Request) -> dict[str, Any]:
+    """The answer of an agent that has nothing to say: a challenger must say that it has no challenge (SPEC A3)."""
+    if isinstance(request, WorkerRequest):
+        return {"votes": {}}
+    return {"challenges": []} if request.role == "challenger" else {}
+
+
+def _read(path: Path) -> Script:
+    """Return the answers that a JSON file holds by call id; InputError for any other file."""
+    fix = 'give a JSON object of answers by call id, such as {"t1/propose": {"content": "..."}}'
+    script = read_json(path, fix)
+    if not isinstance(script, dict):
+        raise InputError(Problem(str(path), f"holds a {type(script).__name__}, not an object", fix))
+    return script

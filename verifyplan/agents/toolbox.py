@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from verifyplan.agents.repository.records import Commit, Match
+from verifyplan.agents.repository.records import Match
 from verifyplan.agents.repository.repository import Repository
 from verifyplan.errors import InputError
 from verifyplan.protocol.call import Tool, ToolUse
@@ -30,25 +30,8 @@ class Hits(NamedTuple):
     refused: str = ""
 
 
-class Commits(NamedTuple):
-    """The commits of some files, newest first, or why they were not asked for."""
-
-    commits: tuple[Commit, ...]
-    refused: str = ""
-
-
-def budget(tools: Mapping[Tool, int], pool: int = 0) -> Budget:
-    """A budget from a request's limits, which hold what was granted, and the calls that Grep and Read share.
-
-    >>> budget({"Read": 8, "Grep": 5}, pool=3).pool
-    3
-    """
-    limits: dict[Tool, int] = {tool: calls for tool, calls in tools.items() if tool != "memory_search"}
-    return Budget(limits={**limits, "memory_search": pool})
-
-
 class Toolbox:
-    """Reads, searches and asks git for one agent in one iteration; what is over budget is refused, and says so.
+    """Reads and searches for one agent in one iteration; what is over budget is refused, and says so.
 
     `documents` are texts that the agent was handed, by name: reading one costs nothing, as it has it already.
     `uses` are all calls in their order, refused ones among them; a file that was read is not paid for twice.
@@ -69,9 +52,8 @@ class Toolbox:
             return Lines(_lines(self._documents[path]))
         if path in self._read:
             return Lines(self._read[path])
-        refused = self._refusal("Read")
+        refused = self._refused("Read", path, serves)
         if refused:
-            self._record("Read", path, serves, refused)
             return Lines((), refused)
         lines = self._repository.lines(path)
         self._record("Read", path, serves, results=len(lines or ()))
@@ -82,39 +64,26 @@ class Toolbox:
 
     def grep(self, pattern: str, serves: str = "") -> Hits:
         """The lines of the repository that match a pattern, at most 200, in order of path and line."""
-        refused = self._refusal("Grep")
+        refused, matches = self._refused("Grep", pattern, serves), tuple[Match, ...]()
         if refused:
-            self._record("Grep", pattern, serves, refused)
             return Hits((), refused)
         try:
             matches = tuple(self._repository.grep(pattern, limit=MOST_HITS))
         except InputError as error:
-            self._record("Grep", pattern, serves)
-            return Hits((), str(error))
+            refused = str(error)
         self._record("Grep", pattern, serves, results=len(matches))
-        return Hits(matches)
+        return Hits(matches, refused)
 
-    def git_log(self, paths: Sequence[str], serves: str = "") -> Commits:
-        """The latest commits that touched some files."""
-        refused = self._refusal("git_log")
-        if refused:
-            self._record("git_log", " ".join(paths), serves, refused)
-            return Commits((), refused)
-        commits = tuple(self._repository.history(paths))
-        self._record("git_log", " ".join(paths), serves, results=len(commits))
-        return Commits(commits)
+    def _refused(self, tool: Tool, argument: str, serves: str) -> str:
+        """Why a call is refused, which is then recorded; empty where it is allowed."""
+        why = refusal(tool, self._used, self._budget)
+        if why:
+            self.uses.append(ToolUse(tool=tool, argument=argument, serves=serves, refused=why, results=0))
+        return why
 
-    def left(self, tool: Tool) -> bool:
-        """Whether one more call of a tool would be allowed."""
-        return not self._refusal(tool)
-
-    def _refusal(self, tool: Tool) -> str:
-        return refusal(tool, self._used, self._budget)
-
-    def _record(self, tool: Tool, argument: str, serves: str, refused: str = "", results: int = 0) -> None:
-        if not refused:
-            self._used[tool] += 1
-        self.uses.append(ToolUse(tool=tool, argument=argument, serves=serves, refused=refused, results=results))
+    def _record(self, tool: Tool, argument: str, serves: str, results: int) -> None:
+        self._used[tool] += 1
+        self.uses.append(ToolUse(tool=tool, argument=argument, serves=serves, refused="", results=results))
 
 
 def _lines(text: str) -> tuple[str, ...]:

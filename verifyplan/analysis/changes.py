@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.analysis.explain import MEANING
+from verifyplan.analysis.explain_words import MEANING
 from verifyplan.frames.runset import RunSet
 from verifyplan.words import counted
 

@@ -10,7 +10,8 @@ import pandas as pd
 
 from verifyplan.analysis.tally import Ballots, Ints, ballots, count, fill_bases
 from verifyplan.errors import Problem, SettingsError, TableError, one_of
-from verifyplan.protocol.vote import CLASSIFICATIONS, MISSING_BASES, MODES, MissingBasis, Mode
+from verifyplan.frames.lost import lost_refutes, lost_votes
+from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MISSING_BASES, MODES, VERDICTS, MissingBasis, Mode
 from verifyplan.rules.classification import (
     CLASS_OF_RULE,
     RULES,
@@ -19,6 +20,7 @@ from verifyplan.rules.classification import (
     at_end,
     rule_index,
 )
+from verifyplan.words import did_you_mean
 
 CLASS_TYPE = pd.CategoricalDtype(list(CLASSIFICATIONS), ordered=True)
 RULE_TYPE = pd.CategoricalDtype(list(RULES), ordered=True)
@@ -75,9 +77,10 @@ def check_settings(mode: str, max_rounds: int | None, missing_basis: str) -> Non
     """Raise SettingsError, listing all that is wrong, unless a replay can be made with these settings."""
     problems = []
     if mode not in MODES:
-        problems.append(Problem("mode", f"{mode!r} is unknown", f"use {one_of(MODES)}"))
+        problems.append(Problem("mode", f"{mode!r} is unknown{did_you_mean(mode, MODES)}", f"use {one_of(MODES)}"))
     if missing_basis not in MISSING_BASES:
-        problems.append(Problem("missing_basis", f"{missing_basis!r} is unknown", f"use {one_of(MISSING_BASES)}"))
+        message = f"{missing_basis!r} is unknown{did_you_mean(missing_basis, MISSING_BASES)}"
+        problems.append(Problem("missing_basis", message, f"use {one_of(MISSING_BASES)}"))
     whole = isinstance(max_rounds, int | np.integer) and not isinstance(max_rounds, bool)
     if max_rounds is not None and not (whole and max_rounds >= 1):
         problems.append(Problem("max_rounds", f"{max_rounds!r} is out of range", "give a whole number from 1"))
@@ -86,9 +89,21 @@ def check_settings(mode: str, max_rounds: int | None, missing_basis: str) -> Non
 
 
 def judge(
-    votes: pd.DataFrame, cast: Ballots, mode: Mode, max_rounds: Ints, missing_basis: MissingBasis
+    votes: pd.DataFrame,
+    cast: Ballots,
+    mode: Mode,
+    max_rounds: Ints,
+    missing_basis: MissingBasis,
+    *,
+    losses: bool = False,
 ) -> pd.DataFrame:
-    """`classify` for votes that are ballots already, with a number of rounds for each finding."""
+    """`classify` for votes that are ballots already, with a number of rounds for each finding.
+
+    With `losses`, `disagreements` counts the disagrees of the executed rounds, `filled_counter` the filled bases that
+    were read as counter-evidence, `lost_votes` the votes of the deciding round that are errors, and `lost_refutes` the
+    counter-evidences of earlier rounds that it did without (SPEC B8); all but `lost_votes` are 0 in collaborative mode,
+    where no basis is read.
+    """
     adversarial = mode == "adversarial"
     basis = fill_bases(votes, cast, missing_basis) if adversarial else cast.basis
     executed = np.minimum(cast.recorded, max_rounds)
@@ -104,12 +119,24 @@ def judge(
     missing = cast.missing & (cast.round <= decided[cast.finding]) if adversarial else np.zeros_like(cast.missing)
     if missing_basis == "raise" and missing.any():
         _refuse_missing(votes[missing])
-    return cast.findings.assign(
+    judged = cast.findings.assign(
         classification=pd.Categorical.from_codes(classes, dtype=CLASS_TYPE),
         decided_round=decided,
         rule=pd.Categorical.from_codes(rule, dtype=RULE_TYPE),
         censored=~settled & (cast.recorded < max_rounds),
         filled_bases=np.bincount(cast.finding[missing], minlength=len(cast.findings)),
+    )
+    if not losses:
+        return judged
+    workers, counter = votes["worker"].to_numpy(), basis == BASES.index("counter-evidence")
+    refutes = lost_refutes(cast.finding, cast.round, workers, cast.counted, counter, decided) if adversarial else 0
+    lost = lost_votes(cast.finding, cast.round, cast.failed, decided)
+    disagrees = cast.counted & (cast.verdict == VERDICTS.index("disagree")) & (cast.round <= decided[cast.finding])
+    return judged.assign(
+        lost_votes=lost,
+        lost_refutes=refutes,
+        disagreements=np.bincount(cast.finding[disagrees & adversarial], minlength=len(decided)),
+        filled_counter=np.bincount(cast.finding[missing & counter], minlength=len(decided)),
     )
 
 

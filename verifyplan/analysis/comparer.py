@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,16 +13,23 @@ import pandas as pd
 from verifyplan.analysis.agreement import agreement
 from verifyplan.analysis.bootstrap import resample
 from verifyplan.analysis.comparison import Comparison
+from verifyplan.analysis.confounds import confounds, recorded_facts
 from verifyplan.analysis.cost import cost
 from verifyplan.analysis.measured import counts_by_run, measured, mix_table, summary_table, truth_table
 from verifyplan.analysis.metrics import TRUTH_METRICS, UNKNOWN
-from verifyplan.analysis.notes import notes_on_findings, notes_on_intervals, notes_on_sets
+from verifyplan.analysis.notes import (
+    notes_on_classes,
+    notes_on_findings,
+    notes_on_intervals,
+    notes_on_modes,
+    notes_on_sets,
+)
 from verifyplan.analysis.pairing import pair
 from verifyplan.analysis.setting import Setting, labels
 from verifyplan.analysis.symmetry import symmetry_tests
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.runset import RunSet, expect_runs
-from verifyplan.protocol.vote import CLASSIFICATIONS
+from verifyplan.protocol.vote import CLASSIFICATIONS, MODES, Mode
 
 _KEPT = 8
 """Readings that are kept; each has as many rows as there are findings."""
@@ -43,6 +51,8 @@ class Comparer:
 
     def reading(self, side: int, setting: Setting) -> pd.DataFrame:
         """The findings of one side (0 or 1) under a setting; the table is shared, and not to be changed."""
+        if setting.mode == "recorded" and (mode := self._mode[side]):
+            setting = replace(setting, mode=mode)
         key = (side if self.paired else 0, repr(setting))  # unlike a hash, it also takes values that will be refused
         if key not in self._readings:
             self._readings[key] = setting.read(self.sets[side])
@@ -51,13 +61,19 @@ class Comparer:
             self._readings.popitem(last=False)
         return self._readings[key]
 
+    @cached_property
+    def _mode(self) -> list[Mode | None]:
+        """The mode of each set, if all its runs have one: as recorded is then another name of it."""
+        each = [one.runs["mode"].astype("object").fillna("") for one in self.sets]
+        return [next((mode for mode in MODES if len(modes) and modes.eq(mode).all()), None) for modes in each]
+
     def compare(self, a: Setting, b: Setting, *, resamples: int = 2000, seed: int = 0) -> Comparison:
         """Both sides under their settings, as `compare` gives it; SettingsError, InputError and TableError as there."""
         _check_bootstrap(resamples, seed)
         left, right = self.reading(0, a), self.reading(1, b)
         findings, notes = pair(left, right, paired=self.paired)
         told = labels((a, b), self.sets)
-        notes += [*notes_on_findings(findings, told), *self._notes_on_sets]
+        notes += [*notes_on_findings(findings, told), *self._notes_on_sets, *self._notes_on_reading((a, b))]
         facts = {
             "synthetic": any(bool(one.runs["synthetic"].fillna(False).any()) for one in self.sets),
             "agreement": _named(self._agreement, told),
@@ -67,7 +83,19 @@ class Comparer:
 
     @cached_property
     def _notes_on_sets(self) -> list[str]:
-        return list(notes_on_sets(self.sets if self.paired else self.sets[:1]))
+        sets = self.sets if self.paired else self.sets[:1]
+        told = [self.reading(side, Setting()) if _has_classes(one) else None for side, one in enumerate(sets)]
+        return [*notes_on_sets(sets), *notes_on_classes(told)]
+
+    def _notes_on_reading(self, settings: tuple[Setting, Setting]) -> list[str]:
+        """Notes on how two real sets are read: confounds, and modes that are not recorded."""
+        recorded = [setting.mode == "recorded" for setting in settings]
+        unknown = list(notes_on_modes(self.sets, recorded))
+        return [*unknown, *(confounds(*self._facts, settings) if self.paired else ())]
+
+    @cached_property
+    def _facts(self) -> tuple[dict[str, set[Any]], dict[str, set[Any]]]:
+        return recorded_facts(self.sets[0]), recorded_facts(self.sets[1])
 
     @cached_property
     def _agreement(self) -> list[pd.DataFrame]:
@@ -80,6 +108,10 @@ class Comparer:
     def _of_each_set(self, analysis: Callable[[RunSet], pd.DataFrame]) -> list[pd.DataFrame]:
         first = analysis(self.sets[0])
         return [first, analysis(self.sets[1]) if self.paired else first]
+
+
+def _has_classes(runs: RunSet) -> bool:
+    return bool(runs.findings["classification"].notna().any())
 
 
 def _check_bootstrap(resamples: int, seed: int) -> None:

@@ -7,8 +7,8 @@ from html import escape
 
 import pandas as pd
 
-from verifyplan.errors import expect
-from verifyplan.words import counted
+from verifyplan.errors import Problem, SettingsError, expect, one_of
+from verifyplan.words import counted, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,14 @@ class Comparison:
     def in_words(self, metric: str) -> str:
         """One metric under both readings, each with its interval and its n; or the share that changed class.
 
-        Raises KeyError for a metric that `.summary` does not have.
+        A rate may be named without `-rate`. Raises SettingsError for a metric that `.summary` does not have.
         """
+        known = list(self.summary["metric"])
+        metric = f"{metric}-rate" if metric not in known and f"{metric}-rate" in known else metric
+        if metric not in known:
+            message = f"{metric!r} is no metric of this comparison{did_you_mean(metric, known)}"
+            unmeasured = "" if self.truth is not None else "; others need findings whose truth is known"
+            raise SettingsError(Problem("metric", message, f"use one of {one_of(known)}{unmeasured}"))
         row = self.summary.set_index("metric").loc[[metric]].iloc[0]
         if metric == "changed":
             return f"{_share(row['difference'], row['low'], row['high'])} (n = {int(row['n_a'])})"

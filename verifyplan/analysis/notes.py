@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from verifyplan.frames.runset import RunSet
-from verifyplan.words import counted
+from verifyplan.frames.support import note_absent_votes, note_blind_classes
+from verifyplan.protocol.vote import NOTHING_LOOKED_AT
+from verifyplan.words import counted, filled_words
 
 FEW = 20
 """A metric of fewer findings than this has an interval that says little."""
@@ -30,7 +32,27 @@ def notes_on_findings(findings: pd.DataFrame, labels: tuple[str, str]) -> Iterat
             yield f"Under {label}, {counted(unjudged, 'finding')} got no vote that counts, and count as not held."
         filled = int(findings[f"filled_bases_{side}"].sum())
         if filled:
-            yield f"Under {label}, {counted(filled, 'missing basis')} of disagree votes had to be filled in."
+            counter, disagrees = (int(findings[f"{name}_{side}"].sum()) for name in ("filled_counter", "disagreements"))
+            yield f"Under {label}, {filled_words(filled, counter, disagrees)}."
+        yield from _notes_on_losses(findings, label, side)
+
+
+def _notes_on_losses(findings: pd.DataFrame, label: str, side: str) -> Iterator[str]:
+    """Notes on classes that rest on less than was asked for (SPEC B8)."""
+    votes, refutes = findings[f"lost_votes_{side}"], findings[f"lost_refutes_{side}"]
+    fewer = int(votes.gt(0).sum())
+    if fewer:
+        rest = "rests" if fewer == 1 else "rest"
+        yield (
+            f"Under {label}, the class of {counted(fewer, 'finding')} {rest} on fewer votes than were asked for: "
+            f"{counted(int(votes.sum()), 'vote')} of the deciding rounds {'was' if votes.sum() == 1 else 'were'} lost."
+        )
+    if refutes.any():
+        first = findings.loc[refutes.gt(0), "finding_id"].iloc[0]
+        yield (
+            f"Under {label}, a counter-evidence of an earlier round was lost to an error before the round that decided "
+            f"in {counted(int(refutes.gt(0).sum()), 'finding')}, the first is {first}."
+        )
 
 
 def notes_on_sets(sets: Sequence[RunSet]) -> Iterator[str]:
@@ -39,14 +61,57 @@ def notes_on_sets(sets: Sequence[RunSet]) -> Iterator[str]:
     errors = int((votes == "verification-error").sum())
     if errors:
         yield f"{errors} of {counted(len(votes), 'recorded vote')} are verification errors and count for nothing."
-    for one in sets:
+    for one, name in zip(sets, _names(sets), strict=True):
+        given = one.votes.loc[one.votes["verdict"].ne("verification-error"), "explanation"]
+        blind = int(given.str.startswith(NOTHING_LOOKED_AT).fillna(False).sum())
+        if 2 * blind > len(given):
+            said = f"{blind} of {counted(len(given), 'vote')} say {NOTHING_LOOKED_AT!r}"
+            yield f"Most votes{name} rest on no look: {said}."
+        thin = (
+            note_blind_classes(one.votes, name),
+            note_absent_votes(one.runs, one.findings, one.votes, name),
+        )
+        yield from (note for note in thin if note)
         modes = one.runs["mode"].dropna().astype("str").unique()
         if len(modes) > 1:
-            yield "Runs of both modes are pooled in one set; to compare real runs, give two sets."
+            yield (
+                "Runs of both modes are pooled in one set; to compare real runs, give two sets, each as "
+                "runs.select(lambda r: r['mode'] == 'adversarial')."
+            )
         claims = one.findings[["finding_id", "summary"]]
         again = int(claims.duplicated().sum()) if one.findings["summary"].notna().any() else 0
         if again:
             yield f"{counted(again, 'finding')} stand again, by id and claim, in other runs of the set; each counts."
+
+
+def notes_on_classes(readings: Sequence[pd.DataFrame | None]) -> Iterator[str]:
+    """Notes on recorded classes that the votes do not give under the run's own rules (SPEC B9); None: none recorded."""
+    for reading, name in zip(readings, _names(readings), strict=True):
+        if reading is None:
+            continue
+        recorded, given = reading["recorded"].astype("object"), reading["classification"].astype("object")
+        other = recorded.notna() & recorded.ne(given)
+        if other.any():
+            row = reading[other].iloc[0]
+            yield (
+                f"The votes{name} do not give the recorded class of {counted(int(other.sum()), 'finding')}, the first "
+                f"is {row['finding_id']} of run {row['run_id']}: {row['recorded']}, not {row['classification']}."
+            )
+
+
+def notes_on_modes(sets: Sequence[RunSet], recorded: Sequence[bool]) -> Iterator[str]:
+    """Notes on runs that are read in the mode in which they were recorded, which is not known."""
+    for one, as_recorded, name in zip(sets, recorded, _names(sets), strict=True):
+        unknown = int(one.runs["mode"].isna().sum())
+        if as_recorded and unknown:
+            yield (
+                f"The mode of {counted(unknown, 'run')}{name} is not recorded: read as collaborative; say it by "
+                "from_votes(..., mode=), or by the readings a and b."
+            )
+
+
+def _names(sides: Sequence[object]) -> Sequence[str]:
+    return (" of the first set", " of the second set") if len(sides) == 2 else ("",)
 
 
 def notes_on_intervals(summary: pd.DataFrame, resampled: str) -> Iterator[str]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from verifyplan.errors import InputError, Problem
+from verifyplan.analysis.replay import BASES_READ
+from verifyplan.errors import InputError, Problem, one_of
+from verifyplan.frames.lost import LOST
+from verifyplan.rules.grouping import claim_words
 from verifyplan.words import counted
 
 KEY = ["run_id", "iteration", "finding_id"]
@@ -31,11 +34,12 @@ def pair(left: pd.DataFrame, right: pd.DataFrame, *, paired: bool) -> tuple[pd.D
                     "give the runs to be paired the same run_id (the path under the loaded folder), or load one of each"
                 )
                 raise InputError(Problem("finding_id", message, fix))
-    read = ["classification", "rule", "decided_round", "censored", "filled_bases"]
+    read = ["classification", "rule", "decided_round", "censored", *BASES_READ, *LOST]
     right = right.rename(columns={"summary": "summary_b"})
     both = left.merge(right[[*key, "summary_b", "truth", *read]], on=key, suffixes=("_a", "_b"), how="inner")
     if paired and both.empty:
-        raise InputError(Problem("runs", "the two sets share no finding", "give two runs over the same finding ids"))
+        message = f"the two sets share no finding: {_some(left)} in the first, {_some(right)} in the second"
+        raise InputError(Problem("runs", message, "give two runs over the same finding ids"))
     _refuse_other_claims(both)
     both.insert(5, "truth", both["truth_a"].fillna(both["truth_b"]))
     both = both.drop(columns=["truth_a", "truth_b", "summary_b"])
@@ -52,10 +56,14 @@ def pair(left: pd.DataFrame, right: pd.DataFrame, *, paired: bool) -> tuple[pd.D
     return both.assign(changed=differs), notes
 
 
+def _some(findings: pd.DataFrame) -> str:
+    return one_of(findings["finding_id"].head(3)) or "none"
+
+
 def _refuse_other_claims(both: pd.DataFrame) -> None:
     """InputError where findings that were paired by id are other claims, or are true in one set and false in one."""
-    told = both["summary"].notna() & both["summary_b"].notna()
-    other = both.loc[told & (both["summary"] != both["summary_b"]), "finding_id"]
+    told = both[both["summary"].notna() & both["summary_b"].notna() & (both["summary"] != both["summary_b"])]
+    other = told.loc[told["summary"].map(claim_words).ne(told["summary_b"].map(claim_words)), "finding_id"]
     split = both.loc[(both["truth_a"] != both["truth_b"]).fillna(False).astype(bool), "finding_id"]
     fix = "pair runs over the same findings, or give other claims other ids"
     problems = [

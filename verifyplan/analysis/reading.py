@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from verifyplan.analysis.explain import MEANING
+from verifyplan.analysis.explain_words import MEANING
 from verifyplan.analysis.setting import Setting
 from verifyplan.analysis.steps import PANEL, PHASES
 from verifyplan.frames.runset import RunSet

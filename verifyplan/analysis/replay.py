@@ -12,6 +12,7 @@ from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, check_settings, 
 from verifyplan.analysis.iterations import FINDING, last_iteration
 from verifyplan.analysis.tally import ballots
 from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.frames.lost import LOST
 from verifyplan.frames.runset import RunSet, expect_runs
 from verifyplan.protocol.vote import MODES, MissingBasis
 from verifyplan.words import did_you_mean
@@ -21,7 +22,10 @@ READINGS: tuple[str, ...] = (*MODES, "recorded")
 
 _KEY = ["run_id", "iteration", "finding_id"]
 _TOLD = ["run_id", "finding_id", "summary", "category", "truth"]
-_JUDGED = ["classification", "decided_round", "rule", "censored", "filled_bases"]
+BASES_READ = ["filled_bases", "filled_counter", "disagreements"]
+"""How many bases were filled in, how many of these as counter-evidence, and of how many disagrees."""
+_COUNTED = [*BASES_READ, *LOST]
+_JUDGED = ["classification", "decided_round", "rule", "censored", *_COUNTED]
 
 
 def replay(
@@ -43,7 +47,9 @@ def replay(
     Returns:
         One row a finding and iteration (0 in cross runs), in the order of `runs.findings`: `run_id, iteration,
         finding_id, summary, category, truth, recorded` (the class that the run gave), `classification,
-        decided_round, rule, censored, filled_bases`.
+        decided_round, rule, censored, filled_bases, filled_counter` (of these, as counter-evidence), `disagreements`
+        (of the executed rounds; both 0 where no basis is read), `lost_votes` (of the deciding round, errors) and
+        `lost_refutes` (counter-evidences of earlier rounds whose author has no vote in it; SPEC B8).
 
     Raises:
         SettingsError, TableError: as `classify`.
@@ -112,7 +118,7 @@ def _judged(
     own = told["effective_max_rounds"]
     allowed = own.to_numpy(dtype="float64", na_value=np.nan) if max_rounds is None else np.full(len(own), max_rounds)
     allowed = np.where(np.isnan(allowed), cast.recorded, allowed).astype(np.int64)
-    return judge(votes, cast, mode, allowed, missing_basis)
+    return judge(votes, cast, mode, allowed, missing_basis, losses=True)
 
 
 def _settled_at_once(table: pd.DataFrame) -> pd.DataFrame:
@@ -126,5 +132,5 @@ def _settled_at_once(table: pd.DataFrame) -> pd.DataFrame:
         decided_round=table["decided_round"].fillna(0).astype("int64"),
         rule=table["rule"].astype(RULE_TYPE).fillna("round-0"),
         censored=table["censored"].eq(True),
-        filled_bases=table["filled_bases"].fillna(0).astype("int64"),
+        **{name: table[name].fillna(0).astype("int64") for name in _COUNTED},
     )

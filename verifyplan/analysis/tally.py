@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.errors import Problem, TableError
-from verifyplan.frames.votes import check_votes
+from verifyplan.frames.vote_checks import check_votes
+from verifyplan.frames.vote_facts import cite_places
 from verifyplan.protocol.vote import BASES, VERDICTS, MissingBasis
-from verifyplan.rules.citations import cites_location
 from verifyplan.rules.classification import Tally
 
 Ints = npt.NDArray[np.int64]
@@ -39,6 +39,8 @@ class Ballots:
     """Position in BASES; -1 where there is none."""
     counted: Bools
     """False for errors and for the discoverers' own votes."""
+    failed: Bools
+    """True for errors of workers whose vote would have counted."""
     recorded: Ints
     """For each finding, the highest round in which a vote stands, counted or not."""
 
@@ -52,7 +54,7 @@ class Ballots:
 def ballots(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> Ballots:
     """Check a table of votes and turn it into codes; TableError lists what cannot be classified.
 
-    Columns: see `verifyplan.frames.votes.check_votes`; optional: `iteration`, `is_origin`. Gaps are allowed where
+    Columns: see `verifyplan.frames.vote_checks.check_votes`; optional: `iteration`, `is_origin`. Gaps are allowed where
     rounds without any vote were recorded elsewhere, as an artifact does.
     """
     check_votes(votes)
@@ -64,14 +66,15 @@ def ballots(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> Ballots:
     if not gaps_allowed:
         _refuse_gaps(votes, finding, rounds, recorded, firsts)
     verdict = _codes(votes["verdict"], VERDICTS)
-    origin = votes["is_origin"].fillna(False).to_numpy(dtype=bool) if "is_origin" in votes else False
+    asked = ~votes["is_origin"].fillna(False).to_numpy(dtype=bool) if "is_origin" in votes else np.True_
     return Ballots(
         findings=votes[key].iloc[firsts].reset_index(drop=True),
         finding=finding,
         round=rounds,
         verdict=verdict,
         basis=_codes(votes["disagree_basis"], BASES),
-        counted=(verdict != _ERROR) & ~np.asarray(origin),
+        counted=(verdict != _ERROR) & asked,
+        failed=(verdict == _ERROR) & asked,
         recorded=recorded,
     )
 
@@ -108,7 +111,10 @@ def _refuse_repeats(votes: pd.DataFrame, finding: Ints, rounds: Ints) -> None:
     again = pd.Series(cell).duplicated().to_numpy()
     if again.any():
         message = "{worker!r} votes a second time on finding {finding_id!r} of run {run_id!r} in round {round}"
-        _raise_rows(votes, again, message, "keep one vote of a worker on a finding in a round")
+        fix = "keep one vote of a worker on a finding in a round"
+        if (rounds == 1).all():
+            fix += "; or, if the table has several rounds or runs, name their columns: round='round', run='run'"
+        _raise_rows(votes, again, message, fix)
 
 
 def _refuse_gaps(votes: pd.DataFrame, finding: Ints, rounds: Ints, recorded: Ints, firsts: Ints) -> None:
@@ -155,8 +161,7 @@ def fill_bases(votes: pd.DataFrame, cast: Ballots, missing_basis: MissingBasis) 
     filled = BASES.index("counter-evidence" if missing_basis == "counter-evidence" else "burden-not-met")
     basis[missing] = filled
     if missing_basis == "infer" and "explanation" in votes and missing.any():
-        texts = votes.loc[missing, "explanation"].astype("object")
-        cites = texts.map(lambda text: isinstance(text, str) and cites_location(text)).to_numpy(dtype=bool)
+        cites = cite_places(votes.loc[missing, "explanation"])
         basis[np.flatnonzero(missing)[cites]] = BASES.index("counter-evidence")
     return basis
 

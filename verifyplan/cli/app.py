@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from verifyplan.cli import (
     batch,
@@ -29,10 +31,27 @@ from verifyplan.errors import VerifyplanError
 from verifyplan.redaction import redact
 from verifyplan.reports.visible import visible
 from verifyplan.version import VERSION
+from verifyplan.words import did_you_mean
 
 USAGE, FAULT = 2, 1
 
+
+class Commands(TyperGroup):
+    """The commands; where one refuses a choice, the nearest of those that it takes is suggested."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that the words name; usage errors as typer, with the suggestion."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            refused, is_choice, allowed = error.message.partition(" is not one of ")
+            if is_choice:
+                error.message += did_you_mean(refused.rstrip("'").rpartition("'")[2], re.findall(r"'([^']+)'", allowed))
+            raise
+
+
 app = typer.Typer(
+    cls=Commands,
     name="verifyplan",
     no_args_is_help=True,
     add_completion=False,

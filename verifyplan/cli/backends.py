@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import verifyplan as vp
 from verifyplan.agents.anthropic.endpoints import check_logged
 from verifyplan.agents.anthropic.prices import unknown_price
+from verifyplan.agents.base import Backend
+from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.cli.agents_file import arguments_model, read_agents
 from verifyplan.cli.live import MODEL_VARIABLE, AgentOptions, BackendName, option_of
 from verifyplan.errors import InputError, Problem, SettingsError
@@ -34,6 +36,29 @@ def backend_of_options(options: AgentOptions, *, timeout: float, max_cost: str |
     if max_cost is not None:
         _check_priced(backend)
     return backend
+
+
+def writer_of_options(options: AgentOptions, script: Path | None, *, timeout: float, max_cost: str | None) -> Backend:
+    """Return who plays architect and builder: the models that the options ask for, or a script of answers.
+
+    SettingsError where neither is named, or both are.
+    """
+    if script is not None:
+        return script_of_options(options, script)
+    backend = backend_of_options(options, timeout=timeout, max_cost=max_cost)
+    if isinstance(backend, str):
+        fix = "name a model (--model MODEL), or answers that are written down (--script FILE)"
+        raise SettingsError(Problem("--model", "no architect and builder: the static agents write nothing", fix))
+    return backend
+
+
+def script_of_options(options: AgentOptions, script: Path) -> ScriptedBackend:
+    """Return the backend that answers from a script; SettingsError where options name other agents, too."""
+    if options.given or options.backend:
+        option = next(iter(options.given), "--backend")
+        fix = "leave one of them out: a script answers in the place of agents"
+        raise SettingsError(Problem("--script", f"and {option} name two players of the same roles", fix))
+    return ScriptedBackend(script)
 
 
 def backend_of_log(options: AgentOptions, log: Path) -> str | Anthropic | None:

@@ -72,6 +72,8 @@ def claims(
         raise InputError(Problem(str(document), f"{what}, not a summary or a plan", "give a summary or a plan"))
     else:
         findings = claims_of(document, plan, worker=worker or EXECUTOR)
+    if not findings:
+        typer.echo(f"{document}: claims nothing, so that a run over it verifies nothing", err=True)
     form = form or (Table.csv if out and out.suffix.lower() == ".csv" else Table.json)
     text = _csv(findings) if form == Table.csv else _json(findings)
     if out is None:

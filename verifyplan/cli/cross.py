@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -24,20 +24,39 @@ from verifyplan.cli.live import (
 )
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.loops.cross_run import CrossRun
-from verifyplan.protocol.vote import MODES
+from verifyplan.loops.merges import DEFAULT_MATCHER
+from verifyplan.protocol.vote import MODES, MissingBasis
+
+Roster = Annotated[
+    str | None,
+    typer.Option(
+        help="The roster, in order, by comma: names, of static agents also NAME=CHECKER. "
+        f"If left out: {','.join(CHECKERS)}."
+    ),
+]
+MatcherName = Annotated[
+    str, typer.Option(help="Which findings are one: claim (same places and claim) or likeness (like words).")
+]
+Merges = Annotated[
+    Path | None, typer.Option(help="CSV with finding_id and merged_into, followed in place of a matcher.")
+]
+ShowMerges = Annotated[
+    bool, typer.Option("--show-merges", help="Print who would be joined with whom, as CSV, and call nobody.")
+]
+FilledBasis = Annotated[
+    str,
+    typer.Option(
+        help="The basis of an adversarial disagree without one: infer (from what it cites), counter-evidence, "
+        "burden-not-met."
+    ),
+]
 
 
 @with_agents
 def crossverify(
-    findings: Annotated[Path, typer.Argument(help="CSV or JSON: finding_id, summary, evidence, worker.")],
+    findings: Annotated[Path, typer.Argument(help="CSV or JSON: finding_id, summary, evidence, worker (if known).")],
     root: Annotated[Path, typer.Option(help="The folder that cited evidence lies in.")] = Path(),
-    workers: Annotated[
-        str | None,
-        typer.Option(
-            help="The roster, in order, by comma: names, of static agents also NAME=CHECKER. "
-            f"If left out: {','.join(CHECKERS)}."
-        ),
-    ] = None,
+    workers: Roster = None,
     task_type: Annotated[
         str | None,
         typer.Option(
@@ -51,6 +70,10 @@ def crossverify(
     items_per_call: Annotated[
         int | None, typer.Option(min=1, help="Findings that one call asks about; all of a round if left out.")
     ] = None,
+    matcher: MatcherName = DEFAULT_MATCHER,
+    merges: Merges = None,
+    show_merges: ShowMerges = False,
+    missing_basis: FilledBasis = "infer",
     timeout: Timeout = CALL_TIMEOUT,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens after which no call is sent.")] = None,
     max_cost: MaxCost = None,
@@ -62,8 +85,8 @@ def crossverify(
 ) -> None:
     """Let workers vote on each other's findings, and write the state artifact.
 
-    Exit code 1: the gate of a plan body failed; 3: a round gave no result; 4: a call was not sent, as the tokens or
-    dollars were used up. Of several repetitions it is that of the first that is not 0.
+    Exit code 1: the gate of a plan body failed; 3: a round, or every call, gave no result; 4: a call was not sent, as
+    the tokens or dollars were used up. Of several repetitions it is that of the first that is not 0.
 
     \b
     Examples:
@@ -74,6 +97,9 @@ def crossverify(
     settings = {"adversarial": adversarial, "maxRounds": max_rounds}
     backend = backend_of_options(agents, timeout=timeout, max_cost=max_cost)
     roster = _roster(workers) if backend == "static" else model_roster(workers)
+    if show_merges:
+        typer.echo(vp.group_findings(findings, roster, matcher=matcher).to_csv(index=False), nl=False)
+        return
 
     def run_once(number: int) -> int:
         run = vp.crossverify(
@@ -84,6 +110,9 @@ def crossverify(
             backend=backend,
             root=root,
             plan_items=plan_items,
+            matcher=matcher,
+            merges=merges,
+            missing_basis=cast(MissingBasis, missing_basis),
             timeout=timeout,
             items_per_call=items_per_call,
             max_tokens=max_tokens,
@@ -143,10 +172,10 @@ def _parts(text: str) -> list[str]:
 
 
 def exit_code_of(run: CrossRun) -> int:
-    """4 if a call was not sent for want of budget, 3 if a round gave no result, 1 for a gate that failed, else 0."""
+    """4 where the budget kept a call back, 3 if a round or every call gave no result, 1 for a failed gate, else 0."""
     if any(event.type == "call-failed" and event.status == "budget" for event in run.events):
         return 4
-    if run.status == "aborted-non-result":
+    if run.status == "aborted-non-result" or run.failure:
         return 3
     return 1 if run.gating and run.gate_passed is False else 0
 
@@ -192,5 +221,5 @@ def _verify_now(claims: int, adversarial: bool, out: Path) -> None:
     settings = {"adversarial": adversarial}
     root = vp.datasets.stdlib_root()
     run = vp.crossverify(made, CHECKERS, task_type="demo", settings=settings, root=root, out=out)
-    outcome = str(run).split("\n")[1]
-    typer.echo(f"  now, {MODES[adversarial]}: {outcome}")
+    outcome = next(line for line in str(run).split("\n") if line.startswith("full-consensus"))
+    typer.echo(f"  now, {MODES[adversarial]}: {outcome} (n = {len(run.artifact.findings)})")

@@ -10,14 +10,16 @@ from typing import Annotated
 import typer
 
 import verifyplan as vp
-from verifyplan.cli.backends import backend_of_options
+from verifyplan.cli.backends import writer_of_options
 from verifyplan.cli.live import (
     CALL_TIMEOUT,
     NOBODY,
     AgentOptions,
     MaxCost,
+    MaxTurns,
     Repetition,
     Repetitions,
+    Script,
     Timeout,
     exit_with,
     repeated,
@@ -27,6 +29,7 @@ from verifyplan.errors import InputError, Problem
 from verifyplan.files import write_text
 from verifyplan.loops.debate.run import Debate
 from verifyplan.loops.outputs import check_output
+from verifyplan.rules.debate import MAX_TURNS
 
 NOT_SETTLED, FAILED, BUDGET, BROKEN_OFF = 1, 3, 4, 30
 """Exit codes of debates that did not converge (SPEC H2)."""
@@ -39,7 +42,8 @@ _LONGEST_NAME = 1_000
 def debate(
     task: Annotated[str, typer.Argument(help="What is to be settled, or a file that says it.")],
     root: Annotated[Path, typer.Option(help="The folder that the task is about; it is only read.")] = Path(),
-    max_turns: Annotated[int, typer.Option(min=1, help="The last turn.")] = 3,
+    script: Script = None,
+    max_turns: MaxTurns = MAX_TURNS,
     timeout: Timeout = CALL_TIMEOUT,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens that end the debate.")] = None,
     max_cost: MaxCost = None,
@@ -53,25 +57,25 @@ def debate(
 ) -> None:
     """Let an architect and a builder settle a change turn by turn: CONVERGED, or FAILED and why.
 
-    No diff is applied to anything. Exit code 1: the debate FAILED; 3: an agent failed; 4: the tokens or dollars were
-    used up. Of several repetitions it is that of the first that is not 0.
+    Models play both roles, or a script of answers; the static agents write nothing, and play none. No diff is applied
+    to anything. Exit code 1: the debate FAILED; 3: an agent failed; 4: the tokens or dollars were used up. Of several
+    repetitions it is that of the first that is not 0.
 
     \b
     Examples:
-    verifyplan debate "Add an acceptance checklist to README.md" --root .
-    verifyplan debate TASK.md --max-turns 2 --diff change.diff
+    verifyplan debate "Add an acceptance checklist to README.md" --root . --model claude-opus-4-5
+    verifyplan debate TASK.md --script answers.json --max-turns 2 --diff change.diff
     verifyplan debate TASK.md --model claude-opus-4-5 --model-for builder=claude-haiku-4-5 --max-cost 2.50 --json
     """
     _check_diff(diff, repetitions)
     asked = _task(task)
-    backend = backend_of_options(agents, timeout=timeout, max_cost=max_cost)
+    backend = writer_of_options(agents, script, timeout=timeout, max_cost=max_cost)
 
     def run_once(number: int) -> int:
         run = vp.debate(
             asked,
             backend,
-            backend,
-            max_turns,
+            max_turns=max_turns,
             root=root,
             timeout=timeout,
             max_tokens=max_tokens,
@@ -140,5 +144,6 @@ def _values(run: Debate) -> dict[str, object]:
         "exitReason": run.outcome.exit_reason if run.outcome else "",
         "messages": [message.as_json() for message in run.log],
         "diff": run.diff,
+        "notes": run.notes,
         "log": str(run.log_path),
     }

@@ -148,7 +148,7 @@ def _holding(path: Path, report: Report) -> Report:
     """The report, unless there was nothing to check: a mistyped folder must not pass."""
     if not report.documents and not report.violations:
         fix = "name a .planning folder, a phase or a document"
-        raise InputError(Problem(shown_path(path), "holds none of the documents that agents hand over", fix))
+        raise InputError(Problem(shown_path(path), "no document was found: it holds none that agents hand over", fix))
     return report
 
 

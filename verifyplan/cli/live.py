@@ -93,6 +93,15 @@ MaxCost = Annotated[
     str | None,
     typer.Option(metavar="DOLLARS", help="US dollars of a run after which it sends no call, by the table of prices."),
 ]
+Script = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="JSON with the answer to each call, by its id (t1/propose), instead of models; offline."
+    ),
+]
+MaxTurns = Annotated[
+    int, typer.Option(min=1, help="The last turn; more than 3 only if you say so here: longer debates drift.")
+]
 Repetition = Annotated[int, typer.Option(min=1, help="Which run of the same inputs and settings this is.")]
 Repetitions = Annotated[int, typer.Option(min=1, help="So many runs, one after the other, each a run of its own.")]
 

@@ -10,7 +10,8 @@ import typer
 
 import verifyplan as vp
 from verifyplan.cli import debate
-from verifyplan.cli.backends import backend_of_log, backend_of_options
+from verifyplan.cli.asking import OnBlocked, ask, has_terminal, on_blocked_of
+from verifyplan.cli.backends import backend_of_log, backend_of_options, script_of_options
 from verifyplan.cli.cross import exit_code_of, names_of
 from verifyplan.cli.live import (
     CALL_TIMEOUT,
@@ -19,6 +20,7 @@ from verifyplan.cli.live import (
     MaxCost,
     Repetition,
     Repetitions,
+    Script,
     Timeout,
     exit_with,
     repeated,
@@ -43,13 +45,6 @@ class PolicyName(StrEnum):
 
     protocol = "protocol"
     deliberate = "deliberate"
-
-
-class Blocked(StrEnum):
-    """What to do where a BLOCKING challenge stands."""
-
-    carry_on = "continue"
-    pause = "pause"
 
 
 class Team(StrEnum):
@@ -77,9 +72,7 @@ def verify(
     policy: Annotated[
         PolicyName, typer.Option(help="deliberate keeps looking while evidence is pending.")
     ] = PolicyName.protocol,
-    on_blocked: Annotated[
-        Blocked, typer.Option(help="pause stops and waits for `verifyplan resume --answer`.")
-    ] = Blocked.carry_on,
+    on_blocked: OnBlocked = None,
     team: Annotated[Team | None, typer.Option(help="The team; sized by the plan's complexity if left out.")] = None,
     threshold: Annotated[int, typer.Option(min=0, help="The complexity that asks for the scaled team.")] = 7,
     max_iterations: Annotated[int, typer.Option(min=1, help="The last iteration.")] = 3,
@@ -118,6 +111,7 @@ def verify(
     """
     _check_report(report, repetitions)
     voters = _panel(panel, panel_mode, panel_workers)
+    blocked = on_blocked_of(on_blocked)
     backend = backend_of_options(agents, timeout=timeout, max_cost=max_cost)
 
     def run_once(number: int) -> int:
@@ -126,7 +120,7 @@ def verify(
             repo,
             backend=backend,
             policy=policy.value,
-            on_blocked=on_blocked.value,
+            on_blocked=blocked,
             team=cast("Literal['base', 'scaled'] | None", team and team.value),
             threshold=threshold,
             max_iterations=max_iterations,
@@ -164,13 +158,17 @@ def resume(
     ] = None,
     note: Annotated[str, typer.Option(help="Your words: the context, or the reason.")] = "",
     root: Annotated[Path | None, typer.Option(help="Where the repository lies now, if it was moved.")] = None,
+    script: Script = None,
     report: Report = None,
     exit_code: ExitCode = False,
     agents: AgentOptions = NOBODY,
 ) -> None:
     """Go on with a run that was broken off or waits; no call whose reply is on disk is made again.
 
-    The agents are those of the log, with a key that is found now; options of agents change what they say of them.
+    In a terminal, a run that waits asks its question here if there is no --answer, and so do later pauses.
+
+    The agents are those of the log, with a key that is found now; options of agents change what they say of them. A
+    run whose answers were a script needs it again.
 
     \b
     Examples:
@@ -181,8 +179,14 @@ def resume(
     _check_report(report)
     if vp.read_run(run).events[-1].type == "run-ended":
         typer.echo(f"{run} has ended: nothing is asked again, and no limit or model is changed", err=True)
-    backend = backend_of_log(agents, run)
-    exit_with(_told(vp.resume(run, answer, note=note, backend=backend, root=root), report, exit_code))
+    backend = script_of_options(agents, script) if script else backend_of_log(agents, run)
+    exit_with(
+        _told(
+            vp.resume(run, answer, note=note, backend=backend, root=root, on_blocked=ask if has_terminal() else None),
+            report,
+            exit_code,
+        )
+    )
 
 
 def log(run: Annotated[Path, typer.Argument(help="The run log (.jsonl).")]) -> None:

@@ -10,14 +10,14 @@ import pandas as pd
 import typer
 
 import verifyplan as vp
-from verifyplan.cli.inputs import Missing, MissingBasis, Reading, Rounds, Runs, VoteColumns, read_runs
+from verifyplan.cli.inputs import Missing, MissingBasis, Reading, Rounds, Runs, VoteColumns, Words, read_runs
 from verifyplan.cli.plan import PolicyName
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import replacing
 from verifyplan.loops.debate.run import Debate
 from verifyplan.loops.plan.run import PlanRun
 from verifyplan.runlog.reader import SUFFIX
-from verifyplan.words import counted
+from verifyplan.words import counted, filled_words
 
 SHOWN = 20
 """Differences that are printed; a run that differs everywhere must not fill the screen."""
@@ -31,6 +31,7 @@ def replay(
     max_rounds: Rounds = None,
     missing_basis: Missing = MissingBasis.infer,
     columns: VoteColumns = None,
+    verdicts: Words = None,
     policy: Annotated[PolicyName | None, typer.Option(help="Of a plan run: another policy.")] = None,
     max_iterations: Annotated[int | None, typer.Option(min=1, help="Of a plan run: another last iteration.")] = None,
     max_turns: Annotated[int | None, typer.Option(min=1, help="Of a debate: another last turn.")] = None,
@@ -50,10 +51,10 @@ def replay(
     """
     changes = {"policy": policy.value if policy else None, "max_iterations": max_iterations, "max_turns": max_turns}
     if check or any(changes.values()) or _is_driven_log(runs):
-        _refuse_unused({"--max-rounds": max_rounds, "--columns": columns, "--out": out})
+        _refuse_unused({"--max-rounds": max_rounds, "--columns": columns, "--verdicts": verdicts, "--out": out})
         _drive(runs, mode, changes, check)
     else:
-        _read_again(runs, mode or Reading.adversarial, max_rounds, missing_basis, columns, out)
+        _read_again(runs, mode or Reading.adversarial, max_rounds, missing_basis, columns, verdicts, out)
 
 
 def _is_driven_log(runs: list[str]) -> bool:
@@ -105,19 +106,23 @@ def _read_again(
     max_rounds: int | None,
     missing_basis: MissingBasis,
     columns: str | None,
+    verdicts: str | None,
     out: Path | None,
 ) -> None:
     table = vp.replay(
-        read_runs(runs, columns=columns),
+        read_runs(runs, columns=columns, words=verdicts),
         mode.value,
         max_rounds=max_rounds,
         missing_basis=missing_basis.value,
     )
     typer.echo(f"{counted(len(table), 'finding')}, read as {mode.value}")
     for name, count in table["classification"].value_counts(sort=False).items():
-        typer.echo(f"{name:>18}: {count}")
-    filled = counted(int(table["filled_bases"].sum()), "missing basis")
-    typer.echo(f"{int(table['censored'].sum())} censored; filled in: {filled}")
+        typer.echo(f"{name:>18}: {count} (n = {len(table)})")
+    filled, counter, disagrees = (
+        int(table[name].sum()) for name in ("filled_bases", "filled_counter", "disagreements")
+    )
+    bases = filled_words(filled, counter, disagrees) if filled else "no basis had to be filled in"
+    typer.echo(f"{int(table['censored'].sum())} censored; {bases}")
     if out is not None:
         _write(table, out)
         typer.echo(f"findings: {out}")

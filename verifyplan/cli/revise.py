@@ -7,12 +7,23 @@ from typing import Annotated
 
 import typer
 
-from verifyplan.cli.backends import backend_of_options
-from verifyplan.cli.live import CALL_TIMEOUT, NOBODY, AgentOptions, MaxCost, Timeout, exit_with, with_agents
+from verifyplan.cli.backends import writer_of_options
+from verifyplan.cli.live import (
+    CALL_TIMEOUT,
+    NOBODY,
+    AgentOptions,
+    MaxCost,
+    MaxTurns,
+    Script,
+    Timeout,
+    exit_with,
+    with_agents,
+)
 from verifyplan.files import write_text
 from verifyplan.loops.outputs import check_output
 from verifyplan.loops.revise.revise import revise as revise_plan
 from verifyplan.loops.revise.revision import Revision
+from verifyplan.rules.debate import MAX_TURNS
 
 OF_VERDICT = {"REVISE": 10, "RETHINK": 20}
 """Exit codes of verdicts, with --exit-code (SPEC H2)."""
@@ -29,7 +40,8 @@ def revise(
         Path | None, typer.Option(help="Write the plan here if it was revised; its own file stays as it is.")
     ] = None,
     diff: Annotated[Path | None, typer.Option(help="Write the diff of the plan here, if there is one.")] = None,
-    max_turns: Annotated[int, typer.Option(min=1, help="The last turn of a debate.")] = 3,
+    script: Script = None,
+    max_turns: MaxTurns = MAX_TURNS,
     max_rounds: Annotated[int, typer.Option(min=1, help="The last round of debate and verification.")] = 3,
     timeout: Timeout = CALL_TIMEOUT,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens that end a debate or a run.")] = None,
@@ -42,22 +54,22 @@ def revise(
     """Let architect and builder settle what is open about a plan that got REVISE, and verify the revised plan again.
 
     A plan that got PROCEED is never touched; one that got RETHINK is left to whoever decides. Exit code 3: agents
-    failed; 4: the tokens or dollars were used up.
+    failed; 4: the tokens or dollars were used up. Models debate and verify; with a script of answers, the static
+    agents verify.
 
     \b
     Examples:
-    verifyplan revise runs/PLAN-001.jsonl --out PLAN-revised.md
-    verifyplan revise PLAN.md --repo . --diff plan.diff --exit-code
+    verifyplan revise runs/PLAN-001.jsonl --model claude-opus-4-5 --out PLAN-revised.md
+    verifyplan revise PLAN.md --repo . --script answers.json --diff plan.diff --exit-code
     """
     for name, path in (("--out", out), ("--diff", diff)):
         check_output(name, path)
-    backend = backend_of_options(agents, timeout=timeout, max_cost=max_cost)
+    writer = writer_of_options(agents, script, timeout=timeout, max_cost=max_cost)
     revision = revise_plan(
         run,
         repo,
-        architect=backend,
-        builder=backend,
-        backend=backend,
+        architect=writer,
+        backend="static" if script else writer,
         max_turns=max_turns,
         max_rounds=max_rounds,
         log_dir=log_dir,

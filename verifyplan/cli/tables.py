@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from verifyplan.cli.inputs import Runs, Truth, VoteColumns, read_runs
+from verifyplan.cli.inputs import Runs, Truth, VoteColumns, Words, read_runs
 from verifyplan.datasets import bundled
 from verifyplan.datasets.stdlib import stdlib_claims, stdlib_root
 from verifyplan.errors import InputError, Problem
@@ -28,7 +28,10 @@ def convert(
     to: Annotated[Format, typer.Option(help="parquet can be loaded again; csv is for other tools.")] = Format.parquet,
     truth: Truth = None,
     columns: VoteColumns = None,
-    lenient: Annotated[bool, typer.Option("--lenient", help="Leave out what cannot be read, and say so.")] = False,
+    verdicts: Words = None,
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="Leave out what cannot be read, and list what is wrong.")
+    ] = False,
 ) -> None:
     """Write runs as tables: runs, findings, votes, rounds, dispatches.
 
@@ -41,13 +44,14 @@ def convert(
         raise InputError(
             Problem("--lenient", "does not go with --columns", "mend the table of votes, or drop --lenient")
         )
-    loaded = read_runs(runs, truth, columns, strict=not lenient)
+    loaded = read_runs(runs, truth, columns, words=verdicts, strict=not lenient)
     if len(loaded.errors) and not len(loaded):
         raise InputError(Problem(row["place"], row["message"], row["fix"]) for row in loaded.errors.to_dict("records"))
     saved = loaded.save(out) if to is Format.parquet else loaded.save_csv(out)
     typer.echo(f"{loaded!r} written to {saved}")
     for row in loaded.errors.to_dict("records"):
-        typer.echo(f"left out: {row['place']}: {row['message']}. Fix: {row['fix']}.", err=True)
+        kept = "read all the same" if row["source"] in set(loaded.runs["source"]) else "left out"
+        typer.echo(f"{kept}: {row['place']}: {row['message']}. Fix: {row['fix']}.", err=True)
     if len(loaded.errors):
         raise typer.Exit(1)
 

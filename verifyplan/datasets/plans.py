@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
 import pandas as pd
-from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
+from pydantic import Field, StrictBool, StrictStr, model_validator
 
+from verifyplan.datasets.labels import SOUND, VERDICTS, LabelledDefect, Line, PlanLabel, Text
+from verifyplan.datasets.labels_read import label_table
 from verifyplan.datasets.plans_data import plans_folder, read_data
 from verifyplan.errors import InputError, Problem
 from verifyplan.protocol.base import Model
-from verifyplan.protocol.challenge import Severity
 from verifyplan.words import did_you_mean
 
 DefectKind = Literal[
@@ -21,47 +22,28 @@ DefectKind = Literal[
     "missing-access-control",
 ]  # fmt: skip
 DEFECT_KINDS: tuple[DefectKind, ...] = get_args(DefectKind)
-_VERDICTS = {"BLOCKING": "RETHINK", "SIGNIFICANT": "REVISE", "MINOR": "PROCEED"}
-
-Text = Annotated[StrictStr, Field(min_length=1)]
-Line = Annotated[StrictInt, Field(ge=1)]
 
 
-class Evidence(Model):
-    """A line that speaks about a defect, in the plan or in the repository, and words that stand in it."""
-
-    place: StrictStr = Field(pattern=r"^[\w./-]+:[1-9][0-9]*$", description="`plan:12`, or `waybill/db.py:34`.")
-    quote: Text
-
-
-class Defect(Model):
-    """What is wrong with a plan, where a good finding would look, and how it would be recognised."""
+class Defect(LabelledDefect):
+    """What was seeded into a bundled plan: every field is filled in."""
 
     kind: DefectKind
-    line: Line = Field(description="The line of the plan that is wrong.")
-    quote: Text = Field(description="Words of that line.")
-    finding: Text = Field(description="The defect in one sentence.")
-    evidence: tuple[Evidence, ...] = Field(description="Other lines that a good finding would cite.")
-    severity: Severity
-    needles: tuple[Text, ...] = Field(min_length=1, description="A finding about the defect mentions at least one.")
-    why: Text = Field(description="The consequence from which the severity follows.")
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """The places that a good finding would cite: the defect's own line first."""
-        return (f"plan:{self.line}", *(one.place for one in self.evidence))
+    line: Line
+    quote: Text
+    finding: Text
+    why: Text
 
 
-class LabelledPlan(Model):
-    """A plan, the verdict it deserves, and its seeded defects: none in a sound plan, else exactly one."""
+class LabelledPlan(PlanLabel):
+    """A bundled plan, the verdict it deserves, and its seeded defects: none in a sound plan, else exactly one."""
 
     name: Annotated[StrictStr, Field(pattern=r"^[\w-]+$")]
     kind: DefectKind | Literal["sound"]
     verdict: Literal["PROCEED", "REVISE", "RETHINK"]
     held_out: StrictBool = Field(description="Kept for judging: nothing may be tuned on it.")
     domain: Text
-    creates: tuple[Text, ...] = Field(description="Files that the plan makes, and that the repository lacks.")
-    absent: tuple[Text, ...] = Field(description="Files that the plan names as not there, rightly.")
+    creates: tuple[Text, ...]
+    absent: tuple[Text, ...]
     defects: Annotated[tuple[Defect, ...], Field(max_length=1)]
 
     @property
@@ -71,8 +53,8 @@ class LabelledPlan(Model):
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        kinds: list[str] = [one.kind for one in self.defects] or ["sound"]
-        verdicts = [_VERDICTS[one.severity] for one in self.defects] or ["PROCEED"]
+        kinds: list[str] = [one.kind for one in self.defects] or [SOUND]
+        verdicts = [VERDICTS[one.severity] for one in self.defects] or ["PROCEED"]
         if [self.kind] != kinds or [self.verdict] != verdicts:
             raise ValueError(f"{self.kind} and {self.verdict} do not follow from the defects: {kinds}, {verdicts}")
         return self
@@ -123,20 +105,4 @@ def plan_labels(held_out: bool | None = None) -> pd.DataFrame:
     >>> int((labels["kind"] == "sound").sum()), labels["plan"].nunique()
     (19, 74)
     """
-    rows = []
-    for plan in labelled_plans(held_out):
-        common = {"plan": plan.name, "verdict": plan.verdict, "held_out": plan.held_out}
-        if not plan.defects:
-            rows.append({**common, "kind": "sound", "severity": None, "line": None, "needles": (), "places": ()})
-        rows += [
-            {
-                **common,
-                "kind": defect.kind,
-                "severity": defect.severity,
-                "line": defect.line,
-                "needles": defect.needles,
-                "places": defect.places,
-            }
-            for defect in plan.defects
-        ]
-    return pd.DataFrame(rows)
+    return label_table(labelled_plans(held_out))

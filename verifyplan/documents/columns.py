@@ -20,6 +20,7 @@ SOURCE_LEVELS = ("S0", *LEVELS)
 _PATH = Column("path", "text", "the document", key=True)
 _POSITION = Column("position", "whole", "its place in the document, from 1", key=True)
 _PHASE = Column("phase", "text", "the folder that the document lies in, as a rule the phase")
+_MILESTONE = Column("milestone", "text", "the milestone that the phase was archived with; missing for phases at hand")
 _PLAN = Column("plan_id", "text", "the id of the plan that it is or reports on, as the plan writes it")
 _LINE = Column("line", "whole", "the line where it stands")
 
@@ -29,6 +30,7 @@ DOCUMENT_TABLES: dict[str, Columns] = {
         Column("kind", KINDS, "which of the nine documents it is"),
         Column("form", "text", "the form it is held to: contract, or the name of an older or newer one"),
         _PHASE,
+        _MILESTONE,
         _PLAN,
         Column("status", "text", "the status that its frontmatter states"),
         Column("confidence", SURENESS, "of research: how sure it is as a whole"),
@@ -48,6 +50,7 @@ DOCUMENT_TABLES: dict[str, Columns] = {
         Column("path", "text", "the plan", key=True),
         _POSITION,
         _PHASE,
+        _MILESTONE,
         _PLAN,
         Column("kind", tuple(MUST_HAVES.values()), "an observable truth, an artifact, or a connection"),
         Column("text", "text", "what must hold, as the plan says it"),
@@ -63,6 +66,7 @@ DOCUMENT_TABLES: dict[str, Columns] = {
         Column("path", "text", "the plan", key=True),
         _POSITION,
         _PHASE,
+        _MILESTONE,
         _PLAN,
         Column("task_id", "text", "the task's id; missing where it has none"),
         Column("name", "text", "what is to be done"),
@@ -79,6 +83,7 @@ DOCUMENT_TABLES: dict[str, Columns] = {
         Column("path", "text", "the research note", key=True),
         _POSITION,
         _PHASE,
+        _MILESTONE,
         Column("text", "text", "what was found"),
         Column("source_level", SOURCE_LEVELS, "where it is from, S0 the surest; missing where it does not say"),
         Column("confidence", SURENESS, "how sure it is; missing where it does not say"),
@@ -89,6 +94,7 @@ DOCUMENT_TABLES: dict[str, Columns] = {
         Column("path", "text", "the verification or research note", key=True),
         _POSITION,
         _PHASE,
+        _MILESTONE,
         Column("kind", ("verification", "research-note"), "what found the gap"),
         Column("text", "text", "what is missing"),
         Column("evidence", "text", "of a verification: what shows it"),
@@ -100,6 +106,7 @@ DOCUMENT_TABLES: dict[str, Columns] = {
         _LINE,
         Column("rule", "text", "the rule that is broken"),
         Column("severity", get_args(Severity), "how much it weighs"),
+        Column("times", "whole", "how often; a rule that is broken many times in a document is told once"),
         Column("message", "text", "what is wrong"),
         Column("fix", "text", "what to do"),
     ),

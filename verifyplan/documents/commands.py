@@ -16,6 +16,8 @@ _CUT = re.compile(r"(?:\[[^\]]*\])?(?:[=<>!~^].*|(?<=.)@[^/]*)?$")
 _JOIN = re.compile(r"\s*(?:&&|\|\||;|\|)\s*")
 _FILLED_IN = re.compile(r"\$\{\{[^{}]{0,200}\}\}")
 _COMMENT = re.compile(r"(?<=[^\s\"'`])\s+#(?=\s)[^\"'`]*$")
+_HARMLESS = re.compile(r"\d?>&\d|[\d&]?>\s*/dev/null")
+_PARTS = re.compile(r"[;&|\n]+")
 _MOST_LINES, _LONGEST = 60, 2_000
 
 
@@ -94,6 +96,24 @@ def _open_quotes(line: str, opened: str) -> str:
         elif letter in "\"'" and opened in ("", letter):
             opened = "" if opened else letter
     return opened
+
+
+def writes(command: str) -> bool:
+    """Whether a command may change anything: every one may that is not known to read, and that is not sent to a file.
+
+    >>> [writes(line) for line in ("pytest -q", "git log | head", "rm -rf build", "echo 1 > a", "ruff check --fix")]
+    [False, False, True, True, True]
+    """
+    plain = _HARMLESS.sub(" ", command)
+    return ">" in plain or "`" in plain or "$(" in plain or any(map(_part_writes, _PARTS.split(plain)))
+
+
+def _part_writes(part: str) -> bool:
+    named = [word for word in part.split() if not _ASSIGNMENT.fullmatch(word)]
+    if not named:
+        return False
+    known = any(" ".join(named[:length]) in table("commands")["reading"] for length in (1, 2, 3))
+    return not known or bool(words("commands", "writing_flags") & {word.partition("=")[0] for word in named})
 
 
 def packages(command: str) -> Iterator[tuple[str, Intent]]:

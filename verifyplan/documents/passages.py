@@ -17,10 +17,10 @@ from verifyplan.documents.values import Section
 from verifyplan.documents.wordlists import table
 
 _GOAL = re.compile(
-    r"[*_\s]*(?:\w+ )?(?:goal|objective|purpose)s?[*_\s]*:[*_]*\s*(?P<text>\S.*)", re.IGNORECASE | re.DOTALL
+    r"[*_\s]*+(?:\w++ )?(?:goal|objective|purpose)s?[*_\s]*+:[*_]*+\s*+(?P<text>\S.*)", re.IGNORECASE | re.DOTALL
 )
 _CONSTRAINT = re.compile(r"[*_\s]*constraints?\b[^:]{0,30}:", re.IGNORECASE)
-_CONSTRAINT_LABEL = re.compile(r"[*_\s]*(?:\w+ )?constraints?[*_\s:]*", re.IGNORECASE)
+_CONSTRAINT_LABEL = re.compile(r"[*_\s]*+(?:\w++ )?constraints?[*_\s:]*", re.IGNORECASE)
 _DECISION = re.compile(r"[*_\s]*(?:key |design )?decisions?\b", re.IGNORECASE)
 _REASON_LABEL = re.compile(r"[*_\s(]*(?:why|reason|rationale|reasoning|because)\b", re.IGNORECASE)
 _IN_TIME = re.compile(r"\bsince\s+(?:v?\d|then|when|last|yesterday|january|february|march|april|may|june|july|august|"
@@ -53,6 +53,17 @@ def goal(texts: Sequence[Text], sections: Sequence[Section], elements: Iterable[
     objective = next((element.text for element in elements if element.name == "objective"), "")
     found = objective or line or _goal_section(sections, prose)
     return found.strip().strip("*_").strip()[:_LONGEST]
+
+
+def labels_goal(content: str) -> bool:
+    """Whether a text is a "Goal:" line."""
+    return _GOAL.fullmatch(content) is not None
+
+
+def bounds(content: str) -> bool:
+    """Whether a text forbids or bounds something, or is labelled as a constraint; inline code does not count."""
+    plain = _CODE.sub(_blank, content)
+    return _CONSTRAINT.match(plain) is not None or next(_BOUNDS.find(plain), None) is not None
 
 
 def _goal_section(sections: Sequence[Section], prose: Sequence[str]) -> str:

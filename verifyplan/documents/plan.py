@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from verifyplan.documents import passages
+from verifyplan.documents.actions import action_lines
 from verifyplan.documents.elements import Element
 from verifyplan.documents.markdown import Text, blocks
 from verifyplan.documents.prepare import prepare
@@ -64,6 +65,8 @@ def parse_plan(text: str, path: str = "plan.md") -> Plan:
         decisions=tuple(passages.decisions(found.texts)),
         notes=(*prepared.notes, *found.notes, *unread, *cut),
         body=prepared.body,
+        texts=tuple(found.texts),
+        actions=tuple(action_lines(found.texts, [one for one in prepared.elements if one.name == "task"])),
     )
 
 

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from verifyplan.documents.checking.across.wording import matched
+from verifyplan.documents.checking.across.wording import matched, wording
 from verifyplan.documents.checking.violation import Violation
 from verifyplan.documents.columns import SOURCE_LEVELS, SURENESS
 from verifyplan.documents.contracts.base import Document
 from verifyplan.documents.contracts.execution_summary import CLAIM_STATES, ExecutionSummary
-from verifyplan.documents.contracts.phase import Phase
-from verifyplan.documents.contracts.plan import TASK_TYPES, PlanDocument, implied_model
+from verifyplan.documents.contracts.gaps import open_gaps
+from verifyplan.documents.contracts.phase import Phase, milestone_of
+from verifyplan.documents.contracts.plan import TASK_TYPES, MustHave, PlanDocument, implied_model
 from verifyplan.documents.contracts.research_note import ResearchNote
 from verifyplan.documents.contracts.tree import Tree
 from verifyplan.documents.contracts.verification import MustHaveResult, VerificationDocument, counts_as_passed
@@ -31,6 +32,7 @@ def documents(tree: Tree, violations: Sequence[Violation]) -> Iterator[Row]:
             "kind": document.kind,
             "form": document.form,
             "phase": _phase(document),
+            "milestone": _milestone(document),
             "plan_id": getattr(plans.get(document.path) or document, "plan", None),
             "status": getattr(document, "status", None),
             "confidence": _known(getattr(document, "confidence", None), SURENESS),
@@ -59,12 +61,13 @@ def must_haves(phase: Phase) -> Iterator[Row]:
         wanted = plan.must_haves.all()
         summary = phase.summary_of(plan)
         told = _claims([one.text for one in wanted], summary)
-        found = _results([one.text for one in wanted], phase.latest)
+        found = _results(wanted, phase.latest)
         for position, (one, claim, result) in enumerate(zip(wanted, told, found, strict=True), 1):
             yield {
                 "path": plan.path,
                 "position": position,
                 "phase": phase.name,
+                "milestone": phase.milestone or None,
                 "plan_id": plan.plan,
                 "kind": one.kind,
                 "text": one.text,
@@ -83,11 +86,26 @@ def _claims(texts: list[str], summary: ExecutionSummary | None) -> list[Row]:
     return [{} if at is None else {"claimed": _known(claims[at].state, CLAIM_STATES)} for at in places]
 
 
-def _results(texts: list[str], latest: Sequence[VerificationDocument]) -> list[Row]:
-    """What the last verifications found of each must-have."""
+def _results(wanted: Sequence[MustHave], latest: Sequence[VerificationDocument]) -> list[Row]:
+    """Return what the last verifications found of each must-have, in the table of must-haves or in that of its kind."""
     given = [(verification, result) for verification in latest for result in verification.results]
-    places = matched(texts, [result.text for _, result in given])
-    return [{} if at is None else _result(*given[at]) for at in places]
+    places = matched([one.text for one in wanted], [result.text for _, result in given])
+    beside = {
+        (kind, _head(result.text)): (verification, result)
+        for verification in reversed(latest)
+        for kind, results in (("artifact", verification.artifact_results), ("key_link", verification.link_results))
+        for result in reversed(results)
+    }
+    found = [
+        given[at] if at is not None else beside.get((one.kind, _head(one.text)))
+        for one, at in zip(wanted, places, strict=True)
+    ]
+    return [_result(*there) if there else {} for there in found]
+
+
+def _head(text: str) -> str:
+    """Return what of an artifact or key link names it: its file, or its two ends, without what it provides."""
+    return wording(text.partition(": ")[0])
 
 
 def _result(verification: VerificationDocument, result: MustHaveResult) -> Row:
@@ -107,6 +125,7 @@ def tasks(plan: PlanDocument) -> Iterator[Row]:
             "path": plan.path,
             "position": position,
             "phase": _phase(plan),
+            "milestone": _milestone(plan),
             "plan_id": plan.plan,
             "task_id": task.id,
             "name": task.name or None,
@@ -128,6 +147,7 @@ def findings(note: ResearchNote) -> Iterator[Row]:
             "path": note.path,
             "position": position,
             "phase": _phase(note),
+            "milestone": _milestone(note),
             "text": finding.text,
             "source_level": _known(finding.source_level, SOURCE_LEVELS),
             "confidence": _known(finding.confidence, SURENESS),
@@ -143,15 +163,26 @@ def gaps(document: Document) -> Iterator[Row]:
         told = [
             {"text": gap.title, "evidence": gap.evidence or None, "fix": gap.fix or None, "line": gap.line}
             for gap in document.gap_details
-        ] or [{"text": text, "line": document.source.front.line("gaps", at)} for at, text in enumerate(document.gaps)]
+        ] or [{"text": gap.text, "line": gap.line} for gap in open_gaps(document.source.front)]
     elif isinstance(document, ResearchNote):
         told = [{"text": gap.text, "line": gap.line} for gap in document.gaps]
     for position, row in enumerate(told, 1):
-        yield {"path": document.path, "position": position, "phase": _phase(document), "kind": document.kind, **row}
+        yield {
+            "path": document.path,
+            "position": position,
+            "phase": _phase(document),
+            "milestone": _milestone(document),
+            "kind": document.kind,
+            **row,
+        }
 
 
 def _phase(document: Document) -> str:
     return PurePath(document.path).parent.name
+
+
+def _milestone(document: Document) -> str | None:
+    return milestone_of(str(PurePath(document.path).parent)) or None
 
 
 def _known(value: str | None, known: tuple[str, ...]) -> str | None:

@@ -92,10 +92,11 @@ def _links(plain: str) -> Iterator[Span]:
 
 
 def _words(plain: str) -> Iterator[Span]:
-    """Words that may be paths: with a slash in them, or bold, with a dot in them."""
+    """Words that may be paths: with a slash in them, or bold, with a dot in them; `**/*.py` is a glob, not bold."""
     for matched in _WORD.finditer(plain):
         word = matched.group()
-        if "." not in word or len(word) > 300:
+        glob = word.startswith("**/") and not word.rstrip(".:!?").endswith("**")
+        if "." not in word or len(word) > 300 or glob:
             continue
         bold = word.startswith("**")
         name = word.lstrip("*_:!?").rstrip(_EDGES)

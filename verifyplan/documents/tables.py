@@ -14,7 +14,7 @@ from verifyplan.documents.checking.check import Report, check
 from verifyplan.documents.columns import DOCUMENT_TABLES
 from verifyplan.documents.contracts.plan import PlanDocument
 from verifyplan.documents.contracts.research_note import ResearchNote
-from verifyplan.documents.contracts.tree import Tree
+from verifyplan.documents.contracts.tree import Tree, repository_root
 from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.words import counted, did_you_mean
 
@@ -69,12 +69,24 @@ def tables_of(report: Report) -> DocumentTables:
         "tasks": (row for plan in tree.of(PlanDocument) for row in rows.tasks(plan)),
         "findings": (row for note in tree.of(ResearchNote) for row in rows.findings(note)),
         "gaps": (row for document in tree for row in rows.gaps(document)),
-        "violations": (vars(found) for found in report.violations),
+        "violations": ({**vars(found), "times": len(found.lines) or 1} for found in report.violations),
     }
-    return DocumentTables(**{name: _table(name, given) for name, given in there.items()})
+    root = repository_root(report.path) or Path(report.path)
+    return DocumentTables(**{name: _table(name, given, root.absolute()) for name, given in there.items()})
 
 
-def _table(name: str, given: Iterable[rows.Row]) -> pd.DataFrame:
-    every = list(given)
+def _table(name: str, given: Iterable[rows.Row], root: Path) -> pd.DataFrame:
+    every = [{key: _relative(value, root) if key in _PATHS else value for key, value in row.items()} for row in given]
     columns = DOCUMENT_TABLES[name]
     return fitted(columns, {c.name: [row.get(c.name) for row in every] for c in columns}, f"table {name}")
+
+
+_PATHS = frozenset({"path", "summary_path", "verification_path"})
+
+
+def _relative(path: str | None, root: Path) -> str | None:
+    """A path as it is from the repository, or from the folder that was named; one outside stays as it is."""
+    if not path:
+        return path
+    place = Path(path).absolute()
+    return place.relative_to(root).as_posix() if place != root and place.is_relative_to(root) else path

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_args
 
+from verifyplan.documents.markdown import Text
+
 RefKind = Literal["file", "symbol", "command", "package"]
 Intent = Literal["create", "change", "delete", "move", "use"]
 
-REF_KINDS: tuple[RefKind, ...] = get_args(RefKind)
 INTENTS: tuple[Intent, ...] = get_args(Intent)
 
 LONGEST_QUOTE = 200
@@ -78,7 +79,8 @@ class Plan:
 
     `goal` and `title` are empty where the plan states none. `constraints` and `decisions` are line numbers; a
     decision counts where it states its reason. `body` is the first line behind the frontmatter. `notes` say what
-    was skipped or could not be read. Source: SPEC A8, G2.
+    was skipped or could not be read. `texts` are the headings, paragraphs, items and cells; `actions` the lines of what
+    the plan orders, one a time. Source: SPEC A8, G2.
     """
 
     path: str
@@ -94,6 +96,8 @@ class Plan:
     decisions: tuple[int, ...]
     notes: tuple[str, ...]
     body: int = 1
+    texts: tuple[Text, ...] = field(default=(), repr=False)
+    actions: tuple[int, ...] = ()
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -124,18 +128,6 @@ class Plan:
     def line(self, n: int) -> str:
         """Line `n`, from 1; empty where the plan has no such line."""
         return self.lines[n - 1] if 1 <= n <= len(self.lines) else ""
-
-    def section_at(self, n: int) -> Section | None:
-        """The section that line `n` stands in; None where the plan has no such line."""
-        return next((found for found in self.sections if found.first <= n <= found.last), None)
-
-    def whole(self, section: Section) -> tuple[int, int]:
-        """First and last line of a section together with the sections below it."""
-        last = section.last
-        for after in self.sections:
-            if after.first == last + 1 and after.level > section.level:
-                last = after.last
-        return section.first, last
 
 
 def split_lines(text: str) -> tuple[str, ...]:

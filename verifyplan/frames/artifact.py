@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -12,6 +13,7 @@ from verifyplan.errors import ArtifactError, InputError, Problem, one_of
 from verifyplan.files import decode, write_text
 from verifyplan.frames.strict_json import shown, strict_json
 from verifyplan.protocol.artifact import SCHEMA_VERSIONS, Artifact
+from verifyplan.protocol.vote import read_basis, read_verdict
 from verifyplan.rules.invariants import pointer_token, violations
 
 
@@ -28,8 +30,10 @@ def read_artifact(path: str | Path) -> Artifact:
     return parse_artifact(data, str(path))
 
 
-def parse_artifact(data: bytes, place: str) -> Artifact:
+def parse_artifact(data: bytes, place: str, *, checked: bool = True) -> Artifact:
     """The artifact in some bytes of JSON; `place` names them in errors.
+
+    Without `checked` an artifact may break the rules of SPEC B9; `check_artifact` lists what it breaks.
 
     >>> parse_artifact(b'{"schemaVersion": "2.0", "findings": []}', "run.json")
     Traceback (most recent call last):
@@ -46,8 +50,16 @@ def parse_artifact(data: bytes, place: str) -> Artifact:
         artifact = Artifact.model_validate(content)
     except ValidationError as error:
         raise ArtifactError(_problem(place, detail) for detail in error.errors(include_url=False)) from None
-    _refuse(violations(artifact), place)
+    if checked:
+        check_artifact(artifact, place)
     return artifact
+
+
+def check_artifact(artifact: Artifact, place: str) -> None:
+    """Raise ArtifactError, listing every breach of SPEC B9, unless the artifact is sound; `place` names it."""
+    found = violations(artifact)
+    if found:
+        raise ArtifactError(Problem(f"{place}: {p.place}", p.message, p.fix) for p in found)
 
 
 def write_artifact(artifact: Artifact, path: str | Path) -> Path:
@@ -55,18 +67,13 @@ def write_artifact(artifact: Artifact, path: str | Path) -> Path:
 
     Raises ArtifactError if it breaks SPEC B9; nothing is written then.
     """
-    _refuse(violations(artifact), str(path))
+    check_artifact(artifact, str(path))
     return write_text(path, artifact_text(artifact))
 
 
 def artifact_text(artifact: Artifact) -> str:
     """An artifact as the JSON text that goes to disk."""
     return json.dumps(artifact.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _refuse(found: list[Problem], place: str) -> None:
-    if found:
-        raise ArtifactError(Problem(f"{place}: {p.place}", p.message, p.fix) for p in found)
 
 
 def _problem(place: str, detail: ErrorDetails) -> Problem:
@@ -81,9 +88,14 @@ def _problem(place: str, detail: ErrorDetails) -> Problem:
     if pointer == "/schemaVersion":
         return Problem(where, f"{value} is not allowed", f"write {_either(SCHEMA_VERSIONS)}")
     if kind == "literal_error":
-        return Problem(where, f"{value} is not allowed", f"write {detail['ctx']['expected']}")
+        read = _MEANT.get(pointer.rpartition("/")[2])
+        meant = read(detail["input"]) if read else None
+        return Problem(where, f"{value} is not allowed", f"write {repr(meant) if meant else detail['ctx']['expected']}")
     return Problem(where, f"{value} does not fit", _FIXES.get(kind, detail["msg"]))
 
+
+_MEANT: dict[str, Callable[[object], str | None]] = {"verdict": read_verdict, "disagreeBasis": read_basis}
+"""How to read what a field means, where it is misspelt."""
 
 _FIXES = {
     "int_type": "write a whole number",

@@ -34,7 +34,7 @@ _PLAN_RUN: Columns = (
     Column("strong", "yesno", "whether a REVISE is REVISE (strong)"),
     Column("plan_status", CONVERGENCE_STATUSES, "how the plan run ended; while it goes on, its last ruling"),
     Column("ended_by", ENDED_BY, "what ended the plan run; missing while it goes on"),
-    Column("trivial", "yesno", "whether sizing ended the run before any call (SPEC A8)"),
+    Column("trivial", "yesno", "whether sizing ended the run before any call"),
     Column("overridden", "text", "the challenge that a person overrode"),
     Column(
         "exit_reason",
@@ -45,7 +45,7 @@ _PLAN_RUN: Columns = (
     Column("team", get_args(TeamMode), "the team that looked at the plan; missing for a trivial plan"),
     Column("quality", get_args(PlanQuality), "how much the plan says"),
     Column("complexity", "whole", "the complexity, 0-16, that sized the team"),
-    Column("policy", POLICIES, "the rule of convergence that was used (SPEC A3)"),
+    Column("policy", POLICIES, "the rule of convergence that was used"),
     Column("max_iterations", "whole", "iterations allowed"),
     Column("n_iterations", "whole", "iterations begun"),
     Column("plan_path", "text", "the plan that was verified"),
@@ -53,7 +53,9 @@ _PLAN_RUN: Columns = (
 )
 _LOGGED: Columns = (
     Column("backend", "text", "who spoke; artifacts do not tell"),
+    Column("prompts", "text", "name, version and digest of each prompt; missing for agents that are no models"),
     Column("repetition", "whole", "which run of the same inputs and settings it is, from 1; artifacts do not tell"),
+    Column("rules_version", "whole", "the version of the rules that decided it; artifacts do not tell"),
     Column("started_at", "time", "when the run began; artifacts do not tell"),
     Column("ended_at", "time", "when the last event was recorded; artifacts do not tell"),
     Column("finished", "yesno", "whether the run came to its end; missing in an import"),
@@ -69,7 +71,7 @@ CROSS_TABLES: dict[str, Columns] = {
         Column(
             "category",
             "text",
-            "kind of finding; `plan-body` for the items of a plan (SPEC B10), `challenge` in plan runs (SPEC A9)",
+            "kind of finding; `plan-body` for the items of a plan, `challenge` in plan runs",
         ),
         Column("evidence", "text", "cited places and quoted text, as the discoverer gave them"),
         Column("ticket_ids", "names", "tickets that the finding belongs to"),
@@ -79,6 +81,8 @@ CROSS_TABLES: dict[str, Columns] = {
         Column("consensus_workers", "names", "who stands for it at the end"),
         Column("dissenting_workers", "names", "who stands against it at the end"),
         Column("n_rounds", "whole", "rounds in which it was (last) voted on; 0 if it was settled before"),
+        Column("lost_votes", "whole", "votes of its last round that were asked for and are errors"),
+        Column("lost_refutes", "whole", "counter-evidences of earlier rounds whose author has no vote in the last"),
         Column("truth", "yesno", "whether it is true, where that is known; no worker sees it"),
     ),
     "votes": (
@@ -91,7 +95,10 @@ CROSS_TABLES: dict[str, Columns] = {
         Column("disagree_basis", BASES, "what an adversarial disagree rests on"),
         Column("explanation", "text", "the worker's words"),
         Column("is_origin", "yesno", "whether the worker is a discoverer, whose vote is not tallied"),
-        Column("uncited", "yesno", "a counter-evidence whose explanation cites no place (SPEC B4)"),
+        Column(
+            "basis_filled", "yesno", "whether `missing_basis` gave the basis, as the worker named none; logs alone tell"
+        ),
+        Column("uncited", "yesno", "a counter-evidence whose explanation cites no place"),
     ),
     "rounds": (
         RUN,

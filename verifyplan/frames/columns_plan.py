@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from verifyplan.frames.column import CHALLENGE, RUN, Column, Columns
+from verifyplan.protocol.call import TOOLS
 from verifyplan.protocol.challenge import CONFIDENCES, ORIGINS, SEVERITIES, STATUSES
 from verifyplan.protocol.iteration import CONVERGENCE_STATUSES, PLAN_VERDICTS
+from verifyplan.protocol.plan_call import ROLES, Agent
 from verifyplan.protocol.research import (
     CONTEXT_IMPACTS,
     CONTEXT_SOURCES,
@@ -33,7 +37,7 @@ _RAISES = Column("generates_challenge", "text", "the challenge that it raised, i
 _ITERATIONS: Columns = (
     RUN,
     Column("iteration", "whole", "the iteration, from 1", key=True),
-    Column("plan_status", CONVERGENCE_STATUSES, "what the counts say of the iteration (SPEC A3)"),
+    Column("plan_status", CONVERGENCE_STATUSES, "how the iteration ended: of the last one, how the run did"),
     Column("plan_verdict", PLAN_VERDICTS, "the verdict that follows; missing while the run goes on"),
     Column("strong", "yesno", "whether a REVISE is REVISE (strong)"),
     Column("blocking_open", "whole", "BLOCKING challenges that were OPEN or UNRESOLVED"),
@@ -45,9 +49,9 @@ _ITERATIONS: Columns = (
     Column("n_admitted", "whole", "challenges that came into the pool, promoted ones included"),
     Column("n_overflowed", "whole", "challenges that did not fit under the caps"),
     Column("n_settled", "whole", "challenges that became RESOLVED, DEFERRED or WITHDRAWN"),
-    Column("n_refused", "whole", "challenges, changes, promotions, directives and scores that rules refused"),
-    Column("n_failed", "whole", "agents that gave nothing usable (SPEC A11)"),
-    Column("degraded", "yesno", "whether it made more challenges than it settled (SPEC A6)"),
+    Column("n_refused", "whole", "entries, challenges, changes, promotions, directives and scores that rules refused"),
+    Column("n_failed", "whole", "agents that gave nothing usable"),
+    Column("degraded", "yesno", "whether it made more challenges than it settled"),
     Column("tightened", "yesno", "whether the one before was degraded, which tightens the caps"),
     Column("quality_score", "whole", "the final score, on the last iteration"),
     Column("closed", "yesno", "whether it came to its end"),
@@ -77,6 +81,7 @@ _CHALLENGES: Columns = (
     Column("overflow_tag", "text", "the tag that it got as it did not fit, also if it was promoted later"),
     Column("raised_by", "text", "the context or risk that raised it, or the plan check"),
     Column("owed", "yesno", "whether the rules made it, as its context or risk must raise one"),
+    Column("disputes", "text", "the settled challenge that it says again, citing what that one did not"),
     Column("probability", PROBABILITIES, "of the risk that raised it"),
     Column("n_restated", "whole", "how often it was said again, in these or other words"),
     Column("classification", CLASSIFICATIONS, "the class that the panel gave it last"),
@@ -153,6 +158,19 @@ _SECTIONS: Columns = (
     Column("last", "whole", "its last line; what stands under a lower heading is a section of its own"),
 )
 
+_BUDGETS: Columns = (
+    RUN,
+    Column("call_id", "text", "the call of the agent, as i2/challenger", key=True),
+    Column("tool", TOOLS, "the tool", key=True),
+    Column("iteration", "whole", "the iteration"),
+    Column("agent", get_args(Agent), "who was called"),
+    Column("role", ROLES, "what it was called for: the researcher's modes are resolver, surface and probe"),
+    Column("used", "whole", "calls that were made, refused ones left out"),
+    Column("ceiling", "whole", "calls that it had, grants included"),
+    Column("refused", "whole", "calls that were refused"),
+    Column("over", "yesno", "whether it used more than it had, as a backend can that has tools of its own"),
+)
+
 PLAN_TABLES: dict[str, Columns] = {
     "iterations": _ITERATIONS,
     "challenges": _CHALLENGES,
@@ -162,5 +180,6 @@ PLAN_TABLES: dict[str, Columns] = {
     "risks": _RISKS,
     "scores": _SCORES,
     "sections": _SECTIONS,
+    "budgets": _BUDGETS,
 }
 """The tables that plan runs alone fill; they come from logs."""

@@ -13,7 +13,7 @@ import pandas as pd
 
 from verifyplan.errors import InputError, Problem, TableError
 from verifyplan.frames.addresses import ARTIFACT, LOG, RunFile, find_all, together
-from verifyplan.frames.artifact import parse_artifact
+from verifyplan.frames.artifact import check_artifact, parse_artifact
 from verifyplan.frames.logs import log_rows
 from verifyplan.frames.rows import Rows, assemble
 from verifyplan.frames.runset import RunSet, concat, no_errors
@@ -44,7 +44,8 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
 
     Raises InputError listing every address that has nothing to load, else an error listing every problem of
     every damaged file. `progress` shows a bar; by default from 200 files on, where somebody can see it.
-    With `strict=False` what could be read is returned, and `.errors` says what could not.
+    With `strict=False` what could be read is returned, and `.errors` says what could not. An artifact that can be
+    read, but breaks SPEC B9, is then both: its run is returned, and `.errors` says what it breaks.
     """
     addresses = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     files, folders = together(find_all([os.fspath(address) for address in addresses]))
@@ -55,7 +56,7 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
     parts: list[tuple[str, Rows]] = []
     with progress_bar("loading runs", len(files), shown) as step:
         for file in files:
-            rows = _tried(partial(_rows, file), file.path, failures)
+            rows = _tried(partial(_rows, file, failures), file.path, failures)
             parts += [(file.path, rows)] if rows is not None else []
             step()
     loaded = _assembled(parts, failures)
@@ -100,18 +101,30 @@ def _table_of(failures: list[_Failure]) -> pd.DataFrame:
     return pd.DataFrame(rows, dtype="str") if rows else no_errors()
 
 
-def _rows(file: RunFile) -> Rows:
+def _rows(file: RunFile, failures: list[_Failure]) -> Rows:
     """The rows of one run file; InputError says what is wrong with it."""
     if file.path.endswith(LOG):
         return log_rows(parse_log(_content(file), file.path).records, file.run_id, file.path)
     if file.path.endswith(ARTIFACT):
-        return artifact_rows(Source(parse_artifact(_content(file), file.path), file.run_id, file.path))
+        return _artifact_rows(file, failures)
     kind = Path(file.path).suffix or "file without suffix"
     fix = (
         "load a .json artifact or a .jsonl run log, or a folder of saved tables; "
         "read votes in CSV or Parquet by from_votes"
     )
     raise InputError(Problem(file.path, f"a {kind} is no run", fix))
+
+
+def _artifact_rows(file: RunFile, failures: list[_Failure]) -> Rows:
+    """The rows of an artifact; what it breaks of SPEC B9 is a failure, for which it is left out if its ids repeat."""
+    artifact = parse_artifact(_content(file), file.path, checked=False)
+    rows = artifact_rows(Source(artifact, file.run_id, file.path))
+    broken: list[_Failure] = []
+    _tried(partial(check_artifact, artifact, file.path), file.path, broken)
+    if broken and len({row["finding_id"] for row in rows["findings"]}) < len(rows["findings"]):
+        raise broken[0][1]
+    failures += broken
+    return rows
 
 
 def _content(file: RunFile) -> bytes:

@@ -7,16 +7,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import get_args
 
-from pydantic import ValidationError
-
 from verifyplan.frames.log_index import Row, Story, instant
 from verifyplan.frames.log_turns import Turn, ends, turns_by_call, usage_row, used
 from verifyplan.frames.rows import Rows
-from verifyplan.protocol.call import ToolUse, Usage, WorkerAnswer
+from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event_cross import DispatchClosed
-from verifyplan.protocol.event_plan import AgentFailed
+from verifyplan.protocol.event_plan import AgentFailed, EntryRefused
 from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested
 from verifyplan.protocol.plan_call import Role
+from verifyplan.rules.ballots import read_votes, unread_votes
 from verifyplan.rules.debate import ROLE_OF_TYPE
 from verifyplan.runlog.debate_state import fold_debate
 
@@ -34,7 +33,8 @@ def call_rows(story: Story) -> Rows:
     asked = {event.call_id: event for event in story.of(CallRequested)}
     ended = ends(story)
     turns, times = turns_by_call(story), _times(story)
-    faults = {event.call_id: event.reason for event in story.of(AgentFailed)}
+    faults = {event.call_id: "; ".join(parts) for event in story.of(CallReplied) if (parts := event.partial_failures)}
+    faults |= _refused_entries(story) | {event.call_id: event.reason for event in story.of(AgentFailed)}
     faults |= _debate_faults(story) | _worker_faults(story, ended)
     calls = [
         {
@@ -49,9 +49,17 @@ def call_rows(story: Story) -> Rows:
     tools = [
         {"run_id": story.run_id, "call_id": call_id, "step": step, **use.model_dump()}
         for call_id in dict.fromkeys([*ended, *asked])
-        for step, use in enumerate(_tools(ended.get(call_id), turns.get(call_id, ())), start=1)
+        for step, use in enumerate(tools_used(ended.get(call_id), turns.get(call_id, ())), start=1)
     ]
     return {"calls": calls, "tools": tools}
+
+
+def _refused_entries(story: Story) -> dict[str, str]:
+    """How many entries of an agent's answer were refused, and why the first was, by call."""
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for event in story.of(EntryRefused):
+        reasons[event.call_id].append(f"{event.field}/{event.position}: {event.reason}")
+    return {name: f"{len(why)} of its entries refused, the first at {why[0]}" for name, why in reasons.items()}
 
 
 def _worker_faults(story: Story, ended: dict[str, CallReplied | CallFailed]) -> dict[str, str]:
@@ -87,11 +95,8 @@ def _call_of(closed: DispatchClosed) -> str:
 
 
 def _is_answer(value: object) -> bool:
-    try:
-        WorkerAnswer.model_validate(value)
-    except ValidationError:
-        return False
-    return True
+    votes = read_votes(value)
+    return not isinstance(votes, str) and unread_votes(votes) is None
 
 
 def _times(story: Story) -> dict[tuple[str, bool], str | None]:
@@ -130,7 +135,7 @@ def _ended(end: Ended, turns: Sequence[Turn], fault: str | None) -> Row:
         status: str = end.status
     else:
         status = "in-flight" if end is None else "completed"
-    tools, usage = _tools(end, turns), _usage(end, turns)
+    tools, usage = tools_used(end, turns), _usage(end, turns)
     return {
         "status": status,
         "duration_ms": end.duration_ms if end else None,
@@ -152,5 +157,6 @@ def _usage(end: Ended, turns: Sequence[Turn]) -> Usage | None:
     return end.usage if turns or end.usage.total or end.status == "budget" else None
 
 
-def _tools(end: Ended, turns: Sequence[Turn]) -> tuple[ToolUse, ...]:
+def tools_used(end: Ended, turns: Sequence[Turn]) -> tuple[ToolUse, ...]:
+    """Return the tool calls behind a call, also behind one that is in flight; refused ones included."""
     return end.tools if end else tuple(use for turn in turns if turn.sent for use in turn.sent.tools)

@@ -53,6 +53,7 @@ def _raised(event: ChallengeRaised) -> Row:
         "uncited": event.uncited,
         "raised_by": event.raised_by,
         "owed": event.owed,
+        "disputes": event.disputes,
         "probability": event.probability,
     }
 
@@ -107,8 +108,8 @@ def _told(event: Event, statuses: dict[str, str]) -> dict[str, Any] | None:
     match event:
         case ChallengeRaised(iteration=iteration, challenge=challenge, uncited=uncited):
             return _row(challenge.id, iteration, "raised", new=challenge.status, uncited=uncited, by=challenge.origin)
-        case ChallengeAdmitted(iteration=iteration, id=name, promoted=promoted):
-            by = "synthesizer" if promoted else "rule"
+        case ChallengeAdmitted(iteration=iteration, id=name, promoted=promoted, by_rule=by_rule):
+            by = "synthesizer" if promoted and not by_rule else "rule"
             return _row(name, iteration, "promoted" if promoted else "admitted", by=by)
         case ChallengeOverflowed(iteration=iteration, id=name, tag=tag, reason=reason):
             return _row(name, iteration, "overflowed", reason=f"{tag}: {reason}", by="rule")

@@ -47,7 +47,9 @@ class Story:
             "synthetic": self.started.synthetic,
             "source": self.source,
             "backend": _named(self.started.backend),
+            "prompts": _prompts(self.started.backend),
             "repetition": self.started.repetition,
+            "rules_version": self.started.rules_version,
             "started_at": instant(self.records[0].at),
             "ended_at": instant(self.records[-1].at),
             "finished": bool(self.of(RunEnded)),
@@ -58,6 +60,15 @@ class Story:
 def _named(backend: dict[str, Any]) -> str | None:
     name = backend.get("name")
     return name if isinstance(name, str) else None
+
+
+def _prompts(backend: dict[str, Any]) -> str | None:
+    prompts = backend.get("prompts")
+    if not isinstance(prompts, dict):
+        return None
+    known = {name: one for name, one in prompts.items() if isinstance(one, dict)}
+    told = [f"{name} {one.get('version')} {str(one.get('sha256'))[:8]}" for name, one in sorted(known.items())]
+    return "; ".join(told) or None
 
 
 def instant(at: str) -> str | None:
@@ -86,6 +97,7 @@ def vote_rows(run_id: str, votes: Iterable[VoteCast], origins: Iterable[str] = (
             "disagree_basis": vote.disagree_basis,
             "explanation": vote.explanation,
             "is_origin": vote.worker in found,
+            "basis_filled": vote.basis_filled,
             "uncited": vote.disagree_basis == "counter-evidence" and not cites_location(vote.explanation),
         }
 

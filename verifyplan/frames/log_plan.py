@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Protocol
 
+from verifyplan.frames.log_budgets import budget_rows
 from verifyplan.frames.log_challenges import challenge_rows, history_rows
 from verifyplan.frames.log_index import Row, Story, dispatch_rows, round_rows, vote_rows
 from verifyplan.frames.log_panel import panel_findings
@@ -26,7 +27,7 @@ from verifyplan.protocol.event_plan import (
     UnknownListed,
     UnknownResolved,
 )
-from verifyplan.protocol.event_run import Checkpoint
+from verifyplan.protocol.event_run import Checkpoint, PlanOutcome
 from verifyplan.runlog.plan_state import PlanState, fold_plan
 
 
@@ -55,6 +56,7 @@ def plan_rows(story: Story) -> Rows:
         "risks": _risks(story, state),
         "scores": score_rows(story, state),
         "sections": _sections(run_id, state),
+        "budgets": budget_rows(story, state),
     }
 
 
@@ -71,7 +73,7 @@ def _run(story: Story, state: PlanState) -> Row:
         "effective_max_rounds": panel.max_rounds if panel else None,
         "plan_verdict": outcome.verdict if outcome else None,
         "strong": outcome.strong if outcome else None,
-        "plan_status": outcome.status if outcome else last,
+        "plan_status": _ended(outcome)["plan_status"] if outcome else last,
         "ended_by": outcome.ended_by if outcome else None,
         "trivial": read.trivial if read else None,
         "overridden": outcome.overridden if outcome else None,
@@ -89,7 +91,9 @@ def _run(story: Story, state: PlanState) -> Row:
 
 
 def _iterations(story: Story, state: PlanState) -> list[Row]:
-    rulings = {event.iteration: event for event in state.rulings}  # the last one, if an answer changed it
+    rulings = {event.iteration: _ruling(event) for event in state.rulings}  # the last one, if an answer changed it
+    if state.outcome is not None and state.iteration:
+        rulings[state.iteration] = rulings.get(state.iteration, _ruling(None)) | _ended(state.outcome)
     closed = {event.state.iteration: event.state for event in story.of(IterationClosed)}
     degraded = {point.iteration for point in story.of(Checkpoint) if point.kind == "degradation"}
     settled = (move.iteration for move in story.of(StatusChanged) if move.new not in UNSETTLED)
@@ -105,7 +109,7 @@ def _iterations(story: Story, state: PlanState) -> list[Row]:
         {
             "run_id": story.run_id,
             "iteration": number,
-            **_ruling(rulings.get(number)),
+            **(rulings.get(number) or _ruling(None)),
             **{name: counter[number] for name, counter in counts.items()},
             "degraded": number in degraded,
             "tightened": tightened,
@@ -126,6 +130,15 @@ def _ruling(ruling: ConvergenceEvaluated | None) -> Row:
         "stated_status": ruling.stated_status if ruling else None,
         "stated_verdict": ruling.stated_verdict if ruling else None,
         "differs": ruling.differs if ruling else None,
+    }
+
+
+def _ended(outcome: PlanOutcome) -> Row:
+    """How the last iteration ended, where an override, a failure, a budget or overflow made it not what A3 gave."""
+    return {
+        "plan_status": outcome.status or "FORCED_EXIT",  # an old log of an aborted run has none
+        "plan_verdict": outcome.verdict,
+        "strong": outcome.strong,
     }
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 from verifyplan.frames.columns import TABLES, typed
+from verifyplan.frames.lost import with_losses
 from verifyplan.frames.runset import RunSet
 
 Row = Mapping[str, Any]
@@ -21,7 +23,8 @@ def assemble(parts: Iterable[Rows]) -> RunSet:
     for part in parts:
         for name, rows in part.items():
             gathered[name].append(rows)
-    return RunSet(**{name: typed(name, _columns(name, chain.from_iterable(rows))) for name, rows in gathered.items()})
+    runs = RunSet(**{name: typed(name, _columns(name, chain.from_iterable(rows))) for name, rows in gathered.items()})
+    return replace(runs, findings=with_losses(runs.runs, runs.findings, runs.votes))
 
 
 def _columns(table: str, rows: Iterable[Row]) -> dict[str, list[Any]]:

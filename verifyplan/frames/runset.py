@@ -14,6 +14,7 @@ import pandas as pd
 from verifyplan.errors import InputError, Problem, expect
 from verifyplan.files import replacing
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, as_truth, empty, typed
+from verifyplan.frames.support import note_absent_votes
 from verifyplan.words import counted
 
 TABLE_NAMES = tuple(TABLES)
@@ -37,8 +38,8 @@ class RunSet:
 
     `.runs .findings .votes .rounds .dispatches` are filled by runs of every kind, `.calls .turns .tools` by those
     that were read from their logs, `.iterations .challenges .challenge_history .unknowns .contexts .risks .scores
-    .sections` by plan runs, `.messages` by debates. The tables are yours to look at; functions that take a RunSet
-    never change them.
+    .sections .budgets` by plan runs, `.messages` by debates. The tables are yours to look at; functions that take a
+    RunSet never change them.
     """
 
     runs: pd.DataFrame = field(default_factory=partial(empty, "runs"))
@@ -54,6 +55,7 @@ class RunSet:
     risks: pd.DataFrame = field(default_factory=partial(empty, "risks"))
     scores: pd.DataFrame = field(default_factory=partial(empty, "scores"))
     sections: pd.DataFrame = field(default_factory=partial(empty, "sections"))
+    budgets: pd.DataFrame = field(default_factory=partial(empty, "budgets"))
     calls: pd.DataFrame = field(default_factory=partial(empty, "calls"))
     turns: pd.DataFrame = field(default_factory=partial(empty, "turns"))
     tools: pd.DataFrame = field(default_factory=partial(empty, "tools"))
@@ -70,11 +72,16 @@ class RunSet:
         sizes = ", ".join(f"{n} {name}" for name, n in counts.items() if n or name in FIRST_TABLES)
         return f"RunSet({sizes}{f', {len(self.errors)} errors' if len(self.errors) else ''})"
 
+    def __str__(self) -> str:
+        """The sizes, and which findings of a table of votes have fewer votes than their run has judges."""
+        note = note_absent_votes(self.runs, self.findings, self.votes)
+        return f"{self!r}\nnote: {note}" if note else repr(self)
+
     def _repr_html_(self) -> str:
         """The sizes, and the first runs; every text is shown as text."""
         told = [name for name in _SHOWN if name == "run_id" or self.runs[name].notna().any()]
         shown = self.runs[told]
-        return f"<p>{escape(repr(self))}</p>{shown.to_html(index=False, max_rows=8)}"
+        return f"<p>{escape(str(self))}</p>{shown.to_html(index=False, max_rows=8)}"
 
     def select(self, chosen: Callable[[pd.DataFrame], Any] | str | Iterable[str]) -> RunSet:
         """Only some runs, in all tables: by run ids, or by a function from `.runs` to a boolean column.

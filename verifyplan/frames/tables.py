@@ -110,6 +110,7 @@ def _votes(run_id: str, finding: ArtifactFinding, origins: tuple[str, ...]) -> I
                 "disagree_basis": vote.disagreeBasis,
                 "explanation": vote.explanation,
                 "is_origin": worker in origins,
+                "basis_filled": None,
                 "uncited": vote.disagreeBasis == "counter-evidence" and not cites_location(vote.explanation),
             }
 

@@ -183,4 +183,5 @@ def _replied(call_id: str, reply: Reply, measured_ms: int) -> CallReplied:
         duration_ms=reply.duration_ms or measured_ms,
         source=reply.source,
         tools=redacted(reply.tools),
+        partial_failures=tuple(_reason(text) for text in reply.partial_failures),
     )

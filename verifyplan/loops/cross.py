@@ -13,6 +13,7 @@ from verifyplan.loops.anywhere import in_session, run_anywhere
 from verifyplan.loops.calls import Caller
 from verifyplan.loops.cross_run import UNNAMED, CrossRun, export_artifact, state_folder
 from verifyplan.loops.intake import read_findings
+from verifyplan.loops.merges import DEFAULT_MATCHER, matcher_of, name_of, read_merges
 from verifyplan.loops.parts import Parts
 from verifyplan.loops.prepare import (
     Workers,
@@ -21,6 +22,7 @@ from verifyplan.loops.prepare import (
     check_counts,
     check_destination,
     check_ids_apart,
+    check_missing_basis,
     check_timeout,
     check_workers,
     config,
@@ -35,14 +37,13 @@ from verifyplan.loops.rows import Source
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import CrossInputs, RunStarted
+from verifyplan.protocol.vote import MissingBasis
 from verifyplan.redaction import redacted
-from verifyplan.rules.grouping import Matcher, PlaceAndText
+from verifyplan.rules.grouping import Matcher
 from verifyplan.rules.settings import convergence_block
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runlog.writer import LogWriter
-
-DEFAULT_MATCHER = PlaceAndText()
 
 
 def crossverify(
@@ -54,9 +55,11 @@ def crossverify(
     backend: str | Backend = "static",
     root: str | Path = ".",
     plan_items: Source | None = None,
-    matcher: Matcher | None = DEFAULT_MATCHER,
+    matcher: str | Matcher | None = DEFAULT_MATCHER,
+    merges: Source | None = None,
     timeout: float | None = 600.0,
     items_per_call: int | None = None,
+    missing_basis: MissingBasis = "infer",
     max_tokens: int | None = None,
     max_cost: Decimal | str | float | None = None,
     repetition: int = 1,
@@ -71,17 +74,24 @@ def crossverify(
     Call it from a script or a notebook alike; code that awaits calls it through `asyncio.to_thread`.
 
     Args:
-        findings: models, dictionaries, a DataFrame, or a CSV or JSON file with `finding_id, summary, evidence,
-            worker` and optionally `category, truth, ticket_ids`. Truth is never shown to a worker.
+        findings: models, dictionaries, a DataFrame, or a CSV or JSON file with `finding_id, summary` and optionally
+            `evidence, worker, category, truth, ticket_ids`. Truth is never shown to a worker. Without a `worker`,
+            who found it and does not vote on it, everybody votes.
         workers: the roster, in order; or a mapping of each worker's name to the static checker it plays.
         task_type: chooses the settings (SPEC B1) and names the artifact's folder.
         settings: overrides of the settings, such as `{"adversarial": True, "maxRounds": 3}`.
         backend: `"static"`, or any object with the methods of `verifyplan.agents.base.Backend`.
         root: the folder that cited evidence is opened in; nothing outside it is read.
         plan_items: items of a plan body for the gate of SPEC B10; only for implementation-planning.
-        matcher: says which findings are the same; None groups by id alone.
+        matcher: which findings are the same: `"claim"` joins the same places and claims, spaces and case aside;
+            `"likeness"` those that like words claim of nearby lines; an object with `key` and `same` is one's own; None
+            joins by id alone. `group_findings` shows who is joined with whom, before a vote.
+        merges: that table, edited; it is followed in place of a matcher.
         timeout: seconds that one call may take; None waits for ever.
         items_per_call: findings that one call asks about; None asks a worker about all of a round at once (SPEC B3).
+        missing_basis: what stands for the basis of an adversarial disagree that has none, even where the worker could
+            be asked for it: `"infer"` (counter-evidence if its explanation cites a place, else burden-not-met),
+            `"counter-evidence"` or `"burden-not-met"`; such a vote is marked `basis_filled`.
         max_tokens: tokens, in and out, after which no call is sent.
         max_cost: US dollars after which no call is sent; only with a backend that knows its prices.
         repetition: which run of the same inputs and settings this is, from 1.
@@ -114,8 +124,10 @@ def crossverify(
         root=root,
         plan_items=plan_items,
         matcher=matcher,
+        merges=merges,
         timeout=timeout,
         items_per_call=items_per_call,
+        missing_basis=missing_basis,
         max_tokens=max_tokens,
         max_cost=max_cost,
         repetition=repetition,
@@ -123,11 +135,12 @@ def crossverify(
         task_key=task_key,
         synthetic=synthetic,
     )
+    known = matcher_of(started.cross, matcher)
     if out is None:
-        return CrossRun(drive_cross(started, speaker, matcher, Recorder(sink=sink), progress))
+        return CrossRun(drive_cross(started, speaker, known, Recorder(sink=sink), progress))
     folder = state_folder(Path(out), task_type)
     with LogWriter.create(folder, f"convergence-{task_type or UNNAMED}") as writer, going_on(writer.path):
-        records = drive_cross(started, speaker, matcher, Recorder(writer, sink=sink), progress)
+        records = drive_cross(started, speaker, known, Recorder(writer, sink=sink), progress)
     run_id = writer.path.relative_to(out).with_suffix("").as_posix()
     run = CrossRun(records, writer.path, run_id)
     return replace(run, path=export_artifact(run))
@@ -142,7 +155,7 @@ def begin(
     backend: str | Backend,
     root: str | Path,
     plan_items: Source | None,
-    matcher: Matcher | None,
+    matcher: str | Matcher | None,
     timeout: float | None,
     items_per_call: int | None,
     max_tokens: int | None,
@@ -151,6 +164,8 @@ def begin(
     out: str | Path | None,
     task_key: str | None,
     synthetic: bool | None,
+    missing_basis: MissingBasis = "infer",
+    merges: Source | None = None,
 ) -> tuple[RunStarted, Backend]:
     """The first event of a cross run, and the backend as it plays it; the arguments are those of `crossverify`.
 
@@ -160,6 +175,7 @@ def begin(
     check_timeout(timeout)
     limits = limits_of(max_tokens=max_tokens, max_cost=max_cost)
     check_counts(items_per_call=items_per_call, repetition=repetition)
+    check_missing_basis(missing_basis)
     roster = roster_of(workers)
     block = convergence_block(task_type or "", overrides=settings)
     speaker = backend_of(backend, workers, root)
@@ -177,12 +193,14 @@ def begin(
                 settings=config(block, len(roster), bool(marked)),
                 analysers=tuple(roster),
                 findings=tuple(brought),
-                matcher=type(matcher).__name__ if matcher is not None else "",
+                matcher=name_of(matcher),
+                merges=read_merges(merges, brought) if merges is not None else {},
                 plan_items=tuple(items),
                 plan_settings=dict(block["planBodyVerification"]) if items else None,
                 timeout=timeout,
                 items_per_call=items_per_call,
                 limits=limits,
+                missing_basis=missing_basis,
                 root=str(Path(root).absolute()),
             ),
             versions=versions(),

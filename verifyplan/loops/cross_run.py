@@ -8,10 +8,17 @@ from functools import cached_property
 from html import escape
 from pathlib import Path
 
+import pandas as pd
+
 from verifyplan.files import write_new_text
 from verifyplan.frames.artifact import artifact_text
+from verifyplan.frames.support import note_blind_classes
+from verifyplan.loops.merges import ByTable, merges_of
 from verifyplan.loops.run import Run
 from verifyplan.protocol.artifact import Artifact, FinalState
+from verifyplan.protocol.event_cross import VoteCast
+from verifyplan.protocol.vote import NOTHING_LOOKED_AT
+from verifyplan.rules.settings import note_unknown_task_type
 from verifyplan.runlog.cross_state import CrossState, artifact, fold_cross
 from verifyplan.words import counted
 
@@ -51,6 +58,15 @@ class CrossRun(Run):
         """Whether a failed gate stops the plan; False where it only advises, None without a plan body."""
         return self.state.outcome.gating if self.state.outcome else None
 
+    @property
+    def merges(self) -> pd.DataFrame:
+        """Who was joined with whom, as `group_findings` shows it before a run."""
+        into: dict[str, str] = {}
+        for group in self.state.groups["findings"].values():
+            into |= dict.fromkeys(group.merged_ids, group.finding_id)
+        inputs = self.started.cross
+        return merges_of(inputs.findings, inputs.analysers, ByTable(into))
+
     def __str__(self) -> str:
         """The outcome in a few lines."""
         if self.state.outcome is None:
@@ -58,6 +74,7 @@ class CrossRun(Run):
         counts = self.artifact.finalClassificationCounts
         assert counts is not None  # noqa: S101  (the fold writes it)
         mode = "adversarial" if self.artifact.adversarial else "collaborative"
+        heads = [head for head in (self.failure, self.blindness) if head]
         sizes = (counted(len(self.artifact.findings), "finding"), counted(len(self.started.cross.analysers), "worker"))
         lines = [
             f"{sizes[0]}, {sizes[1]}, {mode}: {self.status} after {counted(self.artifact.totalRounds or 0, 'round')}",
@@ -65,15 +82,68 @@ class CrossRun(Run):
             f"contested {counts.contested}, worker-unique {counts.workerUnique}",
             f"votes: {self._votes() or 'none'}",
         ]
+        if len(self.started.cross.analysers) < 2:
+            lines[-1] = "votes: none; fewer than two workers: nobody voted, so no class rests on a vote"
+        if blind := note_blind_classes(self.frames.votes):
+            lines.append(blind)
+        note = note_unknown_task_type(self.started.cross.task_type)
+        if note and not self.artifact.adversarial:
+            lines.append(note)
         joined = sum(group.wordings > 1 for group in self.state.groups["findings"].values())
         if joined:
-            lines.append(f"joined by id or likeness, though the words differ: {counted(joined, 'finding')}")
-        return "\n".join(lines)
+            lines.append(f"joined, though the words differ (see .merges): {counted(joined, 'finding')}")
+        return "\n".join([*heads, *lines])
+
+    @cached_property
+    def failure(self) -> str | None:
+        """That no vote came, with the first reason and the next step; None if one did, or none was asked for."""
+        closed = [d for dispatches in self.state.dispatches.values() for d in dispatches if d.status is not None]
+        if not closed:
+            return None
+        if any(d.status == "completed" for d in closed):
+            return self._unread
+        hint = "give the calls a longer timeout" if closed[0].status == "timeout" else "repair what the reason names"
+        doctor = " (`verifyplan doctor` looks at key and endpoint)" if self._speaks_with_models else ""
+        return (
+            f"no vote: every call failed ({len(closed)} of {len(closed)}), "
+            f"{closed[0].worker} first: {closed[0].reason}\n"
+            f"next step: {hint}{doctor}, then run again; the classes below rest on no vote"
+        )
+
+    @property
+    def _unread(self) -> str | None:
+        """That calls were answered, but no answer held a vote that can be read; None if one did."""
+        votes = self._votes_cast()
+        if not votes or any(vote.verdict != "verification-error" for vote in votes):
+            return None
+        return (
+            f"no vote: no answer held one that can be read ({len(votes)} asked for), "
+            f"{votes[0].worker} first: {votes[0].explanation}\n"
+            "next step: repair what the reason names, then run again; the classes below rest on no vote"
+        )
+
+    @cached_property
+    def blindness(self) -> str | None:
+        """That most votes rest on no look at anything, and how many; None if most rest on one."""
+        votes = [vote for vote in self._votes_cast() if vote.verdict != "verification-error"]
+        blind = sum(vote.explanation.startswith(NOTHING_LOOKED_AT) for vote in votes)
+        if 2 * blind <= len(votes):
+            return None
+        return (
+            f"{NOTHING_LOOKED_AT} in {blind} of {counted(len(votes), 'vote')}: the workers could not read the claims "
+            "or found no evidence to look at; these classes say little"
+        )
+
+    @property
+    def _speaks_with_models(self) -> bool:
+        return self.started.backend.get("name") == "anthropic"
+
+    def _votes_cast(self) -> list[VoteCast]:
+        return [vote for rounds in self.state.votes.values() for votes in rounds.values() for vote in votes.values()]
 
     def _votes(self) -> str:
         """How the votes fell, bases told apart, so that doubts and failed calls are seen at once."""
-        cast = [vote for rounds in self.state.votes.values() for votes in rounds.values() for vote in votes.values()]
-        kinds = Counter(vote.disagree_basis or vote.verdict for vote in cast)
+        kinds = Counter(vote.disagree_basis or vote.verdict for vote in self._votes_cast())
         return ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
 
     def _repr_html_(self) -> str:

@@ -8,8 +8,9 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from verifyplan.protocol.call import WorkerAnswer, WorkerRequest
+from verifyplan.protocol.call import WorkerRequest
 from verifyplan.protocol.event_run import CallFailed
+from verifyplan.rules.ballots import Votes, read_votes, unread_votes
 from verifyplan.runlog.recorder import Result
 
 A = TypeVar("A", bound=BaseModel)
@@ -17,26 +18,26 @@ A = TypeVar("A", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one call of a dispatch ended: with a checked answer, or with a status and a reason."""
+    """How one call of a dispatch ended: with votes, or with a status; `reason` says what failed or cannot be read."""
 
     worker: str
     asked: tuple[str, ...]
     status: Literal["completed", "timeout", "error"]
     duration_ms: int
-    answer: WorkerAnswer | None = None
+    votes: Votes | None = None
     reason: str | None = None
 
 
 def outcome_of(request: WorkerRequest, result: Result) -> Outcome:
-    """How the dispatch ended; an answer outside its schema is an error."""
+    """How the dispatch ended; an answer without any vote that can be read is an error, an empty one is not."""
     asked = tuple(item.finding_id for item in request.items)
     if isinstance(result, CallFailed):
         status: Literal["timeout", "error"] = "timeout" if result.status == "timeout" else "error"
         return Outcome(request.worker, asked, status, result.duration_ms, reason=result.reason)
-    answer = checked(WorkerAnswer, result.value)
-    if isinstance(answer, str):
-        return Outcome(request.worker, asked, "error", result.duration_ms, reason=answer)
-    return Outcome(request.worker, asked, "completed", result.duration_ms, answer)
+    votes = read_votes(result.value)
+    if isinstance(votes, str):
+        return Outcome(request.worker, asked, "error", result.duration_ms, reason=votes)
+    return Outcome(request.worker, asked, "completed", result.duration_ms, votes, unread_votes(votes))
 
 
 def as_one(parts: Sequence[Outcome]) -> Outcome:
@@ -48,7 +49,9 @@ def as_one(parts: Sequence[Outcome]) -> Outcome:
         return parts[0]
     lost = [part for part in parts if part.status != "completed"]
     first = lost[0] if len(lost) == len(parts) else next(part for part in parts if part.status == "completed")
-    reason = f"{len(lost)} of {len(parts)} calls failed, the first: {lost[0].reason}" if lost else None
+    reason = next((part.reason for part in parts if part.reason is not None), None)
+    if lost:
+        reason = f"{len(lost)} of {len(parts)} calls failed, the first: {lost[0].reason}"
     return replace(first, duration_ms=max(part.duration_ms for part in parts), reason=reason)
 
 

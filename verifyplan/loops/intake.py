@@ -12,6 +12,8 @@ from verifyplan.loops.rows import Source, read_rows
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.finding import Finding, PlanItem
 from verifyplan.rules.citations import places
+from verifyplan.rules.grouping import claim_words
+from verifyplan.words import did_you_mean
 
 TRUTHS: dict[Any, bool | None] = {
     **dict.fromkeys(["true", "1", 1, "yes"], True),
@@ -27,36 +29,49 @@ Given = TypeVar("Given", Finding, PlanItem)
 
 
 def read_findings(source: Source, roster: Sequence[str]) -> list[Finding]:
-    """The findings of a run: `finding_id, summary, evidence, worker`, optionally `category, truth, ticket_ids`.
+    """The findings of a run: `finding_id, summary`, optionally `evidence, worker, category, truth, ticket_ids`.
 
-    A finding that several workers found stands in several rows of one id, or under several ids that the
-    matcher joins. Raises InputError listing every bad row, unknown worker, repeated (id, worker), and id whose
-    rows cite different files, which makes them other claims.
+    A finding that several workers found stands in several rows of one id, or under several ids that the matcher joins.
+    Where no row names a worker, everybody votes on every finding. Raises InputError listing every bad row, unknown
+    worker, repeated (id, worker), worker that is missing where other rows name one, and id whose rows hold different
+    claims (spaces and case aside) or cite different files.
     """
     place, rows = read_rows(source, "findings", _required(Finding))
     findings, problems = _parse(Finding, rows, place)
-    seen: set[tuple[str, str]] = set()
-    cited: dict[str, set[str]] = {}
+    seen: set[tuple[str, str | None]] = set()
+    named = any(finding.worker for _, finding in findings)
+    first: dict[str, Finding] = {}
     for position, finding in findings:
-        files = {place.path for place in places(finding.evidence)}
-        before = cited.setdefault(finding.finding_id, files)
-        if files and before and not files & before:
-            message = f"{finding.finding_id!r} cites {min(files)!r} here and {min(before)!r} in a row before"
+        before = first.setdefault(finding.finding_id, finding)
+        if message := _other_claim(finding, before):
             fix = "give other claims other ids; workers that number their findings alike need a prefix each"
             problems.append(Problem(f"{place}[{position}].finding_id", message, fix))
-        if finding.worker not in roster:
+        if finding.worker is None and named:
+            fix = "name who brought it, as in the other rows, or leave the worker out of all rows"
+            problems.append(Problem(f"{place}[{position}].worker", "is missing", fix))
+        if finding.worker is not None and finding.worker not in roster:
             fix = f"name one of the run's workers: {', '.join(roster) or 'there are none'}"
             problems.append(Problem(f"{place}[{position}].worker", f"{finding.worker!r} is no worker of this run", fix))
         if finding.category == PLAN_BODY:
             message = f"{PLAN_BODY!r} is kept for the items of a plan body"
             problems.append(Problem(f"{place}[{position}].category", message, "give another category, or none"))
         if (finding.finding_id, finding.worker) in seen:
-            message = f"{finding.worker!r} brings {finding.finding_id!r} twice"
+            message = f"{finding.worker or 'the table'!r} brings {finding.finding_id!r} twice"
             problems.append(Problem(f"{place}[{position}]", message, "drop one row, or give it an id of its own"))
         seen.add((finding.finding_id, finding.worker))
     if problems:
         raise InputError(problems)
     return [finding for _, finding in findings]
+
+
+def _other_claim(finding: Finding, before: Finding) -> str | None:
+    """How a finding differs from the first of its id, if it is another claim (SPEC B2)."""
+    if claim_words(finding.summary) != claim_words(before.summary):
+        return f"{finding.finding_id!r} claims {finding.summary!r:.60} here and {before.summary!r:.60} in a row before"
+    files, known = ({cited.path for cited in places(one.evidence)} for one in (finding, before))
+    if files and known and not files & known:
+        return f"{finding.finding_id!r} cites {min(files)!r} here and {min(known)!r} in a row before"
+    return None
 
 
 def read_plan_items(source: Source) -> list[PlanItem]:
@@ -88,8 +103,13 @@ def _parse(model: type[Given], rows: list[Any], place: str) -> tuple[list[tuple[
                 field = ".".join(str(part) for part in detail["loc"])
                 where = f"{place}[{position}]" + (f".{field}" if field else "")
                 given = "" if detail["type"] == "missing" else f", received {detail['input']!r:.80}"
-                problems.append(Problem(where, f"{detail['msg']}{given}", _fix(model)))
+                message = _not_a_column(field, model) if detail["type"] == "extra_forbidden" else detail["msg"]
+                problems.append(Problem(where, f"{message}{given}", _fix(model)))
     return parsed, problems
+
+
+def _not_a_column(name: str, model: type[Model]) -> str:
+    return f"is none of the columns that are read{did_you_mean(name, model.model_fields)}"
 
 
 def _fix(model: type[Model]) -> str:

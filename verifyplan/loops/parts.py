@@ -20,7 +20,7 @@ class Parts:
         self, inputs: CrossInputs, caller: Caller, emit: Sink, step: Callable[[], None] = lambda: None
     ) -> None:
         self.block, self.plan_block, self.roster = inputs.settings, inputs.plan_settings or {}, inputs.analysers
-        self.items_per_call = inputs.items_per_call
+        self.items_per_call, self.missing_basis = inputs.items_per_call, inputs.missing_basis
         self.cut_off = ""
         self.caller, self.emit, self.step = caller, emit, step
 
@@ -56,11 +56,19 @@ class Parts:
             caller=self.caller,
             emit=self.emit,
             items_per_call=self.items_per_call,
+            missing_basis=self.missing_basis,
             closed=self.step,
         )
 
     async def _plan_body(self, items: Sequence[FindingGrouped]) -> bool:
-        """One collaborative round in which all analysers vote; True if every item held (SPEC B10)."""
+        """One collaborative round in which all analysers vote; True if every item held (SPEC B10).
+
+        With fewer than two analysers nobody votes, as on findings (SPEC B1): one voice is no consensus.
+        """
+        if len(self.roster) < 2:
+            for item in items:
+                self._settle(item, "worker-unique")
+            return False
         loop = self._loop(self.plan_block["maxRounds"])
         loop.part, loop.mode = "plan-body", "collaborative"
         classes: list[Classification] = []
@@ -85,9 +93,13 @@ class Parts:
         classification: Classification = "partial-consensus" if found > 1 else "worker-unique"
         if found == analysers >= 2:
             classification = "full-consensus"
+        self._settle(finding, classification)
+        return True
+
+    def _settle(self, finding: FindingGrouped, classification: Classification) -> None:
         self.emit(
             FindingClassified(
-                part="findings",
+                part=finding.part,
                 finding_id=finding.finding_id,
                 classification=classification,
                 rule="round-0",
@@ -95,7 +107,6 @@ class Parts:
                 final=False,
             )
         )
-        return True
 
 
 def _round2(state: FinalState, rounds: int, max_rounds: int) -> Round2SkippedReason:

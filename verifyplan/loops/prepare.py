@@ -21,6 +21,7 @@ from verifyplan.loops.rows import Source
 from verifyplan.protocol.event_cross import FindingGrouped
 from verifyplan.protocol.finding import Finding, PlanItem
 from verifyplan.protocol.settings import ConvergenceBlock, Limits
+from verifyplan.protocol.vote import MISSING_BASES
 from verifyplan.redaction import redact
 from verifyplan.rules.grouping import Matcher, group
 from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE, TASK_TYPES
@@ -89,6 +90,14 @@ def check_counts(**given: object) -> None:
     if wrong:
         fix = "give a whole number from 1"
         raise SettingsError(Problem(name, f"{value!r} is no such number", fix) for name, value in wrong.items())
+
+
+def check_missing_basis(value: object) -> None:
+    """SettingsError unless `value` says what stands for a missing basis; a live run raises at none."""
+    allowed = [name for name in MISSING_BASES if name != "raise"]
+    if value not in allowed:
+        fix = f"use {one_of(allowed)}; 'raise' is for reading recorded votes, by replay"
+        raise SettingsError(Problem("missing_basis", f"must be one of these, got {value!r}", fix))
 
 
 def check_affordable(backend: Backend, limits: Limits) -> None:

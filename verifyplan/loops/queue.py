@@ -21,7 +21,7 @@ from verifyplan.protocol.event_cross import (
     VoteRefused,
 )
 from verifyplan.protocol.event_run import CallFailed
-from verifyplan.protocol.vote import Basis, Classification, Mode, Verdict, VerificationMode
+from verifyplan.protocol.vote import Basis, Classification, MissingBasis, Mode, Verdict, VerificationMode
 from verifyplan.rules.ballots import Ballot, ballots, failed
 from verifyplan.rules.classification import Rule, at_end, decide, tally
 
@@ -43,6 +43,8 @@ class QueueLoop:
     """The iteration of a plan run whose panel this is; 0 in cross runs."""
     documents: Mapping[str, str] = field(default_factory=dict)
     """Texts that evidence may cite beside files."""
+    missing_basis: MissingBasis = "infer"
+    """What stands for the basis of an adversarial disagree that has none (SPEC B4)."""
     items_per_call: int | None = None
     """Findings that one call asks about; None for all of a dispatch."""
     closed: Callable[[], None] = lambda: None
@@ -155,13 +157,12 @@ class QueueLoop:
         )
 
     def _ballots(self, outcome: Outcome) -> dict[str, Ballot]:
-        if outcome.answer is None:
+        if outcome.votes is None:
             return failed(outcome.asked, f"{outcome.status}: {outcome.reason}")
-        return ballots(outcome.asked, outcome.answer, self.mode)
+        return ballots(outcome.asked, outcome.votes, self.mode, self.missing_basis)
 
     def _strays(self, number: int, outcome: Outcome) -> list[Event]:
         """Votes on findings that the worker was not asked about: told, never counted."""
-        answered = outcome.answer.votes if outcome.answer else {}
         return [
             VoteRefused(
                 part=self.part,
@@ -171,7 +172,7 @@ class QueueLoop:
                 worker=outcome.worker,
                 reason="the worker was not asked about this finding",
             )
-            for finding_id in answered
+            for finding_id in outcome.votes or {}
             if finding_id not in outcome.asked
         ]
 

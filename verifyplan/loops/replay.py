@@ -10,11 +10,13 @@ from typing import Any
 
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.loops.calls import CensoredError
-from verifyplan.loops.cross import DEFAULT_MATCHER, drive_cross
+from verifyplan.loops.cross import drive_cross
 from verifyplan.loops.debate.debate import drive_debate
+from verifyplan.loops.merges import matcher_of
+from verifyplan.loops.outcome_changes import outcome_changes
 from verifyplan.loops.plan.verify import drive_plan, settings_of
 from verifyplan.loops.prepare import check_counts
-from verifyplan.loops.resume import matcher_of, read_run, run_of
+from verifyplan.loops.resume import read_run, run_of
 from verifyplan.loops.run import Run
 from verifyplan.protocol.event_run import CallReplied, DebateInputs, PlanInputs, RunStarted
 from verifyplan.protocol.event_turn import TurnReplied
@@ -24,6 +26,7 @@ from verifyplan.reports.log import told
 from verifyplan.rules.grouping import Matcher
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.recorder import FACTS, Past, Recorder
+from verifyplan.runlog.rules_version import rules_changed
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,10 @@ class Replayed:
     """How the derived events differ from the recorded ones, line by line."""
     unscored: str | None = None
     """The call for scores that was never made, where the verdict stands without one."""
+    rules_changed: str | None = None
+    """Where other rules than today's decided the run: which ones, and what checks it as it was."""
+    changes: tuple[str, ...] = ()
+    """What of the outcome came out otherwise: verdict, statuses, classes, in words."""
 
     @property
     def same(self) -> bool:
@@ -53,12 +60,20 @@ class Replayed:
             lines = [
                 f"censored: these rules ask for {self.censored}, which was never called, so nothing is said of more"
             ]
+        if self.rules_changed:
+            lines += [self.rules_changed, *self._changed()]
         if self.unscored:
             lines.append(f"no score: these rules end the run where none was asked for ({self.unscored})")
         if self.asked_otherwise:
             told = ", ".join(self.asked_otherwise)
             lines.append(f"answered from replies to requests that differ, as settings and course do: {told}")
         return "\n".join(lines)
+
+    def _changed(self) -> list[str]:
+        """Return what today's rules make of an older run."""
+        if not self.changes:
+            return ["today's rules change nothing of its outcome" + (" as far as they reach" if self.censored else "")]
+        return ["today's rules would change:", *(f"  {line}" for line in self.changes)]
 
 
 def replay_run(
@@ -68,11 +83,12 @@ def replay_run(
     max_iterations: int | None = None,
     mode: Mode | None = None,
     max_turns: int | None = None,
-    matcher: Matcher | None = DEFAULT_MATCHER,
+    matcher: str | Matcher | None = None,
 ) -> Replayed:
     r"""Drive a run again from its recorded replies alone, under its own rules or under others.
 
-    With nothing changed, the derived events must come out equal (`.same`). `policy`, `max_iterations` and the
+    With nothing changed, the derived events must come out equal (`.same`), unless older rules decided the run: then
+    `.rules_changed` says so, and `.changes` what today's rules make of it. `policy`, `max_iterations` and the
     panel's `mode` change a plan run, `max_turns` a debate; it then goes as far as recorded replies reach, and
     `.censored` names the first call that is missing. The votes of a cross run are read under other rules by `replay`.
     Raises SettingsError for a change that the run has no place for. Source: SPEC E3.
@@ -99,10 +115,18 @@ def replay_run(
         censored = error.call_id
     again = run_of([_replayed(record) for record in recorder.records], None, read.run_id)
     past, differences = recorder.past, _differences(read.records, recorder.records)
-    return Replayed(again, censored, tuple(past.asked_otherwise), differences, past.unscored)
+    return Replayed(
+        again,
+        censored,
+        tuple(past.asked_otherwise),
+        differences,
+        past.unscored,
+        rules_changed(read.started),
+        outcome_changes(read, again, whole=censored is None),
+    )
 
 
-def _drive(started: RunStarted, recorder: Recorder, matcher: Matcher | None) -> None:
+def _drive(started: RunStarted, recorder: Recorder, matcher: str | Matcher | None) -> None:
     """Drive a run of any kind without a backend."""
     inputs = started.inputs
     if isinstance(inputs, PlanInputs):
@@ -110,7 +134,9 @@ def _drive(started: RunStarted, recorder: Recorder, matcher: Matcher | None) -> 
     elif isinstance(inputs, DebateInputs):
         drive_debate(started, None, recorder, progress=False)
     else:
-        drive_cross(started, None, matcher_of(inputs, matcher), recorder, progress=False)
+        # in an older run today's default stands in for a matcher that is no more
+        known = matcher_of(inputs, matcher, strict=rules_changed(started) is None)
+        drive_cross(started, None, known, recorder, progress=False)
 
 
 def _replayed(record: Record) -> Record:

@@ -11,12 +11,13 @@ from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.base import Backend
 from verifyplan.errors import InputError, LogError, Problem, SettingsError
 from verifyplan.loops.batch.journal import travelling
-from verifyplan.loops.cross import DEFAULT_MATCHER, drive_cross
+from verifyplan.loops.cross import drive_cross
 from verifyplan.loops.cross_run import CrossRun, export_artifact
 from verifyplan.loops.debate.arguments import backend_of_roles
 from verifyplan.loops.debate.debate import drive_debate
 from verifyplan.loops.debate.pair import NAME as PAIR
 from verifyplan.loops.debate.run import Debate
+from verifyplan.loops.merges import matcher_of
 from verifyplan.loops.plan.pauses import Answer, Ask, read_answer
 from verifyplan.loops.plan.run import PlanRun
 from verifyplan.loops.plan.verify import drive_plan
@@ -57,7 +58,7 @@ def resume(
     note: str = "",
     backend: str | Backend | None = None,
     root: str | Path | None = None,
-    matcher: Matcher | None = DEFAULT_MATCHER,
+    matcher: str | Matcher | None = None,
     on_blocked: Ask | None = None,
     sink: Sink | None = None,
     progress: bool | None = None,
@@ -72,9 +73,10 @@ def resume(
         answer: to the question that the run waits with: `"acknowledge:C3"`, `"override:C3"`, `"context"`,
             `"abort"`, or an `Answer`.
         note: the person's words, with an answer that is a text.
-        backend: the backend that goes on, in a debate for both roles; needed unless the log's is `"static"` or a model.
+        backend: the backend that goes on, in a debate for both roles; needed unless the log's is
+            `"static"`, which plays no debate, or a model.
         root: where the repository lies now, if it was moved.
-        matcher: how findings were grouped, if not by the default.
+        matcher: how findings were grouped, if by a matcher of your own.
         on_blocked: answers later pauses; by default the run waits again if it was told to pause.
         sink: told each new event as it happens.
         progress: whether to show it; by default where somebody can see it.
@@ -180,13 +182,3 @@ def _named(told: dict[str, Any]) -> str | Backend:
         fix = "pass backend=, an object that answers as the first one did"
         raise SettingsError(Problem("backend", f"the log was written with {name!r}, which is not made by name", fix))
     return "static"
-
-
-def matcher_of(inputs: CrossInputs, matcher: Matcher | None) -> Matcher | None:
-    """The matcher that groups a recorded run's findings again; SettingsError if it is not the one it was."""
-    if not inputs.matcher:
-        return None
-    if type(matcher).__name__ != inputs.matcher:
-        fix = "pass matcher=, the one that the run was started with"
-        raise SettingsError(Problem("matcher", f"the findings were grouped by {inputs.matcher!r}", fix))
-    return matcher

@@ -5,10 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from verifyplan.protocol.base import Model
-from verifyplan.protocol.vote import VERDICT_OF_LABEL, Basis, Mode, VerificationMode
+from verifyplan.protocol.vote import Basis, Mode, VerificationMode
 
 ReplySource = Literal["live", "replay", "cache"]
 Tool = Literal["Read", "Grep", "memory_search", "git_log", "WebSearch", "WebFetch"]
@@ -102,24 +102,16 @@ class Reply(Model):
     duration_ms: int = Field(default=0, ge=0, description="Wall time of the call in milliseconds.")
     source: ReplySource = Field(default="live", description="Made now, read from a log, or from a cache.")
     tools: tuple[ToolUse, ...] = Field(default=(), description="The tool calls behind it, in order.")
-
-
-def _verdict_of_label(value: Any) -> Any:
-    """SURVIVES and its like are the same words as agree and its like; case and spaces do not matter."""
-    if isinstance(value, str):
-        return VERDICT_OF_LABEL.get(value.strip().lower(), value)
-    return value
+    partial_failures: tuple[str, ...] = Field(
+        default=(),
+        description="Parts of the agent that failed while the rest answered, such as: check stale_paths failed: "
+        "ValueError: no such line.",
+    )
 
 
 class WorkerVote(Model):
-    """A worker's answer on one finding; prompt labels (SURVIVES, REFUTED ...) are read as verdicts."""
+    """A worker's answer on one finding; prompt labels and other spellings are read by `rules.ballots.read_votes`."""
 
-    verdict: Annotated[Literal["agree", "supplement", "disagree"], BeforeValidator(_verdict_of_label)]
+    verdict: Literal["agree", "supplement", "disagree"]
     disagree_basis: Basis | None = None
     explanation: str = ""
-
-
-class WorkerAnswer(Model):
-    """A worker's whole answer to one dispatch: its votes by finding id."""
-
-    votes: dict[str, WorkerVote]

@@ -34,7 +34,7 @@ class Challenge(Model):
     claim: StrictStr = Field(description="What the plan assumes.")
     concern: StrictStr = Field(description="When and why that fails.")
     failure_scenario: StrictStr = Field(description="What then breaks, concretely.")
-    alternative: StrictStr = Field(description="What to do instead: the mitigation of SPEC A3.")
+    alternative: StrictStr = Field(description="What to do instead: the mitigation that convergence asks for.")
     severity: Severity
     confidence: Confidence
     status: Status = "OPEN"

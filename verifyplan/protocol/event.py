@@ -45,6 +45,8 @@ Event = (
     | event_plan.ContextSurfaced
     | event_plan.RiskProbed
     | event_plan.AgentFailed
+    | event_plan.EntryRefused
+    | event_plan.CeilingPassed
     | event_plan.StatusChanged
     | event_plan.StatusRefused
     | event_plan.DirectiveIssued

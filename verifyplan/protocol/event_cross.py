@@ -70,6 +70,7 @@ class VoteCast(Model):
     verdict: Verdict
     disagree_basis: Basis | None
     explanation: str
+    basis_filled: bool = Field(default=False, description="Whether the run's `missing_basis` gave the basis.")
 
 
 class VoteRefused(Model):
@@ -92,7 +93,7 @@ class FindingClassified(Model):
     iteration: Iteration = 0
     finding_id: str
     classification: Classification
-    rule: str = Field(description="Name of the rule of SPEC B6, or `round-0`.")
+    rule: str = Field(description="Name of the rule that classified it, or `round-0`.")
     round: int
     final: bool = Field(description="True where the loop's end gave the class, not a round's votes.")
 

@@ -10,10 +10,11 @@ from typing import Any, Literal
 from pydantic import Field
 
 from verifyplan.protocol.base import Model
+from verifyplan.protocol.call import Tool
 from verifyplan.protocol.challenge import Challenge, Origin, Status
 from verifyplan.protocol.directive import Directive
 from verifyplan.protocol.iteration import ConvergenceStatus, IterationState, PlanQuality, PlanVerdict, TeamMode
-from verifyplan.protocol.plan_call import Agent
+from verifyplan.protocol.plan_call import Agent, Role
 from verifyplan.protocol.research import Probability, ProbedRisk, SurfacedContext, Unknown, UnknownResolution
 from verifyplan.protocol.score import Dimension
 
@@ -72,6 +73,9 @@ class ChallengeRaised(Model):
     probability: Probability | None = Field(default=None, description="Of the risk that raised it.")
     raised_by: str | None = Field(default=None, description="The context or risk that raised it, or the plan check.")
     owed: bool = Field(default=False, description="Whether the rules made it, as its context or risk must raise one.")
+    disputes: str | None = Field(
+        default=None, description="The settled challenge that it says again, citing a place or a severity that is new."
+    )
 
 
 class ChallengeRefused(Model):
@@ -91,6 +95,9 @@ class ChallengeAdmitted(Model):
     iteration: int
     id: str
     promoted: bool = False
+    by_rule: bool = Field(
+        default=False, description="Whether the rules promoted it: BLOCKING ones come out of overflow first."
+    )
 
 
 class ChallengeOverflowed(Model):
@@ -101,6 +108,9 @@ class ChallengeOverflowed(Model):
     id: str
     tag: str
     reason: str
+    displaced_by: str | None = Field(
+        default=None, description="The challenge of higher severity that took its place in the pool, if one did."
+    )
 
 
 class PromotionRefused(Model):
@@ -167,6 +177,31 @@ class AgentFailed(Model):
     agent: Agent
     reason: str
     consequence: str
+
+
+class CeilingPassed(Model):
+    """A backend reports more calls of a tool than the agent had in this iteration (SPEC A12)."""
+
+    type: Literal["ceiling-passed"] = "ceiling-passed"
+    iteration: int
+    call_id: str
+    role: Role
+    tool: Tool
+    used: int
+    ceiling: int = Field(description="The calls that it had, grants included.")
+
+
+class EntryRefused(Model):
+    """An entry of an agent's answer was outside the schema; the other entries count (SPEC A11)."""
+
+    type: Literal["entry-refused"] = "entry-refused"
+    iteration: int
+    call_id: str
+    agent: Agent
+    field: str = Field(description="The list that it stood in, such as challenges.")
+    position: int = Field(description="Its position in that list, from 1.")
+    part: str = Field(default="", description="The part that was refused, where the rest of the entry counts.")
+    reason: str
 
 
 class StatusChanged(Model):

@@ -16,8 +16,10 @@ from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.finding import Finding, PlanItem
 from verifyplan.protocol.iteration import ConvergenceStatus, PlanVerdict
 from verifyplan.protocol.settings import Limits, PlanSettings
+from verifyplan.protocol.vote import MissingBasis
+from verifyplan.version import RULES_VERSION
 
-LOG_VERSION = 2
+LOG_VERSION = 3
 """The version of the event model; logs of older ones are read through `runlog.migrate`."""
 
 
@@ -30,11 +32,18 @@ class CrossInputs(Model):
     analysers: tuple[str, ...] = Field(description="The roster, in order.")
     findings: tuple[Finding, ...] = Field(description="The findings as given, before grouping.")
     matcher: str = Field(description="How findings were grouped: the matcher's name; empty for by id alone.")
+    merges: dict[str, str] = Field(
+        default={},
+        description="Finding ids and the id that each was merged into by an edited table, in place of a matcher.",
+    )
     plan_items: tuple[PlanItem, ...] = Field(default=(), description="The plan body's items.")
     plan_settings: dict[str, Any] | None = Field(default=None, description="planBodyVerification, if used.")
     timeout: float | None = Field(description="Seconds that one call may take; null for no limit.")
     items_per_call: int | None = Field(default=None, description="Findings that one call asks about; null for all.")
     limits: Limits = Limits()
+    missing_basis: MissingBasis = Field(
+        default="infer", description="What stands for the basis of an adversarial disagree that has none."
+    )
     root: str = Field(description="The folder that cited evidence lies in.")
 
 
@@ -68,6 +77,7 @@ class RunStarted(Model):
 
     type: Literal["run-started"] = "run-started"
     version: int = Field(default=LOG_VERSION, description="The version of the event model.")
+    rules_version: int = Field(default=RULES_VERSION, description="The version of the rules that decide the run.")
     task_key: str = Field(description="What the run is about; free text.")
     inputs: Annotated[CrossInputs | PlanInputs | DebateInputs, Field(discriminator="kind")]
     versions: dict[str, str] = Field(description="Versions of verifyplan and Python.")
@@ -127,6 +137,9 @@ class CallReplied(Model):
     duration_ms: int
     source: ReplySource
     tools: tuple[ToolUse, ...] = Field(default=(), description="Tool calls and refusals behind the reply, in order.")
+    partial_failures: tuple[str, ...] = Field(
+        default=(), description="Parts of the agent that failed while the rest answered, and why; none in old logs."
+    )
 
 
 Failure = Literal["timeout", "error", "budget"]
@@ -167,6 +180,9 @@ class Checkpoint(Model):
     message: str
     items: tuple[str, ...] = Field(description="Ids of what it is about.")
     pause_id: str | None = Field(default=None, description="The pause that waits for an answer, if one does.")
+    if_overridden: dict[str, str] = Field(
+        default={}, description="The verdict that follows if a blocking challenge is overridden, by challenge."
+    )
 
 
 class CrossOutcome(Model):
@@ -192,7 +208,7 @@ class PlanOutcome(Model):
     ended_by: EndedBy = Field(
         description="What ended it: A3's ruling, a trivial plan's sizing, a person, failed agents, or a budget."
     )
-    status: ConvergenceStatus | None = Field(description="None where a person aborted the run.")
+    status: ConvergenceStatus | None = Field(description="None only in old logs, where a person aborted the run.")
     verdict: PlanVerdict | None = Field(description="None where agents failed, a budget ended the run, or by abort.")
     strong: bool = Field(default=False, description="Whether a REVISE is REVISE (strong).")
     overridden: str | None = Field(default=None, description="The challenge that a person overrode.")

@@ -17,7 +17,9 @@ class Finding(Model):
     finding_id: Name = Field(description="Id, unique in the run; workers that share an id share the finding.")
     summary: Name = Field(description="The claim, in one or two sentences.")
     evidence: str = Field(default="", strict=True, description="Cited places (path:line) and quoted text.")
-    worker: Name = Field(description="Who brought it; one of the run's analysers.")
+    worker: Name | None = Field(
+        default=None, description="Who brought it, one of the run's analysers; None in a run where everybody votes."
+    )
     category: str | None = Field(default=None, description="Kind of finding; free text.")
     truth: StrictBool | None = Field(default=None, description="Whether it is true, where that is known.")
     ticket_ids: tuple[str, ...] = Field(default=(), description="Tickets the finding belongs to.")

@@ -10,6 +10,7 @@ from importlib import resources
 from typing import Any
 
 from verifyplan.errors import InputError
+from verifyplan.protocol.message import DebateRole
 from verifyplan.redaction import redacted
 
 FAILED = "MESSAGE_SCHEMA_VALIDATION_FAILED::"
@@ -58,17 +59,51 @@ def check_message(data: object) -> None:
     verifyplan.protocol.message_schema.MessageError: MESSAGE_SCHEMA_VALIDATION_FAILED::{"errors":[{"keyword":"enum",\
 "instancePath":"/role","params":{"allowedValues":["architect","builder"]}}]}
     """
-    found = sorted(_validator().iter_errors(_shallow(data)), key=_place)
+    _check(data, message_schema(), _validator(None))
+
+
+def check_answer(data: object, role: DebateRole) -> None:
+    """Raise MessageError unless JSON data is what a role answers: the fields of a message that it writes itself.
+
+    These are the content, reasons, evidence and risks, of a builder also the diff; role, type, turn and budget are the
+    loop's. The errors are those of `check_message`. Source: SPEC C1, C4.
+
+    >>> check_answer({"content": "Done", "diff": ""}, "builder")
+    >>> check_answer({}, "architect")
+    Traceback (most recent call last):
+    verifyplan.protocol.message_schema.MessageError: MESSAGE_SCHEMA_VALIDATION_FAILED::{"errors":[...]}
+    """
+    _check(data, answer_schema(role), _validator(role))
+
+
+@cache
+def answer_schema(role: DebateRole) -> dict[str, Any]:
+    """Return the JSON Schema of what a role answers, made of that of messages; do not change it."""
+    whole = message_schema()
+    fields = {name: whole["properties"][name] for name in ("content", "reasons", "evidence", "risks")}
+    if role == "builder":
+        fields["diff"] = {"description": "The whole diff as it now stands; may be blank.", "type": "string"}
+    required = [name for name in ("content", "diff") if name in fields]
+    return {name: whole[name] for name in ("$schema", "type", "additionalProperties")} | {
+        "required": required,
+        "properties": fields,
+    }
+
+
+def _check(data: object, schema: dict[str, Any], validator: Any) -> None:
+    found = sorted(validator.iter_errors(_shallow(data)), key=lambda error: _place(error, schema))
     told = {(one.json_path, one.validator, str(params)): _told(one, params) for one in found for params in _params(one)}
     if told:
         raise MessageError(told.values())
 
 
 @cache
-def _validator() -> Any:
+def _validator(role: DebateRole | None) -> Any:
+    """The validator of what a role answers; None: of whole messages."""
     library = importlib.import_module("jsonschema")  # with its formats it can take over a second
-    library.Draft202012Validator.check_schema(message_schema())
-    return library.Draft202012Validator(message_schema())
+    schema = message_schema() if role is None else answer_schema(role)
+    library.Draft202012Validator.check_schema(schema)
+    return library.Draft202012Validator(schema)
 
 
 def _shallow(value: object, depth: int = _DEPTH) -> object:
@@ -82,9 +117,9 @@ def _shallow(value: object, depth: int = _DEPTH) -> object:
     return value
 
 
-def _place(error: Any) -> list[tuple[int, int]]:
+def _place(error: Any, schema: dict[str, Any]) -> list[tuple[int, int]]:
     """Where an error comes in Ajv's order: by fields and items on the way to it, then by keyword."""
-    schema, place = message_schema(), []
+    place = []
     for part in error.absolute_path:
         if isinstance(part, int):
             place.append((1, part))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import Field, StrictStr, model_validator
+from pydantic import BeforeValidator, Field, StrictStr, model_validator
 
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.call import Tool
@@ -103,7 +103,10 @@ class RoleRequest(Model):
     unavailable: tuple[str, ...] = Field(default=(), description="What this iteration lacks, as an agent failed.")
     may_raise: int = Field(default=0, description="How many new challenges this agent may raise.")
     tools: dict[Tool, int] = Field(default={}, description="Tool calls allowed in this iteration, grants included.")
-    tool_pool: int = Field(default=0, description="Calls beyond those that Grep and Read share.")
+
+
+_ANY_CASE = BeforeValidator(lambda word: word.strip().upper() if isinstance(word, str) else word)
+"""Reads a severity or confidence in any case: a challenge is not lost for its spelling."""
 
 
 class RaisedChallenge(Model):
@@ -113,8 +116,8 @@ class RaisedChallenge(Model):
     concern: StrictStr
     failure_scenario: StrictStr = ""
     alternative: StrictStr = ""
-    severity: Severity
-    confidence: Confidence
+    severity: Annotated[Severity, _ANY_CASE]
+    confidence: Annotated[Confidence, _ANY_CASE]
     evidence: StrictStr = Field(default="", description="Cited places (plan.md:12, src/a.py:3) and quoted text.")
 
 

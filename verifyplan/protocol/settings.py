@@ -76,5 +76,5 @@ class PlanSettings(Limits):
     panel: PanelSettings | None = PanelSettings()
     timeout: float | None = Field(default=600.0, description="Seconds that one call may take; None for no limit.")
     plan_check: bool = Field(
-        default=False, description="Whether the blockers of the plan check (SPEC D4) are challenges of iteration 1."
+        default=False, description="Whether the blockers of the plan check are challenges of iteration 1."
     )

@@ -1,7 +1,8 @@
-"""The words of a vote and of its outcome: verdict, basis, class, mode (SPEC B4, B6)."""
+"""The words of a vote and of its outcome: verdict, basis, class, mode; and how they may be spelt (SPEC B4, B6)."""
 
 from __future__ import annotations
 
+import re
 from typing import Literal, get_args
 
 Mode = Literal["collaborative", "adversarial"]
@@ -30,3 +31,75 @@ VERDICT_OF_LABEL: dict[str, Verdict] = {
     "refuted": "disagree",
 }
 """What a worker may answer, in small letters, and the verdict that is persisted (SPEC B4)."""
+
+NOTHING_LOOKED_AT = "nothing looked at"
+"""With these words begins the explanation of a vote whose worker found nothing that it could look at (SPEC G2)."""
+
+_SEPARATOR = re.compile(r"[\s_\u2010-\u2015-]+")
+_NO_LETTER = re.compile(r"[\W_]+")
+
+
+def spelling(text: str) -> str:
+    """Return what two spellings of one word share: small letters without spaces, hyphens and underscores.
+
+    >>> spelling(" Counter_Evidence "), spelling("disagreeBasis")
+    ('counterevidence', 'disagreebasis')
+    """
+    return _SEPARATOR.sub("", text).lower()
+
+
+_VERDICTS: dict[str, Verdict] = {
+    **{spelling(label): verdict for label, verdict in VERDICT_OF_LABEL.items()},
+    **{spelling(verdict): verdict for verdict in VERDICTS},
+}
+_BASES: dict[str, Basis] = {spelling(basis): basis for basis in BASES}
+_MODES: dict[str, Mode] = {spelling(mode): mode for mode in MODES}
+
+
+_REFUTATIONS: dict[str, Basis] = {
+    spelling(label) + spelling(basis): basis
+    for label, verdict in VERDICT_OF_LABEL.items()
+    if verdict == "disagree"
+    for basis in BASES
+}
+_MARKS = "*`'\".,;:()[]\u201c\u201d"
+
+
+def read_refutation(text: object) -> Basis | None:
+    """Return the basis that a verdict names beside its label, as the task words it; None for any other text.
+
+    >>> read_refutation("REFUTED, burden-not-met"), read_refutation("disagree (counter-evidence)")
+    ('burden-not-met', 'counter-evidence')
+    >>> read_refutation("REFUTED")
+    """
+    return _REFUTATIONS.get(_NO_LETTER.sub("", text).lower()) if isinstance(text, str) else None
+
+
+def read_verdict(text: object) -> Verdict | None:
+    """Return the verdict that a word or a prompt label stands for, in any case, with space, hyphen or underscore.
+
+    Marks around it, such as a full stop or Markdown's asterisks, do not count.
+    None for a word that stands for no verdict, and for what is no text. Source: SPEC B4.
+
+    >>> read_verdict("Survives with caveat"), read_verdict("**REFUTED**."), read_verdict("perhaps")
+    ('supplement', 'disagree', None)
+    """
+    return _VERDICTS.get(spelling(text.strip().strip(_MARKS))) if isinstance(text, str) else None
+
+
+def read_basis(text: object) -> Basis | None:
+    """Return the basis that a word stands for, in any case, with space, hyphen or underscore; None if it is none.
+
+    >>> read_basis("BURDEN_NOT_MET"), read_basis("counter evidence"), read_basis("")
+    ('burden-not-met', 'counter-evidence', None)
+    """
+    return _BASES.get(spelling(text)) if isinstance(text, str) else None
+
+
+def read_mode(text: object) -> Mode | None:
+    """Return the mode that a word stands for, in any case; None if it is none.
+
+    >>> read_mode("Adversarial"), read_mode("recorded")
+    ('adversarial', None)
+    """
+    return _MODES.get(spelling(text)) if isinstance(text, str) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from verifyplan.protocol.message import Message, MessageType
@@ -22,13 +22,13 @@ SHORT = 200
 """Longest text of somebody else's in a line."""
 
 
-def debate_text(state: DebateState) -> str:
+def debate_text(state: DebateState, notes: Sequence[str] = ()) -> str:
     """How a debate ended, and its messages turn by turn, a line each; of one that was broken off, too.
 
     Texts of agents are cut and shown on one line. Below the message that closes a debate stand its risks, each on a
-    line: what a verification does not say. Source: SPEC C2, C3.
+    line: what a verification does not say. `notes` stand below its headline. Source: SPEC C2, C3.
     """
-    told = [headline(state)]
+    told = [headline(state), *(f"  {line}" for line in [*_ending(state), *notes])]
     for number, message in enumerate(state.messages):
         if not number or message.turn != state.messages[number - 1].turn:
             told.append(f"turn {message.turn}")
@@ -44,11 +44,20 @@ def headline(state: DebateState) -> str:
         return f"broken off in turn {state.turns}; resume it to get an outcome: {about}"
     where = f"in turn {outcome.turns} of at most {state.inputs.max_turns}"
     if outcome.status is None:
-        return f"no outcome ({outcome.reason}) {where}, {one_line(outcome.exit_reason, SHORT)}: {about}"
+        return f"no outcome ({outcome.reason}) {where}: {about}"
     return f"{outcome.status} ({outcome.reason}) {where}: {about}"
 
 
-def debate_html(state: DebateState) -> str:
+def _ending(state: DebateState) -> list[str]:
+    """Return the lines under the headline: why there is no outcome, uncut for programs; how to get more turns."""
+    if state.outcome is None:
+        return []
+    if state.outcome.reason == "MAX_TURNS":
+        return ["more turns only if you ask for them: max_turns=, in a shell --max-turns"]
+    return [one_line(state.outcome.exit_reason)] if state.outcome.exit_reason.strip() else []
+
+
+def debate_html(state: DebateState, notes: Sequence[str] = ()) -> str:
     """The same for a notebook, with reasons, evidence, risks and the last diff; every text is shown as text."""
     rows = "".join(_row(message, state) for message in state.messages)
     heads = "".join(f'<th scope="col" style="text-align:left">{name}</th>' for name in ("turn", "who", "message"))
@@ -60,7 +69,9 @@ def debate_html(state: DebateState) -> str:
         if diff
         else ""
     )
-    return f"<p><b>{escape(headline(state))}</b></p>{table}{shown}"
+    below = [*_ending(state), *notes]
+    ending = "".join(f'<p style="overflow-wrap:anywhere">{escape(line)}</p>' for line in below)
+    return f"<p><b>{escape(headline(state))}</b></p>{ending}{table}{shown}"
 
 
 def _who(message: Message, state: DebateState) -> str:

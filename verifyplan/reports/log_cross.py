@@ -29,7 +29,8 @@ def told_of_votes(event: CrossEvent) -> str:
         case DispatchClosed():
             return _dispatch(event)
         case VoteCast():
-            basis = f" ({event.disagree_basis})" if event.disagree_basis else ""
+            filled = ", filled in" if event.basis_filled else ""
+            basis = f" ({event.disagree_basis}{filled})" if event.disagree_basis else ""
             return (
                 f"{said(event.worker)} on {said(event.finding_id)}: {event.verdict}{basis}: {said(event.explanation)}"
             )

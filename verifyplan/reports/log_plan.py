@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from verifyplan.protocol.event_plan import (
     AgentFailed,
+    CeilingPassed,
     ChallengeAdmitted,
     ChallengeOverflowed,
     ChallengeRaised,
@@ -12,6 +13,7 @@ from verifyplan.protocol.event_plan import (
     ConvergenceEvaluated,
     DirectiveIssued,
     DirectiveRefused,
+    EntryRefused,
     IterationClosed,
     IterationStarted,
     PlanAssessed,
@@ -34,6 +36,8 @@ CourseEvent = (
     | IterationStarted
     | IterationClosed
     | AgentFailed
+    | EntryRefused
+    | CeilingPassed
     | DirectiveIssued
     | DirectiveRefused
     | ConvergenceEvaluated
@@ -82,6 +86,13 @@ def _course(event: CourseEvent) -> str:
             return f"Iteration {event.state.iteration} closed: {left.status}, {open_}{scored}"
         case AgentFailed():
             return f"{event.agent} failed ({said(event.call_id)}): {said(event.reason)}; {said(event.consequence)}"
+        case CeilingPassed():
+            return f"{said(event.call_id)} reports {event.used} calls of {event.tool}, more than its {event.ceiling}"
+        case EntryRefused():
+            part = f", its {event.part}" if event.part else ""
+            return (
+                f"Entry {event.position} of {said(event.call_id)}'s {event.field}{part} refused: {said(event.reason)}"
+            )
         case DirectiveIssued():
             return f"Directive for the next iteration: {said(event.directive)}"
         case DirectiveRefused():
@@ -121,6 +132,7 @@ def _raised(event: ChallengeRaised) -> str:
     one = event.challenge
     source = f" for {said(event.raised_by)}" if event.raised_by else ""
     source += ", as the rules ask" if event.owed else ""
+    source += f", disputing {event.disputes}" if event.disputes else ""
     kind = f"{one.severity}, {one.confidence}{', cites no place' if event.uncited else ''}"
     return f"{one.id} raised by {one.origin}{source} ({kind}): {said(one.claim)}"
 

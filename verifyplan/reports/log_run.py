@@ -21,6 +21,8 @@ from verifyplan.protocol.event_run import (
 )
 from verifyplan.reports.usage import used_told
 from verifyplan.reports.visible import one_line
+from verifyplan.rules.convergence import verdict_words
+from verifyplan.runlog.rules_version import rules_changed
 from verifyplan.words import counted
 
 RunEvent = RunStarted | RunResumed | CallRequested | CallReplied | CallFailed | AnswerGiven | Checkpoint | RunEnded
@@ -70,6 +72,7 @@ def told_of_run(event: RunEvent) -> str:
 def _started(event: RunStarted) -> str:
     marks = ", synthetic" if event.synthetic else ""
     marks += f", repetition {event.repetition:,}" if event.repetition > 1 else ""
+    marks += f", decided by version {event.rules_version} of the rules" if rules_changed(event) else ""
     about = f" of {said(event.task_key)}" if event.task_key.strip() else ""
     backend = f", backend {said(event.backend.get('name', 'unnamed'))}"
     return f"{_begun(event.inputs, about)}{backend}{marks}"
@@ -129,7 +132,7 @@ def _ended(outcome: CrossOutcome | PlanOutcome | DebateOutcome) -> str:
             gate = f"; the plan body {'passed' if outcome.gate_passed else 'failed'} its gate"
             gate += "" if outcome.gating else ", which only advises"
         return f"Run ends: {outcome.final_state} after {counted(outcome.total_rounds, 'round')}{gate}"
-    verdict = f"{outcome.verdict}{' (strong)' if outcome.strong else ''}" if outcome.verdict else "no verdict"
+    verdict = verdict_words(outcome.verdict, outcome.strong)
     status = f", {outcome.status}" if outcome.status else ""
     reason = f": {said(outcome.exit_reason)}" if outcome.exit_reason.strip() else ""
     over = f", {said(outcome.overridden)} overridden" if outcome.overridden else ""

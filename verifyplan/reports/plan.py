@@ -7,13 +7,23 @@ from pathlib import PurePath
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.protocol.event_run import PlanInputs
-from verifyplan.reports import plan_challenges, plan_course, plan_research, plan_run, plan_scores, plan_verdict
+from verifyplan.reports import (
+    plan_challenges,
+    plan_course,
+    plan_grounds,
+    plan_research,
+    plan_run,
+    plan_scores,
+    plan_silence,
+    plan_verdict,
+)
 from verifyplan.reports.blocks import Page, Section, Words
 from verifyplan.reports.page_html import framed, page_html
 from verifyplan.reports.page_markdown import page_markdown
 from verifyplan.reports.plan_ending import counts, ending_of
 from verifyplan.reports.plan_parts import overflowed, place, standing
 from verifyplan.reports.visible import one_line, sentence
+from verifyplan.rules.convergence import override_words
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.version import VERSION
 
@@ -64,7 +74,7 @@ def plan_report_frame(state: PlanState) -> str:
 
 
 def plan_summary(state: PlanState) -> str:
-    """A run in four to twelve lines for a terminal: verdict, counts, challenges, score, tokens, failures, next step.
+    """A run in four to fifteen lines for a terminal: verdict, counts, what they rest on, score, tokens, next step.
 
     Raises InputError as `plan_report` does.
     """
@@ -102,9 +112,15 @@ def _summary(state: PlanState) -> Iterator[str]:
     ending = ending_of(state)
     synthetic = " (synthetic)" if state.started is not None and state.started.synthetic else ""
     yield one_line(_plain(ending.headline), 400) + synthetic
+    yield from (f"  {one}" for one in plan_silence.silences(state))
     yield f"  {counts(state) or 'no iteration was judged'}"
+    yield from (f"  WARNING: {one}" for one in plan_grounds.warnings(state))
+    if state.iteration:
+        yield f"  {plan_grounds.in_short(state)}"
     if state.waiting is not None:
         yield f"  Question: {one_line(state.waiting.message, 300)}"
+        if follows := override_words(state.waiting.if_overridden):
+            yield f"  {follows}"
     named = [c for severity in ("BLOCKING", "SIGNIFICANT") for c in standing(state, severity)]
     named += overflowed(state, "BLOCKING")
     shown = SUMMED_UP if len(named) <= SUMMED_UP else SUMMED_UP - 1
@@ -118,10 +134,16 @@ def _summary(state: PlanState) -> Iterator[str]:
         yield f"  ... and {len(named) - shown} more"
     final = state.outcome.score if state.outcome else None
     none = _plain(("no score: ", *plan_scores.why_none(state)))
-    yield f"  score {final} of 10, which decides nothing" if final is not None else f"  {one_line(none, 200)}"
+    nothing = "which rests on nothing, " if plan_scores.nothing_seen(state) else ""
+    scored = f"quality score {final} of 10, {nothing}not used for the verdict"
+    yield f"  {scored if final is not None else one_line(none, 200)}"
     yield f"  {plan_run.used(state)}{_plain(plan_run.price(state))}"
     if state.failures:
         yield f"  Failed: {_failed(state)}"
+    if state.partial_failures:
+        yield f"  Failed in part: {one_line(', '.join(state.partial_failures), SHORT)}; the report says what"
+    if state.iteration:
+        yield f"  {_plain(plan_grounds.cannot_see(state))}"
     if ending.kind == "paused":
         waiting = state.waiting.items if state.waiting else ()
         commands = [_plain(answer[:1]) for answer in plan_verdict.answers(n for n in waiting if n in state.challenges)]

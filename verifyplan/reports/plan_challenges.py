@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from verifyplan.protocol.challenge import Challenge
@@ -12,6 +13,7 @@ from verifyplan.reports.blocks import (
     Bullets,
     Entry,
     Fields,
+    Inline,
     Link,
     Paragraph,
     Quotation,
@@ -26,6 +28,8 @@ from verifyplan.reports.plan_parts import classes, number, place, reference, wor
 from verifyplan.reports.visible import one_line
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.words import counted
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 DEBT_FROM = 5
 """From so many DEFERRED challenges on a report warns of debt (SPEC A13); overflow tags are no status."""
@@ -46,7 +50,7 @@ def resolutions(state: PlanState) -> Section:
     if state.outcome is not None and state.outcome.ended_by == "sizing":
         return Section("Challenges", ())
     if not state.pool:
-        return Section("Challenges", (Paragraph(("No challenge was admitted.",)),))
+        return Section("Challenges", ())
     head = ("id", "severity", "status", "origin", "claim", "resolution", "place", "panel")
     rows = tuple(_row(state, challenge) for challenge in worst_first(state.pool))
     return Section("Challenges", (Table(head, rows, "What became of each challenge"),))
@@ -60,19 +64,19 @@ def _row(state: PlanState, challenge: Challenge) -> tuple[Words, ...]:
         (challenge.status,),
         (challenge.origin,),
         brief(challenge.claim),
-        brief(challenge.resolution),
+        _settlement(challenge),
         brief(place(state, challenge.id)),
         (judged[-1].classification if judged else "-",),
     )
 
 
+def _settlement(challenge: Challenge) -> Words:
+    """The first sentence of a resolution; all of it stands with its challenge."""
+    return brief(_SENTENCE_END.split(challenge.resolution.strip(), maxsplit=1)[0])
+
+
 def disputed(state: PlanState) -> Section:
-    """The challenges that the panel contested, with every vote; or that no panel voted (SPEC A9)."""
-    if not state.raised:
-        return Section("Disputed challenges", ())
-    if not state.votes:
-        why = "it was switched off" if state.inputs.settings.panel is None else "no iteration came that far"
-        return Section("Disputed challenges", (Paragraph((f"No panel voted: {why}.",)),))
+    """The challenges that the panel contested, with every vote (SPEC A9)."""
     contested = [key for key in sorted(state.classes, key=_when) if state.classes[key].classification == "contested"]
     tables = [block for key in contested for block in _dispute(state, state.classes[key])]
     return Section("Disputed challenges", tuple(tables))
@@ -152,18 +156,31 @@ def _history(state: PlanState, challenge: Challenge) -> Iterator[Words]:
         words: Words = ("put in overflow as ", Said(one_line(beyond.tag, 80)), ": ", Said(one_line(beyond.reason, 300)))
         told.append((beyond.iteration, 0, words))
     told += [(one.iteration, 1, tuple(_judgement(state, one))) for one in classes(state, challenge.id)]
-    told += [(move.iteration, 2, _move(move)) for move in state.moves if move.id == challenge.id]
+    told += [(move.iteration, 2, _move(move, challenge)) for move in state.moves if move.id == challenge.id]
+    for words, numbers in _together(told):
+        several = "s" if len(numbers) > 1 else ""
+        yield (f"Iteration{several} {', '.join(map(str, numbers))}: ", *words)
+
+
+def _together(told: list[tuple[int, int, Words]]) -> Iterator[tuple[Words, list[int]]]:
+    """Yield what happened in order of iterations, each sentence once, with all the iterations in which it is true."""
+    when: dict[Words, list[int]] = {}
     for iteration, _, words in sorted(told, key=lambda one: one[:2]):
-        yield (f"Iteration {iteration}: ", *words)
+        when.setdefault(words, []).append(iteration)
+    yield from when.items()
 
 
-def _move(move: StatusChanged) -> Words:
+def _move(move: StatusChanged, challenge: Challenge) -> Words:
+    """A change of status; its resolution, unless it is the last one, which stands above."""
     who = "a person" if move.by == "user" else "the synthesizer"
     flag = " (cites nothing)" if move.uncited else ""
-    return (f"{move.old} to {move.new} by {who}{flag}: ", Said(one_line(move.resolution, 300)))
+    changed = f"{move.old} to {move.new} by {who}{flag}"
+    if move.resolution == challenge.resolution:
+        return (changed,)
+    return (f"{changed}: ", Said(one_line(move.resolution, 300)))
 
 
-def _raising(state: PlanState, challenge: Challenge) -> Iterator[str | Said | Link]:
+def _raising(state: PlanState, challenge: Challenge) -> Iterator[Inline]:
     raised = state.raised[challenge.id]
     by = f"research ({challenge.origin})" if challenge.origin in ("surfaced", "probed") else challenge.origin
     yield f"Iteration {raised.iteration}: raised by {by}"
@@ -172,6 +189,10 @@ def _raising(state: PlanState, challenge: Challenge) -> Iterator[str | Said | Li
         yield Said(one_line(raised.raised_by, 80))
     if raised.probability:
         yield f", probability {raised.probability}"
+    if raised.disputes:
+        yield ", against "
+        yield reference(state, raised.disputes)
+        yield ", which was settled"
     if raised.owed:
         yield ", by the rules: what was found must raise a challenge"
 

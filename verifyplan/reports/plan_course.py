@@ -9,6 +9,7 @@ from verifyplan.protocol.event_plan import (
     ChallengeRefused,
     ConvergenceEvaluated,
     DirectiveRefused,
+    EntryRefused,
     PromotionRefused,
     ScoreRefused,
     StatusRefused,
@@ -128,6 +129,8 @@ def _wanted(state: PlanState, one: Refusal) -> Words:
             return ("to make ", reference(state, one.id), f" {one.new}: ", *brief(one.resolution))
         case DirectiveRefused():
             return ("a directive: ", *brief(str(one.directive)))
+        case EntryRefused():
+            return (f"entry {one.position} of the {one.agent}'s {one.field}",)
         case ScoreRefused():
             return (f"a score by the {one.by}: ", *brief(one.dimension))
 

@@ -9,6 +9,8 @@ from verifyplan.protocol.event_run import EndedBy, PlanOutcome
 from verifyplan.protocol.iteration import ConvergenceStatus, PlanVerdict
 from verifyplan.reports.blocks import Said, Tone, Words
 from verifyplan.reports.plan_parts import overflowed, standing, tally
+from verifyplan.reports.plan_scores import nothing_seen
+from verifyplan.reports.plan_silence import lines_of, unread
 from verifyplan.reports.visible import one_line
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.words import counted
@@ -75,7 +77,8 @@ def ending_of(state: PlanState) -> Ending:
         return Ending(
             "trivial",
             ("PROCEED (trivial)",),
-            "The plan is too small for a team, so nothing was checked: read it yourself, then carry it out.",
+            "The plan is too small for a team, so nothing was checked: read it yourself, then carry it out, or have a "
+            "team look at it (team='base').",
         )
     if outcome.verdict is None:
         again = _AGAIN.get(outcome.ended_by, "Verify the plan again.")
@@ -100,7 +103,7 @@ def _step(state: PlanState, kind: Kind) -> str:
     minor = f" {counted(left, 'more challenge')} stayed open, MINOR or in overflow: see the report." if left else ""
     match kind:
         case "proceed":
-            return f"Carry the plan out.{minor}"
+            return _step_of_proceed(state, minor)
         case "revise":
             return f"Work what is listed here into the plan, then carry it out, or verify it once more.{minor}"
         case "strong":
@@ -108,6 +111,18 @@ def _step(state: PlanState, kind: Kind) -> str:
         case _:
             blocking = ", ".join(challenge.id for challenge in standing(state, "BLOCKING"))
             return f"Meet what blocks the plan ({blocking}), then verify the new plan.{minor}"
+
+
+def _step_of_proceed(state: PlanState, minor: str) -> str:
+    """What to do with a plan that got PROCEED; where agents were silent for want of a look, a person reads it first."""
+    if not state.raised and nothing_seen(state):
+        return "Nothing was looked up, and nothing was raised against the plan: before you carry it out, read it."
+    if words := unread(state):
+        silent = "" if state.raised else "Nothing was raised against the plan. "
+        return f"{silent}{f'{minor.strip()} ' if minor else ''}Before you carry it out, read {lines_of(words)}."
+    if not state.raised:
+        return "Nothing was raised against the plan: see what that rests on, then carry it out."
+    return f"Carry the plan out.{minor}"
 
 
 def _reason(outcome: PlanOutcome) -> Words:

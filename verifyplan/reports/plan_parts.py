@@ -50,6 +50,13 @@ def place(state: PlanState, name: str) -> str:
     return ", ".join(told[:SHOWN_PLACES]) + more
 
 
+def cited_lines(state: PlanState, name: str) -> list[int]:
+    """The lines of the plan that a challenge's evidence cites."""
+    cited = places(state.raised[name].evidence[:READ_FOR_PLACES])
+    plan = state.inputs.plan_name
+    return [line for one in cited if one.path == plan for line in range(one.first, min(one.last, one.first + 500) + 1)]
+
+
 def classes(state: PlanState, name: str) -> list[FindingClassified]:
     """The classes that the panel gave a challenge, one an iteration, the last one last."""
     return [state.classes[key] for key in sorted(state.classes) if key[1] == name]

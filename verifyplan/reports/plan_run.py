@@ -8,7 +8,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from verifyplan.protocol.event_plan import PlanAssessed, SignFound
-from verifyplan.protocol.settings import Limits
+from verifyplan.protocol.settings import Limits, PlanSettings
 from verifyplan.reports.blocks import Block, Bullets, Paragraph, Said, Section, Table, Words, brief
 from verifyplan.reports.plan_costs import expected, worst
 from verifyplan.reports.usage import dollars
@@ -71,6 +71,12 @@ def _cost(state: PlanState) -> Iterator[Block]:
     if state.tools:
         rows = tuple(((tool,), (f"{calls:,}",)) for tool, calls in sorted(state.tools.items()))
         yield Table(("tool", "calls"), rows, "Tools used, refused calls left out")
+    if state.ceilings_passed:
+        passed = tuple(
+            (Said(f"{one.call_id}: {one.used} calls of {one.tool}, of {one.ceiling}"),) for one in state.ceilings_passed
+        )
+        yield Paragraph(("The backend reports more tool calls than these agents had:",))
+        yield Bullets(passed)
 
 
 def _limits(limits: Limits) -> str:
@@ -82,9 +88,7 @@ def _limits(limits: Limits) -> str:
 
 def sizing(state: PlanState) -> Section:
     """How the plan was read and sized, and what could not be read."""
-    if state.assessed is None:
-        return Section("How the plan was sized", (Paragraph(("The plan was not sized: the run ended before.",)),))
-    return Section("How the plan was sized", tuple(_sizing(state, state.assessed)))
+    return Section("How the plan was sized", tuple(_sizing(state, state.assessed)) if state.assessed else ())
 
 
 def _sizing(state: PlanState, assessed: PlanAssessed) -> Iterator[Block]:
@@ -92,7 +96,7 @@ def _sizing(state: PlanState, assessed: PlanAssessed) -> Iterator[Block]:
     why = " (asked for)" if asked and asked == assessed.team else ""
     team = f"{assessed.team} team{why}" if assessed.team else "no team: the plan is trivial"
     size = f"Complexity {assessed.complexity} of 16, scaled from {assessed.threshold} on"
-    yield Paragraph((f"{size}; quality {assessed.quality}; {counted(assessed.steps, 'step')}; {team}.",))
+    yield Paragraph((f"{size}; quality {assessed.quality}; {counted(assessed.steps, 'action')}; {team}.",))
     if assessed.domains:
         yield Paragraph(("Domains: ", Said(one_line(", ".join(assessed.domains), VALUE)), "."))
     for what, numbers in (("complexity counts", assessed.signs), ("quality rests on", assessed.traits)):
@@ -115,24 +119,36 @@ def _found(words: tuple[SignFound, ...]) -> Words:
 
 
 def circumstances(state: PlanState) -> Section:
-    """The plan by its digest, the repository by its commit, backend, settings and versions."""
+    """The plan by its digest, the repository by its commit, backend, versions, and settings other than the defaults."""
     started, inputs = state.started, state.inputs
     rows: list[tuple[str, Any]] = [("plan", inputs.plan_path), ("plan sha256", inputs.plan_sha256)]
     if started is not None:
         rows += [("about", started.task_key)] if started.task_key.strip() else []
         rows += [("repetition", str(started.repetition))] if started.repetition > 1 else []
-        rows += [("synthetic", "yes: inputs or replies were generated, not observed" if started.synthetic else "no")]
+        rows += [("synthetic", "inputs or replies were generated, not observed")] if started.synthetic else []
         rows += _prefixed("backend", started.backend)
     rows += _prefixed("repository", inputs.repository)
-    rows += [(f"setting {name}", value) for name, value in inputs.settings.model_dump(mode="json").items()]
+    rows += [(f"setting {name}", value) for name, value in _changed(inputs.settings)]
     if started is not None:
         rows += [(f"version of {name}", version) for name, version in started.versions.items()]
+        rows.append(("version of the rules", f"{started.rules_version}"))
     told = tuple((brief(name), brief(_value(value), VALUE)) for name, value in rows)
     return Section("The run", (Table(("what", "value"), told, "Circumstances of the run"),))
 
 
 def _prefixed(name: str, values: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return [(f"{name} {key}", value) for key, value in values.items()]
+    """Return what is known of something: values that are missing or empty are left out."""
+    return [(f"{name} {key}", value) for key, value in values.items() if not _is_empty(value)]
+
+
+def _is_empty(value: Any) -> bool:
+    return value in (None, [], {}) or (isinstance(value, str) and not value.strip())
+
+
+def _changed(settings: PlanSettings) -> Iterator[tuple[str, Any]]:
+    """The settings that are not the default, in the order of the model."""
+    defaults = PlanSettings().model_dump(mode="json")
+    return ((name, value) for name, value in settings.model_dump(mode="json").items() if value != defaults[name])
 
 
 def _value(value: Any) -> str:

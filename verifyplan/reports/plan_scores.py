@@ -23,29 +23,49 @@ from verifyplan.reports.visible import one_line
 from verifyplan.rules.scoring import INFORMS, WEIGHTS
 from verifyplan.runlog.plan_state import PlanState
 
+UNSEEN = "nothing was looked at"
+"""What the evidence of a score says that rests on nothing."""
+
 Scores = Mapping[Dimension, ScoreGiven]
 
 
 def scores(state: PlanState) -> Section:
-    """The final score or why there is none, each dimension, and the audit."""
-    return Section("Scores", tuple(_scores(state)))
+    """The final score, each dimension, and the audit; nothing where nobody gave a score."""
+    refused = any(isinstance(one, ScoreRefused) for one in state.refusals)
+    return Section("Scores", tuple(_scores(state)) if state.scores or refused else ())
 
 
 def _scores(state: PlanState) -> Iterator[Block]:
     final = state.outcome.score if state.outcome else None
     if final is not None:
-        yield Paragraph((Strong(f"Final score: {final} of 10."), f" {INFORMS}"))
+        nothing = ", resting on nothing: no look-up was made" if nothing_seen(state) else ""
+        yield Paragraph((Strong(f"Quality score, not used for the verdict: {final} of 10{nothing}."), f" {INFORMS}"))
     else:
         yield Paragraph(("No final score: ", *why_none(state), "."))
     own, audited = given(state, "synthesizer"), given(state, "challenger")
     if own or audited:
         yield _table(state, own, audited)
-    if own:
+        yield from _unseen(own)
+    if own and (state.disputes or not nothing_seen(state)):
         yield from _audit(state, own, audited)
     refused = [one for one in state.refusals if isinstance(one, ScoreRefused)]
     if refused:
         yield Paragraph((Strong("Refused:"),))
         yield Bullets(tuple(_refused(one) for one in refused))
+
+
+def _unseen(own: Scores) -> Iterator[Block]:
+    """The dimensions about which nothing was looked at (SPEC A10)."""
+    names = [_named(name) for name in DIMENSIONS if name in own and UNSEEN in own[name].evidence.lower()]
+    if names:
+        told = f" {', '.join(names)}. A score there rests on no look-up, and says nothing in favour of the plan."
+        yield Paragraph((Strong("Nothing was looked at:"), told))
+
+
+def nothing_seen(state: PlanState) -> bool:
+    """Whether every dimension was scored, and each score says that nothing was looked at (SPEC A10)."""
+    own = given(state, "synthesizer")
+    return all(name in own and UNSEEN in own[name].evidence.lower() for name in DIMENSIONS)
 
 
 def given(state: PlanState, by: str) -> dict[Dimension, ScoreGiven]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.event_run import Checkpoint
+from verifyplan.reports import plan_grounds, plan_silence
 from verifyplan.reports.blocks import Block, Bullets, Code, Inline, Link, Paragraph, Said, Strong, Words, joined
 from verifyplan.reports.plan_ending import STRONGLY, Ending, counts, rule
 from verifyplan.reports.plan_parts import overflowed, place, reference, standing
@@ -26,6 +27,7 @@ def lead(state: PlanState, ending: Ending) -> tuple[Block, ...]:
 def _lead(state: PlanState, ending: Ending) -> Iterator[Block]:
     if state.started is not None and state.started.synthetic:
         yield Paragraph((Strong("Synthetic"), ": inputs or replies of this run were generated, not observed."))
+    yield from (Paragraph((Strong(f"{told[:1].upper()}{told[1:]}."),)) for told in plan_silence.silences(state))
     yield from _basis(state)
     if state.waiting is not None:
         yield from _question(state, state.waiting)
@@ -40,6 +42,7 @@ def _lead(state: PlanState, ending: Ending) -> Iterator[Block]:
         case "none" | "paused" | "unfinished":
             yield from _listed(state, "Open so far", [*blocking, *significant])
     yield from _overflow(state)
+    yield from plan_grounds.grounds(state)
     yield from _cautions(state)
     if ending.next_step:
         yield Paragraph((Strong("Next step:"), f" {ending.next_step}"))
@@ -67,10 +70,10 @@ def _question(state: PlanState, waiting: Checkpoint) -> Iterator[Block]:
     known = [name for name in dict.fromkeys(waiting.items) if name in state.challenges]
     blocking = [name for name in known if state.challenges[name].severity == "BLOCKING"] or known
     yield Paragraph(("Answer it in one of these ways, with the run's log for RUN:",))
-    yield Bullets(tuple(answers(blocking)))
+    yield Bullets(tuple(answers(blocking, waiting.if_overridden)))
 
 
-def answers(names: Iterable[str]) -> Iterator[Words]:
+def answers(names: Iterable[str], if_overridden: Mapping[str, str] | None = None) -> Iterator[Words]:
     """The commands that answer a pause about these challenges, and what each does."""
     some = list(names) or ["ID"]
     yield _answer("context", " --note TEXT"), ": say what the agents did not know; the next iteration is told."
@@ -78,7 +81,9 @@ def answers(names: Iterable[str]) -> Iterator[Words]:
         does = f": accept the risk of {name}; the counts are judged again."
         yield _answer(f"acknowledge:{name}", " --note TEXT"), does
     for name in some:
-        yield _answer(f"override:{name}", ""), f": end the run now, with {name} left out of the counts."
+        verdict = (if_overridden or {}).get(name)
+        follows = f": {verdict}" if verdict else ""
+        yield _answer(f"override:{name}", ""), f": end the run now, with {name} left out of the counts{follows}."
     yield _answer("abort", ""), ": end the run without a verdict."
 
 
@@ -116,9 +121,6 @@ def _overflow(state: PlanState) -> Iterator[Block]:
 def _cautions(state: PlanState) -> Iterator[Block]:
     """What a reader of the verdict must know of how it came about."""
     items: list[Words] = []
-    if state.failures:
-        agents = joined(dict.fromkeys(failure.agent for failure in state.failures))
-        items.append(("Agents that failed: ", *agents, ". What that cost stands below."))
     if state.assessed is not None and state.assessed.notes:
         items.append(("Not all of the plan could be read: see how it was sized.",))
     accepted = [move.id for move in state.moves if move.by == "user"]

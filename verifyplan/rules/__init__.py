@@ -15,6 +15,8 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "guards",
         "invariants",
         "lifecycle",
+        "likeness",
+        "opposites",
         "panel",
         "restatement",
         "scoring",

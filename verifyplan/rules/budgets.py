@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from verifyplan.protocol.call import Tool
+from verifyplan.protocol.call import TOOLS, Tool
+from verifyplan.protocol.directive import Directive
 from verifyplan.protocol.plan_call import Role
 from verifyplan.protocol.research import UnknownType
 
@@ -38,8 +39,6 @@ def limits_of(role: Role) -> dict[Tool, int]:
 WEB_UNKNOWNS: tuple[UnknownType, ...] = ("API_BEHAVIOR", "STALE_KNOWLEDGE", "INTEGRATION_UNKNOWN")
 """The unknowns that mode 1 may take to the web; mode 3 may take temporal risks there."""
 
-_POOLED: tuple[Tool, ...] = ("Grep", "Read")
-
 
 @dataclass(frozen=True)
 class Budget:
@@ -47,20 +46,25 @@ class Budget:
 
     limits: Mapping[Tool, int]
     memory: bool = False
-    """Whether a memory is configured; without one its share is a pool that Grep and Read draw on."""
+    """Whether a memory is configured; without one its share lapses."""
     granted: Mapping[Tool, int] = field(default_factory=dict)
 
     def limit(self, tool: Tool) -> int:
-        """Calls of one tool, what was granted included and the pool left out; memory_search has none without one."""
+        """Calls of one tool, what was granted included; memory_search has none without a memory."""
         if tool == "memory_search" and not self.memory:
             return 0
         return self.limits.get(tool, 0) + self.granted.get(tool, 0)
 
-    @property
-    def pool(self) -> int:
-        """Calls beyond their limits that Grep and Read share."""
-        unused = self.limits.get("memory_search", 0) + self.granted.get("memory_search", 0)
-        return 0 if self.memory else unused
+
+def budget_of(role: Role, directives: Sequence[Directive], *, memory: bool) -> Budget:
+    """Return a role's tool calls in an iteration, with what the `directives` for that iteration grant.
+
+    >>> budget_of("probe", [Directive(kind="GRANT", role="probe", tools={"Grep": 2})], memory=False).limit("Grep")
+    6
+    """
+    grants = [one.tools for one in directives if one.kind == "GRANT" and one.role == role]
+    granted = {tool: sum(grant.get(tool, 0) for grant in grants) for grant in grants for tool in grant}
+    return Budget(limits_of(role), memory=memory, granted=granted)
 
 
 def refusal(tool: Tool, used: Mapping[Tool, int], budget: Budget) -> str:
@@ -69,22 +73,26 @@ def refusal(tool: Tool, used: Mapping[Tool, int], budget: Budget) -> str:
     `used` counts the calls of this agent in this iteration so far, refused ones left out.
     Source: SPEC A12, document 000 §9.
 
-    >>> refusal("Grep", {"Grep": 5}, Budget(LIMITS["resolve"], memory=True))
+    >>> refusal("Grep", {"Grep": 5}, Budget(LIMITS["resolve"]))
     'Grep is used up: 5 of 5 calls in this iteration'
-    >>> refusal("Grep", {"Grep": 5}, Budget(LIMITS["resolve"], memory=False))
-    ''
     """
     limit = budget.limit(tool)
     if tool == "memory_search" and not budget.memory:
         return "memory_search is refused: no memory is configured"
     if used.get(tool, 0) < limit:
         return ""
-    drawn = sum(max(0, used.get(one, 0) - budget.limit(one)) for one in _POOLED)
-    if tool in _POOLED and drawn < budget.pool:
-        return ""
     if limit == 0:
         return f"{tool} is not among this agent's tools"
     return f"{tool} is used up: {used.get(tool, 0)} of {limit} calls in this iteration"
+
+
+def passed_ceilings(used: Mapping[Tool, int], budget: Budget) -> list[Tool]:
+    """Return the tools of which more calls were made than a budget has, in the order of `TOOLS`.
+
+    >>> passed_ceilings({"Grep": 6, "Read": 8, "WebFetch": 1}, Budget(OTHERS))
+    ['Grep', 'WebFetch']
+    """
+    return [tool for tool in TOOLS if used.get(tool, 0) > budget.limit(tool)]
 
 
 def web_refusal(mode: ResearchMode, serves: str, unknown: UnknownType | None, temporal: bool) -> str:

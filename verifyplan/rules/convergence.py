@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from verifyplan.errors import Problem, SettingsError, one_of
@@ -45,17 +45,24 @@ class Ruling(NamedTuple):
 
 
 def evaluate(
-    challenges: Sequence[Judged], iteration: int, max_iterations: int = 3, policy: Policy = "protocol"
+    challenges: Sequence[Judged],
+    iteration: int,
+    max_iterations: int = 3,
+    policy: Policy = "protocol",
+    overflow: Sequence[Severity] = (),
 ) -> Ruling:
     """Judge an iteration by counting unsettled BLOCKING and SIGNIFICANT challenges.
 
     OPEN and UNRESOLVED count; blank alternatives are no mitigation. Policy `deliberate` goes on while evidence
     is pending: before the last iteration an UNRESOLVED BLOCKING blocks, and any OPEN BLOCKING or SIGNIFICANT
-    continues; else, and at the last iteration, it is `protocol`. Raises SettingsError for an unknown policy and
+    continues; else, and at the last iteration, it is `protocol`. With a BLOCKING one in `overflow`, which nobody has
+    looked at yet, no verdict falls before the last iteration. Raises SettingsError for an unknown policy and
     numbers below 1. Source: SPEC A3, document 000 §7.
 
     >>> evaluate([], 1)
     Ruling(status='CONVERGED', verdict='PROCEED', strong=False, blocking_open=0, significant_open=0)
+    >>> evaluate([], 1, overflow=["BLOCKING"]).status
+    'CONTINUE'
     """
     _check(iteration, max_iterations, policy)
     last = iteration >= max_iterations
@@ -63,7 +70,10 @@ def evaluate(
     blocking = [challenge for challenge in unsettled if challenge.severity == "BLOCKING"]
     significant = [challenge for challenge in unsettled if challenge.severity == "SIGNIFICANT"]
     outcome = _deliberate(blocking, significant) if policy == "deliberate" and not last else None
-    return Ruling(*(outcome or _protocol(blocking, significant, last)), len(blocking), len(significant))
+    outcome = outcome or _protocol(blocking, significant, last)
+    if outcome[1] is not None and not last and "BLOCKING" in overflow:
+        outcome = ("CONTINUE", None, False)
+    return Ruling(*outcome, len(blocking), len(significant))
 
 
 Outcome = tuple[ConvergenceStatus, PlanVerdict | None, bool]
@@ -100,3 +110,25 @@ def _check(iteration: int, max_iterations: int, policy: str) -> None:
         problems.append(Problem("policy", f"{policy!r} is unknown", f"use {one_of(POLICIES)}"))
     if problems:
         raise SettingsError(problems)
+
+
+def verdict_words(verdict: PlanVerdict | None, strong: bool) -> str:
+    """Return a verdict as people read it.
+
+    >>> verdict_words("REVISE", True), verdict_words(None, False)
+    ('REVISE (strong)', 'no verdict')
+    """
+    return f"{verdict or 'no verdict'}{' (strong)' if strong else ''}"
+
+
+def override_words(if_overridden: Mapping[str, str]) -> str:
+    """Say which verdict an override of each blocking challenge leads to (SPEC A4); empty without any.
+
+    >>> override_words({"C1": "RETHINK", "C4": "RETHINK"})
+    'An override ends the run: of C1 alone with RETHINK, of C4 alone with RETHINK.'
+    >>> override_words({"C1": "PROCEED"})
+    'An override ends the run: of C1 with PROCEED.'
+    """
+    alone = " alone" if len(if_overridden) > 1 else ""
+    ends = ", ".join(f"of {name}{alone} with {verdict}" for name, verdict in if_overridden.items())
+    return f"An override ends the run: {ends}." if ends else ""

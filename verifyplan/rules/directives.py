@@ -30,8 +30,8 @@ class Circumstances:
     challenges: Mapping[str, Challenge]
     unsettled_before: Sequence[str]
     """The challenges that were OPEN or UNRESOLVED when the synthesizer was called."""
-    moved: frozenset[str]
-    """The challenges whose status changed in this iteration."""
+    settled: frozenset[str]
+    """The challenges that became RESOLVED, DEFERRED or WITHDRAWN in this iteration."""
     surfaced_before: frozenset[str] = frozenset()
     """Contexts that were surfaced in earlier iterations."""
     answered: Mapping[str, Unknown] = field(default_factory=dict)
@@ -46,9 +46,9 @@ def refusal(directive: Directive, now: Circumstances) -> str:
     """Why a directive is not carried out, in words; empty if it is.
 
     Any directive is refused at the last iteration. RE-SWEEP and RE-PROBE need one of their two triggers and items
-    that bear it out, and are refused when only MINOR items remain and when every open challenge moved in this
-    iteration. CONSULT names the domain expert or the devil's advocate; GRANT a role and more calls of tools that it
-    has, at most as many again. Source: SPEC A7, document 000 §7.5.
+    that bear it out, and are refused when only MINOR items remain and when every open challenge was settled in this
+    iteration; OPEN to UNRESOLVED settles nothing. CONSULT names the domain expert or the devil's advocate; GRANT a
+    role and more calls of tools that it has, at most as many again. Source: SPEC A7, document 000 §7.5.
 
     >>> refusal(Directive(kind="RE-PROBE"), Circumstances(3, 3, {}, [], frozenset()))
     'no iteration follows: this is number 3 of 3'
@@ -86,8 +86,8 @@ def _needless(now: Circumstances) -> str:
     unsettled = [challenge for challenge in now.challenges.values() if challenge.status in UNSETTLED]
     if all(challenge.severity == "MINOR" for challenge in unsettled):
         return "only MINOR items remain"
-    if all(name in now.moved for name in now.unsettled_before):
-        return "every open challenge moved in this iteration"
+    if all(name in now.settled for name in now.unsettled_before):
+        return "every open challenge was settled in this iteration"
     return ""
 
 

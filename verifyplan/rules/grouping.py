@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple, Protocol
 
-from rapidfuzz import fuzz
-
 from verifyplan.protocol.finding import Finding
 from verifyplan.rules.citations import places
-
-LINES_APART = 5
-"""Cited lines of one file that are no further apart than this name the same place."""
-WORDS_ALIKE = 80.0
-"""Smallest similarity of the wording, 0-100 (rapidfuzz `token_sort_ratio`)."""
-
-_TOKEN = re.compile(r"`[^`]+`|-?\w+(?:\.\w+)*\(?")  # each character is read once, whatever the text
-_WRITTEN_LIKE_A_NAME = re.compile(r"[`_.\d(]|[^\W\d_][A-Z]")
-_SENTENCE_END = re.compile(r"(?:^|[.!?:])\s*$")
-_NUMBER_WORDS = frozenset(
-    ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"],
-).union(["first", "second", "third", "once", "twice"])
-_NEGATION = re.compile(
-    r"\b(?:not?|nor|never|neither|nothing|nobody|without|lack(?:s|ing)?|missing|none|cannot|un\w*able)\b|n['\u2019]t\b",
-    re.IGNORECASE,
-)
+from verifyplan.rules.likeness import Likeness
 
 
 class Matcher(Protocol):
@@ -38,50 +20,36 @@ class Matcher(Protocol):
         """Whether two findings with equal keys say the same thing."""
 
 
-class PlaceAndText:
-    """The default: same file, nearby lines, the same names, numbers and negations, and like words.
+class SameClaim:
+    """The default: the same cited places and the same claim, spaces and case aside.
 
-    A claim about `indent` and one about `indents` at the same line differ in a name, so they are two
-    findings, however alike their words are.
+    A wrong join gives consensus without a vote, so nothing else is joined.
     """
 
     def key(self, finding: Finding) -> Hashable:
-        """The first cited file, and every name and number in the claim, in order, and whether it is negated."""
-        cited = places(finding.evidence)
-        names = tuple(names_and_numbers(finding.summary))
-        return cited[0].path if cited else None, names, len(_NEGATION.findall(finding.summary)) % 2
+        """The cited places and the words of the claim."""
+        return frozenset(places(finding.evidence)), claim_words(finding.summary)
 
-    def same(self, a: Finding, b: Finding) -> bool:
-        """Whether the cited lines are near each other (or neither cites any) and the words alike."""
-        place_a, place_b = places(a.evidence), places(b.evidence)
-        if place_a and place_b:
-            apart = max(place_a[0].first, place_b[0].first) - min(place_a[0].last, place_b[0].last)
-            if apart > LINES_APART:
-                return False
-        alike = fuzz.token_sort_ratio(a.summary.lower(), b.summary.lower(), score_cutoff=WORDS_ALIKE)
-        return alike >= WORDS_ALIKE
+    def same(self, a: Finding, b: Finding) -> bool:  # noqa: ARG002  (the key says it all)
+        """Findings with one key say the same."""
+        return True
 
 
-def names_and_numbers(text: str) -> list[str]:
-    """What must be equal in two claims that say the same: quoted or code-like words, capitals, numbers.
+def claim_words(summary: str) -> str:
+    r"""A claim as it is compared: in small letters, with one space between words.
 
-    >>> names_and_numbers("The call `dumps(x)` of json.encoder returns -1. Two of the JSONEncoder tests fail.")
-    ['dumps(x)', 'json.encoder', '-1', 'two', 'JSONEncoder']
+    >>> claim_words(" The lock\n is HELD ")
+    'the lock is held'
     """
-    found, end = [], 0
-    for token in _TOKEN.finditer(text):
-        word = token.group().strip("`(").removesuffix("()")
-        begins = token.start() == 0 or _SENTENCE_END.search(text, end, token.start()) is not None
-        end = token.end()
-        if word.lower() in _NUMBER_WORDS:
-            found.append(word.lower())
-        elif _WRITTEN_LIKE_A_NAME.search(token.group()) or (word[:1].isupper() and not begins):
-            found.append(word)
-    return found
+    return " ".join(summary.casefold().split())
+
+
+MATCHERS: dict[str, Matcher] = {"claim": SameClaim(), "likeness": Likeness()}
+"""The matchers that are chosen by name."""
 
 
 class Group(NamedTuple):
-    """Findings that say the same thing, the origin's first; `discoverers` in roster order."""
+    """Findings that say the same thing, the origin's first; `discoverers` in roster order, none if nobody is named."""
 
     findings: tuple[Finding, ...]
     discoverers: tuple[str, ...]
@@ -101,16 +69,17 @@ class Group(NamedTuple):
 def group(findings: Sequence[Finding], roster: Sequence[str], matcher: Matcher | None) -> list[Group]:
     """Findings that share an id, or that `matcher` calls the same, as groups in order of first appearance.
 
-    The matcher joins findings of several workers, never two of one worker, who gave them two ids. Findings are
-    taken in the order of the roster and of their ids, and compared with the first member of each group: what is
-    grouped does not depend on the order of the input. `matcher=None` groups by id only.
+    The matcher joins findings of several workers, never two of one worker, who gave them two ids. Findings of nobody
+    named are joined, too: nobody told them apart, and as they have no discoverer, a join gives no consensus.
+    Findings are taken in the order of the roster and of their ids, and compared with the first member of each group:
+    what is grouped does not depend on the order of the input. `matcher=None` groups by id only.
 
     >>> a = Finding(finding_id="F-1", summary="`f` lacks a check", evidence="m.py:3", worker="ann")
     >>> b = Finding(finding_id="F-2", summary="A check `f` lacks", evidence="m.py:4", worker="bob")
-    >>> [g.discoverers for g in group([a, b], ["bob", "ann"], PlaceAndText())]
-    [('bob', 'ann')]
+    >>> [[g.discoverers for g in group([a, b], ["bob", "ann"], MATCHERS[name])] for name in ("likeness", "claim")]
+    [[('bob', 'ann')], [('ann',), ('bob',)]]
     """
-    rank = {worker: position for position, worker in enumerate(roster)}
+    rank: dict[str | None, int] = {worker: position for position, worker in enumerate(roster)} | {None: len(roster)}
     appeared: dict[str, int] = {}
     for position, finding in enumerate(findings):
         appeared.setdefault(finding.finding_id, position)
@@ -119,19 +88,35 @@ def group(findings: Sequence[Finding], roster: Sequence[str], matcher: Matcher |
         by_id.setdefault(finding.finding_id, []).append(finding)
     groups: list[list[Finding]] = []
     by_key: dict[Hashable, list[list[Finding]]] = {}
+    firsts: dict[tuple[int, str | None], int] = {}
     for bearers in by_id.values():
         near = by_key.setdefault(matcher.key(bearers[0]), []) if matcher else []
-        found = next((members for members in near if matcher and _joins(bearers, members, matcher)), None)
+        start = _first_without(bearers[0].worker, near, firsts) if near else 0
+        found = next(
+            (near[at] for at in range(start, len(near)) if matcher and _joins(bearers, near[at], matcher)), None
+        )
         if found is None:
             groups.append(found := [])
             near.append(found)
         found.extend(bearers)
     groups.sort(key=lambda members: min(appeared[finding.finding_id] for finding in members))
     ordered = [sorted(members, key=lambda finding: rank[finding.worker]) for members in groups]
-    return [Group(tuple(members), tuple(dict.fromkeys(f.worker for f in members))) for members in ordered]
+    return [Group(tuple(members), tuple(dict.fromkeys(f.worker for f in members if f.worker))) for members in ordered]
+
+
+def _first_without(worker: str | None, near: list[list[Finding]], firsts: dict[tuple[int, str | None], int]) -> int:
+    """The first group that a worker is not in; kept in `firsts`, so that no group is looked at twice for it."""
+    if worker is None:
+        return 0
+    key = (id(near), worker)
+    at = firsts.get(key, 0)
+    while at < len(near) and any(finding.worker == worker for finding in near[at]):
+        at += 1
+    firsts[key] = at
+    return at
 
 
 def _joins(bearers: Sequence[Finding], members: Sequence[Finding], matcher: Matcher) -> bool:
     """Whether the findings of one id belong to a group: by other workers, and the same by their first."""
-    workers = {finding.worker for finding in members}
+    workers = {finding.worker for finding in members if finding.worker}
     return workers.isdisjoint(finding.worker for finding in bearers) and matcher.same(members[0], bearers[0])

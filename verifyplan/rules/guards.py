@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from verifyplan.protocol.challenge import SEVERITIES, Confidence, Origin, Severity
 from verifyplan.protocol.iteration import PlanVerdict
 from verifyplan.protocol.research import Probability
+
+T = TypeVar("T")
 
 MAX_ACTIVE = 8
 """Challenges that may be active at once; WITHDRAWN and DEFERRED ones do not count."""
@@ -38,6 +40,13 @@ class Admission(NamedTuple):
     overflow: list[int]
 
 
+class Displacement(NamedTuple):
+    """The position of a challenge in the pool that gives way, and of the arrival that takes its place."""
+
+    leaves: int
+    enters: int
+
+
 def cap(source: Origin, iteration: int, *, degraded: bool = False) -> int:
     """How many new challenges one source may raise in an iteration; research's modes 2 and 3 share theirs.
 
@@ -46,7 +55,7 @@ def cap(source: Origin, iteration: int, *, degraded: bool = False) -> int:
     >>> [cap("challenger", 1), cap("challenger", 2), cap("probed", 1, degraded=True)]
     [5, 3, 0]
     """
-    if source in ("surfaced", "probed"):
+    if source_of(source) == "research":
         return 0 if degraded else 2
     if source == "challenger":
         return 1 if degraded else (5 if iteration == 1 else 3)
@@ -57,15 +66,53 @@ def admit(arrivals: Sequence[Arrival], active: int, limit: int) -> Admission:
     """Which new challenges of one source are admitted, and which go to overflow.
 
     Ranked by severity, then probability (MED, LOW, none), then order of arrival; at most `limit` are admitted,
-    and no more than fit beside `active` ones under 8. What was admitted before is never displaced.
+    and no more than fit beside `active` ones under 8. Who may then take another's place, `displace` says.
     Source: SPEC A5, document 000 §8.
 
     >>> admit([Arrival("MINOR"), Arrival("BLOCKING"), Arrival("SIGNIFICANT")], active=6, limit=5)
     Admission(kept=[1, 2], overflow=[0])
     """
     room = max(0, min(limit, MAX_ACTIVE - active))
-    ranked = sorted(range(len(arrivals)), key=lambda i: _rank(arrivals[i]))
-    return Admission(kept=sorted(ranked[:room]), overflow=sorted(ranked[room:]))
+    order = ranked(range(len(arrivals)), arrivals)
+    return Admission(kept=sorted(order[:room]), overflow=sorted(order[room:]))
+
+
+def ranked(names: Sequence[T], arrivals: Sequence[Arrival]) -> list[T]:
+    """Order challenges by severity, then probability (MED, LOW, none); equals keep their order.
+
+    >>> ranked(["C1", "C2"], [Arrival("MINOR"), Arrival("BLOCKING")])
+    ['C2', 'C1']
+    """
+    return [names[at] for at in sorted(range(len(names)), key=lambda at: _rank(arrivals[at]))]
+
+
+def displace(standing: Sequence[Arrival], waiting: Sequence[Arrival], limit: int) -> list[Displacement]:
+    """Which of the challenges that wait take the place of which that stand, the worst first.
+
+    `standing` came in this iteration, in order of arrival, and nobody has looked at them yet; the mildest gives way
+    first, of equals the last to arrive, and only to one of higher severity. At most `limit` enter.
+    Source: SPEC A5.
+
+    >>> displace([Arrival("MINOR"), Arrival("MINOR")], [Arrival("BLOCKING"), Arrival("MINOR")], limit=2)
+    [Displacement(leaves=1, enters=0)]
+    """
+    mildest = ranked(range(len(standing)), standing)[::-1]
+    worst = ranked(range(len(waiting)), waiting)
+    pairs = [Displacement(*pair) for pair in zip(mildest, worst[: max(0, limit)], strict=False)]
+    return [
+        pair
+        for pair in pairs
+        if SEVERITIES.index(waiting[pair.enters].severity) < SEVERITIES.index(standing[pair.leaves].severity)
+    ]
+
+
+def source_of(origin: Origin) -> str:
+    """Return what shares a cap: research modes 2 and 3 are one source.
+
+    >>> source_of("probed"), source_of("challenger")
+    ('research', 'challenger')
+    """
+    return "research" if origin in ("surfaced", "probed") else origin
 
 
 def _rank(arrival: Arrival) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from verifyplan.protocol.artifact import (
     ArtifactVote,
     RoundRecord,
 )
+from verifyplan.words import counted
 
 
 def violations(artifact: Artifact) -> list[Problem]:
@@ -27,9 +28,12 @@ def violations(artifact: Artifact) -> list[Problem]:
     """
     return [
         *_config(artifact),
+        *_total(artifact),
         *_unique_ids(artifact),
         *(problem for i, finding in enumerate(artifact.findings) for problem in _finding(artifact, i, finding)),
         *_history(artifact),
+        *_resolved(artifact),
+        *_ending(artifact),
         *_counts(artifact),
     ]
 
@@ -39,10 +43,19 @@ def _config(artifact: Artifact) -> Iterator[Problem]:
     if config.adversarial and config.verificationMode == "lightweight":
         message = "'lightweight' in an adversarial run, whose workers must open the evidence"
         yield Problem("/config/verificationMode", message, "write 'full-reanalysis', or adversarial false")
-    limit, total = config.effectiveMaxRounds, artifact.totalRounds
-    if limit is not None and total is not None and total > limit:
-        message = f"{total} rounds ran where effectiveMaxRounds allows {limit}"
+    if artifact.adversarial and config.verificationMode is None and artifact.schemaVersion == "1.2":
+        message = "is missing in an adversarial run of schema 1.2"
+        yield Problem("/config/verificationMode", message, "write 'full-reanalysis'")
+
+
+def _total(artifact: Artifact) -> Iterator[Problem]:
+    total, limit, history = artifact.totalRounds, artifact.config.effectiveMaxRounds, artifact.roundHistory
+    if total is not None and limit is not None and total > limit:
+        message = f"{counted(total, 'round')} ran where effectiveMaxRounds allows {limit}"
         yield Problem("/totalRounds", message, "correct whichever of the two is wrong")
+    elif total is not None and history is not None and total != len(history):
+        message = f"{total}, but roundHistory has {counted(len(history), 'round')}"
+        yield Problem("/totalRounds", message, f"write {len(history)}, or complete roundHistory")
 
 
 def _unique_ids(artifact: Artifact) -> Iterator[Problem]:
@@ -89,6 +102,41 @@ def _queue(place: str, entry: RoundRecord) -> Iterator[Problem]:
     if size is not None and resolved is not None and carried is not None and carried != size - resolved:
         message = f"{carried} is not inputQueueSize {size} minus resolvedCount {resolved}"
         yield Problem(place, message, f"write {size - resolved}, or correct the other two")
+
+
+def _resolved(artifact: Artifact) -> Iterator[Problem]:
+    """`resolvedCount` counts the classes that a round gave; `contested` is given once no round is left (SPEC B9)."""
+    findings = artifact.findings
+    if not findings or any(one.rounds is None or one.classification is None for one in findings):
+        return
+    given = Counter(len(finding.rounds or ()) for finding in findings if _given_by_votes(finding))
+    for i, entry in enumerate(artifact.roundHistory or ()):
+        if entry.resolvedCount is not None and entry.resolvedCount != given[i + 1]:
+            message = f"{entry.resolvedCount}, but {counted(given[i + 1], 'finding')} got a class in round {i + 1}"
+            yield Problem(f"/roundHistory/{i}/resolvedCount", message, f"write {given[i + 1]}, or correct the findings")
+
+
+def _given_by_votes(finding: ArtifactFinding) -> bool:
+    """Whether the votes of a finding's last round gave its class; `worker-unique` is also what is left without any."""
+    if finding.classification != "worker-unique" or not finding.rounds:
+        return finding.classification != "contested"
+    votes = finding.rounds[-1].votes.items()
+    return any(vote.verdict != "verification-error" for worker, vote in votes if worker != finding.originWorker)
+
+
+def _ending(artifact: Artifact) -> Iterator[Problem]:
+    """How the loop ended is what its history says (SPEC B9)."""
+    history = artifact.roundHistory
+    rounds = artifact.totalRounds if history is None else len(history)
+    left = history[-1].carriedForwardCount if history else None
+    if artifact.finalState == "converged" and left:
+        message = f"'converged', but {counted(left, 'finding')} stayed in the queue after the last round"
+        yield Problem("/finalState", message, "write 'max-rounds-reached' or 'aborted-non-result'")
+    if artifact.round2SkippedReason == "not-skipped" and rounds is not None and rounds < 2:
+        message = f"'not-skipped', but {counted(rounds, 'round')} ran"
+        yield Problem(
+            "/round2SkippedReason", message, "write 'queue-empty', 'max-rounds-1' or 'all-reverify-non-result'"
+        )
 
 
 def _dispatched_once(place: str, entry: RoundRecord) -> Iterator[Problem]:

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from verifyplan.protocol.challenge import Challenge, Status
+from verifyplan.protocol.challenge import Challenge, Severity, Status
 from verifyplan.protocol.vote import HELD, Classification
 
 
-def withdrawal_refusal(new: Status, classification: Classification | None) -> str:
-    """Why a challenge cannot be withdrawn after its panel's votes, in words; empty if it can, or is not.
+def consensus_refusal(severity: Severity, new: Status, classification: Classification | None, *, evidence: bool) -> str:
+    """Say why a challenge that its panel left standing cannot change so; return an empty text if it can.
 
-    A challenge at full or partial consensus stands; without a panel, or without a class, nothing is forbidden.
+    At full or partial consensus it cannot be WITHDRAWN in that iteration, and a BLOCKING one becomes RESOLVED only by
+    a resolution that rests on `evidence`. Without a panel, or without a class, nothing is forbidden.
+    Source: SPEC A2, A9.
 
-    >>> withdrawal_refusal("WITHDRAWN", "partial-consensus")
+    >>> consensus_refusal("MINOR", "WITHDRAWN", "partial-consensus", evidence=True)
     'the panel left it at partial-consensus: it cannot be WITHDRAWN in this iteration'
-    >>> withdrawal_refusal("WITHDRAWN", "contested"), withdrawal_refusal("RESOLVED", "full-consensus")
-    ('', '')
+    >>> consensus_refusal("BLOCKING", "RESOLVED", "full-consensus", evidence=False)
+    'the panel left it at full-consensus: to be RESOLVED, its resolution must cite a place, a finding or an id'
+    >>> consensus_refusal("BLOCKING", "RESOLVED", "full-consensus", evidence=True)
+    ''
     """
-    if new == "WITHDRAWN" and classification in HELD:
+    if classification not in HELD:
+        return ""
+    if new == "WITHDRAWN":
         return f"the panel left it at {classification}: it cannot be WITHDRAWN in this iteration"
+    if severity == "BLOCKING" and new == "RESOLVED" and not evidence:
+        cite = "to be RESOLVED, its resolution must cite a place, a finding or an id"
+        return f"the panel left it at {classification}: {cite}"
     return ""
 
 

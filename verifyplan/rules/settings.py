@@ -8,6 +8,7 @@ from typing import Any, cast
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.protocol.settings import ConvergenceBlock, PlanBodyVerification
 from verifyplan.protocol.vote import VERIFICATION_MODES
+from verifyplan.words import did_you_mean
 
 ADVERSARIAL_TASK_TYPES = ("requirements-discovery", "error-analysis")
 PLAN_BODY_TASK_TYPE = "implementation-planning"
@@ -72,6 +73,20 @@ def convergence_block(
         verificationMode=mode,
         planBodyVerification=plan,
     )
+
+
+def note_unknown_task_type(task_type: str) -> str | None:
+    """Say that a task type is none of the known ones, and which may have been meant; None for a known one or none.
+
+    >>> note_unknown_task_type("eror")
+    "task type 'eror' is none of the known ones, so collaborative (did you mean 'error-analysis'?)"
+    """
+    if not task_type or task_type in TASK_TYPES:
+        return None
+    first_words = {known: did_you_mean(task_type, [known.partition("-")[0]]) for known in TASK_TYPES}
+    by_word = next((f" (did you mean {known!r}?)" for known, near in first_words.items() if near), "")
+    near = did_you_mean(task_type, TASK_TYPES) or by_word
+    return f"task type {task_type!r} is none of the known ones, so collaborative{near}"
 
 
 def _problems(given: Mapping[str, Any]) -> list[Problem]:

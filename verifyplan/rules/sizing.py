@@ -52,19 +52,19 @@ def team(
 ) -> TeamMode | None:
     """The team that a plan gets: base, scaled (adds domain expert and devil's advocate), or None for a trivial plan.
 
-    A trivial plan skips the team whatever is asked for; `team` beats the rest, THIN included; a THIN plan gets
-    the base team; else it is scaled at `threshold` or with more than 3 unknown signals. Raises SettingsError for
-    an unknown team. Source: SPEC A8, document 002.
+    `team` beats all else; a trivial plan skips the team; a THIN plan gets the base team; else it is scaled at
+    `threshold` or with more than 3 unknown signals. Raises SettingsError for an unknown team. Source: SPEC A8,
+    document 002.
 
     >>> team(Signs(3, 3, 1, False, 0, 2), "ADEQUATE"), team(Signs(3, 3, 1, False, 0, 2), "THIN")
     ('scaled', 'base')
     """
     if team not in (None, "base", "scaled"):
         raise SettingsError(Problem("team", f"{team!r} is unknown", "use 'base', 'scaled', or None to let it be sized"))
-    if trivial:
-        return None
     if team is not None:
         return team
+    if trivial:
+        return None
     large = complexity(signs) >= threshold or signs.unknown_signals > MANY_UNKNOWNS
     return "scaled" if large and quality != "THIN" else "base"
 
@@ -73,14 +73,15 @@ MANY_REFERENCES = 3
 """So many concrete references make a plan RICH, if it has the rest."""
 FEW_STEPS = 2
 """A plan with fewer steps is THIN; a trivial one has at most so many."""
-SHORT = 5
-"""A trivial plan has fewer lines than this."""
+SHORT_WORDS = 60
+"""A trivial plan has at most so many words outside headings and code."""
 
 
 class Traits(NamedTuple):
     """What a plan has to show; `references` are concrete ones: files, symbols, commands, packages.
 
-    `content_lines` are the lines that are neither blank nor headings.
+    `words` stand outside headings and code; `destructive` are words for destruction, wherever they stand; `writes` are
+    commands that may change anything.
     """
 
     goal: bool
@@ -88,7 +89,9 @@ class Traits(NamedTuple):
     constraints: int
     decisions: int
     references: int
-    content_lines: int
+    words: int = 0
+    destructive: int = 0
+    writes: int = 0
 
 
 def quality(traits: Traits) -> PlanQuality:
@@ -109,13 +112,14 @@ def quality(traits: Traits) -> PlanQuality:
 def trivial(signs: Signs, traits: Traits) -> bool:
     """Whether a plan is too small for any team.
 
-    It has fewer than 5 lines besides headings and blank ones, at most 2 steps, and no integration, compliance or
-    unknown signal. The empty plan is trivial. Source: SPEC A8.
+    It has at most 60 words and 2 actions, no word for destruction, no integration, compliance or unknown signal, and no
+    command that writes. The empty plan is trivial. Source: SPEC A8.
 
-    >>> trivial(Signs(2, 0, 0, False, 0, 1), Traits(False, 2, 0, 0, 1, 4))
+    >>> trivial(Signs(2, 0, 0, False, 0, 1), Traits(False, 2, 0, 0, 1, words=60))
     True
-    >>> trivial(Signs(2, 0, 1, False, 0, 1), Traits(False, 2, 0, 0, 1, 4))
+    >>> trivial(Signs(2, 0, 0, False, 0, 1), Traits(False, 2, 0, 0, 1, words=60, destructive=1))
     False
     """
-    small = traits.content_lines < SHORT and signs.steps <= FEW_STEPS
-    return small and not (signs.integrations or signs.compliance or signs.unknown_signals)
+    small = traits.words <= SHORT_WORDS and signs.steps <= FEW_STEPS
+    named = signs.integrations or signs.compliance or signs.unknown_signals
+    return small and not (named or traits.destructive or traits.writes)

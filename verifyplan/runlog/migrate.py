@@ -18,7 +18,12 @@ def _same(values: Values) -> Values:
     return values
 
 
-STEPS: Mapping[int, Step] = {1: _same}
+def _by_the_first_rules(values: Values) -> Values:
+    """Version 3 says by which rules a run was decided; those of older logs are version 1."""
+    return values | {"rules_version": 1} if values.get("type") == "run-started" else values
+
+
+STEPS: Mapping[int, Step] = {1: _same, 2: _by_the_first_rules}
 """From each version to the next. To change the model, raise `LOG_VERSION`, add a step here, and keep a small log of
 the version that was, in `tests/runlog/logs`."""
 

@@ -13,6 +13,7 @@ from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import FindingClassified, VoteCast
 from verifyplan.protocol.event_plan import (
     AgentFailed,
+    CeilingPassed,
     ChallengeAdmitted,
     ChallengeOverflowed,
     ChallengeRaised,
@@ -21,6 +22,7 @@ from verifyplan.protocol.event_plan import (
     ConvergenceEvaluated,
     DirectiveIssued,
     DirectiveRefused,
+    EntryRefused,
     IterationClosed,
     IterationStarted,
     PlanAssessed,
@@ -49,7 +51,7 @@ from verifyplan.protocol.event_run import (
 from verifyplan.protocol.iteration import IterationState
 from verifyplan.protocol.research import ProbedRisk, SurfacedContext, Unknown
 
-Refusal = ChallengeRefused | PromotionRefused | StatusRefused | DirectiveRefused | ScoreRefused
+Refusal = ChallengeRefused | PromotionRefused | StatusRefused | DirectiveRefused | ScoreRefused | EntryRefused
 
 
 @dataclass
@@ -84,6 +86,10 @@ class PlanState:
     answered_in: dict[str, int] = field(default_factory=dict)
     """The iteration in which each pause was answered."""
     failures: list[AgentFailed] = field(default_factory=list)
+    blank: set[str] = field(default_factory=set)
+    """Calls whose answer has neither a list of challenges, be it empty, nor unknowns: silence, of a challenger."""
+    partial_failures: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By call, the parts of an agent that failed while the rest answered."""
     restated: list[Restated] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     scores: list[ScoreGiven] = field(default_factory=list)
@@ -93,6 +99,7 @@ class PlanState:
     calls: int = 0
     """Calls that replied."""
     failed_calls: int = 0
+    ceilings_passed: list[CeilingPassed] = field(default_factory=list)
     tools: Counter[Tool] = field(default_factory=Counter)
     requested: list[str] = field(default_factory=list)
     """Every call, in the order in which they were asked for."""
@@ -121,9 +128,20 @@ class PlanState:
         return next((self.unaffordable[name] for name in self.requested if name in self.unaffordable), "")
 
     @property
+    def challenged(self) -> bool:
+        """Whether the challenger gave a usable answer in some iteration: one that found nothing says so (SPEC A3)."""
+        calls = {f"i{number}/challenger" for number in range(1, self.iteration + 1)} & set(self.requested)
+        return bool(calls - {one.call_id for one in self.failures} - self.blank)
+
+    @property
     def pool(self) -> list[Challenge]:
         """Every admitted challenge with its present status, in order of admission."""
         return [self.challenges[name] for name in self.admitted]
+
+    @property
+    def disputing(self) -> dict[str, str]:
+        """Challenges that dispute a settled one, and the one that each disputes."""
+        return {name: event.disputes for name, event in self.raised.items() if event.disputes}
 
     @property
     def unsettled(self) -> list[Challenge]:
@@ -169,6 +187,7 @@ class PlanState:
                 self.admitted[event.id] = event.iteration
                 self.overflow.pop(event.id, None)
             case ChallengeOverflowed():
+                self.admitted.pop(event.id, None)  # displaced by a challenge of higher severity
                 self.overflow[event.id] = event
             case StatusChanged():
                 self.moves.append(event)
@@ -193,10 +212,15 @@ class PlanState:
 
     def _reply(self, event: CallReplied | CallFailed) -> None:
         self.calls += isinstance(event, CallReplied)
+        said = event.value if isinstance(event, CallReplied) else None
+        if isinstance(said, dict) and "challenges" not in said and not said.get("unknowns"):
+            self.blank.add(event.call_id)
         self.failed_calls += isinstance(event, CallFailed)
         self.usage += event.usage
         if isinstance(event, CallFailed) and event.status == "budget":
             self.unaffordable[event.call_id] = event.reason
+        if isinstance(event, CallReplied) and event.partial_failures:
+            self.partial_failures[event.call_id] = event.partial_failures
         self.tools.update(use.tool for use in event.tools if not use.refused)
 
     def _course(self, event: Event) -> None:
@@ -226,6 +250,7 @@ _LISTED: dict[type, str] = {
     Checkpoint: "checkpoints",
     AgentFailed: "failures",
     Restated: "restated",
+    CeilingPassed: "ceilings_passed",
     ScoreGiven: "scores",
     ScoreDisputed: "disputes",
     ChallengeRefused: "refusals",
@@ -233,6 +258,7 @@ _LISTED: dict[type, str] = {
     StatusRefused: "refusals",
     DirectiveRefused: "refusals",
     ScoreRefused: "refusals",
+    EntryRefused: "refusals",
 }
 """Events that the state only lists, and the list that each goes to."""
 

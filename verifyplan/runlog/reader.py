@@ -51,16 +51,20 @@ def read_log(path: str | Path) -> Log:
 
 
 def parse_log(data: bytes, place: str) -> Log:
-    """The same from the bytes of a log; `place` names it in errors."""
+    """The same from the bytes of a log; `place` names it in errors.
+
+    Line ends of Windows, as git's autocrlf writes them, are read as line feeds: within a line, JSON has no raw one.
+    """
     records: list[Record] = []
     steps: list[Step] | None = None
     digest, position, number = START, 0, 0
+    carriage = b"\r" if b"\r\n" in data else b""
     while position < len(data):
         end = data.find(b"\n", position)
         stop = len(data) if end < 0 else end
-        told = decode(data[position:stop], digest)
+        told = decode(data[position:stop].removesuffix(carriage), digest)
         if told is None:
-            if end >= 0 or (number and decode(data[position : stop - 1], digest)):
+            if end >= 0 or (number and decode(data[position : stop - 1].removesuffix(carriage), digest)):
                 raise LogError(_damage(place, number + 1))
             break
         number, (values, digest), position = number + 1, told, stop + (end >= 0)

@@ -13,10 +13,11 @@ from filelock import FileLock, Timeout
 
 from verifyplan.errors import LogError, Problem
 from verifyplan.protocol.event import Event, Fact
-from verifyplan.protocol.event_run import LOG_VERSION, CallRequested, Checkpoint, RunEnded
+from verifyplan.protocol.event_run import LOG_VERSION, CallRequested, Checkpoint, RunEnded, RunStarted
 from verifyplan.protocol.event_turn import TurnSent
 from verifyplan.runlog.chain import START, Record, encode
 from verifyplan.runlog.reader import SUFFIX, Log, read_log
+from verifyplan.runlog.rules_version import rules_changed, writer_of
 
 ASKED = (CallRequested, TurnSent)
 """What is written before it is paid for: it survives the process at once, and the disk with the reply at the latest."""
@@ -64,9 +65,7 @@ class LogWriter:
         lock = _locked(Path(path))
         try:
             log = read_log(path)
-            if log.version != LOG_VERSION:  # one log does not hold events of two versions
-                fix = "go on with the verifyplan that wrote it; this one reads and replays it"
-                raise LogError(Problem(str(path), f"has version {log.version}, and {LOG_VERSION} is written now", fix))
+            _expect_present(log, path)
             return cls(Path(path), lock, log), log
         except OSError as error:
             _release(lock)
@@ -136,6 +135,18 @@ def _fresh(folder: Path, name: str) -> Path:
                 path.touch(exist_ok=False)
                 return path
         number += 1
+
+
+def _expect_present(log: Log, path: str | Path) -> None:
+    """LogError for a log of another version: one log does not hold events of two models, or decisions of two rules."""
+    started = log.records[0].event
+    assert isinstance(started, RunStarted)  # noqa: S101  (`parse_log` refuses a log that begins otherwise)
+    if changed := rules_changed(started):
+        fix = f"resume it with {writer_of(started)}, or begin the run anew; this verifyplan reads and replays it"
+        raise LogError(Problem(str(path), f"cannot be resumed: {changed}", fix))
+    if log.version != LOG_VERSION:
+        fix = f"go on with {writer_of(started)}; this one reads and replays it"
+        raise LogError(Problem(str(path), f"has version {log.version}, and {LOG_VERSION} is written now", fix))
 
 
 def _expect_file(path: Path) -> None:

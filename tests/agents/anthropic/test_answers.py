@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from verifyplan.agents.anthropic.answers import AnswerError, answer_schema, parse
+from verifyplan.agents.anthropic.answers import AnswerError, answer_schema, parse, repaired
 from verifyplan.agents.anthropic.api_schema import api_schema
 from verifyplan.agents.anthropic.wire import LABELS, wire_schema
 from verifyplan.errors import AgentError
-from verifyplan.protocol.call import TOOLS, Item, WorkerAnswer, WorkerRequest, WorkerVote
+from verifyplan.protocol.call import TOOLS, Item, WorkerRequest, WorkerVote
 from verifyplan.protocol.challenge import CONFIDENCES, SEVERITIES, STATUSES
 from verifyplan.protocol.directive import DIRECTIVE_KINDS, TRIGGERS, Directive
 from verifyplan.protocol.iteration import CONVERGENCE_STATUSES, PLAN_VERDICTS
@@ -45,6 +45,8 @@ from verifyplan.protocol.plan_call import (
 from verifyplan.protocol.research import CONTEXT_IMPACTS, CONTEXT_SOURCES, PROBABILITIES, UNKNOWN_TYPES
 from verifyplan.protocol.score import DIMENSIONS
 from verifyplan.protocol.vote import BASES, MODES, VERDICT_OF_LABEL, Mode
+from verifyplan.rules.ballots import read_vote, read_votes
+from verifyplan.rules.entries import read_entries
 
 
 def of_role(role: Role) -> RoleRequest:
@@ -142,10 +144,16 @@ score = st.builds(GivenScore, score=st.integers(1, 10), evidence=texts.map(lambd
 scores = st.builds(ScoreAnswer, scores=st.fixed_dictionaries(dict.fromkeys(DIMENSIONS, score)))
 votes = st.builds(
     WorkerVote,
-    verdict=st.sampled_from(["agree", "supplement", "disagree"]),
+    verdict=st.sampled_from(["agree", "supplement"]),
     disagree_basis=st.none() | st.sampled_from(BASES),
     explanation=texts,
-)
+) | st.builds(WorkerVote, verdict=st.just("disagree"), disagree_basis=st.sampled_from(BASES), explanation=texts)
+
+
+class WorkerAnswer(BaseModel):
+    votes: dict[str, WorkerVote]
+
+
 ANSWERS: dict[str, st.SearchStrategy[BaseModel]] = {
     "challenger": st.builds(ChallengerAnswer, challenges=some(raised), unknowns=some(unknowns)),
     "resolver": st.builds(ResolverAnswer, answers=some(found)),
@@ -317,10 +325,102 @@ def problems(request: RoleRequest | WorkerRequest, text: str) -> list[str]:
 ADVERSARIAL = of_worker("adversarial")
 
 
-def test_votes_on_other_findings_are_kept_left_out_ones_left_out_and_a_missing_basis_kept():
-    text = '{"votes": [{"finding_id": "F-9", "verdict": "refuted ", "explanation": "no"}]}'
-    vote = {"verdict": "disagree", "disagree_basis": None, "explanation": "no"}
+def test_votes_on_other_findings_are_kept_left_out_ones_left_out_and_any_spelling_read():
+    text = """{"votes": [{"FindingId": "F-9", "Verdict": "refuted ", "disagreeBasis": "Counter Evidence",
+        "explanation": "no"}]}"""
+    vote = {"verdict": "disagree", "disagree_basis": "counter-evidence", "explanation": "no"}
     assert parse(ADVERSARIAL, text) == {"votes": {"F-9": vote}}
+
+
+def voting(**votes: Any) -> str:
+    return json.dumps({"votes": [{"finding_id": name, **vote} for name, vote in votes.items()]})
+
+
+def test_a_refutation_without_a_basis_is_asked_for_it_in_adversarial_runs_alone():
+    text = voting(F1={"verdict": "REFUTED", "explanation": "no"})
+    with pytest.raises(AnswerError, match=r"votes\[0\]: refutes without a basis. Fix: keep it, and add") as told:
+        parse(ADVERSARIAL, text)
+    assert "counter-evidence or burden-not-met" in str(told.value)
+    assert parse(of_worker("collaborative"), text)["votes"]["F1"]["verdict"] == "disagree"
+
+
+REFUTED = {"verdict": "REFUTED", "explanation": "no"}
+SURVIVES = {"verdict": "SURVIVES", "explanation": "so"}
+BASED = REFUTED | {"disagree_basis": "counter-evidence"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdicts"),
+    [
+        (voting(F1=REFUTED), voting(F1=BASED), {"F1": BASED}),
+        (voting(F1=REFUTED), voting(F1=REFUTED), {"F1": REFUTED}),
+        (voting(F1=REFUTED), voting(F1=SURVIVES), {"F1": REFUTED}),
+        (voting(F1=REFUTED), "Sorry, what?", {"F1": REFUTED}),
+        (voting(F1=REFUTED, F2=SURVIVES), voting(F1=BASED), {"F1": BASED, "F2": SURVIVES}),
+        (voting(F1=SURVIVES, F2={"verdict": "?"}), voting(F1=BASED, F2={"verdict": "?"}), {"F1": BASED}),
+        ("no JSON", voting(F1=BASED, F2={}), {"F1": BASED}),
+    ],
+)
+def test_what_a_repair_leaves_of_the_votes_is_kept(first, second, verdicts):
+    value = repaired(ADVERSARIAL, first, second)
+    assert value is not None
+    read = read_votes(value)
+    assert isinstance(read, dict)
+    readable = {name: vote for name, vote in read.items() if isinstance(vote, WorkerVote)}
+    assert readable == {name: read_vote(vote) for name, vote in verdicts.items()}
+
+
+def test_two_votes_on_a_finding_that_differ_are_none_and_cost_no_other():
+    both = json.dumps({"votes": [{"finding_id": "F1", **BASED}, {"finding_id": "F1", **SURVIVES},
+                                 {"finding_id": "F2", **SURVIVES}]})  # fmt: skip
+    value = repaired(ADVERSARIAL, both, both)
+    read = read_votes(value)
+    assert isinstance(read, dict)
+    assert read["F1"] == "its verdict 'given twice, and not alike' is no verdict"
+    assert read["F2"] == WorkerVote(verdict="agree", explanation="so")
+
+
+@pytest.mark.parametrize("text", ["", "no JSON", '{"votes": []}', '{"votes": 7}', voting(F1={"verdict": "?"})])
+def test_where_no_vote_can_be_read_nothing_is_kept(text):
+    assert repaired(ADVERSARIAL, text, text) is None
+    assert repaired(of_role("challenger"), voting(F1=BASED), "") is None
+
+
+ENTRY = {"claim": "a", "concern": "b", "severity": "BLOCKING", "confidence": "HIGH"}
+BAD_ENTRY = {"claim": "a"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        ([ENTRY, BAD_ENTRY], [ENTRY, BAD_ENTRY], [ENTRY, BAD_ENTRY]),
+        ([ENTRY, BAD_ENTRY], [ENTRY, ENTRY], [ENTRY, ENTRY]),
+        ([ENTRY, BAD_ENTRY, ENTRY], [ENTRY], [ENTRY, BAD_ENTRY, ENTRY]),
+        ([ENTRY, BAD_ENTRY], None, [ENTRY, BAD_ENTRY]),
+        ([BAD_ENTRY], [BAD_ENTRY, ENTRY], [BAD_ENTRY, ENTRY]),
+    ],
+)
+def test_what_a_repair_leaves_of_the_entries_is_kept_with_the_bad_ones_in_place(first, second, kept):
+    """SPEC A11: the loop refuses the bad entry and records why; the others count."""
+    texts = [json.dumps({"challenges": one}) if one is not None else "Sorry" for one in (first, second)]
+    value = repaired(of_role("challenger"), *texts)
+    assert value is not None
+    assert [{key: one[key] for key in one if key in ENTRY} for one in value["challenges"]] == kept
+    read = read_entries(ChallengerAnswer, value)
+    assert read is not None
+    assert [one.position - 1 for one in read.refused] == [n for n, one in enumerate(kept) if one == BAD_ENTRY]
+
+
+def test_where_no_entry_can_be_used_nothing_is_kept():
+    text = json.dumps({"challenges": [BAD_ENTRY]})
+    assert repaired(of_role("challenger"), text, text) is None
+
+
+def test_a_bad_challenge_within_a_context_is_kept_for_the_loop_to_refuse():
+    found = {"source": "codebase", "location": "a.py:1", "relevance": "x", "impact": "contradicts_plan"}
+    text = json.dumps({"contexts": [found | {"challenge": BAD_ENTRY}]})
+    value = repaired(of_role("surface"), text, text)
+    assert value == {"contexts": [found | {"challenge": BAD_ENTRY}]}
 
 
 def test_everything_that_is_wrong_is_told_at_once():
@@ -386,9 +486,9 @@ def test_an_object_that_says_nothing_is_no_answer(request_, text):
 
 def test_a_draft_is_not_taken_for_the_answer():
     vote = '{"votes": [{"finding_id": "F-1", "verdict": "%s"}]}'
-    draft, answer = vote % "SURVIVES", vote % "REFUTED"
+    draft, answer = vote % "SURVIVES", vote % "SURVIVES-WITH-CAVEAT"
     text = f"<think>Perhaps {draft}, or {{}}?</think>\n{answer}\nThis follows from {{x}} and {{}}."
-    assert parse(ADVERSARIAL, text)["votes"]["F-1"]["verdict"] == "disagree"
+    assert parse(ADVERSARIAL, text)["votes"]["F-1"]["verdict"] == "supplement"
     damaged = answer.replace('", "verdict', '" "verdict')
     assert problems(ADVERSARIAL, f"{draft} No: {damaged}") == [
         "the answer: the JSON is broken at line 1 of the object, column 33: Expecting ',' delimiter"

@@ -23,6 +23,7 @@ from verifyplan.errors import SettingsError
 from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.debate_call import ArchitectAnswer, BuilderAnswer, DebateRequest
 from verifyplan.protocol.message import BudgetTrace, Message
+from verifyplan.protocol.message_schema import FAILED
 from verifyplan.rules.debate import VERIFIED
 
 DIFF = "--- a/plan.md\n+++ b/plan.md\n@@ -1 +1 @@\n-one\n+two\n"
@@ -242,9 +243,13 @@ def test_an_answer_is_read_as_it_was_written_to_the_letter(value, diff, before):
 
 
 def problems(request: DebateRequest, value: Any) -> list[str]:
+    """What a model is told in words, behind the same as programs read it."""
     with pytest.raises(AnswerError) as told:
         parse(request, json.dumps(value))
-    return [f"{one.place}: {one.message}" for one in told.value.problems]
+    first, *words = told.value.problems
+    assert first.message.startswith(FAILED)
+    assert len(json.loads(first.message.removeprefix(FAILED))["errors"]) == len(words)
+    return [f"{one.place}: {one.message}" for one in words]
 
 
 def test_everything_that_is_wrong_is_told_at_once():

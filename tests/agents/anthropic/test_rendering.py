@@ -110,7 +110,6 @@ def full(word: str = "word") -> dict[str, Any]:
         "unavailable": ("research unavailable",),
         "may_raise": 3,
         "tools": {"Grep": 11, "Read": 12},
-        "tool_pool": 13,
     }
 
 
@@ -200,8 +199,8 @@ def test_a_role_that_raises_is_told_how_many():
 
 
 def test_tools_are_named_with_their_limits_in_one_order():
-    text = said(render(asked(tools={"git_log": 1, "Grep": 4, "Read": 3}, tool_pool=3)))
-    assert "Calls that you have: Read 3, Grep 4, git_log 1. Beyond these, Read and Grep share 3 calls." in text
+    text = said(render(asked(tools={"git_log": 1, "Grep": 4, "Read": 3})))
+    assert "Calls that you have: Read 3, Grep 4, git_log 1." in text
 
 
 def test_a_resolution_that_stands_with_its_challenge_is_not_told_twice():

@@ -74,7 +74,7 @@ def show_order(number, caller=Depends(require_role("clerk"))):
     "config/flags.yaml": "gift_wrap: false\n",
     "docs/operations.md": "# Operations\n\nAbout 4 million rows in `orders`.\n",
     "Makefile": "test:\n\tpytest\n\nmigrate:\n\tdbmate up\n",
-    "pyproject.toml": '[project]\nname = "shop"\ndependencies = ["httpx>=0.27", "pyyaml>=6"]\n',
+    "pyproject.toml": '[project]\nname = "shop"\ndependencies = ["httpx==0.27", "pyyaml==6"]\n',
     "AGENTS.md": """# Rules
 
 - R1. Never edit a file in `migrations/` that is on `main`; add the next number.
@@ -82,6 +82,10 @@ def show_order(number, caller=Depends(require_role("clerk"))):
 - R3. Every route takes `Depends(require_role(...))` from `shop/access.py`.
 - R4. Do not add a dependency without a record in `docs/operations.md`.
 - R5. Tests never sleep.
+- R6. No `arrow`: dates are those of the standard library.
+- R7. Money is an integer of cents, never `float`.
+- R8. Do not run `pip install --user`.
+- R9. Every dependency is pinned to a version.
 """,
 }
 
@@ -147,7 +151,6 @@ def request(role: str, text: str, name: str = "plan.md", **given: Any) -> RoleRe
         "domains": found.domains,
         "may_raise": 5,
         "tools": {tool: calls for tool, calls in tools.items() if tool != "memory_search"},
-        "tool_pool": tools.get("memory_search", 0),
     }
     return RoleRequest(**values | given)
 

@@ -1,224 +1,332 @@
-"""Each check of the challenger: a plan that has the defect, and a near one that has not."""
+"""Each check of the challenger: a plan that has the defect, and near ones that have not."""
 
 import pytest
 
 from verifyplan.agents.static import StaticBackend
-
-ROUTE = '@router.get("/gifts")'
-CODE = "\n\n   ```{}\n{}\n   ```\n"
+from verifyplan.agents.static.roles.plan_text import PlanText, sentences
+from verifyplan.documents import parse_plan
 
 
 def code(language, *lines):
-    return CODE.format(language, "\n".join(f"   {line}" for line in lines))
+    return "\n\n   ```{}\n{}\n   ```\n".format(language, "\n".join(f"   {line}" for line in lines))
 
 
-PAIRS = [  # what is claimed, the steps that have the defect, the near steps that have not
-    ("`shop/stock.py` exists", "1. Change the limit in `shop/stock.py`.", "1. Change the limit in `shop/orders.py`."),
-    ("`shop/stock.py` exists", "1. Extend `shop/stock.py`.", "1. Create `shop/stock.py`.\n2. Extend `shop/stock.py`."),
-    ("`shop/lock.py` exists", "1. `shop/lock.py` already holds the lock.", "1. There is no `shop/lock.py` yet."),
-    ("`find_user` is defined", "1. Call `find_user` in `shop/orders.py`.", "1. Call `find_order` in `shop/orders.py`."),
+SQL = "ALTER TABLE orders ADD COLUMN gift text NOT NULL;"
+PAIRS = [  # the severity and what is claimed, the steps that have the defect, the near steps that have not
+    ("BLOCKING", "file `shop/stock.py`", "1. Change `shop/stock.py`.", "1. Change `shop/orders.py`."),
     (
-        "`pack_order` is defined",
-        "1. It uses our `pack_order`.",
-        "1. New `pack_order(order)`; it uses our `pack_order`.",
+        "BLOCKING",
+        "file `shop/stock.py`",
+        "1. In `shop/stock.py`, replace 3 by 4.",
+        "1. In `orders.py`, replace 3 by 4.",
     ),
-    ("`Order.weight` is defined", "1. Show `Order.weight`.", "1. Show `Order.weight`, a new field of `Order`."),
-    ("`clock` is defined", "1. Test it with the fixture `clock`.", "1. Test it with a new fixture `clock`."),
+    ("BLOCKING", "file `shop/stock.py`", "- Modify: `shop/stock.py:3-9`", "- Create: `shop/stock.py`"),
+    ("BLOCKING", "file `shop/stock.py`", "**Step 1.** Edit the file `shop/stock.py`.", "Do not edit `shop/stock.py`."),
+    ("BLOCKING", "file `shop/stock.py`", "1. `shop/stock.py` (modify)", "1. `shop/stock.py` (new)"),
+    ("BLOCKING", "file `shop/stock.py`", "1. Then update `shop/stock.py`.", "1. Update `shop/stock.py` if it exists."),
+    ("SIGNIFICANT", "file `lib/orders.py`", "1. Change `lib/orders.py`.", "1. Change `shop/orders.py`."),
+    ("SIGNIFICANT", "file `shop/stock.py`", "1. Delete `shop/stock.py`.", "1. Delete `shop/jobs/sweep.py`."),
     (
-        "`drop_order` is defined",
-        f"1. Call it:{code('python', 'orders.drop_order(connection)')}",
-        f"1. Call it:{code('python', 'orders.find_order(connection, 1)')}",
+        "BLOCKING",
+        "file `shop/stock.py`",
+        "1. Extend `shop/stock.py`.",
+        "1. Add `shop/stock.py`.\n2. Extend `shop/stock.py`.",
     ),
     (
-        "`send_json(retries)`",
-        "1. Call `send_json(url, body, retries=3)`.",
-        "1. Call `send_json(url, body, headers=None)`.",
+        "BLOCKING",
+        "file `shop/stock.py`",
+        "1. Edit `shop/stock.py`.",
+        "1. Edit `out/stock.py`, `*.py` and `/etc/stock.py`.",
+    ),
+    (  # a task's <files> is no redirect, and a file that the context refers to is not made by the words around it
+        "BLOCKING",
+        "file `shop/stock.py`",
+        '<context>\nAfter plan 3, totals are added.\n@shop/stock.py\n</context>\n<task type="auto">\n'
+        "<files>shop/stock.py</files>\n<action>\nUpdate `shop/stock.py` with limits.\n</action>\n</task>",
+        "1. `python tools/dump.py > shop/stock.py`\n2. Update `shop/stock.py` with limits.",
+    ),
+    ("BLOCKING", "file `shop/stock.py`", "Make two small edits to `shop/stock.py`.", "Make use of `shop/stock.py`."),
+    (
+        "SIGNIFICANT",
+        "file `shop/stock.py`",
+        "**Clean up**: Delete `shop/stock.py`.",
+        "**Clean up**: `shop/stock.py` stays.",
     ),
     (
-        "calls `find_order(...)` in a form",
-        "1. Call `find_order(connection, number, limit)`.",
-        "1. Call `find_order(connection, number)`.",
+        "SIGNIFICANT",
+        "changes `find_order` and does not mention `shop/jobs/report.py`",
+        "1. In the same file, also rename `find_order` to `order_of`.",
+        "1. In the same file, also rename `find_order` to `order_of`, and its callers.",
     ),
-    ("the package `tenacity` is declared", "1. Retry with `tenacity`.", "1. Add `tenacity` to the dependencies."),
+    (  # the folders of a path are no words: products/ produces nothing
+        "BLOCKING",
+        "file `products/stock.py`",
+        "From products/stock.py, as it stands.\n\n1. Change `products/stock.py`.",
+        "It produces products/stock.py.\n\n1. Change `products/stock.py`.",
+    ),
     (
-        "the package `pandas` is declared",
+        "SIGNIFICANT",
+        "changes `find_order` and does not mention `shop/jobs/report.py`",
+        "1. In `shop/orders.py`, rename `find_order` to `order_of`.",
+        "1. In `shop/orders.py`, rename the parameter of `find_order` to `order_of`.",
+    ),
+    (
+        "SIGNIFICANT",
+        "changes `find_order` and does not mention `shop/jobs/report.py`",
+        "1. Change `def find_order(connection, number)` to `def find_order(connection, number, reference)`.",
+        "1. Change `def find_order()` to `def find_order(connection, number, reference)`, and callers.",
+    ),
+    ("BLOCKING", "file `shop/stock.py`", "1. Update shop/stock.py.", "1. Update shop/orders.py. Test it."),
+    (
+        "SIGNIFICANT",
+        "which a rule of the project forbids",
+        "1. Then run `pip install --user rich`.",
+        "1. Never run `pip install --user rich`.",
+    ),
+    ("SIGNIFICANT", "command `make e2e`", "1. Run `make e2e`.", "1. Run `make migrate`."),
+    (
+        "SIGNIFICANT",
+        "command `make e2e`",
+        f"1. Run:{code('sh', 'make e2e  # all')}",
+        f"1. Run:{code('sh', '# make e2e')}",
+    ),
+    ("SIGNIFICANT", "command `make e2e`", "1. Run `make e2e`.", "1. Add the target `e2e`.\n2. Run `make e2e`."),
+    (
+        "SIGNIFICANT",
+        "command `pytest tests/test_x.py`",
+        "1. `uv run python -m pytest -x tests/test_x.py`",
+        "1. `uv run python -m pytest -x tests/test_orders.py`",
+    ),
+    (
+        "SIGNIFICANT",
+        "command `make lint`",
+        "1. Run `make lint`.",
+        "1. Add `lint` to the Makefile.\n2. Run `make lint`.",
+    ),
+    ("SIGNIFICANT", "command `npm run lint`", "1. `npm run lint`", "1. Add `lint` to package.json.\n2. `npm run lint`"),
+    (
+        "SIGNIFICANT",
+        "`find_user` is defined in `shop/orders.py`",
+        "1. Change the function `find_user()` in `shop/orders.py`.",
+        "1. Add `find_user`.\n2. Change `find_user()` in `shop/orders.py`.",
+    ),
+    (
+        "SIGNIFICANT",
+        "`find_user` is defined in `shop/orders.py`",
+        f"1. Call:{code('python', 'from shop import orders', 'orders.find_user(1)')}",
+        "1. Call:" + code("python", "from shop import orders", "orders.find_order(c, 1)", "open('orders.csv')"),
+    ),
+    (
+        "SIGNIFICANT",
+        "`find_user` is defined in `shop/orders.py`",
+        f"1. Call:{code('python', 'from shop import orders', 'orders.find_user(1)')}",
+        f"1. Call:{code('python', 'from shop import orders', 'def f(orders):', '    orders.find_user(1)')}",
+    ),
+    (
+        "SIGNIFICANT",
+        "changes `find_order` and does not mention `shop/jobs/report.py`",
+        "1. Change `def find_order(connection, number)` to `def find_order(connection, number, limit)`.",
+        "1. Change `def find_order(connection, number)` to `def find_order(connection, number, limit=3)`.",
+    ),
+    (
+        "SIGNIFICANT",
+        "which a rule of the project forbids",
+        "1. `uv run pip install --user rich`",
+        "1. `uv run pip install rich`",
+    ),
+    ("SIGNIFICANT", "command `python tools/x.py`", "1. Run `python tools/x.py`.", "1. Run `python -m http.server`."),
+    (
+        "SIGNIFICANT",
+        "command `python -m shop.jobs.x`",
+        "1. Run `python -m shop.jobs.x`.",
+        "1. `python -m shop.jobs.sweep`.",
+    ),
+    (
+        "SIGNIFICANT",
+        "command `pytest tests/test_x.py`",
+        "1. `pytest tests/test_x.py`",
+        "1. `pytest tests/test_orders.py`",
+    ),
+    (
+        "SIGNIFICANT",
+        "command `grep shop/stock.py`",
+        f"1.{code('sh', 'grep -q x shop/stock.py')}",
+        f"1.{code('sh', 'grep -q x shop/orders.py')}",
+    ),
+    (
+        "SIGNIFICANT",
+        "package `pandas`",
         f"1. Group:{code('python', 'import pandas as pd')}",
-        f"1. Group:{code('python', 'import yaml', 'import json', 'from shop import orders')}",
-    ),
-    ("the command `make e2e` exists", "1. Run `make e2e`.", "1. Run `make migrate`."),
-    (
-        "the command `make e2e` exists",
-        f"1. Run it:{code('sh', 'make e2e  # on staging')}",
-        f"1. Run it:{code('sh', 'make test  # and make sure; make e2e is not needed')}",
-    ),
-    ("the command `make e2e` exists", "1. `make e2e` passes.", "1. Add a target `e2e`.\n2. `make e2e` passes."),
-    ("`scripts/release.sh canary`", "1. `scripts/release.sh canary`.", "1. `scripts/release.sh staging`."),
-    ("`shop.jobs.clean` exists", "1. Run `python -m shop.jobs.clean`.", "1. Run `python -m shop.jobs.sweep`."),
-    (
-        "before the step that creates it",
-        "1. Run `scripts/fill.sh`.\n2. Create `scripts/fill.sh`.",
-        "1. Create `scripts/fill.sh`.\n2. Run `scripts/fill.sh`.",
+        f"1. Group:{code('python', 'import yaml', 'import json', 'from shop import orders', 'import httpx')}",
     ),
     (
-        "after the step that deletes it",
-        "1. Delete `shop/jobs/report.py`; every caller goes, too.\n2. Extend `shop/jobs/report.py`.",
-        "1. Extend `shop/jobs/report.py`.\n2. Delete `shop/jobs/report.py`; every caller goes, too.",
+        "SIGNIFICANT",
+        "package `pandas`",
+        f"1. Group:{code('python', 'import pandas as pd')}",
+        f"1. `pip install pandas`\n2. Group:{code('python', 'import pandas as pd')}",
     ),
     (
-        "which it also says is left as it is",
-        "1. `show_order` stays as it is.\n2. Change `show_order`.",
-        "1. `show_order` stays as it is.\n2. Change `find_order`.",
+        "SIGNIFICANT",
+        "`shop.stock` is defined in `shop/__init__.py`",
+        f"1. Call:{code('python', 'from shop.stock import find_user')}",
+        f"1. Create `shop/stock.py`, then call:{code('python', 'from shop.stock import find_user')}",
     ),
     (
-        "two values",
-        "1. Lock for batches of 500 rows.\n2. Count batches of 900 rows.",
-        "1. Lock for batches of 500 rows.\n2. Count batches of 500 rows.",
+        "SIGNIFICANT",
+        "`find_user` is defined in `shop/orders.py`",
+        f"1. Call:{code('python', 'from shop.orders import find_user')}",
+        f"1. Call:{code('python', 'from shop.orders import find_order, Order')}",
     ),
     (
-        "does what a rule of the project forbids",
-        "1. Add a column in `migrations/0001_orders.sql`.",
-        "1. Add `migrations/0003_gift.sql`, as `migrations/0001_orders.sql` does it.",
+        "SIGNIFICANT",
+        "`find_user` is defined in `shop/orders.py`",
+        "1. Call `find_user` of `shop/orders.py`.",
+        "1. Add `find_user`.\n2. Call `find_user` of `shop/orders.py`.",
     ),
     (
-        "does what a rule of the project forbids",
-        "1. `shop/orders.py` asks with `httpx.get(url)`.",
-        "1. `shop/client.py` asks with `httpx.get(url)`.",
-    ),
-    ("does what a rule of the project forbids", "1. The test sleeps for a second.", "1. The test does not sleep."),
-    (
-        "leaves out what a rule",
-        f"1. In `shop/routes.py`:{code('python', ROUTE, 'def gifts(): ...')}",
-        f"1. In `shop/routes.py`:{code('python', ROUTE, 'def gifts(c=Depends(require_role())): ...')}",
-    ),
-    (
-        "leaves out what a rule",
-        "1. Add `stripe` to the dependencies.",
-        "1. Add `stripe` to the dependencies, and a record to `docs/operations.md`.",
-    ),
-    ("as if it did not exist", "1. Create `shop/client.py`.", "1. Create `shop/gifts.py`."),
-    (
-        "which seems to serve the same purpose",
-        "1. Add `repeat_in_batches(connection, statement, parameters)`.",
-        "1. Add `repeat_in_batches(connection, statement, parameters)` around `in_chunks`.",
-    ),
-    (
-        "on what depends on it",
+        "SIGNIFICANT",
+        "changes `find_order` and does not mention `shop/jobs/report.py`",
         "1. Rename `find_order` to `order_of`.",
-        "1. Rename `find_order` to `order_of`, and every caller.",
+        "1. Rename `find_order` to `order_of` with all its callers.",
     ),
     (
-        "nothing of `a way back`",
-        "1. `DELETE FROM orders WHERE id < 9` on production.",
-        "1. After a dump, `DELETE FROM orders WHERE id < 9` on production.",
+        "SIGNIFICANT",
+        "changes `find_order` and does not mention `shop/jobs/report.py`",
+        f"1. It needs more:{code('python', 'def find_order(connection, number, limit):', '    pass')}",
+        f"1. It takes more:{code('python', 'def find_order(connection, number, limit=3):', '    pass')}",
     ),
     (
-        "the rows that are already there",
-        f"1. `migrations/0003_a.sql`:{code('sql', 'ALTER TABLE orders ADD COLUMN a text NOT NULL;')}",
-        f"1. `migrations/0003_a.sql`:{code('sql', 'ALTER TABLE orders ADD COLUMN a text NOT NULL DEFAULT 0;')}",
+        "SIGNIFICANT",
+        "which a rule of the project forbids",
+        "1. Change `migrations/0001_orders.sql`.",
+        "1. Add `migrations/0003_gift.sql` beside `migrations/0001_orders.sql`.",
+    ),
+    ("SIGNIFICANT", "which a rule of the project forbids", "1. Add `arrow` to the job.", "1. Do without `arrow`."),
+    ("SIGNIFICANT", "which a rule of the project forbids", "1. A field `price: float`.", "1. A field `price: int`."),
+    (
+        "SIGNIFICANT",
+        "which a rule of the project forbids",
+        f"1. A field:{code('python', 'class Gift:', '    price: float')}",
+        f"1. A field:{code('python', 'class Gift:', '    price: Decimal  # no float')}",
+    ),
+    ("SIGNIFICANT", "which a rule of the project forbids", "1. `pip install --user rich`", "1. `pip list`"),
+    (
+        "SIGNIFICANT",
+        "which a rule of the project forbids",
+        "1. Add `rich` to `pyproject.toml`.",
+        "1. Add `rich==13.7` to `pyproject.toml`.",
     ),
     (
-        "the rows that are already there",
-        "1. `ALTER TABLE orders ADD COLUMN sent_at date`.\n2. Send where `sent_at IS NULL`.",
-        "1. `ALTER TABLE orders ADD COLUMN sent_at date`, backfilled.\n2. Send where `sent_at IS NULL`.",
+        "SIGNIFICANT",
+        "what becomes of the rows that are there already",
+        f"1. Migrate:{code('sql', SQL)}",
+        f"1. Migrate:{code('sql', SQL.replace(';', ' DEFAULT 1;'))}",
     ),
     (
-        "timeouts and retries",
-        "1. Post the order to the Slack webhook.",
-        "1. Post the order to the Slack webhook, with a timeout.",
-    ),
-    (
-        "who may call it",
-        "1. Answer `GET /gifts/count` with a number.",
-        "1. Answer `GET /gifts/count` to clerks, role `clerk`.",
+        "SIGNIFICANT",
+        "how long it waits",
+        f"1. Ask:{code('python', 'import httpx', 'x = requests.get(url)')}",
+        f"1. Ask:{code('python', 'import httpx', 'x = requests.get(url, timeout=3)')}",
     ),
 ]
+
+
+@pytest.mark.parametrize(("severity", "claim", "wrong", "near"), PAIRS)
+def test_a_defect_is_found_and_a_near_plan_is_left_alone(raised, severity, claim, wrong, near):
+    assert [found for found, said in raised(wrong) if claim in said] == [severity], raised(wrong)
+    assert not [said for _, said in raised(near) if claim in said]
 
 
 @pytest.mark.parametrize(
-    ("claim", "wrong", "right"), PAIRS, ids=[f"{n}-{pair[0][:30]}" for n, pair in enumerate(PAIRS)]
+    "steps",
+    [
+        "1. Do the work.\n2. The old `shop/stock.py` was deleted last year; see `git log`.",
+        "1. `shop/stock.py` stays as it is, and nobody changes it.",
+        "1. Make `shop/orders.py` twice as fast: 30 s become 15 s.",
+        "1. Never edit `migrations/0001_orders.sql`.",
+        "1. Move the function to `shop/time.py` and its test to `tests/test_time.py`.",
+        "1. Drop the order in `shop/orders.py`; roll back with `git revert`.",
+    ],
 )
-def test_a_defect_is_found_and_its_near_miss_is_not(raised, claim, wrong, right):
-    assert any(claim in text for _, text in raised(wrong)), raised(wrong)
-    assert not any(claim in text for _, text in raised(right)), raised(right)
+def test_prose_order_numbers_and_history_raise_nothing(raised, steps):
+    assert raised(steps) == []
 
 
-STATEMENTS = [  # a fact that the code refutes, and one that it bears out
-    ("`TIMEOUT` in `shop/client.py` is 30.", "`TIMEOUT` in `shop/client.py` is 7."),
-    ("A call in `shop/client.py` waits up to 30 s.", "A call in `shop/client.py` waits up to 7 s."),
-    ("An order has 90 lines (`MAX_LINES`).", "An order has 40 lines (`MAX_LINES`)."),
-    ("The flag `gift_wrap` is `true`.", "The flag `gift_wrap` is `false`."),
-    ("There is no test of the orders.", "There is no test of the sweeper."),
-    ("`find_order` takes a parameter `limit`.", "`find_order` takes a parameter `number`."),
-    ("Nothing calls `find_order`.", "Nothing calls `send_json`."),
-    ("`find_order` is only used in `shop/routes.py`.", "`require_role` is only used in `shop/routes.py`."),
-    ("There is no `shop/client.py`.", "There is no `shop/gifts.py`."),
-    ("The table `orders` has 20,000 rows.", "The table `orders` has 4,100,000 rows."),
-]
+def test_a_file_that_another_plan_makes_is_no_issue(ask, tmp_path):
+    head = "---\nphase: 01-a\ndepends_on: [01-01]\n---\n\n"
+    text = "# B\n\n1. Change `lib/b.py`.\n2. Test it.\n"
+    (tmp_path / "a.py").write_text("")
+    assert len(ask("challenger", text, of=StaticBackend(tmp_path)).challenges) == 1
+    assert ask("challenger", head + text, of=StaticBackend(tmp_path)).challenges == ()  # 01-01 cannot be read
+    (tmp_path / "01-01-PLAN.md").write_text("files_modified: [lib/b.pyi, my-lib/b.py2]\n")
+    assert len(ask("challenger", text, of=StaticBackend(tmp_path)).challenges) == 1
+    (tmp_path / "01-01-PLAN.md").write_text("files_modified: [lib/b.py]\n")
+    assert ask("challenger", text, of=StaticBackend(tmp_path)).challenges == ()
 
 
-@pytest.mark.parametrize(("stale", "true"), STATEMENTS)
-def test_a_statement_about_the_code_is_held_against_it(raised, stale, true):
-    steps = "1. Extend `shop/orders.py`."
-    assert any("does not bear out" in text for _, text in raised(steps, stale)), raised(steps, stale)
-    assert not any("does not bear out" in text for _, text in raised(steps, true)), raised(steps, true)
+def test_a_sentence_is_the_same_however_its_lines_break():
+    whole = ["1. Change `a.py` and add `x`. Then, e.g. in `b.py`, stop."]
+    broken = ["1. Change `a.py`", "   and add", "   `x`. Then, e.g.", "   in `b.py`, stop."]
+    assert [one.text for one in sentences(whole)] == [one.text for one in sentences(broken)]
+    assert [(one.line, one.last) for one in sentences(broken)] == [(1, 3), (3, 4)]
 
 
-def test_a_plan_that_never_looks_at_what_it_did_is_not_checked(ask):
+def test_orders_are_read_from_sentences_cells_and_marks():
     text = (
-        "# A\n\n1. `shop/access.py`: accept older tokens.\n2. `shop/orders.py`: the same.\n3. Merge it.\n4. "
-        "Release it.\n"
+        "- [ ] **Step 1:** Modify `a.py`\n- In `b.py`, after line 3 call it.\n- `c.py` (modify)\n\n"
+        "| file | what |\n|---|---|\n| `d.py` | Modified: the loop |\n| `e.py` | new |\n\nThey modify `f.py`.\n"
     )
-    claims = [(one.severity, one.claim) for one in ask("challenger", text).challenges]
-    assert any(severity == "SIGNIFICANT" and "no step checks" in claim for severity, claim in claims), claims
-    tested = text.replace("3. Merge it.", "3. Run the tests.")
-    assert not any("no step checks" in one.claim for one in ask("challenger", tested).challenges)
+    orders = PlanText(parse_plan(text)).orders
+    assert [(one.verb, one.name, one.line) for one in orders if one.verb == "edit"] == [
+        ("edit", "a.py", 1), ("edit", "b.py", 2), ("edit", "c.py", 3), ("edit", "d.py", 7),
+    ]  # fmt: skip
 
 
-def test_a_sound_plan_raises_nothing(raised):
-    steps = (
-        "1. `shop/orders.py`: `find_order` also gives the owner.\n2. Add `migrations/0003_gift.sql` with a "
-        "nullable column.\n"
-        "3. New `shop/gifts.py` with `wrap(order)`.\n4. `shop/routes.py` hands it on; roles stay as they are."
+def test_what_takes_data_away_asks_for_a_way_back_where_the_plan_has_none(ask):
+    text = f"# A\n\n1. Tidy:{code('sql', 'DELETE FROM orders WHERE id < 9;')}\n2. Look.\n"
+    (one,) = ask("challenger", text).challenges
+    assert (
+        one.claim
+        == "The plan does `DELETE FROM orders WHERE id < 9;`. Does it say how what it takes away can be brought back?"
     )
-    assert raised(steps) == []
+    assert ask("challenger", text.replace("Tidy", "After a dump, tidy")).challenges == ()
+    assert len(ask("challenger", text.replace("Tidy", "Without backup, tidy")).challenges) == 1
+
+
+HEAD = "---\nphase: 1-a\nverification_commands:\n  - make migrate\n  - make e2e\n---\n\n"
+
+
+def test_commands_of_the_head_are_looked_up(ask):
+    found = ask("challenger", f"{HEAD}# A\n\n1. Change `shop/orders.py`.\n2. Test.\n").challenges
+    assert ["`make e2e`" in one.claim for one in found] == [True]
+
+
+def test_a_package_that_javascript_requires_is_looked_up(ask, tmp_path):
+    (tmp_path / "package.json").write_text('{"dependencies": {"left-pad": "1.0.0"}}')
+    block = code("js", "const a = require('left-pad');", "const b = require('js-yaml');", "require('fs');")
+    found = ask("challenger", f"# A\n\n1. Read it:{block}\n2. Test.\n", of=StaticBackend(tmp_path)).challenges
+    assert ["`js-yaml`" in one.claim for one in found] == [True]
+
+
+@pytest.mark.parametrize(("file", "found"), [("a.py", 1), ("CMakeLists.txt", 0)])
+def test_a_target_is_missing_without_any_makefile_unless_one_is_generated(ask, tmp_path, file, found):
+    (tmp_path / file).write_text("")
+    plan = "# A\n\n1. Write more tests, and test them.\n2. Run `make test`.\n"
+    assert len(ask("challenger", plan, of=StaticBackend(tmp_path)).challenges) == found
 
 
 @pytest.mark.parametrize(
-    "steps", ["1. Do not change `shop/stock.py`.", "1. Instead of `tenacity`, a loop.", "1. Nothing is deleted."]
+    ("step", "asked"),
+    [
+        ("Delete the production database, then run `rm -rf /var/lib/app`.", 2),
+        ("Drop the live customer tables.", 1),
+        ("We will wipe all backups once done.", 1),
+        ("Delete the production database connection helper.", 0),
+        ("Do not delete the production database.", 0),
+        ("Take a snapshot first, then delete the production database.", 0),
+    ],
 )
-def test_what_a_line_denies_is_not_held_against_it(raised, steps):
-    assert raised(steps) == []
-
-
-def test_plans_in_other_shapes_are_read_as_well(ask):
-    """Prose without steps, a table, and lines that break within a sentence."""
-    prose = (
-        "# A\n\nOrders are slow. We therefore change the limit in\n`shop/stock.py` to four.\n\nThen the tests "
-        "run, and all is released.\n"
-    )
-    table = "# A\n\n| no. | what |\n|---|---|\n| 1 | change the limit in `shop/stock.py` |\n| 2 | run the tests |\n"
-    for text in (prose, table):
-        assert [one.claim for one in ask("challenger", text).challenges] == [
-            "The plan assumes that the file `shop/stock.py` exists."
-        ]
-
-
-def test_a_plan_for_another_repository_is_one_challenge(ask):
-    text = "# A\n\n" + "\n".join(f"{n}. Change `lib/part{n}.rb`, and run the tests." for n in range(1, 7))
-    (one,) = ask("challenger", text).challenges
-    assert one.severity == "BLOCKING"
-    assert "None of the 6 existing files" in one.concern
-    assert len(ask("challenger", f"{text}\n7. Extend `shop/orders.py`.").challenges) == 6
-
-
-@pytest.mark.parametrize(("language", "line", "manifest"), [
-    ("python", "import openpyxl", "pyproject.toml"),
-    ("ts", 'import { z } from "zod";', "frontend/package.json"),
-])  # fmt: skip
-def test_a_package_belongs_into_a_manifest_of_its_language(tmp_path, ask, plan, language, line, manifest):
-    (tmp_path / "frontend").mkdir()
-    (tmp_path / "frontend" / "package.json").write_text('{"dependencies": {"react": "^19"}}\n')
-    (tmp_path / "pyproject.toml").write_text('[project]\nname = "shop"\ndependencies = ["httpx>=0.27"]\n')
-    raised = ask("challenger", plan(f"1. Use it:{code(language, line)}"), of=StaticBackend(tmp_path)).challenges
-    [missing] = [one for one in raised if "is declared" in one.claim]
-    assert f"in `{manifest}`" in missing.alternative
+def test_what_takes_production_data_away_is_asked_for_its_way_back(ask, step, asked):
+    raised = ask("challenger", f"# Clean up\n\n1. {step}\n2. Tell the team.\n").challenges
+    assert len(raised) == asked
+    assert all(one.severity == "SIGNIFICANT" and one.claim.endswith("?") for one in raised)

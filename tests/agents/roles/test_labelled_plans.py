@@ -28,13 +28,13 @@ def answers(static_bench, role_request_of):
     return [(plan, ChallengerAnswer.model_validate(said[plan.name]).challenges) for plan in labelled_plans()]
 
 
-def test_no_sound_plan_is_blocked_and_hardly_any_is_doubted(answers):
+def test_only_a_plan_that_edits_a_missing_file_is_blocked_and_no_sound_one_is_doubted(answers):
     sound = [raised for plan, raised in answers if plan.kind == "sound"]
     assert len(sound) >= 8
-    assert not [one.claim for raised in sound for one in raised if one.severity == "BLOCKING"]
-    assert sum(any(one.severity == "SIGNIFICANT" for one in raised) for raised in sound) <= 2
+    assert not [one.claim for raised in sound for one in raised]
+    assert {plan.kind for plan, raised in answers for one in raised if one.severity == "BLOCKING"} == {"missing-file"}
 
 
-def test_most_plans_with_a_defect_that_rules_were_tuned_on_are_challenged(answers):
-    wrong = [raised for plan, raised in answers if plan.defects and not plan.held_out]
-    assert sum(any(one.severity != "MINOR" for one in raised) for raised in wrong) >= 0.8 * len(wrong)
+def test_what_a_look_up_can_find_is_found(answers):
+    found = {plan.name for plan, raised in answers if plan.defects and not plan.held_out and raised}
+    assert {"excel-export", "statement-timeout", "parcel-weight", "poller-heartbeat"} <= found

@@ -6,8 +6,7 @@ from verifyplan.rules.citations import cites_location
 
 WORKERS = ("panel-1", "panel-2", "panel-3")
 STEPS = (
-    "1. Change the limit in `shop/stock.py`.\n2. Retry with `tenacity`.\n3. `make e2e` passes.\n4. Rename "
-    "`find_order` to `order_of`."
+    "1. Change `shop/stock.py`.\n2. `pytest tests/test_x.py` passes.\n3. `make e2e` passes.\n4. Rename `find_order`."
 )
 
 
@@ -16,42 +15,36 @@ def test_a_challenge_that_holds_survives_all_three(ask, vote, plan):
     challenges = ask("challenger", text).challenges
     assert len(challenges) == 4
     for one in challenges:
-        for worker in WORKERS:
-            said = vote(worker, f"{one.claim} {one.concern}", one.evidence, text)
-            assert said["verdict"] in ("agree", "supplement"), (worker, one.claim, said)
+        said = [vote(worker, f"{one.claim} {one.concern}", one.evidence, text) for worker in WORKERS]
+        nothing = [answer for answer in said if "nothing looked at: " in answer["explanation"]]
+        assert all(answer["verdict"] == "agree" for answer in said if answer not in nothing), (one.claim, said)
+        assert len(nothing) <= 1
 
 
+STOCK = "The plan assumes that the file `shop/stock.py` exists."
+QUOTED = "plan.md:13\n> 1. Change `shop/stock.py`."
 CASES = [  # worker, claim, evidence, what it answers
-    (
-        "panel-1",
-        "The plan assumes that the file `shop/stock.py` exists.",
-        "plan.md:13\n> 1. Change something else.",
-        "counter-evidence",
-    ),
-    (
-        "panel-1",
-        "The plan assumes that the file `shop/stock.py` exists.",
-        "plan.md:900\n> 1. Change",
-        "counter-evidence",
-    ),
-    (
-        "panel-1",
-        "The plan assumes that the file `shop/stock.py` exists.",
-        "plan.md:12\n> 1. Change the limit in `shop/stock.py`.",
-        "supplement",
-    ),
-    ("panel-1", "The plan assumes that the file `shop/stock.py` exists.", "", "burden-not-met"),
-    ("panel-1", "This will never work.", "plan.md:13\n> 1. Change the limit in `shop/stock.py`.", "supplement"),
-    ("panel-2", "The plan assumes that the file `shop/orders.py` exists.", "plan.md:13", "counter-evidence"),
-    ("panel-2", "The plan assumes that `find_order` is defined in the repository.", "plan.md:13", "counter-evidence"),
+    ("panel-1", STOCK, "plan.md:13\n> 1. Change something else.", "counter-evidence"),
+    ("panel-1", STOCK, "plan.md:900\n> 1. Change", "counter-evidence"),
+    ("panel-1", STOCK, QUOTED.replace("13", "12"), "supplement"),
+    ("panel-1", STOCK, "", "burden-not-met"),
+    ("panel-1", "This will never work.", QUOTED, "supplement"),
+    ("panel-2", "The plan assumes that the file `shop/Orders.PY` exists.", "plan.md:13", "counter-evidence"),
+    ("panel-2", "The plan assumes that `find_order` is defined in `shop/orders.py`.", QUOTED, "counter-evidence"),
     ("panel-2", "The plan assumes that the package `httpx` is declared.", "plan.md:13", "counter-evidence"),
     ("panel-2", "The plan assumes that the command `make test` exists.", "plan.md:13", "counter-evidence"),
+    (
+        "panel-2",
+        "The plan changes `x9` and does not mention `shop/orders.py`, which uses it.",
+        QUOTED,
+        "counter-evidence",
+    ),
     ("panel-2", "This will never work.", "plan.md:13", "burden-not-met"),
     ("panel-2", "This will never work.", "shop/client.py:3\n> TIMEOUT = 7", "supplement"),
     ("panel-2", "This will never work.", "shop/client.py:3\n> TIMEOUT = 70", "counter-evidence"),
     ("panel-2", "This will never work.", "/etc/passwd:1", "burden-not-met"),
     ("panel-3", "The plan assumes that the file `orders.py` exists.", "plan.md:13", "counter-evidence"),
-    ("panel-3", "The plan assumes that `send_json` is defined in the repository.", "plan.md:13", "counter-evidence"),
+    ("panel-3", "The plan does `x`, which a rule of the project forbids.", "AGENTS.md:3", "agree"),
     ("panel-3", "This will never work.", "plan.md:13", "burden-not-met"),
     ("panel-3", "This will never work.", "", "burden-not-met"),
 ]
@@ -66,11 +59,15 @@ def test_a_challenge_that_does_not_hold_is_refuted_with_a_place(vote, plan, work
 
 
 def test_what_the_plan_makes_elsewhere_refutes_what_is_called_missing(vote, plan):
-    text = plan("1. Change the limit in `shop/stock.py`.\n2. Create `shop/stock.py`.")
-    evidence = "plan.md:13\n> 1. Change the limit in `shop/stock.py`."
-    claim = "The plan assumes that the file `shop/stock.py` exists."
-    assert vote("panel-1", claim, evidence, text)["disagree_basis"] == "counter-evidence"
-    assert vote("panel-3", claim, evidence, text)["disagree_basis"] == "counter-evidence"
+    text = plan("1. Change `shop/stock.py`.\n2. Create `shop/stock.py`.")
+    assert vote("panel-1", STOCK, QUOTED, text)["disagree_basis"] == "counter-evidence"
+
+
+def test_a_worker_that_looked_at_nothing_says_so(vote, plan):
+    for worker in WORKERS:
+        assert "nothing looked at: " in vote(worker, STOCK, "", plan(STEPS), mode="collaborative")["explanation"]
+    assert "nothing looked at: " in vote("panel-1", STOCK, "", plan(STEPS))["explanation"]
+    assert "nothing looked at: " in vote("panel-3", "This will never work.", QUOTED, plan(STEPS))["explanation"]
 
 
 def test_a_collaborative_panel_sees_the_words_alone_and_has_no_basis(vote):

@@ -13,8 +13,8 @@ from verifyplan.rules.citations import cites_location
 from verifyplan.rules.lifecycle import check_transition
 
 WRONG = (
-    "1. Change the limit in `shop/stock.py`.\n2. Retry with `tenacity`.\n3. Make `make e2e` pass.\n4. It is "
-    "unclear what `in_chunks` returns."
+    "1. Change `shop/stock.py`.\n2. Rename `find_order`.\n3. Make `make e2e` pass.\n4. It is unclear what "
+    "`in_chunks` returns."
 )
 
 
@@ -49,16 +49,14 @@ def test_minor_challenges_are_left_out_beyond_the_cap_and_no_others(ask, plan):
     assert len(ask("challenger", plan(WRONG), may_raise=1).challenges) == 3
 
 
-def test_the_domain_expert_keeps_its_cap_and_the_devils_advocate_its_severity(ask, plan):
-    steps = (
-        "1. `DELETE FROM orders` on production.\n2. A nightly job sends emails to all owners.\n3. Rename the "
-        "endpoint's response field."
-    )
-    assert len(ask("domain-expert", plan(steps), may_raise=1).challenges) <= 1
-    for text in (plan(steps), "# A\n\n1. Run `DELETE FROM orders` on production.\n2. Tell them.\n"):
-        found = ask("devils-advocate", text, may_raise=2).challenges
-        assert all(one.severity != "MINOR" and one.confidence != "LOW" for one in found)
-    assert found  # nothing was looked at before what cannot be undone
+def test_the_domain_expert_keeps_its_cap_and_the_devils_advocate_its_severity(ask):
+    routes = "1. Serve:\n\n   ```python\n   @router.get('/gifts')\n   ```\n2. Run it from `crontab -e`.\n"
+    asked = ask("domain-expert", "# A\n\n" + routes, may_raise=3).challenges
+    assert [one.severity for one in asked] == ["SIGNIFICANT", "MINOR"]
+    assert len(ask("domain-expert", "# A\n\n" + routes, may_raise=1).challenges) == 1
+    (found,) = ask("devils-advocate", "# A\n\n1. Run `git push --force origin main`.\n2. Tell them.\n").challenges
+    assert (found.severity, found.confidence) == ("SIGNIFICANT", "MED")
+    assert found.claim.endswith("?")
 
 
 def test_what_is_open_becomes_a_question_that_the_resolver_answers_with_a_source(ask, plan):
@@ -92,39 +90,42 @@ def test_the_resolver_stops_where_its_budget_ends_and_says_so(ask, plan):
         )
         for n in range(1, 5)
     )
-    reply = ask("resolver", plan("1. x"), reply=True, unknowns=unknowns, tools={"Grep": 1}, tool_pool=1)
+    reply = ask("resolver", plan("1. x"), reply=True, unknowns=unknowns, tools={"Grep": 2})
     assert [one["resolution"] for one in reply.value["answers"]] == ["PARTIALLY_RESOLVED"] * 2 + ["UNRESOLVABLE"] * 2
     assert [bool(use.refused) for use in reply.tools] == [False, False, True, True]
     assert {use.serves for use in reply.tools} == {"U1", "U2", "U3", "U4"}
 
 
-def test_history_and_rules_are_surfaced_and_a_repeated_mistake_contradicts_the_plan(ask, plan):
-    again = ask("surface", plan("1. `shop/client.py`: cache the answers of suppliers.")).contexts
-    contradiction = next(one for one in again if one.impact == "contradicts_plan")
-    assert contradiction.source == "git_history"
-    assert "Revert caching" in contradiction.challenge.claim
-    other = ask("surface", plan("1. `shop/client.py`: another name for the timeout.")).contexts
-    assert all(one.impact != "contradicts_plan" and one.challenge is None for one in other)
-    assert any(one.source == "claude_md" and one.location == "AGENTS.md:4" for one in other)
+def test_rules_and_tests_of_what_the_plan_changes_are_surfaced(ask):
+    told = ask("surface", "# A\n\n1. Change `migrations/0001_orders.sql` and\n2. Change `shop/orders.py`.\n").contexts
+    assert [(one.source, one.location, one.challenge) for one in told] == [
+        ("claude_md", "AGENTS.md:3", None), ("codebase", "tests/test_orders.py:1", None),
+    ]  # fmt: skip
 
 
-def test_a_job_that_runs_twice_is_a_risk_that_raises_a_challenge(ask, plan):
-    risks = ask("probe", plan("1. A nightly job sends emails to all owners.")).risks
-    twice = next(one for one in risks if one.severity == "SIGNIFICANT")
-    assert twice.challenge is not None
-    assert cites_location(twice.evidence)
-    safe = ask("probe", plan("1. A nightly job sends emails to all owners; it is idempotent.")).risks
-    assert all(one.severity == "MINOR" for one in safe)
+def test_a_change_that_many_files_import_is_a_minor_risk(ask, tmp_path):
+    (tmp_path / "core.py").write_text("x = 1\n")
+    for n in range(5):
+        (tmp_path / f"user{n}.py").write_text("from core import x\n")
+    text = "# A\n\n1. Change `core.py`.\n2. Test it.\n"
+    (risk,) = ask("probe", text, of=StaticBackend(tmp_path)).risks
+    assert (risk.severity, risk.challenge, "5 files" in risk.risk) == ("MINOR", None, True)
+    assert ask("probe", text.replace("Test", "Mend `user0.py` and test"), of=StaticBackend(tmp_path)).risks == ()
 
 
 def settle(ask, plan, made, verdicts, severity="SIGNIFICANT", classification="full-consensus", **given):
     votes = tuple(
-        PanelVote(worker=f"panel-{n}", verdict=verdict, basis=None, explanation="shop/orders.py:1 says so.")
+        PanelVote(
+            worker=f"panel-{n}",
+            verdict=verdict,
+            basis="counter-evidence" if verdict == "disagree" else None,
+            explanation="shop/orders.py:1 says so.",
+        )
         for n, verdict in enumerate(verdicts, 1)
     )
     panel = (PanelResult(challenge="C1", classification=classification, rule="x", votes=votes),) if verdicts else ()
     held = (made(1, severity=severity),)
-    evidence = {"C1": "plan.md:13\n> 1. Change the limit in `shop/stock.py`."}
+    evidence = {"C1": "plan.md:13\n> 1. Change `shop/stock.py`."}
     return ask("synthesizer", plan(WRONG), challenges=held, panel=panel, evidence=evidence, **given)
 
 
@@ -134,9 +135,9 @@ def settle(ask, plan, made, verdicts, severity="SIGNIFICANT", classification="fu
         (["agree"] * 3, "full-consensus", "SIGNIFICANT", {}, "UNRESOLVED"),
         (["agree"] * 3, "full-consensus", "MINOR", {}, "DEFERRED"),
         (["disagree"] * 3, "worker-unique", "BLOCKING", {}, "WITHDRAWN"),
-        (["agree", "disagree", "disagree"], "contested", "BLOCKING", {}, "UNRESOLVED"),
-        (["agree"] * 3, "full-consensus", "BLOCKING", {"user_context": ("C1: it is generated",)}, "RESOLVED"),
-        (["agree"] * 3, "full-consensus", "BLOCKING", {"user_context": ("C2: it is generated",)}, "UNRESOLVED"),
+        (["agree", "disagree", "agree"], "contested", "BLOCKING", {}, "WITHDRAWN"),
+        (["agree", "disagree", "agree"], "partial-consensus", "BLOCKING", {}, "UNRESOLVED"),
+        (["agree"] * 3, "full-consensus", "BLOCKING", {"user_context": ("C1: it is generated",)}, "UNRESOLVED"),
         ([], "", "BLOCKING", {}, "UNRESOLVED"),
     ],
 )
@@ -161,7 +162,7 @@ def test_an_answered_unknown_settles_what_it_affects(ask, plan, made):
 
 def test_without_a_panel_the_synthesizer_looks_again_itself(ask, plan, made):
     wrong = made(1, claim="The plan assumes that the file `shop/orders.py` exists.")
-    evidence = {"C1": "plan.md:13\n> 1. Change the limit in `shop/stock.py`."}
+    evidence = {"C1": "plan.md:13\n> 1. Change `shop/stock.py`."}
     (change,) = ask("synthesizer", plan(WRONG), challenges=(wrong,), evidence=evidence).changes
     assert change.status == "WITHDRAWN"
     assert "shop/orders.py:1" in change.resolution
@@ -175,18 +176,10 @@ def test_what_overflowed_is_promoted_in_a_later_iteration_where_there_is_room(as
     assert ask("synthesizer", plan(WRONG), challenges=full, overflow=waiting, iteration=2).promotions == ("C8",)
 
 
-def test_a_stated_cascade_asks_for_research_before_the_last_iteration_only(ask, plan, made):
-    cascade = (
-        made(1, claim="The plan changes `find_order` without a word on what depends on it.", status="UNRESOLVED"),
-    )
-    asked = ask("synthesizer", plan("1. x"), challenges=cascade, evidence={"C1": "plan.md:13"}).directives
-    assert [(one.kind, one.trigger, one.items) for one in asked] == [("RE-PROBE", "unexplored-cascade", ("C1",))]
-    assert ask("synthesizer", plan("1. x"), challenges=cascade, iteration=3).directives == ()
-
-
 @pytest.mark.parametrize("role", ["score", "audit"])
 def test_scores_are_whole_cited_and_fall_with_what_is_wrong(ask, plan, made, role):
-    good = ask(role, plan("1. Extend `shop/orders.py`.")).scores
+    steps = WRONG if role == "score" else WRONG.replace("stock", "orders").replace("e2e", "test")
+    good = ask(role, plan(steps)).scores
     bad = ask(role, plan(WRONG), challenges=(made(1, severity="BLOCKING", status="UNRESOLVED"),)).scores
     assert set(good) == set(bad) == set(DIMENSIONS)
     for one in (*good.values(), *bad.values()):
@@ -226,8 +219,24 @@ def test_a_call_that_is_no_longer_wanted_ends_at_once(backend, role_request, pla
 def test_a_new_run_sees_the_folder_as_it_is_then(ask, plan, tmp_path):
     (tmp_path / "a.py").write_text("")
     backend = StaticBackend(tmp_path)
-    text = plan("1. Change `lib/b.py`.").replace("tests/test_orders.py", "them").replace("scripts/release.sh", "it")
+    text = (
+        plan("1. Change `lib/b.py`.")
+        .replace("tests/test_orders.py", "them")
+        .replace("scripts/release.sh", "it")
+        .replace("`make test`", "it")
+    )
     assert len(ask("challenger", text, of=backend).challenges) == 1
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib/b.py").write_text("")
     assert ask("challenger", text, of=backend).challenges == ()
+
+
+@pytest.mark.parametrize("role", ["score", "audit"])
+def test_a_dimension_about_which_nothing_was_looked_at_gets_five_and_says_so(ask, role):
+    scores = ask(role, "# A\n\n1. Make it better.\n2. Make it faster.\n").scores
+    assert {name: one.score for name, one in scores.items() if name != "constraint_alignment"} == dict.fromkeys(
+        [name for name in DIMENSIONS if name != "constraint_alignment"], 5
+    )
+    assert all("othing was looked at" in one.evidence for name, one in scores.items() if one.score == 5)
+    looked = ask(role, "# A\n\n1. Change `shop/orders.py`.\n2. Test it.\n").scores["assumption_validity"]
+    assert (looked.score, "Looked at 1 line for files" in looked.evidence) == (10, True)

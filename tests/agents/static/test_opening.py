@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verifyplan.agents.static.opening import open_repository
+from verifyplan.agents.static.roles.known import open_repository
 
 PLAN = "# Plan\n\n1. Call `old_helper`.\n2. Test it.\n3. Deploy it.\n4. Tell the shop.\n5. Rest.\n"
 
@@ -15,7 +15,7 @@ def test_the_plan_as_it_was_is_left_out_and_other_texts_stay(tmp_path):
     )
     opened = open_repository(tmp_path, PLAN.replace("old_helper", "new_helper"))
     assert list(opened.files) == ["notes.md"]
-    assert [hit.path for hit in opened.mentions("old_helper")] == ["notes.md"]
+    assert [hit.path for hit in opened.grep("old_helper")] == ["notes.md"]
     assert "as it was" in next(one.reason for one in opened.skipped if one.path == "PLAN.md")
 
 

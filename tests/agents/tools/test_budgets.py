@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from verifyplan.agents.repository import Repository
 from verifyplan.agents.repository.listing import Listing
-from verifyplan.agents.toolbox import Toolbox, budget
+from verifyplan.agents.toolbox import Toolbox
 from verifyplan.agents.tools import ToolKit, WebRules
 from verifyplan.agents.tools.kit import MOST_UNPAID
 from verifyplan.protocol.call import TOOLS, ToolUse
@@ -45,15 +45,14 @@ def test_each_tool_has_its_own_limit(kit, tool):
     assert tools.run("Read" if tool != "Read" else "Grep", CALLS["Read" if tool != "Read" else "Grep"]).use.refused
 
 
-def test_without_a_memory_its_share_is_a_pool(kit):
+def test_without_a_memory_its_share_lapses(kit):
     tools = kit(FEW)
     assert tools.allowed() == ("Read", "Grep", "git_log")
     assert (
         tools.run("memory_search", CALLS["memory_search"]).text == "memory_search is refused: no memory is configured"
     )
     assert not tools.run("Grep", CALLS["Grep"]).failed
-    assert not tools.run("Grep", CALLS["Grep"]).failed  # drawn from the pool
-    assert tools.run("Grep", CALLS["Grep"]).text == "Grep is used up: 2 of 1 calls in this iteration"
+    assert tools.run("Grep", CALLS["Grep"]).text == "Grep is used up: 1 of 1 calls in this iteration"
 
 
 def test_with_a_memory_there_is_no_pool(kit):
@@ -139,7 +138,7 @@ EMPTY = Repository(Path(__file__).parent, Listing())
 def test_the_static_agents_and_the_models_have_the_same_budget(names, mode):
     """Both kits refuse the same calls, whatever the order."""
     limits = {tool: calls for tool, calls in LIMITS[mode].items() if tool != "memory_search"}
-    allowance = budget(limits, LIMITS[mode]["memory_search"])
+    allowance = Budget(limits)
     tools, toolbox = ToolKit(EMPTY, {}, allowance), Toolbox(EMPTY, {}, allowance)
     with patch("verifyplan.agents.tools.sources.search", return_value=[]):  # each search starts a process
         for n, name in enumerate(names):
@@ -160,4 +159,4 @@ def test_any_log_can_be_counted(uses):
     assert tools.uses == uses
     used = {tool: sum(use.tool == tool and not use.refused for use in uses) for tool in TOOLS}
     for tool in tools.allowed():
-        assert used[tool] < FEW.limit(tool) + FEW.pool
+        assert used[tool] < FEW.limit(tool)

@@ -145,9 +145,9 @@ def test_the_surer_the_weights_the_more_ranks_are_kept():
 
 def test_a_threshold_that_is_reached_counts_though_floats_fall_short():
     table = pd.DataFrame([[7] * 6, [6] * 6], columns=list("abcdef"))
-    found = weights.sweep(table, weights.presets("abcdef")["equal"], threshold=7, draws=500)
+    found = weights.sweep(table, weights.presets(list("abcdef"))["equal"], threshold=7, draws=500)
     assert found["above"].tolist() == [1, 0]
-    assert weights.sweep(table, weights.presets("abcdef")["equal"], draws=5)["above"].isna().all()
+    assert weights.sweep(table, weights.presets(list("abcdef"))["equal"], draws=5)["above"].isna().all()
 
 
 def test_settings_are_told_and_the_seed_decides():

@@ -161,3 +161,35 @@ def test_from_plan_and_summary_over_a_cross_run_to_the_plan_that_closes_the_gap(
 
 
 SPOOL = "class Spool:\n    def push(self, item):\n        if self.full:\n            raise OverflowError(item)\n"
+
+
+LISTED = f'gaps: ["{REFUTED}", "{PRINTER}"]\n'
+
+
+def test_gaps_that_the_frontmatter_or_the_table_alone_tells_are_planned_too(plan):
+    text = found(REFUTED, PRINTER).text
+    assert LISTED in text
+    rows = text.partition("## Gaps")[0]
+    for told in (rows, rows.replace(LISTED, "gaps: []\n"), text.replace(LISTED, "gaps: []\n")):
+        document = load_text(told, "VERIFICATION.md")
+        assert [task.text("done") for task in gap_plan(document, plan).tasks] == [REFUTED, PRINTER]
+    half = text.replace(f"### {PRINTER}", "### None").partition("### None")[0]
+    document = load_text(half, "VERIFICATION.md")
+    assert [gap.title for gap in document.gap_details] == [REFUTED]
+    assert [task.text("done") for task in gap_plan(document, plan).tasks] == [REFUTED, PRINTER]
+
+
+def test_a_gap_that_is_resolved_is_not_planned_again(plan):
+    front = f"gaps:\n  - truth: '{REFUTED}'\n    status: resolved\n  - truth: '{PRINTER}'\n    status: failed\n"
+    document = load_text(found(REFUTED, PRINTER).text.replace(LISTED, front), "VERIFICATION.md")
+    assert document.gaps == (PRINTER,)
+    assert [task.text("done") for task in gap_plan(document, plan).tasks] == [PRINTER]
+
+
+def test_a_gap_without_a_check_of_its_own_is_checked_by_what_the_plan_runs():
+    text = PLAN_TEXT.replace("python -m pytest tests/test_spool.py && python -m src.printer --dry-run", "test -f a")
+    plan = load_text(text, "01-labels/PLAN-01.md")
+    other = Gap("Labels are sorted by date", "src/labels.py:3 does not", "sort them in src/labels.py")
+    (task,) = gap_plan(found(gaps=[other]), plan).tasks
+    assert task.text("verify")
+    assert not task.text("verify").startswith("test -")

@@ -24,6 +24,7 @@ from verifyplan.documents import check, claims, load, load_text, must_have_findi
 from verifyplan.documents.checking.changes import check_change
 from verifyplan.documents.checking.check import check_document
 from verifyplan.errors import InputError
+from verifyplan.protocol.artifact import Artifact
 
 MENDED = {
     "src/spool.py": CODE["src/spool.py"].replace(
@@ -137,6 +138,7 @@ CAVEAT = {"verdict": "supplement", "explanation": "only on disk"}
     [
         ((AGREES, AGREES), "VERIFIED", "passed"),
         ((AGREES, CAVEAT), "VERIFIED", "passed"),
+        ((CAVEAT, CAVEAT), "HUMAN NEEDED", "human_needed"),  # neither names a place, and the plan none either
         ((AGREES, DOUBT), "VERIFIED", "passed"),  # lone-doubt: it held
         ((AGREES, REFUTES), "FAILED", "gaps_found"),
         ((REFUTES, REFUTES), "FAILED", "gaps_found"),
@@ -278,3 +280,86 @@ def test_what_is_no_cross_run_is_refused_with_what_to_give():
     for wrong in (plan, vp.RunSet(), "run.jsonl", None):
         with pytest.raises(InputError, match=r"run: is of type .*, and no cross run. Fix: give a cross run"):
             verification(wrong, plan)
+
+
+FILED = ONE.replace('truths: ["logs are kept"]', 'artifacts: ["log.py: keeps logs"]')
+
+
+def recorded(*rounds, classification="full-consensus", adversarial=True, **more):
+    """An artifact of one finding on the must-have of a plan, with these votes by round."""
+    finding = {
+        "findingId": "01-01/must-have-1",
+        "summary": "The file `log.py` exists, and it is so: keeps logs.",
+        "originWorker": "planner",
+        "originEvidence": "log.py:1-200",
+        "classification": classification,
+        "rounds": [{"round": at, "votes": votes} for at, votes in enumerate(rounds, 1)],
+        **more,
+    }
+    return Artifact.model_validate(
+        {"schemaVersion": "1.2", "config": {"adversarial": adversarial, "enabled": True}, "findings": [finding]}
+    )
+
+
+def vote(verdict, why="", basis=None):
+    return {"verdict": verdict, "explanation": why, "disagreeBasis": basis}
+
+
+SAW = vote("agree", "log.py:3 keeps it")
+GONE = vote("verification-error", "timeout")
+
+
+@pytest.mark.parametrize(
+    ("artifact", "status", "why"),
+    [
+        (recorded({"ann": SAW, "bob": SAW}), "VERIFIED", "full-consensus"),
+        (recorded(), "HUMAN NEEDED", "nobody voted on it"),
+        (recorded({"planner": SAW}), "HUMAN NEEDED", "held, but nobody else voted on it"),
+        (recorded({"ann": GONE, "bob": GONE}), "HUMAN NEEDED", "nobody voted on it"),
+        (
+            recorded({"ann": vote("agree", "nothing looked at: x"), "bob": vote("agree", "Nothing was looked at.")}),
+            "HUMAN NEEDED",
+            "held, but no vote for it looked at anything",
+        ),
+        (
+            recorded({"ann": vote("agree", "fine"), "bob": vote("agree", "")}, originEvidence=""),
+            "HUMAN NEEDED",
+            "held, but no vote for it looked at anything",
+        ),
+        (recorded({"ann": vote("agree", "nothing looked at"), "bob": SAW}), "VERIFIED", "full-consensus"),
+        (recorded({"ann": SAW, "bob": GONE, "cy": GONE}), "HUMAN NEEDED", "held, but 2 of 3 votes were lost to errors"),
+        (recorded({"ann": SAW, "bob": SAW, "cy": GONE}), "VERIFIED", "full-consensus"),
+        (
+            recorded({"ann": SAW, "bob": vote("disagree", "log.py:9", "counter-evidence")}, {"ann": SAW, "bob": GONE}),
+            "HUMAN NEEDED",
+            "held, but the refutation by bob was lost to an error",
+        ),
+        (recorded({"ann": SAW, "bob": vote("supplement", "only on disk")}), "VERIFIED", "held with a caveat: "),
+        (recorded({"ann": SAW, "bob": SAW}, adversarial=False), "HUMAN NEEDED", "held, but nobody opened the evidence"),
+    ],
+)  # fmt: skip
+def test_nothing_is_verified_by_silence(artifact, status, why):
+    (row,) = verification(artifact, plan_of(FILED)).results
+    assert row.status == status
+    assert row.evidence.startswith(why)
+
+
+def test_a_caveat_is_told_before_the_votes():
+    (row,) = verification(recorded({"ann": SAW, "bob": vote("supplement", "only on disk")}), plan_of(FILED)).results
+    assert row.evidence.endswith("ann: agree, log.py:3 keeps it; bob: supplement, only on disk")
+
+
+def test_a_plan_of_several_that_states_no_must_haves_or_cannot_be_read_is_refused():
+    run = recorded({"ann": SAW, "bob": SAW})
+    silent = plan_of('---\nphase: 01-x\nplan: "01-02"\n---\n', "PLAN-02.md")
+    with pytest.raises(InputError, match=r"PLAN-02.md: has no must-haves to verify"):
+        verification(run, [plan_of(FILED), silent])
+    damaged = plan_of('---\nplan: "01-02"\nmust_haves: ["\\."]\n---\n', "PLAN-02.md")
+    with pytest.raises(InputError, match=r"PLAN-02.md:\d+: the frontmatter cannot be read"):
+        verification(run, [plan_of(FILED), damaged])
+
+
+def test_a_summary_whose_frontmatter_cannot_be_read_claims_nothing_and_is_refused():
+    damaged = load_text('---\nplan: "01-01"\nmust_haves: ["\\."]\n---\n', "SUMMARY-01-01.md")
+    with pytest.raises(InputError, match="the frontmatter cannot be read"):
+        claims(damaged)

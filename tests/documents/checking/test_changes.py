@@ -66,6 +66,7 @@ CASES = [
     ("debug-log/eliminated-changed", 19, LOG, LOG, "[x] the token", "[x] the clock"),
     ("debug-log/eliminated-changed", 12, LOG, LOG, "- [x] the token\n", ""),
     ("debug-log/status-backward", 3, LOG, LOG, "investigating", "gathering"),
+    ("debug-log/status-jumped", 3, LOG, LOG, "investigating", "verifying"),
     ("verification/attempt-not-grown", 3, VERIFIED, AGAIN, "attempt: 2", "attempt: 1\nnew: true"),
     ("verification/regression-untold", 13, VERIFIED, AGAIN, "log in | PASSED", "log in | FAILED"),
     ("verification/regression-untold", 15, VERIFIED, AGAIN, '["Logs are kept"]', "[]"),

@@ -58,6 +58,8 @@ CASES = [
     ("table-columns", 20, VALID, "Broken Link", "Break"),
     ("category-missing", 9, VALID, "API Route Coverage: /login", "Log in"),
     ("check-status", 22, VALID, "| log in | PASSED |", "| log in | blue |"),
+    ("form", 1, VALID, VALID, "---\nphase: 3\n---\n# Report\n\n## 1. Wiring\n\nAll is well.\n"),
+    ("evidence-missing", 22, VALID, "| log in | PASSED | - |", "| log in | FAILED | - |"),
     ("passed-above-total", 4, VALID, "checks_passed: 3", "checks_passed: 5"),
     ("total-wrong", 3, VALID, "checks_total: 4", "checks_total: 7"),
     ("passed-wrong", 4, VALID, "checks_passed: 3", "checks_passed: 2"),

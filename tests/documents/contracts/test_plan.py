@@ -80,7 +80,7 @@ def test_a_plans_id_takes_its_phase_where_it_is_a_number_alone(phase, plan, read
 
 
 def test_what_a_plan_holds_wrongly_is_empty():
-    document = load_text("---\nphase: [x]\nwave: two\nmust_haves: [a]\nprovides: {a: 1}\n---\n", "PLAN.md")
+    document = load_text("---\nphase: [x]\nwave: two\nmust_haves: a\nprovides: {a: 1}\n---\n", "PLAN.md")
     assert (document.phase, document.plan, document.wave, document.provides) == (None, None, None, ())
     assert document.must_haves.all() == ()
     assert document.tasks == ()
@@ -138,6 +138,7 @@ def test_whatever_its_texts_a_new_plan_is_refused_or_breaks_no_rule(name, verify
     except InputError:
         return
     document = load_text(text, "02-03-PLAN.md")
-    assert [str(violation) for violation in check_document(document)] == []
+    of_words = {"plan/task-name", "plan/task-verify"}  # what its names and checks say is the caller's
+    assert [str(one) for one in check_document(document) if one.rule not in of_words] == []
     assert [task.id for task in document.tasks] == ["02-03-T1", "02-03-T2"]
     assert [item.text for item in document.must_haves.truths] == items

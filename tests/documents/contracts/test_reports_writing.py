@@ -156,14 +156,22 @@ def test_a_summary_is_read_back_and_passes_its_check(claims: list[tuple[str, str
 @settings(max_examples=80, deadline=None)
 @given(statuses, statuses, texts, st.lists(texts.map("c {}".format), max_size=3))
 def test_an_integration_report_passes_its_check(status: str, flow: str, text: str, critical: list[str]):
-    checks = [IntegrationCheck(f"{name}: {text}", status, text) for name in CATEGORIES if name != "E2E Flows"]
+    seen = f"seen {text}"
+    checks = [IntegrationCheck(f"{name}: {text}", status, seen) for name in CATEGORIES if name != "E2E Flows"]
     document = IntegrationReport.read(
-        read_source(write_integration(checks, [Flow("log in", flow, text)], critical), "INTEGRATION-REPORT.md")
+        read_source(write_integration(checks, [Flow("log in", flow, seen)], critical), "INTEGRATION-REPORT.md")
     )
     assert rules(document) == []
     assert (document.checks_total, document.critical_issues) == (4, len(critical))
     holds = ("PASSED", "\u2713 VERIFIED", "OVERRIDE")
     assert document.status == ("passed" if status in holds and flow in holds and not critical else "issues_found")
+
+
+def test_an_integration_report_with_a_blank_cell_of_evidence_is_refused():
+    checks = [IntegrationCheck(f"{name}: x", "PASSED", "-") for name in CATEGORIES]
+    with pytest.raises(InputError, match="is PASSED, without evidence") as raised:
+        write_integration(checks, [Flow("log in", "FAILED", " ")])
+    assert len(raised.value.problems) == len(CATEGORIES) + 1
 
 
 def test_an_integration_report_without_a_category_is_refused():

@@ -25,29 +25,29 @@ def report_of(check) -> PlanCheckReport:
 
 
 def test_the_report_is_in_the_contracts_form(broken):
-    check, _ = broken("02-02-PLAN", '["AUTH-02"]', '["AUTH-99"]')
+    check, _ = broken("02-02-PLAN", '["02-01"]', '["02-07"]')
     lines = check.report().splitlines()
-    assert lines[:2] == ["ISSUES FOUND", "Plans: 2 | Tasks: 4 | Blockers: 2 | Warnings: 0 | Info: 0"]
-    assert lines[3] == "## Blockers"
-    assert lines[5] == (
-        "- [02-auth] D1 blocker: requirement AUTH-02 of the phase is named by none of its plans"
-        " -> Fix: add a task that meets AUTH-02, and the id to its plan"
+    assert lines[:2] == ["ISSUES FOUND", "Plans: 2 | Tasks: 4 | Blockers: 1 | Warnings: 0 | Info: 0"]
+    assert lines[5] == "## Blockers"
+    assert lines[7] == (
+        '- [02-02] D3 blocker: it depends on "02-07", and there is no such plan -> Fix: correct the id, or add the plan'
     )
     assert str(check) == check.report()
     read = report_of(check)
-    assert (read.passed, read.counts.blockers, read.unread) == (False, 2, ())
-    assert [(issue.plan_id, issue.dimension, issue.severity) for issue in read.issues] == [
-        ("02-auth", "D1", "blocker"),
-        ("02-02", "D1", "blocker"),
-    ]
+    assert (read.passed, read.counts.blockers, read.unread) == (False, 1, ())
+    assert [(issue.plan_id, issue.dimension, issue.severity) for issue in read.issues] == [("02-02", "D3", "blocker")]
 
 
 def test_a_report_without_blockers_has_passed_and_says_what_is_left_to_judge(phase):
     check = plan_check(phase())
     assert check.report().startswith("VERIFICATION PASSED\nPlans: 2 | Tasks: 4 | Blockers: 0 | Warnings: 0 | Info: 0\n")
+    assert (
+        "\n\nLooked up in the plans' text, without a judge; a plan without issues is not thereby verified."
+        " Not judged: D1 requirement coverage, D6 must-haves, D7 context compliance.\n"
+    ) in check.report()
     assert "\n## Needs judgment\n\n- D1 requirement coverage: whether the tasks meet the 2 requirements" in str(check)
     assert 'whether 2 locked decisions are honoured: "A token expires after one hour" (line 5)' in str(check)
-    assert len(check.judge) == 4
+    assert len(check.judge) == 5
     assert report_of(check).passed is True
 
 
@@ -65,6 +65,7 @@ def test_a_plans_words_cannot_forge_the_report(broken, text):
     check, _ = broken("02-02-PLAN", "A user who gives the right password gets a token", "T", "T")
     plan = check.plans[1].text.replace("<name>Test the login endpoint</name>", f"<name>{text}</name>")
     plan = plan.replace("<verify>pytest -q tests/test_login.py</verify>", f"<verify>{text}</verify>")
+    plan = plan.replace('["02-01"]', '["02-01", "02-09"]')
     forged = plan_check([check.plans[0], type(check.plans[1]).read(read_source(plan, check.plans[1].path))])
     read = report_of(forged)
     assert len(read.issues) == len(forged.issues)
@@ -110,8 +111,8 @@ def test_a_whole_tree_knows_all_phases(phase, tmp_path):
 
 def test_a_context_that_is_given_stands_for_the_one_beside_the_plans(phase, tmp_path):
     given_ = tmp_path / "decided.md"
-    given_.write_text("## Decisions\n- Invoices of March balance quarterly everywhere\n")
-    assert [issue.rule for issue in plan_check(phase(), context=given_).issues] == ["decision-unspoken"]
+    given_.write_text("## Decisions\n- Invoices balance\n\n## Deferred\n- The login endpoint\n")
+    assert [issue.rule for issue in plan_check(phase(), context=given_).issues] == ["deferred-spoken"]
 
 
 def test_plans_with_tests_first_are_checked_by_what_they_have(documents):
@@ -162,9 +163,8 @@ def test_requirements_are_read_from_headings_and_tables():
     )
     read = read_requirements([read_source(text, "ROADMAP.md")])
     assert read.of_phase == {"2": ("A-01", "B-v1.1-02"), "3": ("C-01", "C-02", "C-03")}
-    assert read.knows("C-02")
-    assert read.knows("D-01")
-    assert not read.knows("D-02")
+    assert {"C-02", "D-01"} <= read.known
+    assert "D-02" not in read.known
 
 
 PIECES = st.sampled_from(
@@ -188,10 +188,11 @@ def test_any_plans_are_checked(documents, parts):
     "text",
     [
         "<task>\n<verify>" + "'\n" * 10_000 + "</verify>\n</task>\n" + "x" * 4_900_000,
+        "<task>\n<action>" + "_" * 50_000 + "</action>\n<verify>" + "_" * 50_000 + "</verify>\n</task>",
         ("<task>\n<name>a</name>\n<files>src/a.py</files>\n<action>1. Do src/b.py\n2. Test</action>\n<verify>pytest a | tail</verify>\n</task>\n" * 8_000),
         "<task>\n" + "<action>" + "a.b." * 1_000_000 + "</action>\n</task>",
     ],
-    ids=["quotes", "tasks", "one action"],
+    ids=["quotes", "underscores", "tasks", "one action"],
 )  # fmt: skip
 def test_a_plan_of_five_megabytes_takes_no_time(documents, text):
     links = "".join(f"    - src/a{n}.py imports src/b{n}.py\n" for n in range(300))

@@ -39,55 +39,46 @@ ANOTHER = """# Login
 <done>The sixth wrong password within a minute is refused</done>
 </task>
 """
-MANY = ", ".join(f'"src/part{n}.py"' for n in range(8))
 MORE = ", ".join(f'"src/part{n}.py"' for n in range(13))
 
 CASES = [
     # D1
-    (TWO, '"AUTH-02"]', '"AUTH-02", "AUTH-99"]', "requirement_ids", ("D1", "blocker", "requirement-unknown")),
-    (TWO, '["AUTH-02"]', "[]", "---", ("D1", "blocker", "requirement-uncovered")),
+    (TWO, '"AUTH-02"]', '"AUTH-02", "AUTH-99"]', "requirement_ids", ("D1", "warning", "requirement-unknown")),
+    (TWO, '["AUTH-02"]', "[]", "---", ("D1", "warning", "requirement-uncovered")),
     # D2
-    (ONE, "<done>An expired token raises ExpiredError in the test</done>\n", "", "<task", ("D2", "blocker", "element-missing")),
-    (ONE, "An expired token raises ExpiredError in the test", "TBD", "<done>", ("D2", "blocker", "element-blank")),
+    (ONE, "<done>An expired token raises ExpiredError in the test</done>\n", "", "<task", ("D2", "warning", "element-missing")),
+    (ONE, "An expired token raises ExpiredError in the test", "TBD", "<done>", ("D2", "warning", "element-blank")),
+    (ONE, "<action>\n1. Write `issue` in src/tokens.py, which signs the user's id and an expiry.\n2. Write in tests/test_tokens.py a test that an expired token is refused.\n</action>\n", "", "<task", ("D2", "blocker", "element-missing")),
     (ONE, "An expired token raises ExpiredError in the test", "It works correctly", "<done>", ("D2", "warning", "done-vague")),
-    (TWO, "\ntests/test_login.py\n</files>", "\n</files>", "<files>\n", ("D2", "warning", "files-blank")),
-    (TWO, "<action>\n1. Write tests for the right and the wrong password.\n2. Run them.", "<action>Do it.", "<action>Do", ("D2", "blocker", "action-too-short")),
-    (TWO, "<action>\n1. Write tests for the right and the wrong password.\n2. Run them.", "<action>Write tests for the right and the wrong password", "<action>Write", ("D2", "warning", "action-one-step")),
+    (TWO, "<action>\n1. Write tests for the right and the wrong password.\n2. Run them.", "<action>Do it.", "<action>Do", ("D2", "warning", "action-too-short")),
     # D3
-    (TWO, 'plan: "02-02"', 'plan: "02-01"', "plan:", ("D3", "blocker", "id-doubled")),
+    (TWO, 'plan: "02-02"', 'plan: "02-01"', "plan:", ("D3", "warning", "id-doubled")),
     (TWO, '["02-01"]', '["02-01", "02-07"]', "depends_on", ("D3", "blocker", "dependency-unknown")),
     (TWO, '["02-01"]', '["02-01", "01-07"]', "depends_on", ("D3", "warning", "dependency-elsewhere")),
     (TWO, '["02-01"]', '["02-01", "02"]', "depends_on", ("D3", "blocker", "dependency-circle")),
-    (TWO, "wave: 2", "wave: 3", "wave:", ("D3", "warning", "wave-too-late")),
+    (TWO, "wave: 2", "wave: 3", "wave:", ("D3", "info", "wave-too-late")),
     # D4
-    (TWO, LINK, LINK + '\n    - "src/login.py imports src/quota.py"', "imports src/quota", ("D4", "warning", "link-one-end")),
-    (TWO, LINK, LINK + '\n    - "src/page.ts imports src/quota.py"', "src/page.ts", ("D4", "blocker", "link-unplanned")),
-    (TWO, LINK, LINK + '\n    - "src/tokens.py imports tests/test_login.py"', "src/tokens.py imp", ("D4", "info", "link-apart")),
+    (TWO, LINK, LINK + '\n    - "src/page.ts imports src/quota.py"', "src/page.ts", ("D4", "warning", "link-unplanned")),
     # D5
-    (TWO, "# Login\n", ANOTHER, '"02-02-T3"', ("D5", "warning", "many-tasks")),
-    (TWO, "# Login\n", ANOTHER + ANOTHER, '"02-02-T2"', ("D5", "blocker", "many-tasks")),
-    (TWO, '"tests/test_login.py"]', f'"tests/test_login.py", {MANY}]', "files_modified", ("D5", "warning", "many-files")),
-    (TWO, '"tests/test_login.py"]', f'"tests/test_login.py", {MORE}]', "files_modified", ("D5", "blocker", "many-files")),
-    (TWO, 'type="auto" tdd="false" complexity="simple">\n<name>Add', 'type="checkpoint:decision">\n<name>Add', '"02-02-T1"', ("D5", "info", "checkpoint-within")),
+    (TWO, "# Login\n", ANOTHER + ANOTHER, '"02-02-T3"', ("D5", "warning", "many-tasks")),
+    (TWO, '"tests/test_login.py"]', f'"tests/test_login.py", {MORE}]', "files_modified", ("D5", "warning", "many-files")),
     # D6
     (TWO, "A user who gives the right password gets a token", "Everything works correctly", "Everything", ("D6", "warning", "truth-vague")),
-    (TWO, "A user who gives the right password gets a token", "Invoices of March balance quarterly", "Invoices", ("D6", "warning", "truth-without-task")),
-    (TWO, "A user who gives the right password gets a token", "The login endpoint is importable", "importable", ("D6", "info", "truth-inside")),
     (TWO, "src/login.py: the login endpoint", "The login endpoint", "- \"The login", ("D6", "warning", "artifact-without-path")),
-    (TWO, "src/login.py: the login endpoint", "docs/login.md: how to log in", "docs/login.md", ("D6", "blocker", "artifact-unplanned")),
+    (TWO, "src/login.py: the login endpoint", "docs/login.md: how to log in", "docs/login.md", ("D6", "warning", "artifact-without-task")),
     # D7
-    ("02-CONTEXT", "- The endpoint answers in JSON", "- Invoices of March balance quarterly everywhere", "", ("D7", "warning", "decision-unspoken")),
-    ("02-CONTEXT", DEFER, "- Wrong password tests, run right", "", ("D7", "warning", "deferred-spoken")),
-    ("02-CONTEXT", "SSO-01", "AUTH-02:", "", ("D7", "blocker", "deferred-planned")),
+    ("02-CONTEXT", DEFER, "- The login test", "", ("D7", "warning", "deferred-spoken")),
+    ("02-CONTEXT", "SSO-01", "AUTH-02:", "", ("D7", "warning", "deferred-planned")),
+    ("02-CONTEXT", "SSO-01 single", "Singles: AUTH-02 is deferred, single", "", ("D7", "warning", "deferred-planned")),
     # D8
-    (TWO, "pytest -q tests/test_login.py<", "Look at the page<", "Look at", ("D8", "blocker", "check-no-command")),
-    (TWO, "pytest -q tests/test_login.py<", 'cd src && echo "done"<', "echo", ("D8", "blocker", "check-silent")),
+    (TWO, "pytest -q tests/test_login.py<", "Look at the page<", "Look at", ("D8", "warning", "check-no-command")),
+    (TWO, "pytest -q tests/test_login.py<", 'cd src && echo "done"<', "echo", ("D8", "warning", "check-silent")),
     (TWO, "pytest -q tests/test_login.py<", "npx jest --watch tests<", "--watch", ("D8", "blocker", "check-never-ends")),
-    (TWO, "pytest -q tests/test_login.py<", "npm run dev<", "npm run", ("D8", "blocker", "check-never-ends")),
+    (TWO, "pytest -q tests/test_login.py<", "npm run dev<", "npm run", ("D8", "warning", "check-may-not-end")),
     (TWO, "pytest -q tests/test_login.py<", "sleep 20; sleep 10s && pytest -q<", "sleep", ("D8", "warning", "check-slow")),
     (TWO, "pytest -q tests/test_login.py<", "test -f src/login.py && ls src<", "test -f", ("D8", "warning", "check-existence")),
     (TWO, "pytest -q tests/test_login.py<", "pytest -q || true<", "|| true", ("D8", "warning", "check-cannot-fail")),
-    (TWO, "pytest -q tests/test_login.py<", 'pytest -q; echo "EXIT: $?"<', "EXIT", ("D8", "warning", "check-cannot-fail")),
+    (TWO, "pytest -q tests/test_login.py<", 'pytest -q; echo "done"<', "echo", ("D8", "warning", "check-cannot-fail")),
     (TWO, "pytest -q tests/test_login.py<", "pytest -q 2>&1 | tail -5<", "tail", ("D8", "info", "check-piped")),
     (TWO, "pytest -q tests/test_login.py<", "curl -f http://localhost:8000/login<", "curl", ("D8", "warning", "check-no-server")),
     # D9
@@ -104,7 +95,7 @@ def test_what_breaks_one_rule_alone_is_told_at_its_line(broken, name, old, new, 
     check, number = broken(name, old, new, line.strip())
     assert found(check) == {rule}
     (issue,) = check.issues
-    if name != "02-CONTEXT" and rule[2] != "files-blank":
+    if name != "02-CONTEXT":
         assert (issue.path.rpartition("/")[2], issue.line) == (
             f"{name if rule[2] != 'requirement-uncovered' else ONE}.md",
             number,

@@ -49,3 +49,7 @@ def test_one_plan_gives_what_it_gives_among_others(trees):
     for plan in whole.plans[::15]:
         alone = {(issue.rule, issue.line) for issue in plan_check(plan.path).issues}
         assert alone == {(issue.rule, issue.line) for issue in whole.issues if issue.path == plan.path}
+
+
+def test_plans_that_were_carried_out_are_not_blocked(trees):
+    assert [str(issue) for check in trees.values() for issue in check.blockers] == []

@@ -7,7 +7,6 @@ from __future__ import annotations
 import pytest
 
 from verifyplan.documents.dimensions.check import plan_check
-from verifyplan.documents.dimensions.d5_scope import MANY_FILES_OF_A_TASK
 
 
 @pytest.fixture
@@ -62,8 +61,13 @@ def test_plans_in_which_nothing_is_wrong(first):
     assert first("exactly.", "exactly, always.") == {}
 
 
-def test_a_wave_that_comes_too_early(first):
-    assert first("wave: 2", "wave: 1") == {("wave-too-early", "blocker"): ("02-02", 3)}
+def test_a_wave_that_comes_with_what_it_depends_on(first):
+    assert first("wave: 2", "wave: 1") == {("wave-too-early", "warning"): ("02-02", 3)}
+
+
+def test_a_wave_that_comes_before_what_it_depends_on(first):
+    found = first('plan: "02-01"\nwave: 1', 'plan: "02-01"\nwave: 3')
+    assert found[("wave-too-early", "blocker")] == ("02-02", 3)
 
 
 def test_two_plans_of_one_wave_that_modify_a_file(first):
@@ -73,12 +77,13 @@ def test_two_plans_of_one_wave_that_modify_a_file(first):
         ("wave: 2", "wave: 1"),
         ('files_modified: ["src/b.py"]', 'files_modified: ["src/b.py", "src/a.py"]'),
     )
-    assert found == {("wave-file-conflict", "blocker"): ("02-02", 5)}
+    assert found == {("wave-file-conflict", "warning"): ("02-02", 5)}
 
 
-def test_two_plans_of_different_waves_that_modify_a_file_and_do_not_wait(first):
-    found = first('["02-01"]', "[]", ('files_modified: ["src/b.py"]', 'files_modified: ["src/b.py", "src/a.py"]'))
-    assert found == {("wave-too-late", "warning"): ("02-02", 3), ("file-unordered", "warning"): ("02-02", 5)}
+def test_two_plans_of_different_waves_may_modify_one_file_for_which_the_second_waits(first):
+    shared = ('files_modified: ["src/b.py"]', 'files_modified: ["src/b.py", "src/a.py"]')
+    assert first('["02-01"]', "[]", shared) == {}
+    assert first('["02-01"]', "[]") == {("wave-too-late", "info"): ("02-02", 3)}
 
 
 def test_one_file_with_two_shapes(first):
@@ -101,7 +106,7 @@ def test_a_plan_without_must_haves(first):
         'must_haves:\n  truths: ["Numbers are added exactly"]\n  artifacts:\n    - path: "src/b.py"\n      exports: ["add", "sub"]',
         "must_haves:",
     )
-    assert found == {("no-must-haves", "blocker"): ("02-02", 6)}
+    assert found == {("no-must-haves", "warning"): ("02-02", 6)}
 
 
 def test_an_artifact_that_the_plan_modifies_and_no_task_makes(first):
@@ -113,47 +118,31 @@ def test_an_artifact_that_the_plan_modifies_and_no_task_makes(first):
     assert found == {("artifact-without-task", "warning"): ("02-02", 9)}
 
 
-def test_an_artifact_that_nothing_is_joined_to(first):
-    link = '\n  key_links:\n    - {from: "src/b.py", to: "src/a.py", via: "imports add"}\n---\n<task type="auto">\n<name>Add numbers</name>\n<files>src/b.py, src/c.py'
-    found = first(
-        '\n---\n<task type="auto">\n<name>Add numbers</name>\n<files>src/b.py',
-        link,
-        ("in src/b.py, exactly", "in src/b.py by src/a.py, exactly"),
-        ('- path: "src/b.py"', '- path: "src/c.py"'),
-    )
-    assert found == {("artifact-unwired", "info"): ("02-02", 9)}
-
-
-def test_many_dependencies(documents):
+def test_dependencies_are_found_however_their_ids_are_written(documents):
     texts = [FIRST_TASK.format(plan=f"02-0{n}", wave=1, needs="[]", file=f"src/p{n}.py") for n in range(1, 5)]
     last = FIRST_TASK.format(plan="02-05", wave=2, needs='["1", "2", "02-03-PLAN.md", "02-04"]', file="src/p5.py")
     check = plan_check(documents(*texts, last))
-    assert [(issue.rule, issue.line) for issue in check.issues] == [("many-dependencies", 4)]
+    assert check.issues == ()
     assert check.graph.needs()[4] == {0, 1, 2, 3}
-
-
-def test_a_task_of_many_files(first):
-    files = ", ".join(f"src/n{n}.py" for n in range(MANY_FILES_OF_A_TASK - 1))
-    found = first("<files>src/b.py", f"<files>src/b.py, {files}")
-    assert found == {("task-many-files", "warning"): ("02-02", 14), ("many-files", "warning"): ("02-02", 5)}
 
 
 def test_frontmatter_that_is_damaged_is_told_of_once(first):
     found = first('["Numbers are added exactly"]', '["\\."]', ('plan: "02-02"', 'plan: "02-02"'))
     assert {rule for rule, _ in found} == {"frontmatter-damaged"}
-    assert found["frontmatter-damaged", "blocker"][1] == 7
+    assert found["frontmatter-damaged", "warning"][1] == 7
 
 
 def test_a_plan_that_names_requirements_and_has_no_tasks(documents):
     text = FIRST_TASK.format(plan="02-01", wave=1, needs="[]", file="a.py")
     text = text[: text.index("<task")].replace("wave: 1", "wave: 1\nrequirement_ids: [R-1]")
     check = plan_check(documents(text))
-    assert {(i.rule, i.line) for i in check.blockers} == {("no-tasks", 1), ("requirement-without-task", 4)}
+    assert {(i.rule, i.line) for i in check.blockers} == {("no-tasks", 1)}
 
 
 def test_tests_that_nobody_makes_are_looked_for_where_the_repository_is_known(phase, tmp_path):
     repository = tmp_path / "repository"
     (repository / "tests").mkdir(parents=True)
+    (repository / "tests" / "test_tokens.py").write_text("")
     folder = phase(
         **{
             "02_02_PLAN": (phase() / "02-02-PLAN.md")
@@ -174,7 +163,12 @@ def test_tests_that_nobody_makes_are_looked_for_where_the_repository_is_known(ph
         "npx jest --watchAll=false", "cd app && npm test", "uvicorn app:app & curl -f localhost:8000/health",
         "set -o pipefail; pytest -q | tail -3", "grep -q 'a | tail' src/login.py", "python -c \"print('a;b')\nassert True\"",
         "\n```bash\nnpm run build\n```\n", "Run: `cd app && pytest -q`", "1. pytest -q\n2. ruff check", "! grep -r TODO src",
-        "docker compose up -d && curl localhost:1", "vitest run",
+        "docker compose up -d && curl localhost:1", "vitest run", "micromamba run -n env pytest -q", "uv run pytest",
+        "npx vitest run", "pixi run test", "pytest -q | grep -q 3", 'grep -q x a.py && echo OK || echo "FAIL"',
+        'terraform fmt -check; echo "EXIT: $?"', "test -f b.md && ! test -f a.md", "npx jest -w 4 src", "gh run watch --watch",
+        "for f in a b; do grep -q x $f || exit 1; done", "pytest -q || true\nruff check", "npm start -- --check",
+        "python - <<'EOF'\nimport a | b\nEOF", "<automated>./check-all now</automated>",
+        "<automated>test -f a</automated>\n<automated>grep -q x a</automated>",
     ],
 )  # fmt: skip
 def test_checks_that_are_fine(phase, command):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from debate_scripts import CONVERGES, ROOT, Heard, debate_of
+from debate_scripts import CONVERGES, ROOT, RUNS_OUT, Heard, debate_of, turn
 
 import verifyplan as vp
+from verifyplan.agents.static import StaticBackend
 from verifyplan.errors import InputError
 from verifyplan.loops.debate.debate import debate
 
 
 def problems(**given):
     with pytest.raises(InputError) as caught:
-        debate(**{"task": "greet", "log_dir": None} | given)
+        debate(**{"task": "greet", "architect": Heard({}), "log_dir": None} | given)
     return [f"{one.place}: {one.message}" for one in caught.value.problems]
 
 
@@ -52,6 +53,12 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path):
         ({"challenges": "C1"}, "challenges: are a str, not a list"),
         ({"max_turns": 1.5}, "max_turns: 1.5 is no such number"),
         ({"max_cost": 1}, "max_cost: cannot be kept: its calls have no price"),
+        ({"architect": None}, "architect: must be a backend that can write, got none"),
+        ({"architect": "static"}, "architect: static agents play no role of a debate: they write nothing"),
+        ({"architect": StaticBackend(".")}, "architect: static agents play no role of a debate: they write nothing"),
+        ({"builder": "static"}, "builder: static agents play no role of a debate: they write nothing"),
+        ({"builder": "claude"}, "builder: must be a backend that can write, got 'claude'"),
+        ({"architect": StaticBackend}, f"architect: must be a backend that can write, got {StaticBackend!r}"),
         ({"root": "a\0b"}, "root: 'a\\x00b' is no folder"),
     ],
 )
@@ -71,7 +78,7 @@ def test_a_task_may_stand_in_a_file(tmp_path):
 
 def test_the_log_says_what_was_given(tmp_path):
     given = {"documents": {"docs/PLAN.md": "text"}, "repetition": 2, "synthetic": True, "timeout": 5, "max_tokens": 9}
-    run = vp.debate("greet", Heard(CONVERGES), "static", root=ROOT, log_dir=tmp_path, **given)
+    run = vp.debate("greet", Heard(CONVERGES), root=ROOT, log_dir=tmp_path, **given)
     inputs = run.started.debate
     assert (inputs.max_turns, inputs.timeout, inputs.limits.max_tokens) == (3, 5, 9)
     assert inputs.documents == {"docs/PLAN.md": "text"}
@@ -80,3 +87,22 @@ def test_the_log_says_what_was_given(tmp_path):
     assert (run.started.repetition, run.started.synthetic) == (2, True)
     assert run.log_path == tmp_path / "debate-001.jsonl"
     assert run.run_id == "debate-001"
+
+
+def test_who_names_nobody_is_told_whom_to_name():
+    with pytest.raises(InputError, match=r"Fix: give agents.Anthropic\(model\), a ScriptedBackend\(script\)"):
+        debate("greet", log_dir=None)
+
+
+def test_an_architect_alone_plays_both_roles():
+    run = debate("greet", Heard(CONVERGES), root=ROOT, log_dir=None)
+    assert (run.status, run.started.backend) == ("CONVERGED", {"name": "scripted"})
+
+
+def test_more_than_three_turns_only_for_who_asks():
+    default = debate("greet", Heard(RUNS_OUT), root=ROOT, log_dir=None)
+    assert (default.reason, default.turns) == ("MAX_TURNS", 3)
+    assert "more turns only if you ask for them: max_turns=" in str(default)
+    longer = RUNS_OUT | turn(4, "And again.", "helloo", "Verified: it greets.")
+    assert debate("greet", Heard(longer), root=ROOT, log_dir=None).turns == 3
+    assert debate("greet", Heard(longer), max_turns=4, root=ROOT, log_dir=None).status == "CONVERGED"

@@ -10,7 +10,7 @@ from debate_scripts import CONVERGES, FIRST, NOT_YET, RUNS_OUT, STAGNATES, Heard
 from verifyplan.loops.debate.debate import debate
 from verifyplan.protocol.event_debate import MessagePublished
 from verifyplan.protocol.event_run import CallReplied
-from verifyplan.protocol.message_schema import check_message
+from verifyplan.protocol.message_schema import FAILED, check_message
 
 
 def test_a_verified_diff_converges():
@@ -119,16 +119,30 @@ def test_every_message_fits_the_schema_and_carries_what_its_call_used_where_it_u
     assert "budgetTrace" not in debate_of(STAGNATES, tokens=10).log[-1].as_json()
 
 
+def broken(*errors):
+    """What the error of an answer says that breaks the schema, as programs read it."""
+    told = [{"keyword": keyword, "instancePath": path, "params": params} for keyword, path, params in errors]
+    return FAILED + json.dumps({"errors": told}, separators=(",", ":"))
+
+
 @pytest.mark.parametrize(
     ("call", "answer", "told"),
     [
         ("t1/propose", "error", "t1/propose: error: AgentError"),
         ("t1/implement", "timeout", "t1/implement: timeout: scripted timeout"),
-        ("t1/implement", says("no diff"), "the first at diff: Field required"),
-        ("t1/verify", says(""), "the first at content: String should have at least 1 character"),
-        ("t1/propose", says("x", diff="y"), "the first at diff: Extra inputs are not permitted"),
-        ("t2/critique", {"raw": None}, "the first at the whole answer"),
-        ("t2/implement", {"raw": [1]}, "t2/implement: answer outside its schema"),
+        ("t1/implement", says("no diff"), broken(("required", "", {"missingProperty": "diff"}))),
+        ("t1/verify", says(""), broken(("minLength", "/content", {"limit": 1}))),
+        ("t1/propose", says("x", diff="y"), broken(("additionalProperties", "", {"additionalProperty": "diff"}))),
+        ("t2/critique", {"raw": None}, broken(("type", "", {"type": "object"}))),
+        (
+            "t2/implement",
+            {"raw": {"content": 3, "reasons": ["a", 4]}},
+            broken(
+                ("required", "", {"missingProperty": "diff"}),
+                ("type", "/content", {"type": "string"}),
+                ("type", "/reasons/1", {"type": "string"}),
+            ),
+        ),
     ],
 )
 def test_a_failed_call_or_an_answer_outside_its_schema_ends_the_debate_and_nobody_is_asked_again(call, answer, told):
@@ -136,6 +150,7 @@ def test_a_failed_call_or_an_answer_outside_its_schema_ends_the_debate_and_nobod
     run = debate_of({}, backend=backend)
     assert (run.status, run.reason) == (None, "AGENT_FAILED")
     assert told in run.outcome.exit_reason
+    assert told in str(run)
     assert backend.calls == list(CONVERGES)[: list(CONVERGES).index(call) + 1]
     assert run.turns == int(call[1])
     assert run.diff == (diff("hullo") if call.startswith("t2") else "" if call != "t1/verify" else diff("hullo"))

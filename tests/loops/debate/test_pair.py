@@ -10,7 +10,7 @@ from debate_scripts import CONVERGES, Heard
 
 import verifyplan as vp
 from verifyplan.agents.base import Conversing
-from verifyplan.agents.static import StaticBackend
+from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError
 from verifyplan.loops.debate.pair import ConversingPair, Pair, paired
 from verifyplan.protocol.debate_call import DebateRequest
@@ -86,7 +86,7 @@ def test_connections_of_both_are_held_while_the_debate_runs(tmp_path):
 
 def test_a_cost_is_kept_where_both_can_keep_it(tmp_path):
     fine, dear = Speaks({}), Speaks({}, "the model has no price")
-    assert ConversingPair(fine, StaticBackend(tmp_path)).budget_problem("max_cost") is None
+    assert ConversingPair(fine, ScriptedBackend({})).budget_problem("max_cost") is None
     assert ConversingPair(fine, dear).budget_problem("max_cost") == "the model has no price"
     assert ConversingPair(fine, Heard({})).budget_problem("max_cost") == "calls of the builder have no price"
     with pytest.raises(InputError, match="max_cost: cannot be kept: the model has no price"):

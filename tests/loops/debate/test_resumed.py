@@ -7,13 +7,11 @@ from breaking import StopError, course, resumptions, rewritten
 from debate_scripts import CONVERGES, ROOT, RUNS_OUT, STAGNATES, Heard, debate_of, says, texts
 
 import verifyplan as vp
-from verifyplan.agents.static import StaticBackend
 from verifyplan.errors import InputError, LogError, SettingsError
 from verifyplan.loops.debate.pair import Pair
 from verifyplan.loops.debate.run import Debate
 from verifyplan.loops.replay import replay_run
 from verifyplan.loops.resume import read_run, resume
-from verifyplan.protocol.call import Reply
 from verifyplan.protocol.event_debate import MessagePublished
 
 SCRIPTS = {
@@ -80,18 +78,20 @@ def test_an_answer_to_a_debate_is_refused(tmp_path):
         resume(path, "acknowledge:C1", backend=Heard(CONVERGES))
 
 
-def test_the_backends_of_a_log_are_made_again_by_name(tmp_path, monkeypatch):
-    async def answer(_self, request):
-        return Reply(value=CONVERGES[request.call_id])
+class OnceStatic(Heard):
+    """Says of itself what the static agents said when they still played debates."""
 
-    monkeypatch.setattr(StaticBackend, "answer", answer)
+    def describe(self):
+        return {"name": "static", "root": "repository", "workers": {}}
+
+
+def test_a_debate_that_static_agents_began_needs_somebody_who_can_write(tmp_path):
     with pytest.raises(StopError):
-        vp.debate("greet", log_dir=tmp_path, root=ROOT, sink=stopping(3))
-    assert resume(tmp_path / "debate-001.jsonl").status == "CONVERGED"
-    with pytest.raises(StopError):
-        vp.debate("greet", StaticBackend(ROOT), log_dir=tmp_path, root=ROOT, sink=stopping(3))
-    run = resume(tmp_path / "debate-002.jsonl")
-    assert (run.status, run.started.backend["name"]) == ("CONVERGED", "pair")
+        vp.debate("greet", OnceStatic(CONVERGES), log_dir=tmp_path, root=ROOT, sink=stopping(3))
+    path = tmp_path / "debate-001.jsonl"
+    with pytest.raises(SettingsError, match="architect: static agents play no role of a debate: they write nothing"):
+        resume(path)
+    assert resume(path, backend=Heard(CONVERGES)).status == "CONVERGED"
 
 
 def test_a_backend_that_no_name_makes_must_be_given(tmp_path):
@@ -99,7 +99,7 @@ def test_a_backend_that_no_name_makes_must_be_given(tmp_path):
     with pytest.raises(SettingsError, match="written with 'scripted', which is not made by name"):
         resume(alone)
     with pytest.raises(StopError):
-        vp.debate("greet", Heard(CONVERGES), "static", root=ROOT, log_dir=tmp_path / "two", sink=stopping(3))
+        vp.debate("greet", Heard(CONVERGES), Heard(CONVERGES), root=ROOT, log_dir=tmp_path / "two", sink=stopping(3))
     two = tmp_path / "two" / "debate-001.jsonl"
     with pytest.raises(SettingsError, match="written with 'scripted', which is not made by name"):
         resume(two)
@@ -109,7 +109,7 @@ def test_a_backend_that_no_name_makes_must_be_given(tmp_path):
 def test_a_folder_that_moved_is_named_on_resuming(tmp_path):
     path = broken_off(tmp_path, CONVERGES, 3)
     with pytest.raises(InputError, match="is no folder"):
-        resume(path, backend="static", root=tmp_path / "none")
+        resume(path, backend=vp.agents.Anthropic.keyless(model="m"), root=tmp_path / "none")
 
 
 @pytest.mark.parametrize("script", [CONVERGES, STAGNATES, RUNS_OUT, SCRIPTS["fails"], SCRIPTS["times-out"]])

@@ -64,6 +64,8 @@ challenges = st.builds(
         optional={"alternative": texts, "evidence": texts, "failure_scenario": texts},
     ),
 )
+no_entries = some([None, 3, {}, {"claim": "x"}, {"challenge": "C1", "status": "DONE"}])
+entries = st.one_of(*[challenges] * 6, no_entries)
 spawned = st.one_of(st.none(), challenges)
 unknowns = st.fixed_dictionaries(
     {"description": words.map("how does `{}` behave?".format), "type": some(UNKNOWN_TYPES)},
@@ -108,10 +110,10 @@ def of_role(request: RoleRequest) -> st.SearchStrategy[Any]:
     match request.role:
         case "challenger":
             return st.fixed_dictionaries(
-                {"challenges": st.lists(challenges, max_size=7)}, optional={"unknowns": st.lists(unknowns, max_size=3)}
+                {"challenges": st.lists(entries, max_size=7)}, optional={"unknowns": st.lists(unknowns, max_size=3)}
             )
         case "domain-expert" | "devils-advocate":
-            return st.fixed_dictionaries({"challenges": st.lists(challenges, max_size=4)})
+            return st.fixed_dictionaries({"challenges": st.lists(entries, max_size=4)})
         case "resolver":
             ids = some([*(one.id for one in request.unknowns), "U99"])
             kinds = some(UNKNOWN_RESOLUTIONS)
@@ -137,7 +139,7 @@ def settled(request: RoleRequest) -> st.SearchStrategy[Any]:
     )
     directive = directives(ids, others)
     return st.fixed_dictionaries(
-        {"changes": st.lists(change, max_size=8)},
+        {"changes": st.lists(st.one_of(*[change] * 6, no_entries), max_size=8)},
         optional={
             "promotions": st.lists(some([*waiting, *waiting, "C1", "C99"]), max_size=4),
             "directives": st.lists(directive, max_size=4),

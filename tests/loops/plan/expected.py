@@ -39,8 +39,15 @@ def most(source: str, iteration: int, tightened: bool) -> int:
     return {"research": 2, "challenger": 5 if iteration == 1 else 3, "domain-expert": 3, "devils-advocate": 2}[source]
 
 
-def table(pool: list[Any], last: bool, policy: str) -> tuple[str, str | None, bool]:
-    """SPEC A3, row by row; `pool` holds (severity, status, alternative)."""
+def table(pool: list[Any], last: bool, policy: str, waits_blocking: bool = False) -> tuple[str, str | None, bool]:
+    """SPEC A3; `pool` holds (severity, status, alternative), `waits_blocking` whether a BLOCKING one overflowed."""
+    status, verdict, strong = rows(pool, last, policy)
+    goes_on = waits_blocking and not last and verdict is not None
+    return ("CONTINUE", None, False) if goes_on else (status, verdict, strong)
+
+
+def rows(pool: list[Any], last: bool, policy: str) -> tuple[str, str | None, bool]:
+    """The table, row by row."""
     unsettled = [one for one in pool if one[1] in ("OPEN", "UNRESOLVED")]
     blocking = [one for one in unsettled if one[0] == "BLOCKING"]
     significant = [one for one in unsettled if one[0] == "SIGNIFICANT"]

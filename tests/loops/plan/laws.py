@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
@@ -30,6 +31,7 @@ class Book:
     overflow: dict[str, int] = field(default_factory=dict)
     arrivals: dict[str, list[tuple[str, bool]]] = field(default_factory=dict)
     unknowns: dict[str, str | None] = field(default_factory=dict)
+    affects: dict[str, str | None] = field(default_factory=dict)
     contexts: dict[str, int] = field(default_factory=dict)
     risks: dict[str, Any] = field(default_factory=dict)
     answered: dict[str, int] = field(default_factory=dict)
@@ -37,6 +39,12 @@ class Book:
     settled: set[str] = field(default_factory=set)
     classes: dict[str, str] = field(default_factory=dict)
     queued: set[str] = field(default_factory=set)
+    voted: set[str] = field(default_factory=set)
+    displaced: set[str] = field(default_factory=set)
+    usable: set[str] = field(default_factory=set)
+    """Calls that replied and did not fail."""
+    in_time: bool = True
+    """Whether nobody was called in this iteration yet."""
     directives: dict[int, list[Any]] = field(default_factory=dict)
     failures: list[Any] = field(default_factory=list)
     closed: list[IterationState] = field(default_factory=list)
@@ -81,12 +89,16 @@ class Book:
         assert len(self.closed) == self.iteration
         assert event.tightened is self.degraded
         self.iteration, self.tightened = event.iteration, event.tightened
+        self.voted, self.in_time = set(), True
         self.arrivals, self.classes, self.moved, self.answered = {}, {}, {}, {}
         self.settled, self.queued = set(), set()
 
     def call_requested(self, event: Any) -> None:
         assert event.call_id not in self.calls
         self.calls.add(event.call_id)
+        if self.in_time:
+            self.check_promoted()
+        self.in_time = False
         parts = event.call_id.split("/")
         assert parts[0] == f"i{self.iteration}"
         limit = self.given.max_tokens
@@ -106,6 +118,7 @@ class Book:
         if role == "resolver":
             assert any(one not in ("CONFIRMED", "REFUTED") for one in self.unknowns.values())
         if role == "synthesizer":
+            self.check_displaced()
             self.unsettled_at_synthesis = self.unsettled
             panel = self.given.panel is not None
             assert set(self.classes) == self.queued == (set(self.unsettled) if panel else set())
@@ -114,12 +127,19 @@ class Book:
 
     def call_replied(self, event: Any) -> None:
         self.tokens += event.usage.input_tokens + event.usage.output_tokens
+        self.usable.add(event.call_id)
 
     def agent_failed(self, event: Any) -> None:
         assert event.call_id in self.calls
         assert event.reason
         assert event.consequence
         self.failures.append(event)
+        self.usable.discard(event.call_id)
+
+    def entry_refused(self, event: Any) -> None:
+        assert event.call_id in self.usable
+        assert event.reason
+        assert event.position >= 1
 
     def challenge_raised(self, event: Any) -> None:
         new = event.challenge
@@ -127,12 +147,15 @@ class Book:
         assert (new.status, new.resolution, new.iteration_introduced) == ("OPEN", "", self.iteration)
         if new.origin == "devils-advocate":
             assert (new.severity, new.confidence) not in [("MINOR", new.confidence), (new.severity, "LOW")]
+        assert event.disputes is None or self.status[event.disputes] in ("RESOLVED", "WITHDRAWN")
         self.raised[new.id], self.status[new.id] = new, "OPEN"
         rank = (RANK[new.severity], LIKELY[event.probability], int(new.id[1:]))
         self.arrivals.setdefault(source_of(new.origin), []).append((new.id, rank))
 
     def challenge_admitted(self, event: Any) -> None:
         assert event.id not in self.admitted
+        assert not event.by_rule or (event.promoted and self.in_time)
+        assert not event.by_rule or self.raised[event.id].severity == "BLOCKING"
         if event.promoted:
             assert self.overflow.pop(event.id) < self.iteration
         else:
@@ -146,7 +169,32 @@ class Book:
         now = [name for name, iteration in self.admitted.items() if iteration == self.iteration]
         return sum(source_of(self.raised[name].origin) == source for name in now)
 
+    def check_promoted(self) -> None:
+        """SPEC A3: whatever BLOCKING could come out of overflow came before anybody was called."""
+        for name in self.overflow:
+            source = source_of(self.raised[name].origin)
+            full = self.active >= 8 or self.taken(source) >= most(source, self.iteration, self.tightened)
+            assert self.raised[name].severity != "BLOCKING" or full
+
+    def check_displaced(self) -> None:
+        """SPEC A5: nothing waits that is worse than what came beside it, was not looked at, and could give way."""
+        useful = ("CONFIRMED", "REFUTED", "PARTIALLY_RESOLVED")
+        answered = {self.affects.get(name) for name, how in self.unknowns.items() if how in useful}
+        now = [name for name, came in self.admitted.items() if came == self.iteration]
+        loose = [n for n in now if self.raised[n].iteration_introduced == self.iteration and n not in answered]
+        for name, came in self.overflow.items():
+            source = source_of(self.raised[name].origin)
+            if came < self.iteration or self.taken(source) >= most(source, self.iteration, self.tightened):
+                continue
+            assert all(RANK[self.raised[n].severity] <= RANK[self.raised[name].severity] for n in loose)
+
     def challenge_overflowed(self, event: Any) -> None:
+        if event.displaced_by is not None:
+            assert self.admitted.pop(event.id) == self.iteration
+            assert RANK[self.raised[event.displaced_by].severity] < RANK[self.raised[event.id].severity]
+            assert event.id not in self.voted
+            assert self.status[event.id] == "OPEN"
+            self.displaced.add(event.id)
         assert event.id not in self.admitted
         assert event.id not in self.overflow
         assert self.raised[event.id].iteration_introduced == self.iteration
@@ -166,7 +214,9 @@ class Book:
         assert not self.admitted.keys() & self.overflow.keys()
         for source, arrived in self.arrivals.items():
             kept = [rank for name, rank in arrived if self.admitted.get(name) == self.iteration]
-            left = [rank for name, rank in arrived if name in self.overflow]
+            left = [rank for name, rank in arrived if name in self.overflow and name not in self.displaced]
+            if len([n for n, i in self.admitted.items() if i == self.iteration]) > len(kept):
+                continue  # promotions took of the cap
             assert not kept or not left or max(kept) < min(left)
             if left and len(kept) < most(source, self.iteration, self.tightened):
                 everyone = [n for n in self.admitted if self.status[n] not in ("WITHDRAWN", "DEFERRED")]
@@ -177,6 +227,7 @@ class Book:
         assert event.unknown.id == f"U{len(self.unknowns) + 1}"
         assert event.unknown.affects_challenge is None or event.unknown.affects_challenge in self.raised
         self.unknowns[event.unknown.id] = None
+        self.affects[event.unknown.id] = event.unknown.affects_challenge
 
     def unknown_resolved(self, event: Any) -> None:
         assert self.unknowns[event.id] not in ("CONFIRMED", "REFUTED")
@@ -197,6 +248,9 @@ class Book:
         assert not must or spawned is not None
         assert spawned is None or spawned in self.raised or spawned == f"C{len(self.raised) + 1}"
 
+    def vote_cast(self, event: Any) -> None:
+        self.voted.add(event.finding_id)
+
     def finding_queued(self, event: Any) -> None:
         assert event.finding_id in self.unsettled
         self.queued.add(event.finding_id)
@@ -208,18 +262,25 @@ class Book:
 
     def allowed(self, name: str, new: str, resolution: str) -> bool:
         severity = self.raised[name].severity if name in self.admitted else None
+        held = self.classes.get(name) in ("full-consensus", "partial-consensus")
+        known = {*self.raised, *self.unknowns, *self.contexts, *self.risks} - {name}
+        ids = set(re.findall(r"\b[CUSP][1-9]\d*\b", resolution.upper()))
+        evidence = "[VERIFIED:" in resolution or ".PY:" in resolution.upper() or bool(ids & known)
         return (
             severity is not None
             and new in MAY_BECOME.get(self.status[name], ())
             and (new != "DEFERRED" or severity == "MINOR")
             and bool(resolution.strip())
-            and not (new == "WITHDRAWN" and self.classes.get(name) in ("full-consensus", "partial-consensus"))
+            and not (held and new == "WITHDRAWN")
+            and not (held and new == "RESOLVED" and severity == "BLOCKING" and not evidence)
+            and not (new == "RESOLVED" and "user decision" in resolution and not evidence)
         )
 
     def status_changed(self, event: Any) -> None:
         assert self.status[event.id] == event.old
-        assert self.allowed(event.id, event.new, event.resolution)
-        if event.by == "user":
+        if event.by != "user":
+            assert self.allowed(event.id, event.new, event.resolution)
+        else:
             assert (event.new, self.raised[event.id].severity) == ("RESOLVED", "BLOCKING")
             assert self.people[-1][1].challenge == event.id
         self.status[event.id], self.moved[event.id] = event.new, self.iteration
@@ -250,7 +311,7 @@ class Book:
         if directive.kind == "FOCUS":
             return bool(directive.note.strip())
         serious = any(self.raised[name].severity != "MINOR" for name in self.unsettled)
-        stuck = any(name not in self.moved for name in self.unsettled_at_synthesis)
+        stuck = any(name not in self.settled for name in self.unsettled_at_synthesis)
         return serious and stuck and self.borne_out(directive)
 
     def borne_out(self, directive: Any) -> bool:
@@ -273,10 +334,14 @@ class Book:
     def convergence_evaluated(self, event: Any) -> None:
         last = self.iteration >= self.given.max_iterations
         pool = self.pool()
-        assert (event.status, event.verdict, event.strong) == table(pool, last, self.given.policy)
+        assert (event.status, event.verdict, event.strong) == table(pool, last, self.given.policy, self.waits_blocking)
         counts = [sum(s == sev and st in ("OPEN", "UNRESOLVED") for s, st, _ in pool) for sev in RANK]
         assert [event.blocking_open, event.significant_open] == counts[:2]
         self.rulings.append(event)
+
+    @property
+    def waits_blocking(self) -> bool:
+        return any(self.raised[name].severity == "BLOCKING" for name in self.overflow)
 
     def answer_given(self, event: Any) -> None:
         self.people.append((self.iteration, event))
@@ -309,14 +374,16 @@ class Book:
         assert IterationState.model_validate_json(state.model_dump_json()) == state
         assert state.iteration == self.iteration == len(self.closed) + 1
         short = [(one.id, one.status, one.severity) for one in state.challenges]
-        assert short == [(name, self.status[name], self.raised[name].severity) for name in self.admitted]
+        listed = [*self.admitted, *self.overflow]
+        assert short == [(name, self.status[name], self.raised[name].severity) for name in listed]
         counts = [sum(s == sev and st in ("OPEN", "UNRESOLVED") for s, st, _ in self.pool()) for sev in RANK]
         assert [state.convergence.blocking_open, state.convergence.significant_open] == counts[:2]
         self.check_arrivals()
         created = sum(iteration == self.iteration for iteration in self.admitted.values())
         self.degraded = self.iteration > 1 and created > len(self.settled)
         before = self.closed[-1].challenges if self.closed else ()
-        stalled = bool(before) and {c.id: c.status for c in before} == {c.id: c.status for c in state.challenges}
+        same = {c.id: c.status for c in before} == {c.id: c.status for c in state.challenges}
+        stalled = bool(self.admitted) and same and not created
         broken_off = self.synthesizer_lost() or (self.people and self.people[-1][1].answer == "abort")
         if not broken_off:
             assert self.kinds[self.iteration, "degradation"] == self.degraded
@@ -333,7 +400,7 @@ class Book:
         lost = len(counted) > 1 or any(one.call_id.endswith("/synthesizer") for one in counted)
         spent = self.ended.ended_by == "budget"  # it goes before the failures of calls beside it
         assert not spent or self.ended.exit_reason.startswith(("max_tokens: ", "max_cost: "))
-        assert (self.ended.ended_by == "failures") is (lost and not spent)
+        assert (self.ended.ended_by == "failures") is ((lost or self.is_silent()) and not spent)
         if self.ended.ended_by in ("failures", "budget"):
             assert (self.ended.status, self.ended.verdict, self.ended.score) == ("FORCED_EXIT", None, None)
             assert self.ended.exit_reason
@@ -341,14 +408,20 @@ class Book:
             assert self.trivial
             assert (self.iteration, self.ended.verdict) == (0, "PROCEED")
         elif self.people and self.people[-1][1].answer == "abort":
-            assert (self.ended.ended_by, self.ended.status, self.ended.verdict) == ("user", None, None)
+            assert (self.ended.ended_by, self.ended.status, self.ended.verdict) == ("user", "FORCED_EXIT", None)
         else:
             self.check_verdict()
 
+    def is_silent(self) -> bool:
+        """SPEC A3: it would end by its counts, and no challenger ever gave a usable answer."""
+        heard = any(f"i{number}/challenger" in self.usable for number in range(1, self.iteration + 1))
+        aborted = bool(self.people) and self.people[-1][1].answer == "abort"
+        by_counts = bool(self.rulings) and self.rulings[-1].iteration == self.iteration and not aborted
+        return not heard and by_counts and self.last_word()[1] is not None
+
     def check_verdict(self) -> None:
         status, verdict, strong = self.last_word()
-        overflowed = any(self.raised[name].severity == "BLOCKING" for name in self.overflow)
-        verdict = "REVISE" if overflowed and verdict == "PROCEED" else verdict
+        verdict = "REVISE" if self.waits_blocking and verdict == "PROCEED" else verdict
         assert verdict is not None
         assert (self.ended.status, self.ended.verdict, self.ended.strong) == (status, verdict, strong)
         assert (self.ended.overridden is not None) is (self.ended.ended_by == "user")

@@ -144,7 +144,7 @@ def _first() -> dict[str, Any]:
 def _second() -> dict[str, Any]:
     """A promotion, an answer outside its schema, more created than settled."""
     return {
-        "i2/challenger": {"challenges": [challenge("journal"), challenge("rollback", "MINOR")]},
+        "i2/challenger": {"challenges": [challenge("journal"), {"claim": 3}, challenge("rollback", "MINOR")]},
         "i2/resolver": {"raw": {"answers": "none"}},
         "i2/devils-advocate": {"challenges": []},
         "i2/probe": {"risks": [risk("quota", "SIGNIFICANT"), risk("queue", "SIGNIFICANT")]},

@@ -96,10 +96,18 @@ def test_the_verdict_does_not_depend_on_the_scores(value):
 
 def test_a_trivial_plan_needs_no_agent():
     backend = Acting(lambda _: 1 / 0)
-    run = run_of({}, plan=TRIVIAL, backend=backend, team="scaled")
+    run = run_of({}, plan=TRIVIAL, backend=backend, team=None)
     assert (run.verdict, run.outcome.ended_by, run.state.iterations) == ("PROCEED", "sizing", [])
     assert run.outcome.exit_reason.startswith("trivial")
+    assert run.frames.runs["trivial"].tolist() == [True]
     assert backend.requests == []
+
+
+@pytest.mark.parametrize("team", ["base", "scaled"])
+def test_a_team_that_is_asked_for_looks_at_a_trivial_plan_too(team):
+    run = run_of({}, plan=TRIVIAL, silent=True, team=team)
+    assert (run.outcome.ended_by, run.state.iteration, run.state.assessed.team) == ("ruling", 1, team)
+    assert run.frames.runs["trivial"].tolist() == [False]
 
 
 @pytest.mark.parametrize(("team", "scaled"), [(None, False), ("base", False), ("scaled", True)])
@@ -191,9 +199,10 @@ def requests_of(answers, **more):
 
     def play(request):
         given = answers.get(request.call_id)
+        nothing = {"challenges": []} if getattr(request, "role", "") == "challenger" else {}
         if given in ("error", "timeout"):
             raise ValueError("fails") if given == "error" else TimeoutError
-        return Reply(value={"votes": {}} if not isinstance(request, RoleRequest) else given or {}, usage=USAGE)
+        return Reply(value={"votes": {}} if not isinstance(request, RoleRequest) else given or nothing, usage=USAGE)
 
     backend = Acting(play)
     run = run_of({}, backend=backend, **more)
@@ -276,12 +285,12 @@ def test_no_agent_sees_another_agents_raw_reply():
 
 def test_each_role_has_the_tool_calls_of_its_mode():
     _, asked = requests_of(FULL, panel=None, max_iterations=2)
-    tools = {call: (request.tools, request.tool_pool) for call, request in asked.items()}
-    assert tools["i1/resolver"] == ({"Read": 8, "Grep": 5, "WebSearch": 3, "WebFetch": 2}, 3)
-    assert tools["i1/surface"] == ({"Read": 3, "Grep": 4, "git_log": 1}, 3)
-    assert tools["i1/probe"] == ({"Read": 3, "Grep": 4, "WebSearch": 1}, 2)
+    tools = {call: request.tools for call, request in asked.items()}
+    assert tools["i1/resolver"] == {"Read": 8, "Grep": 5, "WebSearch": 3, "WebFetch": 2}
+    assert tools["i1/surface"] == {"Read": 3, "Grep": 4, "git_log": 1}
+    assert tools["i1/probe"] == {"Read": 3, "Grep": 4, "WebSearch": 1}
     for role in ("challenger", "domain-expert", "devils-advocate", "synthesizer"):
-        assert tools[f"i1/{role}"] == ({"Read": 8, "Grep": 5}, 0)
+        assert tools[f"i1/{role}"] == {"Read": 8, "Grep": 5}
 
 
 def test_a_grant_adds_calls_in_the_next_iteration_only():

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 
 import pytest
 from acting import USAGE, Acting
 from planning import PLAN, answer, challenge, change, context, risk, run_of, scores, told, unknown
 
+from verifyplan.cli.app import main
+from verifyplan.loops.calls import REASON_LENGTH
 from verifyplan.protocol.call import Reply, WorkerRequest
 
 BLOCKING = challenge("locks", "BLOCKING")
@@ -16,6 +19,8 @@ GOES_ON = {
     "i1/resolver": {"answers": [answer("U1", "CONFIRMED"), answer("U2", "PARTIALLY_RESOLVED")]},
 }
 FAILURES = ["timeout", "error", {"raw": None}, {"raw": "sorry"}, {"raw": []}, {"raw": {"extra": 1}}, {"raw": {1: [2]}}]
+SILENT = [{"raw": {}}, {"raw": {"unknowns": []}}]
+"""A challenger that says neither what is wrong nor that nothing is."""
 
 
 def failing(*calls, more=None, **settings):
@@ -34,7 +39,7 @@ def test_whatever_is_no_answer_of_the_schema_is_a_failure(failure):
     [failed] = run.state.failures
     assert (failed.agent, failed.call_id, failed.iteration) == ("challenger", "i1/challenger", 1)
     assert failed.consequence == "no new challenges; the earlier ones are carried forward"
-    assert run.outcome.ended_by == "ruling"
+    assert (run.outcome.ended_by, run.verdict) == ("failures", None)
 
 
 def test_the_reason_of_a_failure_is_told_in_words():
@@ -118,7 +123,7 @@ def test_one_failure_in_each_iteration_ends_nothing():
         "i2/challenger": "timeout",
         "i3/challenger": "error",
     }
-    run = failing("i1/challenger", more=more, max_iterations=3)
+    run = failing("i1/resolver", more=more, max_iterations=3)
     assert len(run.state.failures) == 3
     assert (run.verdict, run.outcome.ended_by) == ("RETHINK", "ruling")
 
@@ -141,7 +146,7 @@ def test_expert_and_advocate_are_skipped_and_count(agent):
 def test_panel_workers_fail_by_b8_and_do_not_count():
     panel = ["ann", "bob", "cy"]
     more = {"i1/probe": {"risks": [risk("quota", "BLOCKING")]}}
-    run = failing("i1/challenger", *(f"i1/panel/r1/{worker}" for worker in panel), more=more, panel=panel)
+    run = failing("i1/resolver", *(f"i1/panel/r1/{worker}" for worker in panel), more=more, panel=panel)
     assert len(run.state.failures) == 1
     assert {vote.verdict for vote in run.state.votes[1, "C1"]} == {"verification-error"}
     assert run.verdict == "RETHINK"
@@ -161,6 +166,20 @@ def test_a_failure_after_the_verdict_takes_nothing_from_it(calls):
     assert (run.verdict, run.outcome.ended_by) == ("PROCEED", "ruling")
     assert run.score == (None if "i1/score" in calls else 7)
     assert len(run.state.failures) == len(calls)
+
+
+def test_a_part_of_an_agent_that_failed_is_recorded_and_costs_the_rest_nothing():
+    def play(request):
+        if request.call_id != "i1/challenger":
+            return Reply(value={"votes": {}} if isinstance(request, WorkerRequest) else {})
+        return Reply(value={"challenges": [BLOCKING]}, partial_failures=("check paths failed: ValueError: x" * 40,))
+
+    run = run_of({}, backend=Acting(play), panel=None, team="base", max_iterations=1)
+    [reason] = run.state.partial_failures["i1/challenger"]
+    assert reason.startswith("check paths failed: ValueError")
+    assert len(reason) == REASON_LENGTH
+    assert (len(run.state.pool), run.state.failures, run.verdict) == (1, [], "RETHINK")
+    assert run.frames.calls.set_index("call_id").loc["i1/challenger", "reason"] == reason
 
 
 def test_nothing_recorded_before_is_lost():
@@ -184,7 +203,7 @@ def test_a_call_that_takes_longer_than_the_timeout_has_failed():
 
     run = run_of({}, backend=Slow(None), timeout=0.05, team="base")
     assert run.state.failures[0].reason == "timeout: no answer within 0.05 s"
-    assert run.verdict == "PROCEED"
+    assert run.verdict is None
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)])
@@ -236,4 +255,55 @@ def nested(depth):
 def test_no_value_that_a_backend_gives_breaks_the_run(raw):
     run = run_of({"i1/challenger": {"raw": raw}}, silent=True, panel=None, team="base", plan=PLAN)
     assert [failure.agent for failure in run.state.failures] == ["challenger"]
-    assert run.verdict == "PROCEED"
+    assert run.verdict is None
+
+
+@pytest.mark.parametrize("failure", [*FAILURES, *SILENT])
+def test_a_run_in_which_nobody_challenged_has_no_verdict(failure):
+    """SPEC A3: silence is never PROCEED, whatever the counts say."""
+    run = run_of({"i1/challenger": failure}, silent=True, panel=None, team="base")
+    assert (run.verdict, run.status, run.score, run.outcome.ended_by) == (None, "FORCED_EXIT", None, "failures")
+    assert run.outcome.exit_reason.startswith("nobody challenged the plan: the challenger gave no usable answer (")
+    assert "i1/score" not in calls_of(run)
+    assert run.state.iterations[-1].convergence.status == "FORCED_EXIT"
+
+
+def test_a_challenger_that_finds_nothing_says_so_by_an_empty_list():
+    run = run_of({"i1/challenger": {"challenges": []}}, silent=True, panel=None, team="base")
+    assert (run.verdict, run.state.failures) == ("PROCEED", [])
+    asked = {"i1/challenger": {"unknowns": [unknown("store")]}}
+    assert run_of(asked, silent=True, panel=None, team="base").state.challenged
+
+
+def test_a_shell_exits_with_3_where_nobody_challenged(tmp_path, monkeypatch, capsys):
+    run = run_of({"i1/challenger": "error"}, silent=True, panel=None, team="base", log_dir=tmp_path)
+    script = tmp_path / "script.json"
+    script.write_text("{}")
+    monkeypatch.setattr(sys, "argv", ["verifyplan", "resume", str(run.log_path), "--script", str(script)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 3
+    assert "nobody challenged the plan" in capsys.readouterr().out
+
+
+def test_what_others_raised_is_no_verdict_where_nobody_challenged():
+    more = {f"i{number}/challenger": "error" for number in (1, 2, 3)}
+    more["i1/probe"] = {"risks": [risk("quota", "BLOCKING")]}
+    run = run_of(more, silent=True, panel=None, team="base")
+    assert (run.verdict, run.status, run.state.iteration) == (None, "FORCED_EXIT", 3)
+    assert run.outcome.exit_reason.count("iteration ") == 3
+    assert [one.id for one in run.state.pool] == ["C1"]
+
+
+def test_one_usable_answer_of_the_challenger_is_enough():
+    more = {"i1/challenger": "error", "i1/probe": {"risks": [risk("quota", "BLOCKING")]}}
+    more |= {"i2/synthesizer": {"changes": [change("C1", "RESOLVED")]}}
+    run = run_of(more, silent=True, panel=None, team="base", max_iterations=2)
+    assert (run.verdict, run.outcome.ended_by) == ("PROCEED", "ruling")
+
+
+def test_a_panel_worker_named_challenger_is_no_challenger():
+    more = {"i1/challenger": "error", "i1/probe": {"risks": [risk("quota")]}}
+    run = run_of(more, silent=True, panel=["challenger"], team="base", max_iterations=1)
+    assert "i1/panel/r1/challenger" not in [one.call_id for one in run.state.failures]
+    assert run.verdict is None

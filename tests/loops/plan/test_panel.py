@@ -143,3 +143,34 @@ def test_a_panel_that_asks_collaboratively_judges_collaboratively():
 def test_votes_on_what_was_not_asked_are_refused():
     ended = run((), {"i1/panel/r1/ann": {"raw": {"votes": {"C1": AGREE, "C77": AGREE}}}}, max_iterations=1)
     assert [(one.finding_id, one.worker) for one in told(ended, "vote-refused")] == [("C77", "ann")]
+
+
+@pytest.mark.parametrize(
+    ("resolution", "votes", "legal"),
+    [
+        ("trust me", (AGREE, AGREE, AGREE), False),
+        ("C1 is no risk", (AGREE, AGREE, CAVEAT), False),
+        ("user decision: fine", (AGREE, AGREE, AGREE), False),
+        ("U7 settles it", (AGREE, AGREE, AGREE), False),
+        ("C2 covers it", (AGREE, AGREE, AGREE), True),
+        ("see store.py:3", (AGREE, AGREE, AGREE), True),
+        ("[VERIFIED: store.py | it locks | none]", (AGREE, AGREE, AGREE), True),
+        ("trust me", (AGREE, AGREE, COUNTER), True),
+        ("trust me", ("error", "error", "error"), True),
+    ],
+)
+def test_a_blocking_challenge_that_the_panel_holds_is_resolved_by_a_citation_alone(resolution, votes, legal):
+    """SPEC A2: "trust me" is refused, as WITHDRAWN is."""
+    ended = run(votes, {"i1/synthesizer": {"changes": [change("C1", "RESOLVED", resolution)]}}, max_iterations=1)
+    assert ended.state.challenges["C1"].status == ("RESOLVED" if legal else "OPEN")
+    assert len(told(ended, "status-refused")) == (not legal)
+
+
+def test_a_significant_challenge_that_the_panel_holds_is_resolved_by_any_words():
+    ended = run((AGREE,) * 3, {"i1/synthesizer": {"changes": [change("C2", "RESOLVED", "trust me")]}})
+    assert ended.state.challenges["C2"].status == "RESOLVED"
+
+
+def test_without_a_panel_a_blocking_challenge_is_resolved_by_any_words():
+    script = {"i1/synthesizer": {"changes": [change("C1", "RESOLVED", "trust me")]}}
+    assert run((), script, panel=None).state.challenges["C1"].status == "RESOLVED"

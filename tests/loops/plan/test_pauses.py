@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from acting import Acting
-from planning import answer, challenge, change, run_of, scores, told, unknown
+from planning import answer, challenge, change, risk, run_of, scores, told, unknown
 
 from verifyplan.errors import InputError
 from verifyplan.loops.plan.pauses import Answer, Pause, checked_answer, read_answer
@@ -35,7 +35,9 @@ def test_pause_stops_the_run_with_the_question_it_asks():
     answers = {"i1/challenger": {"challenges": TWO}, "i1/synthesizer": {"question": "May rows be locked?"}}
     run = run_of(answers, silent=True, panel=None, on_blocked="pause")
     assert (run.status, run.verdict, run.outcome) == ("BLOCKED", None, None)
-    assert run.waiting.question == "May rows be locked?"
+    assert run.waiting.question == (
+        "May rows be locked? An override ends the run: of C1 alone with RETHINK, of C2 alone with RETHINK."
+    )
     assert (run.waiting.pause_id, run.waiting.iteration) == ("i1/pause-1", 1)
     assert [one.id for one in run.waiting.challenges] == ["C1", "C2"]
     assert run.state.iterations == []
@@ -125,10 +127,51 @@ def test_an_overridden_challenge_is_still_counted_as_open():
 
 def test_abort_ends_the_run_without_a_verdict():
     run, _ = asked(Answer("abort", None, "another plan came"))
-    assert (run.verdict, run.status, run.score, run.outcome.ended_by) == (None, None, None, "user")
+    assert (run.verdict, run.status, run.score, run.outcome.ended_by) == (None, "FORCED_EXIT", None, "user")
     assert run.outcome.exit_reason == "aborted by the user: another plan came"
     assert [state.iteration for state in run.state.iterations] == [1]
     assert not any(event.call_id.endswith("score") for event in told(run, "call-requested"))
+
+
+@pytest.mark.parametrize("raised", [TWO, TWO[:1], [TWO[0], *BARE], [TWO[0], BARE[0]], [*TWO, *BARE]])
+def test_what_an_override_leads_to_is_said_beforehand_and_true(raised):
+    """SPEC A4: in the question that is asked, and as data."""
+    run, [pause] = asked(Answer("override", "C1"), raised=raised)
+    given = f"{run.verdict}{' (strong)' if run.outcome.strong else ''}"
+    assert pause.if_overridden["C1"] == given
+    assert f"of C1{' alone' if len(pause.challenges) > 1 else ''} with {given}" in pause.question
+    assert list(pause.if_overridden) == [one.id for one in pause.challenges]
+
+
+def test_an_override_counts_what_waits_in_overflow_and_whether_anybody_challenged():
+    words = ("locks", "rows", "order", "retries", "backup", "index")
+    six = [challenge(word, "BLOCKING") for word in words]
+    settle = {"i1/synthesizer": {"changes": [change(f"C{n}", "RESOLVED") for n in range(2, 6)]}}
+    run, [pause] = asked(Answer("override", "C1"), raised=six, script=settle)
+    assert (pause.if_overridden, run.verdict) == ({"C1": "REVISE"}, "REVISE")
+    silence = {"i1/challenger": "error", "i1/probe": {"risks": [risk("quota", "BLOCKING")]}}
+    run, [pause] = asked(Answer("override", "C1"), script=silence)
+    assert (pause.if_overridden, run.verdict, run.outcome.overridden) == ({"C1": "no verdict"}, None, "C1")
+
+
+def test_a_run_that_asks_nobody_speaks_of_no_override():
+    run = run_of({"i1/challenger": {"challenges": TWO}}, silent=True, panel=None)
+    assert all("override" not in point.message and not point.if_overridden for point in run.state.checkpoints)
+
+
+@pytest.mark.parametrize("words", ["user decision: the note names C1", "by user decision, C1 is fine"])
+def test_a_persons_context_never_settles_a_challenge(words):
+    script = {"i2/synthesizer": {"changes": [change("C1", "RESOLVED", words)]}}
+    run, _ = asked(Answer("context", None, "C1 is fine"), raised=TWO[:1], script=script, max_iterations=2)
+    [refused] = told(run, "status-refused")
+    assert refused.reason == "only a person who acknowledges a challenge decides on it: context settles nothing"
+    assert run.verdict == "RETHINK"
+
+
+def test_context_that_led_to_evidence_may_settle_a_challenge():
+    script = {"i2/synthesizer": {"changes": [change("C1", "RESOLVED", "user decision, borne out by store.py:3")]}}
+    run, _ = asked(Answer("context", None, "C1 is fine"), raised=TWO[:1], script=script, max_iterations=2)
+    assert run.verdict == "PROCEED"
 
 
 def test_nobody_who_answers_leaves_the_run_waiting():

@@ -56,7 +56,7 @@ def raised_by_check(state):
 
 
 def test_blockers_are_challenges_of_the_first_iteration(run):
-    told = run("echo done", "pytest -q")
+    told = run("tail -f a.log", "pytest -q")
     found = raised_by_check(told.state)
     assert list(found) == ["C1"]
     one = found["C1"]
@@ -66,14 +66,14 @@ def test_blockers_are_challenges_of_the_first_iteration(run):
         "BLOCKING",
         "HIGH",
     )
-    assert one.evidence == "02-01-PLAN.md:19\n> <verify>echo done</verify>"
-    assert one.challenge.alternative == "Test what the task makes."
-    assert 'the check of task "1. Invoices" only prints' in one.challenge.concern
+    assert one.evidence == "02-01-PLAN.md:19\n> <verify>tail -f a.log</verify>"
+    assert one.challenge.alternative == "Run it once, without watching."
+    assert 'the check of task "1. Invoices" never ends' in one.challenge.concern
     assert "C1" in {challenge.id for challenge in told.state.pool}
 
 
 def test_without_the_setting_nothing_is_raised_and_old_logs_read_as_before(run):
-    told = run("echo done", plan_check=False)
+    told = run("tail -f a.log", plan_check=False)
     assert raised_by_check(told.state) == {}
     assert PlanSettings.model_validate({}).plan_check is False
     assert PlanSettings().model_dump()["plan_check"] is False
@@ -83,9 +83,13 @@ def test_a_plan_that_passes_raises_nothing(run):
     assert raised_by_check(run("pytest -q").state) == {}
 
 
+def test_a_warning_is_no_challenge_as_the_plan_can_be_carried_out_with_it(run):
+    assert raised_by_check(run("echo done", "npm run dev", "Look at the page").state) == {}
+
+
 def test_they_share_the_challengers_cap_and_come_first(run):
     mine = [challenge(word) for word in ("locks", "rows", "order", "retries")]
-    told = run("echo 1", "true", "npm run dev", raised=mine)
+    told = run("tail -f a.log", "npx vitest --watch", "uvicorn app:api", raised=mine)
     admitted = [event.id for event in told.events if event.type == "challenge-admitted"]
     overflowed = [event.id for event in told.events if event.type == "challenge-overflowed"]
     assert list(raised_by_check(told.state)) == ["C1", "C2", "C3"]
@@ -95,7 +99,7 @@ def test_they_share_the_challengers_cap_and_come_first(run):
 def test_they_are_raised_where_the_challenger_fails():
     answers = {"i1/challenger": "error"}
     told = vp.verify(
-        vp.parse_plan(plan_text("true"), "PLAN-01.md"),
+        vp.parse_plan(plan_text("tail -f a.log"), "PLAN-01.md"),
         REPO,
         backend=ScriptedBackend(answers, silent=True),
         plan_check=True,
@@ -105,7 +109,7 @@ def test_they_are_raised_where_the_challenger_fails():
 
 
 def test_such_a_run_is_driven_again_the_same(run):
-    told = run("echo 1", "pytest -q", max_iterations=2)
+    told = run("tail -f a.log", "pytest -q", max_iterations=2)
     again = replay_run(told.log_path)
     assert (again.same, again.censored, again.differences) == (True, None, ())
     assert [event.iteration for event in told.events if event.type == "challenge-raised"] == [1]
@@ -119,17 +123,28 @@ def test_a_plan_document_is_a_plan(tmp_path):
     assert told.state.inputs.plan_path == str(path)
 
 
-def test_a_plan_without_tasks_cannot_be_plan_checked():
+@pytest.mark.parametrize(
+    "text", ["# Fix\n\n1. Change `a.py`\n2. Test it\n", "# Fix\n\n### Task 1: Change it\n\nTest.\n"]
+)
+def test_a_plan_without_tasks_cannot_be_plan_checked(text):
     with pytest.raises(InputError, match=r"plan_check: 'plan.md' is no PLAN document: it has no tasks"):
-        verify(vp.parse_plan("# Fix\n\n1. Change `a.py`\n2. Test it\n"), REPO, plan_check=True, log_dir=None)
+        verify(vp.parse_plan(text), REPO, plan_check=True, log_dir=None)
 
 
 def test_from_a_shell(tmp_path, monkeypatch, capsys):
     path = tmp_path / "02-01-PLAN.md"
-    path.write_text(plan_text("echo done", "pytest -q"))
+    path.write_text(plan_text("tail -f a.log", "pytest -q"))
     words = ["verify", str(path), "--repo", str(REPO), "--plan-check", "--no-panel", "--max-iterations", "1"]
     monkeypatch.setattr(sys, "argv", ["verifyplan", *words, "--log-dir", str(tmp_path / "runs"), "--exit-code"])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 20
     assert "02-01-PLAN.md:19: The plan's checks tell whether a task is done." in capsys.readouterr().out
+
+
+def test_a_plan_of_one_task_is_not_skipped_as_trivial_where_its_check_was_asked_for(run):
+    skipped = run("tail -f a.log", plan_check=False)
+    assert skipped.state.assessed.trivial
+    checked = run("tail -f a.log")
+    assert not checked.state.assessed.trivial
+    assert list(raised_by_check(checked.state)) == ["C1"]

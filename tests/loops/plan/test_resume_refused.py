@@ -21,7 +21,7 @@ from verifyplan.errors import InputError, LogError, SettingsError
 from verifyplan.loops.cross import crossverify
 from verifyplan.loops.plan.run import PlanRun
 from verifyplan.loops.resume import resume
-from verifyplan.rules.grouping import PlaceAndText
+from verifyplan.rules.grouping import SameClaim
 
 
 @pytest.fixture(autouse=True)
@@ -87,13 +87,19 @@ def test_a_backend_that_is_not_made_by_name_must_be_passed(tmp_path):
     assert path.read_bytes() == whole
 
 
+class Own(SameClaim):
+    """A matcher that no name stands for."""
+
+
 def test_a_matcher_that_is_not_the_run_s_is_refused(tmp_path):
     with pytest.raises(StopError):
-        crossverify([finding()], ["ann", "bob"], out=tmp_path, backend=Heard({}), sink=stopping("round-closed"))
+        crossverify(
+            [finding()], ["ann", "bob"], out=tmp_path, backend=Heard({}), sink=stopping("round-closed"), matcher=Own()
+        )
     [path] = tmp_path.rglob("*.jsonl")
-    with pytest.raises(SettingsError, match="the findings were grouped by 'PlaceAndText'"):
+    with pytest.raises(SettingsError, match="the findings were grouped by 'Own'"):
         resume(path, backend=Heard({}), matcher=None)
-    assert resume(path, backend=Heard({}), matcher=PlaceAndText()).events[-1].type == "run-ended"
+    assert resume(path, backend=Heard({}), matcher=Own()).events[-1].type == "run-ended"
 
 
 def test_a_log_whose_events_do_not_follow_from_its_replies_is_refused_before_a_call_is_paid_for(tmp_path):

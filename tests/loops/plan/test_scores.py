@@ -117,7 +117,9 @@ def test_the_auditor_does_not_see_the_scores():
 
     def play(request):
         told_to[request.role] = request.model_dump_json()
-        return {"scores": own} if request.role == "score" else {}
+        return (
+            {"scores": own} if request.role == "score" else {"challenges": []} if request.role == "challenger" else {}
+        )
 
     assert run_of({}, backend=Acting(play), panel=None).score == 7
     assert "plugh" not in told_to["audit"]

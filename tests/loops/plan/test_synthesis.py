@@ -64,7 +64,18 @@ def test_a_change_without_a_resolution_is_refused(resolution):
     assert run.state.challenges["C1"].status == "OPEN"
 
 
-@pytest.mark.parametrize(("resolution", "uncited"), [("trust me", True), ("as U1 says", False), ("b.py:3", False)])
+@pytest.mark.parametrize(
+    ("resolution", "uncited"),
+    [
+        ("trust me", True),
+        ("as C2 says", False),
+        ("b.py:3", False),
+        ("[VERIFIED: b.py | it locks | none]", False),
+        ("[VERIFIED: ]", True),
+        ("C1 is no risk", True),
+        ("U99 settles it", True),
+    ],
+)
 def test_a_resolution_that_cites_nothing_is_kept_and_flagged(resolution, uncited):
     [move] = settled(change("C1", "RESOLVED", resolution)).state.moves
     assert (move.resolution, move.uncited, move.by) == (resolution, uncited, "synthesizer")
@@ -151,9 +162,11 @@ def test_at_the_last_iteration_every_directive_is_refused(directive):
     assert run.state.iterations[0].synthesizer_directives == ()
 
 
-def test_where_every_open_challenge_moved_nothing_is_swept_again():
+def test_open_to_unresolved_is_no_progress_and_a_probe_may_follow():
+    """SPEC A7: only what was RESOLVED, DEFERRED or WITHDRAWN makes research needless."""
     both = {"i1/synthesizer": {"changes": [change("C1", "UNRESOLVED"), change("C2", "UNRESOLVED")]}}
-    assert directed(CASCADE, script=both)[1] == ["every open challenge moved in this iteration"]
+    run, reasons = directed(CASCADE, script=both)
+    assert (reasons, called(run, "i2/probe")) == ([], True)
 
 
 def test_where_only_minor_items_remain_nothing_is_swept_again():

@@ -8,14 +8,13 @@ from verifyplan.protocol.call import TOOLS, Tool
 from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.plan_call import RoleRequest
 from verifyplan.rules.budgets import OTHERS
-from verifyplan.words import counted
 
 DEBATE_TOOLS: tuple[Tool, ...] = ("Read", "Grep")
 """All that architect and builder may call."""
 
 
 def tools_of(request: RoleRequest | DebateRequest) -> dict[Tool, int]:
-    """The calls of each tool that a request allows, without those that Grep and Read share.
+    """The calls of each tool that a request allows.
 
     In a debate these are calls of Read and Grep alone; a request that names no tools has those of agents that do no
     research. Source: SPEC A12.
@@ -30,19 +29,11 @@ def tools_of(request: RoleRequest | DebateRequest) -> dict[Tool, int]:
     return {tool: given[tool] for tool in DEBATE_TOOLS if given.get(tool)}
 
 
-def pool_of(request: RoleRequest | DebateRequest) -> int:
-    """The calls beyond these that Grep and Read share; none in a debate."""
-    return request.tool_pool if isinstance(request, RoleRequest) else 0
-
-
-def told_tools(tools: Mapping[Tool, int], pool: int = 0) -> str:
+def told_tools(tools: Mapping[Tool, int]) -> str:
     """What may be called, in the order of `TOOLS`.
 
-    >>> told_tools({"Grep": 5, "Read": 8}, 3)
-    'Calls that you have: Read 8, Grep 5. Beyond these, Read and Grep share 3 calls.'
+    >>> told_tools({"Grep": 5, "Read": 8})
+    'Calls that you have: Read 8, Grep 5.'
     """
     limits = [f"{tool} {tools[tool]}" for tool in TOOLS if tools.get(tool)]
-    if not limits and not pool:
-        return "You have no tools in this call."
-    shared = f" Beyond these, Read and Grep share {counted(pool, 'call')}." if pool else ""
-    return f"Calls that you have: {', '.join(limits) or 'none of your own'}.{shared}"
+    return f"Calls that you have: {', '.join(limits)}." if limits else "You have no tools in this call."

@@ -11,11 +11,17 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from verifyplan.agents.anthropic.api_schema import api_schema
-from verifyplan.agents.anthropic.json_text import Odd, find_object
-from verifyplan.agents.anthropic.wire import LABELS, protocol_value, wire_schema
+from verifyplan.agents.anthropic.json_text import Odd, Piece, find_object
+from verifyplan.agents.anthropic.wire import LABELS, MISSING_BASIS, protocol_value, wire_schema
 from verifyplan.agents.base import Request
 from verifyplan.errors import AgentError, Problem
-from verifyplan.protocol.call import WorkerRequest
+from verifyplan.protocol.call import WorkerRequest, WorkerVote
+from verifyplan.protocol.debate_call import DebateRequest
+from verifyplan.protocol.message_schema import MessageError, check_answer
+from verifyplan.protocol.plan_call import RoleRequest
+from verifyplan.protocol.vote import BASES
+from verifyplan.rules.ballots import read_vote, read_votes
+from verifyplan.rules.entries import read_entries
 
 _SHOWN = 60
 _MOST = 1_000
@@ -38,14 +44,13 @@ def parse(request: Request, text: str) -> dict[str, Any]:
     """The answer in a model's text as the JSON values that the loop expects; AnswerError listing all that is wrong.
 
     The text may hold prose or a fence around the JSON; of several objects the last that looks like an answer is taken.
-    Two votes on a finding, or two grants of a tool, are an error. Votes on findings that were not asked about are
-    kept, and so are left-out ones left out: the loop tells the one as refused and the other as verification errors
-    (SPEC B8). A REFUTED without a basis is kept, too: the rules make it an error (SPEC B4). Scores must be six, whole
-    and with evidence: unlike the rules, which would refuse a score, a repair turn can still mend it.
+    Two votes on a finding, two grants of a tool, and an adversarial REFUTED without a basis are errors, which a repair
+    turn can mend; what it does not mend is left to `repaired`. Votes on findings that were not asked about are kept,
+    and so are left-out ones left out: the loop tells the one as refused and the other as verification errors (SPEC
+    B8). Scores must be six, whole and with evidence: unlike the rules, which would refuse a score, a repair turn can
+    still mend it.
     """
-    schema = wire_schema(request)
-    keys = list(schema.model_fields)
-    piece = find_object(text, keys[0], keys)
+    schema, piece = wire_schema(request), _object(request, text)
     if piece.problem:
         raise AnswerError(Problem(_WHOLE, piece.problem, "answer with one JSON object and nothing else"))
     problems = [*islice(_repeated(piece.value), _MOST)]
@@ -54,8 +59,78 @@ def parse(request: Request, text: str) -> dict[str, Any]:
     except ValidationError as error:
         problems += [_problem(one, request) for one in error.errors(include_url=False)[:_MOST]]
     if problems:
-        raise AnswerError(problems)
+        raise AnswerError([*_of_message(request, piece.value), *problems])
     return protocol_value(answer)
+
+
+def _of_message(request: Request, value: Any) -> Iterator[Problem]:
+    """What of a debate's answer breaks the schema of messages, as programs read it (SPEC C1); nothing of others."""
+    if isinstance(request, DebateRequest):
+        try:
+            check_answer(value, request.role)
+        except MessageError as error:
+            yield Problem(_WHOLE, str(error), "mend what is listed")
+
+
+def _object(request: Request, text: str) -> Piece:
+    keys = list(wire_schema(request).model_fields)
+    return find_object(text, keys[0], keys)
+
+
+def repaired(request: Request, first: str, second: str) -> dict[str, Any] | None:
+    """An answer and the one that repairs it as one, for the loop to read entry by entry (SPEC A11, B8).
+
+    Of a worker's votes the second answer's count, but that a refutation of the first stands where the second gives
+    none: only its form was asked about (SPEC B4). Of a role's two answers the one with more usable entries counts, its
+    bad ones included, for the loop to refuse; of equals the second. None where neither can be used, and in debates.
+    """
+    if isinstance(request, RoleRequest):
+        read = [found for text in (second, first) if (found := _entries(request, text)) is not None]
+        return max(read, key=lambda found: found[0])[1] if read else None
+    return _repaired_votes(request, first, second) if isinstance(request, WorkerRequest) else None
+
+
+def _entries(request: RoleRequest, text: str) -> tuple[int, dict[str, Any]] | None:
+    """How many entries of an answer can be used, and the answer with the others as they stand."""
+    written = _object(request, text).value
+    read = read_entries(wire_schema(request), written)
+    if read is None:
+        return None
+    value = protocol_value(read.answer)
+    usable = sum(len(entries) for entries in value.values() if isinstance(entries, list))
+    for one in read.refused:
+        entries, at = value[one.field], one.position - 1
+        entries[at : at + bool(one.part)] = [written[one.field][at]]
+    return usable, value
+
+
+def _repaired_votes(request: WorkerRequest, first: str, second: str) -> dict[str, Any] | None:
+    before, after = _votes(request, first), _votes(request, second)
+    stands = {name: entry for name, entry in before.items() if _stands(entry, after.get(name))}
+    votes = {"votes": before | after | stands}
+    return votes if votes["votes"] and isinstance(read_votes(votes), dict) else None
+
+
+def _stands(first: object, second: object) -> bool:
+    """Whether the first vote on a finding counts: the second cannot be read, or takes a refutation back."""
+    before, after = read_vote(first), read_vote(second)
+    if isinstance(before, str) or isinstance(after, str):
+        return isinstance(before, WorkerVote)
+    return before.verdict == "disagree" != after.verdict
+
+
+def _votes(request: Request, text: str) -> dict[str, Any]:
+    """The entries of an answer by finding, as they stand; of two on one finding, what says so."""
+    value = _object(request, text).value
+    entries = value.get("votes") if isinstance(value, dict) else None
+    if isinstance(entries, dict):
+        return entries
+    votes: dict[str, Any] = {}
+    for entry in entries if isinstance(entries, list) else ():
+        name = entry.get("finding_id") if isinstance(entry, dict) else None
+        if isinstance(name, str):
+            votes[name] = entry if name not in votes or votes[name] == entry else "given twice, and not alike"
+    return votes
 
 
 def _repeated(value: Any) -> Iterator[Problem]:
@@ -96,6 +171,10 @@ def _problem(error: ErrorDetails, request: Request) -> Problem:
             return Problem(place, f"{_cut(given)} is not allowed", f"write {_allowed(error, request)}")
         case "string_pattern_mismatch":
             return Problem(place, *_FORMS.get(str(error["loc"][-1]), ("does not fit", error["msg"])))
+        case _ if kind == MISSING_BASIS:
+            return Problem(
+                place, "refutes without a basis", f"keep it, and add the disagree_basis: {' or '.join(BASES)}"
+            )
         case "value_error":
             return Problem(place, str(error["ctx"]["error"]), "give it, or change what calls for it")
         case _:

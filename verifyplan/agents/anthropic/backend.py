@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
-from verifyplan.agents.anthropic.allowances import pool_of, tools_of
+from verifyplan.agents.anthropic.allowances import tools_of
 from verifyplan.agents.anthropic.answers import answer_schema
 from verifyplan.agents.anthropic.conversation import Conversation
 from verifyplan.agents.anthropic.endpoints import Address, Endpoints, check_logged
@@ -27,7 +27,7 @@ from verifyplan.agents.anthropic.usage import usage_of
 from verifyplan.agents.anthropic.voices import Effort, Settings, Voice, Voices
 from verifyplan.agents.base import Exchanged, Request, Turns
 from verifyplan.agents.tools import ToolKit, definitions
-from verifyplan.errors import Problem, SettingsError
+from verifyplan.errors import Problem, SettingsError, expect_mappings
 from verifyplan.protocol.call import Reply, ToolUse, Usage, WorkerRequest
 
 Poster = Callable[[Address, str, dict[str, Any]], Awaitable[Exchanged]]
@@ -99,6 +99,7 @@ class Anthropic:
     ) -> None:
         api_key = None if api_key is None else hidden(api_key)
         api_keys = {address: hidden(own, "api_keys") for address, own in (api_keys or {}).items()}
+        expect_mappings(models=models, workers=workers)
         _refuse(misplaced(models=models, workers=workers))
         _check_numbers(max_concurrency=max_concurrency, max_retries=max_retries, timeout=timeout)
         default: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "effort": effort, "thinking": thinking}
@@ -197,6 +198,7 @@ class Anthropic:
     def keyless(cls, **settings: Any) -> Self:
         """A backend with these settings for which no key is looked up: for dry runs, which send nothing."""
         key = Key(PLACEHOLDER, "nowhere: nothing is sent")
+        expect_mappings(models=settings.get("models"), workers=settings.get("workers"))
         voices = [*(settings.get("models") or {}).values(), *(settings.get("workers") or {}).values()]
         addresses = {own["base_url"] for own in voices if isinstance(own, Mapping) and own.get("base_url")}
         return cls(**settings, api_key=key, api_keys=dict.fromkeys(addresses, key))
@@ -235,7 +237,7 @@ class Anthropic:
             opened=uses,
             kit=kit,
             cache=self.cache,
-            paid_calls=0 if isinstance(request, WorkerRequest) else sum(tools_of(request).values()) + pool_of(request),
+            paid_calls=0 if isinstance(request, WorkerRequest) else sum(tools_of(request).values()),
         ).run()
 
     async def _opened(self, request: Request) -> tuple[dict[str, str] | None, tuple[ToolUse, ...]]:

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from verifyplan.agents.anthropic.answers import AnswerError, parse
+from verifyplan.agents.anthropic.answers import AnswerError, parse, repaired
 from verifyplan.agents.anthropic.exchange import Block, Post, check_message, digest, text_of
 from verifyplan.agents.anthropic.rendering import repair
 from verifyplan.agents.anthropic.web import look_up, recall, web_tool
@@ -50,25 +50,38 @@ class Conversation:
         added: Added = ((), self.opened)
         used = self.opened
         most = SPARE_TURNS + self.paid_calls
-        repaired = False
+        broken: str | None = None  # the answer that is being repaired
         for number in range(1, most + 1):
             last = number == most or (self.kit is not None and not self.kit.allowed())  # with nothing left to call
-            message = await self._turn(number, messages, added, last=last)
+            try:
+                message = await self._turn(number, messages, added, last=last)
+            except (AgentError, TimeoutError):
+                if broken is not None and (kept := repaired(self.request, broken, "")) is not None:
+                    return Reply(value=kept, usage=self.usage, tools=used)
+                raise
             if self.kit is not None and (calls := _of_type("tool_use", message)):
                 if last:
                     break
                 added = await self._tools(self.kit, calls, number)
             else:
+                text = text_of(message)
                 try:
-                    return Reply(value=parse(self.request, text_of(message)), usage=self.usage, tools=used)
+                    value = self._value(broken, text, last=number == most)
                 except AnswerError as error:
-                    if repaired or number == most:
+                    if broken is not None or number == most:
                         raise
-                    added, repaired = (({"type": "text", "text": repair(str(error))},), ()), True
+                    added, broken = (({"type": "text", "text": repair(str(error))},), ()), text
+                else:
+                    return Reply(value=value, usage=self.usage, tools=used)
             messages += [{"role": "assistant", "content": self._said(message)}]
             messages += [{"role": "user", "content": list(added[0])}]
             used += added[1]
         raise AgentError(f"the model called tools to its last turn, {number}, and gave no answer")
+
+    def _value(self, broken: str | None, text: str, *, last: bool) -> dict[str, Any]:
+        """Return what an answer says, or, where it cannot be repaired any more, what of it can be used."""
+        kept = repaired(self.request, broken or "", text) if broken is not None or last else None
+        return kept or parse(self.request, text)
 
     async def _turn(self, number: int, messages: list[Any], added: Added, *, last: bool) -> dict[str, Any]:
         """The message of one turn; AgentError where it did not come to its end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from verifyplan.agents.anthropic.allowances import pool_of, told_tools, tools_of
+from verifyplan.agents.anthropic.allowances import told_tools, tools_of
 from verifyplan.agents.anthropic.debating import PROMPTS_OF_DEBATE, debate_blocks
 from verifyplan.agents.anthropic.marks import marked, numbered, quoted
 from verifyplan.agents.anthropic.prompt_files import prompt
@@ -95,7 +95,7 @@ def _call(request: RoleRequest) -> str:
             f"You are the {request.role}. This is iteration {request.iteration} of at most {request.max_iterations}.",
             _assessment(request),
             *([_may_raise(request)] if "challenges" in PROMPTS_OF_ROLE[request.role] else []),
-            told_tools(tools_of(request), pool_of(request)),
+            told_tools(tools_of(request)),
             *_sayings(request),
             "Do your task now, and answer with the JSON object.",
         ]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from verifyplan.agents.anthropic.allowances import pool_of, tools_of
+from verifyplan.agents.anthropic.allowances import tools_of
 from verifyplan.agents.repository.repository import Repository
-from verifyplan.agents.toolbox import budget
 from verifyplan.agents.tools import Memory, ToolKit, WebRules
 from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.plan_call import RoleRequest
@@ -48,8 +47,7 @@ class Toolkits:
         return WebRules(mode, unknowns, enabled=self.web) if mode is not None else None
 
     def _budget(self, request: RoleRequest | DebateRequest) -> Budget:
-        tools = tools_of(request)
-        return budget(tools, pool_of(request)) if self.memory is None else Budget(limits=tools, memory=True)
+        return Budget(tools_of(request), memory=self.memory is not None)
 
     def repository(self, plan: str, *, fresh: bool = False) -> Repository:
         """The folder as it was when it was first asked for with this plan; a `fresh` one as it is now."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictInt, StrictStr, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictInt, StrictStr, create_model, model_validator
+from pydantic_core import PydanticCustomError
 
 from verifyplan.agents.base import Request
 from verifyplan.protocol.base import Model
@@ -28,13 +29,17 @@ from verifyplan.protocol.plan_call import (
     UnknownAnswer,
 )
 from verifyplan.protocol.score import DIMENSIONS, DimensionScore
-from verifyplan.protocol.vote import Mode
+from verifyplan.protocol.vote import Mode, read_basis, read_verdict, spelling
 
 LABELS: dict[Mode, tuple[str, ...]] = {
     "adversarial": ("SURVIVES", "SURVIVES-WITH-CAVEAT", "REFUTED"),
     "collaborative": ("AGREE", "SUPPLEMENT", "DISAGREE"),
 }
 """The verdicts that a worker is offered; all of the protocol's are read (SPEC B4)."""
+
+
+MISSING_BASIS = "missing_basis"
+"""The type of the error of an adversarial refutation without a basis."""
 
 
 def _listed(key: str, *names: str) -> BeforeValidator:
@@ -63,18 +68,42 @@ def _labelled(mode: Mode) -> Callable[[dict[str, Any]], None]:
     return offer
 
 
-class AdversarialVote(WorkerVote):
-    """A worker's vote in an adversarial run, with the finding that it is on."""
+class _Vote(WorkerVote):
+    """A worker's vote with the finding that it is on; keys, verdicts and bases are read in any spelling (SPEC B4)."""
+
+    finding_id: StrictStr
+
+    @model_validator(mode="before")
+    @classmethod
+    def _respell(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        fields = {_KEY_OF_SPELLING.get(spelling(str(key)), key): held for key, held in value.items()}
+        for name, read in (("verdict", read_verdict), ("disagree_basis", read_basis)):
+            if (word := read(fields.get(name))) is not None:
+                fields[name] = word
+        return fields
+
+
+_KEY_OF_SPELLING = {spelling(key): key for key in ("finding_id", "verdict", "disagree_basis", "explanation")}
+
+
+class AdversarialVote(_Vote):
+    """A worker's vote in an adversarial run, in which a refutation has a basis."""
 
     model_config = ConfigDict(json_schema_extra=_labelled("adversarial"))
-    finding_id: StrictStr
+
+    @model_validator(mode="after")
+    def _has_basis(self) -> Self:
+        if self.verdict == "disagree" and self.disagree_basis is None:
+            raise PydanticCustomError(MISSING_BASIS, "a refutation has a basis")
+        return self
 
 
-class CollaborativeVote(WorkerVote):
-    """A worker's vote in a collaborative run, with the finding that it is on; a basis is read and counts nothing."""
+class CollaborativeVote(_Vote):
+    """A worker's vote in a collaborative run; a basis is read and counts nothing."""
 
     model_config = ConfigDict(json_schema_extra=_labelled("collaborative"))
-    finding_id: StrictStr
 
 
 class AdversarialVotes(Model):

@@ -13,8 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from verifyplan.agents.repository.messages import read_frame, write_frame
-from verifyplan.agents.repository.syntax.definitions import definitions
-from verifyplan.agents.repository.syntax.imports import imports
+from verifyplan.agents.repository.outline import outline
 
 try:
     import resource
@@ -68,4 +67,4 @@ def _grep(pattern: str, texts: list[tuple[str, str]], limit: int) -> list[tuple[
     return found
 
 
-_TASKS: dict[str, Callable[..., Any]] = {"definitions": definitions, "imports": imports, "grep": _grep}
+_TASKS: dict[str, Callable[..., Any]] = {"outline": outline, "grep": _grep}

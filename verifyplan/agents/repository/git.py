@@ -37,7 +37,7 @@ _SETTINGS = (
     "submodule.recurse=false",
 )
 _COMMAND = (
-    *("git", "--no-optional-locks", "--no-pager", "--no-replace-objects", "--literal-pathspecs"),
+    *("git", "--no-optional-locks", "--no-pager", "--no-replace-objects"),
     *(part for setting in _SETTINGS for part in ("-c", setting)),
 )
 _LOG = (
@@ -103,7 +103,15 @@ def log(root: Path, paths: Sequence[str], limit: int) -> list[Commit]:
     Each with all of its files under the root; GitError if git cannot tell.
     """
     asked = ("--format=%x01%H%x00%cI%x00%s", "--name-only", "--full-diff", "--relative", f"--max-count={limit}")
-    return list(_commits(_git(root, *_LOG, *asked, "--", *(paths or (".",)))))
+    return list(_commits(_git(root, "--literal-pathspecs", *_LOG, *asked, "--", *(paths or (".",)))))
+
+
+def ignores(root: Path, path: str) -> bool:
+    """Whether git is told to ignore a path under `root`; False where it cannot tell."""
+    try:
+        return bool(_git(root, "-c", "core.excludesFile=/dev/null", "check-ignore", "--no-index", "--", path))
+    except GitError:
+        return False
 
 
 def _commits(output: bytes) -> Iterator[Commit]:

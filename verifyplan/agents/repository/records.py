@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import Literal
-
-Kind = Literal["function", "class", "method", "type", "constant", "variable", "field", "module", "macro"]
-Runner = Literal["make", "npm", "script", "just", "pdm", "poe"]
-Ecosystem = Literal["pypi", "npm", "crates", "go", "maven", "conda"]
-Polarity = Literal["must", "must-not"]
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,26 +23,40 @@ class Skipped:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """A definition: `line` is where its name stands, `last` where it ends, `container` what it is defined in.
-
-    `signature` is its text up to the body, on one line and at most 300 characters long. `container` is dotted,
-    and empty at the top of a file.
-    """
+class Definition(NamedTuple):
+    """A definition: its lines, what it is defined in, and how many arguments it needs and takes at most."""
 
     name: str
-    kind: Kind
-    path: str
+    kind: str
     line: int
     last: int
-    signature: str
-    container: str = ""
+    container: str
+    required: int
+    most: int
 
-    @property
-    def qualified(self) -> str:
-        """The name behind that of its container, such as `Class.method`."""
-        return f"{self.container}.{self.name}" if self.container else self.name
+
+class Import(NamedTuple):
+    """An import: the module as it is written, with leading dots, and the names taken from it."""
+
+    line: int
+    module: str
+    names: list[str]
+
+
+class Call(NamedTuple):
+    """A call: the last part of what is called, and how many arguments it is given."""
+
+    line: int
+    name: str
+    arguments: int
+
+
+class Outline(NamedTuple):
+    """What a text of code defines, imports and calls."""
+
+    definitions: list[Definition]
+    imports: list[Import]
+    calls: list[Call]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,51 +66,6 @@ class Match:
     path: str
     line: int
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Package:
-    """A package that a manifest declares; `version` is as written, such as `>=2.0`, and empty if none is stated."""
-
-    name: str
-    version: str
-    path: str
-    line: int
-    ecosystem: Ecosystem
-
-    @property
-    def key(self) -> str:
-        """The name by which two spellings are the same package: `Foo_Bar` and `foo-bar` of PyPI are one.
-
-        >>> Package("Typing_Extensions", "", "requirements.txt", 1, "pypi").key
-        'typing-extensions'
-        """
-        name = self.name.lower()
-        return re.sub(r"[-_.]+", "-", name) if self.ecosystem in ("pypi", "conda", "crates") else name
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A command that the repository defines, and what runs it."""
-
-    name: str
-    runner: Runner
-    path: str
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class RuleLine:
-    """A sentence of a rules file that asks for something or forbids it.
-
-    `subjects` are what it speaks of: names in backticks first, then names and key words, at most eight.
-    """
-
-    text: str
-    path: str
-    line: int
-    polarity: Polarity
-    subjects: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,62 +6,45 @@ the definition's own.
 
 from __future__ import annotations
 
-from verifyplan.agents.static import patterns
+from verifyplan.agents.static.lines import MENTIONS, Lines, by_header, defining, nearest, showing
 from verifyplan.agents.static.outcome import Case, Look
-from verifyplan.agents.static.signature import by_header
 
-BEFORE, AFTER, LARGEST = 6, 18, 80
+LINES_BEFORE, LINES_AFTER, MAX_LINES = 6, 18, 80
 """Lines read above and below the cited lines, and the most that are read."""
-
-Lines = list[tuple[int, str]]
 
 
 def check(case: Case) -> Look:
-    """What the lines around the cited one show; unknown where they show too little.
-
-    Quoted lines, where no file is opened, are the whole window.
-    """
-    lines = window(case)
+    """Judge by the lines around the cited one, or by the quoted lines; unknown where they show too little."""
+    claim, source = case.claim, case.source
+    lines = _window(case)
     if not lines:
-        return Look("unknown", f"{case.source.path} has no line {case.line}.")
-    kind, shown = case.claim.kind, f"lines {lines[0][0]}-{lines[-1][0]} around {case.source.at(case.line)}"
-    if kind in {"raises", "calls", "imports"}:
-        return _mention(case, lines, shown)
-    at = patterns.hits(patterns.defines(case.claim.subject), lines)
-    if not at:
-        return Look("unknown", f"The {shown} do not define {case.claim.subject}.")
-    start = patterns.nearest(at, case.line)
+        return Look("unknown", f"{source.path} has no line {case.line}.", looked=False)
+    shown = f"lines {lines[0][0]}-{lines[-1][0]} around {source.at(case.line)}"
+    defined = defining(claim.subject, lines)
+    if claim.kind in MENTIONS:
+        if at := showing(claim, lines):
+            return Look("yes", f"{source.at(at[0])} {claim.kind} {claim.detail}, near the cited line.")
+        if claim.kind == "imports" or not defined or not _ends(defined[0], lines):
+            return Look("unknown", f"The {shown} show no {claim.detail}, but may not show everything.")
+        return Look("no", f"The {shown} show all of {claim.subject}, and nothing that {claim.kind} {claim.detail}.")
+    if not defined:
+        return Look("unknown", f"The {shown} do not define {claim.subject}.")
+    start = nearest(defined, case.line)
     return by_header(case, start, [line for number, line in lines if number >= start])
 
 
-def window(case: Case) -> Lines:
-    """The numbered lines that this checker reads; empty if the cited line does not exist."""
+def _window(case: Case) -> Lines:
     if not case.source.whole:
         return case.source.numbered()
-    first = max(case.line - BEFORE, 1)
-    last = min(case.last + AFTER, first + LARGEST)
+    first = max(case.line - LINES_BEFORE, 1)
+    last = min(case.last + LINES_AFTER, first + MAX_LINES)
     return case.source.numbered(first, last) if case.source.numbered(case.line, case.line) else []
 
 
-def _mention(case: Case, lines: Lines, shown: str) -> Look:
-    """Whether some line of the window raises, calls or imports it, whoever's line it is."""
-    claim = case.claim
-    at = patterns.hits(patterns.shows(claim.kind, claim.detail), lines)
-    if at:
-        return Look("yes", f"{case.source.at(at[0])} {claim.kind} {claim.detail}, near the cited line.")
-    if claim.kind == "imports" or not _complete(claim.subject, lines):
-        return Look("unknown", f"The {shown} show no {claim.detail}, but may not show everything.")
-    return Look("no", f"The {shown} show all of {claim.subject}, and nothing that {claim.kind} {claim.detail}.")
-
-
-def _complete(subject: str, lines: Lines) -> bool:
-    """Whether the window seems to hold a definition to its end: a later line is indented no deeper."""
-    starts = patterns.hits(patterns.defines(subject), lines)
-    if not starts:
-        return False
-    depth = _depth(next(line for number, line in lines if number == starts[0]))
-    later = (line for number, line in lines if number > starts[0])
-    return any(line.strip() and _depth(line) <= depth and line.strip()[0] not in ")]}#" for line in later)
+def _ends(start: int, lines: Lines) -> bool:
+    """Whether the definition that begins at `start` seems to end in these lines: a later one is indented no deeper."""
+    first, *later = [line for number, line in lines if number >= start and line.strip()]
+    return any(_depth(line) <= _depth(first) and line.strip()[0] not in ")]}#" for line in later)
 
 
 def _depth(line: str) -> int:

@@ -51,7 +51,7 @@ class ToolKit:
 
     `documents` are texts that the model was handed, by name: to read them is free, as is to ask for the same lines of
     a file again. All other calls count, also those that find nothing; refused ones do not. After 20 calls that were
-    free or refused all tools are closed. Whether there is a memory decides whether its share of the budget is a pool.
+    free or refused all tools are closed. Without a memory its share of the budget lapses.
     Not safe to use from several threads at once. Source: SPEC A12, G4, H3.
     """
 

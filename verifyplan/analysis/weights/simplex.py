@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
-from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.errors import Problem, SettingsError, expect_lists, one_of
 from verifyplan.frames.strict_json import shown
 from verifyplan.protocol.score import DIMENSIONS
 from verifyplan.rules.scoring import WEIGHTS
@@ -38,6 +38,7 @@ def presets(dimensions: Iterable[str] | None = None) -> dict[str, dict[str, Deci
     >>> presets()["equal"]["risk_coverage"], sum(presets()["equal"].values())
     (Decimal('0.1667'), Decimal('1.0000'))
     """
+    expect_lists(dimensions=dimensions)
     names = list(DIMENSIONS if dimensions is None else dict.fromkeys(dimensions))
     if not names:
         raise SettingsError(Problem("dimensions", "are none", "name at least one"))
@@ -77,6 +78,7 @@ def rebalance(weights: Weights, dimension: str, to: Weight, *, locked: Iterable[
     >>> rebalance({"wit": "0.5", "depth": "0.3", "length": "0.2"}, "wit", "0.75")
     {'wit': Fraction(3, 4), 'depth': Fraction(3, 20), 'length': Fraction(1, 10)}
     """
+    expect_lists(locked=locked)
     exact, fixed = checked(weights, None), set(locked)
     problems = [
         Problem("locked" if name != dimension else "dimension", f"{name!r} has no weight", f"use {one_of(exact)}")
@@ -112,6 +114,7 @@ def checked(weights: Weights | None, dimensions: Sequence[str] | None) -> Exact:
     None stands for the default weights of the six dimensions. Decimals, their texts, whole numbers and fractions
     must sum to exactly 1; where one is a binary fraction, all may miss it by 1e-9 and are divided by their sum.
     """
+    expect_lists(dimensions=dimensions)
     if weights is None:
         if dimensions is not None and set(dimensions) != set(DIMENSIONS):
             fix = f"give a weight for each of {one_of(list(dimensions)[:8])}"

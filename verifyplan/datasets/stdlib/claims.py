@@ -18,7 +18,7 @@ from verifyplan.datasets.stdlib.alterations import altered
 from verifyplan.datasets.stdlib.facts import CATEGORIES, Fact, facts
 from verifyplan.datasets.stdlib.reading import module_paths, read_module, stdlib_root
 from verifyplan.datasets.stdlib.words import finding
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, expect_lists
 
 COLUMNS = ("finding_id", "summary", "evidence", "worker", "category", "truth")
 
@@ -48,6 +48,7 @@ def stdlib_claims(
     >>> frame["finding_id"].nunique(), frame.attrs["synthetic"]
     (4, True)
     """
+    expect_lists(workers=workers, modules=modules)
     names = None if modules is None else list(modules)
     _check(n, false_share, workers, names)
     rng = Random(seed)  # noqa: S311  (a fixture, no secret)
@@ -80,7 +81,7 @@ def _check(n: int, false_share: float, workers: Sequence[str], modules: list[str
         problems.append(Problem("n", f"{n!r} is less than 1", "ask for one claim or more"))
     if not 0 <= false_share <= 1:
         problems.append(Problem("false_share", f"{false_share!r} is out of range", "give a number from 0 to 1"))
-    if not workers or isinstance(workers, str) or len(set(workers)) < len(workers):
+    if not workers or len(set(workers)) < len(workers):
         problems.append(Problem("workers", f"{workers!r} is no list of different names", "name each worker once"))
     if problems:
         raise InputError(problems)

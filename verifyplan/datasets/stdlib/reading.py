@@ -8,8 +8,8 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
+from verifyplan.agents import definitions as read
 from verifyplan.agents.sources import UnreadableError, parse, read_lines
-from verifyplan.agents.static import definitions as read
 
 _SKIPPED = re.compile(r"(^|/)(test|tests|idle_test|lib2to3|idlelib|turtledemo|site-packages|dist-packages|encodings)/")
 
@@ -72,7 +72,7 @@ def read_module(path: str) -> Module | None:
 
 def _definition(name: str, node: read.Definition) -> Definition:
     function = None if isinstance(node, ast.ClassDef) else node
-    everything = read.inside(node)
+    everything = [found for statement in node.body for found in ast.walk(statement)]
     given = [one for one in ast.walk(function.args) if isinstance(one, ast.arg)] if function else []
     own = read.parameters(function) if function else {}
     return Definition(

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from verifyplan.documents.bridges.evidence import cited, known_as, one_line
-from verifyplan.documents.bridges.given import document_of
+from verifyplan.documents.bridges.given import document_of, expect_readable
 from verifyplan.documents.bridges.must_haves import MOST_TASKS, evidence_of, statement, wanted_of
 from verifyplan.documents.checking.across.summaries import planned_task
 from verifyplan.documents.checking.across.wording import matched
@@ -61,7 +61,7 @@ def claims(
         no claim. The summary itself is never evidence: what is cited is what it says is there.
 
     Raises:
-        InputError: where a file cannot be read, or is another document.
+        InputError: where a file or the summary's frontmatter cannot be read, or a file is another document.
 
     Run them adversarially: otherwise nobody opens a file (SPEC B4). Source: SPEC D5; document 003.
 
@@ -71,6 +71,7 @@ def claims(
     [('01-01/claim-1', 'must-have'), ('01-01/claim-2', 'commit')]
     """
     told = document_of(summary, ExecutionSummary)
+    expect_readable(told)
     done = document_of(plan, PlanDocument) if plan is not None else None
     name = one_line(name_of(done) if done else _name(told)) or "summary"
     found = dict.fromkeys(_Claim(*map(one_line, claim)) for claim in _claims(told, done))

@@ -11,6 +11,7 @@ from verifyplan.documents.bridges.evidence import one_line
 from verifyplan.documents.bridges.given import Plans, document_of, plans_of
 from verifyplan.documents.bridges.must_haves import Wanted, tasks_of, wanted_of
 from verifyplan.documents.checking.across.wording import matched
+from verifyplan.documents.contracts.entries import entry_texts
 from verifyplan.documents.contracts.gaps import Gap
 from verifyplan.documents.contracts.plan import (
     IMPLIED_MODEL,
@@ -23,7 +24,7 @@ from verifyplan.documents.contracts.plan import (
 from verifyplan.documents.contracts.plan_ids import phase_number
 from verifyplan.documents.contracts.source import read_source
 from verifyplan.documents.contracts.tasks import Task
-from verifyplan.documents.contracts.verification import VerificationDocument
+from verifyplan.documents.contracts.verification import MustHaveResult, VerificationDocument
 from verifyplan.documents.contracts.write_plan import PlannedTask, write_plan
 from verifyplan.documents.dimensions.links import paths_in
 from verifyplan.documents.dimensions.names import name_of, phase_of
@@ -92,7 +93,7 @@ def gap_plan(
 
 
 def _closings(told: VerificationDocument, plans: Sequence[PlanDocument]) -> list[_Closing]:
-    gaps = told.gap_details or tuple(Gap(title, "", "") for title in told.gaps)
+    gaps = _gaps(told)
     wanted = wanted_of(plans)
     found = matched([one_line(gap.title) for gap in gaps], [one.text for one in wanted])
     closings = [
@@ -106,6 +107,30 @@ def _closings(told: VerificationDocument, plans: Sequence[PlanDocument]) -> list
     if problems:
         raise InputError(problems)
     return closings
+
+
+def _gaps(told: VerificationDocument) -> list[Gap]:
+    """All gaps of a verification: those told in detail, and what the frontmatter or the table alone says is open.
+
+    What the frontmatter lists as resolved is none, wherever else it is told. Rows that failed count where fewer gaps
+    are told than failed: gaps may be told in other words.
+    """
+    failed = [Gap(row.text, row.evidence, "") for row in told.results if _failed(told, row)]
+    closed = [title for title in entry_texts(told.source.front, "gaps") if title not in told.gaps]
+    found = [gap for gap in told.gap_details if _is_new(gap, closed)]
+    listed = [Gap(title, "", "") for title in told.gaps]
+    found += [gap for gap in listed if _is_new(gap, [one.title for one in found])]
+    if len(found) < len(failed):
+        found += [gap for gap in failed if _is_new(gap, [*closed, *(one.title for one in found)])]
+    return found
+
+
+def _is_new(gap: Gap, known: Sequence[str]) -> bool:
+    return matched([one_line(gap.title)], [one_line(title) for title in known]) == [None]
+
+
+def _failed(told: VerificationDocument, row: MustHaveResult) -> bool:
+    return row.outcome == "failed" and not told.overridden(row)
 
 
 _NEXT = {
@@ -166,7 +191,7 @@ def _task(closing: _Closing) -> PlannedTask:
         name=f"Close the gap: {_short(closing.text)}",
         files=files,
         action=(*found, gap.fix.strip() or f"Make it hold in {', '.join(files)}: {closing.text}", "Run the check"),
-        verify=(_check(task) if task else "") or f"test -s {files[0]}",
+        verify=(_check(task) if task else "") or _check_of(closing.plan) or f"test -s {files[0]}",
         done=closing.text,
         tdd=bool(task and task.tdd),
         complexity=task.complexity if task and task.complexity in IMPLIED_MODEL else "medium",
@@ -175,13 +200,20 @@ def _task(closing: _Closing) -> PlannedTask:
 
 def _check(task: Task) -> str:
     """A task's check as one line of shell; its lines are commands that must all succeed."""
-    lines = [line.strip() for line in (task.text("automated") or task.text("verify")).split("\n")]
+    automated = "\n".join(element.text for element in task.elements if element.name == "automated")
+    lines = [line.strip() for line in (automated.strip() or task.text("verify")).split("\n")]
     told = [line for line in lines if line and not line.startswith("#")]
     joined = ""
     for line in told:
         open_ended = joined.endswith(_GOES_ON)
         joined = f"{joined.removesuffix(BACKSLASH).rstrip()} {line}" if open_ended else f"{joined} && {line}"
     return joined.removeprefix(" && ").strip()
+
+
+def _check_of(plan: PlanDocument) -> str:
+    """The first check of a plan that runs something; that a file is there does not show that a gap is closed."""
+    checks = (_check(task) for task in plan.tasks)
+    return next((check for check in checks if check and not check.startswith(("test -", "ls ", "[ "))), "")
 
 
 BACKSLASH = "\\"

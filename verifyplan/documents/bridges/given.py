@@ -34,3 +34,12 @@ def plans_of(given: Plans) -> tuple[PlanDocument, ...]:
     if not plans:
         raise InputError(Problem("plan", "no plan is given", "give the plan whose must-haves are verified"))
     return plans
+
+
+def expect_readable(document: Document) -> None:
+    """InputError for a document whose frontmatter cannot be read: what it states would count as nothing."""
+    front = document.source.front
+    if front.problems and not front.values:
+        line, problem = front.problems[0]
+        message = f"the frontmatter cannot be read: {problem}"
+        raise InputError(Problem(f"{document.path}:{line}", message, "write it as plain YAML"))

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from verifyplan.documents.dimensions.links import paths_in
 from verifyplan.protocol.artifact import Artifact, ArtifactFinding, ArtifactVote
-from verifyplan.protocol.vote import HELD
+from verifyplan.protocol.vote import HELD, NOTHING_LOOKED_AT
+from verifyplan.rules.citations import cites_location
 
 Status = Literal["VERIFIED", "FAILED", "HUMAN NEEDED"]
 
 LONGEST = 300
 """Letters of an explanation that are kept as evidence."""
+
+
+_SAW_NOTHING = re.compile(
+    rf"{NOTHING_LOOKED_AT}|nothing was looked at|(?:cites no place|quotes no text) to look at", re.IGNORECASE
+)
+"""How a vote says that it rests on nothing, now and in older artifacts."""
 
 
 class Standing(NamedTuple):
@@ -24,9 +33,11 @@ class Standing(NamedTuple):
 def standing(findings: Sequence[ArtifactFinding], artifact: Artifact) -> Standing:
     """How a must-have stands by the findings that speak of it.
 
-    It failed if one was refuted: it was not held, and somebody showed why. It holds if all held. What nobody spoke of,
-    nobody could decide (only doubts, errors, or no votes) or nobody opened a file for (a lightweight run sees the claim
-    alone) is left to a person. Source: SPEC B4, B6, D5; document 003: must-haves are held against the codebase.
+    It failed if one was refuted: it was not held, and somebody showed why. It holds if all held, each by the vote of
+    somebody who looked at a place; a caveat is told first. It is left to a person where nobody spoke of it, nobody
+    could decide (only doubts, errors, or no votes), nobody looked at anything (a lightweight run sees the claim alone),
+    most votes were lost to errors, or a refutation was. Source: SPEC B4, B6, B8, D5; document 003: must-haves are held
+    against the codebase.
     """
     if not findings:
         return Standing("HUMAN NEEDED", "not verified: no finding of the run speaks of it")
@@ -34,6 +45,8 @@ def standing(findings: Sequence[ArtifactFinding], artifact: Artifact) -> Standin
     told = " / ".join(_told(finding) for finding in findings)
     if status == "HUMAN NEEDED":
         told = f"{_why_open(findings, artifact)}: {told}"
+    elif status == "VERIFIED" and any(_has_caveat(finding) for finding in findings):
+        told = f"held with a caveat: {told}"
     return Standing(status, told)
 
 
@@ -43,13 +56,38 @@ def _worst(statuses: Iterable[Status]) -> Status:
 
 def _status(finding: ArtifactFinding, artifact: Artifact) -> Status:
     if finding.classification in HELD:
-        return "VERIFIED" if _opened(artifact) else "HUMAN NEEDED"
+        return "HUMAN NEEDED" if _unproven(finding, artifact) else "VERIFIED"
     return "FAILED" if any(_refutes(vote) for vote in _votes(finding).values()) else "HUMAN NEEDED"
 
 
-def _opened(artifact: Artifact) -> bool:
-    """Whether the workers opened what was cited; an adversarial run always does (SPEC B1)."""
-    return artifact.adversarial or artifact.config.verificationMode == "full-reanalysis"
+def _unproven(finding: ArtifactFinding, artifact: Artifact) -> str:
+    """Why a finding that held shows nothing yet; empty where it was looked at, and held."""
+    votes = {worker: vote for worker, vote in _votes(finding).items() if worker != finding.originWorker}
+    lost = _lost(finding)
+    if not votes:
+        return "held, but nobody else voted on it" if not lost else "held, but all votes were lost to errors"
+    if not (artifact.adversarial or artifact.config.verificationMode == "full-reanalysis"):
+        return "held, but nobody opened the evidence: run it adversarially, or with full-reanalysis"
+    if not any(vote.verdict in ("agree", "supplement") and _looked(vote, finding) for vote in votes.values()):
+        return "held, but no vote for it looked at anything"
+    if refuted := [worker for worker in lost if worker in votes and _refutes(votes[worker])]:
+        return f"held, but the refutation by {', '.join(refuted)} was lost to an error"
+    if len(lost) > len(votes):
+        return f"held, but {len(lost)} of {len(lost | votes.keys())} votes were lost to errors"
+    return ""
+
+
+def _looked(vote: ArtifactVote, finding: ArtifactFinding) -> bool:
+    """Whether a vote rests on a place, its own or the finding's, and does not say that it looked at nothing."""
+    why = vote.explanation or ""
+    cites = (
+        cites_location(why) or cites_location(finding.originEvidence) or bool(paths_in(finding.originEvidence or ""))
+    )
+    return cites and _SAW_NOTHING.search(why) is None
+
+
+def _has_caveat(finding: ArtifactFinding) -> bool:
+    return any(vote.verdict == "supplement" for vote in _votes(finding).values())
 
 
 def _refutes(vote: ArtifactVote) -> bool:
@@ -59,19 +97,29 @@ def _refutes(vote: ArtifactVote) -> bool:
 
 def _votes(finding: ArtifactFinding) -> dict[str, ArtifactVote]:
     """The last vote of each worker, errors aside."""
-    return {
-        worker: vote
-        for one in sorted(finding.rounds or (), key=lambda one: one.round)
-        for worker, vote in one.votes.items()
-        if vote.verdict != "verification-error"
-    }
+    return {worker: vote for worker, vote in _cast(finding) if vote.verdict != "verification-error"}
+
+
+def _lost(finding: ArtifactFinding) -> set[str]:
+    """The workers whose last vote is an error."""
+    last = dict(_cast(finding))
+    return {worker for worker, vote in last.items() if vote.verdict == "verification-error"}
+
+
+def _cast(finding: ArtifactFinding) -> Iterator[tuple[str, ArtifactVote]]:
+    """All votes on a finding, round by round."""
+    for one in sorted(finding.rounds or (), key=lambda one: one.round):
+        yield from one.votes.items()
 
 
 def _why_open(findings: Sequence[ArtifactFinding], artifact: Artifact) -> str:
+    """Why a must-have is left to a person: what the findings that held do not show, else that nobody could decide."""
     if not any(_votes(finding) for finding in findings):
         return "nobody voted on it"
-    if all(finding.classification in HELD for finding in findings) and not _opened(artifact):
-        return "held, but nobody opened the evidence: run it adversarially, or with full-reanalysis"
+    held = [finding for finding in findings if finding.classification in HELD]
+    reasons = dict.fromkeys(why for finding in held if (why := _unproven(finding, artifact)))
+    if len(held) == len(findings):
+        return "; ".join(reasons)
     return "nobody could show that it holds, or that it does not"
 
 

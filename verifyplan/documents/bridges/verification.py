@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Protocol
 
-from verifyplan.documents.bridges.given import Plans, plans_of
+from verifyplan.documents.bridges.given import Plans, expect_readable, plans_of
 from verifyplan.documents.bridges.must_haves import Wanted, check_apart, statement, wanted_of
 from verifyplan.documents.bridges.standing import Standing, cut, standing
 from verifyplan.documents.checking.across.wording import matched, wording
@@ -20,7 +20,7 @@ from verifyplan.documents.contracts.verification import (
     override_names,
     write_verification,
 )
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, expect_lists
 from verifyplan.protocol.artifact import Artifact, ArtifactFinding
 
 
@@ -54,23 +54,27 @@ def verification(
         path: the name of the document; by default VERIFICATION.md beside the plan.
 
     Returns:
-        A document that passes its own check. A must-have is VERIFIED if its findings held and files were opened,
-        FAILED if somebody refuted it, and else HUMAN NEEDED: nobody could tell, or no finding speaks of it. Every
-        FAILED one is a gap; without gaps, the status is human_needed as long as a person is needed.
+        A document that passes its own check. A must-have is VERIFIED if its findings held by votes that looked at
+        something, FAILED if somebody refuted it, and else HUMAN NEEDED: nobody could tell, nobody looked, votes were
+        lost, or no finding speaks of it. Every FAILED one is a gap; without gaps, the status is human_needed as long as
+        a person is needed.
 
     Raises:
-        InputError: for what is no cross run, plans without must-haves, an override that names none, and an attempt
+        InputError: for what is no cross run, a plan without must-haves, an override that names none, and an attempt
             that does not grow.
 
     Source: SPEC D3, D5; document 003, Verifier -> Planner.
     """
+    expect_lists(overrides=overrides)
     plans = plans_of(plan)
     check_apart(plans)
     wanted = wanted_of(plans)
     number = _attempt(attempt, before)
-    if not wanted:
-        fix = "give a plan whose frontmatter has must_haves"
-        raise InputError(Problem(plans[0].path, "has no must-haves to verify", fix))
+    for one in plans:
+        expect_readable(one)
+    if without := [plan for plan in plans if not plan.must_haves.all()]:
+        fix = "give plans whose frontmatter has must_haves, and verify no phase without them"
+        raise InputError([Problem(plan.path, "has no must-haves to verify", fix) for plan in without])
     artifact = _artifact(run)
     spoken = _spoken(wanted, artifact.findings)
     rows = [_row(one, at, standing(spoken[one.id], artifact)) for at, one in enumerate(wanted, 1)]

@@ -60,11 +60,20 @@ def _eliminated(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
 
 
 def _status(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
-    known = [str(status) for status in DEBUG_STATUSES]
-    if before.status in known and after.status in known and known.index(after.status) < known.index(before.status):
+    """The status goes on, step by step; where the root cause alone is sought, nothing is fixed and verified."""
+    unfixed = ("fixing", "verifying") if after.mode == "find_root_cause_only" else ()
+    known = [str(status) for status in DEBUG_STATUSES if status not in unfixed]
+    if before.status not in known or after.status not in known:
+        return
+    steps, line = known.index(after.status) - known.index(before.status), after.source.front.line("status")
+    if steps < 0:
         message = f"the status went back from {before.status} to {after.status}"
         fix = "open a new log, or go on from where it was"
-        yield violation("debug-log/status-backward", after.path, after.source.front.line("status"), message, fix)
+        yield violation("debug-log/status-backward", after.path, line, message, fix)
+    elif steps > 1:
+        message = f"the status went from {before.status} to {after.status}, past {known[known.index(after.status) - 1]}"
+        fix = "write the log at every step; nothing, if there were versions between these two"
+        yield violation("debug-log/status-jumped", after.path, line, message, fix)
 
 
 def _part(document: Document, title: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from verifyplan.documents.checking.catalogue import violation
 from verifyplan.documents.checking.registry import ACROSS, CHECKERS
 from verifyplan.documents.checking.violation import Violation
 from verifyplan.documents.contracts.base import Document
-from verifyplan.documents.contracts.load import load, shown_for
+from verifyplan.documents.contracts.load import is_folder, load, load_beside, shown_for
 from verifyplan.documents.contracts.tree import Tree, repository_root
 from verifyplan.documents.contracts.walk import Unread
 from verifyplan.progress import progress
@@ -30,8 +30,10 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether no violation is an error."""
-        return not any(found.severity == "error" for found in self.violations)
+        """Whether there was something to check and no violation is an error."""
+        return bool(self.documents or self.violations) and not any(
+            found.severity == "error" for found in self.violations
+        )
 
     @property
     def tally(self) -> dict[str, int]:
@@ -44,6 +46,8 @@ class Report:
         counts = Counter(found.severity for found in self.violations)
         found = ", ".join(counted(counts[severity], severity) for severity in ("error", "warning", "info"))
         last = f"{counted(len(self.documents), 'document')}, {counted(len(self.others), 'other file')}: {found}"
+        if not self.documents and not self.violations:
+            last = f"no document was found: {counted(len(self.others), 'other file')}, nothing was checked"
         return "\n".join([*map(str, self.violations), last])
 
 
@@ -56,7 +60,7 @@ def check(path: str | Path, *, strict: bool = False, against: str | Path | None 
     has nothing to compare. Source: SPEC D2, D3.
     """
     tree = _loaded(path, strict=strict)
-    report = check_tree(tree)
+    report = check_tree(tree) if is_folder(Path(path)) else _check_file(tree, strict=strict)
     if against is None:
         return report
     changes = check_versions(_loaded(against, strict=strict), tree)
@@ -69,17 +73,75 @@ def _loaded(path: str | Path, *, strict: bool) -> Tree:
     return replace(tree, documents=tuple(d.as_contract() for d in tree)) if strict else tree
 
 
+def _check_file(tree: Tree, *, strict: bool) -> Report:
+    """The check of one file among the documents beside it, which its plan, its summary or its sources may be."""
+    (document,) = tree
+    beside = tuple(other.as_contract() if strict else other for other in load_beside(document.path))
+    report = check_tree(Tree(tree.path, tuple(sorted((document, *beside), key=lambda one: one.path))))
+    own = tuple(one for one in report.violations if one.path == document.path)
+    return Report(tree.path, own, (document,))
+
+
 def check_tree(tree: Tree) -> Report:
     """Check documents that are loaded already, each as the form that it was read in."""
     root = repository_root(tree.path)
     found = [_unread(file) for file in tree.unread]
+    roots = {document.path: repository_root(document.path) or root for document in tree}
+    absent = {place for place in roots.values() if place is not None and not _is_there(place)}
+    found += _absent([document for document in tree if roots[document.path] in absent])
     with progress("checking documents", len(tree), shown=shown_for(len(tree))) as step:
         for document in tree:
-            found += check_document(document, repository_root(document.path) or root)
+            found += check_document(document, None if roots[document.path] in absent else roots[document.path])
             step()
     for across in ACROSS:
         found += across(tree)
-    return Report(tree.path, tuple(sorted(found)), tree.documents, tree.others)
+    return Report(tree.path, tuple(_merged(found)), tree.documents, tree.others)
+
+
+def _absent(documents: Sequence[Document]) -> Iterator[Violation]:
+    """One note on the first of the codebase maps whose repository is not there."""
+    for document in documents:
+        if document.kind == "codebase-map":
+            message = "the repository is not beside .planning: whether the paths of codebase maps exist is not checked"
+            yield violation("document/no-repository", document.path, 1, message, "check it within its repository")
+            return
+
+
+def _is_there(root: Path) -> bool:
+    """Whether a folder holds more than `.planning` and what may lie beside a copy of it: a licence, a README."""
+    try:
+        return any(not place.name.upper().startswith(_BESIDE) for place in root.iterdir())
+    except OSError:
+        return False
+
+
+_BESIDE = (".PLANNING", "LICENSE", "LICENCE", "README")
+
+
+def _merged(found: Iterable[Violation]) -> Iterator[Violation]:
+    """The violations by path, line and rule; one rule broken many times in a document is told once, with a count."""
+    groups: dict[tuple[str, str], list[Violation]] = {}
+    for one in sorted(found):
+        groups.setdefault((one.path, one.rule), []).append(one)
+    return iter(sorted(one for group in groups.values() for one in _told_once(group)))
+
+
+def _told_once(group: Sequence[Violation]) -> Sequence[Violation]:
+    if len(group) <= TOLD_APART or group[0].rule.endswith(_EACH) or group[0].rule.startswith("document/"):
+        return group
+    every = tuple(one.line for one in group)
+    lines = list(dict.fromkeys(every))
+    more = ", ..." if len(lines) > SHOWN_LINES else ""
+    where = f"lines {', '.join(map(str, lines[:SHOWN_LINES]))}{more}" if len(lines) > 1 else f"line {lines[0]}"
+    first = "; ".join(one.message[:SHOWN_LETTERS] for one in group[:TOLD_APART])
+    return [replace(group[0], message=f"{len(group)} times in {where}: {first}; ...", lines=every)]
+
+
+TOLD_APART, SHOWN_LINES, SHOWN_LETTERS = 3, 8, 140
+"""How often a rule may be broken in a document before it is told once, how many lines are named then, and so many
+letters of the first messages."""
+_EACH = ("/field-missing", "/section-missing")
+"""Rules whose every violation is another thing to write."""
 
 
 def _unread(file: Unread) -> Violation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -11,6 +12,7 @@ from verifyplan.documents.checking.catalogue import violation
 from verifyplan.documents.checking.violation import Violation
 from verifyplan.documents.contracts.codebase_map import MAPS, CodebaseMap, NamedPath
 from verifyplan.documents.contracts.sections import says_nothing
+from verifyplan.documents.contracts.walk import LEFT_OUT
 from verifyplan.documents.paths import is_glob, is_variable
 from verifyplan.errors import one_of
 
@@ -26,6 +28,7 @@ Document 003 states no minimum for INTEGRATIONS, STRUCTURE and TESTING: they hav
 """
 
 _MOST = 2_000  # paths of one document that are looked up
+_MOST_NAMES = 50_000
 
 
 def check_codebase_map(document: CodebaseMap, root: Path | None = None) -> Iterator[Violation]:
@@ -33,7 +36,8 @@ def check_codebase_map(document: CodebaseMap, root: Path | None = None) -> Itera
 
     Paths are looked up inside of `root` alone. Source: document 003, Codebase-Mapper; SPEC D2.
     """
-    return chain(_focus(document), _sections(document), _claims(document), _paths(document, root))
+    held = (_sections(document), _claims(document)) if asked.held(document) else ()
+    return chain(asked.form(document), _focus(document), *held, _paths(document, root))
 
 
 def _focus(document: CodebaseMap) -> Iterator[Violation]:
@@ -64,21 +68,56 @@ def _claims(document: CodebaseMap) -> Iterator[Violation]:
 
 
 def _paths(document: CodebaseMap, root: Path | None) -> Iterator[Violation]:
+    """Paths that lie outside or do not exist.
+
+    A name without a folder may be that of a file anywhere. A map of another tool speaks of what is made later, too
+    (`dist/`, `.env`): of it, only files of folders that exist are looked up.
+    """
     seen: set[str] = set()
     root = root.resolve() if root is not None else None
+    names: frozenset[str] | None = None
     for named in document.paths:
         if named.path in seen or is_variable(named.path) or len(seen) >= _MOST:
             continue
         seen.add(named.path)
         if _outside(named.path):
+            if not asked.held(document):
+                continue
             fix = "name files by their path in the repository"
             message = f"{named.path[:80]!r} lies outside of the repository"
             yield violation("codebase-map/path-outside", document.path, named.line, message, fix)
         elif root is not None and not _exists(root, named):
+            head, _, rest = named.path.rstrip("/").partition("/")
+            if not rest:
+                names = _names_in(root) if names is None else names
+                if head in names:
+                    continue
+            if not asked.held(document) and not (rest and _is_folder(root, head)):
+                continue
             message = f"{named.path[:80]!r} does not exist in the repository"
             yield violation(
                 "codebase-map/path-missing", document.path, named.line, message, "name a file that is there"
             )
+
+
+def _names_in(root: Path) -> frozenset[str]:
+    """The names of all files and folders of a repository, as far as 50,000 of them; those of packages are left out."""
+    found: set[str] = set()
+    for _, folders, files in os.walk(root):
+        folders[:] = [
+            name for name in folders if name not in LEFT_OUT and (not name.startswith(".") or name == ".github")
+        ]
+        found.update(folders, files)
+        if len(found) > _MOST_NAMES:
+            break
+    return frozenset(found)
+
+
+def _is_folder(root: Path, name: str) -> bool:
+    try:
+        return (root / name).is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def _outside(path: str) -> bool:

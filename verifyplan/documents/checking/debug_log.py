@@ -12,6 +12,7 @@ from verifyplan.documents.checking.asked import AskedField
 from verifyplan.documents.checking.catalogue import violation
 from verifyplan.documents.checking.violation import Violation
 from verifyplan.documents.contracts.debug_log import DEBUG_STATUSES, FOCUS, RESOLUTION, DebugLog
+from verifyplan.documents.contracts.sections import says_nothing
 
 FIELDS = (
     AskedField("slug", "text"),
@@ -26,11 +27,15 @@ _MESSAGE = re.compile(r"fix\([^()\s][^()]{0,99}\): \S")
 
 def check_debug_log(log: DebugLog, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
     """The violations of a debug log by itself. Source: document 003, Debugger; SPEC D2."""
+    yield from asked.form(log)
     yield from asked.fields(log, FIELDS)
     yield from asked.sections(log, SECTIONS)
     yield from _dates(log)
     yield from _head(log)
+    if not asked.held(log):
+        return
     yield from _focus(log)
+    yield from _symptoms(log)
     yield from _hypotheses(log)
     yield from _evidence(log)
     yield from _resolution(log)
@@ -39,6 +44,8 @@ def check_debug_log(log: DebugLog, root: Path | None = None) -> Iterator[Violati
 
 def _dates(log: DebugLog) -> Iterator[Violation]:
     """The two dates, which YAML may read as dates or as texts."""
+    if not asked.held(log):
+        return
     front = log.source.front
     for key, moment in (("created", log.created), ("updated", log.updated)):
         if key not in front.values:
@@ -52,7 +59,7 @@ def _dates(log: DebugLog) -> Iterator[Violation]:
 
 def _head(log: DebugLog) -> Iterator[Violation]:
     name, front = PurePath(log.path).stem, log.source.front
-    if log.slug and log.slug != name:
+    if log.slug and log.slug != name and asked.held(log):
         message = f"the slug is {log.slug[:80]!r}, the file's name {name[:80]!r}"
         yield violation("debug-log/slug", log.path, front.line("slug"), message, "give both the same name")
     if log.created and log.updated and log.updated < log.created:
@@ -69,6 +76,14 @@ def _focus(log: DebugLog) -> Iterator[Violation]:
             message = f"the focus lacks {name!r}" if told is None else f"{name!r} of the focus is empty"
             line = told.line if told else part.first
             yield violation("debug-log/focus-missing", log.path, line, message, f"add **{name}:** and what it is now")
+
+
+def _symptoms(log: DebugLog) -> Iterator[Violation]:
+    """Symptoms that say nothing once they are gathered, when nothing may be added to them any more."""
+    part = log.source.part("Symptoms")
+    if part and log.status != "gathering" and says_nothing(" ".join(log.symptoms)):
+        message = f"the section 'Symptoms' is empty, and the status is {log.status or 'not given'}"
+        yield violation("debug-log/symptoms-empty", log.path, part.first, message, "say what was seen to be wrong")
 
 
 def _hypotheses(log: DebugLog) -> Iterator[Violation]:

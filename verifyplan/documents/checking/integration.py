@@ -16,6 +16,7 @@ from verifyplan.documents.contracts.integration_report import (
     IntegrationReport,
     category_of,
 )
+from verifyplan.documents.contracts.sections import is_blank
 from verifyplan.words import counted
 
 FIELDS = (
@@ -29,6 +30,7 @@ TABLES = {"Integration Checks": ("Check", "Status", "Evidence"), "E2E Flows": ("
 
 def check_integration(report: IntegrationReport, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
     """The violations of an integration report. Source: document 003, Integration-Checker -> Planner; SPEC D2."""
+    yield from asked.form(report)
     yield from asked.fields(report, FIELDS)
     for title, columns in TABLES.items():
         yield from asked.section(report, title, columns)[1]
@@ -41,11 +43,26 @@ def check_integration(report: IntegrationReport, root: Path | None = None) -> It
     yield from _categories(report)
     yield from _counts(report)
     yield from _status(report)
+    yield from _unproven(report)
     rows: tuple[IntegrationCheck | Flow, ...] = (*report.checks, *report.flows)
     for row in rows:
         if row.outcome is None:
             message, fix = f"the status {row.status[:80]!r} does not say whether it passed", "write PASSED or FAILED"
             yield violation("integration/check-status", report.path, row.line, message, fix)
+
+
+def _unproven(report: IntegrationReport) -> Iterator[Violation]:
+    """Checks with a blank cell of evidence, and failed flows with no broken link; a missing column is told as such."""
+    if report.checks_table is not None and report.checks_table.column("Evidence") is not None:
+        for check in report.checks:
+            if check.outcome in ("passed", "failed") and is_blank(check.evidence):
+                message, fix = f"the check {check.check[:80]!r} has no evidence", "say what was seen where"
+                yield violation("integration/evidence-missing", report.path, check.line, message, fix)
+    if report.flows_table is not None and report.flows_table.column("Broken Link") is not None:
+        for flow in report.flows:
+            if flow.outcome == "failed" and is_blank(flow.broken_link):
+                message, fix = f"the flow {flow.flow[:80]!r} fails and names no broken link", "say where it breaks"
+                yield violation("integration/evidence-missing", report.path, flow.line, message, fix)
 
 
 def _categories(report: IntegrationReport) -> Iterator[Violation]:

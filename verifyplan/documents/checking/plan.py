@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from verifyplan.documents.checking import asked
-from verifyplan.documents.checking.asked import AskedField, lacks
+from verifyplan.documents.checking.asked import AskedField, held
 from verifyplan.documents.checking.catalogue import violation
 from verifyplan.documents.checking.plan_tasks import check_tasks
 from verifyplan.documents.checking.violation import Violation
@@ -49,14 +49,14 @@ def check_plan(document: PlanDocument, root: Path | None = None) -> Iterator[Vio
 
 def _identity(document: PlanDocument) -> Iterator[Violation]:
     front = document.source.front
-    if document.wave is not None and document.wave == 0:
+    if document.wave == 0 and held(document):
         yield violation("plan/wave", document.path, front.line("wave"), "the wave is 0", "count waves from 1")
     plan = text_of(front, "plan") or ""
-    if plan and not lacks(document, "plan:two-numbers") and not is_plan_id(plan, document.phase or ""):
+    if plan and held(document) and not is_plan_id(plan, document.phase or ""):
         message = f"the plan's id {plan!r} is not its phase's number and its own"
         yield violation("plan/plan-id", document.path, front.line("plan"), message, 'write it as in "02-01"')
     named = id_in_name(document.path)
-    if plan and named and not _same(named, plan, document.phase or ""):
+    if plan and named and document.form != "quick" and not _same(named, plan, document.phase or ""):
         message = f"the file's name says plan {named!r}, the plan's id is {document.plan!r}"
         yield violation("plan/name-differs", document.path, front.line("plan"), message, "rename one of the two")
 
@@ -68,8 +68,9 @@ def _same(named: str, plan: str, phase: str) -> bool:
 
 
 def _must_haves(document: PlanDocument) -> Iterator[Violation]:
+    """How must-haves are written; the older forms write them in ways of their own."""
     front = document.source.front
-    if not isinstance(front.values.get("must_haves"), dict):
+    if not isinstance(front.values.get("must_haves"), dict) or not held(document):
         return
     for group in MUST_HAVES:
         items = value_of(front, "must_haves", group)
@@ -79,29 +80,28 @@ def _must_haves(document: PlanDocument) -> Iterator[Violation]:
             yield violation("plan/must-haves-missing", document.path, line, message, f'write {group}: ["..."]')
             continue
         for at, item in enumerate(items):
-            problem = _wrong(document, group, item)
+            problem = _wrong(group, item)
             if problem:
                 place = front.line("must_haves", group, at)
                 shape = '"path: what it holds"' if group == "artifacts" else '"..."'
                 yield violation("plan/must-have-form", document.path, place, problem, f"write it as {shape}")
 
 
-def _wrong(document: PlanDocument, group: str, item: object) -> str:
+def _wrong(group: str, item: object) -> str:
     """What is wrong with the form of a must-have; empty where nothing is."""
-    if isinstance(item, dict) and item and lacks(document, "must_haves:fields"):
-        return ""
     if not isinstance(item, str) or not item.strip():
         return f"an item of {group} is no text"
-    if group == "artifacts" and not lacks(document, "must_haves:paths") and not is_artifact(item):
+    if group == "artifacts" and not is_artifact(item):
         return f"the artifact {item[:80]!r} does not begin with a file and a colon"
     return ""
 
 
 def _summary(document: PlanDocument) -> Iterator[Violation]:
+    if not held(document):
+        return
     if document.summary is None:
-        if not lacks(document, "part:Summary"):
-            fix = "end with ## Summary: id, tasks, key files, must-haves, provides and consumes"
-            yield violation("plan/summary-missing", document.path, 1, "the closing section ## Summary is missing", fix)
+        fix = "end with ## Summary: id, tasks, key files, must-haves, provides and consumes"
+        yield violation("plan/summary-missing", document.path, 1, "the closing section ## Summary is missing", fix)
         return
     part = document.summary
     last = max((task.last for task in document.tasks if task.closed), default=0)
@@ -120,7 +120,7 @@ def _unsaid(document: PlanDocument, text: str) -> Iterator[str]:
     """What the closing summary leaves out."""
     folded = text.casefold()
     plan = text_of(document.source.front, "plan")
-    if plan and plan.casefold() not in folded:
+    if plan and not any(_stands(name, folded) for name in (plan, document.plan or plan)):
         yield f"the plan's id {plan}"
     unnamed = [task for task in document.tasks if not _names(folded, task.id, task.name)]
     if unnamed:
@@ -130,6 +130,11 @@ def _unsaid(document: PlanDocument, text: str) -> Iterator[str]:
     if not _MUST_HAVES.search(text):
         yield "must-haves"
     yield from (f"what it {word}" for word in ("provides", "consumes") if word not in folded)
+
+
+def _stands(plan: str, folded: str) -> bool:
+    """Whether a plan's id stands in a text by itself, and not only within the id of a task."""
+    return re.search(rf"(?<![\w.])(?<!\d-){re.escape(plan.casefold())}(?![\w-])(?!\.\d)", folded) is not None
 
 
 def _called(task: Task) -> str:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from verifyplan.documents.checking.asked import lacks
+from verifyplan.documents.checking.asked import held
 from verifyplan.documents.checking.catalogue import violation
+from verifyplan.documents.checking.phrasing import is_imperative, is_prose
 from verifyplan.documents.checking.violation import Violation
 from verifyplan.documents.contracts.plan import (
     IMPLIED_MODEL,
@@ -17,17 +18,20 @@ from verifyplan.documents.contracts.plan import (
     PlanDocument,
     implied_model,
 )
+from verifyplan.documents.contracts.research_summary import NEEDS_DECISION
 from verifyplan.documents.contracts.tasks import Task
 from verifyplan.documents.contracts.typed import text_of
 from verifyplan.errors import one_of
 from verifyplan.words import did_you_mean
 
+_CODE = re.compile(r"`[^`\n]{0,300}`")
 _STEP = re.compile(r"[ \t]*(?:[-*] +)?(?:\*\*)?(?:Step +)?\d{1,3}[.):]", re.IGNORECASE)
 
 
 def check_tasks(document: PlanDocument) -> Iterator[Violation]:
     """The violations of the tasks of a plan, task by task; tags count where elements are found, not within code."""
-    if not document.tasks and not lacks(document, "task:all"):
+    names = {element.name for element in document.source.elements}
+    if not document.tasks and (held(document) or "tasks" in names):
         message, fix = "the plan has no <task>", "write each task as <task> with name, files, action, verify and done"
         yield violation("plan/no-tasks", document.path, 1, message, fix)
     seven = next((task for task in document.tasks if all(task.get(name) for name in NEWER_ELEMENTS)), None)
@@ -36,13 +40,13 @@ def check_tasks(document: PlanDocument) -> Iterator[Violation]:
         yield violation("plan/seven-elements", document.path, seven.line, message, "nothing, if that is meant")
     seen: dict[str, int] = {}
     for number, task in enumerate(document.tasks, 1):
-        yield from chain(
-            _closed(document, task),
-            _elements(document, task),
-            _identity(document, task, number, seen),
-            _attributes(document, task),
-            _texts(document, task),
-        )
+        checks = [_decided(document, task)]
+        if "task" in names:
+            checks += [_closed(document, task), _elements(document, task), _identity(document, task, number, seen)]
+            checks += [_attributes(document, task)]
+        if held(document):
+            checks += [_complexity(document, task), _texts(document, task), _phrasing(document, task)]
+        yield from chain.from_iterable(checks)
 
 
 def _closed(document: PlanDocument, task: Task) -> Iterator[Violation]:
@@ -52,26 +56,21 @@ def _closed(document: PlanDocument, task: Task) -> Iterator[Violation]:
 
 
 def _elements(document: PlanDocument, task: Task) -> Iterator[Violation]:
-    if (task.type or "").startswith("checkpoint:") and lacks(document, "task:checkpoint-elements"):
+    if (task.type or "").startswith("checkpoint:") and not held(document):
         return
     for name in TASK_ELEMENTS:
         element = task.get(name)
         if element is None:
             message = f"the task {_called(task)} has no <{name}>"
             yield violation("plan/task-element-missing", document.path, task.line, message, f"add <{name}>")
-        elif not element.text.strip():
+        elif not element.text.strip() and (name != "files" or held(document)):
             message = f"<{name}> of the task {_called(task)} is empty"
             yield violation("plan/task-element-empty", document.path, element.line, message, f"say it in <{name}>")
-    newer = [element for name in NEWER_ELEMENTS if (element := task.get(name))]
-    if len(newer) == 1:
-        other = next(name for name in NEWER_ELEMENTS if name != newer[0].name)
-        message = f"the task {_called(task)} has <{newer[0].name}> of the newer form, but no <{other}>"
-        yield violation("plan/task-newer-element", document.path, newer[0].line, message, f"add <{other}>")
 
 
 def _identity(document: PlanDocument, task: Task, number: int, seen: dict[str, int]) -> Iterator[Violation]:
     if task.id is None:
-        if not lacks(document, "task:id"):
+        if held(document):
             fix = f'write id="{document.plan or "{plan}"}-T{number}"'
             yield violation("plan/task-id-missing", document.path, task.line, f"task {number} has no id", fix)
         return
@@ -81,29 +80,29 @@ def _identity(document: PlanDocument, task: Task, number: int, seen: dict[str, i
         return
     seen[task.id] = task.line
     plans = [plan for plan in (text_of(document.source.front, "plan"), document.plan) if plan]
-    if plans and task.id not in [f"{plan}-T{number}" for plan in plans]:
+    if plans and held(document) and task.id not in [f"{plan}-T{number}" for plan in plans]:
         message = f"the id {task.id!r} is not the plan's with -T{number}"
         yield violation("plan/task-id", document.path, task.line, message, f'write id="{plans[0]}-T{number}"')
 
 
 def _attributes(document: PlanDocument, task: Task) -> Iterator[Violation]:
     if task.type is None:
-        if not lacks(document, "task:type"):
+        if held(document):
             message, fix = f"the task {_called(task)} states no type", f"write type= with one of {one_of(TASK_TYPES)}"
             yield violation("plan/task-type-missing", document.path, task.line, message, fix)
     elif task.type not in TASK_TYPES:
         message = f"{task.type!r} is no type of task{did_you_mean(task.type, TASK_TYPES)}"
         yield violation("plan/task-type", document.path, task.line, message, f"write one of {one_of(TASK_TYPES)}")
-    if task.tdd is None and not ("tdd" not in task.attributes and lacks(document, "task:tdd")):
+    if task.tdd is None and ("tdd" in task.attributes or held(document)):
         message = f"the task {_called(task)} does not state tdd as true or false"
         yield violation("plan/task-tdd", document.path, task.line, message, 'write tdd="true" or tdd="false"')
-    yield from _complexity(document, task)
+    if task.type == "tdd" and task.tdd is False:
+        message = f'the task {_called(task)} is of type tdd and states tdd="false"'
+        yield violation("plan/task-tdd", document.path, task.line, message, 'write tdd="true", or another type')
 
 
 def _complexity(document: PlanDocument, task: Task) -> Iterator[Violation]:
     if task.complexity not in IMPLIED_MODEL:
-        if task.complexity is None and lacks(document, "task:complexity"):
-            return
         stated = f"{task.complexity!r} is no complexity" if task.complexity else "no complexity is stated"
         fix = f"write complexity= with one of {one_of(IMPLIED_MODEL)}"
         yield violation("plan/task-complexity", document.path, task.line, f"task {_called(task)}: {stated}", fix)
@@ -117,16 +116,39 @@ def _complexity(document: PlanDocument, task: Task) -> Iterator[Violation]:
 
 def _texts(document: PlanDocument, task: Task) -> Iterator[Violation]:
     files, action = task.get("files"), task.get("action")
-    if files and not lacks(document, "task:file-lines"):
+    if files:
         lines = enumerate(files.text.split("\n"), files.line)
         crowded = next((number for number, line in lines if "," in line or len(line.split()) > 1), None)
         if crowded is not None:
             message = f"<files> of the task {_called(task)} has several paths in one line"
             yield violation("plan/task-file-lines", document.path, crowded, message, "write one path a line")
-    told = action is not None and action.text.strip() and not lacks(document, "task:steps")
-    if action and told and not any(_STEP.match(line) for line in action.text.split("\n")):
+    if action and action.text.strip() and not any(_STEP.match(line) for line in action.text.split("\n")):
         message = f"<action> of the task {_called(task)} is not in numbered steps"
         yield violation("plan/task-steps", document.path, action.line, message, "number the steps: 1. ... 2. ...")
+
+
+def _phrasing(document: PlanDocument, task: Task) -> Iterator[Violation]:
+    """A check that no shell could run, where no person is asked to look; and a name that orders nothing."""
+    verify, name = task.get("verify"), task.get("name")
+    if verify and not (task.type or "").startswith("checkpoint:") and is_prose(verify.text):
+        message = f"<verify> of the task {_called(task)} is prose, not a command: {verify.text.strip()[:80]!r}"
+        fix = "write the shell command that checks it, or make it a checkpoint:human-verify task"
+        yield violation("plan/task-verify", document.path, verify.line, message, fix)
+    if name and not is_imperative(task.name):
+        message = f"the name {task.name[:80]!r} does not say what to do"
+        yield violation("plan/task-name", document.path, name.line, message, "begin it with a verb: Add ..., Write ...")
+
+
+def _decided(document: PlanDocument, task: Task) -> Iterator[Violation]:
+    """A task that nobody is to decide and that repeats the mark of an open question; in inline code it is quoted."""
+    if (task.type or "auto").startswith("checkpoint:"):
+        return
+    for element in task.elements:
+        if NEEDS_DECISION in _CODE.sub("", element.text).upper():
+            message = f"the task {_called(task)} repeats {NEEDS_DECISION}, and is no checkpoint:decision"
+            fix = "decide it and say so, or make it a checkpoint:decision task"
+            yield violation("plan/task-undecided", document.path, element.line, message, fix)
+            return
 
 
 def _called(task: Task) -> str:

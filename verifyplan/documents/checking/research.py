@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from verifyplan.documents.checking import asked
-from verifyplan.documents.checking.asked import AskedField, lacks
+from verifyplan.documents.checking.asked import AskedField, held
 from verifyplan.documents.checking.catalogue import violation
 from verifyplan.documents.checking.violation import Violation
 from verifyplan.documents.contracts.findings import CONFIDENCES, ResearchFinding, levels_in
@@ -56,13 +56,13 @@ def _no_findings(document: ResearchNote) -> Iterator[Violation]:
 def _finding(document: ResearchNote, finding: ResearchFinding) -> Iterator[Violation]:
     place, told = finding.line, repr(finding.text[:80])
     levels = levels_in(finding.text)
-    if not levels and not lacks(document, "finding:level"):
+    if not levels and held(document):
         message, fix = f"the finding {told} has no source level", "tag it with [S1] to [S6], or [S0] for a codebase map"
         yield violation("research-note/source-level-missing", document.path, place, message, fix)
     for level in dict.fromkeys(level for level in levels if level not in KNOWN):
         message = f"[{level}] is no source level"
         yield violation("research-note/source-level", document.path, place, message, "write [S0] to [S6]")
-    if finding.confidence is None and not lacks(document, "finding:confidence"):
+    if finding.confidence is None and held(document):
         message, fix = f"the finding {told} states no confidence", "add (high), (medium) or (low)"
         yield violation("research-note/confidence-missing", document.path, place, message, fix)
     if finding.speculative and finding.confidence == "high":
@@ -74,7 +74,7 @@ def _finding(document: ResearchNote, finding: ResearchFinding) -> Iterator[Viola
 def _version(document: ResearchNote, finding: ResearchFinding, levels: tuple[str, ...]) -> Iterator[Violation]:
     known = [level for level in levels if level in KNOWN]
     named = finding.version_sensitive
-    if known and named and not set(known) & set(PRIMARY) and not lacks(document, "finding:version"):
+    if known and named and not set(known) & set(PRIMARY) and held(document):
         message = f"{named[:60]!r} may change with a version and comes from [{known[0]}] alone"
         fix = "look it up in a source of level S1 to S3"
         yield violation("research-note/version-source", document.path, finding.line, message, fix)
@@ -82,7 +82,7 @@ def _version(document: ResearchNote, finding: ResearchFinding, levels: tuple[str
 
 def _sources(document: ResearchNote) -> Iterator[Violation]:
     listed = {level for source in document.sources for level in source.levels}
-    if not lacks(document, "source:listed"):
+    if held(document):
         yield from _unlisted(document, listed)
         for source in document.sources:
             if not _says(source.text):
@@ -90,7 +90,7 @@ def _sources(document: ResearchNote) -> Iterator[Violation]:
                 fix = "write behind it what was found there"
                 yield violation("research-note/source-silent", document.path, source.line, message, fix)
     checked = document.sources_checked
-    if checked is not None and len(document.sources) > checked and not lacks(document, "source:count"):
+    if checked is not None and len(document.sources) > checked and held(document):
         message = f"{counted(len(document.sources), 'source')} listed, sources_checked is {checked}"
         line = document.source.front.line("sources_checked")
         fix = f"write sources_checked: {len(document.sources)}, or list no others"

@@ -7,10 +7,10 @@ from itertools import chain
 from pathlib import Path
 
 from verifyplan.documents.checking import asked
-from verifyplan.documents.checking.asked import AskedField, lacks
+from verifyplan.documents.checking.asked import AskedField
 from verifyplan.documents.checking.catalogue import violation
 from verifyplan.documents.checking.violation import Violation
-from verifyplan.documents.contracts.findings import CONFIDENCES
+from verifyplan.documents.contracts.findings import CONFIDENCES, SPECULATIVE
 from verifyplan.documents.contracts.research_summary import (
     DECISION_COLUMNS,
     Decision,
@@ -67,13 +67,17 @@ def _decision(document: ResearchSummary, decision: Decision, held: list[str]) ->
         message = f"the decision {told} has no confidence of the three"
         fix = f"write one of {one_of(CONFIDENCES)}"
         yield violation("research-summary/decision-confidence", document.path, place, message, fix)
+    if SPECULATIVE in " ".join(decision[:2]).upper() and decision.confidence != "low":
+        message = f"the decision {told} is tagged {SPECULATIVE} and of {decision.confidence or 'no'} confidence"
+        fix = "write low, or leave it open as [NEEDS DECISION]"
+        yield violation("research-summary/decision-speculative", document.path, place, message, fix)
     if "Sources" in held and says_nothing(decision.sources):
         message, fix = f"the decision {told} names no source", "name the notes that it rests on"
         yield violation("research-summary/decision-sources", document.path, place, message, fix)
 
 
 def _questions(document: ResearchSummary) -> Iterator[Violation]:
-    if lacks(document, "question:marked"):
+    if not asked.held(document):
         return
     for question in document.open_questions:
         if not question.needs_decision and not says_nothing(question.text):

@@ -38,7 +38,7 @@ RULES_ACROSS = (
         " asked only once there are plans.",
     ),
     Rule("tree/plan-id-repeated", "error", "D3", "No two plans of a phase have the same id."),
-    Rule("tree/dependency-unknown", "error", "D3", "What a plan depends on is a plan, or a phase, of the tree."),
+    Rule("tree/dependency-unknown", "error", "D3", "What a plan depends on is a plan, or a phase, of its milestone."),
     Rule(
         "tree/consumed-unprovided",
         "warning",
@@ -49,8 +49,7 @@ RULES_ACROSS = (
         "tree/requirement-unknown",
         "warning",
         "D3",
-        "A plan's requirement ids stand in a REQUIREMENTS file of the tree, if it has one; projects also keep them in"
-        " roadmaps and research, and do not archive those of every milestone.",
+        "A plan's requirement ids stand in a REQUIREMENTS file or another overview of the tree, if it has the former.",
     ),
     Rule("tree/summary-without-plan", "error", "D3", "A summary reports on a plan that lies beside it."),
     Rule("tree/summary-repeated", "error", "D3", "A plan has one summary."),
@@ -60,6 +59,7 @@ RULES_ACROSS = (
         "D3",
         "A task whose result a summary tells is one of its plan's, by id, name or number.",
     ),
+    Rule("tree/task-untold", "error", "D3", "The summary of a complete plan tells what became of each of its tasks."),
     Rule(
         "tree/provides-dropped",
         "warning",

@@ -9,6 +9,7 @@ RULES_COMMON = (
     Rule(
         "document/not-followed", "info", "H3", "Links, and names that cannot be shown, are neither followed nor read."
     ),
+    Rule("document/no-repository", "info", "D2", "Paths are looked up where the repository is beside .planning."),
     Rule("document/too-long", "error", "H3", "A document has no more than 20,000 lines and a million characters."),
     Rule("document/frontmatter", "error", "D2", "Frontmatter is plain YAML: no anchor, alias, tag, and no key twice."),
 )

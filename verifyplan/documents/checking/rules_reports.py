@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from verifyplan.documents.checking.violation import Rule
 
 _SHAPE = (
-    ("form", "info", "A document of a form that is known and is not document 003's own is named, with what it lacks."),
+    ("form", "info", "A document that has another form than the contract's is named once."),
     ("field-missing", "error", "{Kind} has every key of frontmatter that the contract asks for."),
     (
         "field-type",
@@ -64,6 +64,7 @@ _VERIFICATION = (
 _INTEGRATION = (
     Rule("integration/category-missing", "error", "D2", "Each of the five categories has a check."),
     Rule("integration/check-status", "warning", "D2", "A check's status says whether it passed."),
+    Rule("integration/evidence-missing", "error", "D2", "A check has evidence; a flow that fails has a broken link."),
     Rule("integration/passed-above-total", "error", "D2", "No more checks passed than there are."),
     Rule("integration/total-wrong", "error", "D2", "The number of checks is that of the table, with or without flows."),
     Rule("integration/passed-wrong", "error", "D2", "The checks that passed are counted as the table has them."),
@@ -79,6 +80,7 @@ _DEBUG_LOG = (
     Rule(
         "debug-log/focus-missing", "error", "D2", "The focus has hypothesis, test, expecting, disconfirm, next action."
     ),
+    Rule("debug-log/symptoms-empty", "error", "D2", "Symptoms say something once the status left gathering."),
     Rule("debug-log/eliminated-unchecked", "error", "D2", "An eliminated hypothesis is checked."),
     Rule("debug-log/active-checked", "error", "D2", "An active hypothesis is not checked."),
     Rule("debug-log/evidence-time", "error", "D2", "Each entry of the evidence log begins with its ISO 8601 time."),
@@ -92,6 +94,7 @@ CHANGES = (
     Rule("debug-log/evidence-changed", "error", "D3", "The evidence log only grows at its end."),
     Rule("debug-log/eliminated-changed", "error", "D3", "The eliminated hypotheses only grow."),
     Rule("debug-log/status-backward", "error", "D3", "A debug log's status moves forward only."),
+    Rule("debug-log/status-jumped", "warning", "D3", "A debug log's status goes on step by step."),
     Rule("verification/attempt-not-grown", "error", "D3", "A verification that was made again has a higher attempt."),
     Rule("verification/regression-untold", "error", "D3", "What passed and fails now is told as a regression."),
     Rule("verification/must-have-dropped", "error", "D3", "What passed once is verified again."),
@@ -104,9 +107,9 @@ RULES_REPORTS: tuple[Rule, ...] = (
     *_SUMMARY,
     *_shape("verification", "A verification"),
     *_VERIFICATION,
-    *_shape("integration", "An integration report", leaves_out=("form",)),
+    *_shape("integration", "An integration report"),
     *_INTEGRATION,
-    *_shape("debug-log", "A debug log", leaves_out=("form", "table-columns")),
+    *_shape("debug-log", "A debug log", leaves_out=("table-columns",)),
     *_DEBUG_LOG,
     *CHANGES,
 )

@@ -42,11 +42,18 @@ RULES_RESEARCH_SUMMARY = (
     Rule("research-summary/table-columns", "error", "D2", "Decisions have Topic, Decision, Confidence and Sources."),
     Rule("research-summary/decision-empty", "error", "D2", "Each decision names its topic and what was decided."),
     Rule("research-summary/decision-confidence", "error", "D2", "Each decision has a confidence: high, medium or low."),
+    Rule(
+        "research-summary/decision-speculative",
+        "error",
+        "D2",
+        "A decision tagged [SPECULATIVE] is of low confidence.",
+    ),
     Rule("research-summary/decision-sources", "error", "D2", "Each decision names its sources."),
     Rule("research-summary/question-unmarked", "error", "D2", "Each open question is marked [NEEDS DECISION]."),
 )
 
 RULES_CODEBASE_MAP = (
+    Rule("codebase-map/form", "info", "D2", "A known other form of a codebase map is named once."),
     Rule("codebase-map/focus", "error", "D2", "A map is one of the seven files of the four focus areas."),
     Rule(
         "codebase-map/section-missing", "error", "D2", "A map has the sections of its file; any map has at least one."
@@ -56,7 +63,7 @@ RULES_CODEBASE_MAP = (
         "codebase-map/claim-without-path",
         "error",
         "D2",
-        "Each row and list item names a path: strict on purpose, as document 003 allows no vague references.",
+        "Each row and list item names a path: strict on purpose, as the contract allows no vague references.",
     ),
     Rule("codebase-map/path-missing", "error", "D2", "Paths that a map names exist in the repository."),
     Rule("codebase-map/path-outside", "error", "D2", "Paths that a map names lie in the repository."),

@@ -21,6 +21,7 @@ _UNSEEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufe
 """What steers a terminal, turns what follows round or is half a character, and what JSON lets stand as it is."""
 
 _LEVEL: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
+_SCOPES = {"D2": "one document", "D3": "several documents, or versions of one", "H3": "damaged or hostile input"}
 
 
 def to_sarif(report: Report, root: str | Path = ".") -> str:
@@ -56,6 +57,7 @@ def to_json(report: Report, root: str | Path = ".") -> str:
                 {
                     "path": shown(violation.path, root),
                     "line": violation.line,
+                    "lines": list(violation.lines or (violation.line,)),
                     "rule": violation.rule,
                     "severity": violation.severity,
                     "message": violation.message,
@@ -83,7 +85,7 @@ def _rule(name: str) -> dict[str, Any]:
         "id": name,
         "shortDescription": {"text": rule.meaning},
         "defaultConfiguration": {"level": _LEVEL[rule.severity]},
-        "properties": {"source": f"SPEC {rule.spec}"},
+        "properties": {"scope": _SCOPES[rule.spec]},
     }
 
 
@@ -91,12 +93,17 @@ def _result(violation: Violation, index: int, root: str | Path) -> dict[str, Any
     place: dict[str, Any] = {"artifactLocation": _address(violation.path, root)}
     if violation.line > 0:
         place["region"] = {"startLine": violation.line}
+    related = [
+        {"physicalLocation": {"artifactLocation": place["artifactLocation"], "region": {"startLine": line}}}
+        for line in dict.fromkeys(violation.lines[1:])
+    ]
     return {
         "ruleId": violation.rule,
         "ruleIndex": index,
         "level": _LEVEL[violation.severity],
         "message": {"text": f"{violation.message}. Fix: {violation.fix}."},
         "locations": [{"physicalLocation": place}],
+        **({"relatedLocations": related} if related else {}),
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 
 from verifyplan.documents.checking import asked
-from verifyplan.documents.checking.asked import AskedField, lacks
+from verifyplan.documents.checking.asked import AskedField
 from verifyplan.documents.checking.catalogue import violation
 from verifyplan.documents.checking.violation import Violation
 from verifyplan.documents.contracts.entries import entries_of
@@ -37,7 +37,7 @@ def check_summary(summary: ExecutionSummary, root: Path | None = None) -> Iterat
     yield from asked.section(summary, "Task Results", COLUMNS)[1]
     yield from asked.sections(summary, ("Deviations",))
     results = summary.source.part("Task Results")
-    if results and not lacks(summary, "part:Task Results"):
+    if results:
         yield from asked.columns(summary, results, summary.table, COLUMNS)
     yield from _must_haves(summary)
     for commit in entries_of(summary.source.front, "commits"):

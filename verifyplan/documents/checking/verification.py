@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from verifyplan.documents.checking import asked
-from verifyplan.documents.checking.asked import AskedField, lacks
+from verifyplan.documents.checking.asked import AskedField
 from verifyplan.documents.checking.catalogue import violation
 from verifyplan.documents.checking.violation import Violation
 from verifyplan.documents.contracts.entries import entries_of
@@ -39,7 +39,7 @@ def _form(document: VerificationDocument) -> Iterator[Violation]:
     yield from asked.fields(document, FIELDS)
     part, missing = asked.section(document, "Must-Have Verification", COLUMNS)
     yield from missing
-    if part and not lacks(document, "part:Must-Have Verification"):
+    if part:
         yield from asked.columns(document, part, document.table, COLUMNS)
     yield from asked.sections(document, ("Gaps",))
     if document.attempt == 0:
@@ -94,9 +94,9 @@ def _results(document: VerificationDocument) -> Iterator[Violation]:
 
 
 def _unproven(document: VerificationDocument, result: MustHaveResult) -> bool:
-    """Whether a row passes or fails without evidence, in the contract's form; a table without the column is told."""
+    """Whether a row passes or fails without evidence; a table without the column is told."""
     there = document.table is not None and document.table.column("Evidence") is not None
-    return there and document.form == "contract" and result.unproven and not document.overridden(result)
+    return there and result.unproven and not document.overridden(result)
 
 
 def _status(document: VerificationDocument) -> Iterator[Violation]:

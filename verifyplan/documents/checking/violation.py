@@ -22,6 +22,8 @@ class Rule:
 class Violation:
     """A rule that a document breaks: where, what is wrong, and what to do.
 
+    `lines` are all places of a rule that is broken so often that it is told once; empty for one place.
+
     >>> print(Violation("PLAN-01.md", 7, "plan/task-id", "error", "the task has no id", 'write id="01-01-T1"'))
     PLAN-01.md:7: error: the task has no id [plan/task-id]. Fix: write id="01-01-T1".
     """
@@ -32,6 +34,7 @@ class Violation:
     severity: Severity
     message: str
     fix: str
+    lines: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.severity}: {self.message} [{self.rule}]. Fix: {self.fix}."

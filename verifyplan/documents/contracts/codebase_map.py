@@ -11,6 +11,7 @@ from verifyplan.documents.contracts.base import Document, Kind
 from verifyplan.documents.contracts.body import tables
 from verifyplan.documents.contracts.findings import outermost
 from verifyplan.documents.contracts.form import Form
+from verifyplan.documents.contracts.forms import CODEBASE_MAP_FORMS
 from verifyplan.documents.contracts.source import Source
 from verifyplan.documents.paths import is_glob, is_path, without_place
 from verifyplan.documents.wordlists import words
@@ -54,7 +55,7 @@ class CodebaseMap(Document):
     Source: document 003, Codebase-Mapper; SPEC D1.
     """
 
-    FORMS: ClassVar[tuple[Form, ...]] = ()
+    FORMS: ClassVar[tuple[Form, ...]] = CODEBASE_MAP_FORMS
 
     kind: Kind = "codebase-map"
     map: str | None = None
@@ -85,13 +86,22 @@ def paths_in(line: str, number: int) -> tuple[NamedPath, ...]:
 
 
 def _name(word: str) -> str:
-    """A word without the marks around it; brackets that belong to a path stay."""
-    bare = word.lstrip("*_").rstrip("*_.:!?")
+    """A word without the marks of emphasis around it; stars, underscores and brackets that belong to a path stay.
+
+    >>> [_name(word) for word in ("**src/a.py**:", "*_test.go", "**/*.py", "_private.py", "[a.py]", "src/*")]
+    ['src/a.py', '*_test.go', '**/*.py', '_private.py', 'a.py', 'src/*']
+    """
+    bare = word.rstrip(".:!?")
+    mark = next((m for m in _EMPHASIS if len(bare) > 2 * len(m) and bare.startswith(m) and bare.endswith(m)), "")
+    bare = bare[len(mark) : len(bare) - len(mark)] if mark else _OPENED.sub("", _CLOSED.sub("", bare))
     if bare.startswith("[") and bare.endswith("]"):
         bare = bare[1:-1]
-    if bare.startswith("*") or word.startswith("**/"):
-        bare = word
     return without_place(bare).removeprefix("./")
+
+
+_EMPHASIS = ("***", "**", "__", "*", "_")
+_OPENED = re.compile(r"^\*{1,3}(?=[A-Za-z0-9])")
+_CLOSED = re.compile(r"(?<=[A-Za-z0-9])\*{2,3}$")
 
 
 def _is_named(name: str) -> bool:

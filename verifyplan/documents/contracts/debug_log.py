@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from verifyplan.documents.contracts.base import Document, Kind
 from verifyplan.documents.contracts.body import Part
 from verifyplan.documents.contracts.entries import moment, moment_of
 from verifyplan.documents.contracts.form import Form
+from verifyplan.documents.contracts.forms import DEBUG_LOG_FORMS
 from verifyplan.documents.contracts.labelled import Labelled, divided, labelled
 from verifyplan.documents.contracts.sections import items, subparts
 from verifyplan.documents.contracts.source import Source
@@ -58,6 +59,8 @@ class DebugLog(Document):
     of that section that are not empty. Source: document 003, Debugger; SPEC D1.
     """
 
+    FORMS: ClassVar[tuple[Form, ...]] = DEBUG_LOG_FORMS
+
     kind: Kind = "debug-log"
     slug: str | None = None
     status: str | None = None
@@ -71,7 +74,7 @@ class DebugLog(Document):
     resolution: Mapping[str, Labelled] = MappingProxyType({})
 
     @classmethod
-    def fields(cls, source: Source, form: Form) -> dict[str, Any]:  # noqa: ARG003  (there is one form)
+    def fields(cls, source: Source, form: Form) -> dict[str, Any]:
         """The typed fields of a log."""
         front = source.front
         return {
@@ -83,7 +86,7 @@ class DebugLog(Document):
             "focus": _labels(source, "Current Focus", {name.casefold(): name for name in FOCUS}),
             "symptoms": tuple(_lines(source, source.part("Symptoms"))),
             "hypotheses": tuple(_hypotheses(source, source.part("Hypotheses"))),
-            "evidence": tuple(_evidence(source, source.part("Evidence Log"))),
+            "evidence": tuple(_evidence(source, form.part(source, "Evidence Log"))),
             "resolution": _labels(source, "Resolution", _RESOLUTION_NAMES),
         }
 

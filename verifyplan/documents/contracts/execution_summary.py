@@ -12,11 +12,12 @@ from verifyplan.documents.contracts.base import Document, Kind
 from verifyplan.documents.contracts.body import Part, Table
 from verifyplan.documents.contracts.entries import entries_of, entry_texts
 from verifyplan.documents.contracts.form import Form
-from verifyplan.documents.contracts.forms_reports import SUMMARY_FORMS
+from verifyplan.documents.contracts.forms import SUMMARY_FORMS
 from verifyplan.documents.contracts.sections import items, rows_of, table_with
 from verifyplan.documents.contracts.source import Source
 from verifyplan.documents.contracts.typed import text_of
 from verifyplan.documents.contracts.written import document, item, table
+from verifyplan.errors import expect_lists
 
 ClaimState = Literal["DONE", "PARTIAL", "SKIPPED"]
 CLAIM_STATES: tuple[ClaimState, ...] = get_args(ClaimState)
@@ -142,6 +143,7 @@ def write_summary(
 
     A must-have without a state is written as SKIPPED: nobody said that it was done.
     """
+    expect_lists(commits=commits, provides=provides, deviations=deviations)
     front = {
         "plan": plan,
         "status": status,

@@ -21,7 +21,7 @@ _CONFIDENCE = re.compile(
     re.IGNORECASE,
 )
 _CAPITALS = re.compile(r"\b(HIGH|MEDIUM|LOW)\b")
-_SPECULATIVE = "[SPECULATIVE]"
+SPECULATIVE = "[SPECULATIVE]"
 _LONGEST = 4_000
 
 _VERSION = re.compile(
@@ -100,7 +100,7 @@ def findings(source: Source, part: Part | None) -> tuple[ResearchFinding, ...]:
 
 def _finding(statement: Statement) -> ResearchFinding:
     levels = sorted(levels_in(statement.text), key=lambda level: int(level[1:]))
-    speculative = _SPECULATIVE in statement.text.upper()
+    speculative = SPECULATIVE in statement.text.upper()
     line, text = statement.line, statement.text
     return ResearchFinding(text, levels[0] if levels else None, confidence_in(text), speculative, line)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 from verifyplan.documents.contracts.body import Part
 from verifyplan.documents.contracts.source import Source
@@ -16,17 +17,20 @@ _HEAD = 40
 class Form:
     """One form of a kind of document, as data.
 
-    `seen_by`: signs, of which one is enough: "front:KEY", "part:TITLE" (of any level), "element:NAME",
-    "attribute:NAME" (of a task) or "label:NAME" (a bold label near the head). `aliases`: the names that a key, part
-    or column of the contract has here. `lacks`: what of the contract such a document never has, as "front:provides",
-    "part:Summary", "task:id", "column:Confidence"; what is listed is no violation, but is named once.
+    `seen_by`: signs, of which one is enough, and `unless`: signs of which none may be there: "front:KEY",
+    "part:TITLE" (of any level), "element:NAME", "folder:NAME" and "stem:NAME" (of its path), "text:WORDS", "label:NAME"
+    (a bold label near the head), "prose" (any text at all). `aliases`: the names that a key, part or column of the
+    contract has here.
+
+    A document of another form than the contract's is not held to the contract's keys, sections and columns, nor to
+    how its items are written: that is no violation, and is named once.
     """
 
     name: str
     meaning: str
     seen_by: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    lacks: frozenset[str] = frozenset()
 
     def names(self, name: str) -> tuple[str, ...]:
         """The names under which a key, part or column may stand here, the contract's own first."""
@@ -47,13 +51,23 @@ class Form:
         return next((found for known in self.aliases.get(name, ()) if (found := label(source, known))), None)
 
 
-CONTRACT = Form("contract", "document 003's own form")
+CONTRACT = Form(
+    "contract",
+    "the contract's own form",
+    aliases={"requirement_ids": ("implements",)},
+)
 """The form of a document that shows no sign of another one."""
 
 
 def form_of(source: Source, forms: Iterable[Form]) -> Form:
-    """The first form of which a document shows a sign; else document 003's own."""
-    return next((form for form in forms if any(shows(source, sign) for sign in form.seen_by)), CONTRACT)
+    """The first form of which a document shows a sign; else document 003's own, as where frontmatter is damaged."""
+    if source.front.problems and not source.front.values:
+        forms = [form for form in forms if not any(sign.startswith("prose") for sign in form.seen_by)]
+    return next((form for form in forms if _fits(source, form)), CONTRACT)
+
+
+def _fits(source: Source, form: Form) -> bool:
+    return any(shows(source, sign) for sign in form.seen_by) and not any(shows(source, sign) for sign in form.unless)
 
 
 def shows(source: Source, sign: str) -> bool:
@@ -72,7 +86,10 @@ def shows(source: Source, sign: str) -> bool:
         return any(element.name == name for element in source.elements)
     if where == "label":
         return label(source, name) is not None
-    return any(element.name == "task" and name in element.attributes for element in source.elements)
+    if where in ("folder", "stem"):
+        place = PurePosixPath(source.path.replace("\\", "/"))
+        return name in place.parts[:-1] if where == "folder" else name == place.stem.upper()
+    return any(line.strip() and name in line for line in source.prose)
 
 
 def label(source: Source, name: str) -> tuple[int, str] | None:

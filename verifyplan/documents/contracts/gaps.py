@@ -8,11 +8,14 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from verifyplan.documents.contracts.body import Numbered, Part
-from verifyplan.documents.contracts.labelled import labelled
+from verifyplan.documents.contracts.entries import entries_of
+from verifyplan.documents.contracts.front import Front
+from verifyplan.documents.contracts.labelled import Labelled, labelled
 from verifyplan.documents.contracts.sections import items, subparts
 from verifyplan.documents.contracts.source import Source
 
-_NAMES = {"evidence": "evidence", "suggested fix": "fix", "fix": "fix"}
+_NAMES = {"evidence": "evidence", "suggested fix": "fix", "fix": "fix", "status": "status"}
+_CLOSED = ("resolved", "closed", "fixed", "done")
 _LABEL = re.compile(r"(?i)\b(evidence|suggested fix):")
 
 
@@ -25,17 +28,37 @@ class Gap(NamedTuple):
     line: int = 0
 
 
+def open_gaps(front: Front) -> tuple[Labelled, ...]:
+    """The gaps that frontmatter lists, with their lines, but those whose own status says that they are closed."""
+    value = front.values.get("gaps")
+    closed = {
+        front.line("gaps", at)
+        for at, item in enumerate(value if isinstance(value, list) else ())
+        if isinstance(item, dict) and _is_closed(str(item.get("status", "")))
+    }
+    return tuple(entry for entry in entries_of(front, "gaps") if entry.line not in closed)
+
+
+def _is_closed(status: str) -> bool:
+    return status.casefold().strip("*_` ").startswith(_CLOSED)
+
+
 def gaps_in(source: Source, part: Part | None) -> tuple[Gap, ...]:
     """The gaps that a section tells: one under each heading, or without headings one in each list item.
 
     Evidence and fix stand behind their labels, on lines of their own or within the item. A section that says None has
-    none. Source: document 003, Verifier -> Planner.
+    none, and a gap whose status says that it is closed is none. Source: document 003, Verifier -> Planner.
     """
     if part is None:
         return ()
     under = subparts(source, part)
     if under:
-        return tuple(_gap(inner.title, inner.first, source.lines_of(inner)) for inner in under)
+        lines = [source.lines_of(inner) for inner in under]
+        return tuple(
+            _gap(inner.title, inner.first, told)
+            for inner, told in zip(under, lines, strict=True)
+            if not _is_closed(labelled(told, _NAMES).get("status", Labelled("", 0)).text)
+        )
     return tuple(_listed(source, part))
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field, InstanceOf
 
 from verifyplan.documents.contracts.base import Document, Kind
 from verifyplan.documents.contracts.body import Part, Table
 from verifyplan.documents.contracts.form import Form
+from verifyplan.documents.contracts.forms import INTEGRATION_FORMS
 from verifyplan.documents.contracts.outcome import Outcome, outcome
-from verifyplan.documents.contracts.sections import items, rows_of, subparts, table_with
+from verifyplan.documents.contracts.sections import is_blank, items, rows_of, subparts, table_with
 from verifyplan.documents.contracts.source import Source
 from verifyplan.documents.contracts.typed import count_of, text_of
 from verifyplan.documents.contracts.written import document, item, table
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, expect_lists
 
 CATEGORIES: dict[str, tuple[str, ...]] = {
     "Export/Import Wiring": ("export/import", "import/export", "export", "wiring"),
@@ -66,6 +67,8 @@ class CriticalIssue(NamedTuple):
 
 class IntegrationReport(Document):
     """What a checker found across phases. Source: document 003, Integration-Checker -> Planner; SPEC D1."""
+
+    FORMS: ClassVar[tuple[Form, ...]] = INTEGRATION_FORMS
 
     kind: Kind = "integration"
     status: str | None = None
@@ -133,8 +136,9 @@ def write_integration(
     """A new report in document 003's form; its status and counts follow from the checks, flows and issues.
 
     Texts are written on one line each. Raises InputError for a category without a check (flows are one of the five),
-    and a status that does not say whether it passed.
+    a status that does not say whether it passed, a check without evidence, and a failed flow without a broken link.
     """
+    expect_lists(critical=critical)
     _check(checks, flows)
     passed = sum(check.outcome in _HOLDS for check in checks)
     well = passed == len(checks) and not critical and all(flow.outcome in _HOLDS for flow in flows)
@@ -163,6 +167,16 @@ def _check(checks: Sequence[IntegrationCheck], flows: Sequence[Flow]) -> None:
         Problem(f"status {row.status!r}", "does not say whether it passed", "write PASSED or FAILED")
         for row in rows
         if row.outcome is None
+    ]
+    problems += [
+        Problem(f"check {check.check[:80]!r}", f"is {check.status}, without evidence", "say what was seen where")
+        for check in checks
+        if check.outcome in ("passed", "failed") and is_blank(check.evidence)
+    ]
+    problems += [
+        Problem(f"flow {flow.flow[:80]!r}", "fails and names no broken link", "say where it breaks")
+        for flow in flows
+        if flow.outcome == "failed" and is_blank(flow.broken_link)
     ]
     if problems:
         raise InputError(problems)

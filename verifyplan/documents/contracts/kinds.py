@@ -29,6 +29,7 @@ _KEYS: tuple[tuple[Kind, frozenset[str]], ...] = (
     ("plan", frozenset({"must_haves", "wave"})),
     ("summary", frozenset({"plan", "status", "commits"})),
 )
+_RESEARCH = re.compile(r"(?:.+-)?research", re.IGNORECASE)
 _REPORT = re.compile(r"(?:VERIFICATION PASSED|ISSUES FOUND)[ \t]*$")
 _COUNTS = re.compile(r"Plans: *\d+ *\| *Tasks: *\d+")
 _FIRST = 40
@@ -45,7 +46,7 @@ def kind_of(path: str, source: Source) -> Kind | None:
     """
     place = PurePosixPath(path.replace("\\", "/"))
     folders = place.parts[:-1]
-    if folders[-1:] == ("research",) and place.stem == "SUMMARY":
+    if folders and _RESEARCH.fullmatch(folders[-1]) and place.stem == "SUMMARY":
         return "research-summary"
     if _OTHERS.fullmatch(place.stem):
         return None

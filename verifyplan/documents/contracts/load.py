@@ -46,6 +46,27 @@ def load(path: str | Path) -> Document | Tree:
     return document
 
 
+def load_beside(path: str | Path) -> tuple[Document, ...]:
+    """The documents in a file's own folder but itself; what cannot be read there is left out.
+
+    Of a folder with more than 400 files in Markdown, none is read.
+    """
+    place = Path(path)
+    try:
+        names = sorted(other for other in place.parent.glob("*.md") if other.name != place.name)
+    except OSError:
+        return ()
+    found: list[Document] = []
+    for other in names if len(names) <= _MANY else ():
+        try:
+            document = load_text(read_text(other), str(other)) if not other.is_symlink() else None
+        except InputError:
+            continue
+        if document is not None:
+            found.append(document)
+    return tuple(found)
+
+
 def load_text(text: str, path: str = "document.md", kind: Kind | None = None) -> Document | None:
     r"""The document that a text is; None if it is none of the nine. `kind` says which where the name does not.
 

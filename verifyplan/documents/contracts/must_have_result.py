@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from verifyplan.documents.contracts.outcome import Outcome, outcome
+from verifyplan.documents.contracts.sections import is_blank
 from verifyplan.documents.contracts.wording import wording
 
 _REASONS = (" (", ": ", " - ")
@@ -24,7 +25,7 @@ class MustHaveResult(NamedTuple):
     @property
     def unproven(self) -> bool:
         """Whether it is said to hold, or not to, without evidence; a dash is none."""
-        return self.outcome in ("passed", "failed") and not self.evidence.strip("-\N{EN DASH}\N{EM DASH} \n")
+        return self.outcome in ("passed", "failed") and is_blank(self.evidence)
 
     @property
     def outcome(self) -> Outcome | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from verifyplan.documents.contracts.base import Document, Kind
 from verifyplan.documents.contracts.plan_ids import id_in_name, plan_key
+from verifyplan.documents.contracts.walk import PLANNING
 
 if TYPE_CHECKING:  # a phase is made of documents of whatever models there are
     from verifyplan.documents.contracts.execution_summary import ExecutionSummary
@@ -38,6 +39,16 @@ class Phase:
     def name(self) -> str:
         """The name of the folder, as a rule the phase's number and slug."""
         return PurePath(self.folder).name
+
+    @property
+    def quick(self) -> bool:
+        """Whether this is the folder of a small task beside the phases, under `quick/`."""
+        return "quick" in PurePath(self.folder).parts
+
+    @property
+    def milestone(self) -> str:
+        """The milestone that the phase belongs to; empty for the phases at hand, and for small tasks."""
+        return milestone_of(self.folder)
 
     @cached_property
     def series(self) -> tuple[tuple[VerificationDocument, ...], ...]:
@@ -74,6 +85,21 @@ class Phase:
     @cached_property
     def _summaries(self) -> dict[str, ExecutionSummary]:
         return {self.key_of(summary): summary for summary in reversed(self.summaries)}
+
+
+def milestone_of(folder: str) -> str:
+    """The milestone of a phase's folder, or of the folder of its phases: `v1.1-phases`, or what `milestones/` holds.
+
+    >>> milestone_of(".planning/milestones/v1.0-phases/01-setup"), milestone_of(".planning/phases/01-setup")
+    ('v1.0', '')
+    """
+    place = PurePath(folder)
+    for part in (place, *place.parents):
+        if part.name.endswith("-phases") or part.parent.name == "milestones":
+            return part.name.removesuffix("-phases")
+        if part.name == PLANNING:
+            break
+    return ""
 
 
 def _by_attempt(verification: VerificationDocument) -> tuple[int, str]:

@@ -11,7 +11,7 @@ from pydantic import Field, InstanceOf
 from verifyplan.documents.contracts.base import Document, Kind
 from verifyplan.documents.contracts.body import Part
 from verifyplan.documents.contracts.form import Form
-from verifyplan.documents.contracts.forms_plan import PLAN_FORMS
+from verifyplan.documents.contracts.forms import PLAN_FORMS
 from verifyplan.documents.contracts.front import Front
 from verifyplan.documents.contracts.plan_ids import phase_number
 from verifyplan.documents.contracts.source import Source
@@ -143,14 +143,19 @@ def _plan_id(front: Front) -> str | None:
 
 
 def must_haves(front: Front, group: str) -> Iterator[MustHave]:
-    """The must-haves of one of the three lists, each with its line; items that say nothing are left out."""
-    found = value_of(front, "must_haves", group)
+    """The must-haves of one of the three lists, each with its line; items that say nothing are left out.
+
+    Where `must_haves` is one list, its items are truths.
+    """
+    flat = isinstance(front.values.get("must_haves"), list)
+    place: tuple[str, ...] = ("must_haves",) if flat and group == "truths" else ("must_haves", group)
+    found = value_of(front, *place)
     for at, item in enumerate(found if isinstance(found, list) else []):
-        line = front.line("must_haves", group, at)
+        line = front.line(*place, at)
         if isinstance(item, dict):
             text, path = _told(item)
         else:
-            text = text_of(front, "must_haves", group, at) or ""
+            text = text_of(front, *place, at) or ""
             path = named_path(text) if group != "truths" else ""
         if text.strip():
             yield MustHave(text, MUST_HAVES[group], line, path)

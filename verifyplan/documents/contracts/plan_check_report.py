@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from verifyplan.documents.contracts.base import Document, Kind
 from verifyplan.documents.contracts.body import Bullet, plain
@@ -12,9 +12,9 @@ from verifyplan.documents.contracts.form import Form
 from verifyplan.documents.contracts.sections import items
 from verifyplan.documents.contracts.source import Source
 from verifyplan.documents.contracts.written import flat
+from verifyplan.errors import expect_lists
 
 IssueSeverity = Literal["blocker", "warning", "info"]
-ISSUE_SEVERITIES: tuple[IssueSeverity, ...] = get_args(IssueSeverity)
 SECTIONS: dict[str, IssueSeverity] = {"Blockers": "blocker", "Warnings": "warning", "Info": "info"}
 """The section of each severity; each is there if it has issues."""
 
@@ -127,6 +127,7 @@ def write_plan_check(issues: Sequence[PlanIssue], *, plans: int, tasks: int, not
     Issues keep their order within a severity; texts are written on one line each. `notes` are paragraphs behind the
     counts, for what was left to judgment.
     """
+    expect_lists(notes=notes)
     listed = {title: [i for i in issues if i.severity == severity] for title, severity in SECTIONS.items()}
     heading = FOUND if listed["Blockers"] else PASSED
     counts = " | ".join(f"{title}: {len(found)}" for title, found in listed.items())

@@ -16,7 +16,7 @@ from verifyplan.documents.contracts.findings import (
     said,
 )
 from verifyplan.documents.contracts.form import Form
-from verifyplan.documents.contracts.forms_plan import RESEARCH_NOTE_FORMS
+from verifyplan.documents.contracts.forms import RESEARCH_NOTE_FORMS
 from verifyplan.documents.contracts.source import Source
 from verifyplan.documents.contracts.typed import count_of, text_of
 

@@ -8,7 +8,7 @@ from verifyplan.documents.contracts.base import Document, Kind
 from verifyplan.documents.contracts.body import Table
 from verifyplan.documents.contracts.findings import CONFIDENCES, Confidence, Statement, said
 from verifyplan.documents.contracts.form import Form
-from verifyplan.documents.contracts.forms_plan import RESEARCH_SUMMARY_FORMS
+from verifyplan.documents.contracts.forms import RESEARCH_SUMMARY_FORMS
 from verifyplan.documents.contracts.research_note import stated_confidence
 from verifyplan.documents.contracts.sections import rows_of
 from verifyplan.documents.contracts.source import Source

@@ -51,6 +51,15 @@ def says_nothing(text: str) -> bool:
     return text.casefold().strip("-*_`. \t") in _NOTHING
 
 
+def is_blank(cell: str) -> bool:
+    """Whether a cell of a table says nothing: it is empty, or holds a dash or a word that stands for that.
+
+    >>> is_blank(" - "), is_blank("TBD"), is_blank("src/a.py:3")
+    (True, True, False)
+    """
+    return says_nothing(cell) or cell.casefold().strip("*_`. ") in ("tbd", "todo", "?", "...", "\N{EN DASH}")
+
+
 def items(source: Source, part: Part | None) -> tuple[Bullet, ...]:
     """The outermost list items of a part that say something; () without a part."""
     found = source.bullets(part) if part else ()

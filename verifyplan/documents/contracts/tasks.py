@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from verifyplan.documents.contracts.labelled import labelled
 from verifyplan.documents.contracts.source import Source
 from verifyplan.documents.elements import Element
+
+_COMMA = re.compile(r",(?![^{}]{0,200}\})")
+"""A comma between paths; those within braces belong to a glob."""
 
 
 class TaskElement(NamedTuple):
@@ -75,7 +80,7 @@ def files_of(task: Task) -> Iterator[tuple[int, str]]:
     if element is None:
         return
     for number, line in enumerate(element.text.split("\n"), element.line):
-        for piece in line.split(","):
+        for piece in _COMMA.split(line):
             path = piece.strip().removeprefix("- ").strip("` \t").removeprefix("@")
             if path:
                 yield number, path
@@ -84,8 +89,11 @@ def files_of(task: Task) -> Iterator[tuple[int, str]]:
 def read_tasks(source: Source) -> tuple[Task, ...]:
     """The tasks of a document in their order; a task in a task is one of its own, and its elements are its alone.
 
-    A task that never closes reaches to the end of what is read. Source: SPEC D1.
+    A task that never closes reaches to the end of what is read. A plan in Markdown alone has a task under each heading
+    that says so ("### Task 1: ..."), what it says of files, check and outcome behind labels. Source: SPEC D1.
     """
+    if not any(element.name in _XML for element in source.elements):
+        return tuple(_headed(source))
     found: list[tuple[Element, list[TaskElement]]] = []
     outer: list[int] = []  # places in `found` of the tasks that an element may stand in, innermost last
     for element in source.elements:
@@ -97,6 +105,27 @@ def read_tasks(source: Source) -> tuple[Task, ...]:
         elif outer:
             found[outer[-1]][1].append(_inner(element, source))
     return tuple(Task(e.first, e.last, e.attributes, tuple(inner), e.closed) for e, inner in found)
+
+
+def _headed(source: Source) -> Iterator[Task]:
+    for part in source.parts:
+        titled = _TITLE.match(part.title)
+        if titled:
+            lines = source.lines_of(part)
+            told = labelled(lines, _LABELS)
+            name = TaskElement("name", titled["name"].strip(), part.first)
+            inner = [TaskElement(element, text.text, text.line) for element, text in told.items() if text.text]
+            yield Task(part.first, part.last, {}, (name, *inner))
+
+
+_XML = frozenset({"task", "feature"})
+_TITLE = re.compile(r"Task\s{1,4}\d{1,3}[a-z]?\s{0,4}[:.)\N{EN DASH}\N{EM DASH}-]\s{0,4}(?P<name>\S.*)", re.IGNORECASE)
+_LABELS = {
+    **dict.fromkeys(("file", "files", "files modified"), "files"),
+    **dict.fromkeys(("action", "actions", "steps"), "action"),
+    **dict.fromkeys(("verify", "verification", "verification command", "verification commands"), "verify"),
+    **dict.fromkeys(("done", "done when", "acceptance criteria", "expected outcome"), "done"),
+}
 
 
 def _within(element: Element, task: Element) -> bool:

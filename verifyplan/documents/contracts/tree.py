@@ -71,6 +71,14 @@ class Tree:
         )
 
     @property
+    def milestones(self) -> dict[str, tuple[Phase, ...]]:
+        """The phases of each milestone, since milestones count their phases from 1; small tasks stand each alone."""
+        found: dict[str, list[Phase]] = {}
+        for phase in self.phases:
+            found.setdefault(phase.folder if phase.quick else phase.milestone, []).append(phase)
+        return {name: tuple(phases) for name, phases in found.items()}
+
+    @property
     def research(self) -> tuple[tuple[ResearchSummary, tuple[ResearchNote, ...]], ...]:
         """Each research summary with its inputs: the research notes in its folder and below."""
         summaries = [cast("ResearchSummary", d) for d in self if d.kind == "research-summary"]

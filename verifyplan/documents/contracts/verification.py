@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field, InstanceOf
 
@@ -13,9 +13,9 @@ from verifyplan.documents.contracts.base import Document, Kind
 from verifyplan.documents.contracts.body import Part, Table
 from verifyplan.documents.contracts.entries import entry_texts
 from verifyplan.documents.contracts.form import Form
-from verifyplan.documents.contracts.forms_reports import VERIFICATION_FORMS
+from verifyplan.documents.contracts.forms import VERIFICATION_FORMS
 from verifyplan.documents.contracts.gaps import Gap as Gap
-from verifyplan.documents.contracts.gaps import gaps_in
+from verifyplan.documents.contracts.gaps import gaps_in, open_gaps
 from verifyplan.documents.contracts.must_have_result import MustHaveResult as MustHaveResult
 from verifyplan.documents.contracts.must_have_result import counts_as_passed as counts_as_passed
 from verifyplan.documents.contracts.must_have_result import is_named as is_named
@@ -24,7 +24,24 @@ from verifyplan.documents.contracts.sections import rows_of, titled
 from verifyplan.documents.contracts.source import Source
 from verifyplan.documents.contracts.typed import count_of, text_of
 from verifyplan.documents.contracts.written import document, flat, item, table
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, expect_lists
+
+
+class _Section(NamedTuple):
+    """A section of must-haves of one kind: its titles, the columns that name one, and how a plan writes it."""
+
+    titles: tuple[str, ...]
+    columns: tuple[tuple[str, ...], ...]
+    form: str
+
+
+ARTIFACTS = _Section(
+    ("Required Artifacts", "Artifacts", "Artifact Verification"),
+    (("Artifact", "File"), ("Expected", "Provides")),
+    "{}: {}",
+)
+LINKS = _Section(("Key Link Verification", "Key Links"), (("From",), ("To",), ("Via",)), "{} -> {}: {}")
+_STATUS, _EVIDENCE = ("Status",), ("Details", "Evidence", "Notes")
 
 _SCORE = re.compile(r"\s*(?P<passed>\d{1,6})\s*/\s*(?P<total>\d{1,6})(?!\d)")
 
@@ -33,7 +50,8 @@ class VerificationDocument(Document):
     """What a verifier found of a phase's must-haves.
 
     `must_haves_total` and `must_haves_passed` are those of the frontmatter, in an older form those of its score;
-    `gap_details` are the gaps with evidence and fix; `table` is the one of must-haves.
+    `gaps` and `gap_details` are those that are open; `results` are the rows of all tables of must-haves, `table` the
+    first of these. `artifact_results` and `link_results` are the rows of the tables that some forms have beside it.
     Source: document 003, Verifier -> Planner; SPEC D1.
     """
 
@@ -47,6 +65,8 @@ class VerificationDocument(Document):
     gaps: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
     results: tuple[MustHaveResult, ...] = ()
+    artifact_results: tuple[MustHaveResult, ...] = ()
+    link_results: tuple[MustHaveResult, ...] = ()
     gap_details: tuple[Gap, ...] = ()
     table: InstanceOf[Table] | None = Field(None, repr=False)
 
@@ -54,7 +74,7 @@ class VerificationDocument(Document):
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:
         """The typed fields of a verification."""
         front = source.front
-        table = _results_table(source, form)
+        tables = _results_tables(source, form)
         score = _SCORE.match(text_of(front, "score") or "")
         total = int(score["total"]) if score else count_of(front, "must_haves_total")
         passed = int(score["passed"]) if score else count_of(front, "must_haves_passed")
@@ -63,10 +83,12 @@ class VerificationDocument(Document):
             "attempt": 1 if front.values.get("re_verification") is False else count_of(front, "attempt"),
             "must_haves_total": total,
             "must_haves_passed": passed,
-            "gaps": entry_texts(front, "gaps"),
+            "gaps": tuple(gap.text for gap in open_gaps(front)),
             "overrides": entry_texts(front, "overrides"),
-            "results": tuple(_results(table, form)),
-            "table": table,
+            "results": tuple(result for found in tables for result in _results(found, form)),
+            "artifact_results": tuple(_rows_under(source, ARTIFACTS)),
+            "link_results": tuple(_rows_under(source, LINKS)),
+            "table": next(iter(tables), None),
             "gap_details": gaps_in(source, source.part("Gaps")),
         }
 
@@ -95,16 +117,28 @@ def _results(table: Table | None, form: Form) -> Iterator[MustHaveResult]:
         yield MustHaveResult(number, text, status, evidence, line)
 
 
-def _results_table(source: Source, form: Form) -> Table | None:
-    """The table of must-haves: under its own heading, else under the one of the form; else the first table there.
+def _results_tables(source: Source, form: Form) -> tuple[Table, ...]:
+    """The tables of must-haves: under their own heading, else under the one of the form; else the first table there.
 
     Where a form tells must-haves and observable truths apart, the table of must-haves is the one that is counted.
     """
     part = source.part("Must-Have Verification") or _must_haves(source) or form.part(source, "Must-Have Verification")
     tables = source.tables(part) if part else ()
     wanted = form.names("Must-Have")
-    named = (table for table in tables if any(table.column(name) is not None for name in wanted))
-    return next(named, tables[0] if tables else None)
+    named = tuple(found for found in tables if any(found.column(name) is not None for name in wanted))
+    return named or tables[:1]
+
+
+def _rows_under(source: Source, section: _Section) -> Iterator[MustHaveResult]:
+    """The rows of the tables of a section, each as the must-have that a plan would state."""
+    parts = (source.part(title, level=None) for title in section.titles)
+    part = next((part for part in parts if part), None)
+    for held in source.tables(part) if part else ():
+        if all(held.column(name) is None for name in section.columns[0]):
+            continue
+        for (*named, status, evidence), line in rows_of(held, *section.columns, _STATUS, _EVIDENCE):
+            text = section.form.format(*(cell.strip("`* ") for cell in named))
+            yield MustHaveResult("", text.removesuffix(": "), status, evidence, line)
 
 
 def _must_haves(source: Source) -> Part | None:
@@ -128,6 +162,7 @@ def write_verification(
     that passed or failed without evidence, and a failed
     must-have where `gaps` is given and empty.
     """
+    expect_lists(overrides=overrides)
     rows = [result if result.number else result._replace(number=str(at)) for at, result in enumerate(results, 1)]
     failed = [row for row in rows if row.outcome == "failed" and not counts_as_passed(row, overrides)]
     gaps = [_gap_of(row) for row in failed] if gaps is None else gaps

@@ -10,7 +10,7 @@ from verifyplan.documents.contracts.plan import IMPLIED_MODEL, MUST_HAVES, TASK_
 from verifyplan.documents.contracts.source import read_source
 from verifyplan.documents.contracts.writing import entry
 from verifyplan.documents.contracts.written import flat
-from verifyplan.errors import InputError, Problem, one_of
+from verifyplan.errors import InputError, Problem, expect_lists, one_of
 from verifyplan.words import counted
 
 _TAG = re.compile(r"<(?=[/a-z!])")
@@ -54,6 +54,8 @@ def write_plan(
     (`<file` becomes `< file`, which a shell reads alike). Raises InputError with everything that a plan may not
     hold. Source: document 003, Planner -> Executor; SPEC D1.
     """
+    lists = {"depends_on": depends_on, "files_modified": files_modified, "provides": provides, "consumes": consumes}
+    expect_lists(**lists, requirement_ids=requirement_ids, **must_haves)
     problems = [*_wrong_plan(phase, plan, wave, must_haves), *_wrong_tasks(tasks)]
     if problems:
         raise InputError(problems)
@@ -111,6 +113,8 @@ def _wrong_tasks(tasks: Sequence[PlannedTask]) -> Iterator[Problem]:
                 yield Problem(f"{place}: {name}", "is empty", "say it")
         if task.type not in TASK_TYPES:
             yield Problem(f"{place}: type", f"{task.type!r} is no type of task", f"use {one_of(TASK_TYPES)}")
+        if task.type == "tdd" and not task.tdd:
+            yield Problem(f"{place}: tdd", "is false, and the type is tdd", "set tdd, or use another type")
         if task.complexity not in IMPLIED_MODEL:
             fix = f"use {one_of(IMPLIED_MODEL)}"
             yield Problem(f"{place}: complexity", f"{task.complexity!r} is no complexity", fix)

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
-from verifyplan.documents.dimensions.issue import Dimension, Issue, quoted
+from verifyplan.documents.contracts.plan import PlanDocument
+from verifyplan.documents.contracts.plan_ids import id_in_name
+from verifyplan.documents.contracts.walk import Unread
+from verifyplan.documents.dimensions.issue import Dimension, Issue, IssueSeverity, quoted
 from verifyplan.documents.dimensions.jobs import JobKind, kind_of_job
-from verifyplan.documents.dimensions.scene import LONGEST, LOOKED_AT, Against, Job, Scene
+from verifyplan.documents.dimensions.scene import LOOKED_AT, Against, Job, Scene
 from verifyplan.documents.dimensions.wording import is_empty, meaning, vague_words
+from verifyplan.words import counted
 
 NUMBER = 2
 
 NEEDED: dict[JobKind, tuple[tuple[str, ...], ...]] = {
-    "work": (("name",), ("files",), ("action",), ("verify",), ("done",)),
+    "work": (
+        ("name", "title"),
+        ("files",),
+        ("action", "steps", "instructions", "description"),
+        ("verify", "verification"),
+        ("done", "acceptance_criteria", "success_criteria"),
+    ),
     "tests-first": (("name",), ("files",), ("behavior", "action"), ("implementation", "action")),
     "manual": (("name",), ("action", "instructions", "how-to-verify"), ("done", "verify", "how-to-verify")),
     "checkpoint": (
@@ -21,80 +32,115 @@ NEEDED: dict[JobKind, tuple[tuple[str, ...], ...]] = {
         ("how-to-verify", "verify", "options", "instructions", "action", "context"),
     ),
 }
-"""What each kind of task must hold: one element of each group. A checkpoint asks a person, in elements of its own."""
+"""What each kind of task must hold: one element, or attribute, of each group, the contract's own first.
+
+A checkpoint asks a person, in elements of its own.
+"""
 
 FEWEST_WORDS = 4
 """Words with meaning below which an action leaves its doing to the reader."""
 
+ENOUGH = 2_000
+"""Characters of an action that are read to tell whether it says enough."""
+
 FEWEST_SEEN = 2
 """Words with meaning, beside vague ones, below which an outcome cannot be observed."""
 
-_STEP = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*+]|\*\*|#)", re.MULTILINE)
-_SENTENCE = re.compile(r"[.;!?:](?=\s|$)|\n\s*\n|\bthen\b")
+STEPS = ("behavior", "implementation", "steps", "instructions", "how-to-verify", "what-built", "decision", "context")
+"""The elements that may say what is to be done where a task has no action."""
+
+_STEPS = re.compile(r"\s{0,12}(?:[-*+]\s+\[[ xX]\]|\d{1,3}[.)]\s+\S|```|~~~)")
+_BULLETS = re.compile(r"\s{0,12}(?:[-*+]\s+\S|\d{1,3}[.)]\s+\S|```|~~~)")
+_WORK = re.compile(r"(?:task|step|phase|part)s?\b", re.IGNORECASE)
+_CODE = re.compile(r"`[^`\n]+`|```")
 
 
 def task_completeness(scene: Scene) -> Dimension:
     """Hold each task against the five elements, or those of its own kind, and look whether they say anything.
 
-    A blocker: frontmatter that cannot be read, a plan without tasks, an element that is missing or blank, an action
-    too short to act on. A warning: an action of one step, files that are left blank, a `done` that two people would
-    judge differently.
-    Source: SPEC D4; the plan checker of plan-build-run, dimension 2.
+    A blocker, as nobody can carry it out: a plan that has neither tasks nor anything else to do, a task without an
+    action. A warning: frontmatter that cannot be read, any other element that is missing or blank, an action too short
+    to act on, a `done` that two people would judge differently. What several tasks of a plan lack is told once.
+    `<files>` that are blank are no fault: a task may change none. Tasks in Markdown are left to a judge.
+    Source: SPEC D4; document 003; the plan checker of plan-build-run, dimension 2.
     """
     against = Against(scene, NUMBER)
-    issues = [issue for at in range(len(scene.plans)) for issue in _plan(against, at)]
-    return Dimension(NUMBER, "checked", tuple(issues))
+    issues = [*map(_unread, scene.unread), *(i for at in range(len(scene.plans)) for i in _plan(against, at))]
+    plain = [at for at in scene.asked if not scene.jobs[at] and _has_work(scene.plans[at])]
+    judge = tuple(f"{scene.graph.nodes[at].plan_id}: its tasks, which are no <task> elements" for at in plain)
+    return Dimension(NUMBER, "needs-judgement" if judge else "checked", tuple(issues), judge)
+
+
+def _unread(file: Unread) -> Issue:
+    """That a plan could not be read, so that nobody takes it for one in which nothing is wrong."""
+    name = PurePath(file.path).name
+    told = f"the plan {quoted(name)} was not read: it {file.reason}"
+    return Issue("warning", NUMBER, id_in_name(name) or name, told, file.fix, file.path, 1, "plan-unread")
+
+
+def _has_work(plan: PlanDocument) -> bool:
+    """Whether a plan without <task> elements says what is to be done: in steps, in code, or under such headings.
+
+    Bullets are steps only in a plan without frontmatter; in any other they are context.
+    """
+    source = plan.source
+    steps = _STEPS if source.front.last else _BULLETS
+    return any(map(steps.match, source.lines[source.front.last :])) or any(_WORK.match(p.title) for p in source.parts)
 
 
 def _plan(against: Against, at: int) -> Iterator[Issue]:
-    jobs, front = against.scene.jobs[at], against.scene.plans[at].source.front
-    if front.problems and not front.values:
-        line, problem = front.problems[0]
+    plan, jobs = against.scene.plans[at], against.scene.jobs[at]
+    if plan.source.front.problems and not plan.source.front.values:
+        line, problem = plan.source.front.problems[0]
         fix = "write it as plain YAML; single quotes keep a backslash as it is"
-        yield against.plan(
-            at, "blocker", "frontmatter-damaged", line, f"the frontmatter cannot be read: {problem}", fix
-        )
+        told = f"the frontmatter cannot be read: {problem}"
+        yield against.plan(at, "warning", "frontmatter-damaged", line, told, fix)
     if len(jobs) >= LOOKED_AT:
         told = f"only the first {LOOKED_AT:,} tasks are looked at"
         yield against.plan(at, "warning", "tasks-unread", jobs[-1].task.line, told, "split the plan")
-    if not jobs:
+    if not jobs and not _has_work(plan):
         fix = "write the work down as <task> elements"
         yield against.plan(at, "blocker", "no-tasks", 1, "the plan has no tasks", fix)
+    yield from _lacking(against, jobs)
     for job in jobs:
-        yield from _missing(against, job)
         if kind_of_job(job.task) == "work":
             yield from _action(against, job)
             yield from _done(against, job)
 
 
-def _missing(against: Against, job: Job) -> Iterator[Issue]:
-    for names in NEEDED[kind_of_job(job.task)]:
-        if any(not is_empty(job.task.text(name)) for name in names):
-            continue
-        present = next((name for name in names if job.task.get(name)), None)
-        what = " or ".join(f"`<{name}>`" for name in names)
-        if present == "files":
-            told = f"task {quoted(job.label)} leaves `<files>` blank"
-            yield against.job(job, "warning", "files-blank", "files", told, "name the files that the task may touch")
-        elif present:
-            told = f"task {quoted(job.label)} has a `<{present}>` that says nothing"
-            yield against.job(job, "blocker", "element-blank", present, told, f"write down the {present}")
-        else:
-            told = f"task {quoted(job.label)} has no {what}"
-            yield against.job(job, "blocker", "element-missing", "", told, f"add {what} to the task")
+def _lacking(against: Against, jobs: Sequence[Job]) -> Iterator[Issue]:
+    """Yield what tasks lack, each element once for all of them."""
+    found: dict[tuple[bool, tuple[str, ...]], list[Job]] = {}
+    for job in jobs:
+        for names in NEEDED[kind_of_job(job.task)]:
+            blank = any(job.task.get(name) for name in names)
+            said = any(not is_empty(job.task.text(name) or job.task.attributes.get(name, "")) for name in names)
+            if not said and not (blank and names == ("files",)):
+                found.setdefault((blank, names), []).append(job)
+    for (blank, names), lacking in found.items():
+        severity: IssueSeverity = "blocker" if "action" in names and not _has_steps(lacking) else "warning"
+        present = next((name for name in names if lacking[0].task.get(name)), "")
+        kind = kind_of_job(lacking[0].task)
+        listed = names[:1] if kind == "work" else names
+        has = f"a `<{present}>` that says nothing" if blank else f"no {' or '.join(f'`<{name}>`' for name in listed)}"
+        told = f"task {quoted(lacking[0].label)} has {has}"
+        if len(lacking) > 1:
+            told += f", and so it is with {counted(len(lacking) - 1, 'other task')}"
+        rule = "element-blank" if blank else "element-missing"
+        yield against.job(lacking[0], severity, rule, present, told, f"write down the {present or names[0]}")
+
+
+def _has_steps(jobs: Sequence[Job]) -> bool:
+    """Whether each of some tasks says in another element, or in text of its own, what is to be done."""
+    return all(any(not is_empty(job.task.text(name)) for name in STEPS) for job in jobs)
 
 
 def _action(against: Against, job: Job) -> Iterator[Issue]:
-    text = job.task.text("action")[:LONGEST]
-    if is_empty(text):
-        return
-    if len(meaning(text)) < FEWEST_WORDS:
+    text = job.task.text("action")[:ENOUGH]
+    if not is_empty(text) and len(meaning(text)) < FEWEST_WORDS and not _CODE.search(text):
         told = f"the action of task {quoted(job.label)} is too short to act on: {quoted(text)}"
         fix = "say what to change, where, and how"
-        yield against.job(job, "blocker", "action-too-short", "action", told, fix)
-    elif len(_STEP.findall(text)) < 2 and len(_SENTENCE.findall(text)) < 2:
-        told = f"the action of task {quoted(job.label)} is one step: {quoted(text)}"
-        yield against.job(job, "warning", "action-one-step", "action", told, "number its steps")
+        yield against.job(job, "warning", "action-too-short", "action", told, fix)
 
 
 def _done(against: Against, job: Job) -> Iterator[Issue]:

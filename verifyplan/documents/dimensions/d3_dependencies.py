@@ -2,32 +2,58 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator
 
 from verifyplan.documents.contracts.plan_ids import phase_number, plan_key
-from verifyplan.documents.dimensions.graph import Edge, Unmet
-from verifyplan.documents.dimensions.issue import Dimension, Issue, quoted
+from verifyplan.documents.contracts.tasks import files_of
+from verifyplan.documents.dimensions.graph import Edge, Unmet, clean
+from verifyplan.documents.dimensions.issue import Dimension, Issue, IssueSeverity, quoted
 from verifyplan.documents.dimensions.names import phase_of
 from verifyplan.documents.dimensions.scene import Against, Scene
+from verifyplan.documents.dimensions.wording import is_empty
 
 NUMBER = 3
 
+SHOWN = 5
+"""Files that several plans of a wave modify, and that are named; the rest are counted."""
+
+_PLAN = re.compile(r"(?!phase\b)[\w.]*-?[\w.-]*\d[\w.-]*", re.IGNORECASE)
+"""The form of a plan's id; a dependency of any other form is for a judge."""
+
 
 def dependency_correctness(scene: Scene) -> Dimension:
-    """Hold `depends_on`, `wave` and `files_modified` of all plans against each other.
+    """Hold `depends_on`, `wave` and the files of all plans, their own lists and their tasks', against each other.
 
-    A blocker: a dependency on no plan of the phase, a circle, a dependency in the same or a later wave, two plans with
-    one id, two plans of one wave that modify the same file. A warning: a wave higher than the dependencies ask for,
-    and a dependency on a plan of another phase that is not known here. Where the other plans were not given, whether
-    a dependency exists is left open. Source: SPEC D4; document 003.
+    A blocker, as the plan cannot begin: a dependency on no plan of the phase, a circle, a dependency in a later wave. A
+    warning: a dependency in the same wave, two plans with one id, plans of one wave that modify the same files, and a
+    dependency on a plan of another phase that is not known here. Info: a wave that is higher than the dependencies ask
+    for, of a plan that shares no file with the waves between. Where the
+    other plans were not given, and where a dependency names no plan (a phase, a sentence), whether it is met is left
+    open. Source: SPEC D4; document 003.
     """
     against = Against(scene, NUMBER)
     issues = [*_doubled(against), *_unmet(against), *_circles(against), *_waves(against), *_conflicts(against)]
-    judge = []
+    judge = [
+        f"{_name(against, one.plan)}: whether {quoted(one.name)} is met, which names no plan" for one in _open(scene)
+    ]
     if scene.graph.unmet and not scene.phases_whole:
         names = ", ".join(dict.fromkeys(quoted(one.name) for one in scene.graph.unmet))
         judge.append(f"whether the plans exist that this one depends on ({names}): no other plan was given")
     return Dimension(NUMBER, "needs-judgement" if judge else "checked", tuple(issues), tuple(judge))
+
+
+def _open(scene: Scene) -> Iterator[Unmet]:
+    """The dependencies that name no plan, but a phase or something in words."""
+    return (one for one in scene.graph.unmet if not _names_plan(scene, one) and not is_empty(one.name))
+
+
+def _names_plan(scene: Scene, one: Unmet) -> bool:
+    """Whether a dependency has the form of a plan's id; a number alone that is a phase's names the phase."""
+    name = one.name.strip()
+    is_phase = name.isdecimal() and (name.lstrip("0") or "0") in scene.phase_numbers
+    return _PLAN.fullmatch(name) is not None and not is_phase
 
 
 def _name(against: Against, at: int) -> str:
@@ -41,13 +67,15 @@ def _doubled(against: Against) -> Iterator[Issue]:
         if there != at:
             told = f"plan {quoted(node.plan_id)} has the id of another plan of its phase"
             line = against.scene.line(at, "plan")
-            yield against.plan(at, "blocker", "id-doubled", line, told, "give each plan an id of its own")
+            yield against.plan(at, "warning", "id-doubled", line, told, "give each plan an id of its own")
 
 
 def _unmet(against: Against) -> Iterator[Issue]:
     if not against.scene.phases_whole:
         return
     for one in against.scene.graph.unmet:
+        if not _names_plan(against.scene, one) or is_empty(one.name):
+            continue
         plan = against.scene.plans[one.plan]
         key = plan_key(one.name, phase_of(plan))
         if key in against.scene.elsewhere:
@@ -93,11 +121,20 @@ def _waves(against: Against) -> Iterator[Issue]:
             wave = graph.nodes[before].wave
             told = f"it is in wave {node.declared} and depends on {_name(against, before)} of wave {wave}"
             fix = f"put it into wave {max(node.derived, wave + 1)}"
-            yield against.plan(at, "blocker", "wave-too-early", line, told, fix)
-        elif at not in waiting and node.declared != allowed.get(at, 1):
+            severity: IssueSeverity = "blocker" if node.declared < wave else "warning"
+            yield against.plan(at, severity, "wave-too-early", line, told, fix)
+        elif at not in waiting and node.declared != allowed.get(at, 1) and not _shares(against, at, allowed.get(at, 1)):
             told = f"it is in wave {node.declared}, while its dependencies allow wave {allowed.get(at, 1)}"
             fix = "correct the wave, or name the plan that it waits for"
-            yield against.plan(at, "warning", "wave-too-late", line, told, fix)
+            yield against.plan(at, "info", "wave-too-late", line, told, fix)
+
+
+def _shares(against: Against, at: int, first: int) -> bool:
+    """Whether a plan has a file in common with one of the waves from `first` to its own, for which it may wait."""
+    nodes = against.scene.graph.nodes
+    own = nodes[at]
+    between = (n for n in nodes if n.phase == own.phase and first <= n.wave < own.wave)
+    return any(not set(own.files).isdisjoint(node.files) for node in between)
 
 
 def _is_early(against: Against, edge: Edge) -> bool:
@@ -107,12 +144,24 @@ def _is_early(against: Against, edge: Edge) -> bool:
 
 
 def _conflicts(against: Against) -> Iterator[Issue]:
+    """Files that plans of one wave share, told once for the same plans."""
+    shared: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for conflict in against.scene.graph.conflicts:
-        names = ", ".join(_name(against, at) for at in conflict.plans)
-        last = conflict.plans[-1]
+        shared[conflict.plans].append(conflict.file)
+    for plans, files in shared.items():
+        names = ", ".join(_name(against, at) for at in plans)
+        last = plans[-1]
         wave = against.scene.graph.nodes[last].wave
-        told = f"plans {names} of wave {wave} all modify {quoted(conflict.file)}"
-        place = against.scene.plans[last].files_modified.index(conflict.file)
-        line = against.scene.line(last, "files_modified", place)
+        more = f" and {len(files) - SHOWN} more" if len(files) > SHOWN else ""
+        told = f"plans {names} of wave {wave} all modify {', '.join(map(quoted, files[:SHOWN]))}{more}"
         fix = "make one depend on the other and put it into a later wave"
-        yield against.plan(last, "blocker", "wave-file-conflict", line, told, fix)
+        yield against.plan(last, "warning", "wave-file-conflict", _file_line(against, last, files[0]), told, fix)
+
+
+def _file_line(against: Against, at: int, file: str) -> int:
+    """Where a plan says that it modifies a file: in its own list, else in the first task that names it."""
+    listed = [clean(path) for path in against.scene.plans[at].files_modified]
+    if file in listed:
+        return against.scene.line(at, "files_modified", listed.index(file))
+    lines = (line for task in against.scene.plans[at].tasks for line, path in files_of(task) if clean(path) == file)
+    return next(lines, against.scene.line(at, "files_modified"))

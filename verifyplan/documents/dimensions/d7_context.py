@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from verifyplan.documents.contracts.plan import PlanDocument
 from verifyplan.documents.dimensions.context import Context, Said
 from verifyplan.documents.dimensions.issue import Dimension, Issue, quoted
+from verifyplan.documents.dimensions.requirements import requirements_of
 from verifyplan.documents.dimensions.scene import MOST, Against, Scene
 from verifyplan.documents.dimensions.wording import meaning, shared
 from verifyplan.words import counted
@@ -14,21 +17,24 @@ NUMBER = 7
 
 SHOWN = 5
 """Decisions that are shown to the judge for a phase; the rest are counted."""
-ALIKE, FEWEST = 0.8, 4
-"""How much of a deferred idea one task must share to be taken to plan it, and of how many words at the least."""
-UNSPOKEN = 0.15
-"""How much of a decision the plans share at the most where they do not speak of it."""
+FEWEST = 2
+"""Words with meaning that a deferred idea must have for a task's name to say it."""
+
+_FIRST = re.compile(r"\W{0,5}([A-Z][\w.]{0,30}(?:-[\w.]{1,30}){0,3}-\d{1,4}[a-z]?)\b")
+_TOLD = re.compile(r"\b([A-Z][\w.]{0,30}(?:-[\w.]{1,30}){0,3}-\d{1,4}[a-z]?)\W{1,3}(?:is )?deferred\b")
+"""A requirement that an idea begins with, and one of which it says that it is deferred."""
 
 
 def context_compliance(scene: Scene) -> Dimension:
-    """Look for deferred ideas that a task plans, and for locked decisions of which no plan speaks.
+    """Look for deferred ideas that a plan names by id, or a task by all of its words.
 
-    A blocker: a plan that names the id of a deferred requirement. A warning: a task that shares most words of a
-    deferred idea, a decision that shares next to none with any plan. Words are no proof either way: whether each
-    decision is honoured is for a judge, always. Without a CONTEXT.md nothing applies.
+    A warning: a plan that names a requirement whose id begins a deferred idea, or of which one says that it is
+    deferred, and that does not say so itself, as one that writes the deferral down does; a task whose name says all of
+    a deferred idea. Words are no proof the other way: whether each decision is honoured, and no idea planned in other
+    words, is for a judge, always. Without a CONTEXT.md nothing applies.
     Source: SPEC D4; the plan checkers of GSD and plan-build-run, dimension 7.
     """
-    held = {phase: scene.contexts[phase] for phase in scene.phases if phase in scene.contexts}
+    held = {phase: found for phase in scene.phases if (found := scene.contexts.get(scene.folder(phase)))}
     if not held:
         return Dimension(NUMBER, "not-applicable", why_not="there is no CONTEXT.md")
     against = Against(scene, NUMBER)
@@ -49,32 +55,30 @@ def _to_judge(phase: str, context: Context) -> Iterator[str]:
 
 
 def _phase(against: Against, phase: str, context: Context) -> Iterator[Issue]:
-    positions = against.scene.phases[phase]
-    texts = {at: meaning(against.scene.plans[at].text) for at in positions}
-    for decision in context.decisions[:MOST] if against.scene.phases_whole else ():
-        known = len(meaning(decision.text)) >= FEWEST
-        if known and all(shared(decision.text, text) <= UNSPOKEN for text in texts.values()):
-            told = f"no plan speaks of the locked decision {quoted(decision.text)} (CONTEXT.md:{decision.line})"
-            fix = "plan it, or ask whether it still stands"
-            yield against.phase(phase, "warning", "decision-unspoken", told, fix)
     for idea in context.deferred[:MOST]:
-        for at in positions:
+        for at in against.scene.phases[phase]:
             yield from _deferred(against, at, idea)
 
 
 def _deferred(against: Against, at: int, idea: Said) -> Iterator[Issue]:
     plan = against.scene.plans[at]
-    for place, name in enumerate(plan.requirement_ids):
-        if name in idea.text.replace(":", " ").replace("*", " ").split():
-            told = f"requirement {quoted(name)} is deferred (CONTEXT.md:{idea.line}) and planned"
-            line = against.scene.line(at, "requirement_ids", place)
-            yield against.plan(at, "blocker", "deferred-planned", line, told, "leave it out of this phase")
-            return
+    found = _FIRST.match(idea.text) or _TOLD.search(idea.text)
+    key, ids = requirements_of(plan)
+    if found and found[1] in ids and not _says_so(plan, found[1]):
+        told = f"requirement {quoted(found[1])} is deferred (CONTEXT.md:{idea.line}) and planned"
+        line = plan.source.front.line(key, ids.index(found[1]))
+        yield against.plan(at, "warning", "deferred-planned", line, told, "leave it out of this phase")
+        return
     if len(meaning(idea.text)) < FEWEST:
         return
     for job in against.scene.jobs[at]:
-        if shared(idea.text, job.meaning) >= ALIKE:
-            told = f"task {quoted(job.label)} may plan the deferred idea {quoted(idea.text)} (CONTEXT.md:{idea.line})"
+        if shared(idea.text, meaning(job.task.name)) == 1:
+            told = f"task {quoted(job.label)} says the deferred idea {quoted(idea.text)} (CONTEXT.md:{idea.line})"
             fix = "leave it out of this phase, or say that it was taken up"
-            yield against.job(job, "warning", "deferred-spoken", "action", told, fix)
+            yield against.job(job, "warning", "deferred-spoken", "name", told, fix)
             return
+
+
+def _says_so(plan: PlanDocument, requirement: str) -> bool:
+    """Whether a plan itself says of a requirement that it is deferred."""
+    return any(requirement in line and "defer" in line.lower() for line in plan.source.lines)

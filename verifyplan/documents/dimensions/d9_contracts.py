@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from verifyplan.documents.dimensions.issue import Dimension, Issue, quoted
+from verifyplan.documents.dimensions.issue import Dimension, Issue, IssueSeverity, quoted
 from verifyplan.documents.dimensions.links import stated
 from verifyplan.documents.dimensions.names import PlanNames
 from verifyplan.documents.dimensions.scene import Against, Scene
@@ -19,23 +19,26 @@ _FROM = re.compile(r"\s{0,3}\(?\bfrom\s+(?:plan\s+)?(?P<plan>[\w.-]{1,60})\)?\s{
 
 
 def contracts_across_plans(scene: Scene) -> Dimension:
-    """Hold `provides` and `consumes` of all plans against each other, and the files that several of them touch.
+    """Hold `provides` and `consumes` of all plans against each other.
 
-    A blocker: an item that only a plan of the same or a later wave provides. A warning: an item that no plan provides,
-    or that two provide; artifacts of one path with different exports; a file that plans of different waves modify
-    without depending on each other. One plan that consumes nothing has no contract. Where the other plans were not
-    given, what it consumes is left to a judge. Source: SPEC D4; plan-build-run's plan checker, dimension 9.
+    A blocker: an item that only plans of later waves provide. A warning: one that a plan of the same wave provides,
+    that no plan provides, or that two provide; artifacts of one path with different exports. Plans of different waves
+    may modify one file: the waves say which comes first. One plan that consumes nothing has no contract. Where the
+    other plans were not given, what it consumes is left to a judge.
+    Source: SPEC D4; plan-build-run's plan checker, dimension 9.
     """
     consumed = any(plan.consumes for plan in scene.plans)
     if not consumed and all(len(positions) < 2 for positions in scene.phases.values()):
         return Dimension(NUMBER, "not-applicable", why_not="each phase has one plan, and none consumes anything")
     against = Against(scene, NUMBER)
-    issues = [*_doubled(against), *_shapes(against), *_unordered(against)]
+    issues = [*_doubled(against), *_shapes(against)]
     judge: tuple[str, ...] = ()
     if scene.phases_whole:
         issues += _consumed(against)
     elif consumed:
         judge = ("whether an earlier plan provides what this one consumes: no other plan was given",)
+    if consumed and scene.phases_whole and not scene.others_known:
+        judge = ("whether plans of other phases provide what no plan here does: they were not given",)
     return Dimension(NUMBER, "needs-judgement" if judge else "checked", tuple(issues), judge)
 
 
@@ -61,14 +64,20 @@ def _consumed(against: Against) -> Iterator[Issue]:
             stated = names.position(said["plan"], plan) if said else None
             known = [one for one in providers.get(_item(text), []) if one != at]
             known = known or ([stated] if stated is not None else [])
-            if not known:
+            if not known and scene.others_known:
                 told = f"it consumes {quoted(text)}, which no plan provides"
                 fix = "let an earlier plan provide it, or say that it is there already"
                 yield against.plan(at, "warning", "consumed-unprovided", line, told, fix)
-            elif not any(_comes_before(scene, one, at) for one in known):
+            elif known and not any(_comes_before(scene, one, at) for one in known):
                 told = f"it consumes {quoted(text)}, which {scene.graph.nodes[known[0]].plan_id} provides no earlier"
                 fix = "depend on that plan, and come in a later wave"
-                yield against.plan(at, "blocker", "consumed-too-early", line, told, fix)
+                severity: IssueSeverity = "blocker" if _comes_after(scene, known, at) else "warning"
+                yield against.plan(at, severity, "consumed-too-early", line, told, fix)
+
+
+def _comes_after(scene: Scene, providers: Sequence[int], at: int) -> bool:
+    """Whether all providers are executed after a plan: it cannot have what it consumes."""
+    return all(_comes_before(scene, at, one) for one in providers)
 
 
 def _comes_before(scene: Scene, before: int, after: int) -> bool:
@@ -109,33 +118,3 @@ def _shape(artifact: Any) -> tuple[str, frozenset[str]]:
     if not isinstance(exports, list):
         return "", frozenset()
     return str(artifact.get("path", "")), frozenset(str(name) for name in exports)
-
-
-def _unordered(against: Against) -> Iterator[Issue]:
-    """Files that plans of one phase modify in different waves, where no dependency says which comes first."""
-    scene = against.scene
-    needs = scene.graph.needs()
-    by_file: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for at, node in enumerate(scene.graph.nodes):
-        for file in node.files:
-            by_file[node.phase, file].append(at)
-    for (_, file), positions in by_file.items():
-        ordered = sorted(positions, key=lambda at: scene.graph.nodes[at].wave)
-        for before, at in pairwise(ordered):
-            if scene.graph.nodes[before].wave < scene.graph.nodes[at].wave and not _needs(needs, at, before):
-                other = scene.graph.nodes[before].plan_id
-                told = f"it modifies {quoted(file)}, as {other} does, and does not depend on it"
-                line = scene.line(at, "files_modified", scene.plans[at].files_modified.index(file))
-                yield against.plan(at, "warning", "file-unordered", line, told, "add the dependency")
-
-
-def _needs(needs: Sequence[frozenset[int]], at: int, wanted: int) -> bool:
-    """Whether a plan depends on another, be it through others."""
-    seen, left = {at}, [at]
-    while left:
-        further = needs[left.pop()] - seen
-        if wanted in further:
-            return True
-        seen |= further
-        left += further
-    return False

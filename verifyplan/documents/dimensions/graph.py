@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from verifyplan.documents.contracts.plan import PlanDocument
-from verifyplan.documents.dimensions.names import PlanNames, name_of, phase_of
+from verifyplan.documents.contracts.typed import texts_of
+from verifyplan.documents.contracts.walk import PLANNING
+from verifyplan.documents.dimensions.names import PlanNames, name_of, phases_of
 from verifyplan.documents.dimensions.order import order
+from verifyplan.documents.paths import is_glob
+
+_REMARK = re.compile(r"\s[(#\N{EN DASH}\N{EM DASH}-]")
 
 
 class PlanNode(NamedTuple):
@@ -82,7 +88,7 @@ def plan_graph(plans: Sequence[PlanDocument]) -> PlanGraph:
     on. Ids are matched leniently (`01-02`, `2`, `01-02-PLAN.md`); of plans with the same id the first is meant. A
     dependency on a plan of another phase is an edge that counts for no wave. In linear time. Source: SPEC D4.
     """
-    names = PlanNames(plans)
+    names, phases = PlanNames(plans), phases_of(plans)
     edges, unmet = [], []
     for position, plan in enumerate(plans):
         for place, name in enumerate(plan.depends_on):
@@ -90,20 +96,45 @@ def plan_graph(plans: Sequence[PlanDocument]) -> PlanGraph:
             if found is None:
                 unmet.append(Unmet(position, place, name))
             else:
-                edges.append(Edge(found, position, phase_of(plans[found]) != phase_of(plan)))
+                edges.append(Edge(found, position, phases[found] != phases[position]))
     needs: list[list[int]] = [[] for _ in plans]
     for edge in edges:
         if not edge.across:
             needs[edge.after].append(edge.before)
     ordered = order(needs)
-    nodes = tuple(_node(plan, wave) for plan, wave in zip(plans, ordered.waves, strict=True))
+    nodes = tuple(map(_node, plans, phases, ordered.waves))
     distinct = tuple(dict.fromkeys(edges))
-    return PlanGraph(nodes, distinct, ordered.circles, tuple(_conflicts(nodes, distinct)), tuple(unmet))
+    stated = [bool({"wave", "depends_on"} & plan.source.front.values.keys()) for plan in plans]
+    conflicts = [
+        one
+        for one in _conflicts(nodes, distinct, stated)
+        if not all(one.file in _in_turn(plans[at]) for at in one.plans)
+    ]
+    return PlanGraph(nodes, distinct, ordered.circles, tuple(conflicts), tuple(unmet))
 
 
-def _node(plan: PlanDocument, derived: int | None) -> PlanNode:
-    files = tuple(dict.fromkeys(plan.files_modified))
-    return PlanNode(name_of(plan), phase_of(plan), _title(plan), _stated(plan), derived, files, plan.path)
+def _node(plan: PlanDocument, phase: str, derived: int | None) -> PlanNode:
+    return PlanNode(name_of(plan), phase, _title(plan), _stated(plan), derived, _files(plan), plan.path)
+
+
+def _files(plan: PlanDocument) -> tuple[str, ...]:
+    """The files that a plan modifies, by its own list and by those of its tasks."""
+    named = (*plan.files_modified, *(file for task in plan.tasks for file in task.files))
+    return tuple(file for file in dict.fromkeys(map(clean, named)) if file)
+
+
+def _in_turn(plan: PlanDocument) -> set[str]:
+    """The files that a plan says are modified by one plan after the other, whatever the wave."""
+    return set(map(clean, texts_of(plan.source.front, "sequential_files")))
+
+
+def clean(path: str) -> str:
+    """A path in the one form in which paths are compared, without a remark behind it.
+
+    >>> clean("./src/a.py (new)"), clean("`src/b.py` - add the route")
+    ('src/a.py', 'src/b.py')
+    """
+    return _REMARK.split(path.strip(), maxsplit=1)[0].strip("` ").removeprefix("./")
 
 
 def _stated(plan: PlanDocument) -> int | None:
@@ -119,12 +150,17 @@ def _title(plan: PlanDocument) -> str:
     return objective or next(names, "")
 
 
-def _conflicts(nodes: Sequence[PlanNode], edges: Sequence[Edge]) -> Iterator[Conflict]:
+def _conflicts(nodes: Sequence[PlanNode], edges: Sequence[Edge], ordered: Sequence[bool]) -> Iterator[Conflict]:
+    """Files of several plans of a wave; a plan that states no order has no wave.
+
+    Globs and folders are no file, and what lies in `.planning` is kept by whoever runs the plans.
+    """
     joined = {(edge.before, edge.after) for edge in edges} | {(edge.after, edge.before) for edge in edges}
     by_file: dict[tuple[str, int, str], list[int]] = defaultdict(list)
     for position, node in enumerate(nodes):
-        for file in node.files:
-            by_file[node.phase, node.wave, file].append(position)
+        for file in node.files if ordered[position] else ():
+            if not file.endswith("/") and not is_glob(file) and not file.startswith(f"{PLANNING}/"):
+                by_file[node.phase, node.wave, file].append(position)
     for (_, _, file), positions in by_file.items():
         if len(positions) > 2 or (len(positions) == 2 and tuple(positions) not in joined):
             yield Conflict(file, tuple(positions))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from verifyplan.documents.contracts.plan_check_report import IssueSeverity as IssueSeverity
 from verifyplan.documents.contracts.plan_check_report import PlanIssue, issue_line
 
 State = Literal["checked", "needs-judgement", "not-applicable"]
-STATES: tuple[State, ...] = get_args(State)
 
 NAMES: dict[int, str] = {
     1: "requirement coverage",

@@ -17,8 +17,12 @@ SPOKEN = ("name", "files", "action", "verify", "done", "behavior", "implementati
 
 
 def jobs_of(plan: PlanDocument) -> tuple[Task, ...]:
-    """The tasks of a plan and, in the form for plans with tests first, its `<feature>` elements, in their order."""
+    """The tasks of a plan and, in the form for plans with tests first, its `<feature>` elements, in their order.
+
+    Of a plan in Markdown alone there are none: what its headings and labels leave out may stand in the text around.
+    """
     elements = plan.source.elements
+    tasks = plan.tasks if any(element.name == "task" for element in elements) else ()
     firsts = [element.first for element in elements]
     features = (
         Task(
@@ -31,7 +35,7 @@ def jobs_of(plan: PlanDocument) -> tuple[Task, ...]:
         for at, element in enumerate(elements)
         if element.name == "feature" and element.depth == 0
     )
-    return tuple(sorted((*plan.tasks, *features), key=lambda job: job.line))
+    return tuple(sorted((*tasks, *features), key=lambda job: job.line))
 
 
 def kind_of_job(job: Task) -> JobKind:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from verifyplan.documents.contracts.plan import PlanDocument
 from verifyplan.documents.dimensions.scene import Job
 from verifyplan.documents.dimensions.wording import meaning
-from verifyplan.documents.paths import is_path, without_place
+from verifyplan.documents.paths import is_glob, is_path, without_place
 from verifyplan.documents.wordlists import words
 
 _TOKEN = re.compile(r"[^\s,;:()'\"`]{2,300}")
+_BRACES = re.compile(r"\{([^{}]*)\}")
 _ARROW = re.compile(r"\s+(?:->|=>|-->|→|imports|calls|uses|to)\s+")
 _MOST_ENDS = 6
 _SHORTEST = 5
+_LONGEST_GLOB = 300
 HALF, MOSTLY = 0.5, 0.6
 """How much of an end that is no path, and of how a link is made, a task must speak of."""
 
@@ -66,7 +69,7 @@ def touches(job: Job, link: KeyLink, at: int) -> bool:
     """Whether a task touches an end of a link: a path by its files or words, anything else by half of its words."""
     end, paths = link.ends[at], link.paths[at]
     if paths:
-        named = any(path.rstrip("/") in job.text or _is_named(path, job) for path in paths)
+        named = any(names_file(job.text, path) or _is_module(path, job) for path in paths)
         return named or any(same_file(file, path) for path in paths for file in job.files)
     wanted = meaning(end)
     return end.strip() in job.text or (bool(wanted) and len(wanted & job.meaning) >= HALF * len(wanted))
@@ -87,20 +90,58 @@ def joins(job: Job, link: KeyLink) -> bool:
 
 
 def same_file(one: str, other: str) -> bool:
-    """Whether two paths may mean one file: they are equal, one is the end of the other, or a folder that holds it.
+    """Whether two paths may mean one file: they are equal, one is the end of the other, a folder or a glob that has it.
 
     >>> same_file("src/a.py", "./src/a.py"), same_file("app/src/a.py", "src/a.py"), same_file("src/", "src/a.py")
     (True, True, True)
+    >>> same_file("*_test.go", "pkg/a_test.go"), same_file("src/**/*.{ts,js}", "src/a.ts"), same_file("s/a*", "b/a.py")
+    (True, True, False)
     """
-    a, b = (path.removeprefix("./").split(" ")[0] for path in (one, other))
+    a, b = (path.strip("` ").removeprefix("./").split(" ")[0] for path in (one, other))
     if not a.strip("/") or not b.strip("/"):
         return False
-    folders = a.rstrip("/*"), b.rstrip("/*")
-    inside = (a.endswith(("/", "*")) and b.startswith(f"{folders[0]}/")) or (
-        b.endswith(("/", "*")) and a.startswith(f"{folders[1]}/")
-    )
-    a, b = folders
+    if is_glob(a) or is_glob(b):
+        return _matches(a, b) or _matches(b, a)
+    inside = (a.endswith("/") and b.startswith(a)) or (b.endswith("/") and a.startswith(b))
+    a, b = a.rstrip("/"), b.rstrip("/")
     return a == b or a.endswith(f"/{b}") or b.endswith(f"/{a}") or inside
+
+
+def _matches(glob: str, path: str) -> bool:
+    """Whether a path is one of those that a glob stands for, be it without the folders before it."""
+    if not is_glob(glob) or len(glob) > _LONGEST_GLOB:
+        return False
+    patterns = [pattern.replace("**/", "*") for pattern in _alternatives(glob)]
+    return any(fnmatchcase(path, f"{before}{pattern}") for pattern in patterns for before in ("", "*/"))
+
+
+def _alternatives(glob: str) -> list[str]:
+    """A glob without its first braces, once for each name in them."""
+    found = _BRACES.search(glob)
+    return [f"{glob[: found.start()]}{name}{glob[found.end() :]}" for name in found[1].split(",")] if found else [glob]
+
+
+def names_file(text: str, path: str) -> bool:
+    """Whether a text names a file, in full or without its folders; names that many files have are none alone.
+
+    >>> names_file("Run a_test.go", "pkg/a_test.go"), names_file("Run a_test.go", "pkg/test.go")
+    (True, False)
+    """
+    whole = path.strip("`").rstrip("/").removeprefix("./")
+    name = whole.rpartition("/")[2]
+    alone = name.partition(".")[0].lower() not in words("plan_check", "anywhere")
+    return _stands_in(whole, text) or (alone and _stands_in(name, text))
+
+
+def _stands_in(name: str, text: str) -> bool:
+    """Whether a name stands in a text as a word, and not as the end of a longer one."""
+    at = text.find(name) if name else -1
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]
+        if not (before.isalnum() or before in ("_", "-")) and not (after.isalnum() or after in ("_", "-")):
+            return True
+        at = text.find(name, at + len(name))
+    return False
 
 
 def _ends(text: str) -> tuple[str, ...]:
@@ -112,8 +153,7 @@ def _ends(text: str) -> tuple[str, ...]:
     return tuple(around) if len(around) == 2 and all(around) else ()
 
 
-def _is_named(path: str, job: Job) -> bool:
-    """Whether a task names a file without its folders, or as a module; names that many files have tell none."""
-    name = path.rstrip("/").rpartition("/")[2]
-    stem = name.partition(".")[0]
-    return stem.lower() not in words("plan_check", "anywhere") and (name in job.text or stem in job.names)
+def _is_module(path: str, job: Job) -> bool:
+    """Whether a task names a file as a module; names that many files have tell none."""
+    stem = path.rstrip("/").rpartition("/")[2].partition(".")[0]
+    return stem.lower() not in words("plan_check", "anywhere") and stem in job.names

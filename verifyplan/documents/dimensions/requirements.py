@@ -7,27 +7,72 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from verifyplan.documents.contracts.body import Table
+from verifyplan.documents.contracts.plan import PlanDocument
 from verifyplan.documents.contracts.plan_ids import phase_number
 from verifyplan.documents.contracts.source import Source
+from verifyplan.documents.contracts.typed import texts_of
+from verifyplan.documents.dimensions.wording import meaning
 
 _ID = re.compile(r"(?<![\w.-])[A-Z][A-Z0-9]{0,15}(?:-[A-Za-z0-9.]{1,15}){0,3}-\d{1,4}[a-z]?(?![\w-])")
 _WIDEST, _MOST_LINES = 100, 20_000
 _TOKEN = re.compile(r"[\w.-]+")
 _PHASE = re.compile(r"\bphase\s{1,3}(\d{1,4}(?:\.\d{1,3})?)", re.IGNORECASE)
 _LISTED = re.compile(r"\s{0,8}(?:[-*]\s+)?\**requirements\**\s{0,3}:", re.IGNORECASE)
-_MOVED = re.compile(r"reassigned|moved|deferred|dropped|→", re.IGNORECASE)
+_MOVED = re.compile(r"reassigned|moved|deferred|dropped|out of scope|→", re.IGNORECASE)
+
+
+NAMES = ("requirement_ids", "requirements", "requirement", "implements")
+"""The names under which plans of all forms name the requirements that they meet."""
 
 
 @dataclass(frozen=True)
 class Requirements:
-    """The words of the documents that state requirements, and what each phase is to meet, by the phase's number."""
+    """The words of a milestone's documents that state requirements, and what each phase is to meet, by its number.
+
+    `titles` are those of the phases in the headings of the roadmap.
+    """
 
     known: frozenset[str] = frozenset()
     of_phase: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
 
-    def knows(self, requirement: str) -> bool:
-        """Whether the documents name a requirement at all."""
-        return requirement.strip().strip(".") in self.known
+    def required(self, phase: str) -> tuple[str, ...]:
+        """What a phase is to meet, by the name of its folder; none where its number stands for another phase here.
+
+        >>> found = Requirements(of_phase={"1": ("A-1",)}, titles={"1": "User accounts"})
+        >>> found.required("01-accounts"), found.required("01-billing")
+        (('A-1',), ())
+        """
+        number = phase_number(phase)
+        title, name = (meaning(text) for text in (self.titles.get(number, ""), phase.replace("-", " ")))
+        words = frozenset(word for word in name if not word.isdecimal())
+        return () if title and words and not title & words else self.of_phase.get(number, ())
+
+
+def requirements_of(plan: PlanDocument) -> tuple[str, tuple[str, ...]]:
+    r"""The field of a plan that names requirements, by whichever of its names, and the ids; blank without such a field.
+
+    >>> from verifyplan.documents.contracts.load import load_text
+    >>> requirements_of(load_text("---\nrequirement: AUTH-01\n---\n", "PLAN-01.md"))
+    ('requirement', ('AUTH-01',))
+    """
+    front = plan.source.front
+    key = next((name for name in NAMES if name in front.values), "")
+    return key, texts_of(front, key) if key else ()
+
+
+def knows(known: frozenset[str], requirement: str) -> bool:
+    """Whether documents name a requirement at all."""
+    return requirement.strip().strip(".") in known
+
+
+def is_id(text: str) -> bool:
+    """Whether a text is the id of one requirement.
+
+    >>> is_id("AUTH-01"), is_id("tech debt")
+    (True, False)
+    """
+    return _ID.fullmatch(text.strip()) is not None
 
 
 def read_requirements(sources: Sequence[Source]) -> Requirements:
@@ -37,14 +82,18 @@ def read_requirements(sources: Sequence[Source]) -> Requirements:
     Requirement and Phase gives it; an entry that says it was moved to another phase counts there alone.
     """
     known: set[str] = set()
+    titles: dict[str, str] = {}
     of_phase: dict[str, dict[str, None]] = {}
     for source in sources:
+        for part in source.parts:
+            if found := _PHASE.search(part.title):
+                titles.setdefault(phase_number(found[1]), part.title[found.end() :])
         for line in source.lines[:_MOST_LINES]:
             known.update(token.strip(".") for token in _TOKEN.findall(line))
             known.update(ids_in(line))
         for phase, requirement in (*_listed(source), *_traced(source.tables())):
             of_phase.setdefault(phase, {})[requirement] = None
-    return Requirements(frozenset(known), {phase: tuple(ids) for phase, ids in of_phase.items()})
+    return Requirements(frozenset(known), {phase: tuple(ids) for phase, ids in of_phase.items()}, titles)
 
 
 def ids_in(text: str) -> Iterator[str]:
@@ -86,5 +135,5 @@ def _traced(tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
             continue
         for row in table.rows:
             found = _PHASE.search(table.cell(row, "Phase"))
-            if found:
+            if found and not _MOVED.search(f"{table.cell(row, 'Phase')} {table.cell(row, 'Status')}"):
                 yield from ((phase_number(found[1]), name) for name in ids_in(table.cell(row, "Requirement")))

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 from verifyplan.documents.contracts.plan import PlanDocument
+from verifyplan.documents.contracts.plan_ids import phase_number, plan_key
 from verifyplan.documents.contracts.tasks import Task
+from verifyplan.documents.contracts.walk import Unread
 from verifyplan.documents.dimensions.context import Context
 from verifyplan.documents.dimensions.graph import PlanGraph, plan_graph
 from verifyplan.documents.dimensions.issue import Issue, IssueSeverity
 from verifyplan.documents.dimensions.jobs import jobs_of, label, spoken
-from verifyplan.documents.dimensions.names import name_of, phase_of
-from verifyplan.documents.dimensions.requirements import Requirements
+from verifyplan.documents.dimensions.names import folder_of, name_of, phase_of, phases_folder
 from verifyplan.documents.dimensions.wording import meaning
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_DOTTED = re.compile(r"(?<!\w)[A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+)+")
 _CODE = re.compile(r"`([^`\n]{1,300})`")
 MOST = 100
 """Tasks, and links or artifacts, of one plan that are held against each other: nobody plans more, and a hostile text
@@ -62,8 +65,10 @@ class Scene:
     """Plans of one or several phases, and what is known beside them; nothing else is looked at.
 
     `phases_whole`: whether all plans of their phases are here. `elsewhere`: the keys of plans of other phases;
-    `all_phases`: whether there are no others. `contexts` by phase. `files`: the repository's files; None if unknown.
-    `about`: the path of the one plan that is asked about; None for all.
+    `all_phases`: whether there are no others. `contexts`, and in `required` the requirements, by the folder of the
+    phase; `known`: the words of the documents that state requirements; None without any. `files`: the repository's
+    files; None if unknown, and `no_files` says why. `unread`: plans that could not be read. `about`: the path of the
+    plan that alone is asked about.
     """
 
     plans: tuple[PlanDocument, ...]
@@ -71,8 +76,11 @@ class Scene:
     all_phases: bool = False
     elsewhere: frozenset[str] = frozenset()
     contexts: Mapping[str, Context] = field(default_factory=dict)
-    requirements: Requirements | None = None
+    required: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    known: frozenset[str] | None = None
     files: frozenset[str] | None = None
+    no_files: str = ""
+    unread: tuple[Unread, ...] = ()
     about: str | None = None
 
     @cached_property
@@ -88,6 +96,15 @@ class Scene:
             for at, plan in enumerate(self.plans)
         )
 
+    @cached_property
+    def shown_ids(self) -> tuple[str, ...]:
+        """The id of each plan as a reader finds it: where two milestones have it, behind the folder of its phases."""
+        count = Counter(node.plan_id for node in self.graph.nodes)
+        return tuple(
+            node.plan_id if count[node.plan_id] == 1 else f"{Path(phases_folder(plan)).name}/{node.plan_id}".lstrip("/")
+            for node, plan in zip(self.graph.nodes, self.plans, strict=True)
+        )
+
     def compared(self, plan: int) -> tuple[Job, ...]:
         """The tasks of a plan that its links and artifacts are held against."""
         return self.jobs[plan][:MOST]
@@ -96,9 +113,25 @@ class Scene:
     def phases(self) -> Mapping[str, tuple[int, ...]]:
         """For each phase the positions of its plans."""
         found: dict[str, list[int]] = {}
-        for at, plan in enumerate(self.plans):
-            found.setdefault(phase_of(plan), []).append(at)
+        for at, node in enumerate(self.graph.nodes):
+            found.setdefault(node.phase, []).append(at)
         return {phase: tuple(positions) for phase, positions in found.items()}
+
+    @cached_property
+    def others_known(self) -> bool:
+        """Whether there are no plans but those that are here."""
+        own = {plan_key(node.plan_id, node.phase) for node in self.graph.nodes}
+        return self.phases_whole and (self.all_phases or self.elsewhere <= own)
+
+    @cached_property
+    def phase_numbers(self) -> frozenset[str]:
+        """The numbers of the phases that are known, with or without their plans."""
+        own = {phase_number(phase_of(plan)) for plan in self.plans}
+        return frozenset(own | {key.partition("-")[0] for key in self.elsewhere})
+
+    def folder(self, phase: str) -> str:
+        """The folder that the plans of a phase lie in."""
+        return folder_of(self.plans[self.phases[phase][0]])
 
     @cached_property
     def asked(self) -> tuple[int, ...]:
@@ -129,7 +162,7 @@ class Against:
     ) -> Issue:
         """An issue of one plan."""
         document = self.scene.plans[plan]
-        name = name_of(document)
+        name = self.scene.shown_ids[plan]
         return Issue(severity, self.dimension, name, description, fix, document.path, line, rule, task)
 
     def job(self, job: Job, severity: IssueSeverity, rule: str, element: str, description: str, fix: str) -> Issue:

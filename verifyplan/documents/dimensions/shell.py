@@ -9,7 +9,13 @@ from typing import NamedTuple
 from verifyplan.documents.commands import begins_like_command, is_command
 from verifyplan.documents.wordlists import words
 
-_FENCE = re.compile(r"\s{0,8}(?:```|~~~)")
+_FENCE = re.compile(r"\s{0,8}(`{3,}|~{3,})")
+_PROGRAM = re.compile(r"[a-z./~$][\w./~${}+-]*(?:\s|$)")
+_SHELL = re.compile(r"\s--?[A-Za-z]|&&|\|\||\s\|\s|\s>\s?\S")
+_SENTENCE = re.compile(r"\s(?:the|an?|is|are|and|that|with|should|must|all|it|no)(?=\s)|[.:]\s*$", re.IGNORECASE)
+_QUOTED = re.compile(r"\"[^\"\n]{0,2000}\"|'[^'\n]{0,2000}'")
+_LOOP = re.compile(r"(?:for\s+\w+\s+in|while|until|if)\s.*(?:;|\n)\s*(?:do|then)\b", re.DOTALL)
+_HEREDOC = re.compile(r"(?<!<)<<-?\s*['\"]?(\w+)")
 _CODE = re.compile(r"`([^`\n]{1,2000})`")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*")
 _OPERATOR = re.compile(r"&&|\|\||[|;&\n]")
@@ -38,23 +44,27 @@ class Run(NamedTuple):
         return self.words[0].rpartition("/")[2].lstrip("(") if self.words else ""
 
 
-def commands_in(text: str) -> list[str]:
+def commands_in(text: str, *, stated: bool = False) -> list[str]:
     """The commands that a check holds: lines that begin as one does, lines of code, and code within prose.
 
-    A quotation that is open at the end of a line goes on in the next. Prose has none.
+    A quotation that is open at the end of a line goes on in the next. Prose has none. `stated` is for the text of an
+    element that holds commands by its name: there every line is one that does not read as a sentence.
 
     >>> commands_in("Run: `cd app && pytest -q`"), commands_in("npm test"), commands_in("Look whether it works")
     (['cd app && pytest -q'], ['npm test'], [])
+    >>> commands_in("./check-all x", stated=True), commands_in("MISSING: no test yet", stated=True)
+    (['./check-all x'], [])
     """
-    found, fenced = [], False
+    found: list[str] = []
+    fence = ""
     for line in _logical(text[:_LONGEST]):
-        if _FENCE.match(line):
-            fenced = not fenced
+        if mark := _FENCE.match(line):
+            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
             continue
         bare = _LEAD.sub("", _LEAD.sub("", line.strip()))
         if not bare or bare.startswith("#"):
             continue
-        if fenced or _is_command(bare):
+        if fence or _is_command(bare) or (stated and _PROGRAM.match(bare)):
             found.append(bare)
         else:
             found += [code for code in _CODE.findall(bare) if _is_command(code) or is_command(code, told_to_run=True)]
@@ -79,13 +89,21 @@ def _is_command(line: str) -> bool:
     if begins_like_command(line):
         return True
     first, _, rest = line.partition(" ")
+    if _LOOP.match(line):
+        return True
     if first == "!":
         return _is_command(rest.lstrip())
     if first == "set":
         return rest.startswith("-")
     if first == "test":
         return _TEST.match(line) is not None
-    return first in words("plan_check", "unmistakable")
+    return first in words("plan_check", "unmistakable") or _is_shell(line)
+
+
+def _is_shell(line: str) -> bool:
+    """Whether a line of no known program is one of shell by its form: a program, options or operators, no sentence."""
+    bare = _QUOTED.sub(" ", line)
+    return bool(_PROGRAM.match(line) and _SHELL.search(bare)) and _SENTENCE.search(bare) is None
 
 
 def _logical(text: str) -> Iterator[str]:
@@ -101,6 +119,9 @@ def _length(lines: Sequence[str]) -> int:
     """How many lines make one; a fence's backticks quote nothing."""
     if _FENCE.match(lines[0]):
         return 1
+    if heredoc := _HEREDOC.search(lines[0]):
+        ends = (at for at, line in enumerate(lines[1:], 2) if line.strip() == heredoc[1])
+        return next(ends, 1)
     opened = ""
     for taken, line in enumerate(lines, 1):
         _, opened = _scan(line, opened)

@@ -15,6 +15,7 @@ from verifyplan.loops.batch.result import BatchRuns
 from verifyplan.loops.batch.settings import batching, expect_folder, settings_for
 from verifyplan.loops.cross import begin, cross_course, crossverify
 from verifyplan.loops.cross_run import UNNAMED, state_folder
+from verifyplan.loops.merges import matcher_of
 from verifyplan.loops.prepare import Workers, check_counts, check_destination
 from verifyplan.loops.rows import Source
 from verifyplan.protocol.event_run import RunStarted
@@ -98,7 +99,7 @@ def _jobs(
     started, speaker = begin(source, workers, backend=backend, timeout=None, out=top, repetition=1, **asked)
 
     async def course(first: RunStarted, speaker: Backend, recorder: Recorder) -> None:
-        await cross_course(first, speaker, given["matcher"], recorder)
+        await cross_course(first, speaker, matcher_of(first.cross, given["matcher"]), recorder)
 
     make = partial(
         Job,

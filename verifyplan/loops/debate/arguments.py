@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from verifyplan.agents.base import Backend
-from verifyplan.errors import InputError, Problem, SettingsError
+from verifyplan.agents.static import StaticBackend
+from verifyplan.errors import InputError, Problem, Problems, SettingsError
 from verifyplan.files import decode
 from verifyplan.loops.debate.pair import paired
 from verifyplan.loops.plan.arguments import check_log_dir, folder_of, timeout_problems
@@ -17,8 +18,6 @@ from verifyplan.loops.plan.pauses import writable
 from verifyplan.loops.prepare import backend_of, check_affordable, check_counts, check_timeout, limits_of
 from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.settings import Limits
-
-T = TypeVar("T")
 
 LARGEST = 1_000_000
 """Characters of a task; every call is told it whole."""
@@ -37,21 +36,9 @@ class Checked(NamedTuple):
     limits: Limits
 
 
-class _Problems(list[Problem]):
-    """What is wrong so far."""
-
-    def of(self, check: Callable[[], T]) -> T | None:
-        """What a check gives; None where it tells problems, which are added."""
-        try:
-            return check()
-        except InputError as error:
-            self.extend(error.problems)
-            return None
-
-
 def checked(
     task: object,
-    roles: tuple[str | Backend, str | Backend],
+    roles: tuple[str | Backend | None, str | Backend | None],
     *,
     root: object,
     documents: object,
@@ -65,7 +52,7 @@ def checked(
 
     `counts` and `limits` are arguments by their names.
     """
-    problems = _Problems()
+    problems = Problems()
     read = problems.of(lambda: _task(task))
     texts = problems.of(lambda: _documents(documents))
     raised = problems.of(lambda: _challenges(challenges))
@@ -82,21 +69,31 @@ def checked(
     return Checked(read, texts, raised, folder, backend, kept)
 
 
-def backend_of_roles(architect: str | Backend, builder: str | Backend, root: str | Path) -> Backend:
-    """The backends of both roles as one, made for a folder; SettingsError naming the role whose backend is unknown."""
-    problems = _Problems()
+def backend_of_roles(architect: str | Backend | None, builder: str | Backend | None, root: str | Path) -> Backend:
+    """Return the backends of both roles as one, made for a folder; without a builder the architect plays both.
+
+    SettingsError naming each role that no backend can play: static agents write nothing.
+    """
+    problems = Problems()
     first = problems.of(lambda: _backend_of("architect", architect, root))
-    second = first if builder is architect else problems.of(lambda: _backend_of("builder", builder, root))
+    both = builder is None or builder is architect
+    second = first if both else problems.of(lambda: _backend_of("builder", builder, root))
     if first is None or second is None:
         raise SettingsError(problems)
     return paired(first, second)
 
 
-def _backend_of(role: str, given: str | Backend, root: str | Path) -> Backend:
-    try:
-        return backend_of(given, (), root)
-    except SettingsError as error:
-        raise SettingsError(Problem(role, one.message, one.fix) for one in error.problems) from None
+WRITERS = "give agents.Anthropic(model), a ScriptedBackend(script), or an object of your own with its methods"
+"""What can play a role of a debate."""
+
+
+def _backend_of(role: str, backend: str | Backend | None, root: str | Path) -> Backend:
+    if isinstance(backend, StaticBackend) or backend == "static":
+        raise SettingsError(Problem(role, "static agents play no role of a debate: they write nothing", WRITERS))
+    if not isinstance(backend, Backend) or isinstance(backend, type):
+        got = "none" if backend is None else repr(backend)
+        raise SettingsError(Problem(role, f"must be a backend that can write, got {got}", WRITERS))
+    return backend_of(backend, (), root)
 
 
 def _check_timeout(timeout: float | None) -> None:
@@ -166,7 +163,7 @@ def _challenges(challenges: object) -> tuple[Challenge, ...]:
     fix = "give challenges of a plan run, such as those of `run.state.pool`"
     if isinstance(challenges, str | Mapping) or not isinstance(challenges, Sequence):
         raise InputError(Problem("challenges", f"are a {type(challenges).__name__}, not a list", fix))
-    problems, read = _Problems(), []
+    problems, read = Problems(), []
     for number, one in enumerate(challenges):
         try:
             read.append(Challenge.model_validate(one))

@@ -13,7 +13,7 @@ from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_debate import MessagePublished
 from verifyplan.protocol.event_run import CallFailed, CallReplied, DebateOutcome, DebateReason, DebateStatus, RunEnded
 from verifyplan.protocol.message import BudgetTrace, Message, MessageType
-from verifyplan.protocol.message_schema import check_message
+from verifyplan.protocol.message_schema import MessageError, check_answer, check_message
 from verifyplan.rules.budgets import OTHERS
 from verifyplan.rules.debate import ROLE_OF_TYPE, Ruling, asked_for, call_id, closing, ruling
 from verifyplan.runlog.debate_state import DebateState
@@ -95,9 +95,13 @@ class Course:
 
     def _answer(self, request: DebateRequest, result: CallReplied) -> ArchitectAnswer:
         answer = checked(BuilderAnswer if request.role == "builder" else ArchitectAnswer, result.value)
-        if isinstance(answer, str):
-            raise BrokenOffError("AGENT_FAILED", f"{result.call_id}: {answer}")
-        return answer
+        if not isinstance(answer, str):
+            return answer
+        try:
+            check_answer(result.value, request.role)
+        except MessageError as error:
+            raise BrokenOffError("AGENT_FAILED", f"{result.call_id}: {error}") from None
+        raise BrokenOffError("AGENT_FAILED", f"{result.call_id}: {answer}")
 
     def _publish(self, message: Message, diff: str | None = None) -> None:
         check_message(message.as_json())

@@ -34,8 +34,8 @@ TITLE = 100
 
 def debate(
     task: str | Path,
-    architect: str | Backend = "static",
-    builder: str | Backend = "static",
+    architect: Backend | None = None,
+    builder: Backend | None = None,
     max_turns: int = MAX_TURNS,
     *,
     root: str | Path = ".",
@@ -58,10 +58,10 @@ def debate(
 
     Args:
         task: what is to be settled, or a `Path` to a file that says it.
-        architect: who proposes, criticizes and verifies: `"static"` (offline, deterministic), or any object with the
-            methods of `agents.base.Backend`.
-        builder: who writes the diff; the same object may play both.
-        max_turns: the last turn.
+        architect: who proposes, criticizes and verifies: `agents.Anthropic`, a `ScriptedBackend`, or any object with
+            the methods of `agents.base.Backend`. The static agents write nothing, and play no role here.
+        builder: who writes the diff; the architect, where nobody is named.
+        max_turns: the last turn, 3 unless you say more here: longer debates drift.
         root: the folder that the task is about; it is only read, and no diff is applied to it.
         documents: texts under debate beside its files, by the name that a diff gives them.
         challenges: what is open about a plan that is revised.
@@ -78,13 +78,13 @@ def debate(
         A `Debate`: `.status`, `.reason`, `.turns`, `.diff`, `.log`, `.frames`, `.state`, `.log_path`.
 
     Raises:
-        InputError: for a task, folder or setting that cannot be used, listing all problems.
+        InputError: for a task, backend, folder or setting that cannot be used, listing all problems.
 
     >>> from verifyplan.agents.scripted import ScriptedBackend
     >>> script = {"t1/propose": {"content": "Say hello."}, "t1/verify": {"content": "Verified: it does."}}
     >>> script["t1/implement"] = {"content": "Done.", "diff": "--- /dev/null\n+++ b/hello\n@@ -0,0 +1 @@\n+hello\n"}
     >>> both = ScriptedBackend(script)
-    >>> print(debate("greet", both, both, log_dir=None))
+    >>> print(debate("greet", both, log_dir=None))
     CONVERGED (VERIFIED) in turn 1 of at most 3: greet
     turn 1
       architect proposes: Say hello.

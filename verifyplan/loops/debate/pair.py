@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from verifyplan.agents.base import Backend, Conversing, Turns, session_of
-from verifyplan.agents.static import StaticBackend
+from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.protocol.call import Reply
 from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.message import DEBATE_ROLES, DebateRole
@@ -62,13 +62,13 @@ class ConversingPair(Pair):
         return type(self)(*(_at(self.player(role), root) for role in DEBATE_ROLES))
 
     def budget_problem(self, limit: str) -> str | None:
-        """None if both can keep a limit, else what is missing; static agents cost nothing."""
+        """None if both can keep a limit, else what is missing; a script costs nothing."""
         for role in DEBATE_ROLES:
             player = self.player(role)
             if isinstance(player, Conversing):
                 told = player.budget_problem(limit)
             else:
-                told = None if isinstance(player, StaticBackend) else f"calls of the {role} have no price"
+                told = None if isinstance(player, ScriptedBackend) else f"calls of the {role} have no price"
             if told is not None:
                 return told
         return None

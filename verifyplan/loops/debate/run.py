@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from verifyplan.loops.debate.fitting import misfit
 from verifyplan.loops.run import Run
 from verifyplan.protocol.event_run import DebateOutcome, DebateReason, DebateStatus
 from verifyplan.protocol.message import Message
@@ -51,10 +52,16 @@ class Debate(Run):
         """Every message, in order; for the same replies the same, byte for byte."""
         return tuple(self.state.messages)
 
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """Why the diff does not apply to the files as they are now, or was not checked; empty where it applies."""
+        told = misfit(self.diff, self.state.inputs)
+        return (told,) if told else ()
+
     def __str__(self) -> str:
         """How it ended, and its messages turn by turn."""
-        return debate_text(self.state)
+        return debate_text(self.state, self.notes)
 
     def _repr_html_(self) -> str:
         """The same for a notebook, with the grounds of each message and the last diff."""
-        return debate_html(self.state)
+        return debate_html(self.state, self.notes)

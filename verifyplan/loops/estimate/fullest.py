@@ -57,7 +57,7 @@ class Fullest:
 def _calls(request: RoleRequest, files: tuple[str, ...]) -> Iterator[ToolCall]:
     """Every call that the budgets of a role allow, in the order of the tools."""
     limits = request.tools
-    for path in files[: limits.get("Read", 0) + request.tool_pool]:
+    for path in files[: limits.get("Read", 0)]:
         yield "Read", {"path": path}
     for pattern in _PATTERNS[: limits.get("Grep", 0)]:
         yield "Grep", {"pattern": pattern}

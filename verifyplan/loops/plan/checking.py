@@ -6,6 +6,7 @@ from verifyplan.documents.bridges.challenges import challenges
 from verifyplan.documents.contracts.plan import PlanDocument
 from verifyplan.documents.contracts.source import read_source
 from verifyplan.documents.dimensions.check import plan_check
+from verifyplan.documents.dimensions.jobs import jobs_of
 from verifyplan.documents.plan import Plan
 from verifyplan.errors import InputError, Problem
 from verifyplan.loops.plan.admission import Proposal
@@ -31,7 +32,7 @@ def blockers(hub: Hub) -> list[Proposal]:
 def expect_tasks(plan: Plan) -> None:
     """InputError unless a plan is a PLAN document, with frontmatter or tasks: of any other the check says nothing."""
     document = _document(plan.text, plan.path)
-    if not document.tasks and not document.source.front.last:
+    if not jobs_of(document) and not document.source.front.last:
         fix = "write its tasks as <task> elements, or leave plan_check out"
         raise InputError(Problem("plan_check", f"{plan.path!r} is no PLAN document: it has no tasks", fix))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -15,8 +16,8 @@ from verifyplan.protocol.call import TOOLS
 from verifyplan.protocol.challenge import Origin
 from verifyplan.protocol.directive import Directive
 from verifyplan.protocol.event import Sink
-from verifyplan.protocol.event_plan import AgentFailed
-from verifyplan.protocol.event_run import CallFailed, PlanOutcome
+from verifyplan.protocol.event_plan import AgentFailed, CeilingPassed, EntryRefused
+from verifyplan.protocol.event_run import CallFailed, CallReplied, PlanOutcome
 from verifyplan.protocol.plan_call import (
     AGENT_OF_ROLE,
     ANSWER_OF_ROLE,
@@ -27,9 +28,11 @@ from verifyplan.protocol.plan_call import (
     Role,
     RoleRequest,
 )
+from verifyplan.protocol.research import UnknownResolution
 from verifyplan.protocol.settings import PlanSettings
-from verifyplan.rules.budgets import Budget, limits_of
-from verifyplan.rules.guards import MAX_ACTIVE, cap
+from verifyplan.rules.budgets import Budget, budget_of, passed_ceilings
+from verifyplan.rules.entries import read_entries
+from verifyplan.rules.guards import MAX_ACTIVE, cap, source_of
 from verifyplan.rules.restatement import Sayings
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.runlog.recorder import Result
@@ -54,6 +57,9 @@ CONSEQUENCES: dict[Role, str] = {
     "audit": "the scores were not audited",
 }
 """What the loop does without an agent's answer (SPEC A11)."""
+
+ANSWERED: tuple[UnknownResolution, ...] = ("CONFIRMED", "REFUTED", "PARTIALLY_RESOLVED")
+"""Resolutions of an unknown that say something of the challenge that it affects."""
 
 AFTER_THE_VERDICT: tuple[Role, ...] = ("score", "audit")
 """Calls that come when the verdict stands: their failure takes nothing from it."""
@@ -108,22 +114,43 @@ class Hub:
 
     def _answer(self, role: Role, result: Result) -> Answer | None:
         self.step()
-        schema: type[BaseModel] = ANSWER_OF_ROLE[role]
-        answer = (
-            f"{result.status}: {result.reason}" if isinstance(result, CallFailed) else checked(schema, result.value)
-        )
-        if not isinstance(answer, str):
-            return answer  # type: ignore[return-value]  # the schema of the role is one of the answers
+        self._hold_to_ceilings(role, result)
+        iteration, call_id, agent = self.state.iteration, result.call_id, AGENT_OF_ROLE[role]
+        reason = f"{result.status}: {result.reason}" if isinstance(result, CallFailed) else ""
+        if isinstance(result, CallReplied):
+            schema: type[BaseModel] = ANSWER_OF_ROLE[role]
+            read = read_entries(schema, result.value)
+            if read is not None:
+                for one in read.refused:
+                    self.emit(EntryRefused(iteration=iteration, call_id=call_id, agent=agent, **one._asdict()))
+                return read.answer  # type: ignore[no-any-return]  # the schema of the role is one of the answers
+            reason = str(checked(schema, result.value))
         self.emit(
             AgentFailed(
-                iteration=self.state.iteration,
-                call_id=result.call_id,
-                agent=AGENT_OF_ROLE[role],
-                reason=answer,
-                consequence=CONSEQUENCES[role],
+                iteration=iteration, call_id=call_id, agent=agent, reason=reason, consequence=CONSEQUENCES[role]
             )
         )
         return None
+
+    def _hold_to_ceilings(self, role: Role, result: Result) -> None:
+        """Record where a backend reports more tool calls than the role had: its own tools did not refuse them."""
+        budget, used = self.budget(role), Counter(use.tool for use in result.tools if not use.refused)
+        for tool in passed_ceilings(used, budget):
+            self.emit(
+                CeilingPassed(
+                    iteration=self.state.iteration,
+                    call_id=result.call_id,
+                    role=role,
+                    tool=tool,
+                    used=used[tool],
+                    ceiling=budget.limit(tool),
+                )
+            )
+
+    def refused_positions(self, call_id: str, field: str) -> list[int]:
+        """Where entries of a list were refused whole, from 1, in order."""
+        refused = [one for one in self.state.refusals if isinstance(one, EntryRefused) and not one.part]
+        return [one.position for one in refused if (one.call_id, one.field) == (call_id, field)]
 
     def check_budget(self, next_call: str) -> None:
         """RunOverError if what the run may use is used up before a call."""
@@ -178,22 +205,39 @@ class Hub:
             unavailable=tuple(f.consequence for f in state.failures if f.iteration == state.iteration),
             may_raise=self.room(origin) if origin else 0,
             tools={tool: calls for tool in TOOLS if (calls := budget.limit(tool))},
-            tool_pool=budget.pool,
         )
 
     def room(self, origin: Origin) -> int:
-        """How many new challenges a source may have admitted now."""
-        limit = cap(origin, self.state.iteration, degraded=self.state.tightened)
-        return max(0, min(limit, MAX_ACTIVE - self.state.active))
+        """How many new challenges a source may have admitted now, those that displace milder ones included."""
+        milder = [name for name in self.displaceable() if self.state.challenges[name].severity != "BLOCKING"]
+        return max(0, min(self.left(origin), MAX_ACTIVE - self.state.active + len(milder)))
+
+    def taken(self, origin: Origin) -> int:
+        """How many challenges of a source came into the pool in this iteration, promoted ones included."""
+        state, source = self.state, source_of(origin)
+        now = [name for name, iteration in state.admitted.items() if iteration == state.iteration]
+        return sum(source_of(state.challenges[name].origin) == source for name in now)
+
+    def left(self, origin: Origin) -> int:
+        """How many more challenges of a source its cap allows in this iteration."""
+        return cap(origin, self.state.iteration, degraded=self.state.tightened) - self.taken(origin)
+
+    def displaceable(self) -> list[str]:
+        """The challenges of this iteration that nobody has voted on, answered or settled yet, in order of arrival."""
+        state = self.state
+        answered = {one.affects_challenge for one in state.unknowns.values() if one.resolution in ANSWERED}
+        return [
+            challenge.id
+            for challenge in state.pool
+            if challenge.iteration_introduced == state.iteration
+            and challenge.status == "OPEN"
+            and challenge.id not in answered
+            and (state.iteration, challenge.id) not in state.votes
+        ]
 
     def budget(self, role: Role) -> Budget:
         """The role's tool calls in this iteration, with what the last synthesizer granted."""
-        limits = limits_of(role)
-        grants = [
-            directive.tools for directive in self.directives() if directive.kind == "GRANT" and directive.role == role
-        ]
-        granted = {tool: sum(grant.get(tool, 0) for grant in grants) for grant in grants for tool in grant}
-        return Budget(limits, memory=self.memory, granted=granted)
+        return budget_of(role, self.directives(), memory=self.memory)
 
     @property
     def memory(self) -> bool:

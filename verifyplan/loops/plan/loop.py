@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from verifyplan.documents.assessment import Assessment
 from verifyplan.loops.plan import checking, panel, research, ruling, scores
-from verifyplan.loops.plan.admission import Proposal, take_in
+from verifyplan.loops.plan.admission import Proposal, promote_blocking, take_in
 from verifyplan.loops.plan.hub import ORIGIN_OF_ROLE, Hub, RunOverError
 from verifyplan.loops.plan.pauses import Ask
 from verifyplan.loops.plan.synthesis import settle
@@ -21,7 +21,7 @@ SCALED_ROLES: tuple[Role, ...] = ("domain-expert", "devils-advocate")
 async def run(hub: Hub, assessment: Assessment, ask: Ask | None) -> None:
     """Drive the run to its end; WaitingError where it waits for a person."""
     assess(hub, assessment)
-    if assessment.trivial:
+    if hub.state.assessed is not None and hub.state.assessed.team is None:
         outcome = PlanOutcome(
             ended_by="sizing", status="CONVERGED", verdict="PROCEED", exit_reason="trivial: nothing to challenge"
         )
@@ -30,6 +30,7 @@ async def run(hub: Hub, assessment: Assessment, ask: Ask | None) -> None:
     tightened = False
     while hub.state.ended is None:
         hub.emit(IterationStarted(iteration=hub.state.iteration + 1, tightened=tightened))
+        promote_blocking(hub)
         try:
             tightened = await iterate(hub, ask)
         except RunOverError as over:
@@ -38,17 +39,18 @@ async def run(hub: Hub, assessment: Assessment, ask: Ask | None) -> None:
 
 
 def assess(hub: Hub, assessment: Assessment) -> None:
-    """Tell how the plan was read and sized."""
+    """Tell how the plan was read and sized; one whose plan check was asked for is not skipped as trivial."""
     settings, plan = hub.settings, hub.plan
+    trivial = assessment.trivial and settings.team is None and not settings.plan_check
     hub.emit(
         PlanAssessed(
             title=plan.title,
             sections=tuple(
                 SectionRead(title=s.title, level=s.level, first=s.first, last=s.last) for s in plan.sections
             ),
-            steps=len(plan.steps),
+            steps=assessment.signs.steps,
             quality=assessment.quality,
-            trivial=assessment.trivial,
+            trivial=trivial,
             traits={name: int(value) for name, value in assessment.traits._asdict().items()},
             signs={name: int(value) for name, value in assessment.signs._asdict().items()},
             complexity=complexity(assessment.signs),
@@ -56,7 +58,7 @@ def assess(hub: Hub, assessment: Assessment) -> None:
             team=team(
                 assessment.signs,
                 assessment.quality,
-                trivial=assessment.trivial,
+                trivial=trivial,
                 team=settings.team,
                 threshold=settings.threshold,
             ),
@@ -84,6 +86,7 @@ async def iterate(hub: Hub, ask: Ask | None) -> bool:
     if ruled.verdict is None:
         _close(hub, ruled, None)
         return tightened
+    ruling.check_challenged(hub, overridden)
     final = await scores.score(hub)
     _close(hub, ruled, final)
     hub.emit(RunEnded(outcome=ruling.outcome(hub, ruled, overridden, final)))
@@ -100,7 +103,10 @@ async def challenge(hub: Hub) -> None:
     raised = answer.challenges if isinstance(answer, ChallengerAnswer) else ()
     named = take_in(hub, [*blockers, *(Proposal(one, "challenger") for one in raised)])
     if isinstance(answer, ChallengerAnswer):
-        research.list_unknowns(hub, answer.unknowns, named[len(blockers) :])
+        names = named[len(blockers) :]
+        for position in hub.refused_positions(f"i{hub.state.iteration}/challenger", "challenges"):
+            names.insert(position - 1, None)  # so that #3 is the third that it wrote
+        research.list_unknowns(hub, answer.unknowns, names)
     roles = [role for role in SCALED_ROLES if _consulted(hub, role)]
     for role, given in zip(roles, await hub.ask(*roles) if roles else [], strict=True):
         if isinstance(given, ChallengesAnswer):
@@ -129,7 +135,10 @@ def _close(hub: Hub, ruled: Ruling | None, score: int | None) -> None:
                 plan_path=inputs.plan_path,
                 plan_quality=state.assessed.quality,
                 team_mode=state.assessed.team or "base",
-                challenges=tuple(ChallengeState(id=c.id, status=c.status, severity=c.severity) for c in state.pool),
+                challenges=tuple(
+                    ChallengeState(id=c.id, status=c.status, severity=c.severity)
+                    for c in (*state.pool, *(state.challenges[name] for name in state.overflow))
+                ),
                 unknowns=tuple(
                     UnknownState(id=u.id, resolution=u.resolution) for u in state.unknowns.values() if u.id in now
                 ),

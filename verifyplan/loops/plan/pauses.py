@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple, get_args
 
 from verifyplan.errors import InputError, Problem, one_of
@@ -30,6 +31,8 @@ class Pause(NamedTuple):
     iteration: int
     question: str
     challenges: tuple[Challenge, ...]
+    if_overridden: Mapping[str, str] = MappingProxyType({})
+    """The verdict that follows if a challenge is overridden, by its id."""
 
 
 Ask = Callable[[Pause], "Answer | str | None"]

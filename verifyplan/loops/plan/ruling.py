@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from verifyplan.loops.plan.hub import Hub, RunOverError
 from verifyplan.loops.plan.pauses import Answer, Ask, Pause, checked_answer
-from verifyplan.protocol.challenge import INACTIVE, Challenge
+from verifyplan.protocol.challenge import INACTIVE, Challenge, Severity
 from verifyplan.protocol.event_plan import ConvergenceEvaluated, StatusChanged
 from verifyplan.protocol.event_run import AnswerGiven, Checkpoint, PlanOutcome
 from verifyplan.protocol.plan_call import SynthesizerAnswer
-from verifyplan.rules.convergence import Ruling, evaluate
+from verifyplan.rules.convergence import Ruling, evaluate, override_words, verdict_words
 from verifyplan.rules.guards import capped_verdict, degraded
 
 
@@ -21,7 +21,8 @@ class WaitingError(Exception):
 def judge(hub: Hub, answer: SynthesizerAnswer | None = None) -> Ruling:
     """Judge the iteration by its counts, and record where the synthesizer's own word, if there is one, differs."""
     answer = answer or SynthesizerAnswer()
-    ruling = evaluate(hub.state.pool, hub.state.iteration, hub.settings.max_iterations, hub.settings.policy)
+    settings, overflow = hub.settings, _overflow(hub)
+    ruling = evaluate(hub.state.pool, hub.state.iteration, settings.max_iterations, settings.policy, overflow)
     differs = answer.status not in (None, ruling.status) or answer.verdict not in (None, ruling.verdict)
     hub.emit(
         ConvergenceEvaluated(
@@ -42,8 +43,8 @@ def settle_block(hub: Hub, ruling: Ruling, answer: SynthesizerAnswer, ask: Ask |
     """
     number = 0
     while ruling.status == "BLOCKED":
-        pause = _pause(hub, answer, number := number + 1)
         waits = hub.settings.on_blocked != "continue"
+        pause = _pause(hub, answer, number := number + 1, waits)
         hub.emit(_checkpoint(pause, waits))
         if not waits:
             break
@@ -52,11 +53,9 @@ def settle_block(hub: Hub, ruling: Ruling, answer: SynthesizerAnswer, ask: Ask |
             break
         if given.answer == "abort":
             reason = f"aborted by the user: {given.note}" if given.note.strip() else "aborted by the user"
-            raise RunOverError(PlanOutcome(ended_by="user", status=None, verdict=None, exit_reason=reason))
+            raise RunOverError(PlanOutcome(ended_by="user", status="FORCED_EXIT", verdict=None, exit_reason=reason))
         if given.answer == "override":
-            rest = [challenge for challenge in hub.state.pool if challenge.id != given.challenge]
-            last = hub.settings.max_iterations
-            left = evaluate(rest, last, last, hub.settings.policy)
+            left = _without(hub, given.challenge)
             still = left._replace(blocking_open=ruling.blocking_open, significant_open=ruling.significant_open)
             return still, given.challenge  # overridden, it is open all the same, and counted
         _acknowledge(hub, given)
@@ -64,11 +63,31 @@ def settle_block(hub: Hub, ruling: Ruling, answer: SynthesizerAnswer, ask: Ask |
     return ruling, None
 
 
-def _pause(hub: Hub, answer: SynthesizerAnswer, number: int) -> Pause:
+def _overflow(hub: Hub) -> list[Severity]:
+    return [hub.state.challenges[name].severity for name in hub.state.overflow]
+
+
+def _without(hub: Hub, overridden: str | None) -> Ruling:
+    """Judge the run as it ends with a challenge left out."""
+    rest = [challenge for challenge in hub.state.pool if challenge.id != overridden]
+    return evaluate(rest, hub.settings.max_iterations, hub.settings.max_iterations, hub.settings.policy)
+
+
+def _pause(hub: Hub, answer: SynthesizerAnswer, number: int, waits: bool) -> Pause:
+    """The question; where a person can answer it, with what an override of each blocking challenge leads to."""
     blocking = [challenge for challenge in hub.state.unsettled if challenge.severity == "BLOCKING"]
     asked = answer.question.strip() if number == 1 else ""  # after an answer, it is about what is still open
-    question = asked or _question(blocking)
-    return Pause(f"i{hub.state.iteration}/pause-{number}", hub.state.iteration, question, tuple(blocking))
+    follows = {challenge.id: _if_overridden(hub, challenge.id) for challenge in blocking} if waits else {}
+    question = f"{asked or _question(blocking)} {override_words(follows)}".strip()
+    pause_id = f"i{hub.state.iteration}/pause-{number}"
+    return Pause(pause_id, hub.state.iteration, question, tuple(blocking), follows)
+
+
+def _if_overridden(hub: Hub, name: str) -> str:
+    if not hub.state.challenged:
+        return verdict_words(None, strong=False)
+    left = _without(hub, name)
+    return verdict_words(capped_verdict(left.verdict, _overflow(hub)), left.strong)
 
 
 def _question(blocking: Sequence[Challenge]) -> str:
@@ -83,6 +102,7 @@ def _checkpoint(pause: Pause, waits: bool) -> Checkpoint:
         message=pause.question,
         items=tuple(challenge.id for challenge in pause.challenges),
         pause_id=pause.pause_id if waits else None,
+        if_overridden=dict(pause.if_overridden),
     )
 
 
@@ -117,12 +137,12 @@ def _acknowledge(hub: Hub, given: AnswerGiven) -> None:
 def look_back(hub: Hub, ruling: Ruling) -> bool:
     """Tell of a stall and of degradation at the end of an iteration; whether the next one is tightened."""
     state, iteration = hub.state, hub.state.iteration
-    now = {challenge.id: challenge.status for challenge in state.pool}
-    before = {one.id: one.status for one in state.iterations[-1].challenges} if state.iterations else {}
-    if now and now == before:
-        message = f"no challenge has moved since iteration {iteration - 1}"
-        hub.emit(Checkpoint(iteration=iteration, kind="stall", message=message, items=tuple(now)))
     created = [name for name, admitted in state.admitted.items() if admitted == iteration]
+    now = {challenge.id: challenge.status for challenge in state.challenges.values()}
+    before = {one.id: one.status for one in state.iterations[-1].challenges} if state.iterations else {}
+    if state.pool and not created and now == before:
+        message = f"no challenge has moved since iteration {iteration - 1}"
+        hub.emit(Checkpoint(iteration=iteration, kind="stall", message=message, items=tuple(state.admitted)))
     moves = [move for move in state.moves if move.iteration == iteration]
     resolved = {move.id for move in moves if move.new == "RESOLVED" or move.new in INACTIVE}
     if not degraded(iteration, len(created), len(resolved)):
@@ -131,6 +151,22 @@ def look_back(hub: Hub, ruling: Ruling) -> bool:
     message += ": the next iteration is tightened" if ruling.verdict is None else ""
     hub.emit(Checkpoint(iteration=iteration, kind="degradation", message=message, items=tuple(created)))
     return True
+
+
+def check_challenged(hub: Hub, overridden: str | None) -> None:
+    """RunOverError where no challenger gave a usable answer in the whole run: silence is never a verdict (SPEC A3)."""
+    if hub.state.challenged:
+        return
+    failed = {one.call_id: one.reason for one in hub.state.failures if one.agent == "challenger"}
+    blank = "it named no challenges, nor said by an empty list that there are none"
+    told = "; ".join(
+        f"iteration {number}: {failed.get(f'i{number}/challenger', blank)}"
+        for number in range(1, hub.state.iteration + 1)
+    )
+    reason = f"nobody challenged the plan: the challenger gave no usable answer ({told})"
+    raise RunOverError(
+        PlanOutcome(ended_by="failures", status="FORCED_EXIT", verdict=None, overridden=overridden, exit_reason=reason)
+    )
 
 
 def outcome(hub: Hub, ruling: Ruling, overridden: str | None, score: int | None) -> PlanOutcome:

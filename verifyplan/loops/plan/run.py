@@ -38,7 +38,7 @@ class PlanRun(Run):
 
     @property
     def status(self) -> ConvergenceStatus | None:
-        """CONVERGED or FORCED_EXIT; BLOCKED while the run waits; None where it was aborted or broken off."""
+        """CONVERGED or FORCED_EXIT; BLOCKED while the run waits; None where it was broken off."""
         if self.outcome is not None:
             return self.outcome.status
         return "BLOCKED" if self.waiting else None
@@ -55,7 +55,7 @@ class PlanRun(Run):
         if point is None or point.pause_id is None:
             return None
         blocking = tuple(self.state.challenges[name] for name in point.items)
-        return Pause(point.pause_id, point.iteration, point.message, blocking)
+        return Pause(point.pause_id, point.iteration, point.message, blocking, point.if_overridden)
 
     def report(self, path: str | Path | None = None, *, form: Literal["markdown", "html"] | None = None) -> str:
         """The report as Markdown or HTML, written to `path` if one is given; its suffix chooses the form."""

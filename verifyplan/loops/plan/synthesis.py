@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from verifyplan.loops.plan.admission import promotion_refusal
 from verifyplan.loops.plan.hub import Hub
+from verifyplan.protocol.challenge import UNSETTLED
 from verifyplan.protocol.directive import Directive
 from verifyplan.protocol.event_plan import (
     ChallengeAdmitted,
@@ -16,9 +18,8 @@ from verifyplan.protocol.event_plan import (
 )
 from verifyplan.protocol.plan_call import StatusChange, SynthesizerAnswer
 from verifyplan.rules import directives as directive_rules
-from verifyplan.rules.guards import MAX_ACTIVE, cap
-from verifyplan.rules.lifecycle import check_transition
-from verifyplan.rules.panel import withdrawal_refusal
+from verifyplan.rules.lifecycle import check_transition, decision_refusal, rests_on_evidence
+from verifyplan.rules.panel import consensus_refusal
 
 
 def settle(hub: Hub, answer: SynthesizerAnswer) -> None:
@@ -34,55 +35,55 @@ def settle(hub: Hub, answer: SynthesizerAnswer) -> None:
 
 
 def _change(hub: Hub, change: StatusChange) -> None:
-    iteration, name = hub.state.iteration, change.challenge
-    challenge = hub.state.challenges.get(name)
-    if challenge is None or name not in hub.state.admitted:
-        reason = "it is in overflow" if name in hub.state.overflow else "there is no such challenge"
-    else:
-        transition = check_transition(challenge.severity, challenge.status, change.status, change.resolution)
-        classified = hub.state.classes.get((iteration, name))
-        held = withdrawal_refusal(change.status, classified.classification if classified else None)
-        reason = transition.reason or held
-        if not reason:
-            changed = StatusChanged(
-                iteration=iteration,
-                id=name,
-                old=challenge.status,
-                new=change.status,
-                resolution=change.resolution,
-                uncited=transition.uncited,
-            )
-            return hub.emit(changed)
+    iteration, name, resolution = hub.state.iteration, change.challenge, change.resolution
+    evidence = _evidence(hub, change)
+    reason = _refusal(hub, change, evidence=evidence)
+    if reason:
+        refused = StatusRefused(iteration=iteration, id=name, new=change.status, resolution=resolution, reason=reason)
+        return hub.emit(refused)
+    challenge = hub.state.challenges[name]
     return hub.emit(
-        StatusRefused(iteration=iteration, id=name, new=change.status, resolution=change.resolution, reason=reason)
+        StatusChanged(
+            iteration=iteration,
+            id=name,
+            old=challenge.status,
+            new=change.status,
+            resolution=resolution,
+            uncited=not evidence,
+        )
+    )
+
+
+def _evidence(hub: Hub, change: StatusChange) -> bool:
+    """Whether a resolution cites something: an id that does not exist, or the challenge's own, is nothing."""
+    state = hub.state
+    known = state.challenges.keys() | state.unknowns.keys() | state.contexts.keys() | state.risks.keys()
+    return rests_on_evidence(change.resolution, change.challenge, known)
+
+
+def _refusal(hub: Hub, change: StatusChange, *, evidence: bool) -> str:
+    """Say why a change is not carried out; return an empty text if it is (SPEC A2, A4, A9)."""
+    state, name, new = hub.state, change.challenge, change.status
+    if name in state.overflow:
+        return "it is in overflow"
+    if name not in state.admitted:
+        return "there is no such challenge"
+    challenge, classified = state.challenges[name], state.classes.get((state.iteration, name))
+    held = classified.classification if classified else None
+    return (
+        check_transition(challenge.severity, challenge.status, new, change.resolution).reason
+        or consensus_refusal(challenge.severity, new, held, evidence=evidence)
+        or decision_refusal(new, change.resolution, evidence=evidence)
     )
 
 
 def _promote(hub: Hub, name: str) -> None:
-    """Take a challenge in from overflow, if it came there earlier and this iteration's caps have room."""
-    state = hub.state
-    reason = "there is no such challenge in overflow"
-    if name in state.overflow:
-        origin = state.challenges[name].origin
-        limit = cap(origin, state.iteration, degraded=state.tightened)
-        taken = sum(
-            iteration == state.iteration and _source(state.challenges[one].origin) == _source(origin)
-            for one, iteration in state.admitted.items()
-        )
-        if state.overflow[name].iteration == state.iteration:
-            reason = "it came into overflow in this iteration"
-        elif taken >= limit:
-            reason = f"{taken} of at most {limit} new challenges of its source are in already"
-        elif state.active >= MAX_ACTIVE:
-            reason = f"{state.active} challenges are active, and no more may be"
-        else:
-            return hub.emit(ChallengeAdmitted(iteration=state.iteration, id=name, promoted=True))
-    return hub.emit(PromotionRefused(iteration=state.iteration, id=name, reason=reason))
-
-
-def _source(origin: str) -> str:
-    """Research modes 2 and 3 share a cap."""
-    return "research" if origin in ("surfaced", "probed") else origin
+    """Take a challenge in from overflow, or record why it stays there."""
+    reason, iteration = promotion_refusal(hub, name), hub.state.iteration
+    if reason:
+        hub.emit(PromotionRefused(iteration=iteration, id=name, reason=reason))
+    else:
+        hub.emit(ChallengeAdmitted(iteration=iteration, id=name, promoted=True))
 
 
 def _direct(hub: Hub, directive: Directive, now: directive_rules.Circumstances) -> None:
@@ -101,7 +102,9 @@ def _circumstances(hub: Hub, before: Sequence[str]) -> directive_rules.Circumsta
         max_iterations=hub.settings.max_iterations,
         challenges={challenge.id: challenge for challenge in state.pool},
         unsettled_before=before,
-        moved=frozenset(move.id for move in state.moves if move.iteration == state.iteration),
+        settled=frozenset(
+            move.id for move in state.moves if move.iteration == state.iteration and move.new not in UNSETTLED
+        ),
         surfaced_before=frozenset(name for name in state.contexts if state.surfaced_in[name] < state.iteration),
         answered={
             name: unknown for name, unknown in state.unknowns.items() if state.surfaced_in[name] == state.iteration

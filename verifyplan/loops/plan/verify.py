@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from verifyplan.agents.base import Backend
 from verifyplan.agents.repository.repository import Repository
@@ -75,7 +76,7 @@ def verify(
         policy: `"protocol"`, or `"deliberate"`, which keeps looking while evidence is pending (SPEC A3).
         on_blocked: `"continue"`, `"pause"` (the run stops and waits; `resume` goes on with an answer), or a
             function that takes a `Pause` and gives an `Answer`, its text such as "acknowledge:C3", or None to wait.
-        team: `"base"` or `"scaled"`; None lets the plan's complexity decide.
+        team: `"base"` or `"scaled"`, for a trivial plan, too; None lets the plan's complexity decide.
         threshold: the complexity, 0-16, from which on the team is scaled.
         max_iterations: the last iteration, at which the counts give a verdict.
         weights: of the six dimensions of the score, decimals that sum to exactly 1, or the path of a weights file
@@ -145,7 +146,7 @@ def begin(
                 plan_name=name if Path(name).suffix else f"{name}.md",
                 plan_text=plan.text,
                 plan_sha256=hashlib.sha256(plan.text.encode()).hexdigest(),
-                repository=repository_told(Repository.open(repo, plan.text)),
+                repository=_repository_told(Repository.open(repo, plan.text), plan),
                 settings=settings,
             ),
             versions=versions(),
@@ -155,6 +156,13 @@ def begin(
         )
     )
     return started
+
+
+def _repository_told(repository: Repository, plan: Plan) -> dict[str, Any]:
+    """The repository, and how many of the files that the plan names and does not create are in it."""
+    named = [path for path in plan.files if not (plan.creates(path) or path.startswith(("/", "~", "..")))]
+    found = sum(repository.has(path) or any(own.endswith(f"/{path}") for own in repository.files) for path in named)
+    return repository_told(repository) | {"files_named": len(named), "files_found": found}
 
 
 def drive_plan(

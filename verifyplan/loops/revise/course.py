@@ -21,8 +21,8 @@ from verifyplan.runlog.writer import LogWriter
 class Course:
     """What all rounds of a revision share."""
 
-    architect: str | Backend
-    builder: str | Backend
+    architect: Backend | None
+    builder: Backend | None
     backend: str | Backend
     folder: Path
     settings: PlanSettings

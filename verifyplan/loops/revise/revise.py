@@ -10,6 +10,7 @@ from verifyplan.agents.base import Backend
 from verifyplan.documents.plan import Plan
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import write_text
+from verifyplan.loops.debate.arguments import backend_of_roles
 from verifyplan.loops.outputs import check_output
 from verifyplan.loops.plan.arguments import folder_of, settings_of
 from verifyplan.loops.plan.run import PlanRun
@@ -29,8 +30,8 @@ def revise(
     run: PlanRun | str | Path | Plan,
     repo: str | Path | None = None,
     *,
-    architect: str | Backend = "static",
-    builder: str | Backend = "static",
+    architect: Backend | None = None,
+    builder: Backend | None = None,
     backend: str | Backend = "static",
     max_turns: int = MAX_TURNS,
     max_rounds: int = MAX_ROUNDS,
@@ -53,10 +54,11 @@ def revise(
     Args:
         run: a plan run, the path of its log (.jsonl), or a plan, which is verified first.
         repo: the folder that the plan is about; by default that of the run, for a plan the current one.
-        architect: who proposes, criticizes and verifies in the debates: `"static"`, or a backend.
-        builder: who writes their diffs.
+        architect: who proposes, criticizes and verifies in the debates: a backend that can write, such as
+            `agents.Anthropic` or a `ScriptedBackend`.
+        builder: who writes their diffs; the architect, where nobody is named.
         backend: who verifies the revised plan; choose that of the first run for verdicts that can be compared.
-        max_turns: the last turn of a debate.
+        max_turns: the last turn of a debate, 3 unless you say more here.
         max_rounds: the last round.
         log_dir: the folder of the logs, one for each debate and each run; None writes none.
         out: a file for the revised plan, written only if the plan was revised (`Revision.revised`); the plan's own
@@ -71,13 +73,17 @@ def revise(
         A `Revision`: `.plan`, `.diff`, `.verdict`, `.table`, `.rounds`, `.runs`, `.debates`, `.why`.
 
     Raises:
-        InputError: for a run that waits or was broken off, or anything else that cannot be used.
+        InputError: for a run that waits or was broken off, roles that nobody can play, or anything else that cannot
+            be used; before any agent is called.
 
+    >>> from verifyplan.agents.scripted import ScriptedBackend
     >>> from verifyplan.documents.plan import parse_plan
-    >>> revise(parse_plan("# Fix a typo\n\nCorrect the spelling."), ".", log_dir=None).why
-    'the plan may proceed: nothing was changed'
+    >>> writer = ScriptedBackend({})
+    >>> revise(parse_plan("# Fix a typo\n\nCorrect the spelling."), ".", architect=writer, log_dir=None).why
+    'nothing was checked, so nothing was revised'
     """
     check_counts(max_turns=max_turns, max_rounds=max_rounds)
+    backend_of_roles(architect, builder, Path())  # before the first verification is paid
     check_output("out", out)
     cost = str(max_cost) if isinstance(max_cost, float) else max_cost
     limits = {"timeout": timeout, "max_tokens": max_tokens, "max_cost": cost}
@@ -120,9 +126,15 @@ def _refused(run: PlanRun) -> str:
     if run.verdict == "REVISE":
         return ""
     return {
-        "PROCEED": "the plan may proceed: nothing was changed",
+        "PROCEED": f"{_untouched(run)}, so nothing was revised",
         "RETHINK": "the plan has to be thought over by whoever decides: a debate of wording does not save it",
     }.get(str(run.verdict), f"the run has no verdict ({run.outcome.exit_reason if run.outcome else 'it did not end'})")
+
+
+def _untouched(run: PlanRun) -> str:
+    if run.outcome is not None and run.outcome.ended_by == "sizing":
+        return "nothing was checked"
+    return "what was raised is settled or MINOR" if run.state.raised else "nothing was raised"
 
 
 def _ended(last: Round, max_rounds: int) -> str:

@@ -8,11 +8,12 @@ from html import escape
 
 import pandas as pd
 
-from verifyplan.agents.static.debate.diffs import diff_of
+from verifyplan.diffs.writing import diff_of
 from verifyplan.loops.debate.run import Debate
 from verifyplan.loops.plan.run import PlanRun
 from verifyplan.loops.revise.round import Round, Row, open_of
 from verifyplan.protocol.iteration import PlanVerdict
+from verifyplan.reports.plan_grounds import notes
 from verifyplan.words import counted
 
 
@@ -83,7 +84,9 @@ class Revision:
     def __str__(self) -> str:
         """What became of the plan, round by round."""
         name = self.first.started.plan.plan_name
-        lines = [f"{name}: {self.first.verdict or 'no verdict'} -> {self.verdict or 'no verdict'}; {self.why}"]
+        verdicts = [one or "no verdict" for one in (self.first.verdict, self.verdict)]
+        ending = f"{' -> '.join(verdicts)}; {self.why}" if self.rounds else f"{verdicts[0]}: {self.why}"
+        lines = [f"{name}: {ending}", *(f"  {note}" for note in self.notes)]
         for one in self.rounds:
             kept = "adopted" if one.adopted else "not adopted"
             lines.append(f"round {one.number}: debate {one.ended}; verified again: {one.verdict or 'not'}; {kept}")
@@ -91,6 +94,12 @@ class Revision:
         left = open_of(self.last)
         lines += [f"open: {counted(len(left), 'challenge')}"] if left else []
         return "\n".join([*lines, *([self.caution] if self.caution else [])])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a PROCEED that left nothing to revise rests on, as `verify` says it; none for other revisions."""
+        silent = not self.rounds and self.first.verdict == "PROCEED"
+        return tuple(notes(self.first.state)) if silent else ()
 
     @property
     def caution(self) -> str:
@@ -102,7 +111,7 @@ class Revision:
 
     def _repr_html_(self) -> str:
         """The same for a notebook, with the table and the diff; every text is shown as text."""
-        head = escape(str(self).split("\n")[0])
+        head = "<br>".join(escape(line) for line in str(self).split("\n")[: 1 + len(self.notes)])
         table = self.table.to_html(index=False, escape=True, border=0) if self.rounds else ""
         diff = f"<pre>{escape(self.diff)}</pre>" if self.diff else "<p>The plan was not changed.</p>"
         return f"<p>{head}</p>{table}{diff}"

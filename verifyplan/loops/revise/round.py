@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from verifyplan.agents.static.debate.patch import PatchError, apply
+from verifyplan.diffs.patch import PatchError, apply
 from verifyplan.documents.plan import parse_plan
 from verifyplan.loops.debate.run import Debate
 from verifyplan.loops.plan.run import PlanRun

@@ -9,7 +9,7 @@ import pandas as pd
 
 from verifyplan.analysis.cost import TOKENS, failed
 from verifyplan.analysis.course import Course
-from verifyplan.analysis.explain import MEANING
+from verifyplan.analysis.explain_words import MEANING
 from verifyplan.analysis.setting import Setting
 from verifyplan.widgets.explorer.html import NOT_RECORDED, Html, heading, paragraph, table, text, words
 from verifyplan.words import counted

@@ -11,6 +11,7 @@ from verifyplan.loops.plan.run import PlanRun
 from verifyplan.loops.run import Run
 from verifyplan.protocol.challenge import UNSETTLED
 from verifyplan.reports.visible import one_line
+from verifyplan.rules.convergence import verdict_words
 from verifyplan.words import counted
 
 STANDING = 20
@@ -42,8 +43,8 @@ def ended_html(run: Run) -> str:
 def headline(run: Run) -> str:
     """The outcome on one line: the verdict of a plan run, the status and the counts of a cross run."""
     if isinstance(run, PlanRun) and run.outcome is not None:
-        strong = " (strong)" if run.outcome.strong else ""
-        return f"{run.verdict}{strong}" if run.verdict else f"no verdict: {one_line(run.outcome.exit_reason, 300)}"
+        verdict = verdict_words(run.verdict, run.outcome.strong)
+        return verdict if run.verdict else f"{verdict}: {one_line(run.outcome.exit_reason, 300)}"
     return f"{run.status}" if isinstance(run, CrossRun) else "no outcome"
 
 

@@ -90,7 +90,8 @@ class PauseForm(ipw.VBox):
         if pause is not None:
             self._question.value = question_html(pause, evidence)
             self.challenge.options = [
-                (f"{one.id}, {one.severity}: {one_line(one.claim, 80)}", one.id) for one in pause.challenges
+                (f"{one.id}, {one.severity}{_follows(pause, one.id)}: {one_line(one.claim, 80)}", one.id)
+                for one in pause.challenges
             ]
             self.challenge.index = 0
             self.kind.value, self.note.value = CHOICES[0][1], ""
@@ -99,6 +100,11 @@ class PauseForm(ipw.VBox):
         """The answer as it is filled in, not yet checked."""
         kind: AnswerKind = self.kind.value
         return Answer(kind, self.challenge.value if kind in ABOUT_ONE else None, self.note.value)
+
+
+def _follows(pause: Pause, name: str) -> str:
+    verdict = pause.if_overridden.get(name)
+    return f" (overridden: {verdict})" if verdict else ""
 
 
 def question_html(pause: Pause, evidence: Mapping[str, str]) -> str:

@@ -1,40 +1,46 @@
-"""What a repository is known to hold, asked by the names that people write in plans (SPEC G2).
-
-All of it is the repository's table of contents: which files, definitions, packages and commands there are.
-"""
+"""What a repository holds, asked by the names that people write in plans: files, manifests, code (SPEC G2)."""
 
 from __future__ import annotations
 
 import posixpath
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 
-from verifyplan.agents.repository.records import Command, Match, Package, RuleLine, Symbol
+from verifyplan.agents.repository.languages import PARSED
+from verifyplan.agents.repository.listing import list_files
+from verifyplan.agents.repository.records import Outline
 from verifyplan.agents.repository.repository import Repository
-from verifyplan.agents.static.roles.wordsets import words
 from verifyplan.documents.values import normalised
 
 _PLACEHOLDER = re.compile(
-    r"[*?<>{}$\[\]|…%@]|\.\.\.|(?:^|/)(?:path|some|your|my|foo|bar|example)(?:/|\.|$)|\bXX+\b|NNN", re.IGNORECASE
+    r"[*?<>{}$\[\]|\u2026%@]|\.\.\.|(?:^|/)(?:path|to|some|your|my|foo|bar|example)(?:/|\.|$)|\bX{2,}|NN|YYYY|\s",
+    re.IGNORECASE,
 )
-_ELSEWHERE = re.compile(
-    r"^(?:[a-z]+://|~|/|[A-Za-z]:|\.\./|-)|^(?:www|localhost)\b|\.(?:com|org|net|io|dev|example|local)(?:/|$)"
+_OUTSIDE = re.compile(r"^(?:[a-z]+:|~|/|\.\./|-)|\.\./|^(?:www|localhost)\b", re.IGNORECASE)
+_BUILT = re.compile(
+    r"(?:^|/)(?:dist|build|out|target|node_modules|\.?venv|env|\.git|te?mp|logs|coverage|\.?cache)(?:/|$)"
 )
-_MOST_FILES = 400
-_MADE = words(
-    "dist build out target node_modules .venv venv env __pycache__ coverage htmlcov .git tmp temp logs",
-    ".cache .pytest_cache .next .terraform site-packages vendor",
-)
+_MANIFESTS = {
+    "python": re.compile(
+        r"(?:^|/)(?:pyproject\.toml|setup\.(?:py|cfg)|Pipfile|tox\.ini|meta\.ya?ml|.*requirements[^/]*\.(?:txt|in)"
+        r"|(?:[^/]*(?:env|environment|conda)[^/]*)\.ya?ml|[^/]+\.def|(?:.*\.)?Dockerfile[^/]*)$"
+    ),
+    "javascript": re.compile(r"(?:^|/)(?:package|deno)\.jsonc?$"),
+    "go": re.compile(r"(?:^|/)go\.mod$"),
+}
+_MAX_CODE = 30_000_000
 
 
 class Known:
-    """The table of contents of one repository, worked out once."""
+    """The files of one repository by name, its manifests and its code, each worked out once."""
 
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
 
-    @cached_property
+    @property
     def empty(self) -> bool:
         """Whether there is nothing to compare a plan with."""
         return not self.repository.files
@@ -46,127 +52,92 @@ class Known:
             found[posixpath.basename(path)].append(path)
         return dict(found)
 
-    @cached_property
-    def _folders(self) -> frozenset[str]:
-        return frozenset(self.repository.folders)
-
-    @cached_property
-    def _folder_ends(self) -> frozenset[str]:
-        """Every end of a folder's path that begins at a slash."""
-        ends: set[str] = set()
-        for folder in self._folders:
-            parts = folder.split("/")
-            ends.update("/".join(parts[at:]) for at in range(len(parts)))
-        return frozenset(ends)
-
     def files(self, name: str) -> list[str]:
         """The files that a name can mean: that path itself, else all paths that end in it."""
         path = normalised(name)
-        if self.repository.has(path) and path not in self._folders:
+        if path in self.repository.files:
             return [path]
         same = self._by_name.get(posixpath.basename(path), [])
         return [found for found in same if found.endswith(f"/{path}")]
 
-    def file(self, name: str) -> str | None:
-        """The one file that a name means; None if there is none, or more than one."""
-        found = self.files(name)
-        return found[0] if len(found) == 1 else None
+    def same_name(self, name: str) -> list[str]:
+        """The files of the same name in any folder."""
+        return self._by_name.get(posixpath.basename(normalised(name)), [])
 
     def exists(self, name: str) -> bool:
         """Whether a name means some file or folder, by its whole path or by the end of it."""
         path = normalised(name)
-        return bool(self.files(name)) or path == "." or path in self._folders or path in self._folder_ends
-
-    def like(self, name: str) -> str | None:
-        """The path nearest to a name that is not there; one of the same file name is nearest of all."""
-        same = self._by_name.get(posixpath.basename(normalised(name)), [])
-        if same:
-            return same[0]
-        near = self.repository.similar(normalised(name), 1)
-        return near[0] if near else None
-
-    def symbols(self, name: str) -> list[Symbol]:
-        """The definitions that a name can mean; of a dotted name, those of its last part inside of the one before."""
-        if name not in self._symbols:
-            self._symbols[name] = self._find(name.removesuffix("()"))
-        return self._symbols[name]
-
-    def _find(self, bare: str) -> list[Symbol]:
-        found = list(self.repository.symbols(bare))
-        if found or "." not in bare:
-            return found
-        owner, _, last = bare.rpartition(".")
-        return [one for one in self.repository.symbols(last) if _owned(one, owner.rpartition(".")[2])]
-
-    def mentions(self, name: str) -> list[Match]:
-        """The lines of the repository in which a name stands as a whole word."""
-        if name not in self._mentions:
-            self._mentions[name] = list(self.repository.mentions(name))
-        return self._mentions[name]
+        return bool(self.files(path)) or any(f"/{folder}/".endswith(f"/{path}/") for folder in self.repository.folders)
 
     @cached_property
-    def _symbols(self) -> dict[str, list[Symbol]]:
-        return {}
+    def _code(self) -> tuple[tuple[str, str], ...]:
+        """Path and text of each file of code in a language that is parsed."""
+        found, size = [], 0
+        for path, entry in self.repository.files.items():
+            if entry.language in PARSED and size + entry.size <= _MAX_CODE:
+                size += entry.size
+                found.append((path, self.repository.text(path) or ""))
+        return tuple(found)
 
-    @cached_property
-    def _mentions(self) -> dict[str, list[Match]]:
-        return {}
+    def outlines(self, word: str) -> Iterator[tuple[str, Outline]]:
+        """The outlines of the files of code that hold a word, in path order."""
+        for path, text in self._code:
+            if word in text:
+                yield path, self.repository.outline(path)
 
-    @cached_property
-    def tops(self) -> tuple[Symbol, ...]:
-        """Functions and classes at the top of the repository's files, tests left out; of large repositories, a part."""
-        files = [path for path, entry in self.repository.files.items() if entry.language and "test" not in path.lower()]
-        found = (symbol for path in files[:_MOST_FILES] for symbol in self.repository.definitions(path))
-        return tuple(one for one in found if one.kind in ("function", "class") and not one.container)
+    def manifests(self, language: str) -> list[str]:
+        """The paths of the manifests of a language's packages; none for one whose manifests are not read."""
+        pattern = _MANIFESTS.get("javascript" if language in ("typescript", "tsx") else language)
+        return [path for path in self.repository.files if pattern and pattern.search(path)]
 
-    @cached_property
-    def packages(self) -> frozenset[str]:
-        """The packages that manifests declare, in small letters and with hyphens."""
-        return frozenset(key(package.name) for package in self.declared)
-
-    @cached_property
-    def declared(self) -> tuple[Package, ...]:
-        """The packages as the manifests declare them, by path and line."""
-        return tuple(self.repository.packages())
-
-    @cached_property
-    def commands(self) -> tuple[Command, ...]:
-        """The commands that manifests define, by path and line."""
-        return tuple(self.repository.commands())
+    def texts(self, paths: list[str]) -> str:
+        """The texts of some files, one behind the other."""
+        return "\n".join(self.repository.text(path) or "" for path in paths)
 
     @cached_property
     def own(self) -> frozenset[str]:
         """Names under which the repository's own code can be imported: its folders and files, without suffixes."""
-        files = {posixpath.basename(path).partition(".")[0] for path in self.repository.files}
-        return frozenset(key(name) for name in files | {part for folder in self._folders for part in folder.split("/")})
-
-    @cached_property
-    def rules(self) -> tuple[RuleLine, ...]:
-        """The sentences of the rules files that ask for something or forbid it."""
-        return tuple(self.repository.rules())
-
-
-def key(package: str) -> str:
-    """A package's name as it is compared.
-
-    >>> key("Foo_Bar")
-    'foo-bar'
-    """
-    return re.sub(r"[-_.]+", "-", package.lower())
+        parts = (part.partition(".")[0] for path in self.repository.files for part in path.split("/"))
+        return frozenset(parts)
 
 
 def plain(name: str) -> bool:
-    """Whether a path names one thing in the repository: no pattern, placeholder, URL, or path outside of it.
+    """Whether a path names one thing in the repository: no pattern, placeholder, URL, built or outside path.
 
-    >>> plain("src/a.py"), plain("src/*.py"), plain("/etc/passwd"), plain("dist/app.js")
-    (True, False, False, False)
+    >>> plain("src/a.py"), plain("src/*.py"), plain("/etc/passwd"), plain("dist/app.js"), plain("path/to/a.py")
+    (True, False, False, False, False)
     """
-    if not name.strip() or len(name) > 300 or _PLACEHOLDER.search(name) or _ELSEWHERE.search(name):
+    if not name.strip() or len(name) > 300 or _PLACEHOLDER.search(name) or _OUTSIDE.search(name):
         return False
-    return not set(normalised(name).split("/")) & _MADE
+    return _BUILT.search(normalised(name)) is None
 
 
-def _owned(symbol: Symbol, owner: str) -> bool:
-    module = posixpath.basename(symbol.path).partition(".")[0]
-    package = posixpath.basename(posixpath.dirname(symbol.path))
-    return owner in (symbol.container.rpartition(".")[2], module, package)
+_TEXTS = (".md", ".markdown", ".txt", ".mdx", ".rst")
+_MIN_LINES, _MIN_SHARED = 4, 0.7
+
+
+def open_repository(root: Path, plan: str) -> Repository:
+    """Open the repository in a folder; texts that share most of their lines with the plan are left out, too.
+
+    A plan that was revised lies there as it was, and must not vouch for what it says now. InputError if there is no
+    such folder.
+    """
+    opened = Repository.open(root, plan)
+    lines = {line.strip() for line in plan.split("\n")} - {""}
+    size = len(plan.encode(errors="replace"))
+    near = range(size // 2, 2 * size + 1) if len(lines) >= _MIN_LINES else range(0)  # to read few files
+    texts = [path for path, entry in opened.files.items() if entry.size in near and path.lower().endswith(_TEXTS)]
+    earlier = [path for path in texts if _shared(opened.text(path) or "", lines) >= _MIN_SHARED]
+    if not earlier:
+        return opened
+    listing = list_files(opened.root, plan)
+    for path in earlier:
+        listing.files.pop(path, None)
+        listing.skipped[path] = "the plan as it was, or one that is almost the same"
+    return Repository(opened.root, listing)
+
+
+def _shared(text: str, lines: set[str]) -> float:
+    """The share of a text's lines that the plan has, too."""
+    own = [line.strip() for line in text.split("\n") if line.strip()]
+    return sum(line in lines for line in own) / len(own) if own else 0.0

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from verifyplan.agents.static.roles.challenges import names_of, place_of
-from verifyplan.agents.static.roles.directives import directives
-from verifyplan.agents.static.roles.panel.alone import judged_alone
+from verifyplan.agents.static.roles.issues import place_of
+from verifyplan.agents.static.roles.panel import Case, refutation
 from verifyplan.agents.static.roles.scene import Scene
+from verifyplan.protocol.call import Item
 from verifyplan.protocol.challenge import INACTIVE, SEVERITIES, UNSETTLED, Challenge, Status
 from verifyplan.protocol.plan_call import PanelResult, StatusChange, SynthesizerAnswer
 from verifyplan.protocol.vote import HELD
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.convergence import evaluate
-from verifyplan.rules.guards import MAX_ACTIVE, cap
+from verifyplan.rules.guards import MAX_ACTIVE, cap, source_of
 
 _LONGEST = 400
 
@@ -21,8 +21,8 @@ _LONGEST = 400
 def answer(scene: Scene) -> SynthesizerAnswer:
     """How every unsettled challenge is settled, who comes in from overflow, and what the counts then say.
 
-    A challenge that all of the panel disagree with is WITHDRAWN; of those that stand a MINOR one is DEFERRED, one
-    that a person or an answered unknown settles is RESOLVED, any other UNRESOLVED. Without a panel the
+    A challenge that a counter-evidence of the panel refutes is WITHDRAWN; of those that stand a MINOR one is DEFERRED,
+    one that an answered unknown settles is RESOLVED, any other UNRESOLVED. Without a panel the
     synthesizer looks again itself. Every resolution cites an id or a place.
     """
     request = scene.request
@@ -36,7 +36,6 @@ def answer(scene: Scene) -> SynthesizerAnswer:
     return SynthesizerAnswer(
         changes=tuple(changes),
         promotions=tuple(challenge.id for challenge in promoted),
-        directives=directives(scene, after),
         status=ruling.status,
         verdict=ruling.verdict,
         question=_question(scene, [*after, *promoted]),
@@ -46,33 +45,38 @@ def answer(scene: Scene) -> SynthesizerAnswer:
 def _settled(scene: Scene, challenge: Challenge, result: PanelResult | None) -> StatusChange | None:
     """The change of one challenge; None where it stays UNRESOLVED."""
     withdrawn = _refuted(scene, challenge, result)
-    if withdrawn:
-        return StatusChange(challenge=challenge.id, status="WITHDRAWN", resolution=withdrawn)
-    status, resolution = _standing(scene, challenge, result)
+    status, resolution = ("WITHDRAWN", withdrawn) if withdrawn else _standing(scene, challenge, result)
     if status == challenge.status:
         return None
     return StatusChange(challenge=challenge.id, status=status, resolution=resolution)
 
 
 def _refuted(scene: Scene, challenge: Challenge, result: PanelResult | None) -> str:
-    """Why a challenge does not hold, citing what refutes it; empty if it was not refuted."""
+    """Why a challenge does not hold, citing what refutes it; empty if it was not refuted.
+
+    A counter-evidence that cites a place is enough where the panel did not leave the challenge at consensus: what one
+    look-up claims, another refutes.
+    """
     if result is None:
-        why = judged_alone(scene, challenge)
+        why = _looked_at_alone(scene, challenge)
         return f"{challenge.id} does not hold: {why}" if why else ""
-    counted = [vote for vote in result.votes if vote.verdict != "verification-error"]
-    against = [vote for vote in counted if vote.verdict == "disagree"]
-    countered = [vote for vote in against if vote.basis == "counter-evidence" and cites_location(vote.explanation)]
-    unheard = not counted or result.classification in HELD
-    if unheard or (len(against) < len(counted) and 2 * len(countered) <= len(counted)):
+    if result.classification in HELD:
         return ""
-    who = "all of the panel say" if len(against) == len(counted) else "most of the panel show"
-    cited = [f"{vote.worker}: {vote.explanation}" for vote in countered or against]
-    return _cut(f"{challenge.id} does not hold, as {who}. {' '.join(cited)}")
+    countered = [vote for vote in result.votes if vote.basis == "counter-evidence" and cites_location(vote.explanation)]
+    cited = " ".join(f"{vote.worker}: {vote.explanation}" for vote in countered)
+    return _cut(f"{challenge.id} does not hold. {cited}") if countered else ""
+
+
+def _looked_at_alone(scene: Scene, challenge: Challenge) -> str:
+    """What the panel's means show against a challenge on which no panel voted."""
+    said = scene.request.evidence.get(challenge.id, "")
+    item = Item(finding_id=challenge.id, summary=f"{challenge.claim} {challenge.concern}", evidence=said)
+    return refutation(Case(item, {scene.name: scene.text}, scene.known, scene.tools))
 
 
 def _standing(scene: Scene, challenge: Challenge, result: PanelResult | None) -> tuple[Status, str]:
     """What becomes of a challenge that was not refuted."""
-    settled = _by_person(scene, challenge) or _by_unknown(scene, challenge)
+    settled = _by_unknown(scene, challenge)
     if settled:
         return "RESOLVED", settled
     held = _held(result)
@@ -81,20 +85,6 @@ def _standing(scene: Scene, challenge: Challenge, result: PanelResult | None) ->
     disputed = result is not None and result.classification == "contested"
     why = "is disputed and not refuted" if disputed else "stands: nothing in the plan or the repository settles it"
     return "UNRESOLVED", f"{challenge.id} {why}. {held}"
-
-
-def _by_person(scene: Scene, challenge: Challenge) -> str:
-    """What a person said of this challenge, by its id or by the names in it; empty if nobody did."""
-    names = [name for name in names_of(challenge) if len(name) > 3]
-    for text in reversed(scene.request.user_context):
-        if challenge.id in _ids(text) or (not _ids(text) and any(name in text for name in names)):
-            return _cut(f"{challenge.id} is settled by user decision: {' '.join(text.split())}")
-    return ""
-
-
-def _ids(text: str) -> set[str]:
-    words = "".join(letter if letter.isalnum() else " " for letter in text).split()
-    return {word for word in words if word[0] == "C" and word[1:].isdecimal()}
 
 
 def _by_unknown(scene: Scene, challenge: Challenge) -> str:
@@ -132,15 +122,10 @@ def _promoted(scene: Scene, after: Sequence[Challenge]) -> list[Challenge]:
     chosen: list[Challenge] = []
     for challenge in sorted(waiting, key=lambda c: SEVERITIES.index(c.severity)):
         new = [c for c in request.challenges if c.iteration_introduced == request.iteration]
-        used = sum(1 for c in (*new, *chosen) if _share(c) == _share(challenge))
+        used = sum(1 for c in (*new, *chosen) if source_of(c.origin) == source_of(challenge.origin))
         if len(chosen) < room and used < cap(challenge.origin, request.iteration):
             chosen.append(challenge)
     return chosen
-
-
-def _share(challenge: Challenge) -> str:
-    """Who a challenge counts for; the two modes of research share a cap."""
-    return "research" if challenge.origin in ("surfaced", "probed") else challenge.origin
 
 
 def _question(scene: Scene, after: Sequence[Challenge]) -> str:

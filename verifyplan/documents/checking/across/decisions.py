@@ -52,9 +52,9 @@ def _decisions(plan: PlanDocument) -> Iterator[frozenset[str]]:
         if task.type == "checkpoint:decision":
             yield words_of(" ".join(element.text for element in task.elements))
     source = plan.source
+    lines = [_TAG.sub("", line) for line in source.lines]
     for part in source.parts:
         if _DECIDES.search(part.title):
-            yield from (words_of(line) for _, line in source.lines_of(part))
-    for line in source.lines:
-        if _DECIDES.search(line):
-            yield words_of(line)
+            said = (line for _, line in source.lines_of(part) if not _TAG.search(line))
+            yield from map(words_of, said)
+    yield from (words_of(line) for line in lines if _DECIDES.search(line))

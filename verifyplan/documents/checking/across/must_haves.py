@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from verifyplan.documents.checking.across.wording import unmatched, wording
+from verifyplan.documents.checking.across.wording import MOST_COMPARED, unmatched, wording, words_of
 from verifyplan.documents.checking.catalogue import violation
 from verifyplan.documents.checking.violation import Violation
 from verifyplan.documents.contracts.execution_summary import Claimed, ExecutionSummary
+from verifyplan.documents.contracts.form import CONTRACT
 from verifyplan.documents.contracts.phase import Phase
 from verifyplan.documents.contracts.plan import MustHave, PlanDocument
 from verifyplan.documents.contracts.tree import Tree
@@ -35,12 +36,12 @@ def check_must_haves(tree: Tree) -> Iterator[Violation]:
 
 def lists_must_haves(summary: ExecutionSummary) -> bool:
     """Whether a summary has the field in which the contract lists must-haves."""
-    return "front:must_haves" not in summary.the_form.lacks and "must_haves" in summary.source.front.values
+    return summary.form == CONTRACT.name and "must_haves" in summary.source.front.values
 
 
 def counts_must_haves(verification: VerificationDocument) -> bool:
     """Whether a verification is of a form that verifies the plan's must-haves, one by one, and has the table for it."""
-    return "front:must_haves_total" not in verification.the_form.lacks and bool(verification.results)
+    return verification.form == CONTRACT.name and bool(verification.results)
 
 
 def executed_plans(phase: Phase) -> tuple[PlanDocument, ...]:
@@ -54,7 +55,7 @@ def executed_plans(phase: Phase) -> tuple[PlanDocument, ...]:
 def _summary(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:
     wanted, given = plan.must_haves.all(), summary.must_haves
     known = {wording(one.text) for one in wanted}
-    lacking, extra = unmatched([one.text for one in wanted], [_named(claim, known) for claim in given])
+    lacking, extra = _compared([one.text for one in wanted], [_named(claim, known) for claim in given])
     line = summary.source.front.line("must_haves")
     for at in lacking:
         message = f"does not say what became of the must-have {_quoted(wanted[at].text)} ({_place(plan, wanted[at])})"
@@ -62,6 +63,29 @@ def _summary(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violatio
         yield violation("tree/must-have-not-in-summary", summary.path, line, message, fix)
     for at in extra:
         yield _unknown(summary.path, given[at].line, given[at].text, f"{PurePath(plan.path).name} has none such")
+
+
+def _compared(wanted: Sequence[str], given: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Return what `unmatched` finds, but texts that say a must-have in fewer of its own words."""
+    lacking, extra = unmatched(wanted, given)
+    if len(lacking) * len(extra) > MOST_COMPARED:
+        return lacking, extra
+    pairs = [(at, place) for at in lacking for place in extra if _shortens(given[place], wanted[at])]
+    said, known = {at for at, _ in pairs}, {place for _, place in pairs}
+    return [at for at in lacking if at not in said], [place for place in extra if place not in known]
+
+
+def _shortens(text: str, whole: str) -> bool:
+    """Whether a text of several words has nearly all of them from another, and denies what that denies."""
+    short, full = words_of(text), words_of(whole)
+    exact = [{word for word in words if any(letter.isdigit() for letter in word)} for words in (short, full)]
+    denies = [{word for word in wording(one).split() if word in _DENIALS} for one in (text, whole)]
+    alike = exact[0] == exact[1] and denies[0] == denies[1]
+    return alike and len(short) >= _FEWEST_WORDS and len(short & full) >= _OWN_WORDS * len(short)
+
+
+_DENIALS = frozenset({"not", "no", "never", "without", "none", "cannot", "only", "all", "every", "any"})
+_FEWEST_WORDS, _OWN_WORDS = 4, 0.8
 
 
 def _named(claim: Claimed, known: set[str]) -> str:

@@ -17,20 +17,22 @@ from verifyplan.documents.contracts.tree import Tree
 def check_plans(tree: Tree) -> Iterator[Violation]:
     """Plan ids that are used twice in a phase, and dependencies and consumed items that no plan answers.
 
-    A dependency may name a plan by its id, within its phase also by its number alone, or a phase. Of a folder that is
-    not a whole `.planning`, what may lie outside of it is not asked. Source: document 003, Planner -> Executor.
+    A dependency may name a plan of its milestone by its id, within its phase also by its number alone, or a phase;
+    what a plan consumes may come from an earlier milestone. Of a folder that is not a whole `.planning`, what may lie
+    outside of it is not asked. Source: document 003, Planner -> Executor.
     """
-    known = frozenset(phase.key_of(plan) for phase in tree.phases for plan in phase.plans)
-    phases = frozenset(name for phase in tree.phases for name in _names(phase))
+    for phases in tree.milestones.values():
+        known = frozenset(phase.key_of(plan) for phase in phases for plan in phase.plans)
+        names = frozenset(name for phase in phases for name in _names(phase))
+        for phase in phases:
+            yield from _repeated(phase)
+            for plan in phase.plans:
+                for at, name in enumerate(plan.depends_on):
+                    if not _is_known(name, phase, known, names, whole=tree.whole):
+                        yield _unknown(plan, at, name, phase)
     provided = frozenset(wording(item) for plan in tree.of(PlanDocument) for item in plan.provides)
-    for phase in tree.phases:
-        yield from _repeated(phase)
-        for plan in phase.plans:
-            for at, name in enumerate(plan.depends_on):
-                if not _is_known(name, phase, known, phases, whole=tree.whole):
-                    yield _unknown(plan, at, name, phase)
-            if tree.whole:
-                yield from _consumed(plan, provided)
+    for plan in tree.of(PlanDocument) if tree.whole else ():
+        yield from _consumed(plan, provided)
 
 
 def _repeated(phase: Phase) -> Iterator[Violation]:
@@ -65,7 +67,7 @@ def _names(phase: Phase) -> Iterator[str]:
 
 
 def _unknown(plan: PlanDocument, at: int, name: str, phase: Phase) -> Violation:
-    message = f"depends on {name!r}, which is no plan of the tree"
+    message = f"depends on {name!r}, which is no plan of its milestone"
     beside = [other.plan or id_in_name(other.path) for other in phase.plans[:_SHOWN] if other is not plan]
     fix = f"name a plan by its id, as {', '.join(beside) or '01-01'}, or take it out"
     return violation("tree/dependency-unknown", plan.path, plan.source.front.line("depends_on", at), message, fix)

@@ -17,15 +17,16 @@ _WORD = re.compile(r"[\w.-]+")
 
 
 def check_requirements(tree: Tree) -> Iterator[Violation]:
-    """Requirement ids that no REQUIREMENTS file of the tree names; without such a file nothing is asked.
+    """Requirement ids that neither a REQUIREMENTS file of the tree names nor another of its overviews (ROADMAP ...).
 
-    All files whose name ends in REQUIREMENTS.md count, those of archived milestones, too. Source: SPEC D3.
+    Without a REQUIREMENTS file nothing is asked, and neither of a small task under quick/. Source: SPEC D3.
     """
-    files = [path for path in tree.others if PurePath(path).stem.upper().endswith("REQUIREMENTS")]
-    known = frozenset(word.strip(".-") for path in files for word in _WORD.findall(_read(path)))
-    if not known:
+    if not any(PurePath(path).stem.upper().endswith("REQUIREMENTS") for path in tree.others):
         return
+    known = frozenset(word.strip(".-") for path in tree.others for word in _WORD.findall(_read(path)))
     for plan in tree.of(PlanDocument):
+        if plan.form == "quick":
+            continue
         for at, name in enumerate(plan.requirement_ids):
             if name.strip() not in known:
                 yield _unknown(plan, at, name)
@@ -39,7 +40,7 @@ def _read(path: str) -> str:
 
 
 def _unknown(plan: PlanDocument, at: int, name: str) -> Violation:
-    message = f"requirement {name!r} stands in no REQUIREMENTS file of the tree"
+    message = f"requirement {name!r} stands in no REQUIREMENTS file or overview of the tree"
     key = plan.the_form.key(plan.source, "requirement_ids")
     line = plan.source.front.line(key, at)
     return violation(

@@ -10,6 +10,7 @@ from verifyplan.documents.checking.across.wording import unmatched
 from verifyplan.documents.checking.catalogue import violation
 from verifyplan.documents.checking.violation import Violation
 from verifyplan.documents.contracts.execution_summary import ExecutionSummary, TaskResult
+from verifyplan.documents.contracts.form import CONTRACT
 from verifyplan.documents.contracts.phase import Phase
 from verifyplan.documents.contracts.plan import PlanDocument
 from verifyplan.documents.contracts.plan_ids import id_in_name
@@ -35,9 +36,11 @@ def check_summaries(tree: Tree) -> Iterator[Violation]:
             if before is not summary:
                 yield _repeated(before, summary)
             if plan is None:
-                yield _without_plan(phase, summary)
+                if phase.plans or not phase.quick:
+                    yield _without_plan(phase, summary)
                 continue
             yield from _tasks(plan, summary)
+            yield from _untold(plan, summary)
             if summary.status == "complete" and "provides" in summary.source.front.values:
                 yield from _provides(plan, summary)
 
@@ -79,6 +82,19 @@ def _tasks(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]
             message = f"{result.task[:80]!r} is no task of {PurePath(plan.path).name}"
             fix = "write the task's id as the plan does; tell what was done besides under Deviations"
             yield violation("tree/task-unknown", summary.path, result.line, message, fix)
+
+
+def _untold(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:
+    """Tasks of the plan that a complete summary's table leaves out; asked where both are of the contract's form."""
+    told = [planned_task(result, plan.tasks[:MOST_TASKS]) for result in summary.task_results[:MOST_TASKS]]
+    contract = plan.form == CONTRACT.name and summary.form == CONTRACT.name
+    if not contract or summary.table is None or summary.status != "complete" or None in told:
+        return
+    for task in plan.tasks[:MOST_TASKS]:
+        if task not in told:
+            message = f"says nothing of the task {(task.id or task.name)[:80]!r} of {PurePath(plan.path).name}"
+            fix = "add a row with what became of it"
+            yield violation("tree/task-untold", summary.path, summary.table.line, message, fix)
 
 
 def _provides(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:

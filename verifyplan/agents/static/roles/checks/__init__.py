@@ -1,1 +1,1 @@
-"""What the challenger looks for, one module each; `every` is their order (SPEC G2)."""
+"""What the challenger looks up, one module a check; each yields the places looked at and the issues found there."""

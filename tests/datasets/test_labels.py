@@ -1,0 +1,104 @@
+"""Labels of plans: one form in JSON, mappings and tables; every problem of every label at once."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+from verifyplan.datasets import plan_labels
+from verifyplan.datasets.labels import PlanLabel
+from verifyplan.datasets.labels_read import label_table, read_labels
+from verifyplan.datasets.plans_data import plans_folder
+from verifyplan.errors import InputError
+
+DEFECT = {"severity": "BLOCKING", "needles": ["db.py"], "places": ["move.md:26-30", "/repo/src/db.py:4"]}
+
+
+def problems(labels):
+    with pytest.raises(InputError) as caught:
+        read_labels(labels)
+    return [f"{one.place}: {one.message}" for one in caught.value.problems]
+
+
+def test_the_bundled_file_is_read_as_what_anybody_may_write():
+    pd.testing.assert_frame_equal(label_table(plans_folder() / "labels.json"), plan_labels())
+
+
+def test_a_table_a_mapping_and_a_file_say_the_same(tmp_path):
+    labels = {"move": {"defects": [DEFECT, DEFECT | {"severity": "MINOR"}]}, "good.md": {"held_out": True}}
+    (tmp_path / "labels.json").write_text(json.dumps(labels))
+    table = label_table(labels)
+    assert table[["plan", "kind", "verdict", "held_out"]].values.tolist() == [
+        ["move", "defect", "RETHINK", False],
+        ["move", "defect", "RETHINK", False],
+        ["good", "sound", "PROCEED", True],
+    ]
+    pd.testing.assert_frame_equal(label_table(tmp_path / "labels.json"), table)
+    pd.testing.assert_frame_equal(label_table(table), table)
+
+
+def test_a_verdict_may_be_another_than_that_of_the_worst_defect():
+    [label] = read_labels({"move": {"defects": [DEFECT], "verdict": "REVISE"}})
+    assert label.expected == "REVISE"
+
+
+@pytest.mark.parametrize(
+    ("label", "told"),
+    [
+        (
+            {"defects": [DEFECT | {"needles": "db.py"}]},
+            "defects.0.needles: must be a list of texts, got the text 'db.py'",
+        ),
+        (
+            {"defects": [DEFECT | {"places": "a.md:3"}]},
+            "defects.0.places: must be a list of texts, got the text 'a.md:3'",
+        ),
+        ({"defects": [DEFECT | {"places": ["a.md"]}]}, "defects.0.places.0: String should match pattern"),
+        ({"defects": [DEFECT | {"places": []}]}, "defects.0: must have a line, places or evidence"),
+        ({"defects": [DEFECT | {"needles": []}]}, "defects.0.needles: Tuple should have at least 1 item"),
+        ({"defects": [DEFECT], "kind": "sound"}, "the kind 'sound' is not that of a defect: defect"),
+        ({"verdict": "MAYBE"}, "verdict: Input should be 'PROCEED', 'REVISE' or 'RETHINK'"),
+        (3, "0: is 3, of type int: a label is a mapping such as {'verdict': 'REVISE', 'defects': [defect, ...]}"),
+        ({"defects": ["x"]}, "defects.0: is 'x', of type str: a defect is a mapping such as {'severity': 'BLOCKING'"),
+        ({"defects": DEFECT}, "defects: must be a list, got {'severity': 'BLOCKING'"),
+        (
+            {"defects": [DEFECT | {"evidence": ["q"]}]},
+            "evidence.0: is 'q', of type str: an evidence is a mapping such as {'place': 'plan:12'",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_label_is_named(label, told):
+    [problem] = problems({"move": label})
+    assert told in problem
+
+
+def test_a_table_is_held_to_the_same_form():
+    row = {
+        "plan": "move",
+        "kind": "x",
+        "severity": "BLOCKING",
+        "needles": ["a"],
+        "places": ["plan:3"],
+        "verdict": "REVISE",
+    }
+    assert problems(pd.DataFrame([row]).drop(columns=["needles", "places"])) == [
+        "labels: has no column 'needles'",
+        "labels: has no column 'places'",
+    ]
+    assert problems(pd.DataFrame([row | {"needles": "a"}])) == [
+        "labels: move.defects.0.needles: must be a list of texts, got the text 'a'"
+    ]
+    assert problems(pd.DataFrame([row, row | {"verdict": "RETHINK"}])) == ["labels: move: its rows disagree on verdict"]
+
+
+def test_what_is_no_label_at_all_is_refused(tmp_path):
+    (tmp_path / "x.json").write_text("[")
+    assert "is not JSON" in problems(tmp_path / "x.json")[0]
+    assert "cannot be read (No such file" in problems(tmp_path / "none.json")[0]
+    assert problems(["move"]) == ["labels: are a list, not labels of plans"]
+    assert problems({"plans": [{"name": "a"}, {"name": "a.md"}]}) == ["labels: a: is labelled twice"]
+    (tmp_path / "y.json").write_text("[1]")
+    assert "holds a list, not labels by the names of plans" in problems(tmp_path / "y.json")[0]
+    assert read_labels([PlanLabel(name="a")])[0].plan == "a"

@@ -1,1 +1,0 @@
-"""Who imports a file: how each language names its modules, and which import statements mean one."""

@@ -1,1 +1,0 @@
-"""Definitions and imports in source files, read by tree-sitter in a process of its own."""

@@ -1,0 +1,93 @@
+"""Questions of a domain that a plan leaves open where it does the thing, as data in `lenses.toml` (SPEC G2)."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from verifyplan.agents.static.roles.issues import Issue, Place, statement
+from verifyplan.agents.static.roles.scene import Scene
+from verifyplan.documents.actions import orders
+from verifyplan.protocol.challenge import Severity
+
+_NEVER = "(?!)"
+_COMMENT = re.compile(r"^\s*(?:#|//|--\s|\*)")
+_NO_CODE = re.compile(r"(?:sql|sh|bash|shell|console|zsh|md|markdown|text|diff|ya?ml|json)?")
+_MAX_LINE = 500
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a plan should answer where it does a thing; the fields are those of `lenses.toml`."""
+
+    ask: str
+    by: str
+    severity: Severity
+    where: str
+    when: str
+    answered: str
+    risk: str
+    never: str = _NEVER
+
+
+@cache
+def questions() -> tuple[Question, ...]:
+    """All questions, in the order of the file."""
+    text = files("verifyplan.agents.static.roles").joinpath("lenses.toml").read_text("utf-8")
+    return tuple(Question(**table) for table in tomllib.loads(text)["question"])
+
+
+def check(scene: Scene, by: str = "challenger") -> Iterator[Place | Issue]:
+    """Ask each question of one agent that some line raises and no line of the plan answers, at the first such line."""
+    for question in questions():
+        if question.by != by:
+            continue
+        for line, text in _lines(scene, question.where):
+            found = re.search(question.when, text)
+            if found and not re.search(question.never, text):
+                yield Place("", line)
+                if not answer_line(question, scene.plan.lines):
+                    yield _issue(question, line, text[found.start() :])
+                break
+
+
+def answer_line(question: Question, lines: tuple[str, ...]) -> int:
+    """The first line that counts as an answer; 0 if none does, or only ones that say there is none."""
+    pattern = re.compile(question.answered, re.IGNORECASE)
+    for at, line in enumerate(lines, 1):
+        found = pattern.search(line[: 10 * _MAX_LINE])
+        if found and not re.search(r"\b(?:no|not|without|never)\s+(?:\w+\s+)?$", line[: found.start()], re.IGNORECASE):
+            return at
+    return 0
+
+
+def _lines(scene: Scene, where: str) -> Iterator[tuple[int, str]]:
+    """The lines of the plan in which a question looks, with their numbers."""
+    if where == "command":
+        yield from ((at, text[:_MAX_LINE]) for at, text in scene.text.commands)
+    if where == "order":
+        yield from ((one.line, one.text[:_MAX_LINE]) for one in scene.text.sentences if orders(one.text))
+    for block in scene.plan.blocks:
+        language = block.language.lower()
+        if (where == "sql" and language == "sql") or (where == "code" and not _NO_CODE.fullmatch(language)):
+            down = False
+            for at, line in enumerate(block.text.split("\n"), block.first + 1):
+                down = re.search(r"(?i)migrate:down|downgrade|\+goose down", line) is not None or down
+                if not down and not _COMMENT.match(line):
+                    yield at, line[:_MAX_LINE]
+
+
+def _issue(question: Question, line: int, words: str) -> Issue:
+    return Issue(
+        statement("question", words[:80], question.ask),
+        line,
+        f"Does the plan say {question.ask}? No line of it was found that does.",
+        question.severity,
+        "MED",
+        scenario=question.risk,
+        alternative=f"Say in the plan {question.ask}.",
+    )

@@ -1,0 +1,1 @@
+"""Unified diffs: made of texts, read strictly, applied."""

@@ -1,0 +1,118 @@
+"""The matcher that joins findings by place and likeness of words, never across a difference that matters (SPEC B2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+from functools import lru_cache
+from typing import NamedTuple
+
+from rapidfuzz import fuzz
+
+from verifyplan.protocol.finding import Finding
+from verifyplan.rules.citations import places
+from verifyplan.rules.opposites import DIRECTIONS, FILLERS, side_of
+
+LINES_APART = 5
+"""Cited lines of one file that are no further apart than this name the same place."""
+WORDS_ALIKE = 80.0
+"""Smallest similarity of the wording, 0-100 (rapidfuzz `token_sort_ratio`)."""
+
+_TOKEN = re.compile(r"`[^`]+`|-?\w+(?:\.\w+)*\(?")  # each character is read once, whatever the text
+_WRITTEN_LIKE_A_NAME = re.compile(r"[`_.\d(]|[^\W\d_][A-Z]")
+_SENTENCE_END = re.compile(r"(?:^|[.!?:])\s*$")
+_NUMBER_WORDS = frozenset(
+    ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"],
+).union(["first", "second", "third", "once", "twice"])
+_NEGATION = re.compile(
+    r"\b(?:not?|nor|never|neither|nothing|nobody|without|lack(?:s|ing)?|missing|none|cannot|un\w*able)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+class Likeness:
+    """Joins claims on nearby lines that differ in fillers, inflections and, where no direction is given, order.
+
+    The names, numbers, negations and sides of opposites must be the same, in their order, and no word may be exchanged
+    for another: a claim about `indent` and one about `indents` are two, and so are "released" and "retained on error".
+    What is not joined costs a vote; what is joined wrongly gives consensus without one.
+    """
+
+    def key(self, finding: Finding) -> Hashable:
+        """The first cited file, and the names, numbers, negations and opposites of the claim."""
+        cited, text = places(finding.evidence), finding.summary
+        sides = tuple(side for word in _WORD.findall(text.lower()) if (side := side_of(word)))
+        return cited[0].path if cited else None, tuple(names_and_numbers(text)), len(_NEGATION.findall(text)), sides
+
+    def same(self, a: Finding, b: Finding) -> bool:
+        """Whether the cited lines are near each other (or neither cites any), and the words alike."""
+        place_a, place_b = places(a.evidence), places(b.evidence)
+        if place_a and place_b:
+            apart = max(place_a[0].first, place_b[0].first) - min(place_a[0].last, place_b[0].last)
+            if apart > LINES_APART:
+                return False
+        return likeness(a.summary, b.summary) >= WORDS_ALIKE and not _words_differ(a.summary, b.summary)
+
+
+def likeness(a: str, b: str) -> float:
+    """Return how alike the words of two claims are, 0-100, whatever their order; below `WORDS_ALIKE` it is 0."""
+    return fuzz.token_sort_ratio(a.lower(), b.lower(), score_cutoff=WORDS_ALIKE)
+
+
+def names_and_numbers(text: str) -> list[str]:
+    """Return what must be equal in two claims that say the same: quoted or code-like words, capitals, numbers.
+
+    >>> names_and_numbers("The call `dumps(x)` of json.encoder returns -1. Two of the JSONEncoder tests fail.")
+    ['dumps(x)', 'json.encoder', '-1', 'two', 'JSONEncoder']
+    """
+    found, end = [], 0
+    for token in _TOKEN.finditer(text):
+        word = token.group().strip("`(").removesuffix("()")
+        begins = token.start() == 0 or _SENTENCE_END.search(text, end, token.start()) is not None
+        end = token.end()
+        if word.lower() in _NUMBER_WORDS:
+            found.append(word.lower())
+        elif _WRITTEN_LIKE_A_NAME.search(token.group()) or (word[:1].isupper() and not begins):
+            found.append(word)
+    return found
+
+
+class _Words(NamedTuple):
+    stems: tuple[str, ...]
+    directed: bool
+
+
+def _words_differ(a: str, b: str) -> bool:
+    """Whether a word of one claim is exchanged for another, or words that a direction binds change their order."""
+    one, other = _words(a), _words(b)
+    only_one, only_other = set(one.stems) - set(other.stems), set(other.stems) - set(one.stems)
+    if only_one and only_other:
+        return True
+    if not (one.directed or other.directed):
+        return False
+    shared = set(one.stems) & set(other.stems)
+    return [stem for stem in one.stems if stem in shared] != [stem for stem in other.stems if stem in shared]
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> _Words:
+    words = _WORD.findall(text.lower())
+    directed = any(word in DIRECTIONS or side_of(word) for word in words)
+    return _Words(tuple(_stem(word) for word in words if word not in FILLERS), directed)
+
+
+def _stem(word: str) -> str:
+    """A word without the endings of its inflections, as far as two forms of one word need to meet.
+
+    >>> {_stem(word) for word in ("close", "closes", "closed", "closing")}
+    {'clos'}
+    """
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            word = word.removesuffix(ending) + instead
+    return word
+
+
+_SHORTEST_STEM = 2
+_ENDINGS = (("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ss", "ss"), ("s", ""), ("ing", ""), ("ed", ""), ("e", ""))
