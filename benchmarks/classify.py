@@ -37,7 +37,7 @@ def make_votes(n: int) -> pd.DataFrame:
 
 
 def by_groupby(votes: pd.DataFrame) -> pd.Series:
-    """SPEC B6, adversarial, one round, as one would write it in pandas: a groupby and masks."""
+    """Rule B6, adversarial, one round, as one would write it in pandas: a groupby and masks."""
     flags = pd.DataFrame(
         {
             "agree": votes["verdict"] == "agree",

@@ -18,18 +18,17 @@ from pathlib import Path
 import anthropic
 import psutil
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "live"))
-
-from serve import ServedScript
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import verifyplan as vp
+from tests.live.serve import ServedScript
 
 FINDINGS, WORKERS, AT_ONCE, LATENCY, LIMIT = 200, ("ann", "bob", "cy"), 16, 0.1, 1.3
 GROWTH_LIMIT = 60_000_000  # bytes; a log of twice the calls is written in between
 
 SCRIPT = f"""
 import re
-from scripted_replies import says_json
+from tests.live.scripted_replies import says_json
 
 def reply(asked):
     found = dict.fromkeys(re.findall(r"F-\\d+", asked.prompt))

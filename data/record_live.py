@@ -18,17 +18,17 @@ import verifyplan as vp
 import verifyplan.agents.anthropic.client  # the SDK loads now, not within the first call
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.static import CHECKERS
-from verifyplan.loops.run import Run
 from verifyplan.protocol.event import EVENT
 from verifyplan.protocol.event_run import CallReplied
 from verifyplan.runlog.writer import LogWriter
+from verifyplan.runs.run import Run
 
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "tests" / "live"))
 
-from live_runs import Played, speaking_to  # noqa: E402  (lies beside the tests, which use it most)
-from scripted_replies import Answer, calls, says  # noqa: E402
-from scripted_server import ScriptedServer  # noqa: E402
+from tests.live.live_runs import Played, speaking_to  # noqa: E402  (lies beside the tests, which use it most)
+from tests.live.scripted_replies import Answer, calls, says  # noqa: E402
+from tests.live.scripted_server import ScriptedServer  # noqa: E402
 
 PLAN = "purge-hour"
 FOLDER, ADDRESS = "/example", "http://127.0.0.1:8000"

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import network_guard
 import pytest
 from hypothesis import settings
+
+from tests import network_guard
 
 network_guard.forbid_network()
 

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: exit codes of SPEC H2, errors without tracebacks.
+"""The command line as a user meets it: exit codes of rule H2, errors without tracebacks.
 
 Some tests start real processes; the others stay within this one, which is faster by a second or two each.
 """

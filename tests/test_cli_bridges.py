@@ -6,8 +6,8 @@ import csv
 import json
 
 import pytest
-from labels_project import ABSENT, HOLDS, PLAN, REFUTED, SUMMARY, UNREADABLE, labels_project
 
+from tests.labels_project import ABSENT, HOLDS, PLAN, REFUTED, SUMMARY, UNREADABLE, labels_project
 from verifyplan.documents import check, load
 
 ROSTER = "search,syntax-tree,window"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from sample_tree import FILES, PHASE, line_of, sample_tree
 
 import verifyplan as vp
+from tests.sample_tree import FILES, PHASE, line_of, sample_tree
 
 PLAN = f"{PHASE}/PLAN-01.md"
 BROKEN = FILES[PLAN].replace("<done>A request with a wrong token is refused</done>\n", "")

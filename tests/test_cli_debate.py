@@ -1,14 +1,14 @@
-"""Debates from a shell: exit codes, the diff, JSON, the log, and going on with one that was broken off (SPEC H2)."""
+"""Debates from a shell: exit codes, the diff, JSON, the log, and going on with one that was broken off (rule H2)."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from breaking import StopError
-from debate_scripts import CONVERGES, RUNS_OUT, STAGNATES, debate_of, diff, says
 
 import verifyplan as vp
+from tests.runs.debate_scripts import CONVERGES, RUNS_OUT, STAGNATES, debate_of, diff, says
+from tests.runs.plan.breaking import StopError
 from verifyplan.cli.debate import exit_code_of
 
 

@@ -11,20 +11,20 @@ from types import SimpleNamespace
 
 import pytest
 import typer
-from crossing import AGREE, finding
-from live_runs import Played, turn_of
-from planning import PLAN, challenge, scores
-from scripted_replies import hangs
-from scripted_server import ScriptedServer
 
 import verifyplan as vp
+from tests.live.live_runs import Played, turn_of
+from tests.live.scripted_replies import hangs
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.crossing import AGREE, finding
+from tests.runs.plan.planning import PLAN, challenge, scores
 from verifyplan import redaction
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.cli.agents_file import KEY_VARIABLES, arguments_model, read_agents
 from verifyplan.cli.app import app
 from verifyplan.cli.live import AgentOptions
 from verifyplan.errors import SettingsError
-from verifyplan.loops.estimate import estimating
+from verifyplan.runs.estimate import estimating
 
 COMMAND = Path(sys.executable).with_name("verifyplan")
 OPUS, SONNET, HAIKU = "claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5"
@@ -446,7 +446,7 @@ def test_the_sdk_is_not_loaded_where_no_model_is_asked(words):
     assert "verifyplan.cli.live" in loaded
     assert not {name for name in loaded if name.partition(".")[0] in ("anthropic", "httpx2", "bm25s")}
     if "--help" in words:
-        assert "verifyplan.loops.estimate.estimating" not in loaded
+        assert "verifyplan.runs.estimate.estimating" not in loaded
 
 
 def test_the_command_itself_asks_a_model():

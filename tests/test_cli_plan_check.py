@@ -1,4 +1,4 @@
-"""`verifyplan plan-check` from a shell: the report, JSON, the graph, exit codes (SPEC D4, H2)."""
+"""`verifyplan plan-check` from a shell: the report, JSON, the graph, exit codes (rules D4, H2)."""
 
 from __future__ import annotations
 

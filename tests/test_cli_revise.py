@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from revising import Objecting, repository, settling
 
 import verifyplan as vp
+from tests.runs.revising import Objecting, repository, settling
 from verifyplan.diffs.writing import diff_of
 
 PLAN = """# Say who holds the lock

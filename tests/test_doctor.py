@@ -10,10 +10,10 @@ import time
 
 import pytest
 import typer
-from scripted_http import LoopbackServer, Reply, json_reply
-from scripted_server import ScriptedServer
 from typer.testing import CliRunner
 
+from tests.live.scripted_http import LoopbackServer, Reply, json_reply
+from tests.live.scripted_server import ScriptedServer
 from verifyplan import redaction
 from verifyplan.agents.doctor import installation as installed
 from verifyplan.agents.doctor.diagnosis import diagnose

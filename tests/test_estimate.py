@@ -10,34 +10,41 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from crossing import finding
-from live_runs import MODEL, Played, facts, speaking_to
-from planning import PLAN, REPO
-from scripted_server import ScriptedServer
-from scripted_usage import tokens_asked
 
+from tests.live.live_runs import MODEL, Played, facts, speaking_to
+from tests.live.scripted_server import ScriptedServer
+from tests.live.scripted_usage import tokens_asked
+from tests.runs.crossing import finding
+from tests.runs.plan.planning import PLAN, REPO
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.anthropic.prices import cost, price_of
 from verifyplan.agents.evidence import read_evidence
-from verifyplan.agents.repository.repository import Repository
 from verifyplan.agents.static import CHECKERS
 from verifyplan.agents.tools import ToolKit
 from verifyplan.datasets import plan_path, stdlib_claims, stdlib_root
 from verifyplan.datasets.plans_repository import sample_repository
-from verifyplan.documents.plan import parse_plan
 from verifyplan.errors import InputError, SettingsError
-from verifyplan.loops.cross import crossverify
-from verifyplan.loops.estimate import estimating
-from verifyplan.loops.estimate.courses import COURSES
-from verifyplan.loops.estimate.dry_run import DryRun
-from verifyplan.loops.estimate.estimating import estimate
-from verifyplan.loops.estimate.fullest import Fullest
-from verifyplan.loops.estimate.kits import DryKit
-from verifyplan.loops.estimate.prompt_cache import PromptCache
-from verifyplan.loops.estimate.sizes import BRIEF, FULL, TYPICAL, USUAL, answer_tokens, thought_tokens
-from verifyplan.loops.plan.verify import verify
+from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.plan_call import ROLES
+from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import LIMITS, Budget
+from verifyplan.runs.cross import crossverify
+from verifyplan.runs.estimate import estimating
+from verifyplan.runs.estimate.courses import COURSES
+from verifyplan.runs.estimate.dry_run import DryRun
+from verifyplan.runs.estimate.estimating import estimate
+from verifyplan.runs.estimate.fullest import Fullest
+from verifyplan.runs.estimate.kits import DryKit
+from verifyplan.runs.estimate.prompt_cache import PromptCache
+from verifyplan.runs.estimate.sizes import (
+    BRIEF,
+    FULL,
+    TYPICAL,
+    USUAL,
+    answer_tokens,
+    thought_tokens,
+)
+from verifyplan.runs.plan.verify import verify
 
 TRIVIAL = "# Fix a typo\n\nCorrect the spelling in `README.md`."
 PRICES = {MODEL: {"input": 1, "output": 2, "cache_write": 3, "cache_read": 4, "web_search": 5, "batch_discount": "0.5"}}
@@ -309,7 +316,7 @@ def test_nothing_is_needed_but_this_package(tmp_path):
     (tmp_path / "plan.md").write_text(PLAN)
     code = (
         "import sys, socket; sys.modules['anthropic'] = None; socket.socket.connect = None\n"
-        "from verifyplan.loops.estimate import estimate\n"
+        "from verifyplan.runs.estimate import estimate\n"
         f"print(estimate('plan.md', '.', model={MODEL!r}, max_iterations=1).low.calls)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""Files are whole or not there, whoever writes them and however the writing ends (SPEC H3)."""
+"""Files are whole or not there, whoever writes them and however the writing ends (rule H3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SPEC H3: markup in any text field of a run is shown as text, in every page, picture, report and repr."""
+"""rule H3: markup in any text field of a run is shown as text, in every page, picture, report and repr."""
 
 from __future__ import annotations
 

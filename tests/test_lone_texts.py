@@ -6,11 +6,11 @@ import pytest
 
 import verifyplan as vp
 from verifyplan.datasets import stdlib_claims
-from verifyplan.documents.contracts.execution_summary import write_summary
-from verifyplan.documents.contracts.integration_report import write_integration
-from verifyplan.documents.contracts.plan_check_report import write_plan_check
-from verifyplan.documents.contracts.verification import write_verification
-from verifyplan.documents.contracts.write_plan import write_plan
+from verifyplan.documents.kinds.execution_summary import write_summary
+from verifyplan.documents.kinds.integration_report import write_integration
+from verifyplan.documents.kinds.plan_check_report import write_plan_check
+from verifyplan.documents.kinds.verification import write_verification
+from verifyplan.documents.reading.write_plan import write_plan
 from verifyplan.errors import InputError
 
 THIRDS = {"wit": "0.5", "depth": "0.3", "length": "0.2"}

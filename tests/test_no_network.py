@@ -10,11 +10,12 @@ import sys
 import urllib.request
 
 import anthropic
-import network_guard
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from network_guard import NetworkForbidden, is_here
+
+from tests import network_guard
+from tests.network_guard import NetworkForbidden, is_here
 
 ELSEWHERE = "192.0.2.1"  # of a net that is reserved for documents
 

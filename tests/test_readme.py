@@ -19,8 +19,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from anybody import anybody
-from scripted_server import ScriptedServer
+
+from tests.live.anybody import anybody
+from tests.live.scripted_server import ScriptedServer
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()

@@ -1,4 +1,4 @@
-"""Columns of tables, declared as data, and values made to fit them (SPEC E4)."""
+"""Columns of tables, declared as data, and values made to fit them (rule E4)."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
     ├── InputError (also a ValueError)     what was given cannot be used; exit code 2
     │   ├── SettingsError                  a setting, option or parameter
     │   ├── TableError                     a DataFrame, CSV or Parquet table
-    │   ├── ArtifactError                  a state artifact that is damaged or breaks SPEC B9
+    │   ├── ArtifactError                  a state artifact that is damaged or breaks rule B9
     │   ├── LogError                       a run log that is damaged, in use, or of no known version
     │   └── MessageError                   a message of a debate that breaks its schema; in protocol/message_schema.py
     └── AgentError                         an agent gave no usable answer; exit code 3
@@ -80,11 +80,11 @@ class TableError(InputError):
 
 
 class ArtifactError(InputError):
-    """A state artifact cannot be read, or breaks an invariant of SPEC B9."""
+    """A state artifact cannot be read, or breaks an invariant of rule B9."""
 
 
 class LogError(InputError):
-    """A run log is damaged, of an unknown version, in use by another process, or does not fit its run (SPEC E1)."""
+    """A run log is damaged, of an unknown version, in use by another process, or does not fit its run (rule E1)."""
 
 
 class AgentError(VerifyplanError):

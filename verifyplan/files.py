@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and text read with a clear error (SPEC H3)."""
+"""Files written whole or not at all, and text read with a clear error (rule H3)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Secrets taken out of texts before they are written: those that were remembered, and what looks like a key.
 
-Whatever goes into a log, a report, an error or a prompt passes through here (SPEC G3). A plan is cited by line, so a
+Whatever goes into a log, a report, an error or a prompt passes through here (rule G3). A plan is cited by line, so a
 text keeps its lines; a value of JSON keeps its shape.
 """
 
@@ -51,7 +51,7 @@ def redact(text: str) -> str:
     """The text with `[redacted]` for remembered secrets and for what looks like a key, a token or a private key.
 
     The number of lines stays, and redacting twice changes nothing. Keys that are only hinted at (`sk-ant-...`),
-    hashes and encoded data stay as they are. Takes time linear in the text. Source: SPEC G3.
+    hashes and encoded data stay as they are. Takes time linear in the text. Source: rule G3.
 
     >>> redact("Authorization: Bearer 0a1b2c3d4e5f6071, as in `sk-ant-...`")
     'Authorization: Bearer [redacted], as in `sk-ant-...`'

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verifyplan.agents.evidence import Place, read_evidence
-from verifyplan.agents.sources import LARGEST, Sources, UnreadableError
+from verifyplan.repository.sources import LARGEST, Sources, UnreadableError
 
 
 def test_places_and_quoted_lines_are_read_in_order():

@@ -1,4 +1,4 @@
-"""Tables of votes for tests: a hypothesis strategy, and a plain reading of SPEC B7 to compare with."""
+"""Tables of votes for tests: a hypothesis strategy, and a plain reading of rule B7 to compare with."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def frame(findings) -> pd.DataFrame:
 
 
 def by_hand(rounds, mode, max_rounds, missing_basis):
-    """SPEC B7 finding by finding, round by round: (class, round, rule, censored, filled)."""
+    """rule B7 finding by finding, round by round: (class, round, rule, censored, filled)."""
     filled, last_rule = 0, None
     executed = rounds[:max_rounds]
     for number, cast in enumerate(executed, start=1):

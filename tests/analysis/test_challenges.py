@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from plan_story import assessed, closed, first, moved, raised, records, started, whole
 
 import verifyplan as vp
+from tests.frames.plan_story import assessed, closed, first, moved, raised, records, started, whole
 from verifyplan.analysis.challenges import STATES, coverage, pool
 from verifyplan.errors import InputError
 from verifyplan.frames.logs import tables_of

@@ -1,14 +1,14 @@
-"""SPEC B7 over columns: equal to a plain reading vote by vote, and clear about what cannot be classified."""
+"""rule B7 over columns: equal to a plain reading vote by vote, and clear about what cannot be classified."""
 
 from __future__ import annotations
 
 import pandas as pd
 import pytest
-from analysis.ballot_tables import by_hand, frame, tables
 from hypothesis import given
 from hypothesis import strategies as st
 
 import verifyplan as vp
+from tests.analysis.ballot_tables import by_hand, frame, tables
 from verifyplan.errors import SettingsError, TableError
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MODES
 from verifyplan.rules.classification import RULES

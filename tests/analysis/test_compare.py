@@ -1,4 +1,4 @@
-"""SPEC F1: the comparison's tables agree with each other, with truth, and with counts made by hand."""
+"""rule F1: the comparison's tables agree with each other, with truth, and with counts made by hand."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from analysis.ballot_tables import frame, tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verifyplan as vp
+from tests.analysis.ballot_tables import frame, tables
 from verifyplan.analysis.bootstrap import interval, resample
 from verifyplan.analysis.comparer import Comparer
 from verifyplan.analysis.metrics import SHAPE

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from debate_scripts import CONVERGES, FIRST, NOT_YET, RUNS_OUT, STAGNATES, debate_of, says, turn
 
 import verifyplan as vp
+from tests.runs.debate_scripts import CONVERGES, FIRST, NOT_YET, RUNS_OUT, STAGNATES, debate_of, says, turn
 from verifyplan.analysis.debates import COLUMNS, debates
 from verifyplan.errors import InputError
 

@@ -10,10 +10,10 @@ import pytest
 
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.analysis.detection import ALL, Detection, detection
-from verifyplan.documents.plan import parse_plan
 from verifyplan.errors import InputError
 from verifyplan.frames.runset import RunSet, concat
-from verifyplan.loops.plan.verify import verify
+from verifyplan.plans.plan import parse_plan
+from verifyplan.runs.plan.verify import verify
 
 TEXT = "# Move the store\n\nGoal: move it.\n\n1. Change `src/store.py`\n2. Delete `src/old.py`\n3. Deploy it\n"
 LABEL: dict[str, Any] = {

@@ -7,10 +7,10 @@ from itertools import combinations
 
 import pandas as pd
 import pytest
-from analysis.ballot_tables import frame, tables
 from hypothesis import given, settings
 
 import verifyplan as vp
+from tests.analysis.ballot_tables import frame, tables
 from verifyplan.analysis.disagreement import disagreement
 from verifyplan.errors import InputError
 

@@ -1,4 +1,4 @@
-"""SPEC F2: the words name the rule, the tally and the votes; and which finding is meant is never guessed."""
+"""rule F2: the words name the rule, the tally and the votes; and which finding is meant is never guessed."""
 
 from __future__ import annotations
 

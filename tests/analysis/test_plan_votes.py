@@ -1,4 +1,4 @@
-"""A panel's votes are read as a cross run's are, iteration by iteration (SPEC A9, B7)."""
+"""A panel's votes are read as a cross run's are, iteration by iteration (rules A9, B7)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from plan_story import first, records, second, started, whole
 
 import verifyplan as vp
+from tests.frames.plan_story import first, records, second, started, whole
 from verifyplan.analysis.iterations import at_iteration
 from verifyplan.errors import InputError
 from verifyplan.frames.logs import tables_of

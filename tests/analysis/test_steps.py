@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pandas as pd
-import planning
 import pytest
-from plan_story import first, log_bytes, started, whole
 
 import verifyplan as vp
+from tests.frames.plan_story import first, log_bytes, started, whole
+from tests.runs.plan import planning
 from verifyplan.analysis.by_run import ByRun
 from verifyplan.analysis.course import Course
 from verifyplan.analysis.explain_words import MEANING

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from axe_playwright_python.base import AXE_SCRIPT
-from browser.notebook_page import NotebookPage
+
+from tests.browser.notebook_page import NotebookPage
 
 OUTPUTS = ".jp-OutputArea-output > *"  # what JupyterLab puts around an output is its own
 GRAVE = ("serious", "critical")

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser.notebook_page import NotebookPage
-from browser.servers import NOWHERE, Lab, Voila
 from playwright.sync_api import BrowserContext, sync_playwright
+
+from tests.browser.notebook_page import NotebookPage
+from tests.browser.servers import NOWHERE, Lab, Voila
 
 HERE = Path(__file__).resolve().parent
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

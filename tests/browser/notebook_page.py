@@ -7,10 +7,11 @@ import urllib.parse
 from pathlib import Path
 from typing import Self
 
-from browser.controls import Controls
-from browser.servers import Lab, Voila
-from browser.traffic import Traffic
 from playwright.sync_api import BrowserContext, ConsoleMessage, Error, Locator, Request, WebSocket
+
+from tests.browser.controls import Controls
+from tests.browser.servers import Lab, Voila
+from tests.browser.traffic import Traffic
 
 SCRIPT = (Path(__file__).parent / "page.js").read_text()
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}

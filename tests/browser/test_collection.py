@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from browser.notebook_files import ROOT
+
+from tests.browser.notebook_files import ROOT
 
 
 def run_pytest(*args: str, **environment: str) -> str:

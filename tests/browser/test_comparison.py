@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browser.accessibility import axe
-from browser.notebook_files import notebook
 
 import verifyplan as vp
+from tests.browser.accessibility import axe
+from tests.browser.notebook_files import notebook
 from verifyplan.analysis.setting import Setting
 from verifyplan.widgets.comparison import ModeComparison
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from browser.accessibility import axe
-from browser.notebook_files import notebook
+
+from tests.browser.accessibility import axe
+from tests.browser.notebook_files import notebook
 
 SILENT = """
 import ipywidgets

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browser.accessibility import axe
-from browser.notebook_files import notebook
-from browser.notebook_page import NotebookPage
 
 import verifyplan as vp
+from tests.browser.accessibility import axe
+from tests.browser.notebook_files import notebook
+from tests.browser.notebook_page import NotebookPage
 
 OUT = Path(__file__).resolve().parents[2] / "out" / "browser"
 CROSS = """

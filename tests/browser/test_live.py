@@ -6,21 +6,22 @@ import re
 from pathlib import Path
 
 import pytest
-from browser.accessibility import axe
-from browser.controls import Controls
-from browser.notebook_files import ROOT, notebook
-from browser.notebook_page import NotebookPage
 from playwright.sync_api import expect
+
+from tests.browser.accessibility import axe
+from tests.browser.controls import Controls
+from tests.browser.notebook_files import ROOT, notebook
+from tests.browser.notebook_page import NotebookPage
 
 PICTURES = ROOT / "out" / "browser"
 TESTS = ROOT / "tests"
 SET_UP = f"""
 import sys
-sys.path[:0] = [{str(TESTS)!r}, {str(TESTS / "loops")!r}, {str(TESTS / "loops" / "plan")!r}]
+sys.path.insert(0, {str(ROOT)!r})
 import asyncio
 from pathlib import Path
-from planning import challenge, script
-from widgets.live_runs import BLOCKED, VOTES, Gated, cross_run, plan_run
+from tests.runs.plan.planning import challenge, script
+from tests.widgets.live_runs import BLOCKED, VOTES, Gated, cross_run, plan_run
 """
 ASKS = SET_UP + 'live = plan_run(Path("log"))\nlive'
 LET_GO = "backend.go.set()"

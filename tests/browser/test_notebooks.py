@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from browser.accessibility import axe
-from browser.notebook_files import ROOT, copied
+
+from tests.browser.accessibility import axe
+from tests.browser.notebook_files import ROOT, copied
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PICTURES = ROOT / "out" / "browser"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from browser.accessibility import axe
-from browser.notebook_files import ROOT, notebook
 
+from tests.browser.accessibility import axe
+from tests.browser.notebook_files import ROOT, notebook
 from verifyplan.analysis import weights as vw
 
 PICTURES = ROOT / "out" / "browser"

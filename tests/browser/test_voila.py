@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from browser.notebook_files import ROOT, copied, notebook
+
+from tests.browser.notebook_files import ROOT, copied, notebook
 
 QUICK = ROOT / "notebooks" / "00_quickstart.ipynb"
 PICTURES = ROOT / "out" / "browser"

@@ -114,7 +114,7 @@ def make_grid(n_findings: int = 12, n_workers: int = 4, n_rounds: int = 2) -> pd
 
 
 def make_scores(plans, by="synthesizer", evidence="plan.md:3 says so") -> pd.DataFrame:
-    """The table `scores` from each plan's numbers, one a dimension of SPEC A10; None is refused."""
+    """The table `scores` from each plan's numbers, one a dimension of rule A10; None is refused."""
     rows = [
         {
             "run_id": plan,

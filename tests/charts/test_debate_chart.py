@@ -6,9 +6,9 @@ import re
 
 import pandas as pd
 import pytest
-from debate_scripts import CONVERGES, RUNS_OUT, STAGNATES, debate_of, says
 
 import verifyplan as vp
+from tests.runs.debate_scripts import CONVERGES, RUNS_OUT, STAGNATES, debate_of, says
 from verifyplan.analysis.debates import debates
 from verifyplan.charts import debate, export
 from verifyplan.charts.figure import spec

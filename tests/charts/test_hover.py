@@ -9,8 +9,8 @@ import altair as alt
 import pandas as pd
 import pytest
 from altair.utils.schemapi import SchemaValidationError
-from plan_story import records, whole
 
+from tests.frames.plan_story import records, whole
 from verifyplan.analysis import challenges
 from verifyplan.charts import (
     Figure,

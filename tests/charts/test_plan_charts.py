@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pandas as pd
 import pytest
-from plan_story import records, whole
 
+from tests.frames.plan_story import records, whole
 from verifyplan.analysis import challenges
 from verifyplan.charts import challenge_pool, coverage, export
 from verifyplan.charts.section_strip import _places

@@ -7,17 +7,17 @@ from collections import Counter
 from urllib.parse import unquote
 
 import pytest
-from live_runs import KEY, Played, derived, facts, speaking_to
-from live_scripts import FOUND, ROSTER, VOTES, spoken_script
-from planning import PLAN, answer, run_of
-from scripted_asked import Asked
-from scripted_replies import calls, says
 
+from tests.live.live_runs import KEY, Played, derived, facts, speaking_to
+from tests.live.live_scripts import FOUND, ROSTER, VOTES, spoken_script
+from tests.live.scripted_asked import Asked
+from tests.live.scripted_replies import calls, says
+from tests.runs.plan.planning import PLAN, answer, run_of
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.documents.plan import parse_plan
 from verifyplan.errors import SettingsError
-from verifyplan.loops.cross import crossverify
-from verifyplan.loops.plan.verify import verify
+from verifyplan.plans.plan import parse_plan
+from verifyplan.runs.cross import crossverify
+from verifyplan.runs.plan.verify import verify
 
 WHOLE = spoken_script()
 

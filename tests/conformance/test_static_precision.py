@@ -18,7 +18,7 @@ import pytest
 
 from verifyplan.agents.static import StaticBackend
 from verifyplan.agents.static.roles.issues import read_statement
-from verifyplan.documents import assess, parse_plan
+from verifyplan.plans import assess, parse_plan
 from verifyplan.protocol.plan_call import ChallengesAnswer, RoleRequest
 from verifyplan.rules.budgets import OTHERS
 

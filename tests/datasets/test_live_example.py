@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_runs import derived
 
 import verifyplan as vp
-from verifyplan.loops.run import Run
+from tests.live.live_runs import derived
 from verifyplan.protocol.event_run import CallFailed, CallReplied
 from verifyplan.protocol.event_turn import TurnReplied, TurnSent
+from verifyplan.runs.run import Run
 
 FOLDER = vp.datasets.path("live-example")
 LOGS = sorted(FOLDER.rglob("*.jsonl"))

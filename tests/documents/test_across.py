@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sample_tree import FILES, PHASE, line_of, sample_tree
 
+from tests.sample_tree import FILES, PHASE, line_of, sample_tree
 from verifyplan.documents import Tree, check, load, load_text
-from verifyplan.documents.checking.across.wording import matched, unmatched
-from verifyplan.documents.checking.check import check_tree
-from verifyplan.documents.checking.rules_across import RULES_ACROSS
+from verifyplan.documents.checks.across.wording import matched, unmatched
+from verifyplan.documents.checks.check import check_tree
+from verifyplan.documents.checks.rules_across import RULES_ACROSS
 
 RESEARCH, AUTH, STORAGE = "research/SUMMARY.md", "research/auth.md", "research/storage.md"
 PLAN, SECOND = f"{PHASE}/PLAN-01.md", f"{PHASE}/PLAN-02.md"

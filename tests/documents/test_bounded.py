@@ -11,8 +11,8 @@ READ = """
 import sys
 from pathlib import Path
 from verifyplan.documents import check, frame, plan_check
-from verifyplan.documents.assessment import assess
-from verifyplan.documents.plan import parse_plan
+from verifyplan.plans.assessment import assess
+from verifyplan.plans.plan import parse_plan
 place = Path(sys.argv[1])
 for strict in (False, True):
     check(place, strict=strict)

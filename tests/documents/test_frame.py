@@ -7,8 +7,8 @@ import sys
 
 import pandas as pd
 import pytest
-from sample_tree import FILES, PHASE, line_of, sample_tree
 
+from tests.sample_tree import FILES, PHASE, line_of, sample_tree
 from verifyplan.columns import keys
 from verifyplan.documents import DocumentTables, frame
 from verifyplan.documents.columns import DOCUMENT_TABLES

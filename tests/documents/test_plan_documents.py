@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from verifyplan.documents.elements import elements
-from verifyplan.documents.plan import parse_plan
+from verifyplan.plans.elements import elements
+from verifyplan.plans.plan import parse_plan
 
 PLAN = """---
 phase: 02-auth

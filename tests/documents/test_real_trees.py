@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from sample_tree import sample_tree
 
+from tests.sample_tree import sample_tree
 from verifyplan.documents import check, load
-from verifyplan.documents.checking.catalogue import RULES
-from verifyplan.documents.checking.check import check_tree
+from verifyplan.documents.checks.catalogue import RULES
+from verifyplan.documents.checks.check import check_tree
 from verifyplan.documents.tables import tables_of
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 import pytest
-from sample_tree import FILES, PHASE, sample_tree
 
+from tests.sample_tree import FILES, PHASE, sample_tree
 from verifyplan.documents import check
-from verifyplan.documents.checking.catalogue import RULES
-from verifyplan.documents.checking.sarif import shown, to_json, to_sarif
+from verifyplan.documents.checks.catalogue import RULES
+from verifyplan.documents.checks.sarif import shown, to_json, to_sarif
 
 PLAN = f"{PHASE}/PLAN-01.md"
 

@@ -7,12 +7,12 @@ import socket
 from pathlib import Path
 
 import pytest
-from sample_tree import FILES, PHASE, sample_tree
 
+from tests.sample_tree import FILES, PHASE, sample_tree
 from verifyplan.documents import Tree, check, load
-from verifyplan.documents.contracts import walk as walking
-from verifyplan.documents.contracts.plan_ids import plan_key
-from verifyplan.documents.contracts.walk import walk
+from verifyplan.documents import walk as walking
+from verifyplan.documents.reading.plan_ids import plan_key
+from verifyplan.documents.walk import walk
 from verifyplan.errors import InputError
 
 

@@ -187,7 +187,7 @@ def artifacts(draw: st.DrawFn) -> Json:
 
 
 def _agree(content: Json) -> None:
-    """Make the history say what the findings say, and the ending what the history says (SPEC B9)."""
+    """Make the history say what the findings say, and the ending what the history says (rule B9)."""
     findings, history = content["findings"], content.get("roundHistory")
     if findings and all(one.get("classification") and one.get("rounds") is not None for one in findings):
         for entry in history or ():

@@ -1,4 +1,4 @@
-"""Every damage to an artifact is an ArtifactError with its file, its place and its fix (SPEC B9, H3)."""
+"""Every damage to an artifact is an ArtifactError with its file, its place and its fix (rules B9, H3)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 import pytest
-from artifacts import as_bytes, sound
 
+from tests.frames.artifacts import as_bytes, sound
 from verifyplan.errors import ArtifactError
 from verifyplan.frames.artifact import parse_artifact, read_artifact
 

@@ -1,4 +1,4 @@
-"""Whatever the bytes are, reading gives a sound artifact or an ArtifactError, and nothing else (SPEC H3)."""
+"""Whatever the bytes are, reading gives a sound artifact or an ArtifactError, and nothing else (rule H3)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from artifacts import artifacts, as_bytes, json_values, sound
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.frames.artifacts import artifacts, as_bytes, json_values, sound
 from verifyplan.errors import ArtifactError
 from verifyplan.frames.artifact import artifact_text, parse_artifact
 from verifyplan.frames.tables import Source, to_tables

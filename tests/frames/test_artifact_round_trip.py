@@ -1,4 +1,4 @@
-"""What is read and written again is the same, key by key, and becomes tables that count the same (SPEC B9)."""
+"""What is read and written again is the same, key by key, and becomes tables that count the same (rule B9)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import json
 from typing import Any
 
 import pytest
-from artifacts import artifacts, as_bytes, sound
 from hypothesis import given, settings
 
+from tests.frames.artifacts import artifacts, as_bytes, sound
 from verifyplan.errors import ArtifactError
 from verifyplan.frames.artifact import artifact_text, parse_artifact, read_artifact, write_artifact
 from verifyplan.frames.tables import Source, to_tables

@@ -1,4 +1,4 @@
-"""A cross run's log gives the tables of its artifact, and what the artifact leaves out (SPEC B9, B10, E4)."""
+"""A cross run's log gives the tables of its artifact, and what the artifact leaves out (rules B9, B10, E4)."""
 
 from __future__ import annotations
 

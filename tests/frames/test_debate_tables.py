@@ -1,4 +1,4 @@
-"""Debates as tables: the run, its messages, its calls; from logs, saved and loaded again (SPEC C1, C3, E4)."""
+"""Debates as tables: the run, its messages, its calls; from logs, saved and loaded again (rules C1, C3, E4)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import hashlib
 
 import pandas as pd
 import pytest
-from debate_scripts import CONVERGES, STAGNATES, debate_of, diff, says
 
 import verifyplan as vp
+from tests.runs.debate_scripts import CONVERGES, STAGNATES, debate_of, diff, says
 from verifyplan.analysis.course import Course
 from verifyplan.frames.columns import KEYS
 

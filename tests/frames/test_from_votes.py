@@ -1,4 +1,4 @@
-"""Any long table of votes becomes the same tables that artifacts become (SPEC E4)."""
+"""Any long table of votes becomes the same tables that artifacts become (rule E4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table of votes that cannot be used is refused with every column and value that is wrong (SPEC E4, B7)."""
+"""A table of votes that cannot be used is refused with every column and value that is wrong (rules E4, B7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs load from every kind of address, and their ids are paths under what was loaded (SPEC E4, B9)."""
+"""Runs load from every kind of address, and their ids are paths under what was loaded (rules E4, B9)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import fsspec
 import pytest
-from artifacts import as_bytes, sound
 
+from tests.frames.artifacts import as_bytes, sound
 from verifyplan.errors import TableError
 from verifyplan.frames.load import load
 

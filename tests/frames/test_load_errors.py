@@ -1,4 +1,4 @@
-"""What cannot be loaded is told in full: where, what, and what to do; the rest is there if wanted (SPEC H3)."""
+"""What cannot be loaded is told in full: where, what, and what to do; the rest is there if wanted (rule H3)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from artifacts import as_bytes, sound
 from fsspec.implementations.local import LocalFileSystem
 
+from tests.frames.artifacts import as_bytes, sound
 from verifyplan.analysis.replay import replay
 from verifyplan.errors import ArtifactError, InputError, TableError
 from verifyplan.frames.load import load

@@ -1,4 +1,4 @@
-"""SPEC B8: a class that rests on fewer votes than were asked for, and a refutation whose author failed, are seen."""
+"""rule B8: a class that rests on fewer votes than were asked for, and a refutation whose author failed, are seen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan run's log as tables: every record, what became of it, and the panel's votes (SPEC A, E4)."""
+"""A plan run's log as tables: every record, what became of it, and the panel's votes (rules of part A, E4)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from plan_story import PANEL, assessed, ended, first, log_bytes, raised, records, second, started, whole
 
+from tests.frames.plan_story import PANEL, assessed, ended, first, log_bytes, raised, records, second, started, whole
 from verifyplan.frames.columns import TABLES
 from verifyplan.frames.load import load
 from verifyplan.frames.logs import log_rows, tables_of

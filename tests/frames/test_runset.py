@@ -1,12 +1,12 @@
-"""A RunSet is selected from, told the truth, saved and joined; what went in is never changed (SPEC E4)."""
+"""A RunSet is selected from, told the truth, saved and joined; what went in is never changed (rule E4)."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 import pytest
-from artifacts import as_bytes, sound
 
+from tests.frames.artifacts import as_bytes, sound
 from verifyplan.errors import InputError, TableError
 from verifyplan.frames.artifact import parse_artifact
 from verifyplan.frames.load import load

@@ -1,13 +1,13 @@
-"""Tables have their declared columns and types wherever they come from, and say what artifacts say (SPEC E4, B9)."""
+"""Tables have their declared columns and types wherever they come from, and say what artifacts say (rules E4, B9)."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 import pytest
-from artifacts import as_bytes, sound
-from plan_story import records, whole
 
+from tests.frames.artifacts import as_bytes, sound
+from tests.frames.plan_story import records, whole
 from verifyplan.errors import TableError
 from verifyplan.frames.artifact import parse_artifact
 from verifyplan.frames.columns import KEYS, TABLES, documentation, typed

@@ -1,4 +1,4 @@
-"""Calls and their turns as tables: what each used, live, failed or in flight, and what it cost (SPEC A12, E4)."""
+"""Calls and their turns as tables: what each used, live, failed or in flight, and what it cost (rules A12, E4)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from plan_story import assessed, log_bytes, records, started, whole
 from pydantic import ValidationError
 
 import verifyplan as vp
+from tests.frames.plan_story import assessed, log_bytes, records, started, whole
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.frames.columns import TABLES
 from verifyplan.frames.load import load

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from live_runs import LABELS, findings_of, mode_of
-from scripted_asked import Asked
-from scripted_replies import Answer, says_json
-
+from tests.live.live_runs import LABELS, findings_of, mode_of
+from tests.live.scripted_asked import Asked
+from tests.live.scripted_replies import Answer, says_json
 from verifyplan.protocol.score import DIMENSIONS
 
 DIFF = "--- /dev/null\n+++ b/hello.txt\n@@ -0,0 +1 @@\n+hello\n"

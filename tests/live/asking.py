@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from anthropic import AsyncAnthropic
-from scripted_server import ScriptedServer
-from serve import ServedScript
+
+from tests.live.scripted_server import ScriptedServer
+from tests.live.serve import ServedScript
 
 MODEL = "claude-sonnet-5-5"
 READ = {"name": "Read", "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}}}

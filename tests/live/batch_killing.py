@@ -20,23 +20,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from batch_served import Posted
-from crossing import AGREE, BURDEN, COUNTER, finding
-from live_runs import KEY, MODEL, Played, derived
-from planning import PLAN, challenge, change, scores, unknown
-from scripted_http import Reply, Request
-from scripted_server import ScriptedServer
-
+from tests.live.batch_served import Posted
+from tests.live.live_runs import KEY, MODEL, Played, derived
+from tests.live.scripted_http import Reply, Request
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.crossing import AGREE, BURDEN, COUNTER, finding
+from tests.runs.plan.planning import PLAN, challenge, change, scores, unknown
 from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.loops.batch.findings import batch_crossverify
-from verifyplan.loops.batch.journal import NAME, Journal
-from verifyplan.loops.batch.plans import batch_verify
-from verifyplan.loops.batch.result import BatchRuns
-from verifyplan.loops.resume import read_run
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_run import RunResumed
 from verifyplan.protocol.event_turn import call_of
 from verifyplan.runlog.reader import read_log
+from verifyplan.runs.batch.findings import batch_crossverify
+from verifyplan.runs.batch.journal import NAME, Journal
+from verifyplan.runs.batch.plans import batch_verify
+from verifyplan.runs.batch.result import BatchRuns
+from verifyplan.runs.resume import read_run
 
 PLAN_SCRIPT: dict[str, Any] = {
     "i1/challenger": {"challenges": [challenge("locks")], "unknowns": [unknown("store", "#1")]},

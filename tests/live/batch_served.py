@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from scripted_asked import Asked
-from scripted_server import ScriptedServer
-
-from verifyplan.loops.batch.journal import NAME, Entry, Journal
+from tests.live.scripted_asked import Asked
+from tests.live.scripted_server import ScriptedServer
+from verifyplan.runs.batch.journal import NAME, Entry, Journal
 
 QUICK: dict[str, Any] = {"poll": 0.02, "settle": 0.15, "progress": False}
 """How long is waited: for what belongs together, so long that a busy machine does not tear it apart."""

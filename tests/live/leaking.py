@@ -20,12 +20,12 @@ from typing import Any, Self
 from urllib.parse import quote, quote_plus
 
 import pandas as pd
-from planning import AGREE, COUNTER, scores, script
-from scripted_http import Reply as HttpReply
-from scripted_http import Request
-from scripted_replies import Answer, calls, fetches, says, status
-from scripted_server import ScriptedServer
 
+from tests.live.scripted_http import Reply as HttpReply
+from tests.live.scripted_http import Request
+from tests.live.scripted_replies import Answer, calls, fetches, says, status
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.plan.planning import AGREE, COUNTER, scores, script
 from verifyplan.agents.base import Exchanged, Turns
 from verifyplan.protocol.call import Reply, ToolUse, Usage
 from verifyplan.protocol.event_turn import TurnSent

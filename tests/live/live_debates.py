@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from live_runs import Played, speaking_to
-from planning import REPO
-from scripted_replies import Answer, calls, says
-from scripted_server import ScriptedServer
-
+from tests.live.live_runs import Played, speaking_to
+from tests.live.scripted_replies import Answer, calls, says
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.plan.planning import REPO
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.loops.debate.debate import debate
-from verifyplan.loops.debate.run import Debate
+from verifyplan.runs.debate.debate import debate
+from verifyplan.runs.debate.run import Debate
 
 TASK = "Say in store.py which lock an order holds."
 

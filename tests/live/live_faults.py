@@ -7,19 +7,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crossing import finding
-from live_runs import MODEL, Played, facts, speaking_to
-from planning import PLAN, REPO, scores
-from scripted_replies import Answer, raw
-from scripted_server import ScriptedServer
-
-from verifyplan.documents.plan import parse_plan
-from verifyplan.loops.cross import crossverify
-from verifyplan.loops.cross_run import CrossRun
-from verifyplan.loops.plan.run import PlanRun
-from verifyplan.loops.plan.verify import verify
-from verifyplan.loops.run import Run
+from tests.live.live_runs import MODEL, Played, facts, speaking_to
+from tests.live.scripted_replies import Answer, raw
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.crossing import finding
+from tests.runs.plan.planning import PLAN, REPO, scores
+from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.event_run import CallFailed
+from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross_run import CrossRun
+from verifyplan.runs.plan.run import PlanRun
+from verifyplan.runs.plan.verify import verify
+from verifyplan.runs.run import Run
 
 SCORED = {"i1/score": scores(7), "i1/audit": scores(7)}
 FIRST, SECOND = "i1/challenger/t1", "i1/challenger/t2"
@@ -75,7 +74,7 @@ def failed(run: Run, call: str = "i1/challenger") -> CallFailed:
 
 
 def skipped(run: PlanRun) -> None:
-    """SPEC A11, A3: without the challenger the run goes on to its end, and has no verdict, as nobody challenged."""
+    """rules A11, A3: without the challenger the run goes on to its end, and has no verdict, as nobody challenged."""
     [failure] = run.state.failures
     told = (failure.agent, failure.consequence)
     assert told == ("challenger", "no new challenges; the earlier ones are carried forward")

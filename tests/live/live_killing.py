@@ -17,23 +17,22 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from killing import dying, in_child, survived
-from live_runs import Played, derived, speaking_to, turn_of
-from live_scripts import FOUND, ROSTER, VOTES, spoken_script
-from planning import PLAN, challenge
-from scripted_asked import Asked
-from scripted_replies import Answer, calls, says, searches, status
-from serve import ServedScript
-
 import verifyplan.agents.anthropic.client  # noqa: F401  (once, not in every process that is forked: it takes a second)
-from verifyplan.documents.plan import parse_plan
-from verifyplan.loops.cross import crossverify
-from verifyplan.loops.plan.verify import verify
-from verifyplan.loops.resume import read_run, resume
-from verifyplan.loops.run import Run
+from tests.live.live_runs import Played, derived, speaking_to, turn_of
+from tests.live.live_scripts import FOUND, ROSTER, VOTES, spoken_script
+from tests.live.scripted_asked import Asked
+from tests.live.scripted_replies import Answer, calls, says, searches, status
+from tests.live.serve import ServedScript
+from tests.runs.plan.killing import dying, in_child, survived
+from tests.runs.plan.planning import PLAN, challenge
+from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_run import CallFailed, CallReplied, RunResumed
 from verifyplan.protocol.event_turn import TurnReplied, TurnSent
+from verifyplan.runs.cross import crossverify
+from verifyplan.runs.plan.verify import verify
+from verifyplan.runs.resume import read_run, resume
+from verifyplan.runs.run import Run
 
 EVERY_TURN = "*"
 LOOK = re.compile(r"(.*/t)(\d+)/w\d+")
@@ -201,7 +200,9 @@ def main(kind: str, place: str, events: str, *turns: str) -> None:
     (folder / "repository").mkdir()
     (folder / "repository" / "store.py").write_text("import locks\n\nlocks.open('orders')\n")
     (folder / "script.py").write_text(
-        f"from pathlib import Path\nfrom live_killing import served\nreply = served({kind!r}, Path({place!r}))\n"
+        "from pathlib import Path\n"
+        "from tests.live.live_killing import served\n"
+        f"reply = served({kind!r}, Path({place!r}))\n"
     )
     with ServedScript(folder / "script.py", folder / "requests") as server:
         found = killed(kind, folder, server, map(int, events.split(",")), turns)

@@ -17,15 +17,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from scripted_asked import Asked
-from scripted_replies import Answer, hangs, says, says_json, status
-from scripted_server import ScriptedServer
-
+from tests.live.scripted_asked import Asked
+from tests.live.scripted_replies import Answer, hangs, says, says_json, status
+from tests.live.scripted_server import ScriptedServer
 from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.loops.run import Run
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_turn import call_of
 from verifyplan.runlog.recorder import FACTS
+from verifyplan.runs.run import Run
 
 MODEL = "claude-haiku-5-5"
 KEY = "the-key-of-these-tests"

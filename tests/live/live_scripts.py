@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossing import AGREE, BURDEN, COUNTER, SUPPLEMENT, finding
-from planning import scores, script
+from tests.runs.crossing import AGREE, BURDEN, COUNTER, SUPPLEMENT, finding
+from tests.runs.plan.planning import scores, script
 
 ROSTER = ["ann", "bob", "cy"]
 FOUND = [finding(f"F-{n}", worker) for n, worker in enumerate((*ROSTER, *ROSTER), start=1)]

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from scripted_checks import ApiError
-from scripted_http import Reply, Request, json_reply
+from tests.live.scripted_checks import ApiError
+from tests.live.scripted_http import Reply, Request, json_reply
 
 CUSTOM_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 CREATED, EXPIRES = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"

@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scripted_asked import Asked
-from scripted_http import Reply
-from scripted_usage import Spent, usage_of
+from tests.live.scripted_asked import Asked
+from tests.live.scripted_http import Reply
+from tests.live.scripted_usage import Spent, usage_of
 
 ERROR_TYPES = {
     400: "invalid_request_error",

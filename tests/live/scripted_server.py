@@ -1,7 +1,7 @@
 """A server on loopback that speaks the Messages API with replies that a test scripts, over real HTTP.
 
-    from scripted_replies import calls, says, status
-    from scripted_server import ScriptedServer
+    from tests.live.scripted_replies import calls, says, status
+    from tests.live.scripted_server import ScriptedServer
 
     with ScriptedServer(lambda asked: says(f"you said {asked.last}")) as server:
         client = AsyncAnthropic(base_url=server.url, api_key="any", max_retries=0)
@@ -35,12 +35,12 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from scripted_asked import SECRET_HEADERS, Asked
-from scripted_batches import CREATED, Batches, page_of
-from scripted_checks import ApiError, check
-from scripted_http import LoopbackServer, Reply, Request, json_reply
-from scripted_replies import Answer, error, says, says_json
-from scripted_usage import PromptCache, tokens_asked
+from tests.live.scripted_asked import SECRET_HEADERS, Asked
+from tests.live.scripted_batches import CREATED, Batches, page_of
+from tests.live.scripted_checks import ApiError, check
+from tests.live.scripted_http import LoopbackServer, Reply, Request, json_reply
+from tests.live.scripted_replies import Answer, error, says, says_json
+from tests.live.scripted_usage import PromptCache, tokens_asked
 
 MODELS = ("claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5")
 Scripted = Answer | dict[str, Any] | str

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from scripted_checks import blocks_of
+from tests.live.scripted_checks import blocks_of
 
 CHARACTERS_PER_TOKEN = 4
 

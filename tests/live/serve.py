@@ -1,7 +1,8 @@
 """The scripted server as a process of its own, for tests that kill its client: `python serve.py SCRIPT.py --log LOG`.
 
-SCRIPT.py defines `reply(asked)`, and in `OPTIONS` what else `ScriptedServer` takes; it can import `scripted_replies`.
-The first line of output is the address. It ends when its standard input does: with the process that started it.
+SCRIPT.py defines `reply(asked)`, and in `OPTIONS` what else `ScriptedServer` takes; it can import
+`tests.live.scripted_replies`. The first line of output is the address. It ends when its standard input does: with the
+process that started it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Self
 
-from scripted_server import ScriptedServer
+from tests.live.scripted_server import ScriptedServer
+from tests.processes import environment
 
 
 class ServedScript:
@@ -27,7 +29,9 @@ class ServedScript:
         self.url = ""
 
     def __enter__(self) -> Self:
-        self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(
+            self._command, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         self.url = self._process.stdout.readline().strip()
         return self
 

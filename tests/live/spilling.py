@@ -22,7 +22,11 @@ from typing import Any
 import pytest
 from IPython.core.formatters import DisplayFormatter
 from IPython.core.ultratb import VerboseTB
-from leaking import (
+from rich.console import Console
+from rich.traceback import Traceback
+
+import verifyplan as vp
+from tests.live.leaking import (
     GATEWAY,
     LINES,
     LITTER,
@@ -41,21 +45,17 @@ from leaking import (
     first,
     repository,
 )
-from live_runs import MODEL, Played
-from live_runs import written as written_as
-from planning import AGREE, COUNTER, PLAN
-from rich.console import Console
-from rich.traceback import Traceback
-from scripted_asked import Asked
-from scripted_replies import Answer, html, says, status
-
-import verifyplan as vp
+from tests.live.live_runs import MODEL, Played
+from tests.live.live_runs import written as written_as
+from tests.live.scripted_asked import Asked
+from tests.live.scripted_replies import Answer, html, says, status
+from tests.runs.plan.planning import AGREE, COUNTER, PLAN
 from verifyplan import redaction
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.anthropic.key import find_key
 from verifyplan.cli import app
 from verifyplan.errors import AgentError, InputError, SettingsError
-from verifyplan.loops.batch.findings import batch_crossverify
+from verifyplan.runs.batch.findings import batch_crossverify
 
 
 class BreakError(Exception):

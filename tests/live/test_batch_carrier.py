@@ -6,18 +6,18 @@ import asyncio
 from typing import Any
 
 import pytest
-from asking import asks
-from live_runs import KEY
-from scripted_http import Reply, Request, json_reply
-from scripted_replies import error
-from scripted_server import ScriptedServer
 
+from tests.live.asking import asks
+from tests.live.live_runs import KEY
+from tests.live.scripted_http import Reply, Request, json_reply
+from tests.live.scripted_replies import error
+from tests.live.scripted_server import ScriptedServer
 from verifyplan.agents.anthropic.batches import Batches
 from verifyplan.agents.anthropic.endpoints import Endpoints
 from verifyplan.errors import AgentError
-from verifyplan.loops.batch import carrier as module
-from verifyplan.loops.batch.carrier import Carrier
-from verifyplan.loops.batch.journal import Entry, Submitted, opened
+from verifyplan.runs.batch import carrier as module
+from verifyplan.runs.batch.carrier import Carrier
+from verifyplan.runs.batch.journal import Entry, Submitted, opened
 
 ENTRIES = [Entry(run="a-001 of now", turn=f"r1/{name}/t1", sha256=name) for name in ("ann", "bob")]
 POLL = 0.05

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_served import QUICK, Posted, items
-from crossing import AGREE
-from live_runs import KEY, MODEL, Played
-from planning import PLAN, scores
-from scripted_server import ScriptedServer
 from typer.testing import CliRunner
 
+from tests.live.batch_served import QUICK, Posted, items
+from tests.live.live_runs import KEY, MODEL, Played
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.crossing import AGREE
+from tests.runs.plan.planning import PLAN, scores
 from verifyplan.cli.batch import app
 from verifyplan.errors import InputError, SettingsError
-from verifyplan.loops.batch import driving
-from verifyplan.loops.batch.office import PostOffice
+from verifyplan.runs.batch import driving
+from verifyplan.runs.batch.office import PostOffice
 
 CALM = {"i1/score": scores(7), "i1/audit": scores(7)}
 VOTES: dict[Any, Any] = {1: {"ann": {"F-2": AGREE}, "bob": {"F-1": AGREE}}}

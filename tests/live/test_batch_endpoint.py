@@ -6,12 +6,12 @@ import asyncio
 from typing import Any
 
 import pytest
-from asking import asks
-from live_runs import KEY
-from scripted_http import Reply, Request, json_reply
-from scripted_replies import cancels, error, expires, status
-from scripted_server import ScriptedServer
 
+from tests.live.asking import asks
+from tests.live.live_runs import KEY
+from tests.live.scripted_http import Reply, Request, json_reply
+from tests.live.scripted_replies import cancels, error, expires, status
+from tests.live.scripted_server import ScriptedServer
 from verifyplan.agents.anthropic import batches
 from verifyplan.agents.anthropic.batches import Batches, RefusedError, Result, UnansweredError
 from verifyplan.agents.anthropic.endpoints import Endpoints

@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_served import QUICK, Posted, items
-from crossing import AGREE, finding
-from live_runs import Played, derived, facts, speaking_to
-from planning import PLAN, REPO, challenge
-from scripted_http import Reply, Request, json_reply
-from scripted_replies import cancels, cut, error, expires, status
-from scripted_server import ScriptedServer
 
+from tests.live.batch_served import QUICK, Posted, items
+from tests.live.live_runs import Played, derived, facts, speaking_to
+from tests.live.scripted_http import Reply, Request, json_reply
+from tests.live.scripted_replies import cancels, cut, error, expires, status
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.crossing import AGREE, finding
+from tests.runs.plan.planning import PLAN, REPO, challenge
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import AgentError, LogError
-from verifyplan.loops.batch import carrier, driving, office
-from verifyplan.loops.batch.findings import batch_crossverify
-from verifyplan.loops.batch.plans import batch_verify
-from verifyplan.loops.cross import crossverify
 from verifyplan.runlog.writer import LogWriter
+from verifyplan.runs.batch import carrier, driving, office
+from verifyplan.runs.batch.findings import batch_crossverify
+from verifyplan.runs.batch.plans import batch_verify
+from verifyplan.runs.cross import crossverify
 
 ROSTER = ["ann", "bob", "cy"]
 FOUND = [finding("F-1", "ann"), finding("F-2", "bob"), finding("F-3", "cy")]

@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import batch_killing
-import crossing
-import planning
 import pytest
+
+from tests.live import batch_killing
+from tests.processes import environment
 
 pytestmark = pytest.mark.skipif(
     not (hasattr(os, "fork") and hasattr(signal, "SIGKILL")), reason="processes are forked and killed as on POSIX"
@@ -22,10 +22,9 @@ pytestmark = pytest.mark.skipif(
 
 def killed(folder: Path, how: str, kind: str, *numbers: int) -> dict[str, Any]:
     """What `batch_killing.py` found, in a process of its own that has one thread."""
-    paths = [str(Path(str(module.__file__)).parent) for module in (batch_killing, planning, crossing)]
     done = subprocess.run(
         [sys.executable, "-W", "error", str(batch_killing.__file__), how, kind, str(folder), *map(str, numbers)],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        env=environment(),
         capture_output=True,
         text=True,
     )

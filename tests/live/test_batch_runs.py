@@ -1,4 +1,4 @@
-"""Runs in batches come to what the same runs come to one by one, at half the price, in ordinary logs (SPEC G3)."""
+"""Runs in batches come to what the same runs come to one by one, at half the price, in ordinary logs (rule G3)."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from batch_served import QUICK, Posted, entries, items
-from crossing import AGREE, BURDEN, COUNTER, SUPPLEMENT, finding
-from live_runs import KEY, Played, derived, facts, speaking_to
-from planning import PLAN, REPO, challenge, scores, script, unknown
-from scripted_replies import calls, searches
-from scripted_server import ScriptedServer
 
+from tests.live.batch_served import QUICK, Posted, entries, items
+from tests.live.live_runs import KEY, Played, derived, facts, speaking_to
+from tests.live.scripted_replies import calls, searches
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.crossing import AGREE, BURDEN, COUNTER, SUPPLEMENT, finding
+from tests.runs.plan.planning import PLAN, REPO, challenge, scores, script, unknown
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.analysis.detection import detection
 from verifyplan.datasets.plans import labelled_plans, plan_labels
 from verifyplan.frames.load import load
-from verifyplan.loops.batch.findings import batch_crossverify
-from verifyplan.loops.batch.journal import NAME
-from verifyplan.loops.batch.plans import batch_verify
-from verifyplan.loops.cross import crossverify
-from verifyplan.loops.plan.verify import verify
-from verifyplan.loops.replay import replay_run
+from verifyplan.runs.batch.findings import batch_crossverify
+from verifyplan.runs.batch.journal import NAME
+from verifyplan.runs.batch.plans import batch_verify
+from verifyplan.runs.cross import crossverify
+from verifyplan.runs.plan.verify import verify
+from verifyplan.runs.replay import replay_run
 
 VOTES = {
     1: {
@@ -239,7 +239,7 @@ def test_a_batch_in_a_running_event_loop_as_notebooks_have(plans, tmp_path):
 
 def test_the_labelled_plans_by_name(tmp_path, monkeypatch):
     few = [one for one in labelled_plans() if one.name in ("shop-reference", "readme-dbmate")]
-    monkeypatch.setattr("verifyplan.loops.batch.plans.labelled_plans", lambda: few)
+    monkeypatch.setattr("verifyplan.runs.batch.plans.labelled_plans", lambda: few)
     with ScriptedServer(Posted(Played(calm(), silent=True), tmp_path)) as server:
         batch = batch_verify("plans", backend=speaking_to(server), log_dir=tmp_path / "runs", panel=None, **QUICK)
     assert {run.started.synthetic for run in batch} == {True}

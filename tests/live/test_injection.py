@@ -9,17 +9,17 @@ import re
 import subprocess
 
 import pytest
-from crossing import AGREE, COUNTER
-from leaking import Listening, leaks, written
-from live_runs import Played, derived, facts, speaking_to, turn_of, turns
-from planning import PLAN, answer, challenge, context, risk, scores, unknown
-from scripted_replies import calls, fetches, says
-from test_live_tools import results_of
 
+from tests.live.leaking import Listening, leaks, written
+from tests.live.live_runs import Played, derived, facts, speaking_to, turn_of, turns
+from tests.live.scripted_replies import calls, fetches, says
+from tests.live.test_live_tools import results_of
+from tests.runs.crossing import AGREE, COUNTER
+from tests.runs.plan.planning import PLAN, answer, challenge, context, risk, scores, unknown
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.documents.plan import parse_plan
-from verifyplan.loops.cross import crossverify
-from verifyplan.loops.plan.verify import verify
+from verifyplan.plans.plan import parse_plan
+from verifyplan.runs.cross import crossverify
+from verifyplan.runs.plan.verify import verify
 
 KEY = "key-in-use-4b5a69788796"
 CANARIES = ("canary-of-the-env", "canary-outside", "canary-of-git", "root:x:0:0", KEY)

@@ -15,7 +15,10 @@ from pathlib import Path
 import anthropic
 import pytest
 import typer
-from leaking import (
+from pydantic_core import to_json
+
+import verifyplan as vp
+from tests.live.leaking import (
     GATEWAY,
     LINES,
     LITTER,
@@ -30,22 +33,19 @@ from leaking import (
     leaks,
     written,
 )
-from live_runs import MODEL
-from planning import PLAN, script
-from pydantic_core import to_json
-from scripted_http import LoopbackServer, Reply, Request
-from scripted_replies import says
-from spilling import spilled
-
-import verifyplan as vp
+from tests.live.live_runs import MODEL
+from tests.live.scripted_http import LoopbackServer, Reply, Request
+from tests.live.scripted_replies import says
+from tests.live.spilling import spilled
+from tests.runs.plan.planning import PLAN, script
 from verifyplan import redaction
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.anthropic.key import check_address
-from verifyplan.agents.repository.repository import Repository
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.cli import app
 from verifyplan.errors import AgentError, InputError, Problem, SettingsError
 from verifyplan.redaction import redact, redacted, remember
+from verifyplan.repository.repository import Repository
 from verifyplan.widgets.panel import failure_html
 
 

@@ -1,21 +1,21 @@
-"""Messages that are no answer: cut off, refused, damaged, outside the schema, or endless calls of tools (SPEC A11)."""
+"""Messages that are no answer: cut off, refused, damaged, outside the schema, or endless calls of tools (rule A11)."""
 
 from __future__ import annotations
 
 import pytest
-from crossing import finding
-from live_faults import FIRST, SECOND, challenged, crossed, failed, message, skipped
-from live_runs import Played, facts, speaking_to, times, turn_of, turns
-from planning import challenge, run_of
-from scripted_replies import calls, cut, refuses, says, says_json, status
-from scripted_server import ScriptedServer
 
+from tests.live.live_faults import FIRST, SECOND, challenged, crossed, failed, message, skipped
+from tests.live.live_runs import Played, facts, speaking_to, times, turn_of, turns
+from tests.live.scripted_replies import calls, cut, refuses, says, says_json, status
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.crossing import finding
+from tests.runs.plan.planning import challenge, run_of
 from verifyplan.agents.base import Exchanged
 from verifyplan.cli.cross import exit_code_of
-from verifyplan.loops.cross import crossverify
-from verifyplan.loops.replay import replay_run
-from verifyplan.loops.resume import read_run
 from verifyplan.protocol.call import Usage
+from verifyplan.runs.cross import crossverify
+from verifyplan.runs.replay import replay_run
+from verifyplan.runs.resume import read_run
 
 FINE = says_json({"challenges": [challenge("locks", "MINOR")], "unknowns": []})
 
@@ -89,7 +89,7 @@ def test_an_answer_that_is_wrong_twice_is_a_failure(wrong):
 
 @pytest.mark.parametrize("second", [None, cut("{"), says("Sorry.")], ids=["the same", "cut off", "no JSON"])
 def test_one_bad_entry_that_a_repair_does_not_mend_costs_no_other(second):
-    """SPEC A11: asked once to put it right; then the entry is refused, and the four others count."""
+    """rule A11: asked once to put it right; then the entry is refused, and the four others count."""
     five = [challenge(word, "BLOCKING") for word in ("locks", "rows", "order", "retries")]
     first = says_json({"challenges": [*five[:2], challenge("clock", "CRITICAL"), *five[2:]], "unknowns": []})
     run, server = challenged({FIRST: first, SECOND: second or first})
@@ -194,7 +194,7 @@ def test_a_worker_has_no_tools_and_one_turn_to_put_that_right(answers):
     ]
 
 
-# A refutation without its basis (SPEC B4)
+# A refutation without its basis (rule B4)
 
 ADVERSARIAL = {"settings": {"maxRounds": 1, "adversarial": True}}
 REFUTED = {"finding_id": "F-1", "verdict": "REFUTED", "explanation": "no"}

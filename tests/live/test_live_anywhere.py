@@ -6,19 +6,19 @@ import asyncio
 import threading
 
 import pytest
-from crossing import AGREE, COUNTER, finding
-from live_faults import SCORED
-from live_runs import Played, derived, facts, speaking_to, times, turns
-from planning import PLAN, REPO, challenge, votes
-from scripted_replies import calls, cut, says
-from scripted_server import ScriptedServer
 
 import verifyplan as vp
+from tests.live.live_faults import SCORED
+from tests.live.live_runs import Played, derived, facts, speaking_to, times, turns
+from tests.live.scripted_replies import calls, cut, says
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.crossing import AGREE, COUNTER, finding
+from tests.runs.plan.planning import PLAN, REPO, challenge, votes
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.documents.plan import parse_plan
-from verifyplan.loops.cross import crossverify
-from verifyplan.loops.plan.verify import verify
-from verifyplan.loops.replay import replay_run
+from verifyplan.plans.plan import parse_plan
+from verifyplan.runs.cross import crossverify
+from verifyplan.runs.plan.verify import verify
+from verifyplan.runs.replay import replay_run
 
 VOTES = {number: {"bob": {"F-1": vote}, "cy": {"F-1": AGREE}} for number, vote in ((1, COUNTER), (2, AGREE))}
 FIRST = {"i1/challenger/t1": calls("Read", path="planning.py"), "i1/challenger/t2": says("Let me think.")}

@@ -1,20 +1,20 @@
-"""A run ends by what it may use: tokens and dollars are looked at before each request (SPEC A12)."""
+"""A run ends by what it may use: tokens and dollars are looked at before each request (rule A12)."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 
 import pytest
-from crossing import AGREE, finding
-from live_faults import FIRST, SCORED, challenged
-from live_runs import MODEL, Played, facts, speaking_to, turn_of, turns
-from planning import REPO, answer, challenge, run_of, unknown
-from scripted_replies import calls, cut, refuses, searches
-from scripted_server import ScriptedServer
 
+from tests.live.live_faults import FIRST, SCORED, challenged
+from tests.live.live_runs import MODEL, Played, facts, speaking_to, turn_of, turns
+from tests.live.scripted_replies import calls, cut, refuses, searches
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.crossing import AGREE, finding
+from tests.runs.plan.planning import REPO, answer, challenge, run_of, unknown
 from verifyplan.errors import InputError, SettingsError
-from verifyplan.loops.cross import crossverify
-from verifyplan.loops.replay import replay_run
+from verifyplan.runs.cross import crossverify
+from verifyplan.runs.replay import replay_run
 
 DEAR = {MODEL: {"input": 1, "output": 1, "cache_write": 0, "cache_read": 0, "web_search": 1000}}
 """A dollar for a million tokens, and one for each search."""

@@ -1,13 +1,14 @@
-"""SPEC A11 and B8 over HTTP: what each agent's failure costs a run, whatever the endpoint did."""
+"""rules A11 and B8 over HTTP: what each agent's failure costs a run, whatever the endpoint did."""
 
 from __future__ import annotations
 
 import pytest
-from crossing import AGREE, COUNTER
-from live_faults import SCORED, challenged, crossed, failed
-from live_runs import facts, times, turns
-from planning import answer, challenge, risk, unknown, votes
-from scripted_replies import cut, html, refuses, says, status, truncates
+
+from tests.live.live_faults import SCORED, challenged, crossed, failed
+from tests.live.live_runs import facts, times, turns
+from tests.live.scripted_replies import cut, html, refuses, says, status, truncates
+from tests.runs.crossing import AGREE, COUNTER
+from tests.runs.plan.planning import answer, challenge, risk, unknown, votes
 
 FAULTS = {
     "an error": status(500),

@@ -1,20 +1,32 @@
-"""Debates of models over HTTP: the same course as of scripted roles, and what each role is sent (SPEC C2-C4, G3)."""
+"""Debates of models over HTTP: the same course as of scripted roles, and what each role is sent (rules C2-C4, G3)."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from live_debates import CONVERGED, ENDLESS, NOT, STAGNANT, TASK, debated, diff, expected_of, given, repository, spoken
-from live_runs import Played, derived, facts, speaking_to, times, turn_of, turns
-from scripted_replies import calls, says
-from scripted_server import ScriptedServer
-from test_live_tools import results_of
 
+from tests.live.live_debates import (
+    CONVERGED,
+    ENDLESS,
+    NOT,
+    STAGNANT,
+    TASK,
+    debated,
+    diff,
+    expected_of,
+    given,
+    repository,
+    spoken,
+)
+from tests.live.live_runs import Played, derived, facts, speaking_to, times, turn_of, turns
+from tests.live.scripted_replies import calls, says
+from tests.live.scripted_server import ScriptedServer
+from tests.live.test_live_tools import results_of
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.loops.debate.debate import debate
-from verifyplan.loops.replay import replay_run
 from verifyplan.protocol.message_schema import check_message
+from verifyplan.runs.debate.debate import debate
+from verifyplan.runs.replay import replay_run
 
 ENDS = {
     "verified": (CONVERGED, ("CONVERGED", "VERIFIED", 2)),

@@ -1,18 +1,18 @@
-"""Debates in which a model gives no answer, or may give none: they end at once, nothing is asked again (SPEC C2)."""
+"""Debates in which a model gives no answer, or may give none: they end at once, nothing is asked again (rule C2)."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from live_debates import CONVERGED, debated, expected_of, given
-from live_runs import MODEL, Played, derived, facts, speaking_to, times, turns
-from scripted_replies import calls, cut, hangs, refuses, says, says_json, status
-from scripted_server import ScriptedServer
 
+from tests.live.live_debates import CONVERGED, debated, expected_of, given
+from tests.live.live_runs import MODEL, Played, derived, facts, speaking_to, times, turns
+from tests.live.scripted_replies import calls, cut, hangs, refuses, says, says_json, status
+from tests.live.scripted_server import ScriptedServer
 from verifyplan.errors import InputError
-from verifyplan.loops.debate.debate import debate
-from verifyplan.loops.replay import replay_run
+from verifyplan.runs.debate.debate import debate
+from verifyplan.runs.replay import replay_run
 
 ORDER = [f"{call}/t1" for call in CONVERGED]
 ARCHITECT, BUILDER = CONVERGED["t1/propose"], CONVERGED["t1/implement"]

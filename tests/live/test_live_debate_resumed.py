@@ -1,15 +1,15 @@
-"""A debate of models that was broken off or killed goes on from its log, and nothing is paid for twice (SPEC E2)."""
+"""A debate of models that was broken off or killed goes on from its log, and nothing is paid for twice (rule E2)."""
 
 from __future__ import annotations
 
 import pytest
-from breaking import StopError, stopping
-from live_debates import CONVERGED, LOOPS, TASK, given, repository
-from live_runs import Played, derived, facts, speaking_to, times, turns
-from scripted_server import ScriptedServer
 
-from verifyplan.loops.debate.debate import debate
-from verifyplan.loops.resume import read_run, resume
+from tests.live.live_debates import CONVERGED, LOOPS, TASK, given, repository
+from tests.live.live_runs import Played, derived, facts, speaking_to, times, turns
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.plan.breaking import StopError, stopping
+from verifyplan.runs.debate.debate import debate
+from verifyplan.runs.resume import read_run, resume
 
 
 def broken_off(server, folder, kind, count, *backends):

@@ -1,22 +1,22 @@
-"""What can go wrong on the way to an endpoint and back, told by the requests that it saw (SPEC A11, G3)."""
+"""What can go wrong on the way to an endpoint and back, told by the requests that it saw (rules A11, G3)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import pytest
-from live_faults import FIRST, SECOND, challenged, failed, skipped, soon
-from live_runs import Played, facts, speaking_to, times, turn_of
-from planning import PLAN, REPO, challenge, script
-from scripted_http import Reply
-from scripted_replies import empty, error_in_200, html, raw, resets, says_json, status, truncates
-from scripted_server import ScriptedServer
 
-from verifyplan.documents.plan import parse_plan
+from tests.live.live_faults import FIRST, SECOND, challenged, failed, skipped, soon
+from tests.live.live_runs import Played, facts, speaking_to, times, turn_of
+from tests.live.scripted_http import Reply
+from tests.live.scripted_replies import empty, error_in_200, html, raw, resets, says_json, status, truncates
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.plan.planning import PLAN, REPO, challenge, script
 from verifyplan.errors import SettingsError
-from verifyplan.loops.plan.verify import verify
-from verifyplan.loops.resume import resume
+from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.call import Usage
+from verifyplan.runs.plan.verify import verify
+from verifyplan.runs.resume import resume
 
 PASSING = {
     "408": soon(408),

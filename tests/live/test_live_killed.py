@@ -1,4 +1,4 @@
-"""A run of models that is killed with SIGKILL asks again for what was in flight, and for nothing else (SPEC E2)."""
+"""A run of models that is killed with SIGKILL asks again for what was in flight, and for nothing else (rule E2)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
-import crossing
-import live_killing
-import live_runs
-import planning
 import pytest
+
+from tests.live import live_killing
+from tests.processes import environment
 
 pytestmark = pytest.mark.skipif(
     not (hasattr(os, "fork") and hasattr(signal, "SIGKILL")), reason="processes are forked and killed as on POSIX"
@@ -23,10 +21,9 @@ pytestmark = pytest.mark.skipif(
 
 def killed(kind, folder, events, *turns):
     """What `live_killing.py` found, in a process of its own that has one thread."""
-    paths = [str(Path(module.__file__).parent) for module in (live_runs, planning, crossing)]
     done = subprocess.run(
         [sys.executable, "-W", "error", live_killing.__file__, kind, str(folder), ",".join(map(str, events)), *turns],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        env=environment(),
         capture_output=True,
         text=True,
         check=False,

@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import nbformat
-from anybody import anybody
-from scripted_server import ScriptedServer
+
+from tests.live.anybody import anybody
+from tests.live.scripted_server import ScriptedServer
 
 NOTEBOOK = Path(__file__).resolve().parents[2] / "notebooks" / "60_live_agents.ipynb"
 KEY = "sk-the-key-of-this-notebook"

@@ -1,4 +1,4 @@
-"""Panels of different models: each worker and role with its own model, settings, stance, endpoint and key (SPEC G3)."""
+"""Panels of different models: each worker and role with its own model, settings, stance, endpoint and key (rule G3)."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import json
 from contextlib import ExitStack
 
 import pytest
-from crossing import AGREE, BURDEN, finding
-from live_faults import SCORED
-from live_runs import KEY, MODEL, Played, derived, facts, speaking_to, turn_of, turns
-from planning import REPO, challenge, run_of, script
-from scripted_replies import calls, raw, status
-from scripted_server import ScriptedServer
 
+from tests.live.live_faults import SCORED
+from tests.live.live_runs import KEY, MODEL, Played, derived, facts, speaking_to, turn_of, turns
+from tests.live.scripted_replies import calls, raw, status
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.crossing import AGREE, BURDEN, finding
+from tests.runs.plan.planning import REPO, challenge, run_of, script
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.anthropic.prompt_files import prompt
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import SettingsError
-from verifyplan.loops.cross import crossverify
-from verifyplan.loops.cross_run import CrossRun
+from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross_run import CrossRun
 
 OTHER_KEY = "the-key-of-the-other-endpoint"
 OPUS, SONNET = "claude-opus-5-5", "claude-sonnet-5-5"

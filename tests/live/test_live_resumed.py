@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from breaking import StopError, stopping
-from crossing import AGREE, COUNTER, finding
-from live_faults import SCORED
-from live_runs import MODEL, Played, derived, facts, speaking_to, times, turns
-from planning import PLAN, REPO, answer, challenge, unknown
-from scripted_replies import calls, says, searches
-from scripted_server import ScriptedServer
 
-from verifyplan.documents.plan import parse_plan
+from tests.live.live_faults import SCORED
+from tests.live.live_runs import MODEL, Played, derived, facts, speaking_to, times, turns
+from tests.live.scripted_replies import calls, says, searches
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.crossing import AGREE, COUNTER, finding
+from tests.runs.plan.breaking import StopError, stopping
+from tests.runs.plan.planning import PLAN, REPO, answer, challenge, unknown
 from verifyplan.errors import LogError
-from verifyplan.loops.cross import crossverify
-from verifyplan.loops.plan.verify import verify
-from verifyplan.loops.resume import read_run, resume
+from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.call import Usage
+from verifyplan.runs.cross import crossverify
+from verifyplan.runs.plan.verify import verify
+from verifyplan.runs.resume import read_run, resume
 
 DEAR = {MODEL: {"input": 1.5, "output": 2, "cache_write": 0, "cache_read": 0, "web_search": 10}}
 SEARCH = calls("WebSearch", query="orders api", serves="U1")

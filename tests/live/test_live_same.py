@@ -1,19 +1,19 @@
-"""The rules make the same of what a model says over HTTP as of the same answers in a script (SPEC G1, G3)."""
+"""The rules make the same of what a model says over HTTP as of the same answers in a script (rules G1, G3)."""
 
 from __future__ import annotations
 
 import copy
 
 import pytest
-from crossing import AGREE, COUNTER, SUPPLEMENT, finding
-from live_runs import Played, derived, facts, findings_of, speaking_to, times, turns
-from live_scripts import FOUND, ROSTER, VOTES, spoken_script
-from planning import PLAN, REPO, run_of, scores, script
-from scripted_server import ScriptedServer
 
+from tests.live.live_runs import Played, derived, facts, findings_of, speaking_to, times, turns
+from tests.live.live_scripts import FOUND, ROSTER, VOTES, spoken_script
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.crossing import AGREE, COUNTER, SUPPLEMENT, finding
+from tests.runs.plan.planning import PLAN, REPO, run_of, scores, script
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.loops.cross import crossverify
 from verifyplan.protocol.settings import PanelSettings
+from verifyplan.runs.cross import crossverify
 
 
 def plan_runs(answers, **settings):

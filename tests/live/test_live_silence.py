@@ -1,4 +1,4 @@
-"""Endpoints that say nothing, or ask to be left alone: how long calls wait, and whom that holds back (SPEC A11, G3)."""
+"""Endpoints that say nothing, or ask for a pause: how long calls wait, and who waits (rules A11, G3)."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from email.utils import formatdate
 from time import time
 
 import pytest
-from crossing import AGREE, finding
-from live_faults import FIRST, challenged, failed, skipped, soon
-from live_runs import Played, facts, speaking_to, times, turn_of
-from planning import REPO
-from scripted_replies import hangs, raw, says_json, status
-from scripted_server import ScriptedServer
 
-from verifyplan.loops.cross import crossverify
+from tests.live.live_faults import FIRST, challenged, failed, skipped, soon
+from tests.live.live_runs import Played, facts, speaking_to, times, turn_of
+from tests.live.scripted_replies import hangs, raw, says_json, status
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.crossing import AGREE, finding
+from tests.runs.plan.planning import REPO
 from verifyplan.protocol.call import Usage
+from verifyplan.runs.cross import crossverify
 
 
 @pytest.mark.parametrize("retries", [0, 1])

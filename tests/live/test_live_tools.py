@@ -1,21 +1,21 @@
-"""Tools that a model calls in a run: what they gave is what it reads next, counted, refused and recorded (SPEC A12)."""
+"""Tools that a model calls in a run: what they gave is what it reads next, counted, refused and recorded (rule A12)."""
 
 from __future__ import annotations
 
 import itertools
 
 import pytest
-from live_runs import Played, facts, speaking_to, times, turn_of, turns
-from planning import PLAN, answer, challenge, scores, unknown
-from scripted_replies import calls, fetches, says, searches, status
-from scripted_server import ScriptedServer
 
-from verifyplan.agents.repository.repository import Repository
+from tests.live.live_runs import Played, facts, speaking_to, times, turn_of, turns
+from tests.live.scripted_replies import calls, fetches, says, searches, status
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.plan.planning import PLAN, answer, challenge, scores, unknown
 from verifyplan.agents.tools import ToolKit
-from verifyplan.documents.plan import parse_plan
-from verifyplan.loops.plan.verify import verify
+from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.call import Usage
+from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import Budget, limits_of
+from verifyplan.runs.plan.verify import verify
 
 ANSWERS = {
     "i1/challenger": {

@@ -6,14 +6,13 @@ import json
 from tempfile import TemporaryDirectory
 
 import pytest
-from crossing import AGREE, COUNTER
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from live_faults import message, soon
-from live_runs import Played, derived, facts, speaking_to, times, turns
-from live_scripts import FOUND, ROSTER, VOTES, spoken_script
-from planning import run_of
-from scripted_replies import (
+
+from tests.live.live_faults import message, soon
+from tests.live.live_runs import Played, derived, facts, speaking_to, times, turns
+from tests.live.live_scripts import FOUND, ROSTER, VOTES, spoken_script
+from tests.live.scripted_replies import (
     calls,
     cut,
     empty,
@@ -27,12 +26,13 @@ from scripted_replies import (
     status,
     truncates,
 )
-from scripted_server import ScriptedServer
-
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.crossing import AGREE, COUNTER
+from tests.runs.plan.planning import run_of
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.loops.cross import crossverify
-from verifyplan.loops.replay import replay_run
-from verifyplan.loops.resume import read_run
+from verifyplan.runs.cross import crossverify
+from verifyplan.runs.replay import replay_run
+from verifyplan.runs.resume import read_run
 
 RETRIES = 1
 quick = settings(

@@ -11,8 +11,9 @@ import anthropic
 import httpx2
 import pytest
 from anthropic import AsyncAnthropic
-from asking import MODEL, READ, asked_once, asks, through, user
-from scripted_replies import (
+
+from tests.live.asking import MODEL, READ, asked_once, asks, through, user
+from tests.live.scripted_replies import (
     calls,
     cut,
     empty,
@@ -30,7 +31,7 @@ from scripted_replies import (
     status,
     truncates,
 )
-from scripted_server import ScriptedServer, ScriptError
+from tests.live.scripted_server import ScriptedServer, ScriptError
 
 # Messages
 

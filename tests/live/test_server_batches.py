@@ -7,9 +7,10 @@ from typing import Any
 import anthropic
 import pytest
 from anthropic import AsyncAnthropic
-from asking import asks, through
-from scripted_replies import cancels, expires, resets, status
-from scripted_server import ScriptedServer
+
+from tests.live.asking import asks, through
+from tests.live.scripted_replies import cancels, expires, resets, status
+from tests.live.scripted_server import ScriptedServer
 
 
 def batched(*names: str, **bodies: dict[str, Any]) -> list[dict[str, Any]]:

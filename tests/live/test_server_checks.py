@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asking import READ, asks, user
-from scripted_checks import problems_of
+
+from tests.live.asking import READ, asks, user
+from tests.live.scripted_checks import problems_of
 
 SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "additionalProperties": False}
 MARK = {"type": "ephemeral"}

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import anthropic
 import pytest
-from asking import asked_once, asks, through
-from serve import ServedScript
+
+from tests.live.asking import asked_once, asks, through
+from tests.live.serve import ServedScript
 
 
 def test_the_server_is_a_process_and_logs_what_it_saw(tmp_path):
     script, log = tmp_path / "script.py", tmp_path / "calls.jsonl"
     script.write_text(
-        "from scripted_replies import says\n"
+        "from tests.live.scripted_replies import says\n"
         "OPTIONS = {'models': ('m',), 'polls': 0}\n"
         "def reply(asked):\n"
         "    return says(asked.last).using(input_tokens=5)\n"

@@ -1,4 +1,4 @@
-"""Messages held to their schema: every error at once in Ajv's shapes; the Python type takes the same (SPEC C1)."""
+"""Messages held to their schema: every error at once in Ajv's shapes; the Python type takes the same (rule C1)."""
 
 from __future__ import annotations
 

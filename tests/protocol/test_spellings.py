@@ -1,4 +1,4 @@
-"""SPEC B4: verdicts, prompt labels and bases in any case, with space, hyphen or underscore."""
+"""rule B4: verdicts, prompt labels and bases in any case, with space, hyphen or underscore."""
 
 from __future__ import annotations
 

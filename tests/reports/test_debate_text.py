@@ -1,9 +1,8 @@
-"""Debates in words: the log line by line, hostile texts made safe (SPEC E1, H3)."""
+"""Debates in words: the log line by line, hostile texts made safe (rules E1, H3)."""
 
 from __future__ import annotations
 
-from debate_scripts import CONVERGES, RUNS_OUT, debate_of, says
-
+from tests.runs.debate_scripts import CONVERGES, RUNS_OUT, debate_of, says
 from verifyplan.reports.log import log_text
 
 

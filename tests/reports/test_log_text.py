@@ -8,8 +8,8 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reports.plan_events import Say, failed, full
 
+from tests.reports.plan_events import Say, failed, full
 from verifyplan.protocol import event_cross, event_debate, event_run, event_turn
 from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event import Event

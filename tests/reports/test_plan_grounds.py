@@ -1,4 +1,4 @@
-"""The head of a plan's report says what its verdict rests on, and what nobody looked at (SPEC A13)."""
+"""The head of a plan's report says what its verdict rests on, and what nobody looked at (rule A13)."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from planning import PLAN, run_of
-from planning import challenge as raised
-from reports.plan_events import PlanEvents, full
 
+from tests.reports.plan_events import PlanEvents, full
+from tests.runs.plan.planning import PLAN, run_of
+from tests.runs.plan.planning import challenge as raised
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.documents.plan import parse_plan
-from verifyplan.loops.plan.verify import verify
+from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.event_plan import SectionRead
 from verifyplan.reports.plan import plan_report, plan_report_html, plan_summary
 from verifyplan.reports.plan_grounds import CANNOT_SEE, settled, unchallenged, warnings
 from verifyplan.runlog.plan_state import PlanState
+from verifyplan.runs.plan.verify import verify
 
 
 def head(state: PlanState) -> str:

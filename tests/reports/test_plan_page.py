@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from reports.plan_events import ENDINGS, blocked, full, proceed
 
+from tests.reports.plan_events import ENDINGS, blocked, full, proceed
 from verifyplan.reports.plan import plan_report, plan_report_frame, plan_report_html, plan_summary
 
 STRUCTURE = (

@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 import pytest
-from reports.plan_events import ENDINGS, PlanEvents, deferred, full, revise
 
+from tests.reports.plan_events import ENDINGS, PlanEvents, deferred, full, revise
 from verifyplan.errors import InputError
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event_run import CallFailed, CallReplied

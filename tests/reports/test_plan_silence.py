@@ -1,15 +1,15 @@
-"""Reports say first that nothing was looked up, and which destructive lines nobody challenged (SPEC A13)."""
+"""Reports say first that nothing was looked up, and which destructive lines nobody challenged (rule A13)."""
 
 from __future__ import annotations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from planning import PLAN, change, run_of
-from planning import challenge as raised
 
 import verifyplan as vp
-from verifyplan.documents.plan import parse_plan
+from tests.runs.plan.planning import PLAN, change, run_of
+from tests.runs.plan.planning import challenge as raised
+from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.event_plan import SignFound
 from verifyplan.reports.plan import plan_report, plan_summary
 from verifyplan.reports.plan_scores import nothing_seen

@@ -5,11 +5,11 @@ import shutil
 import subprocess
 
 import pytest
-from repository.small_repositories import commit, git, tracked, walked, write
 
-from verifyplan.agents.repository import Repository
-from verifyplan.agents.repository import git as asked
+from tests.repository.small_repositories import commit, git, tracked, walked, write
 from verifyplan.errors import InputError
+from verifyplan.repository import Repository
+from verifyplan.repository import git as asked
 
 
 def reasons(repository):

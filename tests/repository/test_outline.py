@@ -3,7 +3,8 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from repository.small_repositories import tracked, walked
+
+from tests.repository.small_repositories import tracked, walked
 
 PYTHON = """\
 import os, shop.orders as orders

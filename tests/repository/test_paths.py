@@ -1,7 +1,8 @@
 """Questions about paths: has, similar, lines."""
 
 import pytest
-from repository.small_repositories import walked
+
+from tests.repository.small_repositories import walked
 
 
 @pytest.fixture

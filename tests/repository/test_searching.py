@@ -8,10 +8,15 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from repository.small_repositories import commit, git, tracked, walked
 
-from verifyplan.agents.repository import Match, Repository, careful, grep
+from tests.repository.small_repositories import commit, git, tracked, walked
 from verifyplan.errors import InputError
+from verifyplan.repository import (
+    Match,
+    Repository,
+    careful,
+    grep,
+)
 
 FILES = {
     "b.py": "run = 1\nrerun = run_all = 2\n",

@@ -1,4 +1,4 @@
-"""SPEC B3, B4, B8: from a worker's answer to votes that count, and to the sides."""
+"""rules B3, B4, B8: from a worker's answer to votes that count, and to the sides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SPEC B7's pattern of a citation: ours finds exactly what the pattern as written finds, and in linear time."""
+"""rule B7's pattern of a citation: ours finds exactly what the pattern as written finds, and in linear time."""
 
 from __future__ import annotations
 

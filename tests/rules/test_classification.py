@@ -1,4 +1,4 @@
-"""SPEC B5 and B6, as a table written again by hand, and the promise that numbers and arrays agree."""
+"""rules B5 and B6, as a table written again by hand, and the promise that numbers and arrays agree."""
 
 from __future__ import annotations
 

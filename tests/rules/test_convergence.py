@@ -1,4 +1,4 @@
-"""SPEC A3 as a table written again by hand, and what no order or policy may change."""
+"""rule A3 as a table written again by hand, and what no order or policy may change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of a debate: who is asked, and the three ends in their order (SPEC C2, C3)."""
+"""The rules of a debate: who is asked, and the three ends in their order (rules C2, C3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SPEC A7, document 000 section 7.5: which directives are carried out, trigger by trigger."""
+"""rule A7, document 000 section 7.5: which directives are carried out, trigger by trigger."""
 
 from __future__ import annotations
 

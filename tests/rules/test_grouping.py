@@ -1,4 +1,4 @@
-"""SPEC B2: which findings are the same, by the default matcher, by another, or by id alone."""
+"""rule B2: which findings are the same, by the default matcher, by another, or by id alone."""
 
 from __future__ import annotations
 

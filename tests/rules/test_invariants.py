@@ -1,4 +1,4 @@
-"""What must hold inside an artifact that was made in memory, too (SPEC B7, B9)."""
+"""What must hold inside an artifact that was made in memory, too (rules B7, B9)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 
 from verifyplan.protocol.artifact import COUNT_KEY_OF_CLASS, FINAL_STATES, Artifact
 from verifyplan.protocol.vote import CLASSIFICATIONS
-from verifyplan.rules.invariants import pointer_token, violations
+from verifyplan.rules.invariants import violations
+from verifyplan.strict_json import pointer_token
 
 
 def made(**values: Any) -> Artifact:

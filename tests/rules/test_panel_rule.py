@@ -1,4 +1,4 @@
-"""SPEC A2 and A9: what the panel's class allows and forbids."""
+"""rules A2 and A9: what the panel's class allows and forbids."""
 
 from __future__ import annotations
 

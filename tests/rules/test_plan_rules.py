@@ -1,4 +1,4 @@
-"""SPEC A1, A2, A5, A6, A8, A10 and A12: records, changes of status, caps, teams, scores, budgets."""
+"""rules A1, A2, A5, A6, A8, A10 and A12: records, changes of status, caps, teams, scores, budgets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SPEC B1: what a task type implies, what an override changes, what is refused."""
+"""rule B1: what a task type implies, what an override changes, what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SPEC A8: which plans are THIN, ADEQUATE or RICH, and which are trivial."""
+"""rule A8: which plans are THIN, ADEQUATE or RICH, and which are trivial."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
-"""One line of a log: what goes in comes out, and nothing of it can be changed unseen (SPEC E1)."""
+"""One line of a log: what goes in comes out, and nothing of it can be changed unseen (rule E1)."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import Any, get_args
 
-import planning
 import pytest
-from breaking import small_cross
-from debate_scripts import STAGNATES, debate_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.runs.debate_scripts import STAGNATES, debate_of
+from tests.runs.plan import planning
+from tests.runs.plan.breaking import small_cross
 from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event import EVENT, Event
 from verifyplan.protocol.event_plan import CeilingPassed

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.loops.cross import crossverify
 from verifyplan.runlog.cross_state import CrossState, artifact, fold_cross
+from verifyplan.runs.cross import crossverify
 
 AGREE = {"verdict": "agree"}
 

@@ -1,4 +1,4 @@
-"""Logs of every version are read as the present one (SPEC E1)."""
+"""Logs of every version are read as the present one (rule E1)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,6 @@ import pytest
 from pydantic_core import from_json, to_json
 
 from verifyplan.errors import LogError
-from verifyplan.loops.cross_run import CrossRun
-from verifyplan.loops.debate.run import Debate
-from verifyplan.loops.plan.run import PlanRun
-from verifyplan.loops.resume import read_run
 from verifyplan.protocol.event_run import LOG_VERSION, CallFailed, CallReplied, RunStarted
 from verifyplan.protocol.event_turn import TurnReplied, TurnSent
 from verifyplan.runlog import chain, migrate, reader
@@ -23,6 +19,10 @@ from verifyplan.runlog.debate_state import fold_debate
 from verifyplan.runlog.migrate import STEPS, steps_from
 from verifyplan.runlog.plan_state import fold_plan
 from verifyplan.runlog.reader import parse_log, read_log
+from verifyplan.runs.cross_run import CrossRun
+from verifyplan.runs.debate.run import Debate
+from verifyplan.runs.plan.run import PlanRun
+from verifyplan.runs.resume import read_run
 
 LOGS = Path(__file__).parent / "logs"
 VERSIONS = range(1, LOG_VERSION)

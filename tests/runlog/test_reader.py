@@ -1,4 +1,4 @@
-"""A log is read whole, or refused with the line that is damaged; only a torn end is dropped (SPEC E1, H3)."""
+"""A log is read whole, or refused with the line that is damaged; only a torn end is dropped (rules E1, H3)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 import time
 from pathlib import Path
 
-import planning
 import pytest
-from breaking import rewritten, small_cross
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pydantic_core import from_json, to_json
 
+from tests.runs.plan import planning
+from tests.runs.plan.breaking import rewritten, small_cross
 from verifyplan.errors import LogError
 from verifyplan.runlog import chain
 from verifyplan.runlog.chain import START, encode

@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from breaking import broken_off, small_cross
-from debate_scripts import CONVERGES
-from planning import run_of, script
 from pydantic_core import from_json, to_json
 
+from tests.runs.debate_scripts import CONVERGES
+from tests.runs.plan.breaking import broken_off, small_cross
+from tests.runs.plan.planning import run_of, script
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import LogError
 from verifyplan.frames.load import load
-from verifyplan.loops.debate.debate import debate
-from verifyplan.loops.replay import replay_run
-from verifyplan.loops.resume import read_run, resume
 from verifyplan.reports.log import log_text
 from verifyplan.runlog import chain
+from verifyplan.runs.debate.debate import debate
+from verifyplan.runs.replay import replay_run
+from verifyplan.runs.resume import read_run, resume
 from verifyplan.version import RULES_VERSION, VERSION
 
 LOGS = sorted((Path(__file__).parent / "logs").glob("*.jsonl"))

@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from breaking import StopError, resumptions, rewritten, stopping
-from crossing import AGREE, finding
-from planning import REPO
-from runlog.conversing import FIRST, MODEL, SECOND, TalkingBackend
 
-from verifyplan.loops.cross import crossverify
-from verifyplan.loops.cross_run import CrossRun
-from verifyplan.loops.replay import replay_run
-from verifyplan.loops.resume import read_run, resume
+from tests.runlog.conversing import FIRST, MODEL, SECOND, TalkingBackend
+from tests.runs.crossing import AGREE, finding
+from tests.runs.plan.breaking import StopError, resumptions, rewritten, stopping
+from tests.runs.plan.planning import REPO
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event_run import CallFailed, CallReplied, RunResumed
 from verifyplan.protocol.event_turn import TurnReplied, TurnSent, call_of
 from verifyplan.reports.log import log_text
 from verifyplan.runlog.recorder import Past
+from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross_run import CrossRun
+from verifyplan.runs.replay import replay_run
+from verifyplan.runs.resume import read_run, resume
 
 SCRIPT = {1: {"ann": {"F-2": AGREE}, "bob": "timeout"}}
 ALL = ["r1/ann/t1", "r1/ann/t2", "r1/bob/t1", "r1/bob/t2"]

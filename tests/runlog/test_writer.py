@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import re
 import signal
 import subprocess
@@ -13,12 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, get_args
 
-import planning
 import pytest
-from breaking import Heard, course
 
+from tests.processes import environment
+from tests.runs.plan import planning
+from tests.runs.plan.breaking import Heard, course
 from verifyplan.errors import LogError
-from verifyplan.loops.resume import resume
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event import Fact
 from verifyplan.protocol.event_plan import IterationStarted
@@ -27,6 +26,7 @@ from verifyplan.protocol.event_turn import TurnReplied, TurnSent
 from verifyplan.runlog import writer as writing
 from verifyplan.runlog.reader import parse_log, read_log
 from verifyplan.runlog.writer import LogWriter
+from verifyplan.runs.resume import resume
 
 DERIVED = IterationStarted(iteration=1, tightened=False)
 FACT = CallFailed(call_id="i1/probe", status="error", reason="none", duration_ms=1)
@@ -345,7 +345,7 @@ LIMITED = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), -1))
-import planning
+from tests.runs.plan import planning
 planning.run_of(planning.script(), log_dir=sys.argv[1])
 """
 
@@ -353,11 +353,10 @@ planning.run_of(planning.script(), log_dir=sys.argv[1])
 @pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="the system has no limit on the size of files")
 def test_a_run_whose_disk_was_full_is_resumed_to_its_end(tmp_path):
     expected = planning.run_of(planning.script())
-    folder = str(Path(str(planning.__file__)).parent)
     for number, limit in enumerate((2_000, 12_345, 40_000), start=1):
         done = subprocess.run(
             [sys.executable, "-c", LIMITED, str(tmp_path), str(limit)],
-            env=os.environ | {"PYTHONPATH": folder},
+            env=environment(),
             capture_output=True,
             text=True,
             check=False,

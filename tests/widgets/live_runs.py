@@ -8,13 +8,12 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from crossing import AGREE, BURDEN, COUNTER, finding
-from planning import PLAN, REPO, challenge, script
-
+from tests.runs.crossing import AGREE, BURDEN, COUNTER, finding
+from tests.runs.plan.planning import PLAN, REPO, challenge, script
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.documents.plan import parse_plan
-from verifyplan.loops.resume import read_run
-from verifyplan.loops.run import Run
+from verifyplan.plans.plan import parse_plan
+from verifyplan.runs.resume import read_run
+from verifyplan.runs.run import Run
 from verifyplan.widgets.live import LiveRun
 
 SECONDS = 30

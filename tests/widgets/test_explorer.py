@@ -9,17 +9,17 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
-import planning
 import pytest
-from debate_scripts import CONVERGES, debate_of
 
 import verifyplan as vp
+from tests.runs.debate_scripts import CONVERGES, debate_of
+from tests.runs.plan import planning
 from verifyplan.analysis.course import Course
 from verifyplan.analysis.explain_words import MEANING
 from verifyplan.errors import InputError
 from verifyplan.frames.columns import typed
 from verifyplan.frames.runset import concat
-from verifyplan.loops.replay import replay_run
+from verifyplan.runs.replay import replay_run
 from verifyplan.widgets.explorer import RunExplorer, policy
 from verifyplan.widgets.explorer import views as explorer_views
 from verifyplan.widgets.explorer.html import NOT_RECORDED

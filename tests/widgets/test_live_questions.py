@@ -7,18 +7,18 @@ import re
 from pathlib import Path
 
 import pytest
-from acting import Acting
-from planning import challenge
-from widgets.live_runs import BLOCKED, SECONDS, blocked_run, course, cross_run, plan_run, threads
 
 import verifyplan as vp
 import verifyplan.widgets.live as live_package
+from tests.runs.plan.acting import Acting
+from tests.runs.plan.planning import challenge
+from tests.widgets.live_runs import BLOCKED, SECONDS, blocked_run, course, cross_run, plan_run, threads
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError, SettingsError
-from verifyplan.loops.plan.pauses import Pause
-from verifyplan.loops.resume import read_run
 from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.event_cross import VoteCast
+from verifyplan.runs.plan.pauses import Pause
+from verifyplan.runs.resume import read_run
 from verifyplan.widgets.live import LiveRun
 from verifyplan.widgets.live.ending import ended_html
 from verifyplan.widgets.live.pause import question_html

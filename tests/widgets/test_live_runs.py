@@ -11,9 +11,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from planning import PLAN, REPO, script
-from runlog.conversing import FIRST, SECOND, TalkingBackend
-from widgets.live_runs import (
+
+from tests.runlog.conversing import FIRST, SECOND, TalkingBackend
+from tests.runs.plan.planning import PLAN, REPO, script
+from tests.widgets.live_runs import (
     SECONDS,
     VOTES,
     Gated,
@@ -24,15 +25,14 @@ from widgets.live_runs import (
     plan_run,
     threads,
 )
-
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.documents.plan import parse_plan
 from verifyplan.errors import InputError, LogError
-from verifyplan.loops.plan.verify import verify
-from verifyplan.loops.resume import read_run, resume
+from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event_run import CallFailed, CallRequested
 from verifyplan.protocol.event_turn import TurnReplied, TurnSent
+from verifyplan.runs.plan.verify import verify
+from verifyplan.runs.resume import read_run, resume
 from verifyplan.widgets.live import LiveRun
 from verifyplan.widgets.live.progress import Progress
 from verifyplan.widgets.live.status import PACE
@@ -335,7 +335,7 @@ def test_many_events_change_the_line_that_is_read_aloud_only_now_and_then(tmp_pa
 KILLED = """
 import sys
 from pathlib import Path
-from widgets.live_runs import VOTES, Gated, cross_run
+from tests.widgets.live_runs import VOTES, Gated, cross_run
 backend = Gated(VOTES, calls=3)
 live = cross_run(Path(sys.argv[1]), backend=backend, start=True)
 assert backend.asked.wait(30)
@@ -347,11 +347,10 @@ if sys.argv[2] == "killed":
 
 @pytest.mark.parametrize("how", ["killed", "left"])
 def test_a_process_that_ends_under_a_run_leaves_its_log_whole(tmp_path, how):
-    tests = Path(__file__).parents[1]
-    paths = ":".join(map(str, (tests, tests / "loops", tests / "loops" / "plan")))
+    root = Path(__file__).parents[2]
     done = subprocess.run(
         [sys.executable, "-c", KILLED, str(tmp_path / "run"), how],
-        env={"PYTHONPATH": paths},
+        env={"PYTHONPATH": str(root)},
         capture_output=True,
         text=True,
         timeout=60,

@@ -1,4 +1,4 @@
-"""What every backend is: one coroutine that answers a request, and a description of itself (SPEC G1)."""
+"""What every backend is: one coroutine that answers a request, and a description of itself (rule G1)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Backend(Protocol):
     """Answers requests; each call is fresh, and all state stays with the caller.
 
     A backend raises TimeoutError when it gave up waiting, and any other exception when it failed; the loop
-    turns both into failed calls (SPEC A11, B8). A SettingsError is no failure of an agent: it ends the process, and
+    turns both into failed calls (rules A11, B8). A SettingsError is no failure of an agent: it ends the process, and
     the run goes on when the settings are right. It never checks its own answer: the loop does. One that plays
     workers only need not answer a `RoleRequest`; plan runs with it end in failed calls.
     """
@@ -49,7 +49,7 @@ Send = Callable[[], Awaitable[Exchanged]]
 
 
 class Turns(Protocol):
-    """The turns of one call as the run log has them: each is on disk before anything acts on it (SPEC E2)."""
+    """The turns of one call as the run log has them: each is on disk before anything acts on it (rule E2)."""
 
     def sent(self, turn: str) -> TurnSent | None:
         """What a turn added, if it is on disk: it was prepared before the run was broken off."""
@@ -70,7 +70,7 @@ class Conversing(Backend, Protocol):
     """A backend whose calls take several turns, each recorded, so that a resumed run goes on within a call.
 
     It alone can be asked again: its conversation holds what it said, and one turn may repair the form of an answer,
-    such as a refutation without its basis (SPEC B4). Any other backend gets a fresh context on every call: asked again
+    such as a refutation without its basis (rule B4). Any other backend gets a fresh context on every call: asked again
     it would vote anew, so what it left out is filled by the run's `missing_basis`.
     """
 

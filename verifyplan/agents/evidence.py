@@ -38,7 +38,7 @@ def read_evidence(text: str) -> Evidence:
     r"""Places (`path.ext:12`, `path.ext:12-20`) and quoted code: `> ` lines, else fences, else backticks.
 
     At most 5 places and 60 quoted lines of the first 100,000 characters are read; a text that cites or quotes
-    nothing gives empty tuples, never an error. Source: SPEC B4, B7.
+    nothing gives empty tuples, never an error. Source: rules B4, B7.
 
     >>> read_evidence("json/decoder.py:12\n> def parse(text):")
     Evidence(places=(Place(path='json/decoder.py', line=12, last=12),), quotes=('def parse(text):',))

@@ -64,7 +64,7 @@ class ScriptedBackend:
 
 
 def _nothing(request: Request) -> dict[str, Any]:
-    """The answer of an agent that has nothing to say: a challenger must say that it has no challenge (SPEC A3)."""
+    """The answer of an agent that has nothing to say: a challenger must say that it has no challenge (rule A3)."""
     if isinstance(request, WorkerRequest):
         return {"votes": {}}
     return {"challenges": []} if request.role == "challenger" else {}

@@ -1,4 +1,4 @@
-"""How far workers agree with each other beyond chance: alpha and kappas of their votes (SPEC F1)."""
+"""How far workers agree with each other beyond chance: alpha and kappas of their votes (rule F1)."""
 
 from __future__ import annotations
 

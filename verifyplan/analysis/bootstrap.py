@@ -1,4 +1,4 @@
-"""Percentile bootstrap of counts, clustered by run where there are runs enough (SPEC F1)."""
+"""Percentile bootstrap of counts, clustered by run where there are runs enough (rule F1)."""
 
 from __future__ import annotations
 

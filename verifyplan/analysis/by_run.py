@@ -1,4 +1,4 @@
-"""The tables of one run out of many, found by an index that is made once (SPEC E4)."""
+"""The tables of one run out of many, found by an index that is made once (rule E4)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.runset import TABLE_NAMES, RunSet, expect_runs
-from verifyplan.words import did_you_mean
+from verifyplan.text import did_you_mean
 
 
 class ByRun:

@@ -1,4 +1,4 @@
-"""What a step of a run changed, and by which rule, in words (SPEC F2, A2, A3, A5, B6)."""
+"""What a step of a run changed, and by which rule, in words (rules F2, A2, A3, A5, B6)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 
 from verifyplan.analysis.explain_words import MEANING
 from verifyplan.frames.runset import RunSet
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 COLUMNS = ["item", "change", "why", "by"]
 Change = tuple[str, str, str, str]

@@ -1,4 +1,4 @@
-"""Recorded votes judged again, by any mode, number of rounds and reading of missing bases (SPEC B6, B7)."""
+"""Recorded votes judged again, by any mode, number of rounds and reading of missing bases (rules B6, B7)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from verifyplan.rules.classification import (
     at_end,
     rule_index,
 )
-from verifyplan.words import did_you_mean
+from verifyplan.text import did_you_mean
 
 CLASS_TYPE = pd.CategoricalDtype(list(CLASSIFICATIONS), ordered=True)
 RULE_TYPE = pd.CategoricalDtype(list(RULES), ordered=True)
@@ -42,7 +42,7 @@ def classify(
     Rounds are judged in order, each on its own votes; the first that classifies decides. A finding that none
     classifies is `contested` (nobody ever voted: `worker-unique`), decided at the last executed round; it is
     `censored` where fewer rounds were recorded than `max_rounds` allows, since the deciding votes were never
-    cast. Source: SPEC B5-B7.
+    cast. Source: rules B5-B7.
 
     Args:
         votes: one row a vote: `run_id, finding_id, round, worker, verdict, disagree_basis`, optionally `iteration`
@@ -101,7 +101,7 @@ def judge(
 
     With `losses`, `disagreements` counts the disagrees of the executed rounds, `filled_counter` the filled bases that
     were read as counter-evidence, `lost_votes` the votes of the deciding round that are errors, and `lost_refutes` the
-    counter-evidences of earlier rounds that it did without (SPEC B8); all but `lost_votes` are 0 in collaborative mode,
+    counter-evidences of earlier rounds that it did without (rule B8); all but `lost_votes` are 0 in collaborative mode,
     where no basis is read.
     """
     adversarial = mode == "adversarial"
@@ -145,7 +145,7 @@ def _at(values: npt.NDArray[Any], column: Ints) -> npt.NDArray[Any]:
 
 
 def _last(rules: npt.NDArray[Any], voted: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-    """The rule of the last executed round with n > 0; `no-votes` where there is none (SPEC B7)."""
+    """The rule of the last executed round with n > 0; `no-votes` where there is none (rule B7)."""
     last = voted.shape[1] - 1 - voted[:, ::-1].argmax(axis=1)
     return np.where(voted.any(axis=1), _at(rules, last), _NO_VOTES)
 

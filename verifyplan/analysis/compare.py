@@ -1,4 +1,4 @@
-"""Two readings of the same findings, side by side: what changes, how much, and whether it helps (SPEC F1)."""
+"""Two readings of the same findings, side by side: what changes, how much, and whether it helps (rule F1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparing the same runs again and again: what does not depend on the settings is worked out once (SPEC F1)."""
+"""Comparing the same runs again and again: what does not depend on the settings is worked out once (rule F1)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from html import escape
 import pandas as pd
 
 from verifyplan.errors import Problem, SettingsError, expect, one_of
-from verifyplan.words import counted, did_you_mean
+from verifyplan.text import counted, did_you_mean
 
 
 @dataclass(frozen=True)

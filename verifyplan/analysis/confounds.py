@@ -1,4 +1,4 @@
-"""In what two sets differ beside the reading: what may explain a difference as well as the mode does (SPEC F1)."""
+"""In what two sets differ beside the reading: what may explain a difference as well as the mode does (rule F1)."""
 
 from __future__ import annotations
 

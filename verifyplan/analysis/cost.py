@@ -1,4 +1,4 @@
-"""What runs cost: calls, failed calls, rounds, votes, time, tokens and dollars (SPEC F1)."""
+"""What runs cost: calls, failed calls, rounds, votes, time, tokens and dollars (rule F1)."""
 
 from __future__ import annotations
 

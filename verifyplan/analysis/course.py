@@ -1,4 +1,4 @@
-"""One run, step by step: what stood at a step, what it changed, who voted and who was called in it (SPEC E4, F2)."""
+"""One run, step by step: what stood at a step, what it changed, who voted and who was called in it (rules E4, F2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Debates turn by turn: how the diff grew, where it stayed, what was said, how each ended (SPEC C2, C3)."""
+"""Debates turn by turn: how the diff grew, where it stayed, what was said, how each ended (rules C2, C3)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def debates(runs: RunSet) -> pd.DataFrame:
     `lines_more` 0 beside a false `same_diff` is a diff with other lines. `opening` (the proposal or critique), `built`
     and `verified` are what was said. `end` tells, in the `last` row of each debate, how it ended: status and reason, or
     why there is no status. A debate without a message has one row. Runs of other kinds have none.
-    `attrs["synthetic"]` marks generated data. Source: SPEC C2, C3.
+    `attrs["synthetic"]` marks generated data. Source: rules C2, C3.
 
     >>> debates(RunSet()).empty
     True

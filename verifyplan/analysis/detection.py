@@ -1,4 +1,4 @@
-"""How well plan runs found what is known to be wrong: detection, false alarms, verdicts, cost, run by run (SPEC G2)."""
+"""How well plan runs found what is known to be wrong: detection, false alarms, verdicts, cost, run by run (rule G2)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from verifyplan.datasets.labels_read import Labels, label_table
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.runset import RunSet, expect_runs
 from verifyplan.protocol.iteration import PLAN_VERDICTS
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 ALL = "all kinds"
 """The row of all defects together."""

@@ -1,4 +1,4 @@
-"""How much the voters disagree on each finding, whatever any rule makes of it (SPEC F1)."""
+"""How much the voters disagree on each finding, whatever any rule makes of it (rule F1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a finding ended in its class: the rule, the tally and the votes of each round, in words (SPEC F2)."""
+"""Why a finding ended in its class: the rule, the tally and the votes of each round, in words (rule F2)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from verifyplan.frames.runset import RunSet, expect_runs
 from verifyplan.frames.support import absent_votes
 from verifyplan.frames.vote_facts import PLAN_BODY
 from verifyplan.protocol.vote import MODES, MissingBasis
-from verifyplan.words import counted, did_you_mean, listed
+from verifyplan.text import counted, did_you_mean, listed
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def _absent(one: RunSet, finding_id: str) -> str:
 
 
 def _recorded(own: dict[str, Any]) -> str:
-    """A line where a run recorded another class than its votes give under its own rules (SPEC B9)."""
+    """A line where a run recorded another class than its votes give under its own rules (rule B9)."""
     recorded, given = own["recorded"], own["classification"]
     if not isinstance(recorded, str) or recorded == given:
         return ""

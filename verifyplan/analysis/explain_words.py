@@ -1,4 +1,4 @@
-"""A finding's way to its class in words: the rule, the tally and the votes of each round, what was lost (SPEC F2)."""
+"""A finding's way to its class in words: the rule, the tally and the votes of each round, what was lost (rule F2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from verifyplan.protocol.vote import HELD, MissingBasis
 from verifyplan.rules.ballots import basis_if_missing
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.classification import Rule
-from verifyplan.words import counted, filled_words
+from verifyplan.text import counted, filled_words
 
 MEANING: dict[Rule, str] = {
     "round-0": "nobody had to vote: every analyser found it, or votes were switched off",
@@ -26,7 +26,7 @@ MEANING: dict[Rule, str] = {
     "no-majority": "neither side had more than half",
     "all-others-disagree": "everybody who voted disagreed, so at most its discoverers hold it",
 }
-"""What each rule of SPEC B6 says, in words."""
+"""What each rule of rule B6 says, in words."""
 
 
 def words_of(
@@ -59,13 +59,13 @@ def words_of(
 
 
 def gate_words(classification: str) -> str:
-    """Return what the class of a plan item means for the gate (SPEC B10)."""
+    """Return what the class of a plan item means for the gate (rule B10)."""
     fate = "holds" if classification in HELD else "does not hold, and fails the gate where it is gating"
     return f"  An item of the plan body, on which every analyser votes once, collaboratively: it {fate}."
 
 
 def _lost(row: dict[str, Any], votes: pd.DataFrame, missing_basis: MissingBasis) -> Iterator[str]:
-    """Yield what the class does without: votes of the deciding round, counter-evidences of earlier ones (SPEC B8)."""
+    """Yield what the class does without: votes of the deciding round, counter-evidences of earlier ones (rule B8)."""
     number = row["decided_round"]
     deciding, own = votes["round"].eq(number), votes["is_origin"].fillna(False).astype(bool)
     failed = votes["verdict"].eq("verification-error")

@@ -1,4 +1,4 @@
-"""Votes of one iteration: what a panel is asked about again is voted on again (SPEC A9, B7)."""
+"""Votes of one iteration: what a panel is asked about again is voted on again (rules A9, B7)."""
 
 from __future__ import annotations
 

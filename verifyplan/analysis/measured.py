@@ -1,4 +1,4 @@
-"""The tables of a comparison, from counts of findings and from resampled counts (SPEC F1)."""
+"""The tables of a comparison, from counts of findings and from resampled counts (rule F1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What two readings of the same findings amount to: metrics as functions of counts (SPEC F1).
+"""What two readings of the same findings amount to: metrics as functions of counts (rule F1).
 
 Everything here works on `counts` of shape (..., 4, 4, 3): class under a, class under b, truth (false, true,
 unknown). Leading axes are resamples, so an interval costs one call.

@@ -9,14 +9,14 @@ import pandas as pd
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.support import note_absent_votes, note_blind_classes
 from verifyplan.protocol.vote import NOTHING_LOOKED_AT
-from verifyplan.words import counted, filled_words
+from verifyplan.text import counted, filled_words
 
 FEW = 20
 """A metric of fewer findings than this has an interval that says little."""
 
 
 def notes_on_findings(findings: pd.DataFrame, labels: tuple[str, str]) -> Iterator[str]:
-    """Notes on the table of a comparison: nothing in it, censored findings, filled bases (SPEC B7)."""
+    """Notes on the table of a comparison: nothing in it, censored findings, filled bases (rule B7)."""
     if findings.empty:
         yield "There are no findings: nothing was compared."
     for label, side in zip(labels, "ab", strict=True):
@@ -38,7 +38,7 @@ def notes_on_findings(findings: pd.DataFrame, labels: tuple[str, str]) -> Iterat
 
 
 def _notes_on_losses(findings: pd.DataFrame, label: str, side: str) -> Iterator[str]:
-    """Notes on classes that rest on less than was asked for (SPEC B8)."""
+    """Notes on classes that rest on less than was asked for (rule B8)."""
     votes, refutes = findings[f"lost_votes_{side}"], findings[f"lost_refutes_{side}"]
     fewer = int(votes.gt(0).sum())
     if fewer:
@@ -85,7 +85,7 @@ def notes_on_sets(sets: Sequence[RunSet]) -> Iterator[str]:
 
 
 def notes_on_classes(readings: Sequence[pd.DataFrame | None]) -> Iterator[str]:
-    """Notes on recorded classes that the votes do not give under the run's own rules (SPEC B9); None: none recorded."""
+    """Notes on recorded classes that the votes do not give under the run's own rules (rule B9); None: none recorded."""
     for reading, name in zip(readings, _names(readings), strict=True):
         if reading is None:
             continue

@@ -1,4 +1,4 @@
-"""Two readings of the same findings brought together, one row a finding (SPEC F1)."""
+"""Two readings of the same findings brought together, one row a finding (rule F1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from verifyplan.analysis.replay import BASES_READ
 from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.frames.lost import LOST
 from verifyplan.rules.grouping import claim_words
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 KEY = ["run_id", "iteration", "finding_id"]
 

@@ -1,4 +1,4 @@
-"""One run's votes read under chosen rules: which class each item gets, by which rule, at which step (SPEC B6, B7)."""
+"""One run's votes read under chosen rules: which class each item gets, by which rule, at which step (rules B6, B7)."""
 
 from __future__ import annotations
 

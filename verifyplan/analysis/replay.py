@@ -1,4 +1,4 @@
-"""A whole set of runs read under a mode: findings settled before any vote included (SPEC B7)."""
+"""A whole set of runs read under a mode: findings settled before any vote included (rule B7)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.lost import LOST
 from verifyplan.frames.runset import RunSet, expect_runs
 from verifyplan.protocol.vote import MODES, MissingBasis
-from verifyplan.words import did_you_mean
+from verifyplan.text import did_you_mean
 
 Reading = Literal["collaborative", "adversarial", "recorded"]
 READINGS: tuple[str, ...] = (*MODES, "recorded")
@@ -34,7 +34,7 @@ def replay(
     """Every finding of some runs with the class that its recorded votes give under `mode`.
 
     A finding that nobody was asked about (found by all, or with votes switched off) keeps its class, by the
-    rule `round-0`. The items of a plan body are left out: they have rules of their own (SPEC B10). A replay
+    rule `round-0`. The items of a plan body are left out: they have rules of their own (rule B10). A replay
     isolates the effect of the rule; the effect of the prompt needs two real runs (`compare`, paired). A challenge on
     which a panel voted in several iterations is judged, and has a row, in each.
 
@@ -49,7 +49,7 @@ def replay(
         finding_id, summary, category, truth, recorded` (the class that the run gave), `classification,
         decided_round, rule, censored, filled_bases, filled_counter` (of these, as counter-evidence), `disagreements`
         (of the executed rounds; both 0 where no basis is read), `lost_votes` (of the deciding round, errors) and
-        `lost_refutes` (counter-evidences of earlier rounds whose author has no vote in it; SPEC B8).
+        `lost_refutes` (counter-evidences of earlier rounds whose author has no vote in it; rule B8).
 
     Raises:
         SettingsError, TableError: as `classify`.

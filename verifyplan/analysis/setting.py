@@ -1,4 +1,4 @@
-"""How recorded votes are read: the mode, the rounds allowed, and what a missing basis stands for (SPEC B7)."""
+"""How recorded votes are read: the mode, the rounds allowed, and what a missing basis stands for (rule B7)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 from verifyplan.analysis.replay import Reading, replay
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import MissingBasis
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 FEWEST_ROUNDS, MOST_ROUNDS = 3, 20
 """Rounds that a control offers at least, and one by one at most."""

@@ -1,4 +1,4 @@
-"""The steps of a run, in the order in which they were taken: iterations, their phases, rounds, turns (SPEC A, B3)."""
+"""The steps of a run, in the order taken: iterations, their phases, rounds, turns (rule B3, part A)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of whether two readings differ: Stuart-Maxwell on the classes, McNemar on held or not (SPEC F1)."""
+"""Tests of whether two readings differ: Stuart-Maxwell on the classes, McNemar on held or not (rule F1)."""
 
 from __future__ import annotations
 

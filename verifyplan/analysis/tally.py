@@ -1,4 +1,4 @@
-"""Votes counted: from a table of votes to arrays of tallies, one row a finding, one column a round (SPEC B5)."""
+"""Votes counted: from a table of votes to arrays of tallies, one row a finding, one column a round (rule B5)."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _raise_rows(votes: pd.DataFrame, rows: Bools, message: str, fix: str) -> Non
 
 
 def fill_bases(votes: pd.DataFrame, cast: Ballots, missing_basis: MissingBasis) -> npt.NDArray[Any]:
-    """The basis codes, with those that an adversarial reading misses filled in (SPEC B7).
+    """The basis codes, with those that an adversarial reading misses filled in (rule B7).
 
     `infer` reads the vote's `explanation`: counter-evidence if it cites a place, else burden-not-met; without
     that column nothing is cited. `raise` fills burden-not-met for the caller to find and refuse.
@@ -167,7 +167,7 @@ def fill_bases(votes: pd.DataFrame, cast: Ballots, missing_basis: MissingBasis) 
 
 
 def count(cast: Ballots, basis: npt.NDArray[Any], rounds: int) -> Tally:
-    """Tallies as arrays of shape (findings, rounds), of the first `rounds` rounds (SPEC B5)."""
+    """Tallies as arrays of shape (findings, rounds), of the first `rounds` rounds (rule B5)."""
     kind = np.where(cast.verdict == _DISAGREE, np.where(basis == 0, _COUNTER, _BURDEN), cast.verdict)
     used = cast.counted & (cast.round <= rounds)
     slot = (cast.finding[used] * rounds + cast.round[used] - 1) * 4 + kind[used]

@@ -1,4 +1,4 @@
-"""What models used, role by role and turn by turn: tokens, those of the cache apart, and dollars (SPEC A12, F1)."""
+"""What models used, role by role and turn by turn: tokens, those of the cache apart, and dollars (rules A12, F1)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def usage(runs: RunSet) -> pd.DataFrame:
     Each role has a row for its first turns, one for its second ones, and so on; a look-up on the web counts to the
     turn that asked for it, and turns without a reply count nowhere. `cost` is missing where a turn has none. Agents
     that do not speak in turns have no rows. `attrs["synthetic"]` says whether any of the runs is marked so.
-    Source: SPEC A12.
+    Source: rule A12.
 
     >>> list(usage(RunSet())["role"])
     []

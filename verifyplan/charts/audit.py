@@ -37,7 +37,7 @@ def audit(scores: pd.DataFrame | RunSet) -> Figure:
     """Two scores of each plan and dimension, joined by a line: the synthesizer's, and the challenger's audit of it.
 
     Reads `run_id, by, dimension, score, evidence, refused, disputed`, the scores of a RunSet, or the RunSet. A
-    difference of 2 or more is disputed; both scores stand, and neither wins (SPEC A10). Plans stand in the order of how
+    difference of 2 or more is disputed; both scores stand, and neither wins (rule A10). Plans stand in the order of how
     far the two are apart in all, ties by name; 40 are drawn at most. Plans without an audit are not drawn, and the
     caption says how many; a single dimension without one is said in its place. The score informs and never decides a
     verdict. `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing or a score is no

@@ -39,7 +39,7 @@ def quality_scores(scores: pd.DataFrame | RunSet, *, by: str = "synthesizer") ->
     Reads `run_id, by, dimension, score, evidence, refused, disputed`, the scores of a RunSet, or the RunSet. Plans
     stand in the order of their mean score, ties by name; 40 are drawn at most, and the caption says which were left
     out. A score that was refused or never given is said in its place. The score informs and never decides a verdict
-    (SPEC A10). `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing or a score is no
+    (rule A10). `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing or a score is no
     whole number from 1 to 10.
 
     >>> scores = pd.DataFrame({"run_id": "p", "by": "synthesizer", "dimension": ["risk_coverage", "tone"],

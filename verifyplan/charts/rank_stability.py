@@ -40,7 +40,7 @@ def rank_stability(sweep: pd.DataFrame) -> Figure:
     Reads what `weights.sweep` returns: `plan, score, rank, kept_rank, low_rank, high_rank, first, above`, and its
     `attrs` (draws, concentration, threshold). Rank 1 is the best, at the left; plans that tie share a rank. Plans
     stand in the order of their ranks, ties as in the table; 40 are drawn at most. Plans without a rank are not drawn,
-    and the caption says so. The score informs and never decides a verdict (SPEC A10, F4). `attrs["synthetic"]` marks
+    and the caption says so. The score informs and never decides a verdict (rules A10, F4). `attrs["synthetic"]` marks
     generated data. Raises TableError where a column is missing.
 
     >>> row = {"plan": "p", "score": 7.5, "rank": 1, "kept_rank": 0.9, "low_rank": 1, "high_rank": 2}

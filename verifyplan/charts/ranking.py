@@ -53,7 +53,7 @@ def ranking(
     under other weights. Plans stand in the order of their ranks, ties as in the table; the first `most` are drawn, up
     to 30. Plans without a rank are not drawn. The caption says who is left out. `domain` holds the ends of the axis,
     so that it stays while weights change (None: what the dots need). The score informs and never decides a verdict
-    (SPEC A10, F4). `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing, InputError
+    (rules A10, F4). `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing, InputError
     where `start` is of other plans.
 
     >>> row = {"plan": "p", "score": 7.5, "final": 8, "rank": 1, "missing": ""}

@@ -31,7 +31,7 @@ def score_distributions(scores: pd.DataFrame | RunSet, *, by: str = "synthesizer
 
     Reads `run_id, by, dimension, score, evidence, refused, disputed`, the scores of a RunSet, or the RunSet. All bars
     have one scale, from 0. Scores that were refused or are missing count for nothing, and the caption says how many.
-    The score informs and never decides a verdict (SPEC A10). `attrs["synthetic"]` marks generated data. Raises
+    The score informs and never decides a verdict (rule A10). `attrs["synthetic"]` marks generated data. Raises
     TableError where a column is missing or a score is no whole number from 1 to 10.
 
     >>> scores = pd.DataFrame({"run_id": ["p", "q", "r"], "by": "synthesizer", "dimension": "tone",

@@ -65,7 +65,7 @@ def _check(plain: pd.DataFrame, numbers: pd.Series[float]) -> None:
 
 
 def dimension_names(dimensions: Iterable[str]) -> dict[str, str]:
-    """Each dimension that occurs with its name in words: those of SPEC A10 first, others in the order they come.
+    """Each dimension that occurs with its name in words: those of rule A10 first, others in the order they come.
 
     >>> dimension_names(["tone", "risk_coverage"])
     {'risk_coverage': 'risk coverage', 'tone': 'tone'}

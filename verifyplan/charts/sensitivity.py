@@ -25,7 +25,7 @@ def sensitivity(table: pd.DataFrame, plan: str | None = None) -> Figure:
     Reads what `weights.sensitivity` returns: `plan, dimension, direction, weight, score, rank, base_score, base_rank`.
     With `plan`, or where there is one plan, bars begin at the plan's score under the chosen weights; for many plans
     they show the mean absolute change of score, from 0, and how many plans change their rank. Plans without a score
-    are left out, and the caption says so. The score informs and never decides a verdict (SPEC A10, F4).
+    are left out, and the caption says so. The score informs and never decides a verdict (rules A10, F4).
     `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing, InputError for a plan that
     is not there.
 

@@ -32,7 +32,7 @@ def timeline(runs: RunSet | pd.DataFrame) -> Figure:
     blocking_open, significant_open, n_new, n_settled, closed`. One run is drawn as two lines over its iterations;
     several as rows of bars, the run with most left unsettled at its end first, ties by name; 40 are drawn at most. An
     iteration that did not end is named so, and its counts are as they were left. Counts decide the verdict, scores
-    never do (SPEC A3). `attrs["synthetic"]` marks generated data. Raises TableError where a column or a count
+    never do (rule A3). `attrs["synthetic"]` marks generated data. Raises TableError where a column or a count
     is missing.
 
     >>> row = {"run_id": "r", "plan_verdict": None, "strong": False, "n_new": 1, "n_settled": 0, "closed": True}

@@ -1,4 +1,4 @@
-"""The same things from a shell: `verifyplan --help` (SPEC H1, H2)."""
+"""The same things from a shell: `verifyplan --help` (rules H1, H2)."""
 
 import gc
 

@@ -1,4 +1,4 @@
-"""A file of arguments for agents that are models: read and checked whole, keys refused (SPEC G3, H3)."""
+"""A file of arguments for agents that are models: read and checked whole, keys refused (rules G3, H3)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from verifyplan.agents.anthropic.key import Key, hidden
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import decode
 from verifyplan.redaction import remember
-from verifyplan.words import did_you_mean
+from verifyplan.text import did_you_mean
 
 LARGEST = 1_000_000
 """Bytes of a file of arguments."""

@@ -1,4 +1,4 @@
-"""The command line as a whole: its commands, its errors in words, its exit codes (SPEC H2)."""
+"""The command line as a whole: its commands, its errors in words, its exit codes (rule H2)."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from verifyplan.cli.interrupts import interruptible
 from verifyplan.errors import VerifyplanError
 from verifyplan.redaction import redact
 from verifyplan.reports.visible import visible
+from verifyplan.text import did_you_mean
 from verifyplan.version import VERSION
-from verifyplan.words import did_you_mean
 
 USAGE, FAULT = 2, 1
 

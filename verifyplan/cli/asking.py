@@ -1,4 +1,4 @@
-"""The question of a blocked plan run, asked in the terminal (SPEC A4)."""
+"""The question of a blocked plan run, asked in the terminal (rule A4)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from typing import Annotated, Literal
 import typer
 
 from verifyplan.errors import InputError, Problem, SettingsError
-from verifyplan.loops.plan.pauses import Answer, Ask, Pause, checked_answer, read_answer
 from verifyplan.reports.visible import lines, one_line
+from verifyplan.runs.plan.pauses import (
+    Answer,
+    Ask,
+    Pause,
+    checked_answer,
+    read_answer,
+)
 
 CLAIM_CHARACTERS = 200
 """Characters that are shown of a blocking challenge's claim and concern."""

@@ -22,13 +22,13 @@ from verifyplan.cli.live import (
     with_agents,
 )
 from verifyplan.cli.plan import BUDGET, FAILED, PAUSED, ModeName, PolicyName, Team
-from verifyplan.loops.batch.findings import batch_crossverify
-from verifyplan.loops.batch.plans import batch_verify
-from verifyplan.loops.batch.result import BatchRuns
-from verifyplan.loops.cross_run import CrossRun
-from verifyplan.loops.plan.run import PlanRun
-from verifyplan.loops.run import Run
 from verifyplan.protocol.settings import PanelSettings
+from verifyplan.runs.batch.findings import batch_crossverify
+from verifyplan.runs.batch.plans import batch_verify
+from verifyplan.runs.batch.result import BatchRuns
+from verifyplan.runs.cross_run import CrossRun
+from verifyplan.runs.plan.run import PlanRun
+from verifyplan.runs.run import Run
 
 USAGE = 2
 FIRST_CODES = (FAILED, BUDGET, USAGE, 1, PAUSED)

@@ -1,4 +1,4 @@
-"""`claims`, `verification`, `gap-plan`: from documents to a cross run, and back to documents (SPEC D5)."""
+"""`claims`, `verification`, `gap-plan`: from documents to a cross run, and back to documents (rule D5)."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from verifyplan.documents.bridges.gaps import gap_plan as close_gaps
 from verifyplan.documents.bridges.given import document_of, plans_of
 from verifyplan.documents.bridges.must_haves import PLANNER, must_have_findings
 from verifyplan.documents.bridges.verification import verification as verified
-from verifyplan.documents.contracts.base import Document
-from verifyplan.documents.contracts.execution_summary import ExecutionSummary
-from verifyplan.documents.contracts.load import load
-from verifyplan.documents.contracts.plan import PlanDocument
-from verifyplan.documents.contracts.verification import VerificationDocument
+from verifyplan.documents.kinds.execution_summary import ExecutionSummary
+from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.kinds.verification import VerificationDocument
+from verifyplan.documents.loading import load
+from verifyplan.documents.reading.base import Document
 from verifyplan.errors import ArtifactError, InputError, Problem
 from verifyplan.files import write_new_text, write_text
 from verifyplan.frames.artifact import read_artifact
-from verifyplan.loops.cross_run import CrossRun
 from verifyplan.protocol.artifact import Artifact
 from verifyplan.protocol.finding import Finding
-from verifyplan.words import counted
+from verifyplan.runs.cross_run import CrossRun
+from verifyplan.text import counted
 
 FOUND_WANTING = 1
 NO_RUN = ("is not JSON (Expecting value)", "holds ", "is missing")

@@ -23,9 +23,9 @@ from verifyplan.cli.live import (
     with_agents,
 )
 from verifyplan.errors import Problem, SettingsError
-from verifyplan.loops.cross_run import CrossRun
-from verifyplan.loops.merges import DEFAULT_MATCHER
 from verifyplan.protocol.vote import MODES, MissingBasis
+from verifyplan.runs.cross_run import CrossRun
+from verifyplan.runs.merges import DEFAULT_MATCHER
 
 Roster = Annotated[
     str | None,

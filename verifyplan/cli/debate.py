@@ -27,12 +27,12 @@ from verifyplan.cli.live import (
 )
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import write_text
-from verifyplan.loops.debate.run import Debate
-from verifyplan.loops.outputs import check_output
 from verifyplan.rules.debate import MAX_TURNS
+from verifyplan.runs.debate.run import Debate
+from verifyplan.runs.outputs import check_output
 
 NOT_SETTLED, FAILED, BUDGET, BROKEN_OFF = 1, 3, 4, 30
-"""Exit codes of debates that did not converge (SPEC H2)."""
+"""Exit codes of debates that did not converge (rule H2)."""
 
 _FILE_NAME = re.compile(r"\S+\.[A-Za-z][A-Za-z0-9]{0,7}")
 _LONGEST_NAME = 1_000

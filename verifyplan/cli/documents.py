@@ -1,4 +1,4 @@
-"""`check`: handed-over documents held to their contracts (SPEC D2, D3)."""
+"""`check`: handed-over documents held to their contracts (rules D2, D3)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Annotated
 
 import typer
 
-from verifyplan.documents.checking.catalogue import RULES
-from verifyplan.documents.checking.check import Report
-from verifyplan.documents.checking.check import check as check_documents
-from verifyplan.documents.checking.sarif import shown, to_json, to_sarif
-from verifyplan.documents.checking.violation import Violation
-from verifyplan.documents.contracts.walk import shown_path
+from verifyplan.documents.checks.catalogue import RULES
+from verifyplan.documents.checks.check import Report
+from verifyplan.documents.checks.check import check as check_documents
+from verifyplan.documents.checks.sarif import shown, to_json, to_sarif
+from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.walk import shown_path
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import write_text
 from verifyplan.reports.visible import visible
-from verifyplan.words import counted, did_you_mean
+from verifyplan.text import counted, did_you_mean
 
 FOUND_WANTING = 1
 

@@ -14,10 +14,10 @@ from verifyplan.cli.live import NOBODY, AgentOptions, Repetitions, option_of, wi
 from verifyplan.cli.plan import ModeName, PolicyName, Team
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import replacing
-from verifyplan.loops import estimate as estimates
-from verifyplan.loops.estimate.courses import COURSES, Course
-from verifyplan.loops.estimate.result import Estimate
 from verifyplan.protocol.settings import PanelSettings
+from verifyplan.runs import estimate as estimates
+from verifyplan.runs.estimate.courses import COURSES, Course
+from verifyplan.runs.estimate.result import Estimate
 
 SETS = ("plans", "stdlib-claims")
 """What is bundled: labelled plans, and findings."""

@@ -13,7 +13,7 @@ import verifyplan as vp
 from verifyplan.datasets import bundled
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.runset import RunSet
-from verifyplan.words import did_you_mean
+from verifyplan.text import did_you_mean
 
 
 class Reading(StrEnum):

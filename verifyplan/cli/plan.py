@@ -28,16 +28,16 @@ from verifyplan.cli.live import (
 )
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import try_to_write
-from verifyplan.loops.cross_run import CrossRun
-from verifyplan.loops.debate.run import Debate
-from verifyplan.loops.plan.run import PlanRun
-from verifyplan.loops.run import Run
 from verifyplan.protocol.settings import PanelSettings
 from verifyplan.reports.log import log_text
+from verifyplan.runs.cross_run import CrossRun
+from verifyplan.runs.debate.run import Debate
+from verifyplan.runs.plan.run import PlanRun
+from verifyplan.runs.run import Run
 
 PAUSED, FAILED, BUDGET, ABORTED = 30, 3, 4, 1
 OF_VERDICT = {"REVISE": 10, "RETHINK": 20}
-"""Exit codes of verdicts, with --exit-code (SPEC H2)."""
+"""Exit codes of verdicts, with --exit-code (rule H2)."""
 
 
 class PolicyName(StrEnum):

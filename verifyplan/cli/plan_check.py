@@ -1,4 +1,4 @@
-"""`plan-check`: may these plans be executed? Document 003's nine dimensions, without a model (SPEC D4)."""
+"""`plan-check`: may these plans be executed? Document 003's nine dimensions, without a model (rule D4)."""
 
 from __future__ import annotations
 

@@ -14,10 +14,10 @@ from verifyplan.cli.inputs import Missing, MissingBasis, Reading, Rounds, Runs, 
 from verifyplan.cli.plan import PolicyName
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import replacing
-from verifyplan.loops.debate.run import Debate
-from verifyplan.loops.plan.run import PlanRun
 from verifyplan.runlog.reader import SUFFIX
-from verifyplan.words import counted, filled_words
+from verifyplan.runs.debate.run import Debate
+from verifyplan.runs.plan.run import PlanRun
+from verifyplan.text import counted, filled_words
 
 SHOWN = 20
 """Differences that are printed; a run that differs everywhere must not fill the screen."""

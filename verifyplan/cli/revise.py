@@ -20,13 +20,13 @@ from verifyplan.cli.live import (
     with_agents,
 )
 from verifyplan.files import write_text
-from verifyplan.loops.outputs import check_output
-from verifyplan.loops.revise.revise import revise as revise_plan
-from verifyplan.loops.revise.revision import Revision
 from verifyplan.rules.debate import MAX_TURNS
+from verifyplan.runs.outputs import check_output
+from verifyplan.runs.revise.revise import revise as revise_plan
+from verifyplan.runs.revise.revision import Revision
 
 OF_VERDICT = {"REVISE": 10, "RETHINK": 20}
-"""Exit codes of verdicts, with --exit-code (SPEC H2)."""
+"""Exit codes of verdicts, with --exit-code (rule H2)."""
 FAILED, BUDGET = 3, 4
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.frames.load import load
 from verifyplan.frames.runset import RunSet
-from verifyplan.words import did_you_mean
+from verifyplan.text import did_you_mean
 
 _INSTALLED = Path(__file__).resolve().parent.parent / "_data"
 _CHECKOUT = Path(__file__).resolve().parents[2] / "data"

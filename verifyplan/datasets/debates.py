@@ -6,7 +6,7 @@ from pathlib import Path
 
 from verifyplan.datasets.plans_data import plans_folder
 from verifyplan.errors import InputError, Problem, one_of
-from verifyplan.words import did_you_mean
+from verifyplan.text import did_you_mean
 
 DEBATES = {
     "readme-section": "add a README section on local development",

@@ -14,7 +14,7 @@ from verifyplan.datasets.labels_read import label_table
 from verifyplan.datasets.plans_data import plans_folder, read_data
 from verifyplan.errors import InputError, Problem
 from verifyplan.protocol.base import Model
-from verifyplan.words import did_you_mean
+from verifyplan.text import did_you_mean
 
 DefectKind = Literal[
     "missing-file", "wrong-symbol", "rule-conflict", "unstated-dependency", "no-rollback", "stale-claim", "duplicate",

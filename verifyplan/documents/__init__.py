@@ -1,4 +1,4 @@
-"""WHAT AGENTS HAND OVER: plans read and sized (SPEC A8); the nine documents loaded, checked, as tables (SPEC D)."""
+"""The nine documents that agents hand to each other: read, checked, written, and shown as tables."""
 
 import lazy_loader
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import get_args
 
 from verifyplan.columns import Column, Columns
-from verifyplan.documents.checking.violation import Severity
-from verifyplan.documents.contracts.base import KINDS
-from verifyplan.documents.contracts.execution_summary import CLAIM_STATES
-from verifyplan.documents.contracts.findings import CONFIDENCES
-from verifyplan.documents.contracts.outcome import Outcome
-from verifyplan.documents.contracts.plan import IMPLIED_MODEL, MUST_HAVES, TASK_TYPES
-from verifyplan.documents.contracts.research_note import LEVELS
+from verifyplan.documents.checks.violation import Severity
+from verifyplan.documents.kinds.execution_summary import CLAIM_STATES
+from verifyplan.documents.kinds.findings import CONFIDENCES
+from verifyplan.documents.kinds.outcome import Outcome
+from verifyplan.documents.kinds.plan import IMPLIED_MODEL, MUST_HAVES, TASK_TYPES
+from verifyplan.documents.kinds.research_note import LEVELS
+from verifyplan.documents.reading.base import KINDS
 
 SURENESS = tuple(reversed(CONFIDENCES))
 """The confidences in the order of the tables, from the lowest."""

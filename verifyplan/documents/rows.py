@@ -7,17 +7,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from verifyplan.documents.checking.across.wording import matched, wording
-from verifyplan.documents.checking.violation import Violation
+from verifyplan.documents.checks.across.wording import matched, wording
+from verifyplan.documents.checks.violation import Violation
 from verifyplan.documents.columns import SOURCE_LEVELS, SURENESS
-from verifyplan.documents.contracts.base import Document
-from verifyplan.documents.contracts.execution_summary import CLAIM_STATES, ExecutionSummary
-from verifyplan.documents.contracts.gaps import open_gaps
-from verifyplan.documents.contracts.phase import Phase, milestone_of
-from verifyplan.documents.contracts.plan import TASK_TYPES, MustHave, PlanDocument, implied_model
-from verifyplan.documents.contracts.research_note import ResearchNote
-from verifyplan.documents.contracts.tree import Tree
-from verifyplan.documents.contracts.verification import MustHaveResult, VerificationDocument, counts_as_passed
+from verifyplan.documents.kinds.execution_summary import CLAIM_STATES, ExecutionSummary
+from verifyplan.documents.kinds.gaps import open_gaps
+from verifyplan.documents.kinds.plan import (
+    TASK_TYPES,
+    MustHave,
+    PlanDocument,
+    implied_model,
+)
+from verifyplan.documents.kinds.research_note import ResearchNote
+from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument, counts_as_passed
+from verifyplan.documents.phase import Phase, milestone_of
+from verifyplan.documents.reading.base import Document
+from verifyplan.documents.tree import Tree
 
 Row = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""Handed-over documents as tidy tables: what they hold, what became of must-haves, every violation (SPEC E4)."""
+"""Handed-over documents as tidy tables: what they hold, what became of must-haves, every violation (rule E4)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pandas as pd
 
 from verifyplan.columns import described, fitted
 from verifyplan.documents import rows
-from verifyplan.documents.checking.check import Report, check
+from verifyplan.documents.checks.check import Report, check
 from verifyplan.documents.columns import DOCUMENT_TABLES
-from verifyplan.documents.contracts.plan import PlanDocument
-from verifyplan.documents.contracts.research_note import ResearchNote
-from verifyplan.documents.contracts.tree import Tree, repository_root
+from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.kinds.research_note import ResearchNote
+from verifyplan.documents.tree import Tree, repository_root
 from verifyplan.errors import InputError, Problem, one_of
-from verifyplan.words import counted, did_you_mean
+from verifyplan.text import counted, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class DocumentTables:
 def frame(path: str | Path, *, strict: bool = False) -> DocumentTables:
     """All documents of a file, a phase or a `.planning` folder as tidy tables, with what the check finds in them.
 
-    `strict` is that of `check`. Raises InputError as `load` does. Source: SPEC D1-D3, E4.
+    `strict` is that of `check`. Raises InputError as `load` does. Source: rules D1-D3, E4.
     """
     return tables_of(check(path, strict=strict))
 

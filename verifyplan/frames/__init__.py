@@ -1,1 +1,1 @@
-"""LOGS AND ARTIFACTS AS TABLES: tidy, typed, documented columns (SPEC E4)."""
+"""LOGS AND ARTIFACTS AS TABLES: tidy, typed, documented columns (rule E4)."""

@@ -1,4 +1,4 @@
-"""What stands at an address: run files and saved tables, local or on any fsspec file system (SPEC E4)."""
+"""What stands at an address: run files and saved tables, local or on any fsspec file system (rule E4)."""
 
 from __future__ import annotations
 

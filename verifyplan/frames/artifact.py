@@ -1,4 +1,4 @@
-"""State artifacts on disk: read with every problem told, written whole, equal key by key (SPEC B9)."""
+"""State artifacts on disk: read with every problem told, written whole, equal key by key (rule B9)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pydantic_core import ErrorDetails
 
 from verifyplan.errors import ArtifactError, InputError, Problem, one_of
 from verifyplan.files import decode, write_text
-from verifyplan.frames.strict_json import shown, strict_json
 from verifyplan.protocol.artifact import SCHEMA_VERSIONS, Artifact
 from verifyplan.protocol.vote import read_basis, read_verdict
-from verifyplan.rules.invariants import pointer_token, violations
+from verifyplan.rules.invariants import violations
+from verifyplan.strict_json import pointer_token, shown, strict_json
 
 
 def read_artifact(path: str | Path) -> Artifact:
@@ -33,7 +33,7 @@ def read_artifact(path: str | Path) -> Artifact:
 def parse_artifact(data: bytes, place: str, *, checked: bool = True) -> Artifact:
     """The artifact in some bytes of JSON; `place` names them in errors.
 
-    Without `checked` an artifact may break the rules of SPEC B9; `check_artifact` lists what it breaks.
+    Without `checked` an artifact may break the rules of rule B9; `check_artifact` lists what it breaks.
 
     >>> parse_artifact(b'{"schemaVersion": "2.0", "findings": []}', "run.json")
     Traceback (most recent call last):
@@ -56,7 +56,7 @@ def parse_artifact(data: bytes, place: str, *, checked: bool = True) -> Artifact
 
 
 def check_artifact(artifact: Artifact, place: str) -> None:
-    """Raise ArtifactError, listing every breach of SPEC B9, unless the artifact is sound; `place` names it."""
+    """Raise ArtifactError, listing every breach of rule B9, unless the artifact is sound; `place` names it."""
     found = violations(artifact)
     if found:
         raise ArtifactError(Problem(f"{place}: {p.place}", p.message, p.fix) for p in found)
@@ -65,7 +65,7 @@ def check_artifact(artifact: Artifact, place: str) -> None:
 def write_artifact(artifact: Artifact, path: str | Path) -> Path:
     """Write an artifact, atomically, with exactly the keys it was read or made with.
 
-    Raises ArtifactError if it breaks SPEC B9; nothing is written then.
+    Raises ArtifactError if it breaks rule B9; nothing is written then.
     """
     check_artifact(artifact, str(path))
     return write_text(path, artifact_text(artifact))

@@ -1,4 +1,4 @@
-"""The columns that several tables of runs share, as data (SPEC E4)."""
+"""The columns that several tables of runs share, as data (rule E4)."""
 
 from __future__ import annotations
 

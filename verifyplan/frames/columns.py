@@ -1,4 +1,4 @@
-"""The columns of every table, as data: name, type, meaning; to add one, add a line (SPEC E4)."""
+"""The columns of every table, as data: name, type, meaning; to add one, add a line (rule E4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from verifyplan.frames.columns_calls import CALL_TABLES
 from verifyplan.frames.columns_cross import CROSS_TABLES
 from verifyplan.frames.columns_debate import DEBATE_TABLES
 from verifyplan.frames.columns_plan import PLAN_TABLES
-from verifyplan.words import did_you_mean
+from verifyplan.text import did_you_mean
 
 TABLES: dict[str, Columns] = {**CROSS_TABLES, **PLAN_TABLES, **CALL_TABLES, **DEBATE_TABLES}
 """Every table of a RunSet, by name."""

@@ -1,4 +1,4 @@
-"""The columns of calls, of their turns and of their tools (SPEC A12, E1, E4)."""
+"""The columns of calls, of their turns and of their tools (rules A12, E1, E4)."""
 
 from __future__ import annotations
 

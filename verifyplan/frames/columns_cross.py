@@ -1,4 +1,4 @@
-"""The columns of runs and of votes: what runs of every kind and imported votes have in common (SPEC E4)."""
+"""The columns of runs and of votes: what runs of every kind and imported votes have in common (rule E4)."""
 
 from __future__ import annotations
 

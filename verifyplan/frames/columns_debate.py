@@ -1,4 +1,4 @@
-"""The columns of debates: how they ended, and every message (SPEC C1, C3, E4)."""
+"""The columns of debates: how they ended, and every message (rules C1, C3, E4)."""
 
 from __future__ import annotations
 

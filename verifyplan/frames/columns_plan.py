@@ -1,4 +1,4 @@
-"""The columns of the tables that plan runs alone fill: iterations, challenges, research, scores (SPEC A, E4)."""
+"""Columns of the tables that plan runs alone fill: iterations, challenges, research, scores (part A, rule E4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs from a file, a folder, a glob, several of these, or any fsspec address (SPEC E4)."""
+"""Runs from a file, a folder, a glob, several of these, or any fsspec address (rule E4)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
     Raises InputError listing every address that has nothing to load, else an error listing every problem of
     every damaged file. `progress` shows a bar; by default from 200 files on, where somebody can see it.
     With `strict=False` what could be read is returned, and `.errors` says what could not. An artifact that can be
-    read, but breaks SPEC B9, is then both: its run is returned, and `.errors` says what it breaks.
+    read, but breaks rule B9, is then both: its run is returned, and `.errors` says what it breaks.
     """
     addresses = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     files, folders = together(find_all([os.fspath(address) for address in addresses]))
@@ -116,7 +116,7 @@ def _rows(file: RunFile, failures: list[_Failure]) -> Rows:
 
 
 def _artifact_rows(file: RunFile, failures: list[_Failure]) -> Rows:
-    """The rows of an artifact; what it breaks of SPEC B9 is a failure, for which it is left out if its ids repeat."""
+    """The rows of an artifact; what it breaks of rule B9 is a failure, for which it is left out if its ids repeat."""
     artifact = parse_artifact(_content(file), file.path, checked=False)
     rows = artifact_rows(Source(artifact, file.run_id, file.path))
     broken: list[_Failure] = []

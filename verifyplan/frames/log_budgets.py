@@ -1,4 +1,4 @@
-"""The rows of tool budgets: what each agent used in an iteration, against its ceilings (SPEC A12)."""
+"""The rows of tool budgets: what each agent used in an iteration, against its ceilings (rule A12)."""
 
 from __future__ import annotations
 

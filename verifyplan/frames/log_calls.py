@@ -1,4 +1,4 @@
-"""The rows of calls and of the tools used in them, from the log of a run of any kind (SPEC A12, E1, E4)."""
+"""The rows of calls and of the tools used in them, from the log of a run of any kind (rules A12, E1, E4)."""
 
 from __future__ import annotations
 

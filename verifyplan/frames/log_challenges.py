@@ -1,4 +1,4 @@
-"""The rows of challenges as they stand at the end, and of all that happened to each (SPEC A1, A2, A5, A9)."""
+"""The rows of challenges as they stand at the end, and of all that happened to each (rules A1, A2, A5, A9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of a cross run's log: those of its artifact, and what the artifact leaves out (SPEC B9, B10, E4)."""
+"""The rows of a cross run's log: those of its artifact, and what the artifact leaves out (rules B9, B10, E4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of a debate's log: the run, and its messages (SPEC C1, C3, E4)."""
+"""The rows of a debate's log: the run, and its messages (rules C1, C3, E4)."""
 
 from __future__ import annotations
 

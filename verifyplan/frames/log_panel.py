@@ -1,4 +1,4 @@
-"""What a plan run's panel voted on, as findings: challenges, each as it was voted on last (SPEC A9, E4)."""
+"""What a plan run's panel voted on, as findings: challenges, each as it was voted on last (rules A9, E4)."""
 
 from __future__ import annotations
 

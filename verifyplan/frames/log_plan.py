@@ -1,4 +1,4 @@
-"""The rows of a plan run's log: the run, its iterations, its research, its scores and its panel (SPEC A, E4)."""
+"""Rows of a plan run's log: the run, its iterations, its research, its scores and its panel (part A, rule E4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of scores: the synthesizer's and the audit's, those refused and those disputed included (SPEC A10)."""
+"""The rows of scores: the synthesizer's and the audit's, those refused and those disputed included (rule A10)."""
 
 from __future__ import annotations
 

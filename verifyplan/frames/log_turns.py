@@ -1,4 +1,4 @@
-"""The turns of a run's calls, by call, and their rows: agents that are models speak in turns (SPEC E1, E2, E4)."""
+"""The turns of a run's calls, by call, and their rows: agents that are models speak in turns (rules E1, E2, E4)."""
 
 from __future__ import annotations
 

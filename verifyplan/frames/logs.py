@@ -1,4 +1,4 @@
-"""Run logs as tables: a run of any kind, ended or not (SPEC E4)."""
+"""Run logs as tables: a run of any kind, ended or not (rule E4)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tables_of(records: Sequence[Record], run_id: str, source: str = "") -> RunSe
 
     A run that has not ended gives the rows there are, and `runs.finished` is False. What a log says twice, or
     without its other half, is told once, or with missing values. Raises ValueError for records that do not begin
-    with a `run-started`. Source: SPEC E4.
+    with a `run-started`. Source: rule E4.
     """
     return assemble([log_rows(records, run_id, source)])
 

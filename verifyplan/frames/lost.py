@@ -1,4 +1,4 @@
-"""Votes that were asked for and never counted, and refutations that were lost with them (SPEC B8)."""
+"""Votes that were asked for and never counted, and refutations that were lost with them (rule B8)."""
 
 from __future__ import annotations
 

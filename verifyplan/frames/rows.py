@@ -1,4 +1,4 @@
-"""Rows of any number of runs, table by table, on their way into one RunSet (SPEC E4)."""
+"""Rows of any number of runs, table by table, on their way into one RunSet (rule E4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs as tables that belong together, and what can be done with them as a whole (SPEC E4)."""
+"""Runs as tables that belong together, and what can be done with them as a whole (rule E4)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from verifyplan.errors import InputError, Problem, expect
 from verifyplan.files import replacing
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, as_truth, empty, typed
 from verifyplan.frames.support import note_absent_votes
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 TABLE_NAMES = tuple(TABLES)
 SAVED = "verifyplan-tables"

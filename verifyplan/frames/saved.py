@@ -1,4 +1,4 @@
-"""Tables that `RunSet.save` wrote, read and checked: each by itself, and that they belong together (SPEC E4)."""
+"""Tables that `RunSet.save` wrote, read and checked: each by itself, and that they belong together (rule E4)."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Findings whose class has little behind it: votes that looked at nothing, judges that have no vote (SPEC B8, G2)."""
+"""Findings whose class has little behind it: votes that looked at nothing, judges that have no vote (rules B8, G2)."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from verifyplan.protocol.vote import NOTHING_LOOKED_AT
-from verifyplan.words import counted, listed
+from verifyplan.text import counted, listed
 
 _KEY = ["run_id", "finding_id"]
 

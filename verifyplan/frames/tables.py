@@ -1,4 +1,4 @@
-"""From an artifact to the rows of every table (SPEC E4); the only place that knows both shapes."""
+"""From an artifact to the rows of every table (rule E4); the only place that knows both shapes."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _allowed_rounds(artifact: Artifact) -> int | None:
 
 
 def discoverers(finding: ArtifactFinding) -> tuple[str, ...]:
-    """The origin, and those of the consensus who never voted on it (SPEC B9)."""
+    """The origin, and those of the consensus who never voted on it (rule B9)."""
     voted = {worker for entry in finding.rounds or () for worker in entry.votes}
     silent = [worker for worker in finding.consensusWorkers or () if worker not in voted]
     origin = [finding.originWorker] if finding.originWorker is not None else []

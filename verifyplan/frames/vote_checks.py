@@ -1,4 +1,4 @@
-"""Whether a table of votes can be classified, with everything listed for which it cannot (SPEC B7)."""
+"""Whether a table of votes can be classified, with everything listed for which it cannot (rule B7)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pandas as pd
 
 from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.protocol.vote import BASES, VERDICT_OF_LABEL, VERDICTS
-from verifyplan.words import counted, did_you_mean
+from verifyplan.text import counted, did_you_mean
 
 NEEDED = ("run_id", "finding_id", "round", "worker", "verdict", "disagree_basis")
 """The columns that an analysis of votes cannot do without."""
 
 
 def check_votes(votes: pd.DataFrame) -> None:
-    """Raise TableError, listing all problems, unless `votes` can be classified (SPEC B7).
+    """Raise TableError, listing all problems, unless `votes` can be classified (rule B7).
 
     Needed columns: `run_id, finding_id, round, worker, verdict, disagree_basis`. Rounds are whole numbers from 1.
     Whether they have gaps, and whether a worker votes twice on a finding in a round, is checked as votes are

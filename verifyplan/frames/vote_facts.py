@@ -1,4 +1,4 @@
-"""What a table of votes says of its findings and runs: the same in every row, or a problem (SPEC E4)."""
+"""What a table of votes says of its findings and runs: the same in every row, or a problem (rule E4)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from verifyplan.rules.citations import cites_location
 
 FINDING = ["run_id", "finding_id"]
 PLAN_BODY = "plan-body"
-"""The category of plan items, which have rules of their own (SPEC B10)."""
+"""The category of plan items, which have rules of their own (rule B10)."""
 
 
 def finding_facts(votes: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
@@ -46,7 +46,7 @@ def finding_facts(votes: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
 
 
 def cite_places(explanations: pd.Series[Any]) -> npt.NDArray[np.bool_]:
-    """Return whether each explanation cites a place; one that is missing cites none (SPEC B4)."""
+    """Return whether each explanation cites a place; one that is missing cites none (rule B4)."""
     texts = explanations.astype("object")
     return texts.map(lambda text: isinstance(text, str) and cites_location(text)).to_numpy(dtype=bool)
 

@@ -1,4 +1,4 @@
-"""Any long table of votes as a RunSet (SPEC E4, B7)."""
+"""Any long table of votes as a RunSet (rules E4, B7)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from verifyplan.frames.vote_checks import NEEDED, vote_problems
 from verifyplan.frames.vote_facts import FINDING, finding_facts, run_modes
 from verifyplan.protocol.vote import MODES, VERDICTS, Verdict, read_basis, read_mode, read_verdict
 from verifyplan.rules.citations import cites_location
-from verifyplan.words import did_you_mean
+from verifyplan.text import did_you_mean
 
 
 def from_votes(

@@ -1,4 +1,4 @@
-"""What a backend is asked and what it answers: request, reply, and the answer's own schema (SPEC G1, B4)."""
+"""What a backend is asked and what it answers: request, reply, and the answer's own schema (rules G1, B4)."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Usage(Model):
 
 
 class ToolUse(Model):
-    """One tool call that an agent made on the way to its reply, or was refused (SPEC A12)."""
+    """One tool call that an agent made on the way to its reply, or was refused (rule A12)."""
 
     tool: Tool
     argument: str = Field(description="What it was called with: a path, a pattern, a query.")

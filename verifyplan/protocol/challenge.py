@@ -1,4 +1,4 @@
-"""A challenge to a plan, field for field as document 000 §1 has it (SPEC A1)."""
+"""A challenge to a plan, field for field as document 000 §1 has it (rule A1)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 UNSETTLED: tuple[Status, ...] = ("OPEN", "UNRESOLVED")
-"""The statuses that count against convergence (SPEC A3)."""
+"""The statuses that count against convergence (rule A3)."""
 INACTIVE: tuple[Status, ...] = ("WITHDRAWN", "DEFERRED")
-"""The statuses that do not count as active (SPEC A5)."""
+"""The statuses that do not count as active (rule A5)."""
 
 ChallengeId = Annotated[StrictStr, Field(pattern=r"^C[1-9][0-9]*$")]
 

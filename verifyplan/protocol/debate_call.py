@@ -1,4 +1,4 @@
-"""What architect and builder are asked and what each answers (SPEC C2, C4, G1)."""
+"""What architect and builder are asked and what each answers (rules C2, C4, G1)."""
 
 from __future__ import annotations
 

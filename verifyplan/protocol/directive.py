@@ -1,4 +1,4 @@
-"""What a synthesizer asks of the next iteration (SPEC A5, A7, A12; document 000 §7.5)."""
+"""What a synthesizer asks of the next iteration (rules A5, A7, A12; document 000 §7.5)."""
 
 from __future__ import annotations
 

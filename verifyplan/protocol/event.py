@@ -1,4 +1,4 @@
-"""Any event of any run, and who listens: one model for the log, the state and the tables (SPEC E1).
+"""Any event of any run, and who listens: one model for the log, the state and the tables (rule E1).
 
 A call id (`i2/challenger`, `r1/worker-b`) says where a call stands, not when it came back: replies of one round
 arrive in any order, while the events that rules derive always come in the order of the roster.

@@ -1,4 +1,4 @@
-"""The events of votes on findings: those of a cross run, and of the panel of a plan run (SPEC part B, A9).
+"""The events of votes on findings: those of a cross run, and of the panel of a plan run (part B of the rules, A9).
 
 All are derived by rules, in the order of the roster, whatever the order of replies.
 """
@@ -14,7 +14,7 @@ from verifyplan.protocol.base import Model
 from verifyplan.protocol.vote import Basis, Classification, Verdict
 
 Part = Literal["findings", "plan-body", "challenges"]
-"""Which queue an event belongs to: findings, items of a plan body (SPEC B10), or challenges of a plan run (A9)."""
+"""Which queue an event belongs to: findings, items of a plan body (rule B10), or challenges of a plan run (A9)."""
 
 Iteration = Annotated[int, Field(ge=0, description="The iteration of a plan run; 0 in cross runs.")]
 
@@ -59,7 +59,7 @@ class DispatchClosed(Model):
 
 
 class VoteCast(Model):
-    """A vote as it counts: after labels were mapped and SPEC B4 and B8 applied."""
+    """A vote as it counts: after labels were mapped and rules B4 and B8 applied."""
 
     type: Literal["vote-cast"] = "vote-cast"
     part: Part

@@ -1,4 +1,4 @@
-"""The events of a debate, which rules derive from replies (SPEC C2, C3, E1)."""
+"""The events of a debate, which rules derive from replies (rules C2, C3, E1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events of a plan run: what the rules made of the agents' replies (SPEC part A).
+"""The events of a plan run: what the rules made of the agents' replies (part A of the rules).
 
 All are derived: from the same facts the same rules give them again, in the same order.
 """
@@ -36,7 +36,7 @@ class SignFound(Model):
 
 
 class PlanAssessed(Model):
-    """How the plan was read and sized, and the team that it gets (SPEC A8)."""
+    """How the plan was read and sized, and the team that it gets (rule A8)."""
 
     type: Literal["plan-assessed"] = "plan-assessed"
     title: str
@@ -55,7 +55,7 @@ class PlanAssessed(Model):
 
 
 class IterationStarted(Model):
-    """An iteration begins; `tightened` where the one before was degraded (SPEC A6)."""
+    """An iteration begins; `tightened` where the one before was degraded (rule A6)."""
 
     type: Literal["iteration-started"] = "iteration-started"
     iteration: int
@@ -169,7 +169,7 @@ class RiskProbed(Model):
 
 
 class AgentFailed(Model):
-    """A call of an agent gave nothing usable, and what the loop does without it (SPEC A11)."""
+    """A call of an agent gave nothing usable, and what the loop does without it (rule A11)."""
 
     type: Literal["agent-failed"] = "agent-failed"
     iteration: int
@@ -180,7 +180,7 @@ class AgentFailed(Model):
 
 
 class CeilingPassed(Model):
-    """A backend reports more calls of a tool than the agent had in this iteration (SPEC A12)."""
+    """A backend reports more calls of a tool than the agent had in this iteration (rule A12)."""
 
     type: Literal["ceiling-passed"] = "ceiling-passed"
     iteration: int
@@ -192,7 +192,7 @@ class CeilingPassed(Model):
 
 
 class EntryRefused(Model):
-    """An entry of an agent's answer was outside the schema; the other entries count (SPEC A11)."""
+    """An entry of an agent's answer was outside the schema; the other entries count (rule A11)."""
 
     type: Literal["entry-refused"] = "entry-refused"
     iteration: int
@@ -205,7 +205,7 @@ class EntryRefused(Model):
 
 
 class StatusChanged(Model):
-    """A challenge has a new status (SPEC A2)."""
+    """A challenge has a new status (rule A2)."""
 
     type: Literal["status-changed"] = "status-changed"
     iteration: int
@@ -237,7 +237,7 @@ class DirectiveIssued(Model):
 
 
 class DirectiveRefused(Model):
-    """An instruction that the rules do not allow (SPEC A7)."""
+    """An instruction that the rules do not allow (rule A7)."""
 
     type: Literal["directive-refused"] = "directive-refused"
     iteration: int
@@ -246,7 +246,7 @@ class DirectiveRefused(Model):
 
 
 class ConvergenceEvaluated(Model):
-    """What the counts say of an iteration, beside the synthesizer's own word, which decides nothing (SPEC A3)."""
+    """What the counts say of an iteration, beside the synthesizer's own word, which decides nothing (rule A3)."""
 
     type: Literal["convergence-evaluated"] = "convergence-evaluated"
     iteration: int
@@ -261,7 +261,7 @@ class ConvergenceEvaluated(Model):
 
 
 class ScoreGiven(Model):
-    """One dimension's score, by the synthesizer or, as an audit, by the challenger (SPEC A10)."""
+    """One dimension's score, by the synthesizer or, as an audit, by the challenger (rule A10)."""
 
     type: Literal["score-given"] = "score-given"
     iteration: int

@@ -1,4 +1,4 @@
-"""The events that runs of every kind share: how a run begins and ends, calls, pauses (SPEC E1).
+"""The events that runs of every kind share: how a run begins and ends, calls, pauses (rule E1).
 
 These are facts from outside, which no rule can recompute, but for `checkpoint` and `run-ended`, which rules give.
 """
@@ -162,7 +162,7 @@ AnswerKind = Literal["context", "acknowledge", "override", "abort"]
 
 
 class AnswerGiven(Model):
-    """A person's answer to a pause (SPEC A4)."""
+    """A person's answer to a pause (rule A4)."""
 
     type: Literal["answer-given"] = "answer-given"
     pause_id: str = Field(description="The pause that it answers, such as i1/pause-1.")
@@ -172,7 +172,7 @@ class AnswerGiven(Model):
 
 
 class Checkpoint(Model):
-    """A moment that a person should know of: a block, a stall, a contradiction, a degradation (SPEC A4, A6)."""
+    """A moment that a person should know of: a block, a stall, a contradiction, a degradation (rules A4, A6)."""
 
     type: Literal["checkpoint"] = "checkpoint"
     iteration: int
@@ -186,7 +186,7 @@ class Checkpoint(Model):
 
 
 class CrossOutcome(Model):
-    """How a cross run ended (SPEC B8, B9, B10)."""
+    """How a cross run ended (rules B8, B9, B10)."""
 
     kind: Literal["cross"] = "cross"
     final_state: FinalState
@@ -202,7 +202,7 @@ ENDED_BY: tuple[EndedBy, ...] = get_args(EndedBy)
 
 
 class PlanOutcome(Model):
-    """How a plan run ended (SPEC A3, A4, A10, A11)."""
+    """How a plan run ended (rules A3, A4, A10, A11)."""
 
     kind: Literal["plan"] = "plan"
     ended_by: EndedBy = Field(
@@ -221,7 +221,7 @@ DebateReason = Literal["VERIFIED", "NO_IMPROVEMENT", "MAX_TURNS", "AGENT_FAILED"
 
 
 class DebateOutcome(Model):
-    """How a debate ended (SPEC C3)."""
+    """How a debate ended (rule C3)."""
 
     kind: Literal["debate"] = "debate"
     status: DebateStatus | None = Field(description="None where an agent failed or a budget ended the debate.")

@@ -1,4 +1,4 @@
-"""The events of one exchange with a model: a call that uses tools makes several (SPEC E2, G1).
+"""The events of one exchange with a model: a call that uses tools makes several (rules E2, G1).
 
 Both are facts from outside. A call's last turn is followed by `call-replied`, which holds its answer.
 """

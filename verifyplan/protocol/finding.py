@@ -1,4 +1,4 @@
-"""What a worker brings to a cross run: a finding, its evidence, and who found it (SPEC B2)."""
+"""What a worker brings to a cross run: a finding, its evidence, and who found it (rule B2)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Finding(Model):
 
 
 class PlanItem(Model):
-    """One item of a plan body, which all analysers vote on (SPEC B10)."""
+    """One item of a plan body, which all analysers vote on (rule B10)."""
 
     finding_id: Name = Field(description="Id such as P-001.")
     summary: Name = Field(description="What the plan states.")

@@ -1,4 +1,4 @@
-"""The state of one iteration of a plan run, as document 000 §5 has it (SPEC A1)."""
+"""The state of one iteration of a plan run, as document 000 §5 has it (rule A1)."""
 
 from __future__ import annotations
 

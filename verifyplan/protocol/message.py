@@ -1,4 +1,4 @@
-"""What architect and builder say to each other, message by message (SPEC C1, C4)."""
+"""What architect and builder say to each other, message by message (rules C1, C4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages held to `message.schema.json`, which is the truth about them; errors in Ajv's shapes (SPEC C1)."""
+"""Messages held to `message.schema.json`, which is the truth about them; errors in Ajv's shapes (rule C1)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def check_message(data: object) -> None:
 
     The errors have Ajv's shapes and come in Ajv's order: of an object first what is missing, then what is too much,
     then its fields in the order of the schema. 1.0 is an integer, true is none; halves of surrogate pairs, which JSON
-    texts cannot hold, pass here and are shown as escapes. Source: SPEC C1, document 004 §1A.
+    texts cannot hold, pass here and are shown as escapes. Source: rule C1, document 004 §1A.
 
     >>> check_message({"role": "architect", "type": "propose", "content": "Do it", "turn": 1})
     >>> check_message({"role": "judge", "type": "propose", "content": "Do it", "turn": 1})
@@ -66,7 +66,7 @@ def check_answer(data: object, role: DebateRole) -> None:
     """Raise MessageError unless JSON data is what a role answers: the fields of a message that it writes itself.
 
     These are the content, reasons, evidence and risks, of a builder also the diff; role, type, turn and budget are the
-    loop's. The errors are those of `check_message`. Source: SPEC C1, C4.
+    loop's. The errors are those of `check_message`. Source: rules C1, C4.
 
     >>> check_answer({"content": "Done", "diff": ""}, "builder")
     >>> check_answer({}, "architect")

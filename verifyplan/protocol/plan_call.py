@@ -1,4 +1,4 @@
-"""What the agents of a plan run are asked and what each answers (SPEC A1, A4-A11, G1)."""
+"""What the agents of a plan run are asked and what each answers (rules A1, A4-A11, G1)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class PanelVote(Model):
 
 
 class PanelResult(Model):
-    """What the panel made of a challenge in this iteration (SPEC A9)."""
+    """What the panel made of a challenge in this iteration (rule A9)."""
 
     challenge: ChallengeId
     classification: Classification
@@ -218,7 +218,7 @@ class SynthesizerAnswer(Model):
 
 
 class GivenScore(Model):
-    """One dimension's score as it was given; the rules say whether it counts (SPEC A10)."""
+    """One dimension's score as it was given; the rules say whether it counts (rule A10)."""
 
     score: Any = None
     evidence: Any = ""

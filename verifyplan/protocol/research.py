@@ -1,4 +1,4 @@
-"""What research finds: unknowns, surfaced contexts and probed risks, as document 000 §2-§4 has them (SPEC A1)."""
+"""What research finds: unknowns, surfaced contexts and probed risks, as document 000 §2-§4 has them (rule A1)."""
 
 from __future__ import annotations
 

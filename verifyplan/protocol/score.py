@@ -1,4 +1,4 @@
-"""The quality score of a plan: six dimensions, each with its evidence (SPEC A10)."""
+"""The quality score of a plan: six dimensions, each with its evidence (rule A10)."""
 
 from __future__ import annotations
 

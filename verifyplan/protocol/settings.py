@@ -1,4 +1,4 @@
-"""How a run is to be run: the `convergence` block of a cross run, the settings of a plan run (SPEC B1, A3-A12)."""
+"""How a run is to be run: the `convergence` block of a cross run, the settings of a plan run (rules B1, A3-A12)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ConvergenceBlock(TypedDict):
 
 
 class Limits(Model):
-    """What a run may use; it is checked before a call is sent (SPEC A12)."""
+    """What a run may use; it is checked before a call is sent (rule A12)."""
 
     max_tokens: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="Tokens, in and out, that end the run once they are used."
@@ -49,7 +49,7 @@ class Limits(Model):
 
 
 class PanelSettings(Model):
-    """The panel that votes on challenges after research (SPEC A9)."""
+    """The panel that votes on challenges after research (rule A9)."""
 
     workers: tuple[str, ...] = Field(default=("panel-1", "panel-2", "panel-3"), description="The roster, in order.")
     mode: Mode = "adversarial"
@@ -60,7 +60,7 @@ class PanelSettings(Model):
 
     @property
     def verification_mode(self) -> VerificationMode:
-        """Adversarial workers open the evidence; collaborative ones see what is quoted (SPEC B1)."""
+        """Adversarial workers open the evidence; collaborative ones see what is quoted (rule B1)."""
         return "full-reanalysis" if self.mode == "adversarial" else "lightweight"
 
 

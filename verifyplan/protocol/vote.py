@@ -1,4 +1,4 @@
-"""The words of a vote and of its outcome: verdict, basis, class, mode; and how they may be spelt (SPEC B4, B6)."""
+"""The words of a vote and of its outcome: verdict, basis, class, mode; and how they may be spelt (rules B4, B6)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CLASSIFICATIONS: tuple[Classification, ...] = get_args(Classification)
 MISSING_BASES: tuple[MissingBasis, ...] = get_args(MissingBasis)
 
 HELD: tuple[Classification, ...] = ("full-consensus", "partial-consensus")
-"""The classes that count as "the finding held" (SPEC F1)."""
+"""The classes that count as "the finding held" (rule F1)."""
 
 VERDICT_OF_LABEL: dict[str, Verdict] = {
     "agree": "agree",
@@ -30,10 +30,10 @@ VERDICT_OF_LABEL: dict[str, Verdict] = {
     "survives-with-caveat": "supplement",
     "refuted": "disagree",
 }
-"""What a worker may answer, in small letters, and the verdict that is persisted (SPEC B4)."""
+"""What a worker may answer, in small letters, and the verdict that is persisted (rule B4)."""
 
 NOTHING_LOOKED_AT = "nothing looked at"
-"""With these words begins the explanation of a vote whose worker found nothing that it could look at (SPEC G2)."""
+"""With these words begins the explanation of a vote whose worker found nothing that it could look at (rule G2)."""
 
 _SEPARATOR = re.compile(r"[\s_\u2010-\u2015-]+")
 _NO_LETTER = re.compile(r"[\W_]+")
@@ -79,7 +79,7 @@ def read_verdict(text: object) -> Verdict | None:
     """Return the verdict that a word or a prompt label stands for, in any case, with space, hyphen or underscore.
 
     Marks around it, such as a full stop or Markdown's asterisks, do not count.
-    None for a word that stands for no verdict, and for what is no text. Source: SPEC B4.
+    None for a word that stands for no verdict, and for what is no text. Source: rule B4.
 
     >>> read_verdict("Survives with caveat"), read_verdict("**REFUTED**."), read_verdict("perhaps")
     ('supplement', 'disagree', None)

@@ -14,8 +14,8 @@ from verifyplan.charts import Figure, class_mix, export, transitions, truth_metr
 from verifyplan.files import write_text
 from verifyplan.reports import markdown
 from verifyplan.reports.tables import agreement_in_words, cost_in_words, metrics_in_words, symmetry_in_words
+from verifyplan.text import counted
 from verifyplan.version import VERSION
-from verifyplan.words import counted
 
 SHOWN_FINDINGS = 40
 """So many findings that change class are listed; the table of all is written as CSV."""

@@ -1,4 +1,4 @@
-"""A debate turn by turn, in few lines or in HTML: who said what on which grounds, and how it ended (SPEC C2-C4)."""
+"""A debate turn by turn, in few lines or in HTML: who said what on which grounds, and how it ended (rules C2-C4)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html import escape
 from verifyplan.protocol.message import Message, MessageType
 from verifyplan.reports.visible import lines, one_line, shortened
 from verifyplan.runlog.debate_state import DebateState
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 DOES: dict[MessageType, str] = {
     "propose": "proposes",
@@ -26,7 +26,7 @@ def debate_text(state: DebateState, notes: Sequence[str] = ()) -> str:
     """How a debate ended, and its messages turn by turn, a line each; of one that was broken off, too.
 
     Texts of agents are cut and shown on one line. Below the message that closes a debate stand its risks, each on a
-    line: what a verification does not say. `notes` stand below its headline. Source: SPEC C2, C3.
+    line: what a verification does not say. `notes` stand below its headline. Source: rules C2, C3.
     """
     told = [headline(state), *(f"  {line}" for line in [*_ending(state), *notes])]
     for number, message in enumerate(state.messages):

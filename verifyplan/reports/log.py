@@ -1,4 +1,4 @@
-"""A run log as people read it: one line an event, in plain words, for runs of every kind (SPEC E1)."""
+"""A run log as people read it: one line an event, in plain words, for runs of every kind (rule E1)."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from verifyplan.protocol.event_cross import (
     VoteRefused,
 )
 from verifyplan.reports.log_run import listed, said
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 CrossEvent = FindingGrouped | FindingQueued | DispatchClosed | VoteCast | VoteRefused | FindingClassified | RoundClosed
 

@@ -29,7 +29,7 @@ from verifyplan.protocol.event_plan import (
     UnknownResolved,
 )
 from verifyplan.reports.log_run import said
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 CourseEvent = (
     PlanAssessed

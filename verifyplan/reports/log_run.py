@@ -23,7 +23,7 @@ from verifyplan.reports.usage import used_told
 from verifyplan.reports.visible import one_line
 from verifyplan.rules.convergence import verdict_words
 from verifyplan.runlog.rules_version import rules_changed
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 RunEvent = RunStarted | RunResumed | CallRequested | CallReplied | CallFailed | AnswerGiven | Checkpoint | RunEnded
 TEXT = 200

@@ -1,4 +1,4 @@
-"""The turns of a call in plain words: what a model is sent, and what came back (SPEC E1, G1)."""
+"""The turns of a call in plain words: what a model is sent, and what came back (rules E1, G1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from verifyplan.protocol.event_turn import TurnReplied, TurnSent
 from verifyplan.reports.log_run import said, seconds
 from verifyplan.reports.usage import used_told
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 TurnEvent = TurnSent | TurnReplied
 

@@ -1,4 +1,4 @@
-"""Any text as Markdown that shows it as it is: no markup of the text's own takes effect (SPEC H3)."""
+"""Any text as Markdown that shows it as it is: no markup of the text's own takes effect (rule H3)."""
 
 from __future__ import annotations
 

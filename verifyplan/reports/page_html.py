@@ -1,4 +1,4 @@
-"""A page as one HTML file that stands alone, in light and dark, on a screen and on paper (SPEC A13, H3)."""
+"""A page as one HTML file that stands alone, in light and dark, on a screen and on paper (rules A13, H3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page as Markdown: no text in it, whoever's it is, changes how it is built (SPEC A13, H3)."""
+"""A page as Markdown: no text in it, whoever's it is, changes how it is built (rules A13, H3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a plan run: its verdict, then all that it rests on; in Markdown, in HTML, in few lines (SPEC A13)."""
+"""The report of a plan run: its verdict, then all that it rests on; in Markdown, in HTML, in few lines (rule A13)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def plan_report(state: PlanState) -> str:
     """The report of a plan run as Markdown; of a run that waits or was cut off, too.
 
     Texts of agents, plans and people are shown as text; long ones are cut in tables. Raises InputError if the state
-    is not that of a plan run. Source: SPEC A13, document 000 §7.
+    is not that of a plan run. Source: rule A13, document 000 §7.
     """
     return page_markdown(_page(state))
 

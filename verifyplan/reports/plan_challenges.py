@@ -1,4 +1,4 @@
-"""The challenges of a plan run: what became of each, in a table and in full; debt, disputes, overflow (SPEC A13)."""
+"""The challenges of a plan run: what became of each, in a table and in full; debt, disputes, overflow (rule A13)."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from verifyplan.reports.blocks import (
 from verifyplan.reports.plan_parts import classes, number, place, reference, worst_first
 from verifyplan.reports.visible import one_line
 from verifyplan.runlog.plan_state import PlanState
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 DEBT_FROM = 5
-"""From so many DEFERRED challenges on a report warns of debt (SPEC A13); overflow tags are no status."""
+"""From so many DEFERRED challenges on a report warns of debt (rule A13); overflow tags are no status."""
 
 
 def debt(state: PlanState) -> Section:
@@ -76,7 +76,7 @@ def _settlement(challenge: Challenge) -> Words:
 
 
 def disputed(state: PlanState) -> Section:
-    """The challenges that the panel contested, with every vote (SPEC A9)."""
+    """The challenges that the panel contested, with every vote (rule A9)."""
     contested = [key for key in sorted(state.classes, key=_when) if state.classes[key].classification == "contested"]
     tables = [block for key in contested for block in _dispute(state, state.classes[key])]
     return Section("Disputed challenges", tuple(tables))
@@ -100,7 +100,7 @@ def _vote(vote: VoteCast) -> tuple[Words, ...]:
 
 
 def overflow(state: PlanState) -> Section:
-    """What did not fit under the caps and was never promoted (SPEC A5)."""
+    """What did not fit under the caps and was never promoted (rule A5)."""
     if not state.overflow:
         return Section("Overflow", ())
     told = (

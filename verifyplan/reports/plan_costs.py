@@ -1,11 +1,11 @@
-"""What a plan run is expected to cost in tokens, by team and iterations (SPEC A12, document 002)."""
+"""What a plan run is expected to cost in tokens, by team and iterations (rule A12, document 002)."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from verifyplan.protocol.iteration import TeamMode
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 
 class Tokens(NamedTuple):

@@ -1,4 +1,4 @@
-"""How a plan run went: iterations and their trend, checkpoints, refusals, what was restated, who failed (SPEC A13)."""
+"""How a plan run went: iterations and their trend, checkpoints, refusals, what was restated, who failed (rule A13)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from verifyplan.reports.visible import one_line
 from verifyplan.runlog.plan_state import PlanState, Refusal
 
 SETTLED = ("RESOLVED", "WITHDRAWN", "DEFERRED")
-"""The statuses that settle a challenge for good (SPEC A6)."""
+"""The statuses that settle a challenge for good (rule A6)."""
 
 
 def iterations(state: PlanState) -> Section:
@@ -147,7 +147,7 @@ def restated(state: PlanState) -> Section:
 
 
 def failures(state: PlanState) -> Section:
-    """The agents that gave nothing usable, and what the loop did without them (SPEC A11)."""
+    """The agents that gave nothing usable, and what the loop did without them (rule A11)."""
     rows: Sequence[tuple[Words, ...]] = [
         ((str(one.iteration),), (one.agent,), brief(one.call_id), brief(one.reason, 300), brief(one.consequence, 300))
         for one in state.failures

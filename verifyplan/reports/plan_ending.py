@@ -1,4 +1,4 @@
-"""How a plan run ended or why it waits, and what to do next: the words that a report begins with (SPEC A3, A4)."""
+"""How a plan run ended or why it waits, and what to do next: the words that a report begins with (rules A3, A4)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from verifyplan.reports.plan_scores import nothing_seen
 from verifyplan.reports.plan_silence import lines_of, unread
 from verifyplan.reports.visible import one_line
 from verifyplan.runlog.plan_state import PlanState
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 Kind = Literal["proceed", "trivial", "revise", "strong", "rethink", "none", "paused", "unfinished"]
 
@@ -47,7 +47,7 @@ _RULES: dict[tuple[ConvergenceStatus, PlanVerdict | None, bool], str] = {
     ("BLOCKED", None, False): "something BLOCKING is left, so there is no verdict yet",
     ("CONTINUE", None, False): "there is more to look into, so there is no verdict yet",
 }
-"""What the counts lead to, in words (SPEC A3)."""
+"""What the counts lead to, in words (rule A3)."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a plan's verdict rests on: what was raised and settled, who failed, what nobody looked at (SPEC A13)."""
+"""What a plan's verdict rests on: what was raised and settled, who failed, what nobody looked at (rule A13)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from verifyplan.reports.plan_scores import why_none
 from verifyplan.reports.plan_silence import silences
 from verifyplan.reports.visible import one_line
 from verifyplan.runlog.plan_state import PlanState
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 SETTLED = ("RESOLVED", "WITHDRAWN", "DEFERRED")
 LISTED_SECTIONS, LISTED_PARTS = 12, 5

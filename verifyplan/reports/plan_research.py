@@ -1,4 +1,4 @@
-"""What research brought to a plan run: unknowns with answers, surfaced contexts, probed risks (SPEC A1, A13)."""
+"""What research brought to a plan run: unknowns with answers, surfaced contexts, probed risks (rules A1, A13)."""
 
 from __future__ import annotations
 

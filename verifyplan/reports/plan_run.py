@@ -1,4 +1,4 @@
-"""The circumstances of a plan run: what it cost, how the plan was sized, settings and versions (SPEC A8, A12, A13)."""
+"""The circumstances of a plan run: what it cost, how the plan was sized, settings and versions (rules A8, A12, A13)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from verifyplan.reports.plan_costs import expected, worst
 from verifyplan.reports.usage import dollars
 from verifyplan.reports.visible import one_line
 from verifyplan.runlog.plan_state import PlanState
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 SHOWN_WORDS = 20
 """So many words are listed of each sign."""

@@ -1,4 +1,4 @@
-"""The quality score of a plan run: six dimensions, the audit, what was refused, why there is none (SPEC A10, A13)."""
+"""The quality score of a plan run: six dimensions, the audit, what was refused, why there is none (rules A10, A13)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _scores(state: PlanState) -> Iterator[Block]:
 
 
 def _unseen(own: Scores) -> Iterator[Block]:
-    """The dimensions about which nothing was looked at (SPEC A10)."""
+    """The dimensions about which nothing was looked at (rule A10)."""
     names = [_named(name) for name in DIMENSIONS if name in own and UNSEEN in own[name].evidence.lower()]
     if names:
         told = f" {', '.join(names)}. A score there rests on no look-up, and says nothing in favour of the plan."
@@ -63,7 +63,7 @@ def _unseen(own: Scores) -> Iterator[Block]:
 
 
 def nothing_seen(state: PlanState) -> bool:
-    """Whether every dimension was scored, and each score says that nothing was looked at (SPEC A10)."""
+    """Whether every dimension was scored, and each score says that nothing was looked at (rule A10)."""
     own = given(state, "synthesizer")
     return all(name in own and UNSEEN in own[name].evidence.lower() for name in DIMENSIONS)
 
@@ -74,7 +74,7 @@ def given(state: PlanState, by: str) -> dict[Dimension, ScoreGiven]:
 
 
 def why_none(state: PlanState) -> Words:
-    """Why a run has no final score, as the end of a sentence (SPEC A10)."""
+    """Why a run has no final score, as the end of a sentence (rule A10)."""
     outcome = state.outcome
     if outcome is None:
         return ("it waits for an answer" if state.waiting else "the run has not ended",)

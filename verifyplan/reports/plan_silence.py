@@ -1,4 +1,4 @@
-"""What a run is silent about: that nothing was looked up, and destructive lines that nobody challenged (SPEC A13)."""
+"""What a run is silent about: that nothing was looked up, and destructive lines that nobody challenged (rule A13)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from verifyplan.reports.plan_parts import cited_lines
 from verifyplan.reports.plan_scores import nothing_seen
 from verifyplan.reports.visible import one_line
 from verifyplan.runlog.plan_state import PlanState
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 NO_LOOK_UP = "no look-up was made: in no dimension was anything looked at"
 SHOWN_WORDS, SHOWN_RANGES = 8, 8

@@ -1,4 +1,4 @@
-"""The head of a plan's report: what the verdict rests on, what to change, which question waits (SPEC A4, A13)."""
+"""The head of a plan's report: what the verdict rests on, what to change, which question waits (rules A4, A13)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _basis(state: PlanState) -> Iterator[Block]:
 
 
 def _question(state: PlanState, waiting: Checkpoint) -> Iterator[Block]:
-    """The question of a pause, and each way to answer it (SPEC A4)."""
+    """The question of a pause, and each way to answer it (rule A4)."""
     yield Paragraph((Strong("The question:"), " ", Said(one_line(waiting.message, 4 * LISTED))))
     known = [name for name in dict.fromkeys(waiting.items) if name in state.challenges]
     blocking = [name for name in known if state.challenges[name].severity == "BLOCKING"] or known
@@ -111,7 +111,7 @@ def _item(state: PlanState, challenge: Challenge) -> Words:
 
 
 def _overflow(state: PlanState) -> Iterator[Block]:
-    """A BLOCKING challenge that no iteration took in allows at best REVISE (SPEC A5)."""
+    """A BLOCKING challenge that no iteration took in allows at best REVISE (rule A5)."""
     blocking = overflowed(state, "BLOCKING")
     if blocking:
         title = "BLOCKING, but beyond the caps, so that nobody looked into it; with it a run gets at best REVISE"

@@ -1,4 +1,4 @@
-"""What calls used, in words: tokens, those of a cache among them, and dollars (SPEC A12)."""
+"""What calls used, in words: tokens, those of a cache among them, and dollars (rule A12)."""
 
 from __future__ import annotations
 

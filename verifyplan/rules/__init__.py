@@ -1,4 +1,4 @@
-"""WHAT FOLLOWS: pure functions of protocol objects, one rule set a file, named as in SPEC; each loads on first use."""
+"""The decisions, as pure functions of protocol objects: one rule set a file, each loaded on first use."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""From a worker's answer to the votes that count: contract, failures and sides (SPEC B3, B4, B8)."""
+"""From a worker's answer to the votes that count: contract, failures and sides (rules B3, B4, B8)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from verifyplan.protocol.vote import (
     spelling,
 )
 from verifyplan.rules.citations import cites_location
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 LEFT_OUT = "left out: the dispatch completed without an answer on this item"
 MAX_SHOWN_CHARACTERS = 80
@@ -43,7 +43,7 @@ def read_votes(value: object) -> Votes | str:
     A vote is an object with a `verdict` and, if it has them, a basis and an explanation, or the verdict alone; keys and
     words are read in any spelling, `basis` as `disagreeBasis`, a basis beside the label ("REFUTED, burden-not-met") as
     one; other keys are passed over. Of several keys for one thing the first that holds
-    something counts. A basis that is none is read as missing. Source: SPEC B4, B8.
+    something counts. A basis that is none is read as missing. Source: rules B4, B8.
 
     >>> read_votes({"votes": {"F-1": {"verdict": "REFUTED", "disagreeBasis": "Counter Evidence"}, "F-2": {}}})["F-2"]
     'its verdict is missing'
@@ -102,8 +102,8 @@ def unread_votes(votes: Votes) -> str | None:
 def ballots(asked: Sequence[str], votes: Votes, mode: Mode, missing_basis: MissingBasis = "infer") -> dict[str, Ballot]:
     """Return the votes of one completed dispatch as they count, one for each item asked about.
 
-    An item that is left out or cannot be read is a `verification-error`, alone (SPEC B8). An adversarial disagree
-    without a basis counts with the one that `missing_basis` gives it, and is marked (SPEC B4). A basis where none
+    An item that is left out or cannot be read is a `verification-error`, alone (rule B8). An adversarial disagree
+    without a basis counts with the one that `missing_basis` gives it, and is marked (rule B4). A basis where none
     belongs is dropped: on other verdicts, and in collaborative runs.
 
     >>> votes = read_votes({"votes": {"F-1": {"verdict": "REFUTED", "explanation": "m.py:4 checks it"}}})
@@ -125,7 +125,7 @@ def _ballot(vote: WorkerVote | str | None, mode: Mode, missing_basis: MissingBas
 
 
 def basis_if_missing(explanation: str | None, missing_basis: MissingBasis) -> Basis:
-    """Return the basis that stands for one that a vote lacks (SPEC B7).
+    """Return the basis that stands for one that a vote lacks (rule B7).
 
     `infer`: counter-evidence if the explanation cites a place, else burden-not-met; `raise`, which a reader of the vote
     must refuse, gives burden-not-met.
@@ -139,14 +139,14 @@ def basis_if_missing(explanation: str | None, missing_basis: MissingBasis) -> Ba
 
 
 def failed(asked: Sequence[str], reason: str) -> dict[str, Ballot]:
-    """The votes of a dispatch that gave no result: one `verification-error` an item (SPEC B8)."""
+    """The votes of a dispatch that gave no result: one `verification-error` an item (rule B8)."""
     return {finding_id: Ballot("verification-error", None, reason) for finding_id in asked}
 
 
 def sides(
     roster: Sequence[str], discoverers: Iterable[str], rounds: Iterable[Mapping[str, Verdict]]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Who stands for a finding and who against it, each in roster order (SPEC B3).
+    """Who stands for a finding and who against it, each in roster order (rule B3).
 
     For it: the discoverers, and whoever's last vote was agree or supplement; against it: whose last was
     disagree. Errors are no votes; a worker with errors alone is on neither side.

@@ -1,4 +1,4 @@
-"""How many tool calls an agent has in an iteration, and which calls are refused (SPEC A12)."""
+"""How many tool calls an agent has in an iteration, and which calls are refused (rule A12)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def refusal(tool: Tool, used: Mapping[Tool, int], budget: Budget) -> str:
     """Why one more call of a tool is refused, in words for the agent; empty if it is allowed.
 
     `used` counts the calls of this agent in this iteration so far, refused ones left out.
-    Source: SPEC A12, document 000 §9.
+    Source: rule A12, document 000 §9.
 
     >>> refusal("Grep", {"Grep": 5}, Budget(LIMITS["resolve"]))
     'Grep is used up: 5 of 5 calls in this iteration'
@@ -99,7 +99,7 @@ def web_refusal(mode: ResearchMode, serves: str, unknown: UnknownType | None, te
     """Why a web call is refused for what it serves; empty if it is allowed.
 
     A call names the unknown or risk that it serves (`U4`, `P1`). Mode 1 may ask the web for three types of
-    unknown, mode 3 for temporal risks such as deprecation, mode 2 for nothing. Source: SPEC A12.
+    unknown, mode 3 for temporal risks such as deprecation, mode 2 for nothing. Source: rule A12.
 
     >>> web_refusal("resolve", "U1", "FILE_MISSING", False)
     'the web is no place to ask about FILE_MISSING: only API_BEHAVIOR, STALE_KNOWLEDGE, INTEGRATION_UNKNOWN'

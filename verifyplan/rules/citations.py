@@ -1,11 +1,11 @@
-"""What counts as citing a place: `path.ext:12`, `line 12`, `L12` (SPEC B4, B7)."""
+"""What counts as citing a place: `path.ext:12`, `line 12`, `L12` (rules B4, B7)."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-# SPEC B7's pattern begins with `[\w./\\-]*`. For the question whether there is a citation that part, which
+# rule B7's pattern begins with `[\w./\\-]*`. For the question whether there is a citation that part, which
 # may be empty, changes nothing but the time: without it a long text is read once, not n times.
 _CITATION = re.compile(r"[\w-]\.[A-Za-z]\w*:\d+|\bline \d+\b|\bL\d+\b")
 _PLACE = re.compile(r"(?<![\w./\\-])([\w./\\-]*[\w-]\.[A-Za-z]\w*):(\d{1,9})(?:-(\d{1,9}))?")

@@ -1,4 +1,4 @@
-"""From one round's votes to a class: tally and rules of SPEC B5 and B6, for numbers and arrays alike."""
+"""From one round's votes to a class: tally and rules of rules B5 and B6, for numbers and arrays alike."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Numbers = TypeVar("Numbers")  # int, or an integer array
 
 
 class Tally(NamedTuple):
-    """Votes of one round by non-discoverers, errors left out (SPEC B5); ints, or arrays of one shape."""
+    """Votes of one round by non-discoverers, errors left out (rule B5); ints, or arrays of one shape."""
 
     agree: Any
     supplement: Any
@@ -75,7 +75,7 @@ class Tally(NamedTuple):
 def rule_index(tally: Tally, mode: Mode) -> Any:
     """Which of `RULES_OF_MODE[mode]` decides the round: an index, or an array of indices.
 
-    First match wins (SPEC B6); majority is more than half of n. In collaborative mode a disagree counts
+    First match wins (rule B6); majority is more than half of n. In collaborative mode a disagree counts
     the same on either basis, so one without a basis may be tallied on either side.
 
     >>> RULES_OF_MODE["adversarial"][rule_index(Tally(3, 0, 1, 0), "adversarial")]
@@ -118,7 +118,7 @@ def decide(tally: Tally, mode: Mode) -> tuple[Classification | None, Rule]:
 
 
 def at_end(rule_of_last_vote: Rule | None) -> tuple[Classification, Rule]:
-    """The class of a finding still in the queue when the last executed round is over (SPEC B6).
+    """The class of a finding still in the queue when the last executed round is over (rule B6).
 
     `rule_of_last_vote` is the rule of the last round with n > 0, None if nobody ever voted.
 
@@ -129,7 +129,7 @@ def at_end(rule_of_last_vote: Rule | None) -> tuple[Classification, Rule]:
 
 
 def tally(votes: list[tuple[Verdict, Basis | None]]) -> Tally:
-    """Count one round's votes; the discoverers' own are left out by the caller, errors here (SPEC B5).
+    """Count one round's votes; the discoverers' own are left out by the caller, errors here (rule B5).
 
     >>> tally([("agree", None), ("disagree", "counter-evidence"), ("verification-error", None)])
     Tally(agree=1, supplement=0, counter_evidence=1, burden_not_met=0)

@@ -1,4 +1,4 @@
-"""Whether a plan run may end, and with which verdict: counts, never scores (SPEC A3)."""
+"""Whether a plan run may end, and with which verdict: counts, never scores (rule A3)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def evaluate(
     is pending: before the last iteration an UNRESOLVED BLOCKING blocks, and any OPEN BLOCKING or SIGNIFICANT
     continues; else, and at the last iteration, it is `protocol`. With a BLOCKING one in `overflow`, which nobody has
     looked at yet, no verdict falls before the last iteration. Raises SettingsError for an unknown policy and
-    numbers below 1. Source: SPEC A3, document 000 §7.
+    numbers below 1. Source: rule A3, document 000 §7.
 
     >>> evaluate([], 1)
     Ruling(status='CONVERGED', verdict='PROCEED', strong=False, blocking_open=0, significant_open=0)
@@ -122,7 +122,7 @@ def verdict_words(verdict: PlanVerdict | None, strong: bool) -> str:
 
 
 def override_words(if_overridden: Mapping[str, str]) -> str:
-    """Say which verdict an override of each blocking challenge leads to (SPEC A4); empty without any.
+    """Say which verdict an override of each blocking challenge leads to (rule A4); empty without any.
 
     >>> override_words({"C1": "RETHINK", "C4": "RETHINK"})
     'An override ends the run: of C1 alone with RETHINK, of C4 alone with RETHINK.'

@@ -1,4 +1,4 @@
-"""Who is asked for what in a debate, and when and how it ends (SPEC C2, C3)."""
+"""Who is asked for what in a debate, and when and how it ends (rules C2, C3)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Ruling(NamedTuple):
 def asked_for(turn: int) -> tuple[MessageType, MessageType, MessageType]:
     """The messages that a turn asks for, in order: the first turn begins with a proposal, later ones with a critique.
 
-    Raises SettingsError for a turn below 1. Source: SPEC C2.
+    Raises SettingsError for a turn below 1. Source: rule C2.
 
     >>> asked_for(1), asked_for(2)
     (('propose', 'implement', 'verify'), ('critique', 'implement', 'verify'))
@@ -58,7 +58,7 @@ def ruling(turn: int, max_turns: int, before: str, diff: str, verification: str 
     begins with `Verified`: VERIFIED. The turn is the last: MAX_TURNS. Before the architect has verified
     (`verification` is None), only the first rule is looked at, so that an unchanged diff is not verified twice.
     `before` is the diff of the turn before, which the first turn has not. Raises SettingsError for numbers below 1.
-    Source: SPEC C3, document 004 §1B.
+    Source: rule C3, document 004 §1B.
 
     >>> ruling(2, 2, "a", "a", "Verified")
     Ruling(status='FAILED', reason='NO_IMPROVEMENT')
@@ -80,7 +80,7 @@ def ruling(turn: int, max_turns: int, before: str, diff: str, verification: str 
 def closing(turn: int) -> Message:
     """The message that closes a debate whose diff is that of the turn before; the architect is not asked for it.
 
-    Source: SPEC C3, document 004 §1B.
+    Source: rule C3, document 004 §1B.
 
     >>> closing(2).content
     'Failed: NO_IMPROVEMENT'

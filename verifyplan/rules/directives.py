@@ -1,4 +1,4 @@
-"""Whether a directive of the synthesizer is carried out (SPEC A7, A5, A12; document 000 §7.5)."""
+"""Whether a directive of the synthesizer is carried out (rules A7, A5, A12; document 000 §7.5)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRIGGERS_OF: dict[DirectiveKind, tuple[Trigger, ...]] = {
 """The triggers that allow research to run again; the first two ask for mode 2, the others for mode 3."""
 
 CONSULTED: tuple[Role, ...] = ("domain-expert", "devils-advocate")
-"""Who runs after iteration 1 only when consulted (SPEC A5)."""
+"""Who runs after iteration 1 only when consulted (rule A5)."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def refusal(directive: Directive, now: Circumstances) -> str:
     Any directive is refused at the last iteration. RE-SWEEP and RE-PROBE need one of their two triggers and items
     that bear it out, and are refused when only MINOR items remain and when every open challenge was settled in this
     iteration; OPEN to UNRESOLVED settles nothing. CONSULT names the domain expert or the devil's advocate; GRANT a
-    role and more calls of tools that it has, at most as many again. Source: SPEC A7, document 000 §7.5.
+    role and more calls of tools that it has, at most as many again. Source: rule A7, document 000 §7.5.
 
     >>> refusal(Directive(kind="RE-PROBE"), Circumstances(3, 3, {}, [], frozenset()))
     'no iteration follows: this is number 3 of 3'

@@ -1,4 +1,4 @@
-"""Answers read entry by entry: an entry outside the schema is refused, the others count (SPEC A11)."""
+"""Answers read entry by entry: an entry outside the schema is refused, the others count (rule A11)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_entries(schema: type[A], value: object) -> ReadAnswer | None:
 
     None where the rest is outside the schema, too, or where the answer has entries and none can be used: its first
     list decides, unless that is empty. A bad challenge within a context or a risk is refused alone.
-    Source: SPEC A11.
+    Source: rule A11.
 
     >>> from verifyplan.protocol.plan_call import SynthesizerAnswer
     >>> read = read_entries(SynthesizerAnswer, {"promotions": ["C6", 7]})

@@ -1,4 +1,4 @@
-"""Which findings say the same thing: the default matcher, and grouping by any matcher (SPEC B2)."""
+"""Which findings say the same thing: the default matcher, and grouping by any matcher (rule B2)."""
 
 from __future__ import annotations
 

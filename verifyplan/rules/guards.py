@@ -1,4 +1,4 @@
-"""What keeps a plan run from growing without bound: caps, overflow and degradation (SPEC A5, A6)."""
+"""What keeps a plan run from growing without bound: caps, overflow and degradation (rules A5, A6)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Displacement(NamedTuple):
 def cap(source: Origin, iteration: int, *, degraded: bool = False) -> int:
     """How many new challenges one source may raise in an iteration; research's modes 2 and 3 share theirs.
 
-    After a degraded iteration the challenger may raise 1 and research none (SPEC A6).
+    After a degraded iteration the challenger may raise 1 and research none (rule A6).
 
     >>> [cap("challenger", 1), cap("challenger", 2), cap("probed", 1, degraded=True)]
     [5, 3, 0]
@@ -67,7 +67,7 @@ def admit(arrivals: Sequence[Arrival], active: int, limit: int) -> Admission:
 
     Ranked by severity, then probability (MED, LOW, none), then order of arrival; at most `limit` are admitted,
     and no more than fit beside `active` ones under 8. Who may then take another's place, `displace` says.
-    Source: SPEC A5, document 000 §8.
+    Source: rule A5, document 000 §8.
 
     >>> admit([Arrival("MINOR"), Arrival("BLOCKING"), Arrival("SIGNIFICANT")], active=6, limit=5)
     Admission(kept=[1, 2], overflow=[0])
@@ -91,7 +91,7 @@ def displace(standing: Sequence[Arrival], waiting: Sequence[Arrival], limit: int
 
     `standing` came in this iteration, in order of arrival, and nobody has looked at them yet; the mildest gives way
     first, of equals the last to arrive, and only to one of higher severity. At most `limit` enter.
-    Source: SPEC A5.
+    Source: rule A5.
 
     >>> displace([Arrival("MINOR"), Arrival("MINOR")], [Arrival("BLOCKING"), Arrival("MINOR")], limit=2)
     [Displacement(leaves=1, enters=0)]
@@ -121,7 +121,7 @@ def _rank(arrival: Arrival) -> tuple[int, int]:
 
 
 def degraded(iteration: int, created: int, resolved: int) -> bool:
-    """Whether an iteration made more than it settled; never the first, which opens the pool (SPEC A6).
+    """Whether an iteration made more than it settled; never the first, which opens the pool (rule A6).
 
     `resolved` counts challenges that became RESOLVED, WITHDRAWN or DEFERRED in that iteration.
 

@@ -1,4 +1,4 @@
-"""What must hold inside a state artifact beyond its shape: the invariants of SPEC B9 and B7."""
+"""What must hold inside a state artifact beyond its shape: the invariants of rules B9 and B7."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from verifyplan.protocol.artifact import (
     ArtifactVote,
     RoundRecord,
 )
-from verifyplan.words import counted
+from verifyplan.strict_json import pointer_token
+from verifyplan.text import counted
 
 
 def violations(artifact: Artifact) -> list[Problem]:
-    """All breaches of SPEC B9 in an artifact, each with its place (a JSON pointer) and its fix.
+    """All breaches of rule B9 in an artifact, each with its place (a JSON pointer) and its fix.
 
     A field that is None breaks nothing: older versions lack fields. An empty list means a sound artifact.
 
@@ -105,7 +106,7 @@ def _queue(place: str, entry: RoundRecord) -> Iterator[Problem]:
 
 
 def _resolved(artifact: Artifact) -> Iterator[Problem]:
-    """`resolvedCount` counts the classes that a round gave; `contested` is given once no round is left (SPEC B9)."""
+    """`resolvedCount` counts the classes that a round gave; `contested` is given once no round is left (rule B9)."""
     findings = artifact.findings
     if not findings or any(one.rounds is None or one.classification is None for one in findings):
         return
@@ -125,7 +126,7 @@ def _given_by_votes(finding: ArtifactFinding) -> bool:
 
 
 def _ending(artifact: Artifact) -> Iterator[Problem]:
-    """How the loop ended is what its history says (SPEC B9)."""
+    """How the loop ended is what its history says (rule B9)."""
     history = artifact.roundHistory
     rounds = artifact.totalRounds if history is None else len(history)
     left = history[-1].carriedForwardCount if history else None
@@ -140,7 +141,7 @@ def _ending(artifact: Artifact) -> Iterator[Problem]:
 
 
 def _dispatched_once(place: str, entry: RoundRecord) -> Iterator[Problem]:
-    """One dispatch per worker and round (SPEC B3): a second one would hide how the first ended."""
+    """One dispatch per worker and round (rule B3): a second one would hide how the first ended."""
     workers = [dispatch.worker for dispatch in entry.dispatches or ()]
     for i, worker in enumerate(workers):
         if worker in workers[:i]:
@@ -157,12 +158,3 @@ def _counts(artifact: Artifact) -> Iterator[Problem]:
         if told is not None and told != found[classification]:
             message = f"{told}, but {found[classification]} findings are {classification}"
             yield Problem(f"/finalClassificationCounts/{key}", message, f"write {found[classification]}")
-
-
-def pointer_token(key: str) -> str:
-    """A key as it stands in a JSON pointer (RFC 6901).
-
-    >>> pointer_token("a/b")
-    'a~1b'
-    """
-    return key.replace("~", "~0").replace("/", "~1")

@@ -1,4 +1,4 @@
-"""Which changes of a challenge's status are allowed, and what a change must carry (SPEC A2)."""
+"""Which changes of a challenge's status are allowed, and what a change must carry (rule A2)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check_transition(severity: Severity, old: Status, new: Status, resolution: s
     """Judge one change of status; a refused change leaves the challenge as it was.
 
     DEFERRED is for MINOR alone, and a blank resolution is refused. One that cites nothing (no [VERIFIED: ...], id,
-    place or user decision) is allowed and flagged `uncited`. Source: SPEC A2, document 000 §6.
+    place or user decision) is allowed and flagged `uncited`. Source: rule A2, document 000 §6.
 
     >>> check_transition("BLOCKING", "OPEN", "DEFERRED", "later").reason
     'only a MINOR challenge can be DEFERRED, not a BLOCKING one'
@@ -71,7 +71,7 @@ def rests_on_evidence(resolution: str, challenge: str, known: Container[str]) ->
 def decision_refusal(new: Status, resolution: str, *, evidence: bool) -> str:
     """Say why an agent cannot resolve a challenge in a person's name; return an empty text if it does not try.
 
-    A person decides by acknowledging or overriding; what a person adds as context is something to look at (SPEC A4).
+    A person decides by acknowledging or overriding; what a person adds as context is something to look at (rule A4).
 
     >>> decision_refusal("RESOLVED", "user decision: the note names C1", evidence=False)
     'only a person who acknowledges a challenge decides on it: context settles nothing'

@@ -1,4 +1,4 @@
-"""The matcher that joins findings by place and likeness of words, never across a difference that matters (SPEC B2)."""
+"""The matcher that joins findings by place and likeness of words, never across a difference that matters (rule B2)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Words that turn a claim into another one, as data: pairs of opposites, words that give a direction, words that say
-nothing by themselves (SPEC B2).
+nothing by themselves (rule B2).
 """
 
 from __future__ import annotations

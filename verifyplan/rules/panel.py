@@ -1,4 +1,4 @@
-"""What the panel votes on, and what its class of a challenge forbids (SPEC A9)."""
+"""What the panel votes on, and what its class of a challenge forbids (rule A9)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def consensus_refusal(severity: Severity, new: Status, classification: Classific
 
     At full or partial consensus it cannot be WITHDRAWN in that iteration, and a BLOCKING one becomes RESOLVED only by
     a resolution that rests on `evidence`. Without a panel, or without a class, nothing is forbidden.
-    Source: SPEC A2, A9.
+    Source: rules A2, A9.
 
     >>> consensus_refusal("MINOR", "WITHDRAWN", "partial-consensus", evidence=True)
     'the panel left it at partial-consensus: it cannot be WITHDRAWN in this iteration'

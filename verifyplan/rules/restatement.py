@@ -1,6 +1,6 @@
 """Whether something was said before, in these or other words, so that nothing is said twice in a plan run.
 
-The judge is the matcher `likeness` of cross-verification (SPEC B2): the same place, names, numbers, like words.
+The judge is the matcher `likeness` of cross-verification (rule B2): the same place, names, numbers, like words.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Sayings:
 
 
 def brings_new_place(evidence: str, settled: Iterable[str]) -> bool:
-    """Whether evidence cites lines that none of the `settled` evidence cites (SPEC A5, disputes).
+    """Whether evidence cites lines that none of the `settled` evidence cites (rule A5, disputes).
 
     >>> brings_new_place("b.py:7", ["a.py:7"]), brings_new_place("a.py:7", ["a.py:5-9"]), brings_new_place("", [""])
     (True, False, False)

@@ -1,4 +1,4 @@
-"""The final quality score, and the challenger's audit of it; it informs and never decides (SPEC A10)."""
+"""The final quality score, and the challenger's audit of it; it informs and never decides (rule A10)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def final_score(scores: Mapping[str, int], weights: Mapping[str, Decimal | str] 
 
     `scores` are whole numbers 1-10, one for each dimension. `weights` are decimals (or their text, never binary
     fractions) at least 0 that sum to exactly 1; the default is 25, 20, 15, 15, 15, 10 %. Raises InputError or
-    SettingsError listing all that is wrong. Source: SPEC A10, document 002.
+    SettingsError listing all that is wrong. Source: rule A10, document 002.
 
     >>> final_score(dict.fromkeys(DIMENSIONS, 7))
     7

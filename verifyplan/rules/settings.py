@@ -1,4 +1,4 @@
-"""The settings that a task type implies, and what overrides may change (SPEC B1)."""
+"""The settings that a task type implies, and what overrides may change (rule B1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, cast
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.protocol.settings import ConvergenceBlock, PlanBodyVerification
 from verifyplan.protocol.vote import VERIFICATION_MODES
-from verifyplan.words import did_you_mean
+from verifyplan.text import did_you_mean
 
 ADVERSARIAL_TASK_TYPES = ("requirements-discovery", "error-analysis")
 PLAN_BODY_TASK_TYPE = "implementation-planning"
@@ -43,7 +43,7 @@ def convergence_block(
     verification off. An override of `adversarial` also resets `verificationMode`, unless that is given.
     Raises SettingsError, listing all problems, for unknown keys, wrong types, `maxRounds` outside 1-3 and an
     adversarial run that is explicitly lightweight. A whole block is an override of itself.
-    Source: SPEC B1, document 001.
+    Source: rule B1, document 001.
 
     >>> convergence_block("error-analysis")["verificationMode"]
     'full-reanalysis'

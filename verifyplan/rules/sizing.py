@@ -1,4 +1,4 @@
-"""How complex a plan is, and how large a team that asks for (SPEC A8)."""
+"""How complex a plan is, and how large a team that asks for (rule A8)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def team(
     """The team that a plan gets: base, scaled (adds domain expert and devil's advocate), or None for a trivial plan.
 
     `team` beats all else; a trivial plan skips the team; a THIN plan gets the base team; else it is scaled at
-    `threshold` or with more than 3 unknown signals. Raises SettingsError for an unknown team. Source: SPEC A8,
+    `threshold` or with more than 3 unknown signals. Raises SettingsError for an unknown team. Source: rule A8,
     document 002.
 
     >>> team(Signs(3, 3, 1, False, 0, 2), "ADEQUATE"), team(Signs(3, 3, 1, False, 0, 2), "THIN")
@@ -98,7 +98,7 @@ def quality(traits: Traits) -> PlanQuality:
     """How much a plan says: THIN, RICH, or ADEQUATE where it is neither.
 
     THIN has no goal, fewer than 2 steps, or no concrete reference; RICH has a goal, steps, a constraint, a decision
-    with its reason, and 3 or more concrete references. THIN goes first. Source: SPEC A8.
+    with its reason, and 3 or more concrete references. THIN goes first. Source: rule A8.
 
     >>> quality(Traits(True, 2, 0, 0, 1, 9)), quality(Traits(True, 2, 1, 1, 3, 9)), quality(Traits(True, 1, 1, 1, 3, 9))
     ('ADEQUATE', 'RICH', 'THIN')
@@ -113,7 +113,7 @@ def trivial(signs: Signs, traits: Traits) -> bool:
     """Whether a plan is too small for any team.
 
     It has at most 60 words and 2 actions, no word for destruction, no integration, compliance or unknown signal, and no
-    command that writes. The empty plan is trivial. Source: SPEC A8.
+    command that writes. The empty plan is trivial. Source: rule A8.
 
     >>> trivial(Signs(2, 0, 0, False, 0, 1), Traits(False, 2, 0, 0, 1, words=60))
     True

@@ -1,4 +1,4 @@
-"""One line of a run log: an event with its number and time, chained by a digest to the line before (SPEC E1)."""
+"""One line of a run log: an event with its number and time, chained by a digest to the line before (rule E1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""State as a fold over events: from what was recorded to the artifact of a cross run (SPEC B9, E1)."""
+"""State as a fold over events: from what was recorded to the artifact of a cross run (rules B9, E1)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def fold_cross(events: Iterable[Event]) -> CrossState:
 
 
 def artifact(state: CrossState, part: Part = "findings") -> Artifact:
-    """The state artifact, schema 1.2, of an ended run; or the same shape for its plan body (SPEC B9, B10).
+    """The state artifact, schema 1.2, of an ended run; or the same shape for its plan body (rules B9, B10).
 
     Raises ValueError if the run has not ended, as a finding without a class has no place in an artifact.
     """

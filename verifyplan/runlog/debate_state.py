@@ -1,4 +1,4 @@
-"""State as a fold over events: what was said in a debate, and the diff as it stands (SPEC C2, E1)."""
+"""State as a fold over events: what was said in a debate, and the diff as it stands (rules C2, E1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""State of a plan run as a fold over its events; the loop itself knows nothing else (SPEC E1)."""
+"""State of a plan run as a fold over its events; the loop itself knows nothing else (rule E1)."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class PlanState:
 
     @property
     def challenged(self) -> bool:
-        """Whether the challenger gave a usable answer in some iteration: one that found nothing says so (SPEC A3)."""
+        """Whether the challenger gave a usable answer in some iteration: one that found nothing says so (rule A3)."""
         calls = {f"i{number}/challenger" for number in range(1, self.iteration + 1)} & set(self.requested)
         return bool(calls - {one.call_id for one in self.failures} - self.blank)
 
@@ -150,7 +150,7 @@ class PlanState:
 
     @property
     def active(self) -> int:
-        """How many challenges count against the cap of 8 (SPEC A5)."""
+        """How many challenges count against the cap of 8 (rule A5)."""
         return sum(challenge.status not in INACTIVE for challenge in self.pool)
 
     @property

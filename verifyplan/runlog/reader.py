@@ -1,4 +1,4 @@
-"""A run log read whole: every line checked, a torn last one dropped and told (SPEC E1)."""
+"""A run log read whole: every line checked, a torn last one dropped and told (rule E1)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_log(path: str | Path) -> Log:
     """All records of a log; its last line is dropped if the process died while it was written.
 
     Raises LogError for a file that cannot be read, holds no run, or is damaged anywhere else, naming the line.
-    Source: SPEC E1.
+    Source: rule E1.
     """
     try:
         mode = Path(path).stat().st_mode

@@ -1,4 +1,4 @@
-"""The one writer of a run log: lines are appended, facts reach the disk before anything acts on them (SPEC E1)."""
+"""The one writer of a run log: lines are appended, facts reach the disk before anything acts on them (rule E1)."""
 
 from __future__ import annotations
 

@@ -401,7 +401,7 @@ BAD_ENTRY = {"claim": "a"}
     ],
 )
 def test_what_a_repair_leaves_of_the_entries_is_kept_with_the_bad_ones_in_place(first, second, kept):
-    """SPEC A11: the loop refuses the bad entry and records why; the others count."""
+    """rule A11: the loop refuses the bad entry and records why; the others count."""
     texts = [json.dumps({"challenges": one}) if one is not None else "Sorry" for one in (first, second)]
     value = repaired(of_role("challenger"), *texts)
     assert value is not None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from verifyplan.agents.sources import Sources
 from verifyplan.agents.static.backend import _CHECKS
 from verifyplan.agents.static.looking import look
 from verifyplan.protocol.call import Item
+from verifyplan.repository.sources import Sources
 
 
 def found(tmp_path, summary, evidence="src/a.py:1", checker="search", opened=True):

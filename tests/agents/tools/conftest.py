@@ -7,9 +7,9 @@ import threading
 
 import pytest
 
-from verifyplan.agents.repository import Repository
-from verifyplan.agents.repository.careful import Careful
 from verifyplan.agents.tools import ToolKit, search
+from verifyplan.repository import Repository
+from verifyplan.repository.careful import Careful
 from verifyplan.rules.budgets import Budget
 
 CANARY = "CANARY-4711-nobody-may-read-this"

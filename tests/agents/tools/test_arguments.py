@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifyplan.agents.repository import FileEntry, Repository
-from verifyplan.agents.repository.listing import Listing
 from verifyplan.agents.tools import ToolKit, ToolResult, WebCall, WebRules, answers, definitions, sources
 from verifyplan.agents.tools.arguments import ARGUMENTS
 from verifyplan.agents.tools.wording import LONGEST_TEXT
 from verifyplan.protocol.call import TOOLS, ToolUse
+from verifyplan.repository import FileEntry, Repository
+from verifyplan.repository.listing import Listing
 from verifyplan.rules.budgets import Budget
 
 PLENTY = Budget(dict.fromkeys(TOOLS, 10_000))

@@ -1,4 +1,4 @@
-"""Calls are counted and refused as SPEC A12 says, whatever is called in whatever order."""
+"""Calls are counted and refused as rule A12 says, whatever is called in whatever order."""
 
 from pathlib import Path
 from unittest.mock import patch
@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verifyplan.agents.repository import Repository
-from verifyplan.agents.repository.listing import Listing
-from verifyplan.agents.toolbox import Toolbox
 from verifyplan.agents.tools import ToolKit, WebRules
 from verifyplan.agents.tools.kit import MOST_UNPAID
+from verifyplan.agents.tools.toolbox import Toolbox
 from verifyplan.protocol.call import TOOLS, ToolUse
+from verifyplan.repository import Repository
+from verifyplan.repository.listing import Listing
 from verifyplan.rules.budgets import LIMITS, Budget
 
 FEW = Budget({"Read": 2, "Grep": 1, "git_log": 1, "memory_search": 1, "WebSearch": 1})

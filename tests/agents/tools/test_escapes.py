@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from verifyplan.agents.repository import FileEntry, Repository
-from verifyplan.agents.repository.listing import Listing
 from verifyplan.agents.tools import ToolKit, places
+from verifyplan.repository import FileEntry, Repository
+from verifyplan.repository.listing import Listing
 
 OUTSIDE = "it lies outside the folder that may be read"
 

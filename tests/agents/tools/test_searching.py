@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from verifyplan.agents.repository import grep, ripgrep
-from verifyplan.agents.repository.careful import Careful
 from verifyplan.agents.tools import ToolKit
 from verifyplan.agents.tools import search as searching
 from verifyplan.agents.tools.search import search
 from verifyplan.agents.tools.wording import LONGEST_TEXT
+from verifyplan.repository import grep, ripgrep
+from verifyplan.repository.careful import Careful
 
 needs_ripgrep = pytest.mark.skipif(shutil.which("rg") is None, reason="needs ripgrep: apt-get install ripgrep")
 

@@ -25,6 +25,6 @@ def test_the_documentation_says_that_the_score_never_decides(name):
 
 
 def test_reading_a_weights_file_loads_no_statistics():
-    code = "import sys; from verifyplan.analysis.weights.file import load; print('scipy' in sys.modules)"
+    code = "import sys; from verifyplan.protocol.weights_file import load; print('scipy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

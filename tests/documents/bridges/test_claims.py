@@ -7,7 +7,9 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from labels_project import (
+
+import verifyplan as vp
+from tests.labels_project import (
     ABSENT,
     DEFINED,
     HOLDS,
@@ -20,11 +22,9 @@ from labels_project import (
     adversarially,
     labels_project,
 )
-
-import verifyplan as vp
 from verifyplan.documents import claims, load, load_text, must_have_findings
 from verifyplan.documents.bridges.claims import CATEGORIES
-from verifyplan.documents.contracts.execution_summary import ExecutionSummary
+from verifyplan.documents.kinds.execution_summary import ExecutionSummary
 from verifyplan.errors import InputError
 
 OLDER = """---

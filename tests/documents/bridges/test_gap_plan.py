@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from labels_project import (
+
+from tests.labels_project import (
     HOLDS,
     LINK,
     PLAN,
@@ -14,12 +15,11 @@ from labels_project import (
     adversarially,
     labels_project,
 )
-
 from verifyplan.documents import check, claims, gap_plan, load, load_text, verification
-from verifyplan.documents.checking.check import check_document
-from verifyplan.documents.contracts.gaps import Gap
-from verifyplan.documents.contracts.verification import MustHaveResult, write_verification
+from verifyplan.documents.checks.check import check_document
 from verifyplan.documents.dimensions.check import plan_check
+from verifyplan.documents.kinds.gaps import Gap
+from verifyplan.documents.kinds.verification import MustHaveResult, write_verification
 from verifyplan.errors import InputError
 
 PRINTER = "src/printer.py: `send` sends a label to the printer"

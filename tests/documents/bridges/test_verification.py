@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from labels_project import (
+
+import verifyplan as vp
+from tests.labels_project import (
     ABSENT,
     CODE,
     DEFINED,
@@ -17,12 +19,10 @@ from labels_project import (
     adversarially,
     labels_project,
 )
-
-import verifyplan as vp
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.documents import check, claims, load, load_text, must_have_findings, verification
-from verifyplan.documents.checking.changes import check_change
-from verifyplan.documents.checking.check import check_document
+from verifyplan.documents.checks.changes import check_change
+from verifyplan.documents.checks.check import check_document
 from verifyplan.errors import InputError
 from verifyplan.protocol.artifact import Artifact
 

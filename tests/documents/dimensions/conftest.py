@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from verifyplan.documents.contracts.plan import PlanDocument
-from verifyplan.documents.contracts.source import read_source
 from verifyplan.documents.dimensions.check import PlanCheck, plan_check
+from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.reading.source import read_source
 
 FIRST = """---
 phase: "02-auth"

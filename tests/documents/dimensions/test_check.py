@@ -1,4 +1,4 @@
-"""The plan check as a whole: what it is given, what it says, its report, and what is left to judge (SPEC D4)."""
+"""The plan check as a whole: what it is given, what it says, its report, and what is left to judge (rule D4)."""
 
 # ruff: noqa: E501  (a case a line is read best)
 
@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verifyplan.charts.plan_graph import plan_graph
-from verifyplan.documents.contracts.plan import PlanDocument
-from verifyplan.documents.contracts.plan_check_report import PlanCheckReport
-from verifyplan.documents.contracts.source import read_source
 from verifyplan.documents.dimensions.check import plan_check
 from verifyplan.documents.dimensions.context import Said, read_context
 from verifyplan.documents.dimensions.requirements import read_requirements
+from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.kinds.plan_check_report import PlanCheckReport
+from verifyplan.documents.reading.source import read_source
 from verifyplan.errors import InputError
 
 

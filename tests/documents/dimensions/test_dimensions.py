@@ -1,4 +1,4 @@
-"""Each rule of the nine dimensions: plans that break it alone, at its line, and a phase that breaks none (SPEC D4)."""
+"""Each rule of the nine dimensions: plans that break it alone, at its line, and a phase that breaks none (rule D4)."""
 
 # ruff: noqa: E501  (a case a line is read best)
 

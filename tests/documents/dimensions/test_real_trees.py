@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from verifyplan.documents.contracts.plan_check_report import PlanCheckReport
-from verifyplan.documents.contracts.source import read_source
 from verifyplan.documents.dimensions.check import plan_check
+from verifyplan.documents.kinds.plan_check_report import PlanCheckReport
+from verifyplan.documents.reading.source import read_source
 
 
 @pytest.fixture(scope="module")

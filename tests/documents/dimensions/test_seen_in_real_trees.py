@@ -1,4 +1,4 @@
-"""What real `.planning` trees got wrong of the plan check, each with a small document of its own (SPEC D4)."""
+"""What real `.planning` trees got wrong of the plan check, each with a small document of its own (rule D4)."""
 
 from __future__ import annotations
 

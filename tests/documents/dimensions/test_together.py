@@ -1,4 +1,4 @@
-"""Rules of the plan check that no single change breaks alone, or that need what lies beside the plans (SPEC D4)."""
+"""Rules of the plan check that no single change breaks alone, or that need what lies beside the plans (rule D4)."""
 
 # ruff: noqa: E501  (a case a line is read best)
 

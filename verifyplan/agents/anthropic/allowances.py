@@ -1,4 +1,4 @@
-"""The tool calls that a request allows: counted, and in the words in which a model is told (SPEC A12)."""
+"""The tool calls that a request allows: counted, and in the words in which a model is told (rule A12)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def tools_of(request: RoleRequest | DebateRequest) -> dict[Tool, int]:
     """The calls of each tool that a request allows.
 
     In a debate these are calls of Read and Grep alone; a request that names no tools has those of agents that do no
-    research. Source: SPEC A12.
+    research. Source: rule A12.
 
     >>> asked = {"role": "architect", "type": "propose", "turn": 1, "max_turns": 3, "task": "do it"}
     >>> tools_of(DebateRequest(call_id="t1/propose", **asked))

@@ -1,4 +1,4 @@
-"""From what a model wrote to an answer, or to words that say all that is wrong with it (SPEC A11, G3)."""
+"""From what a model wrote to an answer, or to words that say all that is wrong with it (rules A11, G3)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def parse(request: Request, text: str) -> dict[str, Any]:
     The text may hold prose or a fence around the JSON; of several objects the last that looks like an answer is taken.
     Two votes on a finding, two grants of a tool, and an adversarial REFUTED without a basis are errors, which a repair
     turn can mend; what it does not mend is left to `repaired`. Votes on findings that were not asked about are kept,
-    and so are left-out ones left out: the loop tells the one as refused and the other as verification errors (SPEC
+    and so are left-out ones left out: the loop tells the one as refused and the other as verification errors (rule
     B8). Scores must be six, whole and with evidence: unlike the rules, which would refuse a score, a repair turn can
     still mend it.
     """
@@ -64,7 +64,7 @@ def parse(request: Request, text: str) -> dict[str, Any]:
 
 
 def _of_message(request: Request, value: Any) -> Iterator[Problem]:
-    """What of a debate's answer breaks the schema of messages, as programs read it (SPEC C1); nothing of others."""
+    """What of a debate's answer breaks the schema of messages, as programs read it (rule C1); nothing of others."""
     if isinstance(request, DebateRequest):
         try:
             check_answer(value, request.role)
@@ -78,10 +78,10 @@ def _object(request: Request, text: str) -> Piece:
 
 
 def repaired(request: Request, first: str, second: str) -> dict[str, Any] | None:
-    """An answer and the one that repairs it as one, for the loop to read entry by entry (SPEC A11, B8).
+    """An answer and the one that repairs it as one, for the loop to read entry by entry (rules A11, B8).
 
     Of a worker's votes the second answer's count, but that a refutation of the first stands where the second gives
-    none: only its form was asked about (SPEC B4). Of a role's two answers the one with more usable entries counts, its
+    none: only its form was asked about (rule B4). Of a role's two answers the one with more usable entries counts, its
     bad ones included, for the loop to refuse; of equals the second. None where neither can be used, and in debates.
     """
     if isinstance(request, RoleRequest):

@@ -1,4 +1,4 @@
-"""JSON Schemas as the API takes them: closed objects, every key required, no limits (SPEC G3)."""
+"""JSON Schemas as the API takes them: closed objects, every key required, no limits (rule G3)."""
 
 from __future__ import annotations
 

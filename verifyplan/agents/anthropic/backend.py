@@ -1,4 +1,4 @@
-"""Agents that are models: the backend that answers requests through the Messages API (SPEC G1, G3, A12, B4)."""
+"""Agents that are models: the backend that answers requests through the Messages API (rules G1, G3, A12, B4)."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ class Anthropic:
             checked here in both cases.
         cache: whether what calls share (the plan, the record; of a debate task and documents) is marked for the
             endpoint's cache of prompts.
-        web: whether the research roles may search and fetch, where SPEC A12 allows it; what they search for leaves
+        web: whether the research roles may search and fetch, where rule A12 allows it; what they search for leaves
             this machine. Architect and builder have Read and Grep alone.
         memory: a folder of notes for memory_search (`pip install 'verifyplan[memory]'`).
         prices: a price table of your own, a mapping or a TOML file.
         root: the folder that tools read; `verify` and `crossverify` set it to theirs.
 
     Raises SettingsError, listing everything that does not fit. Each exchange is a fact in the run log; a run that
-    died goes on within a call. Source: SPEC G1, G3, G4, A11, A12, B4.
+    died goes on within a call. Source: rules G1, G3, G4, A11, A12, B4.
 
     >>> Anthropic("claude-opus-4-5", api_key="the-key-of-this-example", workers={"ann": "claude-haiku-4-5"})
     Anthropic('claude-opus-4-5', key from api_key)

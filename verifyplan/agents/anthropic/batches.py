@@ -1,4 +1,4 @@
-"""Message Batches of an endpoint, through the official SDK: sent, looked at, listed, read; half the price (SPEC G3)."""
+"""Message Batches of an endpoint, through the official SDK: sent, looked at, listed, read; half the price (rule G3)."""
 
 from __future__ import annotations
 

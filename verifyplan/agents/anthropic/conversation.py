@@ -1,4 +1,4 @@
-"""One call of an agent as a conversation with a model: ask, run the tools it calls, read the answer (SPEC A11, A12)."""
+"""One call of an agent as a conversation with a model: ask, run its tool calls, read the answer (rules A11, A12)."""
 
 from __future__ import annotations
 

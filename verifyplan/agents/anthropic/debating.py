@@ -1,4 +1,4 @@
-"""What architect and builder are shown: task and documents, what was said, the diff, what is due (SPEC C2, H3)."""
+"""What architect and builder are shown: task and documents, what was said, the diff, what is due (rules C2, H3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The connections of a backend: one endpoint an address, in each event loop that drives a run (SPEC G3)."""
+"""The connections of a backend: one endpoint an address, in each event loop that drives a run (rule G3)."""
 
 from __future__ import annotations
 

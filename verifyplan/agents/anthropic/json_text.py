@@ -1,4 +1,4 @@
-"""The JSON object in what a model wrote, whatever stands around it; never quadratic in the text (SPEC H3)."""
+"""The JSON object in what a model wrote, whatever stands around it; never quadratic in the text (rule H3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The key of an endpoint: where it is found, and how it is kept from being written anywhere (SPEC G3)."""
+"""The key of an endpoint: where it is found, and how it is kept from being written anywhere (rule G3)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def find_key(given: str | Key | None = None, *, base_url: str | None = None) -> 
     anthropic, if the package keyring is installed; a placeholder, if `base_url` (or ANTHROPIC_BASE_URL) is on this
     machine. Blank variables count as not set. Every key that is found is redacted from all texts from then on.
     SettingsError if there is none, if it holds spaces, line breaks or characters outside ASCII, and if the address
-    itself holds a user or a password; the key is in no message. Source: SPEC G3.
+    itself holds a user or a password; the key is in no message. Source: rule G3.
 
     >>> find_key("the-key-of-this-example")
     Key(from api_key, hidden)

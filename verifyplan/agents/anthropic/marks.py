@@ -1,4 +1,4 @@
-"""Marks around texts that a model is shown: what stands between them is data and cannot end them (SPEC G3, H3)."""
+"""Marks around texts that a model is shown: what stands between them is data and cannot end them (rules G3, H3)."""
 
 from __future__ import annotations
 

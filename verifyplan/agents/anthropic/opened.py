@@ -1,15 +1,15 @@
-"""Cited places, opened for a worker with their immediate surroundings, and nothing else (SPEC B4)."""
+"""Cited places, opened for a worker with their immediate surroundings, and nothing else (rule B4)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from verifyplan.agents.evidence import Place, read_evidence
-from verifyplan.agents.repository.repository import Repository
-from verifyplan.agents.sources import Source
 from verifyplan.agents.tools.places import NotOpenedError, relative, text_at
 from verifyplan.protocol.call import Item, ToolUse
 from verifyplan.redaction import redact
+from verifyplan.repository.repository import Repository
+from verifyplan.repository.sources import Source
 
 AROUND = 20
 """Lines that are shown before and after a cited place."""
@@ -24,7 +24,7 @@ def open_evidence(
 
     Places may be cited in documents by their names, or in files of the repository that tools may read, too. What cannot
     be read is told in the place's stead, with the reason; secrets are redacted. Each place is opened once. Source:
-    SPEC B4, G4.
+    rules B4, G4.
 
     >>> item = Item(finding_id="F-1", summary="the sum is wrong", evidence="plan.md:2")
     >>> open_evidence([item], Repository.open("."), {"plan.md": "one\ntwo"})[0]

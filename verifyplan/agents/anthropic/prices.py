@@ -19,7 +19,7 @@ from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import decode
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.call import Usage
-from verifyplan.words import did_you_mean
+from verifyplan.text import did_you_mean
 
 ENVIRONMENT = "VERIFYPLAN_PRICES"
 MILLION = 6  # digits

@@ -1,4 +1,4 @@
-"""The prompts: files of words in this package, each with a version, whose hashes stand in the run log (SPEC G3)."""
+"""The prompts: files of words in this package, each with a version, whose hashes stand in the run log (rule G3)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import NamedTuple, TypedDict
 
 from verifyplan.errors import Problem, SettingsError
-from verifyplan.words import did_you_mean
+from verifyplan.text import did_you_mean
 
 _FOLDER = files("verifyplan.agents.anthropic").joinpath("prompts")
 _VERSION, _SUFFIX = "version: ", ".md"

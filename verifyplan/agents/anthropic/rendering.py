@@ -15,7 +15,7 @@ from verifyplan.protocol.call import WorkerRequest
 from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.plan_call import Role, RoleRequest
 from verifyplan.protocol.vote import Mode, VerificationMode
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 PROMPTS_OF_ROLE: dict[Role, tuple[str, ...]] = {
     "challenger": ("challenges", "challenger"),
@@ -54,7 +54,7 @@ def render(request: Request, *, style: Mode | None = None, opened: Mapping[str, 
     Of a role: the plan with its line numbers; the record of the run; what this call is about. Of a role of a debate:
     task, documents and challenges; messages and diff; what this call is about. Of a worker: the findings; in
     full-reanalysis the `opened` places, each with what the caller read there, line numbers included, or why nothing
-    was; what is asked. A worker sees no document that evidence cites but through `opened` (SPEC B4).
+    was; what is asked. A worker sees no document that evidence cites but through `opened` (rule B4).
     `style` is the stance of a worker's prompt, if it is not the run's mode; labels and bases follow the run's mode.
     Texts that a request holds are marked as data, and secrets in them redacted. Both options are for workers alone.
     """
@@ -71,12 +71,12 @@ def render(request: Request, *, style: Mode | None = None, opened: Mapping[str, 
 
 
 def repair(problems: str) -> str:
-    """The one turn in which an answer can be put right; `problems` is the text of the AnswerError (SPEC A11)."""
+    """The one turn in which an answer can be put right; `problems` is the text of the AnswerError (rule A11)."""
     return prompt("repair").text.replace("{problems}", problems)
 
 
 def worker_prompts(request: WorkerRequest, style: Mode) -> tuple[str, ...]:
-    """The files of a worker's system text: the stance by style, the labels by the run's mode (SPEC B4)."""
+    """The files of a worker's system text: the stance by style, the labels by the run's mode (rule B4)."""
     evidence = EVIDENCE_OF[request.verification_mode]
     return ("common", "worker", f"stance-{style}", evidence, f"labels-{request.mode}")
 

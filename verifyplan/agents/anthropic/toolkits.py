@@ -1,4 +1,4 @@
-"""The tools of one role in one call, over the repository as it is when the run begins (SPEC A12, G4)."""
+"""The tools of one role in one call, over the repository as it is when the run begins (rules A12, G4)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import threading
 from pathlib import Path
 
 from verifyplan.agents.anthropic.allowances import tools_of
-from verifyplan.agents.repository.repository import Repository
 from verifyplan.agents.tools import Memory, ToolKit, WebRules
 from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.plan_call import RoleRequest
+from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import MODES, Budget
 
 

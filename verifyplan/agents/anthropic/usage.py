@@ -1,4 +1,4 @@
-"""What an exchange used, from the endpoint's own count (SPEC G3)."""
+"""What an exchange used, from the endpoint's own count (rule G3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How each role and each worker is played: model, limits, thinking, and the prompt's stance (SPEC G3, F3)."""
+"""How each role and each worker is played: model, limits, thinking, and the prompt's stance (rules G3, F3)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from verifyplan.protocol.call import WorkerRequest
 from verifyplan.protocol.message import DEBATE_ROLES
 from verifyplan.protocol.plan_call import ROLES
 from verifyplan.protocol.vote import Mode
-from verifyplan.words import did_you_mean
+from verifyplan.text import did_you_mean
 
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 

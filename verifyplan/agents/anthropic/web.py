@@ -1,4 +1,4 @@
-"""Looking something up on the web by the API's own tools, one look a call, as an exchange of its own (SPEC A12, G4)."""
+"""Look things up on the web by the API's own tools, one look a call, each an exchange of its own (rules A12, G4)."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ LABELS: dict[Mode, tuple[str, ...]] = {
     "adversarial": ("SURVIVES", "SURVIVES-WITH-CAVEAT", "REFUTED"),
     "collaborative": ("AGREE", "SUPPLEMENT", "DISAGREE"),
 }
-"""The verdicts that a worker is offered; all of the protocol's are read (SPEC B4)."""
+"""The verdicts that a worker is offered; all of the protocol's are read (rule B4)."""
 
 
 MISSING_BASIS = "missing_basis"
@@ -69,7 +69,7 @@ def _labelled(mode: Mode) -> Callable[[dict[str, Any]], None]:
 
 
 class _Vote(WorkerVote):
-    """A worker's vote with the finding that it is on; keys, verdicts and bases are read in any spelling (SPEC B4)."""
+    """A worker's vote with the finding that it is on; keys, verdicts and bases are read in any spelling (rule B4)."""
 
     finding_id: StrictStr
 

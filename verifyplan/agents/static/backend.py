@@ -1,4 +1,4 @@
-"""Agents without a model: workers that open the cited evidence, and all roles of plan runs (SPEC G2)."""
+"""Agents without a model: workers that open the cited evidence, and all roles of plan runs (rule G2)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from verifyplan.agents.base import Request
-from verifyplan.agents.sources import Sources
 from verifyplan.agents.static import quotation, search, syntax_tree, window
 from verifyplan.agents.static.looking import look
 from verifyplan.agents.static.outcome import Check, vote
@@ -19,7 +18,8 @@ from verifyplan.errors import AgentError, Problem, SettingsError, expect_mapping
 from verifyplan.protocol.call import Reply, WorkerRequest
 from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.plan_call import RoleRequest
-from verifyplan.words import did_you_mean
+from verifyplan.repository.sources import Sources
+from verifyplan.text import did_you_mean
 
 _CHECKS: dict[str, Check] = {
     "syntax-tree": syntax_tree.check,
@@ -38,7 +38,7 @@ class StaticBackend:
     `root` is the folder under which cited paths lie; nothing outside it is read, and in a lightweight run
     no file at all. `workers` maps workers to checkers or members of the panel; a worker that it does not name plays
     the one of its own name. Calls are answered one after another, in the order in which they were asked, so that
-    replies never change places. Raises SettingsError if a worker is mapped to no checker. Source: SPEC A9, B4, G2, G4.
+    replies never change places. Raises SettingsError if a worker is mapped to no checker. Source: rules A9, B4, G2, G4.
 
     >>> StaticBackend(".", workers={"alice": "search"}).check_worker("alice") is None
     True

@@ -1,4 +1,4 @@
-"""A claim about code, read from an ordinary sentence into its parts (SPEC G2).
+"""A claim about code, read from an ordinary sentence into its parts (rule G2).
 
 Names stand in backticks, or, in a text without any, are the words that look like code: `f()`, `a.b`, `ValueError`.
 What is not clearly one claim is not read at all: a checker that guesses what was meant would judge something that
@@ -75,7 +75,7 @@ def read_claim(text: str) -> Claim | None:
 
     That a file exists is read of a text that begins so; whatever else it says is unread.
     None for texts above 2,000 characters, for several claims, for double negations, and for more or fewer
-    names than the kind of claim needs. Never raises. Source: SPEC G2.
+    names than the kind of claim needs. Never raises. Source: rule G2.
 
     >>> read_claim("The parameter `strict` of `parse` defaults to `True`.")
     Claim(kind='default', subject='parse', detail='strict', value='True', negated=False, unread='')

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
-from verifyplan.agents import definitions as read
 from verifyplan.agents.static.claims import Claim
 from verifyplan.agents.static.outcome import Case, Look
+from verifyplan.repository import definitions as read
 
 Lines = list[tuple[int, str]]
 """Lines with their numbers."""

@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterator
 
 from verifyplan.agents.evidence import Evidence, Place, read_evidence
-from verifyplan.agents.repository.reading import MissingError, UnreadableError
-from verifyplan.agents.sources import Source, Sources
 from verifyplan.agents.static.claims import Claim, read_claim
 from verifyplan.agents.static.outcome import Case, Check, Look, Outcome, judge
 from verifyplan.protocol.call import Item
+from verifyplan.repository.reading import MissingError, UnreadableError
+from verifyplan.repository.sources import Source, Sources
 
 
 def look(check: Check, item: Item, sources: Sources | None) -> Outcome:
     """Return the outcome of one finding for one checker: undecided, with the reason, where it cannot tell.
 
     Without `sources` only the quoted text is looked at (lightweight), else the files that the evidence
-    cites, in their order, until one decides. Never raises, whatever the texts hold. Source: SPEC B4.
+    cites, in their order, until one decides. Never raises, whatever the texts hold. Source: rule B4.
     """
     claim, evidence = read_claim(item.summary), read_evidence(item.evidence)
     if claim is None:

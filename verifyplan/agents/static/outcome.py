@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from verifyplan.agents.sources import Source
 from verifyplan.agents.static.claims import Claim
 from verifyplan.protocol.vote import NOTHING_LOOKED_AT, Basis, Mode
+from verifyplan.repository.sources import Source
 
 Says = Literal["yes", "partly", "no", "unknown", "misquoted"]
 
@@ -77,7 +77,7 @@ def vote(outcome: Outcome, mode: Mode) -> dict[str, str | None]:
     """Return the outcome as an answer on one finding; undecided is a doubt in one mode and consent in the other.
 
     Only an adversarial disagreement has a basis: counter-evidence where the claim is refuted, burden-not-met
-    where nothing was decided. What rests on no look says so first, and why it is this vote. Source: SPEC B4, G2.
+    where nothing was decided. What rests on no look says so first, and why it is this vote. Source: rules B4, G2.
 
     >>> vote(Outcome("undecided", "No text is quoted.", looked=False), "adversarial")["disagree_basis"]
     'burden-not-met'

@@ -13,8 +13,8 @@ from verifyplan.agents.static.roles.known import Known, open_repository
 from verifyplan.agents.static.roles.panel import JUDGES, Case, nothing
 from verifyplan.agents.static.roles.plan_text import PlanText
 from verifyplan.agents.static.roles.scene import Scene
-from verifyplan.agents.toolbox import Toolbox
-from verifyplan.documents import parse_plan
+from verifyplan.agents.tools.toolbox import Toolbox
+from verifyplan.plans import parse_plan
 from verifyplan.protocol.call import Reply, WorkerRequest
 from verifyplan.protocol.plan_call import Answer, Role, RoleRequest
 from verifyplan.rules.budgets import OTHERS, Budget

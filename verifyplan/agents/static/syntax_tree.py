@@ -10,10 +10,10 @@ import ast
 from dataclasses import replace
 from textwrap import dedent
 
-from verifyplan.agents import definitions as read
-from verifyplan.agents.sources import Source, parse
 from verifyplan.agents.static.lines import by_definition
 from verifyplan.agents.static.outcome import Case, Look
+from verifyplan.repository import definitions as read
+from verifyplan.repository.sources import Source, parse
 
 
 def check(case: Case) -> Look:

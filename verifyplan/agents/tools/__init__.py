@@ -1,4 +1,4 @@
-"""The tools that a model may call: confined, counted, recorded, and safe from whatever it asks (SPEC A12, G4, H3)."""
+"""The tools that a model may call: confined, counted, recorded, and safe from whatever it asks (rules A12, G4, H3)."""
 
 from verifyplan.agents.tools.kit import ToolKit as ToolKit
 from verifyplan.agents.tools.kit import ToolResult as ToolResult

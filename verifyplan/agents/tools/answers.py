@@ -1,4 +1,4 @@
-"""What the tools answer, as a model reads it: numbered lines, hits with their places, commits, notes (SPEC G4)."""
+"""What the tools answer, as a model reads it: numbered lines, hits with their places, commits, notes (rule G4)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from verifyplan.agents.repository.records import Commit, Match
 from verifyplan.agents.tools.arguments import ReadArguments
 from verifyplan.agents.tools.passages import Note
 from verifyplan.agents.tools.wording import cut, fitting, shown
-from verifyplan.words import counted
+from verifyplan.repository.records import Commit, Match
+from verifyplan.text import counted
 
 MOST_LINES = 400
 """Lines that Read shows unless the last line is given."""

@@ -1,4 +1,4 @@
-"""The tools that a model calls: whatever it writes, one text comes back, counted and recorded (SPEC A12, G4, H3)."""
+"""The tools that a model calls: whatever it writes, one text comes back, counted and recorded (rules A12, G4, H3)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from verifyplan.agents.repository.repository import Repository
 from verifyplan.agents.tools import web as web_calls
 from verifyplan.agents.tools.answers import Answer
 from verifyplan.agents.tools.arguments import (
@@ -26,6 +25,7 @@ from verifyplan.agents.tools.sources import Sources
 from verifyplan.agents.tools.web import WebCall, WebRules, WebTool
 from verifyplan.agents.tools.wording import bounded, shown
 from verifyplan.protocol.call import TOOLS, Tool, ToolUse
+from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import Budget, refusal
 
 MOST_UNPAID = 20
@@ -52,7 +52,7 @@ class ToolKit:
     `documents` are texts that the model was handed, by name: to read them is free, as is to ask for the same lines of
     a file again. All other calls count, also those that find nothing; refused ones do not. After 20 calls that were
     free or refused all tools are closed. Without a memory its share of the budget lapses.
-    Not safe to use from several threads at once. Source: SPEC A12, G4, H3.
+    Not safe to use from several threads at once. Source: rules A12, G4, H3.
     """
 
     def __init__(

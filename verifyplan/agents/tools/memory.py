@@ -1,4 +1,4 @@
-"""Notes that earlier work left in a folder, found by their words: BM25 by `bm25s` (SPEC G4)."""
+"""Notes that earlier work left in a folder, found by their words: BM25 by `bm25s` (rule G4)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from verifyplan.agents.repository.repository import Repository
 from verifyplan.agents.tools.passages import Note, passages, words
 from verifyplan.agents.tools.places import NotOpenedError, below, text_at
 from verifyplan.errors import InputError, Problem
 from verifyplan.redaction import redact
+from verifyplan.repository.repository import Repository
 
 ENDINGS = (".md", ".txt")
 """Files that are notes."""
@@ -23,7 +23,7 @@ class Memory:
     """The passages of the notes in a folder, and which of them speak of something.
 
     Read once, when it is opened, and the same for every agent of a run. `skipped` tells which notes were left out,
-    and why, by path. Safe to use from several threads. Source: SPEC G4, A12.
+    and why, by path. Safe to use from several threads. Source: rules G4, A12.
     """
 
     def __init__(self, notes: Sequence[Note], skipped: dict[str, str], library: Any) -> None:

@@ -1,4 +1,4 @@
-"""Which places a model may open, and why another is not opened: confined, no secrets, no surprises (SPEC G4, H3)."""
+"""Which places a model may open, and why another is not opened: confined, no secrets, no surprises (rules G4, H3)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ import posixpath
 import stat
 from pathlib import Path
 
-from verifyplan.agents.repository.reading import LARGEST, UnreadableError, read_resolved, reason, text_of
-from verifyplan.agents.repository.repository import Repository
 from verifyplan.agents.tools.secret_files import looks_secret
 from verifyplan.agents.tools.wording import on_one_line, shown
-from verifyplan.words import counted
+from verifyplan.repository.reading import (
+    LARGEST,
+    UnreadableError,
+    read_resolved,
+    reason,
+    text_of,
+)
+from verifyplan.repository.repository import Repository
+from verifyplan.text import counted
 
 MOST_NAMED = 20
 """Files that are named where a folder was asked for."""

@@ -1,4 +1,4 @@
-"""A search through the repository and the documents of a task, the same with ripgrep and without (SPEC G4, H3)."""
+"""A search through the repository and the documents of a task, the same with ripgrep and without (rules G4, H3)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 
-from verifyplan.agents.repository import grep, ripgrep
-from verifyplan.agents.repository.careful import Careful
-from verifyplan.agents.repository.records import Match
-from verifyplan.agents.repository.repository import Repository
 from verifyplan.agents.tools.places import NotOpenedError, located, ordinary
 from verifyplan.errors import InputError, Problem
 from verifyplan.redaction import redact
+from verifyplan.repository import grep, ripgrep
+from verifyplan.repository.careful import Careful
+from verifyplan.repository.records import Match
+from verifyplan.repository.repository import Repository
 
 
 def search(

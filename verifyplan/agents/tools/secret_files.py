@@ -1,4 +1,4 @@
-"""Which files look as if they held secrets, by their paths alone: no tool of a model opens them (SPEC G4)."""
+"""Which files look as if they held secrets, by their paths alone: no tool of a model opens them (rule G4)."""
 
 from __future__ import annotations
 

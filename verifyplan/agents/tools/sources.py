@@ -1,10 +1,9 @@
-"""What the tools look into: a repository, the documents of a task, a memory; budgets stand in `kit` (SPEC G4)."""
+"""What the tools look into: a repository, the documents of a task, a memory; budgets stand in `kit` (rule G4)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from verifyplan.agents.repository.repository import Repository
 from verifyplan.agents.tools import answers
 from verifyplan.agents.tools.answers import Answer
 from verifyplan.agents.tools.arguments import Arguments, GitLogArguments, GrepArguments, MemoryArguments, ReadArguments
@@ -13,6 +12,7 @@ from verifyplan.agents.tools.places import NotOpenedError, below, located, relat
 from verifyplan.agents.tools.search import search
 from verifyplan.errors import InputError
 from verifyplan.redaction import redact
+from verifyplan.repository.repository import Repository
 
 MOST_HITS = 200
 """Hits of one search that a model is given."""

@@ -1,4 +1,4 @@
-"""The tools as the API is told of them: names, descriptions in plain words, schemas of arguments (SPEC A12, G4)."""
+"""The tools as the API is told of them: names, descriptions in plain words, schemas of arguments (rules A12, G4)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def definitions(tools: Sequence[Tool]) -> list[dict[str, Any]]:
     """The definitions of some tools as `tools=` of a message takes them, in the order given.
 
     The schemas are those that `ToolKit.run` checks again. Nothing in them changes from call to call, so that a
-    prompt's cache holds them. Source: SPEC A12, G4.
+    prompt's cache holds them. Source: rules A12, G4.
 
     >>> definitions(["git_log"])[0]["input_schema"]["required"]
     ['paths']

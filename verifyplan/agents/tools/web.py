@@ -1,4 +1,4 @@
-"""When a model may ask the web: where it was asked for, for what it serves, never with a key in it (SPEC A12)."""
+"""When a model may ask the web: where it was asked for, for what it serves, never with a key in it (rule A12)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def refused(asked: Arguments, rules: WebRules | None) -> str:
     """Why a web call is refused; empty if it is allowed by what it serves. Budgets are not asked here.
 
     In mode 1, `serves` is the id of one unknown. In mode 3 its words, or those of the call, must speak of time.
-    Source: SPEC A12.
+    Source: rule A12.
     """
     if rules is None or not rules.enabled:
         return OFF

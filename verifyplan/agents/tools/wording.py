@@ -1,4 +1,4 @@
-"""Texts on their way into a model's context: short enough, on one line where they must be, without keys (SPEC H3)."""
+"""Texts on their way into a model's context: short enough, on one line where they must be, without keys (rule H3)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from verifyplan.redaction import redact
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 LONGEST_TEXT = 60_000
 """Characters of one tool's answer."""

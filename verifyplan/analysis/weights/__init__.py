@@ -1,4 +1,4 @@
-"""Scores of plans under any weights: applied, varied, drawn, fitted, saved (SPEC F4). Names load on first use."""
+"""Scores of plans under any weights: applied, varied, drawn, fitted, saved (rule F4). Names load on first use."""
 
 import lazy_loader
 

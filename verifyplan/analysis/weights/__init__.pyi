@@ -1,4 +1,4 @@
-"""What `verifyplan.weights` offers; the score informs and never decides a verdict (SPEC A10, F4)."""
+"""What `verifyplan.weights` offers; the score informs and never decides a verdict (rules A10, F4)."""
 
 from .file import load as load
 from .file import save as save

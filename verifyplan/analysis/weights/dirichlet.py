@@ -1,4 +1,4 @@
-"""Weights drawn around a centre, and how they rank plans (SPEC F4)."""
+"""Weights drawn around a centre, and how they rank plans (rule F4)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from verifyplan.analysis.weights.simplex import Exact, Weights
 from verifyplan.analysis.weights.tables import Floats
 from verifyplan.errors import Problem
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.strict_json import shown
+from verifyplan.strict_json import shown
 
 Ranks = npt.NDArray[np.int64]
 

@@ -1,4 +1,4 @@
-"""What weights are fitted to: scores, overall scores, groups and ranges, checked and brought together (SPEC F4)."""
+"""What weights are fitted to: scores, overall scores, groups and ranges, checked and brought together (rule F4)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from verifyplan.analysis.weights.tables import Floats, numbers, value_problems, 
 from verifyplan.analysis.weights.validation import Sample
 from verifyplan.errors import InputError, Problem, SettingsError, TableError, one_of
 from verifyplan.frames.columns import as_text
-from verifyplan.frames.strict_json import shown
 from verifyplan.protocol.score import DIMENSIONS
-from verifyplan.words import counted, did_you_mean
+from verifyplan.strict_json import shown
+from verifyplan.text import counted, did_you_mean
 
 T = TypeVar("T")
 
 SCALE = (1.0, 10.0)
-"""The ends of the scale of the six dimensions (SPEC A10)."""
+"""The ends of the scale of the six dimensions (rule A10)."""
 
 _LEAST = {"folds": 2, "repeats": 1, "resamples": 1, "seed": 0}
 _MOST = {"folds": 1000, "repeats": 1000, "resamples": 100_000, "seed": 2**63 - 1}

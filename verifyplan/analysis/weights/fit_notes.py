@@ -1,4 +1,4 @@
-"""What a reader must know of fitted weights: what the sample is too small or too uniform to tell (SPEC F4)."""
+"""What a reader must know of fitted weights: what the sample is too small or too uniform to tell (rule F4)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 
 from verifyplan.analysis.weights.moments import linear, moments
 from verifyplan.analysis.weights.tables import Floats
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 GREEN = 104
 """For single predictors of a regression, Green 1991 asks for 104 rows and one for each predictor."""

@@ -1,4 +1,4 @@
-"""Weights fitted to overall scores that people gave, on the simplex, with how sure they are (SPEC F4)."""
+"""Weights fitted to overall scores that people gave, on the simplex, with how sure they are (rule F4)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def fit(
         groups: which plans belong together, given like `overall`: versions of one plan, answers in one dialogue,
             plans that one person scored. Groups are folded and resampled whole. Without them intervals of such plans
             are too narrow, and `r2_cv` too good.
-        ranges: the ends of a dimension's scale. By default 1 to 10 for the six dimensions of SPEC A10 whose scores
+        ranges: the ends of a dimension's scale. By default 1 to 10 for the six dimensions of rule A10 whose scores
             lie there, so that the weights hold for `verify`, and what was observed for any other.
 
     Returns:

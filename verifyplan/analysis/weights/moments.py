@@ -1,4 +1,4 @@
-"""Least squares on sums of products, for many samples at once: on the simplex, and unconstrained (SPEC F4)."""
+"""Least squares on sums of products, for many samples at once: on the simplex, and unconstrained (rule F4)."""
 
 from __future__ import annotations
 

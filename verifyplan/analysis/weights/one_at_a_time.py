@@ -1,4 +1,4 @@
-"""How scores and ranks move as each weight is lowered and raised alone (SPEC F4)."""
+"""How scores and ranks move as each weight is lowered and raised alone (rule F4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Something given for each plan: by name, in the order of the plans, or as a column beside the scores (SPEC F4)."""
+"""Something given for each plan: by name, in the order of the plans, or as a column beside the scores (rule F4)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.errors import InputError, Problem, one_of
-from verifyplan.words import counted, did_you_mean
+from verifyplan.text import counted, did_you_mean
 
 PerPlan: TypeAlias = "pd.Series[Any] | Mapping[str, Any] | Sequence[Any] | np.ndarray[Any, Any] | str"
 """By plan name, in the order of the plans, or the name of a column of the wide table."""

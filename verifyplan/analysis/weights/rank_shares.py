@@ -1,4 +1,4 @@
-"""How often plans keep their ranks, or their place above a threshold, under drawn weights (SPEC F4)."""
+"""How often plans keep their ranks, or their place above a threshold, under drawn weights (rule F4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How stable a ranking is under drawn weights, in a few measures (SPEC F4)."""
+"""How stable a ranking is under drawn weights, in a few measures (rule F4)."""
 
 from __future__ import annotations
 

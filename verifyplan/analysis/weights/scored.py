@@ -1,4 +1,4 @@
-"""Scores of plans under weights, in exact arithmetic: sums, whole scores and ranks (SPEC A10, F4)."""
+"""Scores of plans under weights, in exact arithmetic: sums, whole scores and ranks (rules A10, F4)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def apply(scores: RunSet | pd.DataFrame, weights: Weights | None = None) -> pd.D
     Columns: `plan, score, final, rank, missing`. `score` is the weighted sum; `final` is that sum rounded half up,
     in exact arithmetic as `rules.scoring.final_score` does (2.5 to 3, -2.5 to -2). Rank 1 is the best; plans with
     equal sums share the smallest rank. A plan that lacks a dimension, be its weight 0, has no score and no rank, and
-    `missing` names what it lacks. Raises TableError and SettingsError listing all that is wrong. Source: SPEC A10.
+    `missing` names what it lacks. Raises TableError and SettingsError listing all that is wrong. Source: rule A10.
 
     >>> table = pd.DataFrame({"wit": [7, 8, 5], "depth": [4, 2, None]}, index=["a", "b", "c"])
     >>> apply(table, {"wit": "0.5", "depth": "0.5"})

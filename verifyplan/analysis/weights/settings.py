@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 
 from verifyplan.errors import Problem
-from verifyplan.frames.strict_json import shown
+from verifyplan.strict_json import shown
 
 LARGEST = 1e300
 """What is beyond this is taken for infinite."""

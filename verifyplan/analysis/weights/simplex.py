@@ -1,4 +1,4 @@
-"""Weights: checked, preset, moved against each other, written as decimals; they sum to exactly 1 (SPEC A10, F4)."""
+"""Weights: checked, preset, moved against each other, written as decimals; they sum to exactly 1 (rules A10, F4)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from verifyplan.errors import Problem, SettingsError, expect_lists, one_of
-from verifyplan.frames.strict_json import shown
 from verifyplan.protocol.score import DIMENSIONS
 from verifyplan.rules.scoring import WEIGHTS
-from verifyplan.words import did_you_mean
+from verifyplan.strict_json import shown
+from verifyplan.text import did_you_mean
 
 Weight: TypeAlias = Decimal | str | Fraction | float
 Weights: TypeAlias = "Mapping[str, Weight] | pd.Series[Any]"
@@ -33,7 +33,7 @@ def presets(dimensions: Iterable[str] | None = None) -> dict[str, dict[str, Deci
     """Weights to start from: `default` (25, 20, 15, 15, 15, 10 %) and `equal`, each with a sum of exactly 1.
 
     Sixths are no decimals: `equal` is 0.1667 four times and 0.1666 twice. Of dimensions other than the six of
-    SPEC A10 there is `equal` alone. Weights change a score, which informs and never decides a verdict.
+    rule A10 there is `equal` alone. Weights change a score, which informs and never decides a verdict.
 
     >>> presets()["equal"]["risk_coverage"], sum(presets()["equal"].values())
     (Decimal('0.1667'), Decimal('1.0000'))

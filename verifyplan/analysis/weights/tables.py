@@ -1,4 +1,4 @@
-"""Scores as one row a plan and one column a dimension, whatever they come from (SPEC E4, F4)."""
+"""Scores as one row a plan and one column a dimension, whatever they come from (rules E4, F4)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from verifyplan.errors import Problem, TableError, expect
 from verifyplan.frames.columns import as_text
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.score import DIMENSIONS
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,7 +32,7 @@ def wide(scores: RunSet | pd.DataFrame) -> pd.DataFrame:
 
     Takes runs, their table `scores`, or a table that is wide already, of any dimensions. Of runs, the synthesizer's
     scores count that were not refused; a plan that lacks a dimension keeps NaN there. The six dimensions stand in
-    the order of SPEC A10, others in the order of their coming. The score informs and never decides a verdict.
+    the order of rule A10, others in the order of their coming. The score informs and never decides a verdict.
 
     Raises TableError listing columns that hold no numbers, infinite values, and plans, columns or scores that stand
     twice.

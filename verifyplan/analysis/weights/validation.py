@@ -1,4 +1,4 @@
-"""How well a fit would do on scores that it has not seen, and how sure its weights are (SPEC F4)."""
+"""How well a fit would do on scores that it has not seen, and how sure its weights are (rule F4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result of fitting weights to overall scores: what to read, chart and save (SPEC F4)."""
+"""The result of fitting weights to overall scores: what to read, chart and save (rule F4)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from verifyplan.analysis.weights.simplex import to_decimals
 from verifyplan.rules.scoring import INFORMS
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""True and false claims about the Python standard library, with evidence as workers give it (SPEC B2).
+"""True and false claims about the Python standard library, with evidence as workers give it (rule B2).
 
 Facts are read off the syntax trees of the running interpreter's own library; nothing of it is imported or
 run. A false claim is a true one with one detail altered, and is checked on the tree to be really false.
@@ -42,7 +42,7 @@ def stdlib_claims(
     are drawn alike for both. Evidence is `path:line` and quoted lines, at times off, shortened or miscopied.
     `modules` are paths under `stdlib_root()`, such as "json/decoder.py", to draw from; by default a seeded
     sample. The same arguments under the same Python give the same table. InputError lists what is out of
-    range, and tells if fewer claims exist. Source: SPEC B2.
+    range, and tells if fewer claims exist. Source: rule B2.
 
     >>> frame = stdlib_claims(4, modules=["textwrap.py"])
     >>> frame["finding_id"].nunique(), frame.attrs["synthetic"]

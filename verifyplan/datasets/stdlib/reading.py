@@ -8,8 +8,8 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
-from verifyplan.agents import definitions as read
-from verifyplan.agents.sources import UnreadableError, parse, read_lines
+from verifyplan.repository import definitions as read
+from verifyplan.repository.sources import UnreadableError, parse, read_lines
 
 _SKIPPED = re.compile(r"(^|/)(test|tests|idle_test|lib2to3|idlelib|turtledemo|site-packages|dist-packages|encodings)/")
 

@@ -1,1 +1,1 @@
-"""FROM DOCUMENTS TO RUNS AND BACK: what one is to the other, pure (SPEC D5)."""
+"""FROM DOCUMENTS TO RUNS AND BACK: what one is to the other, pure (rule D5)."""

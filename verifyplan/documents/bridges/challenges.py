@@ -1,4 +1,4 @@
-"""A plan check's blockers as challenges: what the plan assumes, why that fails, and what to do instead (SPEC D5)."""
+"""A plan check's blockers as challenges: what the plan assumes, why that fails, and what to do instead (rule D5)."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def challenges(check: PlanCheck, plan_name: str = "") -> tuple[RaisedChallenge, 
     r"""The blockers of a plan check as challenges, BLOCKING and of HIGH confidence, in the order of the check.
 
     `plan_name` is the name under which places in the plan are cited; by default that of its file. Warnings and what
-    is left to judge raise nothing: the first are advisory, the second is what the run is for. Source: SPEC D5.
+    is left to judge raise nothing: the first are advisory, the second is what the run is for. Source: rule D5.
 
-    >>> from verifyplan.documents.contracts.plan import PlanDocument
-    >>> from verifyplan.documents.contracts.source import read_source
+    >>> from verifyplan.documents.kinds.plan import PlanDocument
+    >>> from verifyplan.documents.reading.source import read_source
     >>> from verifyplan.documents.dimensions.check import plan_check
     >>> plan = PlanDocument.read(read_source('---\nplan: "01-01"\n---\n', "PLAN-01.md"))
     >>> first = challenges(plan_check(plan))[0]

@@ -1,4 +1,4 @@
-"""The claims of an execution summary as findings: the verifier does not trust the summary (SPEC D5)."""
+"""The claims of an execution summary as findings: the verifier does not trust the summary (rule D5)."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import NamedTuple
 from verifyplan.documents.bridges.evidence import cited, known_as, one_line
 from verifyplan.documents.bridges.given import document_of, expect_readable
 from verifyplan.documents.bridges.must_haves import MOST_TASKS, evidence_of, statement, wanted_of
-from verifyplan.documents.checking.across.summaries import planned_task
-from verifyplan.documents.checking.across.wording import matched
-from verifyplan.documents.contracts.execution_summary import ExecutionSummary
-from verifyplan.documents.contracts.outcome import outcome
-from verifyplan.documents.contracts.plan import MustHave, PlanDocument, named_path
-from verifyplan.documents.contracts.plan_ids import id_in_name, phase_number
-from verifyplan.documents.contracts.sections import titled
-from verifyplan.documents.contracts.typed import text_of, texts_of, value_of
+from verifyplan.documents.checks.across.summaries import planned_task
+from verifyplan.documents.checks.across.wording import matched
 from verifyplan.documents.dimensions.links import paths_in
 from verifyplan.documents.dimensions.names import name_of
+from verifyplan.documents.kinds.execution_summary import ExecutionSummary
+from verifyplan.documents.kinds.outcome import outcome
+from verifyplan.documents.kinds.plan import MustHave, PlanDocument, named_path
+from verifyplan.documents.reading.plan_ids import id_in_name, phase_number
+from verifyplan.documents.reading.sections import titled
+from verifyplan.documents.reading.typed import text_of, texts_of, value_of
 from verifyplan.protocol.finding import Finding
 
 EXECUTOR = "executor"
@@ -63,9 +63,9 @@ def claims(
     Raises:
         InputError: where a file or the summary's frontmatter cannot be read, or a file is another document.
 
-    Run them adversarially: otherwise nobody opens a file (SPEC B4). Source: SPEC D5; document 003.
+    Run them adversarially: otherwise nobody opens a file (rule B4). Source: rule D5; document 003.
 
-    >>> from verifyplan.documents.contracts.load import load_text
+    >>> from verifyplan.documents.loading import load_text
     >>> text = '---\nplan: "01-01"\ncommits: ["1c5991d"]\nmust_haves: ["api.py: answers pings: DONE"]\n---\n'
     >>> [(finding.finding_id, finding.category) for finding in claims(load_text(text, "SUMMARY-01-01.md"))]
     [('01-01/claim-1', 'must-have'), ('01-01/claim-2', 'commit')]

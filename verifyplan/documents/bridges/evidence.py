@@ -1,10 +1,10 @@
-"""Cited files as the evidence of a finding, written so that every worker finds them (SPEC B4)."""
+"""Cited files as the evidence of a finding, written so that every worker finds them (rule B4)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from verifyplan.documents.paths import without_place
+from verifyplan.plans.paths import without_place
 
 MOST = 5
 """So many places of a finding are opened by a worker."""

@@ -1,4 +1,4 @@
-"""The gaps of a verification as the next plan: a task for each, from what was planned and what was found (SPEC D5)."""
+"""The gaps of a verification as the next plan: a task for each, from what was planned and what was found (rule D5)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import NamedTuple
 from verifyplan.documents.bridges.evidence import one_line
 from verifyplan.documents.bridges.given import Plans, document_of, plans_of
 from verifyplan.documents.bridges.must_haves import Wanted, tasks_of, wanted_of
-from verifyplan.documents.checking.across.wording import matched
-from verifyplan.documents.contracts.entries import entry_texts
-from verifyplan.documents.contracts.gaps import Gap
-from verifyplan.documents.contracts.plan import (
+from verifyplan.documents.checks.across.wording import matched
+from verifyplan.documents.dimensions.links import paths_in
+from verifyplan.documents.dimensions.names import name_of, phase_of
+from verifyplan.documents.kinds.gaps import Gap
+from verifyplan.documents.kinds.plan import (
     IMPLIED_MODEL,
     MUST_HAVES,
     MustHave,
@@ -21,13 +22,12 @@ from verifyplan.documents.contracts.plan import (
     is_artifact,
     is_plan_id,
 )
-from verifyplan.documents.contracts.plan_ids import phase_number
-from verifyplan.documents.contracts.source import read_source
-from verifyplan.documents.contracts.tasks import Task
-from verifyplan.documents.contracts.verification import MustHaveResult, VerificationDocument
-from verifyplan.documents.contracts.write_plan import PlannedTask, write_plan
-from verifyplan.documents.dimensions.links import paths_in
-from verifyplan.documents.dimensions.names import name_of, phase_of
+from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument
+from verifyplan.documents.reading.entries import entry_texts
+from verifyplan.documents.reading.plan_ids import phase_number
+from verifyplan.documents.reading.source import read_source
+from verifyplan.documents.reading.tasks import Task
+from verifyplan.documents.reading.write_plan import PlannedTask, write_plan
 from verifyplan.errors import InputError, Problem
 
 _LAST_NUMBER = re.compile(r"(\d{1,6})\D*$")
@@ -68,7 +68,7 @@ def gap_plan(
     Raises:
         InputError: where there is no gap, a plan has no number to count on from, or no file is known for a gap.
 
-    Source: SPEC D5; document 003, Gap Closure Mode.
+    Source: rule D5; document 003, Gap Closure Mode.
     """
     told, plans = document_of(verification, VerificationDocument), plans_of(plan)
     closings = _closings(told, plans)

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeVar
 
-from verifyplan.documents.contracts.base import Document
-from verifyplan.documents.contracts.load import load
-from verifyplan.documents.contracts.plan import PlanDocument
+from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.loading import load
+from verifyplan.documents.reading.base import Document
 from verifyplan.errors import InputError, Problem
 
 D = TypeVar("D", bound=Document)

@@ -1,4 +1,4 @@
-"""A plan's must-haves as findings: what they claim of the repository, and the files that show it (SPEC D5)."""
+"""A plan's must-haves as findings: what they claim of the repository, and the files that show it (rule D5)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from verifyplan.documents.bridges.evidence import cited, known_as, one_line
 from verifyplan.documents.bridges.given import Plans, plans_of
-from verifyplan.documents.contracts.plan import MustHave, PlanDocument
-from verifyplan.documents.contracts.tasks import Task
 from verifyplan.documents.dimensions.links import paths_in, same_file
 from verifyplan.documents.dimensions.names import name_of
 from verifyplan.documents.dimensions.wording import meaning
+from verifyplan.documents.kinds.plan import MustHave, PlanDocument
+from verifyplan.documents.reading.tasks import Task
 from verifyplan.errors import InputError, Problem
 from verifyplan.protocol.finding import Finding
 
@@ -28,7 +28,7 @@ _DEFINED = re.compile(
 
 
 MOST_TASKS = 50
-"""So many tasks of a plan are looked at; from five on a plan is too large to be executed well (SPEC D4)."""
+"""So many tasks of a plan are looked at; from five on a plan is too large to be executed well (rule D4)."""
 
 
 class Wanted(NamedTuple):
@@ -80,9 +80,9 @@ def must_have_findings(plan: Plans, *, worker: str = PLANNER) -> tuple[Finding, 
 
     The evidence is the files that a must-have names; of one that names none, those of the task that speaks of it.
     `worker` brings them and has to be on the roster of the run: it votes on none of them. Without must-haves there
-    are no findings. InputError for two plans of one id, whose must-haves could not be told apart. Source: SPEC D5.
+    are no findings. InputError for two plans of one id, whose must-haves could not be told apart. Source: rule D5.
 
-    >>> from verifyplan.documents.contracts.load import load_text
+    >>> from verifyplan.documents.loading import load_text
     >>> front = '---\nphase: 01-api\nplan: "01-01"\nmust_haves:\n  artifacts: ["api.py: answers pings"]\n---\n'
     >>> finding = must_have_findings(load_text(front, "PLAN-01.md"))[0]
     >>> finding.finding_id, finding.summary

@@ -1,4 +1,4 @@
-"""What a cross run found of a must-have: whether it holds, and the votes that say so (SPEC B6, D5)."""
+"""What a cross run found of a must-have: whether it holds, and the votes that say so (rules B6, D5)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def standing(findings: Sequence[ArtifactFinding], artifact: Artifact) -> Standin
     It failed if one was refuted: it was not held, and somebody showed why. It holds if all held, each by the vote of
     somebody who looked at a place; a caveat is told first. It is left to a person where nobody spoke of it, nobody
     could decide (only doubts, errors, or no votes), nobody looked at anything (a lightweight run sees the claim alone),
-    most votes were lost to errors, or a refutation was. Source: SPEC B4, B6, B8, D5; document 003: must-haves are held
+    most votes were lost to errors, or a refutation was. Source: rules B4, B6, B8, D5; document 003: must-haves are held
     against the codebase.
     """
     if not findings:

@@ -1,4 +1,4 @@
-"""A cross run written as a verification: the plan's must-haves with votes as evidence, and the gaps (SPEC D5)."""
+"""A cross run written as a verification: the plan's must-haves with votes as evidence, and the gaps (rule D5)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Protocol
 from verifyplan.documents.bridges.given import Plans, expect_readable, plans_of
 from verifyplan.documents.bridges.must_haves import Wanted, check_apart, statement, wanted_of
 from verifyplan.documents.bridges.standing import Standing, cut, standing
-from verifyplan.documents.checking.across.wording import matched, wording
-from verifyplan.documents.contracts.gaps import Gap
-from verifyplan.documents.contracts.source import read_source
-from verifyplan.documents.contracts.verification import (
+from verifyplan.documents.checks.across.wording import matched, wording
+from verifyplan.documents.kinds.gaps import Gap
+from verifyplan.documents.kinds.verification import (
     MustHaveResult,
     VerificationDocument,
     counts_as_passed,
@@ -20,6 +19,7 @@ from verifyplan.documents.contracts.verification import (
     override_names,
     write_verification,
 )
+from verifyplan.documents.reading.source import read_source
 from verifyplan.errors import InputError, Problem, expect_lists
 from verifyplan.protocol.artifact import Artifact, ArtifactFinding
 
@@ -63,7 +63,7 @@ def verification(
         InputError: for what is no cross run, a plan without must-haves, an override that names none, and an attempt
             that does not grow.
 
-    Source: SPEC D3, D5; document 003, Verifier -> Planner.
+    Source: rules D3, D5; document 003, Verifier -> Planner.
     """
     expect_lists(overrides=overrides)
     plans = plans_of(plan)

@@ -1,4 +1,4 @@
-"""`plan_check`: may these plans be executed? Nine dimensions, their issues, and what is left to judge (SPEC D4)."""
+"""`plan_check`: may these plans be executed? Nine dimensions, their issues, and what is left to judge (rule D4)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from verifyplan.documents.contracts.plan import PlanDocument
 from verifyplan.documents.dimensions.d1_requirements import requirement_coverage
 from verifyplan.documents.dimensions.d2_tasks import task_completeness
 from verifyplan.documents.dimensions.d3_dependencies import dependency_correctness
@@ -22,6 +21,7 @@ from verifyplan.documents.dimensions.graph import PlanGraph
 from verifyplan.documents.dimensions.issue import Dimension, Issue
 from verifyplan.documents.dimensions.report import report
 from verifyplan.documents.dimensions.scene import Scene
+from verifyplan.documents.kinds.plan import PlanDocument
 
 DIMENSIONS: tuple[Callable[[Scene], Dimension], ...] = (
     requirement_coverage,
@@ -103,7 +103,7 @@ def plan_check(
     Raises:
         InputError: where nothing can be read, or there is no plan.
 
-    >>> from verifyplan.documents.contracts.load import load_text
+    >>> from verifyplan.documents.loading import load_text
     >>> plan = load_text("---\nplan: \"01-01\"\nwave: 1\n---\n", "PLAN-01.md")
     >>> check = plan_check(plan)
     >>> check.passed, [str(issue) for issue in check.blockers][0]

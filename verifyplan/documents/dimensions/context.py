@@ -1,4 +1,4 @@
-"""CONTEXT.md: the decisions that are locked, and the ideas that are deferred (SPEC D4, dimension D7)."""
+"""CONTEXT.md: the decisions that are locked, and the ideas that are deferred (rule D4, dimension D7)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from verifyplan.documents.contracts.body import Part, plain
-from verifyplan.documents.contracts.source import Source, read_source
+from verifyplan.documents.reading.body import Part, plain
+from verifyplan.documents.reading.source import Source, read_source
 
 _STATED = re.compile(r"\s{0,3}(?:[-*]\s+)?\*\*decision\**\s{0,3}:\**\s*(?P<text>.+)", re.IGNORECASE)
 _FREE = ("discretion", "rationale", "reason", "background", "options")

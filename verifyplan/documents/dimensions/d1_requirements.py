@@ -8,7 +8,7 @@ from verifyplan.documents.dimensions.issue import Dimension, Issue, quoted
 from verifyplan.documents.dimensions.names import in_a_phase
 from verifyplan.documents.dimensions.requirements import ids_in, is_id, knows, requirements_of
 from verifyplan.documents.dimensions.scene import Against, Scene
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 NUMBER = 1
 
@@ -19,7 +19,7 @@ def requirement_coverage(scene: Scene) -> Dimension:
     A warning: requirements of the phase that none of its plans names anywhere, and ids of their series that stand in
     neither document; each is told once for a phase or plan. Whether the tasks of a plan really meet the requirements
     that it names is for a judge, and so is a phase whose plans name none at all. Plans outside of phases (`quick`) have
-    no requirements of a phase. Without any requirement nothing applies. Source: SPEC D4; document 003.
+    no requirements of a phase. Without any requirement nothing applies. Source: rule D4; document 003.
     """
     named = sum(len(requirements_of(scene.plans[at])[1]) for at in scene.asked)
     if not named and not any(_required(scene, phase) for phase in scene.phases):

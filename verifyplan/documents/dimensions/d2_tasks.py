@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from verifyplan.documents.contracts.plan import PlanDocument
-from verifyplan.documents.contracts.plan_ids import id_in_name
-from verifyplan.documents.contracts.walk import Unread
 from verifyplan.documents.dimensions.issue import Dimension, Issue, IssueSeverity, quoted
 from verifyplan.documents.dimensions.jobs import JobKind, kind_of_job
 from verifyplan.documents.dimensions.scene import LOOKED_AT, Against, Job, Scene
 from verifyplan.documents.dimensions.wording import is_empty, meaning, vague_words
-from verifyplan.words import counted
+from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.reading.plan_ids import id_in_name
+from verifyplan.documents.walk import Unread
+from verifyplan.text import counted
 
 NUMBER = 2
 
@@ -62,7 +62,7 @@ def task_completeness(scene: Scene) -> Dimension:
     action. A warning: frontmatter that cannot be read, any other element that is missing or blank, an action too short
     to act on, a `done` that two people would judge differently. What several tasks of a plan lack is told once.
     `<files>` that are blank are no fault: a task may change none. Tasks in Markdown are left to a judge.
-    Source: SPEC D4; document 003; the plan checker of plan-build-run, dimension 2.
+    Source: rule D4; document 003; the plan checker of plan-build-run, dimension 2.
     """
     against = Against(scene, NUMBER)
     issues = [*map(_unread, scene.unread), *(i for at in range(len(scene.plans)) for i in _plan(against, at))]

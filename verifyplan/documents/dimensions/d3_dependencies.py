@@ -6,13 +6,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from verifyplan.documents.contracts.plan_ids import phase_number, plan_key
-from verifyplan.documents.contracts.tasks import files_of
 from verifyplan.documents.dimensions.graph import Edge, Unmet, clean
 from verifyplan.documents.dimensions.issue import Dimension, Issue, IssueSeverity, quoted
 from verifyplan.documents.dimensions.names import phase_of
 from verifyplan.documents.dimensions.scene import Against, Scene
 from verifyplan.documents.dimensions.wording import is_empty
+from verifyplan.documents.reading.plan_ids import phase_number, plan_key
+from verifyplan.documents.reading.tasks import files_of
 
 NUMBER = 3
 
@@ -31,7 +31,7 @@ def dependency_correctness(scene: Scene) -> Dimension:
     dependency on a plan of another phase that is not known here. Info: a wave that is higher than the dependencies ask
     for, of a plan that shares no file with the waves between. Where the
     other plans were not given, and where a dependency names no plan (a phase, a sentence), whether it is met is left
-    open. Source: SPEC D4; document 003.
+    open. Source: rule D4; document 003.
     """
     against = Against(scene, NUMBER)
     issues = [*_doubled(against), *_unmet(against), *_circles(against), *_waves(against), *_conflicts(against)]

@@ -16,7 +16,7 @@ def links_planned(scene: Scene) -> Dimension:
 
     A warning: a link both of whose ends are files, and of which no task of the plan touches either. A link of which a
     task touches one end alone may join it to what is there already: whether it does, and a link whose ends are no
-    files, is left to a judge. Plans without key links have nothing to hold. Source: SPEC D4; plan-build-run's plan
+    files, is left to a judge. Plans without key links have nothing to hold. Source: rule D4; plan-build-run's plan
     checker, dimension 4.
     """
     against = Against(scene, NUMBER)

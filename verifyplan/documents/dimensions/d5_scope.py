@@ -23,7 +23,7 @@ def scope(scene: Scene) -> Dimension:
 
     Checkpoints count as tasks. Files are those that the plan or any task names, each once. The limits are those of
     tasks as document 003 has them; the steps of a plan in Markdown are cut as its author likes, and not counted.
-    Source: SPEC D4; the limits as said beside them.
+    Source: rule D4; the limits as said beside them.
     """
     against = Against(scene, NUMBER)
     issues = [issue for at in range(len(scene.plans)) for issue in _plan(against, at)]

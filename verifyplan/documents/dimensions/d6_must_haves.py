@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verifyplan.documents.contracts.plan import MustHave, PlanDocument
 from verifyplan.documents.dimensions.issue import Dimension, Issue, quoted
 from verifyplan.documents.dimensions.links import names_file, same_file
 from verifyplan.documents.dimensions.scene import MOST, Against, Scene
 from verifyplan.documents.dimensions.wording import is_empty, meaning, shared, vague_words
-from verifyplan.words import counted
+from verifyplan.documents.kinds.plan import MustHave, PlanDocument
+from verifyplan.text import counted
 
 NUMBER = 6
 
@@ -32,7 +32,7 @@ def must_haves_derived(scene: Scene) -> Dimension:
     A warning: a plan that says nowhere when it is done, a truth that two people would judge differently, an artifact
     without a path, and one that no task of the plan names, no plan before it makes and the repository, where it is
     known, does not have. Whether the tasks make a truth come true is for a judge, who is told of which truths no task
-    uses the words. Source: SPEC D4; the plan checkers of GSD and plan-build-run, dimension 6.
+    uses the words. Source: rule D4; the plan checkers of GSD and plan-build-run, dimension 6.
     """
     against = Against(scene, NUMBER)
     issues = [issue for at in range(len(scene.plans)) for issue in _plan(against, at)]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from verifyplan.documents.contracts.plan import PlanDocument
 from verifyplan.documents.dimensions.context import Context, Said
 from verifyplan.documents.dimensions.issue import Dimension, Issue, quoted
 from verifyplan.documents.dimensions.requirements import requirements_of
 from verifyplan.documents.dimensions.scene import MOST, Against, Scene
 from verifyplan.documents.dimensions.wording import meaning, shared
-from verifyplan.words import counted
+from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.text import counted
 
 NUMBER = 7
 
@@ -32,7 +32,7 @@ def context_compliance(scene: Scene) -> Dimension:
     deferred, and that does not say so itself, as one that writes the deferral down does; a task whose name says all of
     a deferred idea. Words are no proof the other way: whether each decision is honoured, and no idea planned in other
     words, is for a judge, always. Without a CONTEXT.md nothing applies.
-    Source: SPEC D4; the plan checkers of GSD and plan-build-run, dimension 7.
+    Source: rule D4; the plan checkers of GSD and plan-build-run, dimension 7.
     """
     held = {phase: found for phase in scene.phases if (found := scene.contexts.get(scene.folder(phase)))}
     if not held:

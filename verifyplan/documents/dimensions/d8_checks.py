@@ -11,8 +11,8 @@ from verifyplan.documents.dimensions.links import paths_in, same_file
 from verifyplan.documents.dimensions.scene import Against, Job, Scene
 from verifyplan.documents.dimensions.shell import Run, commands_in, runs
 from verifyplan.documents.dimensions.wording import is_empty
-from verifyplan.documents.wordlists import words
-from verifyplan.words import counted
+from verifyplan.plans.wordlists import words
+from verifyplan.text import counted
 
 NUMBER = 8
 
@@ -43,7 +43,7 @@ def verifiability(scene: Scene) -> Dimension:
     may never end, waits 30 seconds or more, or asks a server that nothing starts. Info: a pipe whose last program
     decides. A check that prints what it found (`|| echo "FAIL"`) is read by somebody, and fine. Checkpoints are exempt,
     they ask a person; so are features of plans with tests first, which state no check.
-    Source: SPEC D4; GSD's plan checker, dimension 8.
+    Source: rule D4; GSD's plan checker, dimension 8.
     """
     against = Against(scene, NUMBER)
     made = _files(scene)

@@ -25,7 +25,7 @@ def contracts_across_plans(scene: Scene) -> Dimension:
     that no plan provides, or that two provide; artifacts of one path with different exports. Plans of different waves
     may modify one file: the waves say which comes first. One plan that consumes nothing has no contract. Where the
     other plans were not given, what it consumes is left to a judge.
-    Source: SPEC D4; plan-build-run's plan checker, dimension 9.
+    Source: rule D4; plan-build-run's plan checker, dimension 9.
     """
     consumed = any(plan.consumes for plan in scene.plans)
     if not consumed and all(len(positions) < 2 for positions in scene.phases.values()):

@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from verifyplan.documents.contracts.load import is_folder, load, read_text
-from verifyplan.documents.contracts.plan import PlanDocument
-from verifyplan.documents.contracts.plan_ids import id_in_name, plan_key
-from verifyplan.documents.contracts.tree import Tree
-from verifyplan.documents.contracts.walk import PLANNING, walk
 from verifyplan.documents.dimensions.context import Context, read_context
 from verifyplan.documents.dimensions.names import folder_of, in_a_phase
 from verifyplan.documents.dimensions.roadmaps import required_of
 from verifyplan.documents.dimensions.scene import Scene
+from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.loading import is_folder, load, read_text
+from verifyplan.documents.reading.plan_ids import id_in_name, plan_key
+from verifyplan.documents.tree import Tree
+from verifyplan.documents.walk import PLANNING, walk
 from verifyplan.errors import InputError, Problem
 
 

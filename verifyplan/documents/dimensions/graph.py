@@ -1,4 +1,4 @@
-"""Plans, what they depend on, and the waves in which they can be executed, as one value (SPEC D4)."""
+"""Plans, what they depend on, and the waves in which they can be executed, as one value (rule D4)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from verifyplan.documents.contracts.plan import PlanDocument
-from verifyplan.documents.contracts.typed import texts_of
-from verifyplan.documents.contracts.walk import PLANNING
 from verifyplan.documents.dimensions.names import PlanNames, name_of, phases_of
 from verifyplan.documents.dimensions.order import order
-from verifyplan.documents.paths import is_glob
+from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.reading.typed import texts_of
+from verifyplan.documents.walk import PLANNING
+from verifyplan.plans.paths import is_glob
 
 _REMARK = re.compile(r"\s[(#\N{EN DASH}\N{EM DASH}-]")
 
@@ -86,7 +86,7 @@ def plan_graph(plans: Sequence[PlanDocument]) -> PlanGraph:
 
     A plan without dependencies in its own phase is in wave 1; the others come one after the highest that they depend
     on. Ids are matched leniently (`01-02`, `2`, `01-02-PLAN.md`); of plans with the same id the first is meant. A
-    dependency on a plan of another phase is an edge that counts for no wave. In linear time. Source: SPEC D4.
+    dependency on a plan of another phase is an edge that counts for no wave. In linear time. Source: rule D4.
     """
     names, phases = PlanNames(plans), phases_of(plans)
     edges, unmet = [], []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from verifyplan.documents.contracts.plan_check_report import IssueSeverity as IssueSeverity
-from verifyplan.documents.contracts.plan_check_report import PlanIssue, issue_line
+from verifyplan.documents.kinds.plan_check_report import IssueSeverity as IssueSeverity
+from verifyplan.documents.kinds.plan_check_report import PlanIssue, issue_line
 
 State = Literal["checked", "needs-judgement", "not-applicable"]
 

@@ -6,9 +6,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from verifyplan.documents.contracts.plan import PlanDocument
-from verifyplan.documents.contracts.tasks import Task, TaskElement
-from verifyplan.documents.elements import Element
+from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.reading.tasks import Task, TaskElement
+from verifyplan.plans.elements import Element
 
 JobKind = Literal["work", "tests-first", "checkpoint", "manual"]
 

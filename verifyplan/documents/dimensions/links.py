@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from verifyplan.documents.contracts.plan import PlanDocument
 from verifyplan.documents.dimensions.scene import Job
 from verifyplan.documents.dimensions.wording import meaning
-from verifyplan.documents.paths import is_glob, is_path, without_place
-from verifyplan.documents.wordlists import words
+from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.plans.paths import is_glob, is_path, without_place
+from verifyplan.plans.wordlists import words
 
 _TOKEN = re.compile(r"[^\s,;:()'\"`]{2,300}")
 _BRACES = re.compile(r"\{([^{}]*)\}")

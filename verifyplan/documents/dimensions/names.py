@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from verifyplan.documents.contracts.plan import PlanDocument
-from verifyplan.documents.contracts.plan_ids import id_in_name, plan_key
-from verifyplan.documents.contracts.walk import PLANNING
+from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.reading.plan_ids import id_in_name, plan_key
+from verifyplan.documents.walk import PLANNING
 
 _TWO = re.compile(r"\d{1,6}(?:\.\d{1,6})?-\d{1,6}[a-z]?(?=-)")
 
@@ -25,7 +25,7 @@ def phase_of(plan: PlanDocument) -> str:
 def phases_of(plans: Sequence[PlanDocument]) -> tuple[str, ...]:
     """The phase of each plan; folders of one name in two milestones are told apart by the folder above them.
 
-    >>> from verifyplan.documents.contracts.load import load_text
+    >>> from verifyplan.documents.loading import load_text
     >>> phases_of([load_text("", f"{folder}/01-a/PLAN-01.md") for folder in ("v1-phases", "v2-phases", "v2-phases")])
     ('v1-phases/01-a', 'v2-phases/01-a', 'v2-phases/01-a')
     """
@@ -51,7 +51,7 @@ def phases_folder(plan: PlanDocument) -> str:
 def in_a_phase(plan: PlanDocument) -> bool:
     """Whether a plan belongs to a phase; one of `.planning/quick` and the like belongs to none.
 
-    >>> from verifyplan.documents.contracts.load import load_text
+    >>> from verifyplan.documents.loading import load_text
     >>> [in_a_phase(load_text("", f"{folder}/PLAN-01.md")) for folder in (".planning/quick/9-fix", "v1-phases/01-a")]
     [False, True]
     """

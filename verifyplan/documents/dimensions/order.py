@@ -1,4 +1,4 @@
-"""The order that dependencies allow: waves, and the circles in which nothing can begin (SPEC D4, dimension D3)."""
+"""The order that dependencies allow: waves, and the circles in which nothing can begin (rule D4, dimension D3)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def order(needs: Sequence[Sequence[int]]) -> Order:
     """The waves of things that need others: 1 where nothing is needed, else one more than the highest that is needed.
 
     `needs[i]` are the positions that `i` needs; numbers that are no position are left out. What stands in a circle, or
-    needs something that does, has no wave (None). In linear time, however deep. Source: SPEC D4.
+    needs something that does, has no wave (None). In linear time, however deep. Source: rule D4.
 
     >>> order([[], [0], [0, 1]])
     Order(waves=(1, 2, 3), circles=())

@@ -1,12 +1,12 @@
-"""The plan check's report: document 003's format, and a section on what is left to judge (SPEC D4)."""
+"""The plan check's report: document 003's format, and a section on what is left to judge (rule D4)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from verifyplan.documents.contracts.plan_check_report import write_plan_check
-from verifyplan.documents.contracts.written import flat
 from verifyplan.documents.dimensions.issue import Dimension
+from verifyplan.documents.kinds.plan_check_report import write_plan_check
+from verifyplan.documents.reading.written import flat
 
 
 def report(dimensions: Sequence[Dimension], plans: int, tasks: int) -> str:
@@ -14,7 +14,7 @@ def report(dimensions: Sequence[Dimension], plans: int, tasks: int) -> str:
 
     The heading says whether look-ups found a blocker; the line below the counts says that they are look-ups, and which
     dimensions nobody has judged. A dimension that does not apply is named at the end with the reason, so that nobody
-    takes it for checked. Source: SPEC D4; document 003, "Planner -> Plan-Checker".
+    takes it for checked. Source: rule D4; document 003, "Planner -> Plan-Checker".
     """
     issues = [issue.in_report() for dimension in dimensions for issue in dimension.issues]
     told = write_plan_check(issues, plans=plans, tasks=tasks, notes=[rests_on(dimensions)])

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from verifyplan.documents.contracts.body import Table
-from verifyplan.documents.contracts.plan import PlanDocument
-from verifyplan.documents.contracts.plan_ids import phase_number
-from verifyplan.documents.contracts.source import Source
-from verifyplan.documents.contracts.typed import texts_of
 from verifyplan.documents.dimensions.wording import meaning
+from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.reading.body import Table
+from verifyplan.documents.reading.plan_ids import phase_number
+from verifyplan.documents.reading.source import Source
+from verifyplan.documents.reading.typed import texts_of
 
 _ID = re.compile(r"(?<![\w.-])[A-Z][A-Z0-9]{0,15}(?:-[A-Za-z0-9.]{1,15}){0,3}-\d{1,4}[a-z]?(?![\w-])")
 _WIDEST, _MOST_LINES = 100, 20_000
@@ -52,7 +52,7 @@ class Requirements:
 def requirements_of(plan: PlanDocument) -> tuple[str, tuple[str, ...]]:
     r"""The field of a plan that names requirements, by whichever of its names, and the ids; blank without such a field.
 
-    >>> from verifyplan.documents.contracts.load import load_text
+    >>> from verifyplan.documents.loading import load_text
     >>> requirements_of(load_text("---\nrequirement: AUTH-01\n---\n", "PLAN-01.md"))
     ('requirement', ('AUTH-01',))
     """

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from verifyplan.documents.contracts.load import read_text
-from verifyplan.documents.contracts.phase import milestone_of
-from verifyplan.documents.contracts.source import Source, read_source
-from verifyplan.documents.contracts.walk import PLANNING
 from verifyplan.documents.dimensions.requirements import Requirements, read_requirements
+from verifyplan.documents.loading import read_text
+from verifyplan.documents.phase import milestone_of
+from verifyplan.documents.reading.source import Source, read_source
+from verifyplan.documents.walk import PLANNING
 
 STATED_IN = ("ROADMAP.md", "REQUIREMENTS.md")
 

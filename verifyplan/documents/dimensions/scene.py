@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from verifyplan.documents.contracts.plan import PlanDocument
-from verifyplan.documents.contracts.plan_ids import phase_number, plan_key
-from verifyplan.documents.contracts.tasks import Task
-from verifyplan.documents.contracts.walk import Unread
 from verifyplan.documents.dimensions.context import Context
 from verifyplan.documents.dimensions.graph import PlanGraph, plan_graph
 from verifyplan.documents.dimensions.issue import Issue, IssueSeverity
 from verifyplan.documents.dimensions.jobs import jobs_of, label, spoken
 from verifyplan.documents.dimensions.names import folder_of, name_of, phase_of, phases_folder
 from verifyplan.documents.dimensions.wording import meaning
+from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.reading.plan_ids import phase_number, plan_key
+from verifyplan.documents.reading.tasks import Task
+from verifyplan.documents.walk import Unread
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _DOTTED = re.compile(r"(?<!\w)[A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+)+")

@@ -1,4 +1,4 @@
-"""The commands of a task's check, taken apart into what they run (SPEC D4, dimension D8)."""
+"""The commands of a task's check, taken apart into what they run (rule D4, dimension D8)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from verifyplan.documents.commands import begins_like_command, is_command
-from verifyplan.documents.wordlists import words
+from verifyplan.plans.commands import begins_like_command, is_command
+from verifyplan.plans.wordlists import words
 
 _FENCE = re.compile(r"\s{0,8}(`{3,}|~{3,})")
 _PROGRAM = re.compile(r"[a-z./~$][\w./~${}+-]*(?:\s|$)")

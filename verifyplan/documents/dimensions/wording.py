@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from verifyplan.documents.wordlists import words
+from verifyplan.plans.wordlists import words
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]+|\d+")
 _JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

@@ -10,8 +10,8 @@ from verifyplan.analysis.comparer import Comparer
 from verifyplan.analysis.explain import explain
 from verifyplan.analysis.setting import Setting
 from verifyplan.frames.runset import RunSet
+from verifyplan.text import counted
 from verifyplan.widgets.comparison.view import INK, text
-from verifyplan.words import counted
 
 MOST = 6
 """Findings that are told at once: so many can be read side by side."""

@@ -1,4 +1,4 @@
-"""Two settings side by side: what changes class, how much that matters, and the votes and words behind it (SPEC F1)."""
+"""Two settings side by side: what changes class, how much that matters, and the votes and words behind it (rule F1)."""
 
 from __future__ import annotations
 

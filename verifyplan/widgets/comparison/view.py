@@ -12,7 +12,7 @@ from verifyplan.charts.figure import Figure
 from verifyplan.charts.labels import plain
 from verifyplan.charts.transitions import transitions
 from verifyplan.charts.truth_metrics import truth_metrics
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 INK = "color: var(--jp-content-font-color1, inherit); line-height: 1.45; margin: 2px 0"
 """In the theme's colour, and with lines as close as those of a text; a widget's are as high as a button."""

@@ -1,4 +1,4 @@
-"""A plan run driven again under another policy from its log, and what then differs from what was recorded (SPEC E3)."""
+"""A plan run driven again under another policy from its log, and what then differs from what was recorded (rule E3)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.course import Course
-from verifyplan.loops.replay import Replayed, replay_run
 from verifyplan.protocol.settings import Policy
 from verifyplan.protocol.vote import Mode
+from verifyplan.runs.replay import Replayed, replay_run
+from verifyplan.text import counted
 from verifyplan.widgets.explorer.html import Html, heading, paragraph, table, text
-from verifyplan.words import counted
 
 KEPT = 4
 """Runs driven again that are kept, the last ones; each holds a whole run."""

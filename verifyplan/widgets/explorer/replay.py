@@ -1,4 +1,4 @@
-"""Replay controls of the run explorer, and what differs under them from what was recorded (SPEC B7, E3)."""
+"""Replay controls of the run explorer, and what differs under them from what was recorded (rules B7, E3)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from verifyplan.analysis.setting import Setting, rounds_offered
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.settings import POLICIES
 from verifyplan.protocol.vote import MISSING_BASES
+from verifyplan.text import counted
 from verifyplan.widgets.explorer import policy
 from verifyplan.widgets.explorer.choice import WIDE
 from verifyplan.widgets.explorer.html import Html, heading, paragraph, table, text
-from verifyplan.words import counted
 
 AS_RUN = "as in the run"
 MOST_DIFFERENCES = 50

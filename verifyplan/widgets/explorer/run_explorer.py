@@ -14,6 +14,7 @@ from verifyplan.analysis.course import Course
 from verifyplan.analysis.reading import OWN
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.runset import RunSet
+from verifyplan.text import counted
 from verifyplan.widgets.controls import Slider, Table, ordered
 from verifyplan.widgets.explorer import views
 from verifyplan.widgets.explorer import votes as ballots
@@ -21,7 +22,6 @@ from verifyplan.widgets.explorer.choice import WIDE, RunChoice
 from verifyplan.widgets.explorer.html import DASH, STYLE, block, heading, paragraph
 from verifyplan.widgets.explorer.replay import ReplayControls
 from verifyplan.widgets.panel import Panel, guarded
-from verifyplan.words import counted
 
 _PLAN = {
     "item": "Challenge",

@@ -11,8 +11,8 @@ from verifyplan.analysis.cost import TOKENS, failed
 from verifyplan.analysis.course import Course
 from verifyplan.analysis.explain_words import MEANING
 from verifyplan.analysis.setting import Setting
+from verifyplan.text import counted
 from verifyplan.widgets.explorer.html import NOT_RECORDED, Html, heading, paragraph, table, text, words
-from verifyplan.words import counted
 
 MOST_CHANGES = 100
 """Changes of a step that are listed; the caption says how many there are."""

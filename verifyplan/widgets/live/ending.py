@@ -6,13 +6,13 @@ from html import escape
 from pathlib import Path
 
 from verifyplan.charts.theme import GREEN, ORANGE, VERMILLION
-from verifyplan.loops.cross_run import CrossRun
-from verifyplan.loops.plan.run import PlanRun
-from verifyplan.loops.run import Run
 from verifyplan.protocol.challenge import UNSETTLED
 from verifyplan.reports.visible import one_line
 from verifyplan.rules.convergence import verdict_words
-from verifyplan.words import counted
+from verifyplan.runs.cross_run import CrossRun
+from verifyplan.runs.plan.run import PlanRun
+from verifyplan.runs.run import Run
+from verifyplan.text import counted
 
 STANDING = 20
 """Challenges that are listed; the report has all."""

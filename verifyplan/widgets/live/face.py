@@ -8,6 +8,7 @@ from html import escape
 import ipywidgets as ipw
 
 from verifyplan.reports.visible import one_line
+from verifyplan.text import counted
 from verifyplan.widgets.live.ending import ended_html, headline
 from verifyplan.widgets.live.job import Job
 from verifyplan.widgets.live.pause import PauseForm, question_html
@@ -15,7 +16,6 @@ from verifyplan.widgets.live.progress import Progress, facts_html
 from verifyplan.widgets.live.status import Status
 from verifyplan.widgets.live.task import Task
 from verifyplan.widgets.panel import failure_html
-from verifyplan.words import counted
 
 
 class Face:

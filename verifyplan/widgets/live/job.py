@@ -12,12 +12,18 @@ from pathlib import Path
 from typing import Literal
 
 from verifyplan.errors import InputError, Problem
-from verifyplan.loops.plan.pauses import Answer, Ask, Pause, checked_answer, read_answer
-from verifyplan.loops.plan.run import PlanRun
-from verifyplan.loops.run import Run
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, RunEnded, RunResumed
 from verifyplan.protocol.event_turn import TurnReplied, TurnSent, call_of
+from verifyplan.runs.plan.pauses import (
+    Answer,
+    Ask,
+    Pause,
+    checked_answer,
+    read_answer,
+)
+from verifyplan.runs.plan.run import PlanRun
+from verifyplan.runs.run import Run
 
 State = Literal["ready", "running", "asking", "stopping", "cancelled", "waiting", "ended", "failed"]
 """Where a run stands: `asking` has a question that can be answered here, `waiting` is one that was left open."""

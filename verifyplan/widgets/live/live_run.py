@@ -1,4 +1,4 @@
-"""`LiveRun`: a run that is started, watched, answered, cancelled and taken up again in a notebook (SPEC A4, E2)."""
+"""`LiveRun`: a run that is started, watched, answered, cancelled and taken up again in a notebook (rules A4, E2)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
-from verifyplan.documents.plan import Plan
 from verifyplan.errors import InputError, Problem, expect
-from verifyplan.loops.plan.pauses import Answer, Ask
-from verifyplan.loops.prepare import Workers
-from verifyplan.loops.resume import read_run
-from verifyplan.loops.rows import Source
-from verifyplan.loops.run import Run
+from verifyplan.plans.plan import Plan
 from verifyplan.protocol.event import Event, Sink
+from verifyplan.runs.plan.pauses import Answer, Ask
+from verifyplan.runs.prepare import Workers
+from verifyplan.runs.resume import read_run
+from verifyplan.runs.rows import Source
+from verifyplan.runs.run import Run
 from verifyplan.widgets.live.face import Face
 from verifyplan.widgets.live.job import Job, State, Work
 from verifyplan.widgets.live.pause import PauseForm

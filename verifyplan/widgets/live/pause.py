@@ -1,4 +1,4 @@
-"""The question of a run that is blocked, and the form in which a person answers it (SPEC A4)."""
+"""The question of a run that is blocked, and the form in which a person answers it (rule A4)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from html import escape
 import ipywidgets as ipw
 
 from verifyplan.charts.theme import ORANGE
-from verifyplan.loops.plan.pauses import ABOUT_ONE, Answer, Pause
 from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.event_run import AnswerKind
 from verifyplan.reports.visible import lines, one_line, shortened
+from verifyplan.runs.plan.pauses import ABOUT_ONE, Answer, Pause
 
 MOST = 3000
 """Characters that are shown of one text of a challenge; the log has the whole."""

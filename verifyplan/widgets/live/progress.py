@@ -7,7 +7,7 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from html import escape
 
-from verifyplan.loops.ledger import Ledger
+from verifyplan.engine.ledger import Ledger
 from verifyplan.protocol.challenge import SEVERITIES, UNSETTLED
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import (
@@ -40,7 +40,7 @@ from verifyplan.protocol.settings import Limits
 from verifyplan.reports.log import told
 from verifyplan.reports.usage import dollars
 from verifyplan.reports.visible import one_line, shortened
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 LAST = 12
 """Steps that are shown; the log has them all."""

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from verifyplan.documents.plan import Plan
-from verifyplan.loops.cross import crossverify
-from verifyplan.loops.plan.pauses import Ask
-from verifyplan.loops.plan.verify import verify
-from verifyplan.loops.prepare import Workers
-from verifyplan.loops.resume import resume
-from verifyplan.loops.rows import Source
-from verifyplan.loops.run import Run
+from verifyplan.plans.plan import Plan
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.redaction import redact
 from verifyplan.reports.visible import one_line
-from verifyplan.words import counted
+from verifyplan.runs.cross import crossverify
+from verifyplan.runs.plan.pauses import Ask
+from verifyplan.runs.plan.verify import verify
+from verifyplan.runs.prepare import Workers
+from verifyplan.runs.resume import resume
+from verifyplan.runs.rows import Source
+from verifyplan.runs.run import Run
+from verifyplan.text import counted
 
 SHOWN = 120
 """Characters that are shown of a setting."""

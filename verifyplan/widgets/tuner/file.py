@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 
-from verifyplan.analysis.weights.file import load, save
 from verifyplan.errors import InputError, Problem
+from verifyplan.protocol.weights_file import load, save
 
 
 def save_over(weights: Mapping[str, Decimal], path: str) -> Path:

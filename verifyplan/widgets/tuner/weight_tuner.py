@@ -11,11 +11,11 @@ from typing import Any
 import ipywidgets as ipw
 import pandas as pd
 
-from verifyplan.analysis.weights.file import load, text_of
 from verifyplan.analysis.weights.simplex import Weights, checked, presets
 from verifyplan.analysis.weights.weight_fit import WeightFit
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.weights_file import load, text_of
 from verifyplan.widgets.panel import Panel, guarded
 from verifyplan.widgets.tuner import parts, words
 from verifyplan.widgets.tuner.file import save_over
@@ -29,7 +29,7 @@ class WeightTuner(Panel):
 
     The weights always sum to exactly 1: where one is moved the others give way in proportion, but for those that are
     locked. Scores and ranking follow each move at once; how stable the ranking is, and which weight matters, when
-    the sliders rest. The score informs and never decides a verdict (SPEC A10, F4).
+    the sliders rest. The score informs and never decides a verdict (rules A10, F4).
 
     Args:
         scores: runs, their table `scores`, or a table of one row a plan and one column a dimension.

@@ -11,12 +11,12 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.analysis.weights.file import text_of
 from verifyplan.analysis.weights.weight_fit import WeightFit
 from verifyplan.charts.figure import Figure
 from verifyplan.charts.labels import percent, short
+from verifyplan.protocol.weights_file import text_of
 from verifyplan.rules.scoring import INFORMS
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 NAMED = 20
 """Plans without a rank that are named; the rest is counted."""

@@ -1,4 +1,4 @@
-"""The challenger, the domain expert and the devil's advocate: what look-ups show, and what they ask (SPEC A5, G2).
+"""The challenger, the domain expert and the devil's advocate: what look-ups show, and what they ask (rules A5, G2).
 
 Each check runs on its own: one that raises costs the others nothing.
 """

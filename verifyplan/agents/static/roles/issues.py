@@ -187,7 +187,7 @@ def read_cited(evidence: str) -> list[Cited]:
     r"""The places of an evidence in their order, each with the `> ` lines that follow it; at most 12.
 
     A place is `path:12`, `path:12-14` or `line 12 of NAME`. Quotations in front of any place belong to none and
-    are left out. Never raises. Source: SPEC B4.
+    are left out. Never raises. Source: rule B4.
 
     >>> [(str(one), one.last, one.quotes) for one in read_cited("plan.md:12\n> Change `a.py`.\nsrc/a.py:3-4")]
     [('plan.md:12', 12, ('Change `a.py`.',)), ('src/a.py:3', 4, ())]

@@ -1,4 +1,4 @@
-"""What a repository holds, asked by the names that people write in plans: files, manifests, code (SPEC G2)."""
+"""What a repository holds, asked by the names that people write in plans: files, manifests, code (rule G2)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-from verifyplan.agents.repository.languages import PARSED
-from verifyplan.agents.repository.listing import list_files
-from verifyplan.agents.repository.records import Outline
-from verifyplan.agents.repository.repository import Repository
-from verifyplan.documents.values import normalised
+from verifyplan.plans.values import normalised
+from verifyplan.repository.languages import PARSED
+from verifyplan.repository.listing import list_files
+from verifyplan.repository.records import Outline
+from verifyplan.repository.repository import Repository
 
 _PLACEHOLDER = re.compile(
     r"[*?<>{}$\[\]|\u2026%@]|\.\.\.|(?:^|/)(?:path|to|some|your|my|foo|bar|example)(?:/|\.|$)|\bX{2,}|NN|YYYY|\s",

@@ -1,4 +1,4 @@
-"""The panel: three workers that look at a challenge's place by other means than the challenger did (SPEC A9, B4, G2).
+"""The panel: three workers that look at a challenge's place by other means than the challenger did (rules A9, B4, G2).
 
 panel-1 reads the plan's lines again as plain text; panel-2 goes to the file system and searches lines; panel-3 looks
 for the case in which the challenge does not hold. Each says so where it looked at nothing.
@@ -18,7 +18,7 @@ from verifyplan.agents.static.roles.checks.questions import answer_line, questio
 from verifyplan.agents.static.roles.issues import Cited, Kind, Place, Statement, cited, read_cited, read_statement
 from verifyplan.agents.static.roles.known import Known
 from verifyplan.agents.static.roles.plan_text import PlanText
-from verifyplan.agents.toolbox import Toolbox
+from verifyplan.agents.tools.toolbox import Toolbox
 from verifyplan.protocol.call import Item
 from verifyplan.rules.citations import cites_location
 

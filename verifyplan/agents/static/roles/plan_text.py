@@ -1,4 +1,4 @@
-"""A plan as sentences, code and commands, whatever its headings, numbers and line ends (SPEC A8, G2).
+"""A plan as sentences, code and commands, whatever its headings, numbers and line ends (rules A8, G2).
 
 What is read here does not depend on where lines break, how lists are numbered or what headings say: a sentence counts
 by its own words.
@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from verifyplan.documents import Plan
-from verifyplan.documents.markdown import blocks
-from verifyplan.documents.paths import is_path, without_place
-from verifyplan.documents.prepare import Prepared, prepare
-from verifyplan.documents.spans import Lines
-from verifyplan.documents.values import normalised
+from verifyplan.plans import Plan
+from verifyplan.plans.markdown import blocks
+from verifyplan.plans.paths import is_path, without_place
+from verifyplan.plans.prepare import Prepared, prepare
+from verifyplan.plans.spans import Lines
+from verifyplan.plans.values import normalised
 
 Verb = Literal["edit", "delete", "rename", "add", "use"]
 

@@ -1,4 +1,4 @@
-"""Research modes 2 and 3: rules and tests that stand near what the plan changes, and who imports it (SPEC A5, A12)."""
+"""Research modes 2 and 3: rules and tests that stand near what the plan changes, and who imports it (rules A5, A12)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from verifyplan.agents.static.roles.checks.rules import rules
 from verifyplan.agents.static.roles.issues import Place, evidence, quoted
 from verifyplan.agents.static.roles.scene import Scene
 from verifyplan.protocol.plan_call import ProbeAnswer, RaisedContext, RaisedRisk, SurfaceAnswer
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 MAX_CONTEXTS, MAX_RISKS = 5, 3
 """Contexts and risks in one iteration."""

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
-from verifyplan.agents.repository.languages import LANGUAGES, PARSED
-from verifyplan.agents.repository.records import Outline
-from verifyplan.agents.repository.repository import Repository
 from verifyplan.agents.static.roles.issues import Issue, Place, cited, new_ones, raised
 from verifyplan.agents.static.roles.known import Known
 from verifyplan.agents.static.roles.plan_text import PlanText
-from verifyplan.agents.toolbox import Toolbox
-from verifyplan.documents import Plan
+from verifyplan.agents.tools.toolbox import Toolbox
+from verifyplan.plans import Plan
 from verifyplan.protocol.challenge import UNSETTLED, Challenge
 from verifyplan.protocol.plan_call import RaisedChallenge, RoleRequest
+from verifyplan.repository.languages import LANGUAGES, PARSED
+from verifyplan.repository.records import Outline
+from verifyplan.repository.repository import Repository
 
 T = TypeVar("T")
 _PLAN_FILE = re.compile(r"(?:^|[/-])PLAN\b.*\.md$")

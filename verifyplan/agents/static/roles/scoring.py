@@ -1,4 +1,4 @@
-"""Scores and their audit: what was looked at, and what of it stands against the plan (SPEC A10)."""
+"""Scores and their audit: what was looked at, and what of it stands against the plan (rule A10)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from verifyplan.agents.static.roles.scene import Scene
 from verifyplan.protocol.challenge import Challenge, Severity
 from verifyplan.protocol.plan_call import GivenScore, ScoreAnswer
 from verifyplan.protocol.score import Dimension
-from verifyplan.words import counted
+from verifyplan.text import counted
 
 UNKNOWN_SCORE = 5
 """The score of a dimension about which nothing was looked at."""

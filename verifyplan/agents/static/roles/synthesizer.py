@@ -1,4 +1,4 @@
-"""The synthesizer: settles each challenge by what was found, and says by which finding (SPEC A2, A4, A5, A9)."""
+"""The synthesizer: settles each challenge by what was found, and says by which finding (rules A2, A4, A5, A9)."""
 
 from __future__ import annotations
 

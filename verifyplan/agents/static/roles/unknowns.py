@@ -1,4 +1,4 @@
-"""What the plan itself marks as open: asked as questions, and answered from the repository (SPEC A1, A12)."""
+"""What the plan itself marks as open: asked as questions, and answered from the repository (rules A1, A12)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from verifyplan.agents.static.roles.issues import Issue, Place, cited, names_in, quoted
 from verifyplan.agents.static.roles.known import plain
 from verifyplan.agents.static.roles.scene import Scene
-from verifyplan.documents import assess
+from verifyplan.plans import assess
 from verifyplan.protocol.plan_call import RaisedUnknown, ResolverAnswer, UnknownAnswer
 from verifyplan.protocol.research import Unknown, UnknownResolution, UnknownType
 

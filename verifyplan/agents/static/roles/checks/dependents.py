@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from verifyplan.agents.repository.records import Definition
 from verifyplan.agents.static.roles.issues import Issue, Place, statement
 from verifyplan.agents.static.roles.plan_text import PART_OF, Order
 from verifyplan.agents.static.roles.scene import Scene, code_blocks
+from verifyplan.repository.records import Definition
 
 _NAME = re.compile(r"(?:[A-Za-z_]\w*\.)?(?P<name>[A-Za-z_]\w{3,})(?:\([^()]*\))?")
 _ALL_USES = re.compile(

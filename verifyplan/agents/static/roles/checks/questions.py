@@ -1,4 +1,4 @@
-"""Questions of a domain that a plan leaves open where it does the thing, as data in `lenses.toml` (SPEC G2)."""
+"""Questions of a domain that a plan leaves open where it does the thing, as data in `lenses.toml` (rule G2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from verifyplan.agents.static.roles.issues import Issue, Place, statement
 from verifyplan.agents.static.roles.scene import Scene
-from verifyplan.documents.actions import orders
+from verifyplan.plans.actions import orders
 from verifyplan.protocol.challenge import Severity
 
 _NEVER = "(?!)"

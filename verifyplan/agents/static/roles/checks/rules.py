@@ -11,7 +11,7 @@ from verifyplan.agents.static.roles.issues import Issue, Place, quoted, statemen
 from verifyplan.agents.static.roles.known import Known
 from verifyplan.agents.static.roles.plan_text import Sentence, sentences
 from verifyplan.agents.static.roles.scene import CodeRead, Scene, code_blocks
-from verifyplan.documents.values import normalised
+from verifyplan.plans.values import normalised
 
 _RULES_FILES = re.compile(
     r"(?:^|/)(?:(?:agents|claude|gemini|contributing|conventions|copilot-instructions)\.(?:md|rst|txt)"

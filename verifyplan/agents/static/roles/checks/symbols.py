@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from verifyplan.agents.repository.languages import PARSED
-from verifyplan.agents.repository.records import Import
 from verifyplan.agents.static.roles.issues import Issue, Place, statement
 from verifyplan.agents.static.roles.plan_text import PART_OF
 from verifyplan.agents.static.roles.scene import CodeRead, Scene, code_blocks
+from verifyplan.repository.languages import PARSED
+from verifyplan.repository.records import Import
 
 _NAME_IN_FILE = re.compile(
     r"`(?P<name>[A-Za-z_]\w{2,})(?:\([^`]*\))?`\s+(?:(?:function|method|class|helper|constant)\s+)?(?:of|in|from)\s+(?:the\s+(?:file|module)\s+)?`(?P<path>[^`\s]+\.\w+)`",

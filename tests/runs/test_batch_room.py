@@ -1,0 +1,43 @@
+"""How many runs are driven at once, by the files that a process may have open."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from verifyplan.runs.batch.room import MOST, WITHOUT_LIMITS, room
+
+CODE = """
+import resource, sys
+from verifyplan.runs.batch.room import room
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), hard))
+print(room())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+@pytest.mark.parametrize(("files", "runs"), [(256, 78), (1024, 462), (60, 1)])
+def test_each_run_has_two_files_and_the_rest_is_reserved(files, runs):
+    done = subprocess.run([sys.executable, "-c", CODE, str(files)], capture_output=True, text=True)
+    assert int(done.stdout) == runs
+
+
+def test_a_system_without_limits(monkeypatch):
+    monkeypatch.setitem(sys.modules, "resource", None)
+    assert room() == WITHOUT_LIMITS
+
+
+class Unlimited:
+    RLIMIT_NOFILE, RLIM_INFINITY = 7, -1
+
+    @staticmethod
+    def getrlimit(_):
+        return (-1, -1)
+
+
+def test_a_system_that_sets_no_limit(monkeypatch):
+    monkeypatch.setitem(sys.modules, "resource", Unlimited)
+    assert room() == MOST

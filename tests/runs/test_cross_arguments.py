@@ -1,0 +1,133 @@
+"""Arguments that cannot be used are refused before any agent is paid, with what to do instead."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runs.crossing import Playing, finding
+from verifyplan.agents.scripted import ScriptedBackend
+from verifyplan.errors import InputError, SettingsError
+from verifyplan.runs.cross import crossverify
+
+PLAN = "implementation-planning"
+ITEM = {"finding_id": "P-001", "summary": "a step"}
+
+
+def refused(message: str, error: type[InputError] = SettingsError, workers: Any = ("ann", "bob"), **more: Any) -> None:
+    backend = Playing()
+    with pytest.raises(error, match=rf"{message}.*Fix: "):
+        crossverify([finding()], workers, **({"backend": backend, "out": None} | more))
+    assert backend.requests == []
+
+
+@pytest.mark.parametrize(
+    ("workers", "message"),
+    [
+        ("ann", "workers: 'ann' is no list"),
+        (None, "workers: None is no list"),
+        (5, "workers: 5 is no list"),
+        ({"ann", }, r"workers: \{'ann'\} is no list, which has an order"),
+        (["ann", "ann"], "workers: 'ann' stands twice"),
+        (["ann", ""], "workers: '' is no name"),
+        (["ann", "  "], "workers: '  ' is no name"),
+        (["ann", 5], "workers: 5 is no name"),
+        (["ann", {}], r"workers: \{\} is no name"),
+        (["ann", "half \ud83d"], r"workers: 'half \\ud83d' is no name"),
+    ],
+)  # fmt: skip
+def test_rosters(workers, message):
+    refused(message, workers=workers)
+
+
+def test_all_problems_of_a_roster_are_told():
+    with pytest.raises(SettingsError, match="'b' stands twice") as caught:
+        crossverify([], ["a", "b", "b", 5, None, "a"], out=None)  # type: ignore[list-item]
+    assert [p.message for p in caught.value.problems] == [
+        "'a' stands twice",
+        "'b' stands twice",
+        "5 is no name",
+        "None is no name",
+    ]
+
+
+def test_a_mapping_of_workers_is_a_roster_of_its_keys():
+    run = crossverify([finding()], {"ann": "search", "bob": "window"}, backend=Playing(), out=None)
+    assert run.artifact.findings[0].consensusWorkers == ("ann", "bob")
+
+
+@pytest.mark.parametrize("backend", ["statik", "", None, 5, object(), ScriptedBackend])
+def test_backends(backend):
+    refused(f"backend: {re.escape(repr(backend))} is unknown", backend=backend)
+
+
+@pytest.mark.parametrize("root", ["gone", "file.txt"])
+def test_a_root_that_is_no_folder(tmp_path, root):
+    (tmp_path / "file.txt").write_text("x")
+    message = f"root: '{re.escape(str(tmp_path / root))}' is no folder"
+    refused(message, InputError, backend="static", workers=["search", "window"], root=tmp_path / root)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, "5", True, math.nan])
+def test_timeouts(timeout):
+    refused(f"timeout: {re.escape(repr(timeout))} is no number above 0", timeout=timeout)
+
+
+def test_no_timeout_waits_for_ever():
+    run = crossverify([finding()], ["ann", "bob"], backend=Playing(), timeout=None, out=None)
+    assert run.status == "converged"
+
+
+@pytest.mark.parametrize("task_type", ["../x", "", "a/b", "a\\b", ".", "..", ".x", "a b", "x\n", "x" * 101, "a\0b", 5])
+@pytest.mark.parametrize("written", [True, False])
+def test_task_types_that_cannot_name_a_folder(tmp_path, monkeypatch, task_type, written):
+    monkeypatch.chdir(tmp_path)
+    out = tmp_path / "out" if written else None
+    refused(f"task_type: {re.escape(repr(task_type))} cannot name a folder", InputError, task_type=task_type, out=out)
+    assert list(tmp_path.rglob("*")) == []
+
+
+@pytest.mark.parametrize("task_key", ["", " ", 5, "half \ud83d"])
+def test_task_keys(task_key):
+    refused(f"task_key: {re.escape(repr(task_key))} is no text", InputError, task_key=task_key)
+
+
+def test_an_out_that_is_no_folder(tmp_path):
+    (tmp_path / "file").write_text("x")
+    refused(f"out: '{re.escape(str(tmp_path))}/file' is no folder", InputError, out=tmp_path / "file")
+
+
+def test_settings_that_contradict_each_other():
+    refused(
+        "verificationMode: 'lightweight' cannot serve",
+        settings={"adversarial": True, "verificationMode": "lightweight"},
+    )
+    refused("rounds: is no setting", settings={"rounds": 2})
+
+
+@pytest.mark.parametrize("task_type", [None, "error-analysis"])
+def test_plan_items_in_a_run_of_another_type(task_type):
+    refused(f"plan_items: have no place in a run of type {task_type!r}", task_type=task_type, plan_items=[ITEM])
+
+
+def test_a_plan_item_with_the_id_of_a_finding():
+    message = r"plan_items\[1\].finding_id: 'F-1' is the id of a finding, too"
+    refused(message, InputError, task_type=PLAN, plan_items=[ITEM, ITEM | {"finding_id": "F-1"}])
+
+
+def test_findings_that_cannot_be_used(tmp_path):
+    refused("cannot be read", InputError, task_type=PLAN, plan_items=str(tmp_path / "gone.csv"))
+    with pytest.raises(InputError, match=r"'ann' is no worker of this run\. Fix: .*: there are none"):
+        crossverify([finding()], [], backend=Playing(), out=None)
+
+
+def test_a_single_path_may_be_a_text(tmp_path):
+    path = Path(tmp_path) / "found.csv"
+    path.write_text("finding_id,summary,worker\nF-1,claim,ann\n")
+    for given in (path, str(path)):
+        run = crossverify(given, ["ann", "bob"], backend=Playing(), out=None)
+        assert [f.findingId for f in run.artifact.findings] == ["F-1"]

@@ -1,0 +1,133 @@
+"""The check of a verification: its form, its counts against its table, its status against its gaps (rules D2, D3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from verifyplan.documents.checks import asked
+from verifyplan.documents.checks.asked import AskedField
+from verifyplan.documents.checks.catalogue import violation
+from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument, override_names
+from verifyplan.documents.reading.entries import entries_of
+from verifyplan.documents.reading.wording import wording
+from verifyplan.text import counted
+
+FIELDS = (
+    AskedField("status", "word", ("passed", "gaps_found", "human_needed")),
+    AskedField("attempt", "number"),
+    AskedField("must_haves_total", "number"),
+    AskedField("must_haves_passed", "number"),
+    AskedField("gaps", "texts"),
+    AskedField("overrides", "texts"),
+)
+COLUMNS = ("#", "Must-Have", "Status", "Evidence")
+
+
+def check_verification(document: VerificationDocument, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
+    """The violations of a verification by itself. Source: document 003, Verifier -> Planner; rules D2, D3."""
+    yield from _form(document)
+    yield from _counts(document)
+    yield from _results(document)
+    yield from _status(document)
+    yield from _gaps(document)
+
+
+def _form(document: VerificationDocument) -> Iterator[Violation]:
+    yield from asked.form(document)
+    yield from asked.fields(document, FIELDS)
+    part, missing = asked.section(document, "Must-Have Verification", COLUMNS)
+    yield from missing
+    if part:
+        yield from asked.columns(document, part, document.table, COLUMNS)
+    yield from asked.sections(document, ("Gaps",))
+    if document.attempt == 0:
+        line, fix = document.source.front.line("attempt"), "write 1 for the first verification"
+        yield violation("verification/attempt", document.path, line, "the attempt is 0", fix)
+
+
+def _counts(document: VerificationDocument) -> Iterator[Violation]:
+    total, passed = document.must_haves_total, document.must_haves_passed
+    line_total, line_passed = _line(document, "must_haves_total"), _line(document, "must_haves_passed")
+    if total is not None and passed is not None and passed > total:
+        message = f"{counted(passed, 'must-have')} passed of {total}"
+        fix = "count the must-haves that passed again"
+        yield violation("verification/passed-above-total", document.path, line_passed, message, fix)
+        return
+    if not document.results:
+        return
+    rows = len(document.results)
+    if total is not None and total != rows:
+        message = f"there are said to be {counted(total, 'must-have')}, the table has {rows}"
+        fix = f"write must_haves_total: {rows}, or add the rows that are missing"
+        yield violation("verification/total-wrong", document.path, line_total, message, fix)
+    elif passed is not None and all(result.outcome for result in document.results):
+        held = document.counted_as_passed
+        if held != passed:
+            message = f"{passed} are said to have passed, in the table it is {held}, overrides included"
+            yield violation("verification/passed-wrong", document.path, line_passed, message, f"write {held}")
+
+
+def _line(document: VerificationDocument, key: str) -> int:
+    """The line of a count; in a form that has a score, the score's."""
+    front = document.source.front
+    return front.line(key if key in front.values else "score")
+
+
+def _results(document: VerificationDocument) -> Iterator[Violation]:
+    known = {wording(told) for result in document.results for told in (result.text, result.number)}
+    for result in document.results:
+        if result.outcome is None:
+            message = f"the status {result.status[:80]!r} does not say whether the must-have passed"
+            fix = "begin it with PASSED, FAILED, HUMAN or OVERRIDE"
+            yield violation("verification/result-status", document.path, result.line, message, fix)
+        elif _unproven(document, result):
+            message = f"the must-have {result.text[:80]!r} is {result.status[:80]}, and no evidence is given"
+            fix = "say under Evidence what was seen where"
+            yield violation("verification/evidence-missing", document.path, result.line, message, fix)
+    for override in entries_of(document.source.front, "overrides") if document.results else ():
+        if not override_names([override.text]) & known:
+            message = f"the override {override.text[:80]!r} names no must-have of the table"
+            fix = "write the must-have's text"
+            yield violation("verification/override-unknown", document.path, override.line, message, fix)
+
+
+def _unproven(document: VerificationDocument, result: MustHaveResult) -> bool:
+    """Whether a row passes or fails without evidence; a table without the column is told."""
+    there = document.table is not None and document.table.column("Evidence") is not None
+    return there and result.unproven and not document.overridden(result)
+
+
+def _status(document: VerificationDocument) -> Iterator[Violation]:
+    line = document.source.front.line("status")
+    gaps = max(len(document.gaps), len(document.gap_details))
+    total, passed = document.must_haves_total, document.must_haves_passed
+    if document.status == "passed" and gaps:
+        message = f"the status is passed, though there is {counted(gaps, 'gap')}"
+        yield violation("verification/passed-with-gaps", document.path, line, message, "write gaps_found")
+    elif document.status == "passed" and total is not None and passed is not None and passed < total:
+        message = f"the status is passed, though {total - passed} of {counted(total, 'must-have')} did not pass"
+        fix = "write gaps_found or human_needed"
+        yield violation("verification/passed-with-failures", document.path, line, message, fix)
+    elif document.status == "gaps_found" and not gaps:
+        message = "the status is gaps_found, and no gap is named: nothing can be planned from it"
+        fix = 'list the gaps in the frontmatter, and tell each under ## Gaps: "### " and its text, evidence and fix'
+        yield violation("verification/gaps-found-without-gaps", document.path, line, message, fix)
+
+
+def _gaps(document: VerificationDocument) -> Iterator[Violation]:
+    listed, told = len(document.gaps), len(document.gap_details)
+    if "gaps" in document.source.front.values and document.source.part("Gaps") and listed != told:
+        message = f"the frontmatter lists {counted(listed, 'gap')}, the section 'Gaps' tells {told}"
+        line = document.source.front.line("gaps")
+        fix = 'list each gap, and tell each under a heading of its own, "### " and the gap\'s text'
+        yield violation("verification/gaps-count", document.path, line, message, fix)
+    for gap in document.gap_details:
+        name = gap.title[:80]
+        if not gap.evidence:
+            message, fix = f"the gap {name!r} has no evidence", "add **Evidence:** with what was seen where"
+            yield violation("verification/gap-evidence-missing", document.path, gap.line, message, fix)
+        if not gap.fix:
+            message, fix = f"the gap {name!r} has no suggested fix", "add **Suggested fix:** with what would close it"
+            yield violation("verification/gap-fix-missing", document.path, gap.line, message, fix)

@@ -1,1 +1,0 @@
-"""THE DOCUMENTS THAT AGENTS HAND OVER: the nine contracts, read leniently and written back unchanged (SPEC D1)."""

@@ -1,0 +1,200 @@
+"""Plan: what an executor is to do, task by task, and what must be true afterwards (document 003)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from pydantic import Field, InstanceOf
+
+from verifyplan.documents.reading.base import Document, Kind
+from verifyplan.documents.reading.body import Part
+from verifyplan.documents.reading.form import Form
+from verifyplan.documents.reading.forms import PLAN_FORMS
+from verifyplan.documents.reading.front import Front
+from verifyplan.documents.reading.plan_ids import phase_number
+from verifyplan.documents.reading.source import Source
+from verifyplan.documents.reading.tasks import Task, read_tasks
+from verifyplan.documents.reading.typed import (
+    count_of,
+    flag_of,
+    text_of,
+    texts_of,
+    value_of,
+)
+from verifyplan.plans.paths import is_path
+
+MustHaveKind = Literal["truth", "artifact", "key_link"]
+
+MUST_HAVES: dict[str, MustHaveKind] = {"truths": "truth", "artifacts": "artifact", "key_links": "key_link"}
+"""The three lists of must-haves, and what an item of each is."""
+
+IMPLIED_MODEL = {"simple": "haiku", "medium": "sonnet", "complex": "inherit"}
+"""The model that a task's complexity implies; "inherit" is the one that runs the executor. Source: document 003."""
+
+TASK_TYPES = ("auto", "tdd", "checkpoint:human-verify", "checkpoint:decision", "checkpoint:human-action")
+"""The five types of task. Source: document 003."""
+
+TASK_ELEMENTS = ("name", "files", "action", "verify", "done")
+"""The five elements of a task. Source: document 003."""
+
+NEWER_ELEMENTS = ("read_first", "acceptance_criteria")
+"""The two elements that a task of the newer form has besides."""
+
+
+_TWO_NUMBERS = re.compile(r"\d{1,6}(?:\.\d{1,6})?-\d{1,6}[a-z]?", re.ASCII)
+
+
+class MustHave(NamedTuple):
+    """Something that must hold when a plan is done; `path` is the file it is about, empty where it names none."""
+
+    text: str
+    kind: MustHaveKind
+    line: int
+    path: str = ""
+
+
+class MustHaves(NamedTuple):
+    """The must-haves of a plan: observable truths, files, and connections between them."""
+
+    truths: tuple[MustHave, ...] = ()
+    artifacts: tuple[MustHave, ...] = ()
+    key_links: tuple[MustHave, ...] = ()
+
+    def all(self) -> tuple[MustHave, ...]:
+        """Truths, then artifacts, then key links."""
+        return self.truths + self.artifacts + self.key_links
+
+
+class PlanDocument(Document):
+    """A plan as a planner hands it to an executor.
+
+    `plan` is its id as text: "01" of phase "13-backend" is "13-01". `summary` is its closing section. Source:
+    document 003, Planner -> Executor; rule D1.
+    """
+
+    FORMS: ClassVar[tuple[Form, ...]] = PLAN_FORMS
+
+    kind: Kind = "plan"
+    phase: str | None = None
+    plan: str | None = None
+    wave: int | None = None
+    depends_on: tuple[str, ...] = ()
+    files_modified: tuple[str, ...] = ()
+    must_haves: MustHaves = MustHaves()
+    provides: tuple[str, ...] = ()
+    consumes: tuple[str, ...] = ()
+    requirement_ids: tuple[str, ...] = ()
+    gap_closure: bool = False
+    objective: str = ""
+    tasks: tuple[InstanceOf[Task], ...] = Field((), repr=False)
+    summary: InstanceOf[Part] | None = None
+
+    @classmethod
+    def fields(cls, source: Source, form: Form) -> dict[str, Any]:
+        """The typed fields of a plan."""
+        front = source.front
+        lists = ("depends_on", "files_modified", "provides", "consumes", "requirement_ids")
+        return {
+            "phase": text_of(front, "phase"),
+            "plan": _plan_id(front),
+            "wave": count_of(front, "wave"),
+            **{name: texts_of(front, form.key(source, name)) for name in lists},
+            "must_haves": MustHaves(*(tuple(must_haves(front, name)) for name in MUST_HAVES)),
+            "gap_closure": flag_of(front, "gap_closure") or False,
+            "objective": _objective(source),
+            "tasks": read_tasks(source),
+            "summary": source.part("Summary"),
+        }
+
+
+def implied_model(task: Task) -> str | None:
+    """The model that a task's complexity implies; None without one of the three complexities.
+
+    >>> implied_model(Task(1, 9, {"complexity": "simple"}, ()))
+    'haiku'
+    """
+    return IMPLIED_MODEL.get(task.complexity or "")
+
+
+def is_plan_id(plan: str, phase: str = "") -> bool:
+    """Whether an id is two numbers, as "02-01", the first of them the phase's where the phase has one.
+
+    >>> is_plan_id("02-01", "02-auth"), is_plan_id("03-01", "02-auth"), is_plan_id("auth-02")
+    (True, False, False)
+    """
+    number = phase_number(phase)
+    return bool(_TWO_NUMBERS.fullmatch(plan)) and (not number or phase_number(plan) == number)
+
+
+def is_artifact(text: str) -> bool:
+    """Whether an artifact begins with its file and a colon, and says something behind it.
+
+    >>> is_artifact("src/auth.py: checks tokens"), is_artifact("middleware exists")
+    (True, False)
+    """
+    head, colon, rest = text.partition(":")
+    file = named_path(text) != "" or ("." in head and " " not in head.strip())
+    return file and bool(colon and rest.strip())
+
+
+def _plan_id(front: Front) -> str | None:
+    """The plan's id, with its phase's number where it is a number alone."""
+    plan, phase = text_of(front, "plan"), text_of(front, "phase")
+    if plan is None or not plan.isdecimal() or not phase:
+        return plan
+    number = phase.strip().partition("-")[0] if phase_number(phase) else ""
+    return f"{number}-{plan}" if number else plan
+
+
+def must_haves(front: Front, group: str) -> Iterator[MustHave]:
+    """The must-haves of one of the three lists, each with its line; items that say nothing are left out.
+
+    Where `must_haves` is one list, its items are truths.
+    """
+    flat = isinstance(front.values.get("must_haves"), list)
+    place: tuple[str, ...] = ("must_haves",) if flat and group == "truths" else ("must_haves", group)
+    found = value_of(front, *place)
+    for at, item in enumerate(found if isinstance(found, list) else []):
+        line = front.line(*place, at)
+        if isinstance(item, dict):
+            text, path = _told(item)
+        else:
+            text = text_of(front, *place, at) or ""
+            path = named_path(text) if group != "truths" else ""
+        if text.strip():
+            yield MustHave(text, MUST_HAVES[group], line, path)
+
+
+def _told(item: dict[str, Any]) -> tuple[str, str]:
+    """The text and path of a must-have that has several fields, as `path` and `provides`, or `from`, `to` and `via`."""
+    held = {name: value for name, value in item.items() if isinstance(value, str | int | float) and value != ""}
+    if "from" in held or "to" in held:
+        text = f"{held.get('from', '?')} -> {held.get('to', '?')}"
+        return f"{text}: {held['via']}" if "via" in held else text, str(held.get("from", ""))
+    path = str(held.get("path", ""))
+    words = next((str(held[name]) for name in ("provides", "description", "text", "truth") if name in held), "")
+    if not path and not words:
+        return ", ".join(f"{name}: {value}" for name, value in held.items()), ""
+    return ": ".join(part for part in (path, words) if part), path
+
+
+def named_path(text: str) -> str:
+    """The path that a must-have begins with, as in "src/auth.py: checks tokens"; empty where it begins with none.
+
+    >>> named_path("src/auth.py: checks tokens"), named_path("src/index.js exists"), named_path("Dashboard works")
+    ('src/auth.py', 'src/index.js', '')
+    """
+    first = text.strip()[:300].split(maxsplit=1)
+    name = first[0].strip("`:,") if first else ""
+    return name if is_path(name) else ""
+
+
+def _objective(source: Source) -> str:
+    """What the plan is for: its <objective>, else the text of its section Objective or Goal; empty without any."""
+    element = next((e for e in source.elements if e.name == "objective"), None)
+    if element is not None:
+        return element.text.strip()
+    part = source.part("Objective") or source.part("Goal")
+    return "\n".join(line for _, line in source.lines_of(part)).strip() if part else ""

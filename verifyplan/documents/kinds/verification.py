@@ -1,0 +1,237 @@
+"""Verification: which must-haves of a phase hold, with evidence, and what to do about the gaps (document 003)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+from pydantic import Field, InstanceOf
+
+from verifyplan.documents.kinds.gaps import Gap as Gap
+from verifyplan.documents.kinds.gaps import gaps_in, open_gaps
+from verifyplan.documents.kinds.must_have_result import MustHaveResult as MustHaveResult
+from verifyplan.documents.kinds.must_have_result import counts_as_passed as counts_as_passed
+from verifyplan.documents.kinds.must_have_result import is_named as is_named
+from verifyplan.documents.kinds.must_have_result import override_names as override_names
+from verifyplan.documents.reading.base import Document, Kind
+from verifyplan.documents.reading.body import Part, Table
+from verifyplan.documents.reading.entries import entry_texts
+from verifyplan.documents.reading.form import Form
+from verifyplan.documents.reading.forms import VERIFICATION_FORMS
+from verifyplan.documents.reading.sections import rows_of, titled
+from verifyplan.documents.reading.source import Source
+from verifyplan.documents.reading.typed import count_of, text_of
+from verifyplan.documents.reading.written import (
+    document,
+    flat,
+    item,
+    table,
+)
+from verifyplan.errors import InputError, Problem, expect_lists
+
+
+class _Section(NamedTuple):
+    """A section of must-haves of one kind: its titles, the columns that name one, and how a plan writes it."""
+
+    titles: tuple[str, ...]
+    columns: tuple[tuple[str, ...], ...]
+    form: str
+
+
+ARTIFACTS = _Section(
+    ("Required Artifacts", "Artifacts", "Artifact Verification"),
+    (("Artifact", "File"), ("Expected", "Provides")),
+    "{}: {}",
+)
+LINKS = _Section(("Key Link Verification", "Key Links"), (("From",), ("To",), ("Via",)), "{} -> {}: {}")
+_STATUS, _EVIDENCE = ("Status",), ("Details", "Evidence", "Notes")
+
+_SCORE = re.compile(r"\s*(?P<passed>\d{1,6})\s*/\s*(?P<total>\d{1,6})(?!\d)")
+
+
+class VerificationDocument(Document):
+    """What a verifier found of a phase's must-haves.
+
+    `must_haves_total` and `must_haves_passed` are those of the frontmatter, in an older form those of its score;
+    `gaps` and `gap_details` are those that are open; `results` are the rows of all tables of must-haves, `table` the
+    first of these. `artifact_results` and `link_results` are the rows of the tables that some forms have beside it.
+    Source: document 003, Verifier -> Planner; rule D1.
+    """
+
+    FORMS: ClassVar[tuple[Form, ...]] = VERIFICATION_FORMS
+
+    kind: Kind = "verification"
+    status: str | None = None
+    attempt: int | None = None
+    must_haves_total: int | None = None
+    must_haves_passed: int | None = None
+    gaps: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
+    results: tuple[MustHaveResult, ...] = ()
+    artifact_results: tuple[MustHaveResult, ...] = ()
+    link_results: tuple[MustHaveResult, ...] = ()
+    gap_details: tuple[Gap, ...] = ()
+    table: InstanceOf[Table] | None = Field(None, repr=False)
+
+    @classmethod
+    def fields(cls, source: Source, form: Form) -> dict[str, Any]:
+        """The typed fields of a verification."""
+        front = source.front
+        tables = _results_tables(source, form)
+        score = _SCORE.match(text_of(front, "score") or "")
+        total = int(score["total"]) if score else count_of(front, "must_haves_total")
+        passed = int(score["passed"]) if score else count_of(front, "must_haves_passed")
+        return {
+            "status": text_of(front, "status"),
+            "attempt": 1 if front.values.get("re_verification") is False else count_of(front, "attempt"),
+            "must_haves_total": total,
+            "must_haves_passed": passed,
+            "gaps": tuple(gap.text for gap in open_gaps(front)),
+            "overrides": entry_texts(front, "overrides"),
+            "results": tuple(result for found in tables for result in _results(found, form)),
+            "artifact_results": tuple(_rows_under(source, ARTIFACTS)),
+            "link_results": tuple(_rows_under(source, LINKS)),
+            "table": next(iter(tables), None),
+            "gap_details": gaps_in(source, source.part("Gaps")),
+        }
+
+    @cached_property
+    def override_names(self) -> frozenset[str]:
+        """What the overrides may name: texts and numbers of must-haves."""
+        return override_names(self.overrides)
+
+    def overridden(self, result: MustHaveResult) -> bool:
+        """Whether a user let a must-have pass: its status says so, or an override names it."""
+        return result.outcome == "override" or is_named(result, self.override_names)
+
+    def counts_as_passed(self, result: MustHaveResult) -> bool:
+        """Whether a must-have passed, or a user let it (rule D3)."""
+        return result.outcome == "passed" or self.overridden(result)
+
+    @property
+    def counted_as_passed(self) -> int:
+        """How many must-haves of the table passed, those that a user let pass included (rule D3)."""
+        return sum(map(self.counts_as_passed, self.results))
+
+
+def _results(table: Table | None, form: Form) -> Iterator[MustHaveResult]:
+    names = [form.names(name) for name in ("#", "Must-Have", "Status", "Evidence")]
+    for (number, text, status, evidence), line in rows_of(table, *names):
+        yield MustHaveResult(number, text, status, evidence, line)
+
+
+def _results_tables(source: Source, form: Form) -> tuple[Table, ...]:
+    """The tables of must-haves: under their own heading, else under the one of the form; else the first table there.
+
+    Where a form tells must-haves and observable truths apart, the table of must-haves is the one that is counted.
+    """
+    part = source.part("Must-Have Verification") or _must_haves(source) or form.part(source, "Must-Have Verification")
+    tables = source.tables(part) if part else ()
+    wanted = form.names("Must-Have")
+    named = tuple(found for found in tables if any(found.column(name) is not None for name in wanted))
+    return named or tables[:1]
+
+
+def _rows_under(source: Source, section: _Section) -> Iterator[MustHaveResult]:
+    """The rows of the tables of a section, each as the must-have that a plan would state."""
+    parts = (source.part(title, level=None) for title in section.titles)
+    part = next((part for part in parts if part), None)
+    for held in source.tables(part) if part else ():
+        if all(held.column(name) is None for name in section.columns[0]):
+            continue
+        for (*named, status, evidence), line in rows_of(held, *section.columns, _STATUS, _EVIDENCE):
+            text = section.form.format(*(cell.strip("`* ") for cell in named))
+            yield MustHaveResult("", text.removesuffix(": "), status, evidence, line)
+
+
+def _must_haves(source: Source) -> Part | None:
+    return titled(source, lambda title: title.startswith("must-have"))
+
+
+def write_verification(
+    results: Sequence[MustHaveResult],
+    gaps: Sequence[Gap] | None = None,
+    *,
+    attempt: int = 1,
+    overrides: Sequence[str] = (),
+    title: str = "Verification",
+) -> str:
+    """A new verification in document 003's form; its status and its counts follow from the results.
+
+    Without `gaps`, each must-have that failed and was not overridden is one, with its evidence. The status is
+    gaps_found if there is a gap, else passed if all passed, else human_needed. Texts are written on one line each; a
+    result without a number is numbered by its place. Raises InputError for an attempt below 1, a status that does not
+    say whether the must-have passed, an override that names no must-have, a gap without evidence or fix, a must-have
+    that passed or failed without evidence, and a failed
+    must-have where `gaps` is given and empty.
+    """
+    expect_lists(overrides=overrides)
+    rows = [result if result.number else result._replace(number=str(at)) for at, result in enumerate(results, 1)]
+    failed = [row for row in rows if row.outcome == "failed" and not counts_as_passed(row, overrides)]
+    gaps = [_gap_of(row) for row in failed] if gaps is None else gaps
+    _check(rows, gaps, overrides, attempt, failed)
+    passed = sum(counts_as_passed(row, overrides) for row in rows)
+    front = {
+        "status": "gaps_found" if gaps else "passed" if passed == len(rows) else "human_needed",
+        "attempt": attempt,
+        "must_haves_total": len(rows),
+        "must_haves_passed": passed,
+        "gaps": [gap.title for gap in gaps],
+        "overrides": list(overrides),
+    }
+    found = table(("#", "Must-Have", "Status", "Evidence"), [row[:4] for row in rows])
+    told = [line for gap in gaps for line in _gap_lines(gap)] or ["None"]
+    lines = [f"# {flat(title)}", "", "## Must-Have Verification", "", *found, "", "## Gaps", "", *told]
+    return document(front, lines)
+
+
+def _gap_of(result: MustHaveResult) -> Gap:
+    return Gap(result.text, result.evidence, f"make it hold: {result.text}")
+
+
+def _gap_lines(gap: Gap) -> list[str]:
+    return [
+        f"### {flat(gap.title)}",
+        "",
+        item(f"**Evidence:** {gap.evidence}"),
+        item(f"**Suggested fix:** {gap.fix}"),
+        "",
+    ]
+
+
+def _check(
+    rows: Sequence[MustHaveResult],
+    gaps: Sequence[Gap],
+    overrides: Sequence[str],
+    attempt: int,
+    failed: Sequence[object],
+) -> None:
+    """Raise InputError for what no verification may hold."""
+    problems = [
+        Problem(f"override {override!r}", "names no must-have", "write a must-have's text or number")
+        for override in overrides
+        if not any(is_named(row, override_names([override])) for row in rows)
+    ]
+    problems += [
+        Problem(f"status {row.status!r}", "does not say whether the must-have passed", "write PASSED, FAILED or HUMAN")
+        for row in rows
+        if row.outcome is None
+    ]
+    problems += [
+        Problem(f"gap {gap.title!r}", "lacks its title, evidence or fix", "give all three")
+        for gap in gaps
+        if not (flat(gap.title) and flat(gap.evidence) and flat(gap.fix))
+    ]
+    problems += [
+        Problem(f"must-have {row.text!r}", f"is {row.status}, without evidence", "say what was seen where")
+        for row in rows
+        if row.unproven and not is_named(row, override_names(overrides))
+    ]
+    if attempt < 1:
+        problems.append(Problem("attempt", f"is {attempt}", "give 1 for the first one, more for later ones"))
+    if failed and not gaps:
+        problems.append(Problem("gaps", "is empty, though a must-have failed", "tell the gap, or leave `gaps` out"))
+    if problems:
+        raise InputError(problems)

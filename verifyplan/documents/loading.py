@@ -1,0 +1,137 @@
+"""Documents loaded from a file, a folder or a text (rules D1, H3)."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from verifyplan.documents.kinds.registry import MODELS
+from verifyplan.documents.reading.base import Document, Kind
+from verifyplan.documents.reading.kinds import kind_of
+from verifyplan.documents.reading.source import MARK, read_source
+from verifyplan.documents.tree import Tree, planning_folder
+from verifyplan.documents.walk import Unread, shown_path, walk
+from verifyplan.documents.walk import is_folder as is_folder
+from verifyplan.errors import InputError, Problem
+from verifyplan.files import decode
+from verifyplan.progress import progress
+
+LARGEST = 20_000_000
+"""Bytes above which a document is not read."""
+
+NAMES = (
+    "PLAN-01.md, PLAN-CHECK.md, SUMMARY-01-01.md, VERIFICATION.md, INTEGRATION-REPORT.md, RESEARCH.md,"
+    " research/SUMMARY.md, codebase/STACK.md, debug/no-login.md"
+)
+"""A name of each of the nine documents, by which its kind is known."""
+
+_BINARY = 8_192
+_MANY = 400  # documents that are read in about two seconds
+
+
+def load(path: str | Path) -> Document | Tree:
+    """The document in a file, or all documents in a folder: a phase, a `.planning`, or what holds one.
+
+    Raises InputError if there is no such file, or the one file is binary, not UTF-8, larger than 20 MB, or none of
+    the nine documents. In a folder, what cannot be read is listed in `unread`. Source: rules D1, H3.
+    """
+    place = Path(path)
+    if is_folder(place):
+        return _load_tree(place)
+    text = read_text(place)
+    document = load_text(text, str(path))
+    if document is None:
+        message = "is none of the nine documents that agents hand over"
+        raise InputError(Problem(shown_path(path), message, f"the kind follows from name and folder: {NAMES}"))
+    return document
+
+
+def load_beside(path: str | Path) -> tuple[Document, ...]:
+    """The documents in a file's own folder but itself; what cannot be read there is left out.
+
+    Of a folder with more than 400 files in Markdown, none is read.
+    """
+    place = Path(path)
+    try:
+        names = sorted(other for other in place.parent.glob("*.md") if other.name != place.name)
+    except OSError:
+        return ()
+    found: list[Document] = []
+    for other in names if len(names) <= _MANY else ():
+        try:
+            document = load_text(read_text(other), str(other)) if not other.is_symlink() else None
+        except InputError:
+            continue
+        if document is not None:
+            found.append(document)
+    return tuple(found)
+
+
+def load_text(text: str, path: str = "document.md", kind: Kind | None = None) -> Document | None:
+    r"""The document that a text is; None if it is none of the nine. `kind` says which where the name does not.
+
+    >>> load_text("---\nwave: 1\n---\n# Plan\n", "PLAN-01.md").kind
+    'plan'
+    """
+    source = read_source(text, path)
+    model = MODELS.get(kind or kind_of(path, source))  # type: ignore[arg-type]  # None is no key
+    return model.read(source) if model else None
+
+
+def read_text(place: Path) -> str:
+    """The text of a file, its byte order mark kept; InputError names what is wrong with it."""
+    name = shown_path(place)
+    try:
+        if not stat.S_ISREG(place.stat().st_mode):  # a pipe would be waited for
+            raise InputError(Problem(name, "is no regular file", "name a document in Markdown"))
+        with place.open("rb") as stream:
+            data = stream.read(LARGEST + 1)
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(Problem(name, f"cannot be read ({reason})", "name a file or folder that exists")) from None
+    if len(data) > LARGEST:
+        raise InputError(Problem(name, f"is larger than {LARGEST:,} bytes", "split it"))
+    if b"\0" in data[:_BINARY]:
+        raise InputError(Problem(name, "is binary", "name a document in Markdown"))
+    text = decode(data, name)
+    return MARK + text if data.startswith(MARK.encode()) else text
+
+
+def _load_tree(folder: Path) -> Tree:
+    inner = planning_folder(folder)
+    if inner != folder and inner.is_symlink():
+        fix = "name the folder itself that it leads to, if that is meant"
+        raise InputError(Problem(shown_path(inner), "is a symbolic link, and links are not followed", fix))
+    found = walk(inner)
+    places = [place for place in found.files if place.suffix == ".md"]
+    documents: list[Document] = []
+    others: list[str] = []
+    unread = list(found.unread)
+    with progress("reading documents", len(places), shown=shown_for(len(places))) as step:
+        for place in places:
+            try:
+                document = load_text(read_text(place), str(place))
+            except InputError as error:
+                unread += [_unread(place, problem) for problem in error.problems]
+            else:
+                if document is None:
+                    others.append(str(place))
+                else:
+                    documents.append(document)
+            step()
+    return Tree(str(folder), tuple(documents), tuple(others), tuple(sorted(unread)))
+
+
+def _unread(place: Path, problem: Problem) -> Unread:
+    """A file that could not be read; where in it is told with what is wrong, as its path names it alone."""
+    name = shown_path(place)
+    inside = problem.place.removeprefix(name).removeprefix(": ")
+    reason = f"{inside}: {problem.message}" if inside else problem.message
+    return Unread(name, reason, problem.fix, "unreadable")
+
+
+def shown_for(count: int) -> bool | None:
+    """Whether progress over so many documents is shown: not where it takes a moment, else where somebody looks."""
+    return None if count > _MANY else False

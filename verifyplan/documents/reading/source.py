@@ -1,0 +1,140 @@
+"""A document as it was read: its text untouched, and its frontmatter, parts, tables and bullets with their lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from verifyplan.documents.reading.body import (
+    Bullet,
+    Part,
+    Table,
+    bullets,
+    parts,
+    plain,
+    tables,
+)
+from verifyplan.documents.reading.front import Front, read_front
+from verifyplan.plans.elements import Element, elements
+from verifyplan.plans.fences import fences
+from verifyplan.plans.prepare import without_comments
+from verifyplan.plans.ranges import Ranges
+
+LineEnd = Literal["\n", "\r\n", "\r"]
+
+MARK = "\ufeff"
+"""The byte order mark; a text may begin with it."""
+
+MOST_LINES, MOST_CHARACTERS = 20_000, 1_000_000
+"""A document is read as far as both allow; real ones have some 1,500 lines, and a hostile text would take minutes."""
+
+_BREAK = re.compile(r"\r\n|\n|\r")
+_CONTAINERS = frozenset({"tasks", "plan"})
+
+
+@dataclass(frozen=True)
+class Source:
+    """A document's text exactly as it was read, and what its lines are; line n is `lines[n - 1]`.
+
+    `lines` have neither their ends nor a byte order mark, `prose` has code and comments blanked and the frontmatter
+    too. Where a document is too long, what stands behind line `read` has no parts, tables, bullets and elements.
+    Nothing here is ever written back: what is written is made from `text`.
+    """
+
+    path: str
+    text: str
+    lines: tuple[str, ...]
+    front: Front
+    line_end: LineEnd
+
+    @cached_property
+    def read(self) -> int:
+        """How many lines are read: all of them, unless the document is longer than any that people write."""
+        total = 0
+        for number, line in enumerate(self.lines[:MOST_LINES]):
+            total += len(line) + 1
+            if total > MOST_CHARACTERS:
+                return number
+        return min(len(self.lines), MOST_LINES)
+
+    @cached_property
+    def prose(self) -> tuple[str, ...]:
+        """The lines that are read, with fenced code and comments blanked."""
+        head = min(self.front.last, self.read)
+        prose = [*[""] * head, *self.lines[head : self.read]]
+        for block in fences(prose)[0]:
+            prose[block.first - 1 : block.last] = [""] * (block.last - block.first + 1)
+        return tuple(without_comments(prose))
+
+    @cached_property
+    def elements(self) -> tuple[Element, ...]:
+        """The XML elements of a PLAN document, in the order in which they open; other documents have none."""
+        return tuple(elements(self.prose)[0])
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The headings that stand in no code, comment, frontmatter or element."""
+        lines = list(self.prose)
+        inside = Ranges((e.first, e.last) for e in self.elements if e.closed and e.name not in _CONTAINERS)
+        if inside:
+            lines = ["" if number in inside else line for number, line in enumerate(lines, 1)]
+        return parts(lines, len(self.lines))
+
+    def part(self, title: str, level: int | None = 2) -> Part | None:
+        """The first part of a title, without regard to case and punctuation around it; `level` None means any."""
+        return next((part for part in self._titled.get(plain(title), ()) if level in (None, part.level)), None)
+
+    def lines_of(self, part: Part) -> list[tuple[int, str]]:
+        """The lines under a heading with their numbers, as far as they are read, code and subsections included."""
+        return list(enumerate(self.lines[part.head : min(part.last, self.read)], part.head + 1))
+
+    @cached_property
+    def _titled(self) -> dict[str, list[Part]]:
+        titled: dict[str, list[Part]] = {}
+        for part in self.parts:
+            titled.setdefault(plain(part.title), []).append(part)
+        return titled
+
+    def prose_of(self, part: Part | None = None) -> list[tuple[int, str]]:
+        """The lines under a heading, or of the whole body, with code and comments blanked."""
+        first, last = (part.head, part.last) if part else (0, len(self.prose))
+        return list(enumerate(self.prose[first:last], first + 1))
+
+    def tables(self, part: Part | None = None) -> tuple[Table, ...]:
+        """The tables under a heading, or of the whole body."""
+        return tables(self.prose_of(part))
+
+    def bullets(self, part: Part | None = None) -> tuple[Bullet, ...]:
+        """The list items under a heading, or of the whole body."""
+        return bullets(self.prose_of(part))
+
+
+def read_source(text: str, path: str) -> Source:
+    r"""What the lines of a document are; never raises, whatever the text.
+
+    >>> source = read_source("---\r\nwave: 1\r\n---\r\n# Plan\r\n\r\n## Summary\r\nDone.", "PLAN-01.md")
+    >>> source.front.values, [part.title for part in source.parts], source.line_end
+    ({'wave': 1}, ['Plan', 'Summary'], '\r\n')
+    """
+    lines = split(text.removeprefix(MARK))
+    return Source(path, text, tuple(lines), read_front(lines[:MOST_LINES]), _line_end(text))
+
+
+def split(text: str) -> Sequence[str]:
+    """The lines of a text without their ends, whatever those are; an end at the very end opens no further line."""
+    lines = _BREAK.split(text)
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def _line_end(text: str) -> LineEnd:
+    """The line end that a text has most."""
+    windows = text.count("\r\n")
+    ends: list[tuple[int, LineEnd]] = [
+        (text.count("\n") - windows, "\n"),
+        (windows, "\r\n"),
+        (text.count("\r") - windows, "\r"),
+    ]
+    return max(ends, key=lambda end: end[0])[1]

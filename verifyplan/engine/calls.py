@@ -1,0 +1,187 @@
+"""Calls of agents: each recorded before anything acts on it, failures told as one, known replies not asked again.
+
+What a log already holds is answered from there (rules E2, E3); what is missing is asked of the live backend, or ends
+a replay, which has none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+
+from pydantic_core import from_json, to_json
+
+from verifyplan.agents.base import Backend, BudgetError, Conversing, Request
+from verifyplan.engine.ledger import Ledger
+from verifyplan.engine.turns import CallTurns, Desk
+from verifyplan.errors import SettingsError
+from verifyplan.protocol.call import MOST_TOKENS, Reply, WorkerRequest
+from verifyplan.protocol.debate_call import DebateRequest
+from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, Failure
+from verifyplan.protocol.plan_call import AGENT_OF_ROLE
+from verifyplan.protocol.settings import Limits
+from verifyplan.redaction import redact, redacted
+from verifyplan.runlog.recorder import Recorder, Result
+
+REASON_LENGTH = 500
+"""Longest text kept of what a call failed with; it stands in the explanation of every vote it cost."""
+
+
+class CensoredError(Exception):
+    """A replay reached a call that was never made."""
+
+    def __init__(self, call_id: str) -> None:
+        super().__init__(f"no reply of {call_id} was recorded")
+        self.call_id = call_id
+
+
+class Caller:
+    """Makes the calls of one run; `backend` is None in a replay."""
+
+    def __init__(
+        self, backend: Backend | None, timeout: float | None, recorder: Recorder, limits: Limits | None = None
+    ) -> None:
+        self.backend, self.timeout, self.past = backend, timeout, recorder.past
+        self.ledger = Ledger(limits or Limits())
+        self._recorder, self.desk = recorder, Desk(recorder)
+        recorder.count = self.ledger.take
+        at_once = backend.max_concurrency if isinstance(backend, Conversing) else None
+        self._line: AbstractAsyncContextManager[object] = asyncio.Semaphore(at_once) if at_once else nullcontext()
+
+    async def call_all(self, requests: Sequence[Request]) -> list[Result]:
+        """Make all calls at once; how they ended, in the order of the requests.
+
+        A call that raises or takes longer than the timeout has failed; it is no error of the run. What `emit`
+        raises, Ctrl-C and the like end all calls and come out as they are. CensoredError before anything is
+        asked if this is a replay and a call has no recorded reply.
+        """
+        results = {r.call_id: known for r in requests if (known := self.past.result(r.call_id)) is not None}
+        if self.backend is None:
+            for request in requests:
+                if request.call_id not in results:
+                    raise CensoredError(request.call_id)
+        for request in requests:
+            self._request(request)
+        for result in results.values():
+            for turn in self.past.turns(result.call_id):
+                self._recorder.emit(turn)
+            self._recorder.emit(result)
+        missing = [request for request in requests if request.call_id not in results]
+        if missing:
+            self._recorder.announce()  # a call that is made again costs again: the log says so before it is made
+        results |= await self._live(missing)
+        return [results[request.call_id] for request in requests]
+
+    def _request(self, request: Request) -> None:
+        items = tuple(item.finding_id for item in request.items) if isinstance(request, WorkerRequest) else ()
+        digest = hashlib.sha256(to_json(request)).hexdigest()
+        recorded = self.past.requested(request.call_id)
+        if recorded is not None and recorded.request_sha256 != digest:
+            self.past.asked_otherwise.append(request.call_id)
+        called = CallRequested(call_id=request.call_id, worker=_called(request), items=items, request_sha256=digest)
+        self._recorder.emit(called)
+
+    async def _live(self, requests: Sequence[Request]) -> dict[str, Result]:
+        results: dict[str, Result] = {}
+        with self.desk:
+            calls = [asyncio.create_task(self._call(request)) for request in requests]
+            try:
+                for ended in asyncio.as_completed(calls):
+                    result = await ended
+                    results[result.call_id] = result
+            finally:  # not a TaskGroup: that would wrap what it lets out
+                for call in calls:
+                    call.cancel()
+                await asyncio.gather(*calls, return_exceptions=True)
+        return results
+
+    async def _call(self, request: Request) -> Result:
+        """One call, when its turn has come, and what came of it, on disk as soon as it is known."""
+        async with self._line:
+            result = await self._ended(request)
+            self.desk.emit(result)
+            await self.desk.secured()
+            return result
+
+    async def _ended(self, request: Request) -> Result:
+        """How one call ended, as the event that tells it; the timeout begins here."""
+        began = time.monotonic()
+        turns = CallTurns(self.desk, self.past, self.ledger)
+        status: Failure
+        try:
+            async with asyncio.timeout(self.timeout):
+                return _replied(request.call_id, await self._asked(request, turns), _since(began))
+        except asyncio.CancelledError:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise
+            status, reason = "error", "CancelledError: the backend gave up its own work"
+        except Exception as error:
+            if self.desk.broken is not None:  # the log or who listens, not the agent
+                raise self.desk.broken from None
+            if isinstance(error, SettingsError):  # nor is a wrong key: set right, the run goes on where it was
+                raise
+            status, reason = self._told(error)
+        return CallFailed(
+            call_id=request.call_id,
+            status=status,
+            reason=_reason(reason),
+            duration_ms=_since(began),
+            usage=turns.usage,
+            tools=turns.tools,
+        )
+
+    def _told(self, error: Exception) -> tuple[Failure, str]:
+        if isinstance(error, BudgetError):
+            return "budget", str(error)
+        if isinstance(error, TimeoutError):
+            return "timeout", str(error) or f"no answer within {self.timeout} s"
+        return "error", f"{type(error).__name__}: {error}"
+
+    async def _asked(self, request: Request, turns: CallTurns) -> Reply:
+        assert self.backend is not None  # noqa: S101  (call_all has seen to it)
+        if isinstance(self.backend, Conversing):
+            return await self.backend.converse(request, turns)
+        if refused := self.ledger.refusal(request.call_id):
+            raise BudgetError(refused)
+        return await self.backend.answer(request)
+
+
+def _called(request: Request) -> str:
+    """The agent or worker that is called."""
+    if isinstance(request, WorkerRequest):
+        return request.worker
+    return request.role if isinstance(request, DebateRequest) else AGENT_OF_ROLE[request.role]
+
+
+def _since(began: float) -> int:
+    return round((time.monotonic() - began) * 1000)
+
+
+def _reason(text: str) -> str:
+    """What went wrong, as it can be written down: short, without half characters, without secrets."""
+    plain = redact(text.encode(errors="backslashreplace").decode())
+    return plain if len(plain) <= REASON_LENGTH else f"{plain[: REASON_LENGTH - 3]}..."
+
+
+def _replied(call_id: str, reply: Reply, measured_ms: int) -> CallReplied:
+    """The reply as an event: a copy in JSON values, since the backend may change or share its own.
+
+    A backend that does not say how long it took (one that replays does) is timed here.
+    """
+    if not isinstance(reply, Reply):
+        raise TypeError(f"the backend gave a {type(reply).__name__} where a Reply was due")
+    if reply.usage.total >= MOST_TOKENS:
+        raise ValueError(f"the backend counts {reply.usage.total:.3g} tokens, which no table can hold")
+    [[value]] = from_json(to_json([[reply.value]]), allow_inf_nan=False)  # nested, as in a log it will be
+    return CallReplied(
+        call_id=call_id,
+        value=redacted(value),
+        usage=reply.usage,
+        duration_ms=reply.duration_ms or measured_ms,
+        source=reply.source,
+        tools=redacted(reply.tools),
+        partial_failures=tuple(_reason(text) for text in reply.partial_failures),
+    )

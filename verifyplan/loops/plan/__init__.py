@@ -1,1 +1,0 @@
-"""The convergence loop: hub and spoke, a fresh call for each agent, rules decide (SPEC part A)."""

@@ -1,1 +1,0 @@
-"""A plan that got REVISE, debated into a revised plan and verified again (SPEC C5)."""

@@ -1,0 +1,170 @@
+"""How complex a plan is and how much it says: counted from word lists, every counted word shown (rule A8)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+from verifyplan.plans.actions import introduces
+from verifyplan.plans.commands import begins_like_command, writes
+from verifyplan.plans.lexicon import Lexicon
+from verifyplan.plans.markdown import Text
+from verifyplan.plans.passages import constraints, decisions, labels_goal
+from verifyplan.plans.values import Plan, Reference, normalised
+from verifyplan.plans.wordlists import table
+from verifyplan.protocol.iteration import PlanQuality
+from verifyplan.rules.sizing import Signs, Traits, quality, trivial
+
+DOMAIN_WORDS, DOMAIN_MENTIONS = 2, 3
+"""A domain counts from so many different words on, or from so many mentions of one word: one alone may be chance."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
+_LETTERS = re.compile(r"[A-Z]+(?![a-z])|[^\W\d_A-Z][^\W\d_A-Z]*|[A-Z][^\W\d_A-Z]*")
+_CODE = re.compile(r"`[^`]{0,500}`")
+_ADDRESS = re.compile(r"\S{1,40}://\S+|(?<!\S)\S?@?[^\s/]{0,80}/\S*[/.]\w\S*")
+_UNSEEN = re.compile("[*\u00ad\u200b-\u200d\u2060\ufeff]")
+"""Marks of emphasis and characters without width: they part no word that a reader sees."""
+_NONE = re.compile(r"\W*(?:\w+ ){0,2}open (?:question|issue)s?\W*(?:none\b.*)?", re.IGNORECASE)
+
+
+class Found(NamedTuple):
+    """A word that counted as a sign, in small letters, and its line."""
+
+    word: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What sizing goes by, and the words it rests on.
+
+    `domains` are those that count. `found` holds the words under "domain:api", "integration:Stripe", "compliance",
+    "unknown" and "destruction"; words of a domain that does not count are there, too, so that one sees why.
+    """
+
+    signs: Signs
+    traits: Traits
+    quality: PlanQuality
+    trivial: bool
+    domains: tuple[str, ...]
+    found: Mapping[str, tuple[Found, ...]] = field(hash=False)
+
+    @property
+    def integrations(self) -> tuple[str, ...]:
+        """The external systems that the plan names."""
+        return tuple(key.partition(":")[2] for key in self.found if key.startswith("integration:"))
+
+
+def assess(plan: Plan) -> Assessment:
+    """Count a plan's signs and traits, and judge by them how much it says and whether it is trivial.
+
+    Only what stands outside headings counts, wherever its lines break and whatever its lists look like; the words for
+    destruction count in headings and code, too. Words count whole, in any case, with a plural s; not in fenced code,
+    paths, URLs, nor the frontmatter. A domain counts from 2 different words or 3 mentions on; integrations are counted
+    by system, unknown signals by sentence, files and other references by name. Source: rule A8.
+    """
+    found = _found(plan)
+    counted = tuple(name for name in table("domains") if _counts(found.get(f"domain:{name}", ())))
+    references = _references(plan)
+    signs = Signs(
+        steps=len(plan.actions),
+        domains=len(counted),
+        integrations=sum(1 for group in found if group.startswith("integration:")),
+        compliance="compliance" in found,
+        unknown_signals=len(found.get("unknown", ())),
+        referenced_files=len({normalised(named.name) for named in references if named.kind == "file"}),
+    )
+    traits = _traits(plan, references, len(found.get("destruction", ())))
+    return Assessment(signs, traits, quality(traits), trivial(signs, traits), counted, found)
+
+
+def _lists() -> dict[str, list[str]]:
+    """All lists of words by the names under which their words are shown."""
+    lists = {f"domain:{name}": phrases for name, phrases in table("domains").items()}
+    lists |= {f"integration:{name}": phrases for name, phrases in table("integrations").items()}
+    return lists | {"compliance": table("signals")["compliance"], "unknown": table("signals")["unknowns"]}
+
+
+_LEXICON = Lexicon(_lists())
+
+
+def _found(plan: Plan) -> dict[str, tuple[Found, ...]]:
+    """Every counted word by its list, in the order of the lists; unknown signals are one a sentence."""
+    found: dict[str, list[Found]] = {group: [] for group in _lists()}
+    for text in plan.texts:
+        for sentence, line in _sentences(text):
+            unknown = bool(_NONE.fullmatch(" ".join(sentence.split())))
+            for match in _LEXICON.find(sentence):
+                if match.group != "unknown" or not unknown:
+                    found[match.group].append(Found(match.words, line + sentence.count("\n", 0, match.start)))
+                unknown = unknown or match.group == "unknown"
+    found["destruction"] = list(_destruction(plan))
+    return {group: tuple(words) for group, words in found.items() if words}
+
+
+def _sentences(text: Text) -> Iterator[tuple[str, int]]:
+    """The sentences of a text, with the line on which each begins; a heading has none, addresses are blanked."""
+    if text.kind == "heading":
+        return
+    content = _ADDRESS.sub(lambda address: " " * len(address.group()), text.content)
+    starts = [0, *(end.end() for end in _SENTENCE_END.finditer(content)), len(content)]
+    for start, end in pairwise(starts):
+        yield content[start:end], text.first + content.count("\n", 0, start)
+
+
+def _destruction(plan: Plan) -> Iterator[Found]:
+    """The words for destruction, wherever they stand: nothing that speaks of it is too small to look at."""
+    listed = frozenset(table("signals")["destruction"])
+    for number, line in enumerate(plan.lines[plan.body - 1 :], plan.body):
+        for word in _LETTERS.findall(_UNSEEN.sub("", line)):
+            if word.lower() in listed:
+                yield Found(word.lower(), number)
+
+
+def _references(plan: Plan) -> list[Reference]:
+    """Return what the plan names outside its headings."""
+    headings = {text.first for text in plan.texts if text.kind == "heading"}
+    return [named for named in plan.references if named.line not in headings]
+
+
+def _traits(plan: Plan, references: Sequence[Reference], destructive: int) -> Traits:
+    headings = {text.content for text in plan.texts if text.kind == "heading"}
+    texts = [_as_words(text, headings) for text in plan.texts if text.kind != "heading"]
+    return Traits(
+        goal=any(introduces(text) or labels_goal(text.content) for text in texts),
+        steps=len(plan.actions),
+        constraints=len(constraints(texts, ())),
+        decisions=len(decisions(texts)),
+        references=len({(named.kind, named.name) for named in references}),
+        words=sum(1 for text in texts for word in _CODE.sub(" ", text.content).split() if _LETTERS.search(word)),
+        destructive=destructive,
+        writes=sum(map(writes, _commands(plan))),
+    )
+
+
+def _as_words(text: Text, headings: Container[str]) -> Text:
+    """A text without what lines and headings lend it."""
+    above = tuple(label for label in text.above if label not in headings)
+    return replace(text, content=" ".join(text.content.split()), above=above)
+
+
+def _commands(plan: Plan) -> Iterator[str]:
+    """Every command of the plan, and what looks like one in inline code and in fences that name no language."""
+    yield from (named.name for named in plan.references if named.kind == "command")
+    for text in plan.texts:
+        yield from filter(
+            begins_like_command, (" ".join(code.strip("`").split()) for code in _CODE.findall(text.content))
+        )
+    for block in plan.blocks:
+        if not block.language:
+            yield from (line for line in block.text.split("\n") if begins_like_command(line))
+
+
+def _counts(words: Iterable[Found]) -> bool:
+    """Whether words are enough for a domain; "webhook" and "webhooks" are one word."""
+    mentions = Counter(found.word.removesuffix("s") for found in words)
+    return len(mentions) >= DOMAIN_WORDS or sum(mentions.values()) >= DOMAIN_MENTIONS

@@ -1,0 +1,149 @@
+"""What a plan says, as values: sections, steps, references, blocks of code; lines are counted from 1."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+from verifyplan.plans.markdown import Text
+
+RefKind = Literal["file", "symbol", "command", "package"]
+Intent = Literal["create", "change", "delete", "move", "use"]
+
+INTENTS: tuple[Intent, ...] = get_args(Intent)
+
+LONGEST_QUOTE = 200
+"""So many characters of a line are quoted with a reference."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """The lines under one heading, the heading's included, as far as the next heading of any level.
+
+    Sections follow one another without gap. What stands before the first heading has the title "" and level 0.
+    """
+
+    title: str
+    level: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something that the plan says to do; `number` counts the plan's steps from 1, in their order.
+
+    `label` is what the plan calls it ("Task 2", "3"; empty for a task-list item). `level` is 0 for a step that
+    stands in no other, 1 for a step of a step, and so on. `done` is None where the plan has no mark for it.
+    """
+
+    number: int
+    text: str
+    first: int
+    last: int
+    done: bool | None
+    label: str = ""
+    level: int = 0
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Something outside the plan that it names, what it says it does with it there, and where.
+
+    `intent` is of this mention alone: a file that is created in one line may be used in another.
+    """
+
+    kind: RefKind
+    name: str
+    intent: Intent
+    line: int
+    quoted: str
+
+
+@dataclass(frozen=True)
+class CodeBlock:
+    """A fenced block, from its opening fence to its closing one; `text` is what stands between."""
+
+    language: str
+    first: int
+    last: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan as it was read: its text with one kind of line end, and what the readers found in it.
+
+    `goal` and `title` are empty where the plan states none. `constraints` and `decisions` are line numbers; a
+    decision counts where it states its reason. `body` is the first line behind the frontmatter. `notes` say what
+    was skipped or could not be read. `texts` are the headings, paragraphs, items and cells; `actions` the lines of what
+    the plan orders, one a time. Source: rules A8, G2.
+    """
+
+    path: str
+    text: str
+    title: str
+    goal: str
+    frontmatter: Mapping[str, Any] = field(hash=False)
+    sections: tuple[Section, ...]
+    steps: tuple[Step, ...]
+    references: tuple[Reference, ...]
+    blocks: tuple[CodeBlock, ...]
+    constraints: tuple[int, ...]
+    decisions: tuple[int, ...]
+    notes: tuple[str, ...]
+    body: int = 1
+    texts: tuple[Text, ...] = field(default=(), repr=False)
+    actions: tuple[int, ...] = ()
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The lines without their ends; an end of line at the very end of the text opens no further one."""
+        return split_lines(self.text)
+
+    @cached_property
+    def created(self) -> frozenset[str]:
+        """Files that the plan creates in any of its mentions, by normalised path."""
+        return frozenset(
+            normalised(found.name) for found in self.references if found.kind == "file" and found.intent == "create"
+        )
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        """Every file and folder that the plan names, by normalised path."""
+        return frozenset(normalised(found.name) for found in self.references if found.kind == "file")
+
+    def creates(self, name: str) -> bool:
+        """Whether the plan creates a file, in any of its mentions; `name` may leave out leading folders.
+
+        A folder is created where a file in it is.
+        """
+        path = normalised(name)
+        within, ending = f"{path}/", f"/{path}"
+        return any(made == path or made.startswith(within) or made.endswith(ending) for made in self.created)
+
+    def line(self, n: int) -> str:
+        """Line `n`, from 1; empty where the plan has no such line."""
+        return self.lines[n - 1] if 1 <= n <= len(self.lines) else ""
+
+
+def split_lines(text: str) -> tuple[str, ...]:
+    r"""The lines of a text whose line ends are all ``\n``.
+
+    >>> split_lines("a\n\nb\n"), split_lines("")
+    (('a', '', 'b'), ())
+    """
+    lines = text.split("\n")
+    return tuple(lines[:-1] if lines[-1] == "" else lines)
+
+
+def normalised(path: str) -> str:
+    r"""A path as it is compared: POSIX, without a leading ./, without a slash at its end.
+
+    >>> normalised("./src//a.py"), normalised("docs/"), normalised("src\\b.py")
+    ('src/a.py', 'docs', 'src/b.py')
+    """
+    return posixpath.normpath(path.replace("\\", "/"))

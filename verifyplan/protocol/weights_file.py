@@ -1,0 +1,165 @@
+"""The weights file that `verify` takes: JSON, decimals as text, a sum of exactly 1 (rules A10, F4, H3)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from decimal import Decimal, localcontext
+from pathlib import Path
+from typing import Any
+
+from verifyplan.errors import InputError, Problem, SettingsError, one_of
+from verifyplan.files import decode, write_text
+from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.strict_json import shown, strict_json
+from verifyplan.text import did_you_mean
+
+VERSION = 1
+LARGEST = 64 * 1024
+"""A weights file has a few hundred bytes; one beyond this is something else."""
+
+_KEYS = ("version", "weights")
+_DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
+_DIGITS = 60
+_ENOUGH = 2 * _DIGITS + 1
+"""Digits with which any such decimals are added without rounding."""
+
+
+def save(weights: Mapping[str, Decimal | str], path: str | Path) -> Path:
+    """Write weights of the six dimensions as a file that `load` and `verify(weights=...)` take; return the path.
+
+    `{"version": 1, "weights": {"approach_soundness": "0.25", ...}}`, with every decimal as it was given ("0.250"
+    stays so). The file is written whole or not at all. Binary fractions are refused: `to_decimals` and the
+    `.exact()` of a fit give decimals. The score informs and never decides a verdict. Raises InputError listing all
+    that is wrong, before anything is written, and where the path cannot be written.
+    """
+    if not isinstance(path, str | Path):
+        raise InputError(Problem("path", f"is a {type(path).__name__}, not a path", "name a file"))
+    if not isinstance(weights, Mapping):
+        fix = "give a mapping of the six dimensions to decimals; .exact() of a fit is one"
+        raise SettingsError(Problem("weights", f"are a {type(weights).__name__}, not a mapping", fix))
+    texts = {str(name): _text(weight) for name, weight in weights.items()}
+    problems = _weight_problems(texts, "")
+    if problems:
+        raise SettingsError(problems)
+    content = {"version": VERSION, "weights": {name: texts[name] for name in DIMENSIONS}}
+    try:
+        return write_text(path, json.dumps(content, indent=2) + "\n")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(Problem(_place(path), f"cannot be written ({reason})", "name a file that can")) from None
+
+
+def load(path: str | Path) -> dict[str, Decimal]:
+    """The weights of a file that `save` wrote, or a person: decimals that sum to exactly 1, in the order of rule A10.
+
+    Raises InputError where the file cannot be read or is no JSON, SettingsError listing all that is wrong in it: an
+    unknown version, numbers in place of text, unknown or missing dimensions, a sum that is not 1.
+    """
+    content = _read(path)
+    place = _place(path)
+    if not isinstance(content, dict):
+        fix = 'write {"version": 1, "weights": {...}}'
+        raise SettingsError(Problem(place, f"holds {shown(content)}, not an object", fix))
+    problems = [
+        Problem(f"{place}: {shown(key)}", f"is unknown{did_you_mean(key, _KEYS)}", f"use {one_of(_KEYS)} alone")
+        for key in content
+        if key not in _KEYS
+    ]
+    problems += _version_problems(content, place)
+    texts = content.get("weights")
+    if isinstance(texts, dict):
+        problems += _weight_problems(texts, f"{place}: ")
+    else:
+        what = f"are {shown(texts)}, not an object" if "weights" in content else "are missing"
+        problems.append(Problem(f"{place}: weights", what, "give each of the six dimensions a decimal as text"))
+    if problems or not isinstance(texts, dict):
+        raise SettingsError(problems)
+    return {name: Decimal(texts[name]) for name in DIMENSIONS}
+
+
+def text_of(weight: Decimal) -> str:
+    """A decimal as the file has it: digits alone, never an exponent.
+
+    >>> text_of(Decimal("1E-7")), text_of(Decimal("0.250"))
+    ('0.0000001', '0.250')
+    """
+    return format(weight, "f")
+
+
+def _read(path: str | Path) -> Any:
+    fix = "name a weights file, such as weights.save writes"
+    if not isinstance(path, str | Path):
+        raise InputError(Problem("path", f"is a {type(path).__name__}, not a path", fix))
+    try:
+        if not Path(path).is_file():  # a pipe or a device may never end
+            what = "is a folder" if Path(path).is_dir() else "is no file"
+            raise InputError(Problem(_place(path), what if Path(path).exists() else "does not exist", fix))
+        with Path(path).open("rb") as stream:
+            data = stream.read(LARGEST + 1)
+    except (OSError, ValueError) as error:  # a name with a null byte is a ValueError, and so is an InputError
+        if isinstance(error, InputError):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(Problem(_place(path), f"cannot be read ({reason})", fix)) from None
+    if len(data) > LARGEST:
+        raise InputError(Problem(_place(path), f"is larger than {LARGEST // 1024} KiB", fix))
+    try:
+        return strict_json(decode(data, _place(path)), _place(path))
+    except InputError as error:
+        raise InputError(error.problems) from None
+
+
+def _place(path: str | Path) -> str:
+    """A path as an error names it, control characters written out."""
+    return str(path) if str(path).isprintable() else repr(str(path))
+
+
+def _version_problems(content: Mapping[str, object], place: str) -> list[Problem]:
+    version = content.get("version")
+    if isinstance(version, int) and not isinstance(version, bool) and version == VERSION:
+        return []
+    what = f"{shown(version)} is unknown" if "version" in content else "is missing"
+    return [Problem(f"{place}: version", what, f"write {VERSION}, if the weights are as this version reads them")]
+
+
+def _text(weight: object) -> object:
+    """A decimal as its digits; whatever else is told as it is."""
+    if not isinstance(weight, Decimal) or not weight.is_finite():
+        return weight
+    sign, digits, exponent = weight.as_tuple()
+    return weight if len(digits) + abs(int(exponent)) > _DIGITS or sign else text_of(weight)
+
+
+def _weight_problems(texts: Mapping[str, object], place: str) -> list[Problem]:
+    """All that is wrong with weights as text; the sum is looked at where each alone is right."""
+    if texts and not set(texts) & set(DIMENSIONS):
+        what = f"are of other dimensions: {one_of(list(texts)[:8])}"
+        fix = f"such a file is for the six that verify scores: {one_of(DIMENSIONS)}; keep others in a file of your own"
+        return [Problem(f"{place}weights", what, fix)]
+    problems = [
+        Problem(f"{place}weights.{n}", f"is no dimension{did_you_mean(n, DIMENSIONS)}", f"use {one_of(DIMENSIONS)}")
+        for n in texts
+        if n not in DIMENSIONS
+    ]
+    problems += [
+        Problem(f"{place}weights.{n}", "is missing", "give all six; '0' leaves one out")
+        for n in DIMENSIONS
+        if n not in texts
+    ]
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            problems.append(
+                Problem(f"{place}weights.{name}", f"{shown(text)} is no text", "write it in quotes, as '0.25'")
+            )
+        elif len(text) > _DIGITS or not _DECIMAL.fullmatch(text):
+            problems.append(
+                Problem(f"{place}weights.{name}", f"{shown(text)} is no decimal from 0", "write digits, as '0.25'")
+            )
+    if not problems:
+        with localcontext(prec=_ENOUGH):
+            total = sum(Decimal(str(text)) for text in texts.values())
+        if total != 1:
+            problems.append(Problem(f"{place}weights", f"sum to {total}", "make them sum to exactly 1"))
+    return problems

@@ -1,0 +1,136 @@
+"""The way of one batch to an endpoint and back, however long it takes, and however often a connection is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from verifyplan.agents.anthropic.endpoints import Address, Endpoints
+from verifyplan.errors import AgentError, Problem
+from verifyplan.runs.batch.journal import Intent, Journal
+
+if TYPE_CHECKING:
+    from verifyplan.agents.anthropic.batches import Batch, Batches, RefusedError, Result, UnansweredError
+
+T = TypeVar("T")
+
+PATIENCE = 30
+"""How often in a row an endpoint may give no answer, a poll apart, until it is given up."""
+
+TOO_LARGE = 413
+"""What an endpoint answers to a batch that is too large; requests that are wrong are told one by one, as results."""
+
+PLACE = "message batches"
+FIX = "see that the endpoint can be reached and takes message batches with this key; the same command then goes on"
+
+Told = Callable[[str, int, int], None]
+"""Told how a batch stands: its id, how many of its requests are done, and how many there are."""
+
+
+class Carrier:
+    """Sends batches, finds those whose sending was not confirmed, and brings results.
+
+    A batch is never sent while it may be at the endpoint already. Each method raises AgentError where the endpoint
+    refuses, or has been silent for too long; what is at the endpoint stays there. `endpoints` are to be held open.
+    """
+
+    def __init__(self, endpoints: Endpoints, journal: Journal, poll: float, told: Told) -> None:
+        self._endpoints, self._journal, self._poll, self._told = endpoints, journal, poll, told
+        module = importlib.import_module("verifyplan.agents.anthropic.batches")  # the SDK takes over a second
+        self._batches: type[Batches] = module.Batches
+        self._unanswered: type[UnansweredError] = module.UnansweredError
+        self._refused: type[RefusedError] = module.RefusedError
+
+    async def newest(self, address: Address) -> str | None:
+        """The youngest batch of the endpoint, from which on one whose sending was not confirmed is looked for."""
+        try:
+            return await self._patient(self._at(address).newest)
+        except self._refused as refused:
+            raise AgentError(Problem(PLACE, str(refused), FIX)) from None
+
+    async def send(self, address: Address, intent: Intent, bodies: Mapping[str, Any]) -> str:
+        """Bring a batch to the endpoint, once; its id there. RefusedError (an AgentError) if it is too large."""
+        requests = [{"custom_id": name, "params": bodies[name]} for name in intent.requests]
+
+        async def attempt() -> str:
+            try:
+                return await self._at(address).submit(requests)
+            except self._refused as refused:
+                if refused.status == TOO_LARGE:
+                    raise
+                raise AgentError(Problem(PLACE, str(refused), FIX)) from None
+            except self._unanswered:
+                found = await self.find(address, intent)
+                if found is None:
+                    raise
+                return found
+
+        return await self._patient(attempt)
+
+    def is_refusal(self, error: AgentError) -> bool:
+        """Whether an endpoint would not have a batch because of its size."""
+        return isinstance(error, self._refused)
+
+    async def find(self, address: Address, intent: Intent) -> str | None:
+        """The batch of an intent, if the endpoint has it; None if it surely does not.
+
+        Candidates are batches of the same size that are younger than what was the youngest before; whose they are is
+        told by the custom ids of their results, so that one in progress is waited for. The endpoint is looked at
+        twice, a poll apart, as what was on its way may still arrive.
+        """
+        seen = set(self._journal.batches.values())
+        for wait in (0.0, self._poll):
+            await asyncio.sleep(wait)
+            for one in await self._listed(address, intent.newest):
+                if one.id not in seen and one.requests == len(intent.requests):
+                    seen.add(one.id)
+                    if await self._is_of(address, one, intent):
+                        return one.id
+        return None
+
+    async def results(self, address: Address, batch: str) -> list[Result]:
+        """The results of a batch, when it has ended."""
+        try:
+            return await self._read(address, batch, self._told)
+        except self._refused as refused:
+            fix = "use the key that it was sent with; to send what it holds again, and pay for it again, remove "
+            raise AgentError(Problem(f"batch {batch}", str(refused), f"{fix}{self._journal.path}")) from None
+
+    async def _read(self, address: Address, batch: str, told: Told) -> list[Result]:
+        while True:
+            state = await self._patient(self._at(address).look, batch)
+            told(batch, state.done, state.requests)
+            if state.ended:
+                return await self._patient(self._at(address).results, batch)
+            await asyncio.sleep(self._poll)
+
+    async def _listed(self, address: Address, newest: str | None) -> list[Batch]:
+        """The batches that may be looked for, ended ones first."""
+        try:
+            listed = await self._patient(self._at(address).since, newest)
+        except self._refused as refused:  # of the list, which says nothing of the batch
+            raise AgentError(Problem(PLACE, f"cannot be listed: {refused}", FIX)) from None
+        return sorted(listed, key=lambda batch: not batch.ended)
+
+    async def _is_of(self, address: Address, batch: Batch, intent: Intent) -> bool:
+        try:
+            results = await self._read(address, batch.id, lambda *_: None)
+        except self._refused:  # deleted, or too old to have results
+            return False
+        return any(result.custom_id in intent.requests for result in results)
+
+    def _at(self, address: Address) -> Batches:
+        return self._batches(self._endpoints.at(address))
+
+    async def _patient(self, ask: Callable[..., Awaitable[T]], *given: Any) -> T:
+        """What is asked for, asked again as long as there is no answer that says anything."""
+        silence = ""
+        for _ in range(PATIENCE):
+            try:
+                return await ask(*given)
+            except self._unanswered as error:
+                silence = str(error)
+                await asyncio.sleep(self._poll)
+        raise AgentError(Problem(PLACE, f"{silence}, {PATIENCE} times in a row", FIX))

@@ -1,0 +1,113 @@
+"""`batch_crossverify`: tables of findings cross-verified at once, through message batches (part B of the rules, G3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from verifyplan.agents.base import Backend
+from verifyplan.errors import InputError, Problem
+from verifyplan.protocol.event_run import RunStarted
+from verifyplan.runlog.recorder import Recorder
+from verifyplan.runs.batch.driving import drive_jobs
+from verifyplan.runs.batch.jobs import Job
+from verifyplan.runs.batch.result import BatchRuns
+from verifyplan.runs.batch.settings import batching, expect_folder, settings_for
+from verifyplan.runs.cross import begin, cross_course, crossverify
+from verifyplan.runs.cross_run import UNNAMED, state_folder
+from verifyplan.runs.merges import matcher_of
+from verifyplan.runs.prepare import Workers, check_counts, check_destination
+from verifyplan.runs.rows import Source
+
+ONE_TABLE = ("findings", "workers", "backend", "repetition", "timeout", "out", "progress")
+"""What of `crossverify` a batch sets itself."""
+
+
+def batch_crossverify(
+    findings: Source | Sequence[str | Path],
+    workers: Workers,
+    *,
+    backend: str | Backend,
+    repetitions: int = 1,
+    out: str | Path = ".",
+    poll: float = 60.0,
+    settle: float = 1.0,
+    progress: bool | None = None,
+    **settings: Any,
+) -> BatchRuns:
+    """Cross-verify one or several tables of findings, their requests sent in message batches, which cost half.
+
+    The same call again goes on where it was broken off, whenever and however: runs that ended are left as they are,
+    others go on from their logs, and no request that is in a batch is sent again. Calls have no timeout.
+
+    Args:
+        findings: one table as `crossverify` takes it, or a list of CSV or JSON files, each a run of its own.
+        workers: the roster, in order.
+        backend: `agents.Anthropic(...)`.
+        repetitions: how often each table is verified; each is a run of its own.
+        out: the folder under which logs, artifacts, and the journal of what was sent are written.
+        poll: seconds between two looks at a batch.
+        settle: seconds without a new request after which what has gathered is sent.
+        progress: whether to show it; by default where somebody can see it.
+        settings: those of `crossverify`: task_type, settings, root, items_per_call, max_tokens, max_cost ...
+
+    Returns:
+        The runs, table by table and repetition by repetition: `.runs` (tables), `.failures`.
+
+    Raises:
+        InputError: for findings, workers or settings that cannot be used, listing all problems, before anything is
+            sent.
+        LogError: for a damaged log or journal in the folder, or where another command is writing there.
+        AgentError: where the endpoint cannot be reached or takes no batches; the same call goes on later.
+    """
+    check_counts(repetitions=repetitions)
+    speaker, top = batching(backend), expect_folder("out", out)
+    given = settings_for(crossverify, settings, ONE_TABLE)
+    check_destination(out, given["task_type"], given["task_key"])
+    jobs: list[Job] = []
+    problems: list[Problem] = []
+    for table in _tables(findings):
+        try:
+            jobs += _jobs(table, workers, speaker, top, given, repetitions)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(dict.fromkeys(problems))
+    folder = state_folder(top, given["task_type"])
+    return drive_jobs(jobs, speaker, folder, poll=poll, settle=settle, progress=progress)
+
+
+def _tables(findings: Any) -> list[tuple[Any, str | None]]:
+    """The tables one by one, and what each run is about if there are several: the name of its file."""
+    files = isinstance(findings, list | tuple) and findings and all(isinstance(one, str | Path) for one in findings)
+    return [(one, Path(one).stem) for one in findings] if files else [(findings, None)]
+
+
+def _jobs(
+    table: tuple[Any, str | None],
+    workers: Workers,
+    backend: Backend,
+    top: Path,
+    given: dict[str, Any],
+    repetitions: int,
+) -> list[Job]:
+    source, about = table
+    asked = {name: value for name, value in given.items() if name != "sink"}
+    asked["task_key"] = asked["task_key"] or about
+    started, speaker = begin(source, workers, backend=backend, timeout=None, out=top, repetition=1, **asked)
+
+    async def course(first: RunStarted, speaker: Backend, recorder: Recorder) -> None:
+        await cross_course(first, speaker, matcher_of(first.cross, given["matcher"]), recorder)
+
+    make = partial(
+        Job,
+        backend=batching(speaker),
+        course=course,
+        folder=state_folder(top, given["task_type"]),
+        top=top,
+        stem=f"convergence-{given['task_type'] or UNNAMED}",
+        sink=given["sink"],
+    )
+    return [make(started.model_copy(update={"repetition": number})) for number in range(1, repetitions + 1)]

@@ -1,0 +1,137 @@
+"""`batch_verify`: many plans verified at once, through message batches (part A of the rules, G3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from verifyplan.agents.base import Backend
+from verifyplan.datasets.plans import labelled_plans
+from verifyplan.datasets.plans_repository import sample_repository
+from verifyplan.errors import InputError, Problem
+from verifyplan.plans.plan import Plan
+from verifyplan.protocol.event_run import RunStarted
+from verifyplan.runlog.recorder import Recorder
+from verifyplan.runs.batch.driving import drive_jobs
+from verifyplan.runs.batch.jobs import Job
+from verifyplan.runs.batch.result import BatchRuns
+from verifyplan.runs.batch.settings import batching, expect_folder, settings_for
+from verifyplan.runs.plan.arguments import checked
+from verifyplan.runs.plan.verify import begin, plan_course, verify
+from verifyplan.runs.prepare import check_counts
+
+BUNDLED = "plans"
+"""The name of the labelled plans of this package."""
+
+SAMPLE = ".sample-repository"
+"""Where their repository is made, in the folder of the logs; what is hidden there is no run."""
+
+ONE_PLAN = ("plan", "repo", "backend", "repetition", "timeout", "log_dir", "progress")
+"""What of `verify` a batch sets itself."""
+
+BESIDE = ("sink", "synthetic")
+"""What of `verify` is no setting of the loop."""
+
+Plans = str | Path | Plan | Sequence[str | Path | Plan]
+
+
+def batch_verify(
+    plans: Plans,
+    repo: str | Path | None = None,
+    *,
+    backend: str | Backend,
+    repetitions: int = 1,
+    log_dir: str | Path = "runs",
+    poll: float = 60.0,
+    settle: float = 1.0,
+    progress: bool | None = None,
+    **settings: Any,
+) -> BatchRuns:
+    """Verify many plans at once, their requests sent in message batches, which cost half and may take a day.
+
+    The same call again goes on where it was broken off, whenever and however: runs that ended are left as they are,
+    others go on from their logs, and no request that is in a batch is sent again. Calls have no timeout.
+
+    Args:
+        plans: Markdown files, folders of them, `Plan` values, or `"plans"`, the labelled plans of this package (unless
+            a folder has that name).
+        repo: the folder that the plans are about; the current one, or for the labelled plans their own, made in the
+            folder of the logs.
+        backend: `agents.Anthropic(...)`.
+        repetitions: how often each plan is verified; each is a run of its own.
+        log_dir: the folder of the run logs, and of the journal that knows what was sent.
+        poll: seconds between two looks at a batch.
+        settle: seconds without a new request after which what has gathered is sent.
+        progress: whether to show it; by default where somebody can see it.
+        settings: those of `verify`: panel, policy, on_blocked, team, max_iterations, max_tokens, max_cost ...
+
+    Returns:
+        The runs, plan by plan and repetition by repetition: `.runs` (tables), `.failures`.
+
+    Raises:
+        InputError: for plans or settings that cannot be used, listing all problems, before anything is sent.
+        LogError: for a damaged log or journal in the folder, or where another command is writing there.
+        AgentError: where the endpoint cannot be reached or takes no batches; the same call goes on later.
+    """
+    check_counts(repetitions=repetitions)
+    speaker, folder = batching(backend), expect_folder("log_dir", log_dir)
+    chosen, bundled = _chosen(plans)
+    given = settings_for(verify, settings, ONE_PLAN) | ({"synthetic": True} if bundled else {}) | settings
+    if repo is None:
+        repo = sample_repository(folder / SAMPLE) if bundled else "."
+    jobs: list[Job] = []
+    problems: list[Problem] = []
+    for plan in chosen:
+        try:
+            jobs += _jobs(plan, repo, speaker, folder, given, repetitions)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(dict.fromkeys(problems))
+    return drive_jobs(jobs, speaker, folder, poll=poll, settle=settle, progress=progress)
+
+
+def _chosen(plans: Plans) -> tuple[list[str | Path | Plan], bool]:
+    """The plans one by one, and whether they are those of this package; InputError for a folder without plans."""
+    if plans == BUNDLED and not Path(BUNDLED).exists():
+        return [one.path for one in labelled_plans()], True
+    named = [plans] if isinstance(plans, str | Path | Plan) else list(plans)
+    chosen: list[str | Path | Plan] = []
+    problems = []
+    for one in named:
+        found = sorted(Path(one).glob("*.md")) if isinstance(one, str | Path) and Path(one).is_dir() else [one]
+        chosen += found
+        if not found:
+            problems.append(Problem(str(one), "holds no plan", "name a folder of .md files, or the files"))
+    if not named:
+        problems.append(Problem("plans", "name no plan", "name Markdown files, or a folder of them"))
+    if problems:
+        raise InputError(problems)
+    return chosen, False
+
+
+def _jobs(
+    plan: str | Path | Plan, repo: str | Path, backend: Backend, folder: Path, given: dict[str, Any], repetitions: int
+) -> list[Job]:
+    asked = {name: value for name, value in given.items() if name not in BESIDE} | {"timeout": None}
+    if isinstance(asked["max_cost"], float):
+        asked["max_cost"] = str(asked["max_cost"])
+    read, speaker, settings = checked(plan, repo, backend, folder, asked)
+    started = begin(read, repo, speaker, settings, synthetic=given["synthetic"])
+    ask = None if isinstance(given["on_blocked"], str) else given["on_blocked"]
+
+    async def course(first: RunStarted, speaker: Backend, recorder: Recorder) -> None:
+        await plan_course(first, speaker, recorder, ask)
+
+    make = partial(
+        Job,
+        backend=batching(speaker),
+        course=course,
+        folder=folder,
+        top=folder,
+        stem=Path(started.plan.plan_name).stem or "plan",
+        sink=given["sink"],
+    )
+    return [make(started.model_copy(update={"repetition": number})) for number in range(1, repetitions + 1)]

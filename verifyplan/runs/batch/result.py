@@ -1,0 +1,91 @@
+"""What a batch leaves behind: its runs, those that failed, and what could not be driven (rule H1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import overload
+
+from verifyplan.errors import VerifyplanError
+from verifyplan.frames.logs import log_rows
+from verifyplan.frames.rows import assemble
+from verifyplan.frames.runset import RunSet
+from verifyplan.runs.cross_run import CrossRun
+from verifyplan.runs.plan.run import PlanRun
+from verifyplan.runs.run import Run
+from verifyplan.text import counted
+
+
+@dataclass(frozen=True, repr=False)
+class BatchRuns(Sequence[Run]):
+    """The runs of a batch, in the order in which they were asked for: plan by plan, repetition by repetition."""
+
+    all: tuple[Run, ...]
+    stopped: Mapping[str, VerifyplanError] = field(default_factory=dict)
+    """Runs that could not be driven on, by the names of their logs, and why; they are not among the others."""
+    folder: Path = Path()
+    """Where the logs lie, with the journal of what was sent."""
+
+    @cached_property
+    def runs(self) -> RunSet:
+        """All runs as tables (rule E4)."""
+        return assemble(log_rows(run.records, run.run_id, str(run.log_path or "")) for run in self.all)
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Why runs have no outcome, by their ids: agents failed, a budget ended them, or they could not go on."""
+        told = {run.run_id: why for run in self.all if (why := _failure(run))}
+        return told | {name: str(error) for name, error in self.stopped.items()}
+
+    def __len__(self) -> int:
+        """How many runs there are."""
+        return len(self.all)
+
+    @overload
+    def __getitem__(self, at: int) -> Run: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Run, ...]: ...
+    def __getitem__(self, at: int | slice) -> Run | tuple[Run, ...]:
+        """The run at a place."""
+        return self.all[at]
+
+    def __iter__(self) -> Iterator[Run]:
+        """The runs in order."""
+        return iter(self.all)
+
+    def __str__(self) -> str:
+        """How many runs came to what, and what failed."""
+        counts = Counter(outcome_of(run) for run in self.all)
+        told = ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items()))
+        lines = [f"{counted(len(self), 'run')}: {told}" if told else "no run"]
+        return "\n".join(lines + [f"{name}: {why}" for name, why in self.failures.items()])
+
+    def __repr__(self) -> str:
+        """How many runs there are, and where."""
+        return f"<BatchRuns {self.folder}: {counted(len(self), 'run')}, {counted(len(self.failures), 'failure')}>"
+
+    def _repr_html_(self) -> str:
+        """The outcomes for a notebook; every text is shown as text."""
+        return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>"
+
+
+def outcome_of(run: Run) -> str:
+    """What a run came to, in a word or two."""
+    if isinstance(run, CrossRun):
+        return run.status or "broken off"
+    assert isinstance(run, PlanRun)  # noqa: S101  (there are two kinds)
+    if run.outcome is None:
+        return "waiting" if run.waiting else "broken off"
+    return run.verdict or f"ended by {run.outcome.ended_by}"
+
+
+def _failure(run: Run) -> str:
+    """Why a run has no outcome; blank if it has one, or waits for a person."""
+    if isinstance(run, CrossRun):
+        return "no dispatch of a round gave a result" if run.status == "aborted-non-result" else ""
+    outcome = run.outcome if isinstance(run, PlanRun) else None
+    return outcome.exit_reason if outcome and outcome.ended_by in ("failures", "budget") else ""

@@ -1,0 +1,161 @@
+"""`debate`: can architect and builder settle a change? From the arguments to the run (part C of the rules)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+
+from verifyplan.agents.base import Backend
+from verifyplan.engine.calls import Caller
+from verifyplan.engine.run_async import in_session, run_anywhere
+from verifyplan.progress import progress as progress_bar
+from verifyplan.protocol.challenge import Challenge
+from verifyplan.protocol.event import Sink
+from verifyplan.protocol.event_run import DebateInputs, RunStarted
+from verifyplan.redaction import redacted
+from verifyplan.repository.repository import Repository
+from verifyplan.rules.debate import MAX_TURNS
+from verifyplan.runlog.chain import Record
+from verifyplan.runlog.debate_state import DebateState
+from verifyplan.runlog.recorder import Recorder
+from verifyplan.runlog.writer import LogWriter
+from verifyplan.runs.debate.arguments import Checked, checked
+from verifyplan.runs.debate.course import Course
+from verifyplan.runs.debate.run import Debate
+from verifyplan.runs.prepare import going_on, repository_told, versions
+
+NAME = "debate"
+"""What the logs of debates are called, with a number."""
+
+TITLE = 100
+"""Characters of the task's first line that name the run."""
+
+
+def debate(
+    task: str | Path,
+    architect: Backend | None = None,
+    builder: Backend | None = None,
+    max_turns: int = MAX_TURNS,
+    *,
+    root: str | Path = ".",
+    documents: Mapping[str, str] | None = None,
+    challenges: Sequence[Challenge] = (),
+    timeout: float | None = 600.0,
+    max_tokens: int | None = None,
+    max_cost: Decimal | str | float | None = None,
+    repetition: int = 1,
+    log_dir: str | Path | None = "runs",
+    sink: Sink | None = None,
+    progress: bool | None = None,
+    synthetic: bool = False,
+) -> Debate:
+    r"""Let an architect and a builder settle a change turn by turn: propose or critique, implement, verify.
+
+    It ends by rules alone: the diff is that of the turn before, the architect's verification begins with `Verified`,
+    or the turns are used up. Nobody is asked again to change an outcome. Call it from a script or a notebook alike;
+    code that awaits calls it through `asyncio.to_thread`. Source: rules C1-C4.
+
+    Args:
+        task: what is to be settled, or a `Path` to a file that says it.
+        architect: who proposes, criticizes and verifies: `agents.Anthropic`, a `ScriptedBackend`, or any object with
+            the methods of `agents.base.Backend`. The static agents write nothing, and play no role here.
+        builder: who writes the diff; the architect, where nobody is named.
+        max_turns: the last turn, 3 unless you say more here: longer debates drift.
+        root: the folder that the task is about; it is only read, and no diff is applied to it.
+        documents: texts under debate beside its files, by the name that a diff gives them.
+        challenges: what is open about a plan that is revised.
+        timeout: seconds that one call may take; None waits for ever.
+        max_tokens: tokens, in and out, after which no call is made and the debate ends without a status.
+        max_cost: US dollars after which no call is sent; only with backends that know their prices.
+        repetition: which debate of the same task and settings this is, from 1.
+        log_dir: the folder of the run log; None writes none, and such a debate cannot be resumed.
+        sink: told each event as it happens; what it raises ends the run.
+        progress: whether to show it; by default where somebody can see it.
+        synthetic: marks a debate whose task or answers were generated.
+
+    Returns:
+        A `Debate`: `.status`, `.reason`, `.turns`, `.diff`, `.log`, `.frames`, `.state`, `.log_path`.
+
+    Raises:
+        InputError: for a task, backend, folder or setting that cannot be used, listing all problems.
+
+    >>> from verifyplan.agents.scripted import ScriptedBackend
+    >>> script = {"t1/propose": {"content": "Say hello."}, "t1/verify": {"content": "Verified: it does."}}
+    >>> script["t1/implement"] = {"content": "Done.", "diff": "--- /dev/null\n+++ b/hello\n@@ -0,0 +1 @@\n+hello\n"}
+    >>> both = ScriptedBackend(script)
+    >>> print(debate("greet", both, log_dir=None))
+    CONVERGED (VERIFIED) in turn 1 of at most 3: greet
+    turn 1
+      architect proposes: Say hello.
+      builder implements (diff of 4 lines): Done.
+      architect verifies: Verified: it does.
+    """
+    given = checked(
+        task,
+        (architect, builder),
+        root=root,
+        documents=documents,
+        challenges=challenges,
+        counts={"max_turns": max_turns, "repetition": repetition},
+        timeout=timeout,
+        limits={"max_tokens": max_tokens, "max_cost": max_cost},
+        log_dir=log_dir,
+    )
+    started = begin(given, max_turns, timeout, synthetic=synthetic, repetition=repetition)
+    if log_dir is None:
+        return Debate(drive_debate(started, given.backend, Recorder(sink=sink), progress))
+    with LogWriter.create(log_dir, NAME) as writer, going_on(writer.path):
+        records = drive_debate(started, given.backend, Recorder(writer, sink=sink), progress)
+    return Debate(records, writer.path, writer.path.relative_to(log_dir).with_suffix("").as_posix())
+
+
+def begin(
+    given: Checked, max_turns: int, timeout: float | None, *, synthetic: bool = False, repetition: int = 1
+) -> RunStarted:
+    """The first event of a debate."""
+    started: RunStarted = redacted(
+        RunStarted(
+            task_key=given.task.strip().splitlines()[0].strip()[:TITLE],
+            inputs=DebateInputs(
+                task=given.task,
+                documents=given.documents,
+                challenges=given.challenges,
+                max_turns=max_turns,
+                timeout=timeout,
+                limits=given.limits,
+                repository=repository_told(Repository.open(given.root)),
+            ),
+            versions=versions(),
+            backend=given.backend.describe(),
+            synthetic=synthetic,
+            repetition=repetition,
+        )
+    )
+    return started
+
+
+def drive_debate(
+    started: RunStarted, backend: Backend | None, recorder: Recorder, progress: bool | None = None
+) -> tuple[Record, ...]:
+    """Drive a debate until it ends, from nothing or from what `recorder` holds of it; its records.
+
+    CensoredError where there is no backend and a reply is missing.
+    """
+    with progress_bar("debating", None, progress) as step:
+        run_anywhere(in_session(backend, debate_course(started, backend, recorder, step)))
+    return tuple(recorder.records)
+
+
+async def debate_course(
+    started: RunStarted, backend: Backend | None, recorder: Recorder, step: Callable[[], None] = lambda: None
+) -> None:
+    """The course of a debate, in the event loop that awaits it; what it tells is in `recorder`.
+
+    As `drive_debate`, which holds the backend's connections and shows progress around it.
+    """
+    inputs, state = started.debate, DebateState()
+    recorder.take = state.add
+    recorder.emit(started)
+    caller = Caller(backend, inputs.timeout, recorder, inputs.limits)
+    await Course(state, caller, recorder.emit, step).run()

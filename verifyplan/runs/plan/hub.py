@@ -1,0 +1,269 @@
+"""The hub of a plan run: all state passes through it, and every call of an agent is made here (rules A11, A12, G1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from pydantic import BaseModel
+
+from verifyplan.engine.calls import Caller
+from verifyplan.engine.dispatch import checked
+from verifyplan.plans.plan import Plan
+from verifyplan.protocol.call import TOOLS
+from verifyplan.protocol.challenge import Origin
+from verifyplan.protocol.directive import Directive
+from verifyplan.protocol.event import Sink
+from verifyplan.protocol.event_plan import AgentFailed, CeilingPassed, EntryRefused
+from verifyplan.protocol.event_run import CallFailed, CallReplied, PlanOutcome
+from verifyplan.protocol.plan_call import (
+    AGENT_OF_ROLE,
+    ANSWER_OF_ROLE,
+    Answer,
+    Moved,
+    PanelResult,
+    PanelVote,
+    Role,
+    RoleRequest,
+)
+from verifyplan.protocol.research import UnknownResolution
+from verifyplan.protocol.settings import PlanSettings
+from verifyplan.rules.budgets import Budget, budget_of, passed_ceilings
+from verifyplan.rules.entries import read_entries
+from verifyplan.rules.guards import MAX_ACTIVE, cap, source_of
+from verifyplan.rules.restatement import Sayings
+from verifyplan.runlog.plan_state import PlanState
+from verifyplan.runlog.recorder import Result
+
+ORIGIN_OF_ROLE: dict[Role, Origin] = {
+    "challenger": "challenger",
+    "domain-expert": "domain-expert",
+    "devils-advocate": "devils-advocate",
+    "surface": "surfaced",
+    "probe": "probed",
+}
+
+CONSEQUENCES: dict[Role, str] = {
+    "challenger": "no new challenges; the earlier ones are carried forward",
+    "resolver": "every unknown that was asked is UNRESOLVABLE",
+    "surface": "research unavailable",
+    "probe": "research unavailable",
+    "domain-expert": "skipped",
+    "devils-advocate": "skipped",
+    "synthesizer": "the run ends with what there is",
+    "score": "no final score",
+    "audit": "the scores were not audited",
+}
+"""What the loop does without an agent's answer (rule A11)."""
+
+ANSWERED: tuple[UnknownResolution, ...] = ("CONFIRMED", "REFUTED", "PARTIALLY_RESOLVED")
+"""Resolutions of an unknown that say something of the challenge that it affects."""
+
+AFTER_THE_VERDICT: tuple[Role, ...] = ("score", "audit")
+"""Calls that come when the verdict stands: their failure takes nothing from it."""
+
+
+Said = Literal["challenge", "unknown", "context", "risk"]
+"""What can be said again."""
+
+
+class RunOverError(Exception):
+    """The run ends here, whatever was still to do."""
+
+    def __init__(self, outcome: PlanOutcome) -> None:
+        super().__init__(outcome.exit_reason)
+        self.outcome = outcome
+
+
+@dataclass
+class Hub:
+    """What every part of the loop shares."""
+
+    plan: Plan
+    settings: PlanSettings
+    state: PlanState
+    caller: Caller
+    emit: Sink
+    step: Callable[[], None] = lambda: None
+    """Called when a call is over, for progress."""
+    said: dict[Said, Sayings] = field(default_factory=lambda: {kind: Sayings() for kind in get_args(Said)})
+    """What was said so far, so that nothing is said twice."""
+
+    async def ask(self, *roles: Role) -> list[Answer | None]:
+        """Call the agents that play these roles, at once; an answer each, None for one that failed.
+
+        An agent that failed in this iteration is not called again in it. RunOverError where a second call of the
+        iteration fails, the synthesizer fails, or the tokens or dollars are used up before or within a call.
+        """
+        asked = [role for role in roles if not self.has_failed(role)]
+        if asked:
+            self.check_budget(asked[0])
+        results = await self.caller.call_all([self.request(role) for role in asked])
+        answers = {role: self._answer(role, result) for role, result in zip(asked, results, strict=True)}
+        if not set(asked) <= set(AFTER_THE_VERDICT):
+            self.check_overrun()
+        self._check_failures(asked)
+        return [answers.get(role) for role in roles]
+
+    def has_failed(self, role: Role) -> bool:
+        """Whether the agent that plays this role failed in this iteration."""
+        agent = AGENT_OF_ROLE[role]
+        return any(one.agent == agent and one.iteration == self.state.iteration for one in self.state.failures)
+
+    def _answer(self, role: Role, result: Result) -> Answer | None:
+        self.step()
+        self._hold_to_ceilings(role, result)
+        iteration, call_id, agent = self.state.iteration, result.call_id, AGENT_OF_ROLE[role]
+        reason = f"{result.status}: {result.reason}" if isinstance(result, CallFailed) else ""
+        if isinstance(result, CallReplied):
+            schema: type[BaseModel] = ANSWER_OF_ROLE[role]
+            read = read_entries(schema, result.value)
+            if read is not None:
+                for one in read.refused:
+                    self.emit(EntryRefused(iteration=iteration, call_id=call_id, agent=agent, **one._asdict()))
+                return read.answer  # type: ignore[no-any-return]  # the schema of the role is one of the answers
+            reason = str(checked(schema, result.value))
+        self.emit(
+            AgentFailed(
+                iteration=iteration, call_id=call_id, agent=agent, reason=reason, consequence=CONSEQUENCES[role]
+            )
+        )
+        return None
+
+    def _hold_to_ceilings(self, role: Role, result: Result) -> None:
+        """Record where a backend reports more tool calls than the role had: its own tools did not refuse them."""
+        budget, used = self.budget(role), Counter(use.tool for use in result.tools if not use.refused)
+        for tool in passed_ceilings(used, budget):
+            self.emit(
+                CeilingPassed(
+                    iteration=self.state.iteration,
+                    call_id=result.call_id,
+                    role=role,
+                    tool=tool,
+                    used=used[tool],
+                    ceiling=budget.limit(tool),
+                )
+            )
+
+    def refused_positions(self, call_id: str, field: str) -> list[int]:
+        """Where entries of a list were refused whole, from 1, in order."""
+        refused = [one for one in self.state.refusals if isinstance(one, EntryRefused) and not one.part]
+        return [one.position for one in refused if (one.call_id, one.field) == (call_id, field)]
+
+    def check_budget(self, next_call: str) -> None:
+        """RunOverError if what the run may use is used up before a call."""
+        if refused := self.caller.ledger.refusal(next_call):
+            raise RunOverError(_over_budget(refused))
+
+    def check_overrun(self) -> None:
+        """RunOverError if a call of this run was broken off, as what the run may use was used up."""
+        if self.state.overrun:
+            raise RunOverError(_over_budget(self.state.overrun))
+
+    @property
+    def budget_used_up(self) -> bool:
+        """Whether no further call may be made."""
+        return bool(self.state.overrun or self.caller.ledger.refusal(""))
+
+    def _check_failures(self, roles: list[Role]) -> None:
+        failed = [one for one in self.state.failures if one.iteration == self.state.iteration]
+        counted = [one for one in failed if not one.call_id.endswith(tuple(f"/{role}" for role in AFTER_THE_VERDICT))]
+        lost_synthesizer = "synthesizer" in roles and self.has_failed("synthesizer")
+        if len(counted) >= 2 or lost_synthesizer:
+            reason = "; ".join(f"{one.agent} failed ({one.reason})" for one in counted)
+            raise RunOverError(PlanOutcome(ended_by="failures", status="FORCED_EXIT", verdict=None, exit_reason=reason))
+
+    def request(self, role: Role) -> RoleRequest:
+        """What an agent is told: all that the hub knows, and what it may do."""
+        state, budget = self.state, self.budget(role)
+        assert state.assessed is not None  # noqa: S101  (nobody is asked before the plan is read)
+        origin = ORIGIN_OF_ROLE.get(role)
+        return RoleRequest(
+            call_id=f"i{state.iteration}/{role}",
+            role=role,
+            iteration=state.iteration,
+            max_iterations=self.settings.max_iterations,
+            plan_name=state.inputs.plan_name,
+            plan_text=state.inputs.plan_text,
+            plan_quality=state.assessed.quality,
+            domains=state.assessed.domains,
+            challenges=tuple(state.pool),
+            overflow=tuple(state.challenges[name] for name in state.overflow),
+            evidence={name: raised.evidence for name, raised in state.raised.items()},
+            unknowns=tuple(state.unknowns.values()),
+            contexts=tuple(state.contexts.values()),
+            risks=tuple(state.risks.values()),
+            moved=tuple(
+                Moved(iteration=m.iteration, challenge=m.id, old=m.old, new=m.new, resolution=m.resolution)
+                for m in state.moves
+            ),
+            panel=self.panel_results(),
+            directives=self.directives(),
+            user_context=tuple(a.note for a in state.answers.values() if a.answer == "context"),
+            unavailable=tuple(f.consequence for f in state.failures if f.iteration == state.iteration),
+            may_raise=self.room(origin) if origin else 0,
+            tools={tool: calls for tool in TOOLS if (calls := budget.limit(tool))},
+        )
+
+    def room(self, origin: Origin) -> int:
+        """How many new challenges a source may have admitted now, those that displace milder ones included."""
+        milder = [name for name in self.displaceable() if self.state.challenges[name].severity != "BLOCKING"]
+        return max(0, min(self.left(origin), MAX_ACTIVE - self.state.active + len(milder)))
+
+    def taken(self, origin: Origin) -> int:
+        """How many challenges of a source came into the pool in this iteration, promoted ones included."""
+        state, source = self.state, source_of(origin)
+        now = [name for name, iteration in state.admitted.items() if iteration == state.iteration]
+        return sum(source_of(state.challenges[name].origin) == source for name in now)
+
+    def left(self, origin: Origin) -> int:
+        """How many more challenges of a source its cap allows in this iteration."""
+        return cap(origin, self.state.iteration, degraded=self.state.tightened) - self.taken(origin)
+
+    def displaceable(self) -> list[str]:
+        """The challenges of this iteration that nobody has voted on, answered or settled yet, in order of arrival."""
+        state = self.state
+        answered = {one.affects_challenge for one in state.unknowns.values() if one.resolution in ANSWERED}
+        return [
+            challenge.id
+            for challenge in state.pool
+            if challenge.iteration_introduced == state.iteration
+            and challenge.status == "OPEN"
+            and challenge.id not in answered
+            and (state.iteration, challenge.id) not in state.votes
+        ]
+
+    def budget(self, role: Role) -> Budget:
+        """The role's tool calls in this iteration, with what the last synthesizer granted."""
+        return budget_of(role, self.directives(), memory=self.memory)
+
+    @property
+    def memory(self) -> bool:
+        """Whether the backend has a memory to search."""
+        return self.state.started is not None and bool(self.state.started.backend.get("memory"))
+
+    def directives(self) -> tuple[Directive, ...]:
+        """What was asked of this iteration."""
+        return tuple(self.state.directives.get(self.state.iteration - 1, ()))
+
+    def panel_results(self) -> tuple[PanelResult, ...]:
+        """The panel's classes and votes of this iteration."""
+        found = [one for (iteration, _), one in self.state.classes.items() if iteration == self.state.iteration]
+        return tuple(
+            PanelResult(
+                challenge=one.finding_id,
+                classification=one.classification,
+                rule=one.rule,
+                votes=tuple(
+                    PanelVote(worker=v.worker, verdict=v.verdict, basis=v.disagree_basis, explanation=v.explanation)
+                    for v in self.state.votes.get((self.state.iteration, one.finding_id), ())
+                ),
+            )
+            for one in found
+        )
+
+
+def _over_budget(reason: str) -> PlanOutcome:
+    return PlanOutcome(ended_by="budget", status="FORCED_EXIT", verdict=None, exit_reason=reason)

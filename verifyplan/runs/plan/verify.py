@@ -1,0 +1,207 @@
+"""`verify`: may this plan be executed? From the arguments to the run (part A of the rules)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from verifyplan.agents.base import Backend
+from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.engine.calls import Caller
+from verifyplan.engine.run_async import in_session, run_anywhere
+from verifyplan.plans.assessment import assess
+from verifyplan.plans.plan import Plan, parse_plan
+from verifyplan.progress import progress as progress_bar
+from verifyplan.protocol.event import Sink
+from verifyplan.protocol.event_run import PlanInputs, RunStarted
+from verifyplan.protocol.iteration import TeamMode
+from verifyplan.protocol.settings import OnBlocked, PanelSettings, PlanSettings, Policy
+from verifyplan.redaction import redacted
+from verifyplan.repository.repository import Repository
+from verifyplan.rules.sizing import THRESHOLD
+from verifyplan.runlog.chain import Record
+from verifyplan.runlog.plan_state import PlanState
+from verifyplan.runlog.recorder import Recorder
+from verifyplan.runlog.writer import LogWriter
+from verifyplan.runs.plan import loop
+from verifyplan.runs.plan.arguments import checked
+from verifyplan.runs.plan.arguments import settings_of as settings_of
+from verifyplan.runs.plan.hub import Hub
+from verifyplan.runs.plan.pauses import Ask
+from verifyplan.runs.plan.ruling import WaitingError
+from verifyplan.runs.plan.run import PlanRun
+from verifyplan.runs.prepare import (
+    check_counts,
+    going_on,
+    repository_told,
+    versions,
+)
+
+DEFAULT_PANEL = PanelSettings()
+
+_CITABLE = re.compile(r"[^\w.-]+")
+
+
+def verify(
+    plan: str | Path | Plan | PlanDocument,
+    repo: str | Path = ".",
+    *,
+    backend: str | Backend = "static",
+    panel: PanelSettings | Sequence[str] | None = DEFAULT_PANEL,
+    policy: Policy = "protocol",
+    on_blocked: OnBlocked | Ask = "continue",
+    team: TeamMode | None = None,
+    threshold: int = THRESHOLD,
+    max_iterations: int = 3,
+    weights: Mapping[str, Decimal | str] | str | Path | None = None,
+    plan_check: bool = False,
+    timeout: float | None = 600.0,
+    max_tokens: int | None = None,
+    max_cost: Decimal | str | float | None = None,
+    repetition: int = 1,
+    log_dir: str | Path | None = "runs",
+    sink: Sink | None = None,
+    progress: bool | None = None,
+    synthetic: bool = False,
+) -> PlanRun:
+    r"""Let a team challenge a plan, research it and settle the challenges, and judge by counts whether to execute it.
+
+    Call it from a script or a notebook alike; code that awaits calls it through `asyncio.to_thread`.
+
+    Args:
+        plan: a Markdown file, a `Plan` that `parse_plan` read from a text, or a `PlanDocument`.
+        repo: the folder that the plan is about; nothing outside it is read, nothing in it is changed.
+        backend: `"static"` (offline, deterministic), or any object with the methods of `agents.base.Backend`.
+        panel: who votes on the challenges: settings, or names of workers; None for no panel.
+        policy: `"protocol"`, or `"deliberate"`, which keeps looking while evidence is pending (rule A3).
+        on_blocked: `"continue"`, `"pause"` (the run stops and waits; `resume` goes on with an answer), or a
+            function that takes a `Pause` and gives an `Answer`, its text such as "acknowledge:C3", or None to wait.
+        team: `"base"` or `"scaled"`, for a trivial plan, too; None lets the plan's complexity decide.
+        threshold: the complexity, 0-16, from which on the team is scaled.
+        max_iterations: the last iteration, at which the counts give a verdict.
+        weights: of the six dimensions of the score, decimals that sum to exactly 1, or the path of a weights file
+            (`weights.save`). The score informs and never decides the verdict.
+        plan_check: whether the blockers that a plan check finds in the plan's text alone (rule D4) are challenges of
+            the first iteration; for PLAN documents.
+        timeout: seconds that one call may take; None waits for ever.
+        max_tokens: tokens, in and out, after which no call is made and the run ends without a verdict.
+        max_cost: US dollars after which no call is sent; only with a backend that knows its prices.
+        repetition: which run of the same plan and settings this is, from 1.
+        log_dir: the folder of the run log; None writes none, and such a run cannot be resumed.
+        sink: told each event as it happens; what it raises ends the run.
+        progress: whether to show it; by default where somebody can see it.
+        synthetic: marks a run whose plan or answers were generated.
+
+    Returns:
+        A `PlanRun`: `.verdict`, `.status`, `.score`, `.report()`, `.frames`, `.state`, `.waiting`, `.log_path`.
+
+    Raises:
+        InputError: for a plan, repository or setting that cannot be used, listing all problems.
+
+    >>> from verifyplan.agents.scripted import ScriptedBackend
+    >>> plan = parse_plan("# Fix a typo\n\nCorrect the spelling in `README.md`.")
+    >>> verify(plan, backend=ScriptedBackend({}), log_dir=None).verdict
+    'PROCEED'
+    """
+    given = {
+        "panel": panel,
+        "policy": policy,
+        "on_blocked": on_blocked,
+        "team": team,
+        "threshold": threshold,
+        "max_iterations": max_iterations,
+        "weights": weights,
+        "plan_check": plan_check,
+        "timeout": timeout,
+        "max_tokens": max_tokens,
+        "max_cost": str(max_cost) if isinstance(max_cost, float) else max_cost,
+    }
+    check_counts(repetition=repetition)
+    read, speaker, settings = checked(plan, repo, backend, log_dir, given)
+    started = begin(read, repo, speaker, settings, synthetic=synthetic, repetition=repetition)
+    ask = None if isinstance(on_blocked, str) else on_blocked
+    if log_dir is None:
+        return PlanRun(drive_plan(started, speaker, Recorder(sink=sink), ask, progress))
+    with LogWriter.create(log_dir, Path(started.plan.plan_name).stem or "plan") as writer, going_on(writer.path):
+        records = drive_plan(started, speaker, Recorder(writer, sink=sink), ask, progress)
+    return PlanRun(records, writer.path, writer.path.relative_to(log_dir).with_suffix("").as_posix())
+
+
+def begin(
+    plan: Plan,
+    repo: str | Path,
+    speaker: Backend,
+    settings: PlanSettings,
+    *,
+    synthetic: bool = False,
+    repetition: int = 1,
+) -> RunStarted:
+    """The first event of a plan run."""
+    name = _CITABLE.sub("-", Path(plan.path).name).strip("-") or "plan.md"
+    started: RunStarted = redacted(
+        RunStarted(
+            task_key=plan.title or name,
+            inputs=PlanInputs(
+                plan_path=str(Path(plan.path).absolute()),
+                plan_name=name if Path(name).suffix else f"{name}.md",
+                plan_text=plan.text,
+                plan_sha256=hashlib.sha256(plan.text.encode()).hexdigest(),
+                repository=_repository_told(Repository.open(repo, plan.text), plan),
+                settings=settings,
+            ),
+            versions=versions(),
+            backend=speaker.describe(),
+            synthetic=synthetic,
+            repetition=repetition,
+        )
+    )
+    return started
+
+
+def _repository_told(repository: Repository, plan: Plan) -> dict[str, Any]:
+    """The repository, and how many of the files that the plan names and does not create are in it."""
+    named = [path for path in plan.files if not (plan.creates(path) or path.startswith(("/", "~", "..")))]
+    found = sum(repository.has(path) or any(own.endswith(f"/{path}") for own in repository.files) for path in named)
+    return repository_told(repository) | {"files_named": len(named), "files_found": found}
+
+
+def drive_plan(
+    started: RunStarted,
+    backend: Backend | None,
+    recorder: Recorder,
+    ask: Ask | None = None,
+    progress: bool | None = None,
+) -> tuple[Record, ...]:
+    """Drive a plan run until it ends or waits, from nothing or from what `recorder` holds of it; its records.
+
+    CensoredError where there is no backend and a reply is missing.
+    """
+    with progress_bar("verifying the plan", None, progress) as step:
+        run_anywhere(in_session(backend, plan_course(started, backend, recorder, ask, step)))
+    return tuple(recorder.records)
+
+
+async def plan_course(
+    started: RunStarted,
+    backend: Backend | None,
+    recorder: Recorder,
+    ask: Ask | None = None,
+    step: Callable[[], None] = lambda: None,
+) -> None:
+    """The course of a plan run, in the event loop that awaits it; what it tells is in `recorder`.
+
+    As `drive_plan`, which holds the backend's connections and shows progress around it.
+    """
+    inputs, state = started.plan, PlanState()
+    recorder.take = state.add
+    recorder.emit(started)
+    plan = parse_plan(inputs.plan_text, inputs.plan_path)
+    caller = Caller(backend, inputs.settings.timeout, recorder, inputs.settings)
+    hub = Hub(plan, inputs.settings, state, caller, recorder.emit, step)
+    with suppress(WaitingError):
+        await loop.run(hub, assess(plan), ask)

@@ -1,0 +1,1 @@
+"""A plan that got REVISE, debated into a revised plan and verified again (rule C5)."""

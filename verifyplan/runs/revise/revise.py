@@ -1,0 +1,154 @@
+"""`revise`: a plan that got REVISE, debated and verified again until it may proceed (rule C5)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from verifyplan.agents.base import Backend
+from verifyplan.errors import InputError, Problem
+from verifyplan.files import write_text
+from verifyplan.plans.plan import Plan
+from verifyplan.rules.debate import MAX_TURNS
+from verifyplan.runs.debate.arguments import backend_of_roles
+from verifyplan.runs.outputs import check_output
+from verifyplan.runs.plan.arguments import folder_of, settings_of
+from verifyplan.runs.plan.run import PlanRun
+from verifyplan.runs.plan.verify import verify
+from verifyplan.runs.prepare import check_counts
+from verifyplan.runs.resume import read_run
+from verifyplan.runs.revise.course import Course
+from verifyplan.runs.revise.revision import Revision
+from verifyplan.runs.revise.round import Round, open_of
+from verifyplan.text import counted
+
+MAX_ROUNDS = 3
+
+
+def revise(
+    run: PlanRun | str | Path | Plan,
+    repo: str | Path | None = None,
+    *,
+    architect: Backend | None = None,
+    builder: Backend | None = None,
+    backend: str | Backend = "static",
+    max_turns: int = MAX_TURNS,
+    max_rounds: int = MAX_ROUNDS,
+    log_dir: str | Path | None = "runs",
+    out: str | Path | None = None,
+    timeout: float | None = None,
+    max_tokens: int | None = None,
+    max_cost: Decimal | str | float | None = None,
+    progress: bool | None = None,
+    synthetic: bool = False,
+) -> Revision:
+    r"""Let architect and builder settle what is open about a plan that got REVISE, and verify the revised plan again.
+
+    In each round the open BLOCKING and SIGNIFICANT challenges are debated into a diff of the plan, which is applied
+    and verified with the settings of the first run. A round is adopted if less is open after it, whatever the
+    architect said of its diff (only steps may not be lost without its word); else the plan stays as it was before it,
+    and the revision ends. A plan that got PROCEED
+    is never touched, one that got RETHINK is left to whoever decides. The repository is only read. Source: rule C5.
+
+    Args:
+        run: a plan run, the path of its log (.jsonl), or a plan, which is verified first.
+        repo: the folder that the plan is about; by default that of the run, for a plan the current one.
+        architect: who proposes, criticizes and verifies in the debates: a backend that can write, such as
+            `agents.Anthropic` or a `ScriptedBackend`.
+        builder: who writes their diffs; the architect, where nobody is named.
+        backend: who verifies the revised plan; choose that of the first run for verdicts that can be compared.
+        max_turns: the last turn of a debate, 3 unless you say more here.
+        max_rounds: the last round.
+        log_dir: the folder of the logs, one for each debate and each run; None writes none.
+        out: a file for the revised plan, written only if the plan was revised (`Revision.revised`); the plan's own
+            file is written to only if it is named here.
+        timeout: seconds that one call may take; by default those of the first run.
+        max_tokens: tokens that end a debate or a run once they are used; by default those of the first run.
+        max_cost: US dollars that do; by default those of the first run.
+        progress: whether to show it; by default where somebody can see it.
+        synthetic: marks debates and runs of a generated plan.
+
+    Returns:
+        A `Revision`: `.plan`, `.diff`, `.verdict`, `.table`, `.rounds`, `.runs`, `.debates`, `.why`.
+
+    Raises:
+        InputError: for a run that waits or was broken off, roles that nobody can play, or anything else that cannot
+            be used; before any agent is called.
+
+    >>> from verifyplan.agents.scripted import ScriptedBackend
+    >>> from verifyplan.plans.plan import parse_plan
+    >>> writer = ScriptedBackend({})
+    >>> revise(parse_plan("# Fix a typo\n\nCorrect the spelling."), ".", architect=writer, log_dir=None).why
+    'nothing was checked, so nothing was revised'
+    """
+    check_counts(max_turns=max_turns, max_rounds=max_rounds)
+    backend_of_roles(architect, builder, Path())  # before the first verification is paid
+    check_output("out", out)
+    cost = str(max_cost) if isinstance(max_cost, float) else max_cost
+    limits = {"timeout": timeout, "max_tokens": max_tokens, "max_cost": cost}
+    changed = {name: value for name, value in limits.items() if value is not None}
+    whole: dict[str, Any] = {"backend": backend, "log_dir": log_dir, "progress": progress, "synthetic": synthetic}
+    first = _first(run, repo, whole | changed)
+    inputs = first.started.plan
+    folder = folder_of(inputs.repository.get("root") if repo is None else repo, "repo", "the plan")
+    settings = settings_of(**inputs.settings.model_dump() | {"on_blocked": "continue"} | changed)
+    whole["synthetic"] = synthetic or first.started.synthetic
+    course = Course(architect, builder, folder=folder, settings=settings, max_turns=max_turns, **whole)
+    why, rounds, last = _refused(first), list[Round](), first
+    while not why:
+        rounds.append(course.round(len(rounds) + 1, last))
+        last = rounds[-1].after or last
+        why = _ended(rounds[-1], max_rounds)
+    revision = Revision(first, tuple(rounds), why)
+    if out is not None and revision.revised:
+        write_text(out, revision.plan)
+    return revision
+
+
+def _first(run: object, repo: str | Path | None, settings: dict[str, Any]) -> PlanRun:
+    """The run to begin with: as given, from its log, or made of a plan. InputError if it has not ended."""
+    if isinstance(run, str | Path) and Path(run).suffix == ".jsonl":
+        run = read_run(run)
+    if isinstance(run, str | Path | Plan):
+        run = verify(run, "." if repo is None else repo, **settings)
+    if not isinstance(run, PlanRun):
+        raise InputError(Problem("run", f"is a {type(run).__name__}, not a plan run", "give the log of `verify`"))
+    if run.outcome is None:
+        raise InputError(Problem("run", "has not ended: it waits, or was broken off", "resume it first"))
+    return run
+
+
+def _refused(run: PlanRun) -> str:
+    """Why nothing is debated; blank for a plan that got REVISE."""
+    if run.verdict == "REVISE" and not open_of(run):
+        return "no challenge that is more than MINOR is open: nothing can be debated"
+    if run.verdict == "REVISE":
+        return ""
+    return {
+        "PROCEED": f"{_untouched(run)}, so nothing was revised",
+        "RETHINK": "the plan has to be thought over by whoever decides: a debate of wording does not save it",
+    }.get(str(run.verdict), f"the run has no verdict ({run.outcome.exit_reason if run.outcome else 'it did not end'})")
+
+
+def _untouched(run: PlanRun) -> str:
+    if run.outcome is not None and run.outcome.ended_by == "sizing":
+        return "nothing was checked"
+    return "what was raised is settled or MINOR" if run.state.raised else "nothing was raised"
+
+
+def _ended(last: Round, max_rounds: int) -> str:
+    """Why no further round follows; blank if one does."""
+    if last.debate.status is None:
+        return f"the debate has no result ({last.debate.outcome.exit_reason if last.debate.outcome else 'broken off'})"
+    if last.after is None:
+        return f"the debate changed nothing ({last.ended}): what is open takes a decision"
+    if last.after.verdict is None:
+        return f"the run of the revised plan has no verdict ({last.after.outcome and last.after.outcome.exit_reason})"
+    if last.lost:
+        return f"the debate took {counted(last.lost, 'step')} out of the plan, which its architect did not verify"
+    if not last.adopted:
+        return "no less is open after the last round: the plan stays as it was before it"
+    if last.after.verdict == "PROCEED":
+        return "the revised plan may proceed"
+    return f"the last of {max_rounds} rounds is over" if last.number >= max_rounds else ""

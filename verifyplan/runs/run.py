@@ -1,0 +1,46 @@
+"""What a run of any kind leaves behind: its records, and what folds out of them (rules E1, E4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from verifyplan.frames.logs import tables_of
+from verifyplan.frames.runset import RunSet
+from verifyplan.protocol.event import Event
+from verifyplan.protocol.event_run import RunStarted
+from verifyplan.runlog.chain import Record
+
+
+@dataclass(frozen=True, repr=False)
+class Run:
+    """A run as its log has it; everything but the records and the places of files is derived from the records."""
+
+    records: tuple[Record, ...]
+    """Every event, numbered and stamped."""
+    log_path: Path | None = None
+    """The run log; None if none was written."""
+    run_id: str = "run"
+    """The log's path under the folder it was written to, without suffix."""
+
+    def __repr__(self) -> str:
+        """Its kind, its log and how long it is; the records themselves would fill screens."""
+        return f"<{type(self).__name__} {self.run_id}: {len(self.records)} events>"
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """The events alone."""
+        return tuple(record.event for record in self.records)
+
+    @property
+    def started(self) -> RunStarted:
+        """The first event: settings, inputs, versions."""
+        first = self.events[0]
+        assert isinstance(first, RunStarted)  # noqa: S101  (a Run is made from logs, which begin so)
+        return first
+
+    @cached_property
+    def frames(self) -> RunSet:
+        """The run as tables (rule E4)."""
+        return tables_of(self.records, self.run_id, str(self.log_path or ""))
