@@ -10,6 +10,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from verifyplan.errors import ArtifactError, Problem
+from verifyplan.text import short_repr
 
 _MAX_DEPTH = 200
 _MAX_DIGITS = 300
@@ -44,12 +45,6 @@ def strict_json(text: str, place: str) -> Any:
     return content
 
 
-def shown(value: Any) -> str:
-    """A received value, cut to a length that a message can carry."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
 def pointer_token(key: str) -> str:
     """A key as it stands in a JSON pointer (RFC 6901).
 
@@ -72,7 +67,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Odd:
         return found
     seen: set[str] = set()
     twin = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-    return _Odd(f"the key {shown(twin)} stands twice in one object")
+    return _Odd(f"the key {short_repr(twin)} stands twice in one object")
 
 
 def _no_number(name: str) -> _Odd:
@@ -81,11 +76,11 @@ def _no_number(name: str) -> _Odd:
 
 def _number(digits: str) -> float | _Odd:
     value = float(digits)
-    return value if isfinite(value) else _Odd(f"{shown(digits)} is too large a number")
+    return value if isfinite(value) else _Odd(f"{short_repr(digits)} is too large a number")
 
 
 def _whole(digits: str) -> int | _Odd:
-    return int(digits) if len(digits) <= _MAX_DIGITS else _Odd(f"{shown(digits)} is too large a number")
+    return int(digits) if len(digits) <= _MAX_DIGITS else _Odd(f"{short_repr(digits)} is too large a number")
 
 
 def _oddities(value: Any, pointer: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -93,7 +88,7 @@ def _oddities(value: Any, pointer: str = "", depth: int = 0) -> Iterator[tuple[s
     if isinstance(value, _Odd):
         yield pointer, value.reason
     elif isinstance(value, str) and not _encodable(value):
-        yield pointer, f"{shown(value)} holds half a character"
+        yield pointer, f"{short_repr(value)} holds half a character"
     elif isinstance(value, dict | list) and depth == _MAX_DEPTH:
         yield f"{pointer[:60]}...", f"is nested deeper than {_MAX_DEPTH} levels"
     elif isinstance(value, dict | list):
@@ -101,7 +96,7 @@ def _oddities(value: Any, pointer: str = "", depth: int = 0) -> Iterator[tuple[s
             if _encodable(str(key)):
                 yield from _oddities(inner, f"{pointer}/{pointer_token(str(key))}", depth + 1)
             else:
-                yield pointer, f"the key {shown(key)} holds half a character"
+                yield pointer, f"the key {short_repr(key)} holds half a character"
 
 
 def _encodable(text: str) -> bool:

@@ -43,6 +43,16 @@ def listed(names: Iterable[object], shown: int = 5) -> str:
     return ", ".join(every[:shown]) + more
 
 
+def short_repr(value: object) -> str:
+    """Return the repr of a received value, truncated to 60 characters, for a message.
+
+    >>> short_repr("x" * 100)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."
+    """
+    text = repr(value)
+    return text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[: MAX_SHOWN_CHARACTERS - 3]}..."
+
+
 def did_you_mean(value: object, known: Iterable[object]) -> str:
     """A question to put behind a message, if a known name is near; else nothing.
 

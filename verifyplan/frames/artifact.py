@@ -14,7 +14,8 @@ from verifyplan.files import decode, write_text
 from verifyplan.protocol.artifact import SCHEMA_VERSIONS, Artifact
 from verifyplan.protocol.vote import read_basis, read_verdict
 from verifyplan.rules.invariants import violations
-from verifyplan.strict_json import pointer_token, shown, strict_json
+from verifyplan.strict_json import pointer_token, strict_json
+from verifyplan.text import short_repr
 
 
 def read_artifact(path: str | Path) -> Artifact:
@@ -44,7 +45,7 @@ def parse_artifact(data: bytes, place: str, *, checked: bool = True) -> Artifact
     except InputError as error:
         raise ArtifactError(error.problems) from None
     if not isinstance(content, dict):
-        message = f"holds {shown(content)} at its top"
+        message = f"holds {short_repr(content)} at its top"
         raise ArtifactError(Problem(place, message, "write a JSON object with schemaVersion and findings"))
     try:
         artifact = Artifact.model_validate(content)
@@ -78,7 +79,7 @@ def artifact_text(artifact: Artifact) -> str:
 
 def _problem(place: str, detail: ErrorDetails) -> Problem:
     """A validation error of pydantic in our words: where, what, and what to write instead."""
-    kind, value, loc = detail["type"], shown(detail["input"]), detail["loc"]
+    kind, value, loc = detail["type"], short_repr(detail["input"]), detail["loc"]
     if loc[-1:] == ("[key]",) and kind.startswith("string_"):  # the key itself is wrong, not what it holds
         loc = loc[:-1]
     pointer = "".join(f"/{pointer_token(str(part))}" for part in loc)

@@ -12,8 +12,8 @@ from typing import Any
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
 from verifyplan.files import decode, write_text
 from verifyplan.protocol.score import DIMENSIONS
-from verifyplan.strict_json import shown, strict_json
-from verifyplan.text import did_you_mean
+from verifyplan.strict_json import strict_json
+from verifyplan.text import did_you_mean, short_repr
 
 VERSION = 1
 LARGEST = 64 * 1024
@@ -61,9 +61,9 @@ def load(path: str | Path) -> dict[str, Decimal]:
     place = _place(path)
     if not isinstance(content, dict):
         fix = 'write {"version": 1, "weights": {...}}'
-        raise SettingsError(Problem(place, f"holds {shown(content)}, not an object", fix))
+        raise SettingsError(Problem(place, f"holds {short_repr(content)}, not an object", fix))
     problems = [
-        Problem(f"{place}: {shown(key)}", f"is unknown{did_you_mean(key, _KEYS)}", f"use {one_of(_KEYS)} alone")
+        Problem(f"{place}: {short_repr(key)}", f"is unknown{did_you_mean(key, _KEYS)}", f"use {one_of(_KEYS)} alone")
         for key in content
         if key not in _KEYS
     ]
@@ -72,7 +72,7 @@ def load(path: str | Path) -> dict[str, Decimal]:
     if isinstance(texts, dict):
         problems += _weight_problems(texts, f"{place}: ")
     else:
-        what = f"are {shown(texts)}, not an object" if "weights" in content else "are missing"
+        what = f"are {short_repr(texts)}, not an object" if "weights" in content else "are missing"
         problems.append(Problem(f"{place}: weights", what, "give each of the six dimensions a decimal as text"))
     if problems or not isinstance(texts, dict):
         raise SettingsError(problems)
@@ -120,7 +120,7 @@ def _version_problems(content: Mapping[str, object], place: str) -> list[Problem
     version = content.get("version")
     if isinstance(version, int) and not isinstance(version, bool) and version == VERSION:
         return []
-    what = f"{shown(version)} is unknown" if "version" in content else "is missing"
+    what = f"{short_repr(version)} is unknown" if "version" in content else "is missing"
     return [Problem(f"{place}: version", what, f"write {VERSION}, if the weights are as this version reads them")]
 
 
@@ -151,11 +151,11 @@ def _weight_problems(texts: Mapping[str, object], place: str) -> list[Problem]:
     for name, text in texts.items():
         if not isinstance(text, str):
             problems.append(
-                Problem(f"{place}weights.{name}", f"{shown(text)} is no text", "write it in quotes, as '0.25'")
+                Problem(f"{place}weights.{name}", f"{short_repr(text)} is no text", "write it in quotes, as '0.25'")
             )
         elif len(text) > _DIGITS or not _DECIMAL.fullmatch(text):
             problems.append(
-                Problem(f"{place}weights.{name}", f"{shown(text)} is no decimal from 0", "write digits, as '0.25'")
+                Problem(f"{place}weights.{name}", f"{short_repr(text)} is no decimal from 0", "write digits, as '0.25'")
             )
     if not problems:
         with localcontext(prec=_ENOUGH):

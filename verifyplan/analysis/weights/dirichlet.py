@@ -16,7 +16,7 @@ from verifyplan.analysis.weights.simplex import Exact, Weights
 from verifyplan.analysis.weights.tables import Floats
 from verifyplan.errors import Problem
 from verifyplan.frames.runset import RunSet
-from verifyplan.strict_json import shown
+from verifyplan.text import short_repr
 
 Ranks = npt.NDArray[np.int64]
 
@@ -98,7 +98,7 @@ def draw(
 
 def _threshold(value: object) -> list[Problem]:
     return (
-        [Problem("threshold", f"{shown(value)} is no score", "give a number, or None")]
+        [Problem("threshold", f"{short_repr(value)} is no score", "give a number, or None")]
         if within("", value, -LARGEST)
         else []
     )

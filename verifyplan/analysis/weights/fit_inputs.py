@@ -17,8 +17,7 @@ from verifyplan.analysis.weights.validation import Sample
 from verifyplan.errors import InputError, Problem, SettingsError, TableError, one_of
 from verifyplan.frames.columns import as_text
 from verifyplan.protocol.score import DIMENSIONS
-from verifyplan.strict_json import shown
-from verifyplan.text import counted, did_you_mean
+from verifyplan.text import counted, did_you_mean, short_repr
 
 T = TypeVar("T")
 
@@ -174,7 +173,7 @@ def _given_ranges(ranges: object, table: pd.DataFrame) -> dict[str, tuple[float,
             problems.append(Problem(f"ranges.{name}", what, f"use {one_of(table.columns[:8])}"))
         elif ends is None:
             problems.append(
-                Problem(f"ranges.{name}", f"{shown(ranges[name])} is no range", "give (low, high), low first")
+                Problem(f"ranges.{name}", f"{short_repr(ranges[name])} is no range", "give (low, high), low first")
             )
         elif (table[name] < ends[0]).any() or (table[name] > ends[1]).any():
             what = (

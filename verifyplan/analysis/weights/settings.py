@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 
 from verifyplan.errors import Problem
-from verifyplan.strict_json import shown
+from verifyplan.text import short_repr
 
 LARGEST = 1e300
 """What is beyond this is taken for infinite."""
@@ -17,11 +17,11 @@ def within(name: str, value: object, above: float, most: float | None = None) ->
     if isinstance(number, int | float) and not isinstance(value, bool) and above < number <= (most or LARGEST):
         return []
     upper = "" if most is None else f" and up to {most:g}"
-    return [Problem(name, f"{shown(value)} is out of range", f"give a number above {above:g}{upper}")]
+    return [Problem(name, f"{short_repr(value)} is out of range", f"give a number above {above:g}{upper}")]
 
 
 def whole(name: str, value: object, least: int, most: int = 10**9) -> list[Problem]:
     """A problem unless `value` is a whole number from `least` to `most`."""
     if isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most:
         return []
-    return [Problem(name, f"{shown(value)} is out of range", f"give a whole number from {least} to {most}")]
+    return [Problem(name, f"{short_repr(value)} is out of range", f"give a whole number from {least} to {most}")]

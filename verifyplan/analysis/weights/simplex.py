@@ -13,8 +13,7 @@ import pandas as pd
 from verifyplan.errors import Problem, SettingsError, expect_lists, one_of
 from verifyplan.protocol.score import DIMENSIONS
 from verifyplan.rules.scoring import WEIGHTS
-from verifyplan.strict_json import shown
-from verifyplan.text import did_you_mean
+from verifyplan.text import did_you_mean, short_repr
 
 Weight: TypeAlias = Decimal | str | Fraction | float
 Weights: TypeAlias = "Mapping[str, Weight] | pd.Series[Any]"
@@ -89,7 +88,7 @@ def rebalance(weights: Weights, dimension: str, to: Weight, *, locked: Iterable[
         problems.append(Problem("dimension", f"{dimension!r} is locked", "unlock it, or move another"))
     wanted = _parsed(to)
     if wanted is None:
-        problems.append(Problem("to", f"{shown(to)} is no weight", _EXAMPLE))
+        problems.append(Problem("to", f"{short_repr(to)} is no weight", _EXAMPLE))
     if problems or wanted is None:
         raise SettingsError(problems)
     return moved(exact, dimension, wanted, fixed)
@@ -128,11 +127,13 @@ def checked(weights: Weights | None, dimensions: Sequence[str] | None) -> Exact:
     exact = {name: _parsed(weight) for name, weight in given.items()}
     problems = _name_problems(given, names)
     problems += [
-        Problem(f"weights.{k}", f"{shown(given[k])} is no weight", _EXAMPLE) for k, w in exact.items() if w is None
+        Problem(f"weights.{k}", f"{short_repr(given[k])} is no weight", _EXAMPLE) for k, w in exact.items() if w is None
     ]
     sound = {name: weight for name, weight in exact.items() if weight is not None}
     problems += [
-        Problem(f"weights.{k}", f"{shown(given[k])} is negative", "give 0 or more") for k, w in sound.items() if w < 0
+        Problem(f"weights.{k}", f"{short_repr(given[k])} is negative", "give 0 or more")
+        for k, w in sound.items()
+        if w < 0
     ]
     total = sum(sound.values(), Fraction(0))
     binary = any(isinstance(weight, float) for weight in given.values())
