@@ -26,7 +26,7 @@ from tests.live.scripted_http import Request
 from tests.live.scripted_replies import Answer, calls, fetches, says, status
 from tests.live.scripted_server import ScriptedServer
 from tests.runs.plan.planning import AGREE, COUNTER, scores, script
-from verifyplan.agents.base import Exchanged, Turns
+from verifyplan.agents.base import ModelReply, Turns
 from verifyplan.protocol.call import Reply, ToolUse, Usage
 from verifyplan.protocol.event_turn import TurnSent
 
@@ -235,8 +235,8 @@ class OwnTalker(OwnBackend):
         added = ({"type": "text", "text": LINES},)
         turn = TurnSent(call_id=f"{request.call_id}/t1", model=LITTER, request_sha256="", added=added, tools=used)
 
-        async def sends() -> Exchanged:
-            return Exchanged({"content": [{"type": "text", "text": LINES}], LITTER: 1}, Usage())
+        async def sends() -> ModelReply:
+            return ModelReply({"content": [{"type": "text", "text": LINES}], LITTER: 1}, Usage())
 
         await turns.exchange(turn, sends)
         return await self.answer(request)

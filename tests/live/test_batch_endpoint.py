@@ -13,7 +13,7 @@ from tests.live.scripted_http import Reply, Request, json_reply
 from tests.live.scripted_replies import cancels, error, expires, status
 from tests.live.scripted_server import ScriptedServer
 from verifyplan.agents.anthropic import batches
-from verifyplan.agents.anthropic.batches import Batches, RefusedError, Result, UnansweredError
+from verifyplan.agents.anthropic.batches import Batches, BatchResult, NoAnswerError, RefusedError
 from verifyplan.agents.anthropic.endpoints import Endpoints
 
 
@@ -61,16 +61,16 @@ def test_a_batch_is_sent_looked_at_and_read():
     assert [(one.ended, one.done, one.requests) for one in states[1:]] == [(False, 0, 5), (True, 5, 5)]
     by_id = {result.custom_id: result for result in found}
     assert by_id["a"].message["content"] == [{"type": "text", "text": "fine"}]
-    assert by_id["b"] == Result("b", None, "api_error: scripted", final=False)
-    assert by_id["c"] == Result("c", None, "expired")
-    assert by_id["d"] == Result("d", None, "canceled")
-    assert by_id["e"] == Result("e", None, "invalid_request_error: scripted", final=True)
+    assert by_id["b"] == BatchResult("b", None, "api_error: scripted", final=False)
+    assert by_id["c"] == BatchResult("c", None, "expired")
+    assert by_id["d"] == BatchResult("d", None, "canceled")
+    assert by_id["e"] == BatchResult("e", None, "invalid_request_error: scripted", final=True)
     assert server.refused == []
 
 
 @pytest.mark.parametrize("code", [408, 409, 429, 500, 529])
 def test_a_batch_is_never_sent_again_by_the_sdk(code):
-    with Faulty([], {1: broken(code)}) as server, pytest.raises(UnansweredError, match=f"answered {code}: .*scripted"):
+    with Faulty([], {1: broken(code)}) as server, pytest.raises(NoAnswerError, match=f"answered {code}: .*scripted"):
         talk(server, sends("a"), retries=5)
     assert server.count("/v1/messages/batches") == 1
 
@@ -106,7 +106,7 @@ ODD = [
 def test_an_answer_that_tells_of_no_batch(odd):
     with Faulty([], {1: odd, 2: odd, 3: odd}) as server:
         for ask in (sends("a"), lambda to: to.look("msgbatch_0001"), lambda to: to.newest()):
-            with pytest.raises(UnansweredError):
+            with pytest.raises(NoAnswerError):
                 talk(server, ask, timeout=0.5)
 
 
@@ -122,7 +122,7 @@ def test_an_answer_that_tells_of_no_batch(odd):
     ],
 )
 def test_results_that_are_none_are_asked_for_again(line):
-    with Faulty([], {1: Reply(line)}) as server, pytest.raises(UnansweredError, match="tells of no batch"):
+    with Faulty([], {1: Reply(line)}) as server, pytest.raises(NoAnswerError, match="tells of no batch"):
         talk(server, lambda to: to.results("msgbatch_0001"))
 
 

@@ -10,7 +10,7 @@ from tests.live.scripted_replies import calls, cut, refuses, says, says_json, st
 from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import finding
 from tests.runs.plan.planning import challenge, run_of
-from verifyplan.agents.base import Exchanged
+from verifyplan.agents.base import ModelReply
 from verifyplan.cli.cross import exit_code_of
 from verifyplan.protocol.call import Usage
 from verifyplan.runs.cross import crossverify
@@ -294,7 +294,7 @@ class Bringing:
 
     async def __call__(self, address, turn, body):  # noqa: ARG002  (what any poster is given)
         told = {"content": [{"type": "text", "text": '{"contexts": []}'}], "stop_reason": "end_turn"}
-        return Exchanged(told | ({"x": self.value} if turn == FIRST else {}), Usage())
+        return ModelReply(told | ({"x": self.value} if turn == FIRST else {}), Usage())
 
 
 @pytest.mark.parametrize("value", ["\ud800", float("nan"), {"deep": "\udfff"}], ids=range(3))

@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Self
 
-from verifyplan.agents.base import Exchanged, Turns
+from verifyplan.agents.base import ModelReply, Turns
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.protocol.call import Reply, ToolUse, Usage
 from verifyplan.protocol.event_turn import TurnReplied, TurnSent
@@ -53,9 +53,9 @@ class TalkingBackend(ScriptedBackend):
         blocks, tools = added or ((), ())
         sent = TurnSent(call_id=name, model=MODEL, request_sha256="ab" * 32, added=blocks, tools=tools)
 
-        async def send() -> Exchanged:
+        async def send() -> ModelReply:
             self.asked.append(name)
             content = [{"type": "text", "text": f"turn {name[-1]}"}]
-            return Exchanged({"id": f"msg-{len(self.asked)}", "content": content, "stop_reason": stop}, usage)
+            return ModelReply({"id": f"msg-{len(self.asked)}", "content": content, "stop_reason": stop}, usage)
 
         return await turns.exchange(sent, send)

@@ -36,7 +36,7 @@ class Backend(Protocol):
         """The reply to one `Request`; its `value` is for the loop to check."""
 
 
-class Exchanged(NamedTuple):
+class ModelReply(NamedTuple):
     """What came back from a model in one exchange."""
 
     message: dict[str, Any]
@@ -44,7 +44,7 @@ class Exchanged(NamedTuple):
     batch: str | None = None
 
 
-Send = Callable[[], Awaitable[Exchanged]]
+Send = Callable[[], Awaitable[ModelReply]]
 """Sends one request to a model, with all retries that belong to it."""
 
 
@@ -66,7 +66,7 @@ class BudgetError(Exception):
 
 
 @runtime_checkable
-class Conversing(Backend, Protocol):
+class ConversingBackend(Backend, Protocol):
     """A backend whose calls take several turns, each recorded, so that a resumed run goes on within a call.
 
     It alone can be asked again: its conversation holds what it said, and one turn may repair the form of an answer,
@@ -92,4 +92,4 @@ class Conversing(Backend, Protocol):
 
 def session_of(backend: object) -> AbstractAsyncContextManager[object]:
     """The session of a backend that has one; nothing for others."""
-    return backend.session() if isinstance(backend, Conversing) else nullcontext()
+    return backend.session() if isinstance(backend, ConversingBackend) else nullcontext()

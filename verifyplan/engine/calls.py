@@ -14,7 +14,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 
 from pydantic_core import from_json, to_json
 
-from verifyplan.agents.base import Backend, BudgetError, Conversing, Request
+from verifyplan.agents.base import Backend, BudgetError, ConversingBackend, Request
 from verifyplan.engine.ledger import Ledger
 from verifyplan.engine.turns import CallTurns, Desk
 from verifyplan.errors import SettingsError
@@ -48,7 +48,7 @@ class Caller:
         self.ledger = Ledger(limits or Limits())
         self._recorder, self.desk = recorder, Desk(recorder)
         recorder.count = self.ledger.take
-        at_once = backend.max_concurrency if isinstance(backend, Conversing) else None
+        at_once = backend.max_concurrency if isinstance(backend, ConversingBackend) else None
         self._line: AbstractAsyncContextManager[object] = asyncio.Semaphore(at_once) if at_once else nullcontext()
 
     async def call_all(self, requests: Sequence[Request]) -> list[Result]:
@@ -142,7 +142,7 @@ class Caller:
 
     async def _asked(self, request: Request, turns: CallTurns) -> Reply:
         assert self.backend is not None  # noqa: S101  (call_all has seen to it)
-        if isinstance(self.backend, Conversing):
+        if isinstance(self.backend, ConversingBackend):
             return await self.backend.converse(request, turns)
         if refused := self.ledger.refusal(request.call_id):
             raise BudgetError(refused)

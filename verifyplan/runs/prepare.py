@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from verifyplan.agents.base import Backend, Conversing
+from verifyplan.agents.base import Backend, ConversingBackend
 from verifyplan.agents.static import StaticBackend
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
 from verifyplan.protocol.event_cross import FindingGrouped
@@ -104,7 +104,7 @@ def check_affordable(backend: Backend, limits: Limits) -> None:
     """SettingsError where the run is to end at a cost, and the backend cannot tell what its calls cost."""
     if limits.max_cost is None:
         return
-    told = backend.budget_problem("max_cost") if isinstance(backend, Conversing) else "its calls have no price"
+    told = backend.budget_problem("max_cost") if isinstance(backend, ConversingBackend) else "its calls have no price"
     if told:
         fix = "give the backend prices=, or end the run by max_tokens"
         raise SettingsError(Problem("max_cost", f"cannot be kept: {told}", fix))
@@ -195,11 +195,11 @@ def backend_of(backend: str | Backend, workers: Workers, root: str | Path) -> Ba
         if backend != "static":
             fix = "use 'static', or pass a backend object: agents.Anthropic(model=...), ScriptedBackend(script)"
             raise SettingsError(Problem("backend", f"{backend!r} is unknown", fix))
-    elif not isinstance(backend, Conversing):
+    elif not isinstance(backend, ConversingBackend):
         return backend
     if not Path(root).is_dir():
         raise InputError(Problem("root", f"{str(root)!r} is no folder", "name the folder that evidence cites"))
-    if isinstance(backend, Conversing):
+    if isinstance(backend, ConversingBackend):
         return backend.at(root)
     return StaticBackend(root, workers if isinstance(workers, Mapping) else None)
 

@@ -9,7 +9,7 @@ import pytest
 
 import verifyplan as vp
 from tests.runs.debate_scripts import CONVERGES, Heard
-from verifyplan.agents.base import Conversing
+from verifyplan.agents.base import ConversingBackend
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError
 from verifyplan.protocol.debate_call import DebateRequest
@@ -60,7 +60,7 @@ def test_a_pair_routes_by_role_and_says_who_plays_what():
     architect, builder = Heard(CONVERGES), Heard(CONVERGES)
     pair = paired(architect, builder)
     assert isinstance(pair, Pair)
-    assert not isinstance(pair, Conversing)
+    assert not isinstance(pair, ConversingBackend)
     asyncio.run(pair.answer(request("builder")))
     assert (architect.calls, builder.calls) == ([], ["t1/implement"])
     assert pair.describe() == {"name": "pair", "architect": {"name": "scripted"}, "builder": {"name": "scripted"}}
@@ -69,7 +69,7 @@ def test_a_pair_routes_by_role_and_says_who_plays_what():
 
 def test_a_pair_of_which_one_speaks_in_turns_speaks_in_turns():
     pair = paired(Heard(CONVERGES), Speaks(CONVERGES))
-    assert isinstance(pair, Conversing)
+    assert isinstance(pair, ConversingBackend)
     assert pair.max_concurrency == 1
 
 

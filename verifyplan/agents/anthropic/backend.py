@@ -18,19 +18,19 @@ from verifyplan.agents.anthropic.endpoints import Address, Endpoints, check_logg
 from verifyplan.agents.anthropic.exchange import Block
 from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, check_model, hidden, misplaced
 from verifyplan.agents.anthropic.opened import open_evidence
-from verifyplan.agents.anthropic.prices import Given, Price, price_of
+from verifyplan.agents.anthropic.prices import Price, PriceSource, price_of
 from verifyplan.agents.anthropic.prompt_files import prompt_versions
 from verifyplan.agents.anthropic.rendering import Rendered, render
 from verifyplan.agents.anthropic.toolkits import Toolkits
-from verifyplan.agents.anthropic.unrecorded import Unrecorded
+from verifyplan.agents.anthropic.unrecorded import UnrecordedTurns
 from verifyplan.agents.anthropic.usage import usage_of
 from verifyplan.agents.anthropic.voices import Effort, Settings, Voice, Voices
-from verifyplan.agents.base import Exchanged, Request, Turns
+from verifyplan.agents.base import ModelReply, Request, Turns
 from verifyplan.agents.tools import ToolKit, definitions
 from verifyplan.errors import Problem, SettingsError, expect_mappings
 from verifyplan.protocol.call import Reply, ToolUse, Usage, WorkerRequest
 
-Poster = Callable[[Address, str, dict[str, Any]], Awaitable[Exchanged]]
+Poster = Callable[[Address, str, dict[str, Any]], Awaitable[ModelReply]]
 """Sends a request to the endpoint of an address, for the turn of that id, in another way than one by one."""
 
 _WORDS = ("source", "date", "note")
@@ -94,7 +94,7 @@ class Anthropic:
         cache: bool = True,
         web: bool = False,
         memory: str | Path | None = None,
-        prices: Given | None = None,
+        prices: PriceSource | None = None,
         root: str | Path = ".",
     ) -> None:
         api_key = None if api_key is None else hidden(api_key)
@@ -220,7 +220,7 @@ class Anthropic:
 
     async def answer(self, request: Request) -> Reply:
         """The reply to one request, in turns that are recorded nowhere."""
-        return await self.converse(request, Unrecorded())
+        return await self.converse(request, UnrecordedTurns())
 
     async def converse(self, request: Request, turns: Turns) -> Reply:
         """The reply to one request; AgentError or TimeoutError where the model gave none that can be used."""
@@ -266,11 +266,11 @@ class Anthropic:
         worth = self.cache and not isinstance(request, WorkerRequest)
         return [*({**block, **(_CACHED if worth else {})} for block in lasting), last]
 
-    async def _post(self, voice: Voice, turn: str, body: dict[str, Any]) -> Exchanged:
+    async def _post(self, voice: Voice, turn: str, body: dict[str, Any]) -> ModelReply:
         if self._poster is not None:
             exchanged = await self._poster(voice.base_url, turn, body)
         else:
-            exchanged = Exchanged(await self._endpoints.send(voice.base_url, turn, body), Usage())
+            exchanged = ModelReply(await self._endpoints.send(voice.base_url, turn, body), Usage())
         used = usage_of(exchanged.message, self._prices[voice.model], batch=exchanged.batch is not None)
         return exchanged._replace(usage=used)
 

@@ -31,7 +31,7 @@ PAGE = 100
 """Batches that are listed at once."""
 
 
-class UnansweredError(Exception):
+class NoAnswerError(Exception):
     """The endpoint gave no answer, or none that says anything; asked again later, it may."""
 
 
@@ -53,7 +53,7 @@ class Counts(BaseModel):
     expired: int = Field(ge=0)
 
 
-class Batch(BaseModel):
+class BatchStatus(BaseModel):
     """A batch as the endpoint tells of it."""
 
     id: str = Field(min_length=1)
@@ -77,11 +77,11 @@ class Batch(BaseModel):
 
 
 class _Page(BaseModel):
-    data: list[Batch]
+    data: list[BatchStatus]
     has_more: bool = False
 
 
-class Result(NamedTuple):
+class BatchResult(NamedTuple):
     """What came of one request: a message, or why there is none, and whether asking again is of no use."""
 
     custom_id: str
@@ -93,7 +93,7 @@ class Result(NamedTuple):
 class Batches:
     """The batches of one endpoint.
 
-    Each method raises UnansweredError where it may be called again (the SDK did so already, but for `submit`), and
+    Each method raises NoAnswerError where it may be called again (the SDK did so already, but for `submit`), and
     RefusedError where that would not help.
     """
 
@@ -103,27 +103,27 @@ class Batches:
     async def submit(self, requests: Sequence[Mapping[str, Any]]) -> str:
         """Send requests (`custom_id`, `params`) as one batch; its id.
 
-        It is sent once, never again by the SDK: after an UnansweredError, the endpoint may have the batch or not.
+        It is sent once, never again by the SDK: after an NoAnswerError, the endpoint may have the batch or not.
         """
         once = self._sdk.with_options(max_retries=0)
         with _told():
             raw = await once.messages.batches.with_raw_response.create(requests=requests)  # type: ignore[arg-type]
-            return Batch.model_validate_json(raw.http_response.content).id
+            return BatchStatus.model_validate_json(raw.http_response.content).id
 
-    async def look(self, batch: str) -> Batch:
+    async def look(self, batch: str) -> BatchStatus:
         """How a batch stands."""
         with _told():
             raw = await self._sdk.messages.batches.with_raw_response.retrieve(batch)
-            return Batch.model_validate_json(raw.http_response.content)
+            return BatchStatus.model_validate_json(raw.http_response.content)
 
     async def newest(self) -> str | None:
         """The id of the youngest batch; None if there is none yet."""
         page = await self._page(limit=1)
         return page.data[0].id if page.data else None
 
-    async def since(self, batch: str | None) -> list[Batch]:
+    async def since(self, batch: str | None) -> list[BatchStatus]:
         """All batches that are younger than one, the youngest first; all if that one is gone."""
-        found: list[Batch] = []
+        found: list[BatchStatus] = []
         page = await self._page(limit=PAGE)
         while page.data:
             for one in page.data:
@@ -135,7 +135,7 @@ class Batches:
             page = await self._page(limit=PAGE, after_id=page.data[-1].id)
         return found
 
-    async def results(self, batch: str) -> list[Result]:
+    async def results(self, batch: str) -> list[BatchResult]:
         """The results of a batch that has ended, in the order in which they come.
 
         They are read at this endpoint, not where the batch says that they lie: the key goes nowhere else.
@@ -162,18 +162,18 @@ def _told() -> Iterator[None]:
     except anthropic.APIStatusError as error:
         reason = f"{error.type}: {error.api_message}" if error.api_message else "no reason given"
         if error.status_code in LATER or error.status_code >= 500:
-            raise UnansweredError(f"the endpoint answered {error.status_code}: {reason}") from None
+            raise NoAnswerError(f"the endpoint answered {error.status_code}: {reason}") from None
         raise RefusedError(error.status_code, reason) from None
     except anthropic.APITimeoutError:
-        raise UnansweredError("the endpoint gave no answer in time") from None
+        raise NoAnswerError("the endpoint gave no answer in time") from None
     except (anthropic.APIConnectionError, httpx2.TransportError) as error:
         cause = error.__cause__ or error
-        raise UnansweredError(f"the connection failed ({type(cause).__name__}: {cause})") from None
+        raise NoAnswerError(f"the connection failed ({type(cause).__name__}: {cause})") from None
     except ValueError as error:  # of JSON and of pydantic alike
-        raise UnansweredError(f"the endpoint's answer tells of no batch ({type(error).__name__})") from None
+        raise NoAnswerError(f"the endpoint's answer tells of no batch ({type(error).__name__})") from None
 
 
-def _result(line: Any) -> Result:
+def _result(line: Any) -> BatchResult:
     """One line of the results; ValueError if it is none."""
     try:
         name, result = line["custom_id"], line["result"]
@@ -185,12 +185,12 @@ def _result(line: Any) -> Result:
     except (KeyError, TypeError):
         raise ValueError("a line that is no result") from None
     if kind != "errored":
-        return Result(name, None, str(kind))
+        return BatchResult(name, None, str(kind))
     told = (result.get("error") or {}).get("error") or {}
-    return Result(name, None, f"{told.get('type')}: {told.get('message')}", told.get("type") in FINAL)
+    return BatchResult(name, None, f"{told.get('type')}: {told.get('message')}", told.get("type") in FINAL)
 
 
-def _message(name: str, message: Any) -> Result:
+def _message(name: str, message: Any) -> BatchResult:
     if isinstance(message, dict) and isinstance(message.get("content"), list):
-        return Result(name, message)
-    return Result(name, None, "the endpoint's reply is no message", final=True)
+        return BatchResult(name, message)
+    return BatchResult(name, None, "the endpoint's reply is no message", final=True)

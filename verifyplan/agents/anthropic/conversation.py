@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from verifyplan.agents.anthropic.answers import AnswerError, parse, repaired
-from verifyplan.agents.anthropic.exchange import Block, Post, check_message, digest, text_of
+from verifyplan.agents.anthropic.exchange import Block, Post, check_message, request_digest, text_of
 from verifyplan.agents.anthropic.rendering import repair
 from verifyplan.agents.anthropic.web import look_up, recall, web_tool
 from verifyplan.agents.base import Request, Turns
@@ -91,7 +91,7 @@ class Conversation:
         sent = TurnSent(
             call_id=self._turn_id(number),
             model=str(body["model"]),
-            request_sha256=digest(body),
+            request_sha256=request_digest(body),
             added=added[0],
             tools=added[1],
         )

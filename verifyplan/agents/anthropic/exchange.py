@@ -8,18 +8,18 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from verifyplan.agents.base import Exchanged
+from verifyplan.agents.base import ModelReply
 from verifyplan.errors import AgentError
 
 Block = dict[str, Any]
-Post = Callable[[str, dict[str, Any]], Awaitable[Exchanged]]
+Post = Callable[[str, dict[str, Any]], Awaitable[ModelReply]]
 """Sends the body of a request, for the turn of that id."""
 
 
-def digest(body: Mapping[str, Any]) -> str:
+def request_digest(body: Mapping[str, Any]) -> str:
     """The digest of a request: equal requests were asked the same.
 
-    >>> digest({"model": "m"})[:8]
+    >>> request_digest({"model": "m"})[:8]
     '548f58d1'
     """
     return hashlib.sha256(to_json(body)).hexdigest()

@@ -72,11 +72,11 @@ class Price(Rates):
     note: str = ""
 
 
-Given = Mapping[str, Price | Mapping[str, Any]] | str | Path
+PriceSource = Mapping[str, Price | Mapping[str, Any]] | str | Path
 """Prices by model, or the TOML file that holds them."""
 
 
-def price_of(model: str, given: Given | None = None) -> Price | None:
+def price_of(model: str, given: PriceSource | None = None) -> Price | None:
     """The price of a model; None if no table has it.
 
     Tables are asked in this order: `given`, the file named by the environment variable VERIFYPLAN_PRICES, the one of
@@ -144,7 +144,7 @@ def bundled() -> Mapping[str, Price]:
 _REQUIRED = tuple(name for name, field in Price.model_fields.items() if field.is_required())
 
 
-def _table(given: Given) -> Mapping[str, Price]:
+def _table(given: PriceSource) -> Mapping[str, Price]:
     if isinstance(given, Mapping):
         return _prices(given, "prices")
     path = Path(given)

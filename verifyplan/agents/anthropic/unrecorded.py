@@ -8,7 +8,7 @@ from verifyplan.agents.base import Send
 from verifyplan.protocol.event_turn import TurnReplied, TurnSent
 
 
-class Unrecorded:
+class UnrecordedTurns:
     """Makes each exchange when it is asked for."""
 
     def sent(self, turn: str) -> TurnSent | None:  # noqa: ARG002  (nothing is on disk)

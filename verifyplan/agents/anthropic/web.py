@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from verifyplan.agents.anthropic.exchange import Block, Post, digest, text_of
-from verifyplan.agents.base import BudgetError, Exchanged, Turns
+from verifyplan.agents.anthropic.exchange import Block, Post, request_digest, text_of
+from verifyplan.agents.base import BudgetError, ModelReply, Turns
 from verifyplan.agents.tools import WebCall
 from verifyplan.agents.tools.web import WebTool
 from verifyplan.errors import AgentError
@@ -48,7 +48,7 @@ async def look_up(call: WebCall, turn: str, model: str, turns: Turns, post: Post
         "messages": [{"role": "user", "content": f"{_WISHES[call.tool]}\n\n{call.argument}"}],
         "tools": [_TOOLS[call.tool]],
     }
-    sent = TurnSent(call_id=turn, model=model, request_sha256=digest(body))
+    sent = TurnSent(call_id=turn, model=model, request_sha256=request_digest(body))
     try:
         replied = await turns.exchange(sent, lambda: post(turn, body))
     except (AgentError, TimeoutError) as error:
@@ -69,7 +69,7 @@ async def recall(turn: str, turns: Turns) -> Usage:
         return Usage()
 
 
-async def _not_again() -> Exchanged:
+async def _not_again() -> ModelReply:
     raise AgentError("a look that failed is not made again")
 
 

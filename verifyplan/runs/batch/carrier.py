@@ -12,7 +12,7 @@ from verifyplan.errors import AgentError, Problem
 from verifyplan.runs.batch.journal import Intent, Journal
 
 if TYPE_CHECKING:
-    from verifyplan.agents.anthropic.batches import Batch, Batches, RefusedError, Result, UnansweredError
+    from verifyplan.agents.anthropic.batches import Batches, BatchResult, BatchStatus, NoAnswerError, RefusedError
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ class Carrier:
         self._endpoints, self._journal, self._poll, self._told = endpoints, journal, poll, told
         module = importlib.import_module("verifyplan.agents.anthropic.batches")  # the SDK takes over a second
         self._batches: type[Batches] = module.Batches
-        self._unanswered: type[UnansweredError] = module.UnansweredError
+        self._unanswered: type[NoAnswerError] = module.NoAnswerError
         self._refused: type[RefusedError] = module.RefusedError
 
     async def newest(self, address: Address) -> str | None:
@@ -90,7 +90,7 @@ class Carrier:
                         return one.id
         return None
 
-    async def results(self, address: Address, batch: str) -> list[Result]:
+    async def results(self, address: Address, batch: str) -> list[BatchResult]:
         """The results of a batch, when it has ended."""
         try:
             return await self._read(address, batch, self._told)
@@ -98,7 +98,7 @@ class Carrier:
             fix = "use the key that it was sent with; to send what it holds again, and pay for it again, remove "
             raise AgentError(Problem(f"batch {batch}", str(refused), f"{fix}{self._journal.path}")) from None
 
-    async def _read(self, address: Address, batch: str, told: Told) -> list[Result]:
+    async def _read(self, address: Address, batch: str, told: Told) -> list[BatchResult]:
         while True:
             state = await self._patient(self._at(address).look, batch)
             told(batch, state.done, state.requests)
@@ -106,7 +106,7 @@ class Carrier:
                 return await self._patient(self._at(address).results, batch)
             await asyncio.sleep(self._poll)
 
-    async def _listed(self, address: Address, newest: str | None) -> list[Batch]:
+    async def _listed(self, address: Address, newest: str | None) -> list[BatchStatus]:
         """The batches that may be looked for, ended ones first."""
         try:
             listed = await self._patient(self._at(address).since, newest)
@@ -114,7 +114,7 @@ class Carrier:
             raise AgentError(Problem(PLACE, f"cannot be listed: {refused}", FIX)) from None
         return sorted(listed, key=lambda batch: not batch.ended)
 
-    async def _is_of(self, address: Address, batch: Batch, intent: Intent) -> bool:
+    async def _is_of(self, address: Address, batch: BatchStatus, intent: Intent) -> bool:
         try:
             results = await self._read(address, batch.id, lambda *_: None)
         except self._refused:  # deleted, or too old to have results

@@ -14,7 +14,7 @@ from pydantic_core import to_json
 
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.anthropic.endpoints import Address
-from verifyplan.agents.base import Backend, Exchanged
+from verifyplan.agents.base import Backend, ModelReply
 from verifyplan.errors import LogError, Problem
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import PlanInputs, RunResumed, RunStarted
@@ -109,7 +109,7 @@ class Job:
         return Recorder(writer, past, resumed, self.sink)
 
     def _speaker(self, office: PostOffice, recorder: Recorder, log: Path) -> Anthropic:
-        async def post(address: Address, turn: str, body: dict[str, Any]) -> Exchanged:
+        async def post(address: Address, turn: str, body: dict[str, Any]) -> ModelReply:
             return await office.post(name_of(log, recorder.records), address, turn, body)
 
         speaker = self.backend.through(post)

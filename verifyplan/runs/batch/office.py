@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic_core import to_json
 
 from verifyplan.agents.anthropic.endpoints import Address
-from verifyplan.agents.anthropic.exchange import digest
-from verifyplan.agents.base import Exchanged
+from verifyplan.agents.anthropic.exchange import request_digest
+from verifyplan.agents.base import ModelReply
 from verifyplan.errors import AgentError
 from verifyplan.protocol.call import Usage
 from verifyplan.runlog.recorder import Past
@@ -27,7 +27,7 @@ from verifyplan.runs.batch.journal import (
 )
 
 if TYPE_CHECKING:
-    from verifyplan.agents.anthropic.batches import Result
+    from verifyplan.agents.anthropic.batches import BatchResult
 
 MOST_REQUESTS = 10_000
 """Requests of one batch; the API takes 100,000."""
@@ -43,9 +43,9 @@ class Letter:
     address: Address
     entry: Entry
     body: dict[str, Any]
-    reply: asyncio.Future[Exchanged]
+    reply: asyncio.Future[ModelReply]
 
-    def answer(self, reply: Exchanged | AgentError) -> None:
+    def answer(self, reply: ModelReply | AgentError) -> None:
         """Hand over the reply, or why there is none, unless nobody waits any more."""
         if self.reply.done():
             return
@@ -100,9 +100,9 @@ class PostOffice:
         self._promised |= {(run, turn) for turn in turns}
         return turns
 
-    async def post(self, run: str, address: Address, turn: str, body: dict[str, Any]) -> Exchanged:
+    async def post(self, run: str, address: Address, turn: str, body: dict[str, Any]) -> ModelReply:
         """The reply to a request of a run; AgentError where it has none that can be used."""
-        entry = Entry(run=run, turn=turn, sha256=digest(body))
+        entry = Entry(run=run, turn=turn, sha256=request_digest(body))
         letter = Letter(address, entry, body, asyncio.get_running_loop().create_future())
         place = self._journal.place(run, turn)
         if place is not None and (place.sha256 == entry.sha256 or (run, turn) in self._promised):
@@ -180,13 +180,13 @@ class PostOffice:
         self._collecting.discard(nonce)
         self._journal.note(Collected(nonce=nonce))
 
-    def _hand_out(self, letters: dict[str, Letter], results: Sequence[Result], batch: str) -> None:
+    def _hand_out(self, letters: dict[str, Letter], results: Sequence[BatchResult], batch: str) -> None:
         for result in results:
             letter = letters.pop(result.custom_id, None)
             if letter is None or letter.reply.done():
                 continue
             if result.message is not None:
-                letter.answer(Exchanged(result.message, Usage(), batch))
+                letter.answer(ModelReply(result.message, Usage(), batch))
             elif result.final:
                 letter.answer(AgentError(f"the endpoint answered {result.failure}"))
             else:

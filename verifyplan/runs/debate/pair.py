@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from pathlib import Path
 from typing import Any, Self
 
-from verifyplan.agents.base import Backend, Conversing, Turns, session_of
+from verifyplan.agents.base import Backend, ConversingBackend, Turns, session_of
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.protocol.call import Reply
 from verifyplan.protocol.debate_call import DebateRequest
@@ -51,7 +51,9 @@ class ConversingPair(Pair):
     async def converse(self, request: DebateRequest, turns: Turns) -> Reply:
         """The reply of whoever plays the role, by turns if it speaks in turns."""
         player = self.player(request.role)
-        return await (player.converse(request, turns) if isinstance(player, Conversing) else player.answer(request))
+        return await (
+            player.converse(request, turns) if isinstance(player, ConversingBackend) else player.answer(request)
+        )
 
     def session(self) -> AbstractAsyncContextManager[object]:
         """Holds the connections of both."""
@@ -65,7 +67,7 @@ class ConversingPair(Pair):
         """None if both can keep a limit, else what is missing; a script costs nothing."""
         for role in DEBATE_ROLES:
             player = self.player(role)
-            if isinstance(player, Conversing):
+            if isinstance(player, ConversingBackend):
                 told = player.budget_problem(limit)
             else:
                 told = None if isinstance(player, ScriptedBackend) else f"calls of the {role} have no price"
@@ -83,7 +85,7 @@ async def _both(pair: Pair) -> AsyncIterator[object]:
 
 
 def _at(player: Backend, root: str | Path) -> Backend:
-    return player.at(root) if isinstance(player, Conversing) else player
+    return player.at(root) if isinstance(player, ConversingBackend) else player
 
 
 def paired(architect: Backend, builder: Backend) -> Backend:
@@ -96,5 +98,5 @@ def paired(architect: Backend, builder: Backend) -> Backend:
     """
     if architect is builder:
         return architect
-    in_turns = isinstance(architect, Conversing) or isinstance(builder, Conversing)
+    in_turns = isinstance(architect, ConversingBackend) or isinstance(builder, ConversingBackend)
     return ConversingPair(architect, builder) if in_turns else Pair(architect, builder)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Protocol, Self
 from pydantic_core import to_json
 
 from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.agents.anthropic.unrecorded import Unrecorded
-from verifyplan.agents.base import Exchanged, Turns
+from verifyplan.agents.anthropic.unrecorded import UnrecordedTurns
+from verifyplan.agents.base import ModelReply, Turns
 from verifyplan.protocol.call import Reply, Tool, Usage
 from verifyplan.protocol.event_turn import call_of
 from verifyplan.runs.estimate.kits import DryKit
@@ -84,7 +84,7 @@ class DryRun:
 
     async def answer(self, request: Asked) -> Reply:
         """The stand-in's answer to one request."""
-        return await self.converse(request, Unrecorded())
+        return await self.converse(request, UnrecordedTurns())
 
     async def converse(self, request: Asked, turns: Turns) -> Reply:
         """The stand-in's answer to one request, by way of all turns that a model would take."""
@@ -102,7 +102,7 @@ class _Model:
         self._text = to_json(play.answer).decode()
         self._calls = iter(play.calls if manner.at_once else ())
 
-    async def reply(self, address: str | None, turn: str, body: dict[str, Any]) -> Exchanged:  # noqa: ARG002  (no endpoint)
+    async def reply(self, address: str | None, turn: str, body: dict[str, Any]) -> ModelReply:  # noqa: ARG002  (no endpoint)
         """The message to one request, with the usage that an endpoint would tell."""
         if turn.removeprefix(call_of(turn)).count("/") > 1:
             return self._looked_up(body)
@@ -127,7 +127,7 @@ class _Model:
                 if not left:
                     return
 
-    def _looked_up(self, body: dict[str, Any]) -> Exchanged:
+    def _looked_up(self, body: dict[str, Any]) -> ModelReply:
         text = [{"type": "text", "text": "What the web says."}]
         extra = {"server_tool_use": {"web_search_requests": int("search" in body["tools"][0]["name"])}}
         exchanged = self._message(body, text, "end_turn", TOOL_CALL, extra)
@@ -136,7 +136,7 @@ class _Model:
 
     def _message(
         self, body: dict[str, Any], content: list[dict[str, Any]], reason: str, tokens: int, extra: Any = None
-    ) -> Exchanged:
+    ) -> ModelReply:
         asked, limit = self._cache.take(body), int(body["max_tokens"])
         usage = {
             "input_tokens": asked.fresh,
@@ -146,4 +146,4 @@ class _Model:
             **(extra or {}),
         }
         message = {"type": "message", "content": content, "stop_reason": reason, "usage": usage, CUT: tokens > limit}
-        return Exchanged(message, Usage(), self._batch)
+        return ModelReply(message, Usage(), self._batch)
