@@ -318,7 +318,7 @@ def test_what_is_missing_does_not_end_the_command_with_1():
 def test_the_sdk_is_loaded_only_to_ask_an_endpoint():
     code = (
         "import sys; import verifyplan.cli.doctor; from verifyplan.agents.doctor.diagnosis import diagnose; "
-        "import verifyplan.agents.anthropic.key, verifyplan.agents.anthropic.prices; "
+        "import verifyplan.agents.anthropic.key, verifyplan.agents.prices; "
         "diagnose(network=False); sys.exit('anthropic' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

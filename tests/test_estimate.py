@@ -17,8 +17,8 @@ from tests.live.scripted_usage import tokens_asked
 from tests.runs.crossing import finding
 from tests.runs.plan.planning import PLAN, REPO
 from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.agents.anthropic.prices import cost, price_of
 from verifyplan.agents.evidence import read_evidence
+from verifyplan.agents.prices import cost, price_of
 from verifyplan.agents.static import CHECKERS
 from verifyplan.agents.tools import ToolKit
 from verifyplan.datasets import plan_path, stdlib_claims, stdlib_root

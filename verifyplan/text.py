@@ -61,3 +61,16 @@ def did_you_mean(value: object, known: Iterable[object]) -> str:
     """
     near = get_close_matches(str(value), map(str, known), n=1, cutoff=0.7)
     return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def truncate(text: str, limit: int, mark: str = "...", *, mark_included: bool = False) -> str:
+    """Return the text, or of a longer one the first `limit` characters and a mark.
+
+    With `mark_included`, text and mark together have `limit` characters.
+
+    >>> truncate("abcdefgh", 8), truncate("abcdefgh", 5), truncate("abcdefgh", 5, mark_included=True)
+    ('abcdefgh', 'abcde...', 'ab...')
+    """
+    if len(text) <= limit:
+        return text
+    return text[: limit - len(mark) if mark_included else limit] + mark

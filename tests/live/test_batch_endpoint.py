@@ -13,8 +13,9 @@ from tests.live.scripted_http import Reply, Request, json_reply
 from tests.live.scripted_replies import cancels, error, expires, status
 from tests.live.scripted_server import ScriptedServer
 from verifyplan.agents.anthropic import batches
-from verifyplan.agents.anthropic.batches import Batches, BatchResult, NoAnswerError, RefusedError
+from verifyplan.agents.anthropic.batches import Batches
 from verifyplan.agents.anthropic.endpoints import Endpoints
+from verifyplan.agents.base import BatchResult, NoAnswerError, RefusedError
 
 
 def talk(server: ScriptedServer, *asked: Any, retries: int = 0, timeout: float = 10.0) -> Any:

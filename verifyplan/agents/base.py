@@ -1,19 +1,31 @@
-"""What every backend is: one coroutine that answers a request, and a description of itself (rule G1)."""
+"""Define all that the engine and the runs may ask of a backend: answers, turns, batches, dry runs (rule G1)."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import hashlib
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_checkable
 
+from pydantic_core import to_json
+
+from verifyplan.errors import AgentError
 from verifyplan.protocol.call import Reply, Usage, WorkerRequest
 from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.event_turn import TurnReplied, TurnSent
 from verifyplan.protocol.plan_call import RoleRequest
 
+if TYPE_CHECKING:
+    from verifyplan.agents.prices import Price
+    from verifyplan.agents.tools import ToolKit
+
 Request = WorkerRequest | RoleRequest | DebateRequest
 """What a backend may be asked: to vote on findings or challenges, to play a role of a plan run, or one of a debate."""
+
+Address = str | None
+"""The address of an endpoint; None for the environment's, or Anthropic's own."""
 
 
 @runtime_checkable
@@ -27,13 +39,13 @@ class Backend(Protocol):
     """
 
     def describe(self) -> dict[str, Any]:
-        """Name and settings, as JSON values, for the log."""
+        """Return the name and the settings, as JSON values, for the log."""
 
     def check_worker(self, worker: str) -> str | None:
-        """None if the backend can play that worker, else what is wrong and what it can play."""
+        """Return None if the backend can play that worker, else what is wrong and what it can play."""
 
     async def answer(self, request: Any) -> Reply:
-        """The reply to one `Request`; its `value` is for the loop to check."""
+        """Return the reply to one `Request`; its `value` is for the loop to check."""
 
 
 class ModelReply(NamedTuple):
@@ -47,18 +59,41 @@ class ModelReply(NamedTuple):
 Send = Callable[[], Awaitable[ModelReply]]
 """Sends one request to a model, with all retries that belong to it."""
 
+SendRequest = Callable[[Address, str, dict[str, Any]], Awaitable[ModelReply]]
+"""Sends the body of a request to the endpoint of an address, for the turn of that id."""
+
 
 class Turns(Protocol):
     """The turns of one call as the run log has them: each is on disk before anything acts on it (rule E2)."""
 
     def sent(self, turn: str) -> TurnSent | None:
-        """What a turn added, if it is on disk: it was prepared before the run was broken off."""
+        """Return what a turn added, if it is on disk: it was prepared before the run was broken off."""
 
     async def exchange(self, sent: TurnSent, send: Send) -> TurnReplied:
-        """The reply of a turn: the recorded one, else what `send` brings, which is recorded first.
+        """Return the reply of a turn: the recorded one, else what `send` brings, which is recorded first.
 
         What `send` raises comes out as it is; BudgetError if the run may not send any more.
         """
+
+
+class UnrecordedTurns:
+    """Turns that nobody records, for a backend that is used outside of a run."""
+
+    def sent(self, turn: str) -> TurnSent | None:  # noqa: ARG002  (nothing is on disk)
+        """Return None: nothing was sent before."""
+        return None
+
+    async def exchange(self, sent: TurnSent, send: Send) -> TurnReplied:
+        """Return what `send` brings."""
+        began = time.monotonic()
+        reply = await send()
+        return TurnReplied(
+            call_id=sent.call_id,
+            message=reply.message,
+            usage=reply.usage,
+            duration_ms=round((time.monotonic() - began) * 1000),
+            batch=reply.batch,
+        )
 
 
 class BudgetError(Exception):
@@ -78,18 +113,105 @@ class ConversingBackend(Backend, Protocol):
     """How many of its calls may be under way at once."""
 
     async def converse(self, request: Any, turns: Turns) -> Reply:
-        """The reply to one `Request`, every exchange on the way made through `turns`."""
+        """Return the reply to one `Request`, every exchange on the way made through `turns`."""
 
     def session(self) -> AbstractAsyncContextManager[object]:
-        """Holds connections while a run is driven, in the event loop that drives it."""
+        """Hold connections while a run is driven, in the event loop that drives it."""
 
     def at(self, root: str | Path) -> Self:
-        """The same backend for a run over another folder."""
+        """Return the same backend for a run over another folder."""
 
     def budget_problem(self, limit: str) -> str | None:
-        """None if a limit (`max_cost`) can be kept, else what is missing for it."""
+        """Return None if a limit (`max_cost`) can be kept, else what is missing for it."""
+
+
+@runtime_checkable
+class ModelBackend(ConversingBackend, Protocol):
+    """A backend that sends bodies of requests to endpoints: its runs can go in batches, and be estimated."""
+
+    @property
+    def prices(self) -> Mapping[str, Price | None]:
+        """The price of each of its models; None for one that no table has."""
+
+    @property
+    def memory(self) -> Path | None:
+        """The folder of notes that its agents may search, if any."""
+
+    def through(self, send: SendRequest) -> Self:
+        """Return the same backend, sending its requests by `send`, as message batches do."""
+
+    def with_tools(self, kind: type[ToolKit]) -> Self:
+        """Return the same backend, its agents having tools of another kind, as in dry runs."""
+
+    def batch_client(self, address: Address) -> BatchClient:
+        """Return the message batches of an endpoint; call it within `session()`."""
 
 
 def session_of(backend: object) -> AbstractAsyncContextManager[object]:
-    """The session of a backend that has one; nothing for others."""
+    """Return the session of a backend that has one; nothing for others."""
     return backend.session() if isinstance(backend, ConversingBackend) else nullcontext()
+
+
+def request_digest(body: Mapping[str, Any]) -> str:
+    """Return the digest of a request's body: equal digests mean equal requests.
+
+    >>> request_digest({"model": "m"})[:8]
+    '548f58d1'
+    """
+    return hashlib.sha256(to_json(body)).hexdigest()
+
+
+class BatchStatus(NamedTuple):
+    """The state of a message batch; many endpoints count no request as done before all are."""
+
+    id: str
+    requests: int
+    done: int
+    ended: bool
+    """Whether its results can be read."""
+
+
+class BatchResult(NamedTuple):
+    """The outcome of one request: a message, or why there is none, and whether sending it again is of no use."""
+
+    custom_id: str
+    message: dict[str, Any] | None
+    failure: str = ""
+    final: bool = False
+
+
+class NoAnswerError(Exception):
+    """The endpoint gave no answer, or none that says anything; asked again later, it may."""
+
+
+class RefusedError(AgentError):
+    """The endpoint refused a whole batch, or a look at one; `status` is its answer."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(f"the endpoint answered {status}: {reason}")
+        self.status = status
+
+
+class BatchClient(Protocol):
+    """The message batches of one endpoint.
+
+    Each method raises NoAnswerError where it may be called again, and RefusedError where that would not help.
+    """
+
+    async def submit(self, requests: Sequence[Mapping[str, Any]]) -> str:
+        """Send requests (`custom_id`, `params`) as one batch, once, and return its id.
+
+        After a NoAnswerError, the endpoint may have the batch or not.
+        """
+
+    async def look(self, batch: str) -> BatchStatus:
+        """Return the state of a batch."""
+
+    async def newest(self) -> str | None:
+        """Return the id of the youngest batch; None if there is none yet."""
+
+    async def since(self, batch: str | None) -> list[BatchStatus]:
+        """Return all batches that are younger than one, the youngest first; all if that one is gone."""
+
+    async def results(self, batch: str) -> list[BatchResult]:
+        """Return the results of a batch that has ended, in the order in which they come."""

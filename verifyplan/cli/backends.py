@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import verifyplan as vp
 from verifyplan.agents.anthropic.endpoints import check_logged
-from verifyplan.agents.anthropic.prices import unknown_price
 from verifyplan.agents.base import Backend
+from verifyplan.agents.prices import unknown_price
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.cli.agents_file import arguments_model, read_agents
 from verifyplan.cli.live import MODEL_VARIABLE, AgentOptions, BackendName, option_of

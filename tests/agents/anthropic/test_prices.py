@@ -14,7 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verifyplan.agents.anthropic.prices import ENVIRONMENT, Price, bundled, cost, price_of, unknown_price
+from verifyplan.agents.prices import (
+    ENVIRONMENT,
+    Price,
+    bundled,
+    cost,
+    price_of,
+    unknown_price,
+)
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.call import Usage
 

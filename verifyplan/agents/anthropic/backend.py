@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Awaitable, Callable, Mapping
+import importlib
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, suppress
 from decimal import Decimal
 from importlib.metadata import version
@@ -14,24 +15,19 @@ from typing import Any, Self
 from verifyplan.agents.anthropic.allowances import tools_of
 from verifyplan.agents.anthropic.answers import answer_schema
 from verifyplan.agents.anthropic.conversation import Conversation
-from verifyplan.agents.anthropic.endpoints import Address, Endpoints, check_logged
+from verifyplan.agents.anthropic.endpoints import Endpoints, check_logged
 from verifyplan.agents.anthropic.exchange import Block
 from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, check_model, hidden, misplaced
 from verifyplan.agents.anthropic.opened import open_evidence
-from verifyplan.agents.anthropic.prices import Price, PriceSource, price_of
 from verifyplan.agents.anthropic.prompt_files import prompt_versions
 from verifyplan.agents.anthropic.rendering import Rendered, render
 from verifyplan.agents.anthropic.toolkits import Toolkits
-from verifyplan.agents.anthropic.unrecorded import UnrecordedTurns
-from verifyplan.agents.anthropic.usage import usage_of
 from verifyplan.agents.anthropic.voices import Effort, Settings, Voice, Voices
-from verifyplan.agents.base import ModelReply, Request, Turns
+from verifyplan.agents.base import Address, BatchClient, ModelReply, Request, SendRequest, Turns, UnrecordedTurns
+from verifyplan.agents.prices import Price, PriceSource, price_of, usage_of
 from verifyplan.agents.tools import ToolKit, definitions
 from verifyplan.errors import Problem, SettingsError, expect_mappings
 from verifyplan.protocol.call import Reply, ToolUse, Usage, WorkerRequest
-
-Poster = Callable[[Address, str, dict[str, Any]], Awaitable[ModelReply]]
-"""Sends a request to the endpoint of an address, for the turn of that id, in another way than one by one."""
 
 _WORDS = ("source", "date", "note")
 """What of a price is words, and no number."""
@@ -113,7 +109,7 @@ class Anthropic:
         self._prices = {voice.model: price_of(voice.model, prices) for voice in self._voices.all}
         self._memory = Path(memory).absolute() if memory is not None else None
         self._toolkits = Toolkits(Path(root), self._memory, web=web)
-        self._poster: Poster | None = None
+        self._send_request: SendRequest | None = None
 
     def __repr__(self) -> str:
         """The model, and where the key comes from; of one whose making has failed, nothing."""
@@ -134,16 +130,22 @@ class Anthropic:
         other._toolkits = Toolkits(self._toolkits.root, self._memory, web=self._toolkits.web, kind=kind)
         return other
 
-    def through(self, poster: Poster) -> Self:
-        """The same backend, sending its requests by `poster`, as message batches do."""
+    def through(self, send: SendRequest) -> Self:
+        """The same backend, sending its requests by `send`, as message batches do."""
         other = copy.copy(self)
-        other._poster = poster
+        other._send_request = send
         return other
 
     @property
     def endpoints(self) -> Endpoints:
         """The connections."""
         return self._endpoints
+
+    def batch_client(self, address: Address) -> BatchClient:
+        """The message batches of an endpoint; within a session."""
+        batches = importlib.import_module("verifyplan.agents.anthropic.batches")  # the SDK takes over a second
+        client: BatchClient = batches.Batches(self._endpoints.at(address))
+        return client
 
     @property
     def prices(self) -> Mapping[str, Price | None]:
@@ -267,8 +269,8 @@ class Anthropic:
         return [*({**block, **(_CACHED if worth else {})} for block in lasting), last]
 
     async def _post(self, voice: Voice, turn: str, body: dict[str, Any]) -> ModelReply:
-        if self._poster is not None:
-            exchanged = await self._poster(voice.base_url, turn, body)
+        if self._send_request is not None:
+            exchanged = await self._send_request(voice.base_url, turn, body)
         else:
             exchanged = ModelReply(await self._endpoints.send(voice.base_url, turn, body), Usage())
         used = usage_of(exchanged.message, self._prices[voice.model], batch=exchanged.batch is not None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import anthropic
 import httpx2
@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from pydantic_core import from_json
 
 from verifyplan.agents.anthropic.client import Endpoint
-from verifyplan.errors import AgentError
+from verifyplan.agents.base import BatchResult, BatchStatus, NoAnswerError, RefusedError
 
 LATER = (408, 409, 425, 429)
 """What an endpoint answers beside 5xx where the same request may do in a while."""
@@ -31,20 +31,8 @@ PAGE = 100
 """Batches that are listed at once."""
 
 
-class NoAnswerError(Exception):
-    """The endpoint gave no answer, or none that says anything; asked again later, it may."""
-
-
-class RefusedError(AgentError):
-    """The endpoint said no to a whole batch, or to a look at one; `status` is its answer."""
-
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(f"the endpoint answered {status}: {reason}")
-        self.status = status
-
-
-class Counts(BaseModel):
-    """How many requests of a batch stand where."""
+class _RequestCounts(BaseModel):
+    """The number of requests of a batch by their state."""
 
     processing: int = Field(ge=0)
     succeeded: int = Field(ge=0)
@@ -53,41 +41,22 @@ class Counts(BaseModel):
     expired: int = Field(ge=0)
 
 
-class BatchStatus(BaseModel):
-    """A batch as the endpoint tells of it."""
+class _Batch(BaseModel):
+    """A batch as the endpoint describes it."""
 
     id: str = Field(min_length=1)
     processing_status: str
-    request_counts: Counts
+    request_counts: _RequestCounts
 
-    @property
-    def ended(self) -> bool:
-        """Whether its results can be read."""
-        return self.processing_status == "ended"
-
-    @property
-    def requests(self) -> int:
-        """How many requests it holds."""
-        return sum(self.request_counts.model_dump().values())
-
-    @property
-    def done(self) -> int:
-        """How many of them came to an end; many endpoints count none before all did."""
-        return self.requests - self.request_counts.processing
+    def status(self) -> BatchStatus:
+        requests = sum(self.request_counts.model_dump().values())
+        done = requests - self.request_counts.processing
+        return BatchStatus(self.id, requests, done, ended=self.processing_status == "ended")
 
 
 class _Page(BaseModel):
-    data: list[BatchStatus]
+    data: list[_Batch]
     has_more: bool = False
-
-
-class BatchResult(NamedTuple):
-    """What came of one request: a message, or why there is none, and whether asking again is of no use."""
-
-    custom_id: str
-    message: dict[str, Any] | None
-    failure: str = ""
-    final: bool = False
 
 
 class Batches:
@@ -108,13 +77,13 @@ class Batches:
         once = self._sdk.with_options(max_retries=0)
         with _told():
             raw = await once.messages.batches.with_raw_response.create(requests=requests)  # type: ignore[arg-type]
-            return BatchStatus.model_validate_json(raw.http_response.content).id
+            return _Batch.model_validate_json(raw.http_response.content).id
 
     async def look(self, batch: str) -> BatchStatus:
         """How a batch stands."""
         with _told():
             raw = await self._sdk.messages.batches.with_raw_response.retrieve(batch)
-            return BatchStatus.model_validate_json(raw.http_response.content)
+            return _Batch.model_validate_json(raw.http_response.content).status()
 
     async def newest(self) -> str | None:
         """The id of the youngest batch; None if there is none yet."""
@@ -129,7 +98,7 @@ class Batches:
             for one in page.data:
                 if one.id == batch:
                     return found
-                found.append(one)
+                found.append(one.status())
             if not page.has_more:
                 break
             page = await self._page(limit=PAGE, after_id=page.data[-1].id)

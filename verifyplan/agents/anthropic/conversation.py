@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from verifyplan.agents.anthropic.answers import AnswerError, parse, repaired
-from verifyplan.agents.anthropic.exchange import Block, Post, check_message, request_digest, text_of
+from verifyplan.agents.anthropic.exchange import Block, Post, check_message, text_of
 from verifyplan.agents.anthropic.rendering import repair
 from verifyplan.agents.anthropic.web import look_up, recall, web_tool
-from verifyplan.agents.base import Request, Turns
+from verifyplan.agents.base import Request, Turns, request_digest
 from verifyplan.agents.tools import ToolKit, WebCall
 from verifyplan.errors import AgentError
 from verifyplan.protocol.call import Reply, ToolUse, Usage

@@ -18,13 +18,11 @@ from verifyplan.agents.anthropic.key import (
     hidden,
     is_loopback,
 )
+from verifyplan.agents.base import Address
 from verifyplan.errors import Problem, SettingsError
 
 if TYPE_CHECKING:
     from verifyplan.agents.anthropic.client import Endpoint
-
-Address = str | None
-"""The address of an endpoint; None for the environment's, or Anthropic's own."""
 
 Keys = Mapping[str, str | Key]
 """Keys by the address of their endpoint."""

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
-
-from pydantic_core import to_json
 
 from verifyplan.agents.base import ModelReply
 from verifyplan.errors import AgentError
@@ -14,15 +11,6 @@ from verifyplan.errors import AgentError
 Block = dict[str, Any]
 Post = Callable[[str, dict[str, Any]], Awaitable[ModelReply]]
 """Sends the body of a request, for the turn of that id."""
-
-
-def request_digest(body: Mapping[str, Any]) -> str:
-    """The digest of a request: equal requests were asked the same.
-
-    >>> request_digest({"model": "m"})[:8]
-    '548f58d1'
-    """
-    return hashlib.sha256(to_json(body)).hexdigest()
 
 
 def text_of(message: Mapping[str, Any]) -> str:

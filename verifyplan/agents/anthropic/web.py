@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from verifyplan.agents.anthropic.exchange import Block, Post, request_digest, text_of
-from verifyplan.agents.base import BudgetError, ModelReply, Turns
+from verifyplan.agents.anthropic.exchange import Block, Post, text_of
+from verifyplan.agents.base import BudgetError, ModelReply, Turns, request_digest
 from verifyplan.agents.tools import WebCall
 from verifyplan.agents.tools.web import WebTool
 from verifyplan.errors import AgentError

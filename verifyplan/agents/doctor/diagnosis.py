@@ -7,9 +7,9 @@ from pathlib import Path
 
 from verifyplan.agents import doctor
 from verifyplan.agents.anthropic.key import OFFLINE, Key, address_of, check_address, find_key, is_forbidden
-from verifyplan.agents.anthropic.prices import price_of, unknown_price
 from verifyplan.agents.doctor.check import Check, State
 from verifyplan.agents.doctor.installation import installation, is_installed
+from verifyplan.agents.prices import price_of, unknown_price
 from verifyplan.errors import SettingsError
 from verifyplan.redaction import redacted
 

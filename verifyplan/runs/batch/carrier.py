@@ -7,12 +7,13 @@ import importlib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from verifyplan.agents.anthropic.endpoints import Address, Endpoints
+from verifyplan.agents.anthropic.endpoints import Endpoints
+from verifyplan.agents.base import Address, BatchResult, BatchStatus, NoAnswerError, RefusedError
 from verifyplan.errors import AgentError, Problem
 from verifyplan.runs.batch.journal import Intent, Journal
 
 if TYPE_CHECKING:
-    from verifyplan.agents.anthropic.batches import Batches, BatchResult, BatchStatus, NoAnswerError, RefusedError
+    from verifyplan.agents.anthropic.batches import Batches
 
 T = TypeVar("T")
 

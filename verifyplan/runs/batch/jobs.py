@@ -13,8 +13,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.agents.anthropic.endpoints import Address
-from verifyplan.agents.base import Backend, ModelReply
+from verifyplan.agents.base import Address, Backend, ModelReply
 from verifyplan.errors import LogError, Problem
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import PlanInputs, RunResumed, RunStarted

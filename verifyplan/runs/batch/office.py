@@ -6,13 +6,11 @@ import asyncio
 from collections.abc import Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from pydantic_core import to_json
 
-from verifyplan.agents.anthropic.endpoints import Address
-from verifyplan.agents.anthropic.exchange import request_digest
-from verifyplan.agents.base import ModelReply
+from verifyplan.agents.base import Address, BatchResult, ModelReply, request_digest
 from verifyplan.errors import AgentError
 from verifyplan.protocol.call import Usage
 from verifyplan.runlog.recorder import Past
@@ -25,9 +23,6 @@ from verifyplan.runs.batch.journal import (
     Place,
     Submitted,
 )
-
-if TYPE_CHECKING:
-    from verifyplan.agents.anthropic.batches import BatchResult
 
 MOST_REQUESTS = 10_000
 """Requests of one batch; the API takes 100,000."""

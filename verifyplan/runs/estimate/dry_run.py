@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, Protocol, Self
 from pydantic_core import to_json
 
 from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.agents.anthropic.unrecorded import UnrecordedTurns
-from verifyplan.agents.base import ModelReply, Turns
+from verifyplan.agents.base import ModelReply, Turns, UnrecordedTurns
 from verifyplan.protocol.call import Reply, Tool, Usage
 from verifyplan.protocol.event_turn import call_of
 from verifyplan.runs.estimate.kits import DryKit

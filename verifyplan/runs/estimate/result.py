@@ -8,7 +8,7 @@ from html import escape
 
 import pandas as pd
 
-from verifyplan.agents.anthropic.prices import unknown_price
+from verifyplan.agents.prices import unknown_price
 from verifyplan.reports.plan_costs import expected, worst
 from verifyplan.runs.estimate.courses import COURSES, Course, table_of
 from verifyplan.runs.estimate.sizes import CHARACTERS_PER_TOKEN
