@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from verifyplan.plans.assessment import Found, assess
+from verifyplan.plans.assessment import CountedWord, assess
 from verifyplan.plans.lexicon import Lexicon
 from verifyplan.plans.plan import parse_plan
 from verifyplan.plans.wordlists import table, words
@@ -37,9 +37,9 @@ def test_a_plan_is_assessed():
     assert found.traits == Traits(True, 5, 0, 1, 4, words=42, destructive=0, writes=1)
     assert (found.quality, found.trivial, found.domains) == ("ADEQUATE", False, ("api", "compliance"))
     assert found.integrations == ("Amazon S3", "Postgres", "Stripe")
-    assert found.found["unknown"] == (Found("tbd", 12), Found("not sure", 13), Found("perhaps", 13))
-    assert found.found["compliance"] == (Found("audit trail", 7), Found("gdpr", 7))
-    assert found.found["domain:data"] == (Found("postgres", 13),)
+    assert found.found["unknown"] == (CountedWord("tbd", 12), CountedWord("not sure", 13), CountedWord("perhaps", 13))
+    assert found.found["compliance"] == (CountedWord("audit trail", 7), CountedWord("gdpr", 7))
+    assert found.found["domain:data"] == (CountedWord("postgres", 13),)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from verifyplan.plans.actions import orders
+from verifyplan.plans.actions import is_instruction
 from verifyplan.plans.assessment import assess
 from verifyplan.plans.commands import writes
 from verifyplan.plans.plan import parse_plan
@@ -108,4 +108,4 @@ def test_every_listed_reading_command_reads_and_no_other_does():
     ],
 )
 def test_what_orders_something(sentence, expected):
-    assert orders(sentence) is expected
+    assert is_instruction(sentence) is expected

@@ -24,7 +24,7 @@ _MODAL = re.compile(
     re.IGNORECASE,
 )
 _MARKS = " \t\n*_>~\"'`(["
-_LONGEST = 2_000
+_MAX_TEXT_CHARACTERS = 2_000
 
 
 def action_lines(texts: Iterable[Text], tasks: Sequence[Element]) -> list[int]:
@@ -40,21 +40,21 @@ def action_lines(texts: Iterable[Text], tasks: Sequence[Element]) -> list[int]:
 
 def _ordered(text: Text) -> int:
     """How many things a text orders."""
-    content = " ".join(text.content.split())[:_LONGEST]
+    content = " ".join(text.content.split())[:_MAX_TEXT_CHARACTERS]
     if text.kind == "heading" or labels_goal(content) or not re.search(r"\w", content):
         return 0
-    count = sum(map(orders, _CLAUSE.split(content)))
+    count = sum(map(is_instruction, _CLAUSE.split(content)))
     if text.kind == "item" and not (bounds(content) or content.endswith(("?", ":"))):
         return max(count, 1)
     return count
 
 
-def orders(sentence: str) -> bool:
+def is_instruction(sentence: str) -> bool:
     """Whether a sentence tells somebody to do something.
 
-    >>> [orders(text) for text in ("Then drop it", "In `a.py`, rename f", "We will move it")]
+    >>> [is_instruction(text) for text in ("Then drop it", "In `a.py`, rename f", "We will move it")]
     [True, True, True]
-    >>> [orders(text) for text in ("It is slow", "Do not run it", "Tests are red")]
+    >>> [is_instruction(text) for text in ("It is slow", "Do not run it", "Tests are red")]
     [False, False, False]
     """
     modal = _MODAL.search(sentence)
@@ -95,7 +95,7 @@ def introduces(text: Text) -> bool:
     >>> [introduces(Text(kind, "Orders live in the new store.", 1, 1)) for kind in ("paragraph", "heading", "item")]
     [True, False, True]
     """
-    content = " ".join(text.content.split())[:_LONGEST]
+    content = " ".join(text.content.split())[:_MAX_TEXT_CHARACTERS]
     if text.kind not in ("paragraph", "item") or content.endswith(":") or len(_WORD.findall(content)) < 3:
         return False
-    return text.kind == "paragraph" or not (orders(content) or bounds(content))
+    return text.kind == "paragraph" or not (is_instruction(content) or bounds(content))

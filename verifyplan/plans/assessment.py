@@ -31,7 +31,7 @@ _UNSEEN = re.compile("[*\u00ad\u200b-\u200d\u2060\ufeff]")
 _NONE = re.compile(r"\W*(?:\w+ ){0,2}open (?:question|issue)s?\W*(?:none\b.*)?", re.IGNORECASE)
 
 
-class Found(NamedTuple):
+class CountedWord(NamedTuple):
     """A word that counted as a sign, in small letters, and its line."""
 
     word: str
@@ -51,7 +51,7 @@ class Assessment:
     quality: PlanQuality
     trivial: bool
     domains: tuple[str, ...]
-    found: Mapping[str, tuple[Found, ...]] = field(hash=False)
+    found: Mapping[str, tuple[CountedWord, ...]] = field(hash=False)
 
     @property
     def integrations(self) -> tuple[str, ...]:
@@ -92,15 +92,15 @@ def _lists() -> dict[str, list[str]]:
 _LEXICON = Lexicon(_lists())
 
 
-def _found(plan: Plan) -> dict[str, tuple[Found, ...]]:
+def _found(plan: Plan) -> dict[str, tuple[CountedWord, ...]]:
     """Every counted word by its list, in the order of the lists; unknown signals are one a sentence."""
-    found: dict[str, list[Found]] = {group: [] for group in _lists()}
+    found: dict[str, list[CountedWord]] = {group: [] for group in _lists()}
     for text in plan.texts:
         for sentence, line in _sentences(text):
             unknown = bool(_NONE.fullmatch(" ".join(sentence.split())))
             for match in _LEXICON.find(sentence):
                 if match.group != "unknown" or not unknown:
-                    found[match.group].append(Found(match.words, line + sentence.count("\n", 0, match.start)))
+                    found[match.group].append(CountedWord(match.words, line + sentence.count("\n", 0, match.start)))
                 unknown = unknown or match.group == "unknown"
     found["destruction"] = list(_destruction(plan))
     return {group: tuple(words) for group, words in found.items() if words}
@@ -116,13 +116,13 @@ def _sentences(text: Text) -> Iterator[tuple[str, int]]:
         yield content[start:end], text.first + content.count("\n", 0, start)
 
 
-def _destruction(plan: Plan) -> Iterator[Found]:
+def _destruction(plan: Plan) -> Iterator[CountedWord]:
     """The words for destruction, wherever they stand: nothing that speaks of it is too small to look at."""
     listed = frozenset(table("signals")["destruction"])
     for number, line in enumerate(plan.lines[plan.body - 1 :], plan.body):
         for word in _LETTERS.findall(_UNSEEN.sub("", line)):
             if word.lower() in listed:
-                yield Found(word.lower(), number)
+                yield CountedWord(word.lower(), number)
 
 
 def _references(plan: Plan) -> list[Reference]:
@@ -164,7 +164,7 @@ def _commands(plan: Plan) -> Iterator[str]:
             yield from (line for line in block.text.split("\n") if begins_like_command(line))
 
 
-def _counts(words: Iterable[Found]) -> bool:
+def _counts(words: Iterable[CountedWord]) -> bool:
     """Whether words are enough for a domain; "webhook" and "webhooks" are one word."""
     mentions = Counter(found.word.removesuffix("s") for found in words)
     return len(mentions) >= DOMAIN_WORDS or sum(mentions.values()) >= DOMAIN_MENTIONS

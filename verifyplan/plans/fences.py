@@ -11,7 +11,7 @@ from verifyplan.plans.values import CodeBlock
 
 _MARK = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?P<run>`{3,}|~{3,})(?P<info>[^\n]*)")
 _INDENT = re.compile(r"[ \t>]*")
-_TAG = re.compile(
+_TASK_TAG = re.compile(
     r"[ \t]*<(?P<end>/?)(?P<name>task|action|verify|done|behavior|implementation|instructions|how-to-verify|what-built"
     r"|acceptance_criteria)(?:\s[^<>]{0,500})?>"
 )
@@ -91,7 +91,7 @@ def _end(
 
 def _tag(number: int, line: str) -> _Tag | None:
     """The tag of a task's element that a line begins with, or is; None for an element of one line."""
-    matched = _TAG.match(line) if "<" in line else None
+    matched = _TASK_TAG.match(line) if "<" in line else None
     if matched is None or (not matched["end"] and f"</{matched['name']}>" in line):
         return None
     return (

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-LONGEST = 100_000  # characters; PyYAML reads some 50,000 a second
+MAX_FRONTMATTER_CHARACTERS = 100_000  # characters; PyYAML reads some 50,000 a second
 FENCE = "---"
 
 
@@ -30,7 +30,7 @@ def frontmatter(lines: Sequence[str]) -> tuple[dict[str, Any], int, list[str]]:
     >>> frontmatter(["---", "wave: 1", "---", "# Plan"])
     ({'wave': 1}, 3, [])
     """
-    end = ending(lines)
+    end = frontmatter_end(lines)
     if end is None:
         return {}, 0, []
     values, problem = _values("\n".join(lines[1:end]))
@@ -38,7 +38,7 @@ def frontmatter(lines: Sequence[str]) -> tuple[dict[str, Any], int, list[str]]:
     return values, end + 1, notes
 
 
-def ending(lines: Sequence[str]) -> int | None:
+def frontmatter_end(lines: Sequence[str]) -> int | None:
     """The line, from 0, that closes the frontmatter; a line `---` far below, or behind prose, is a rule of the text."""
     if not lines or lines[0].rstrip() != FENCE:
         return None
@@ -52,8 +52,8 @@ def _looks_like_yaml(lines: Sequence[str]) -> bool:
 
 
 def _values(text: str) -> tuple[dict[str, Any], str]:
-    if len(text) > LONGEST:
-        return {}, f"it is longer than {LONGEST:,} characters"
+    if len(text) > MAX_FRONTMATTER_CHARACTERS:
+        return {}, f"it is longer than {MAX_FRONTMATTER_CHARACTERS:,} characters"
     try:
         values = yaml.load(text, Loader=PlainLoader)  # noqa: S506  (a SafeLoader, made stricter)
     except yaml.MarkedYAMLError as error:

@@ -12,7 +12,7 @@ _JOINTS = frozenset(["", "/", ".", "-", "_", "'", "\u2019"])
 _WIDEST = 40
 
 
-class Match(NamedTuple):
+class PhraseMatch(NamedTuple):
     """A phrase of a list that stands in a text: the list, the words as they were found, and their place."""
 
     group: str
@@ -49,7 +49,7 @@ class Lexicon:
         for started in self._starting.values():
             started.sort(key=lambda phrase: -len(phrase.tokens))
 
-    def find(self, text: str) -> Iterator[Match]:
+    def find(self, text: str) -> Iterator[PhraseMatch]:
         """The phrases that stand in a text, in the order in which they begin."""
         tokens = [(matched.group().lower(), matched.start(), matched.end()) for matched in _TOKEN.finditer(text)]
         taken: dict[str, int] = {}
@@ -60,7 +60,7 @@ class Lexicon:
                 end = tokens[min(at + len(phrase.tokens), len(tokens)) - 1][2]
                 if start >= taken.get(phrase.group, 0) and _stands(phrase, tokens, at, text):
                     taken[phrase.group] = end
-                    yield Match(phrase.group, " ".join(text[start:end].lower().split()), start, end)
+                    yield PhraseMatch(phrase.group, " ".join(text[start:end].lower().split()), start, end)
 
 
 def _stands(phrase: _Phrase, tokens: list[tuple[str, int, int]], at: int, text: str) -> bool:

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 _DEEPEST = 20
-_MOST_LINES = 30_000
+_MAX_PARSED_LINES = 30_000
 _PARSER = (
     MarkdownIt("commonmark", {"maxNesting": _DEEPEST})
     .enable("table")
@@ -20,7 +20,7 @@ _DONE = re.compile(r"\[(?P<mark>[ xX])\][ \t]+")
 
 
 @dataclass(frozen=True)
-class Item:
+class ListItem:
     """A list item: its number in an ordered list, its mark in a task list, and its lines."""
 
     number: int | None
@@ -54,7 +54,7 @@ class Blocks:
     """The texts of a document in their order, its list items, and notes on what was not read."""
 
     texts: list[Text] = field(default_factory=list)
-    items: list[Item] = field(default_factory=list)
+    items: list[ListItem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -68,8 +68,8 @@ def blocks(prose: Sequence[str]) -> Blocks:
 
     What is nested deeper than 20 lists and quotations is not read, and noted.
     """
-    if len(prose) > _MOST_LINES:
-        return by_line(prose, f"the plan has more than {_MOST_LINES:,} lines and is read line by line")
+    if len(prose) > _MAX_PARSED_LINES:
+        return by_line(prose, f"the plan has more than {_MAX_PARSED_LINES:,} lines and is read line by line")
     try:
         tokens = _PARSER.parse("\n".join(prose))
     except (RecursionError, IndexError, ValueError) as error:  # a fault of the parser must not lose the plan
@@ -121,7 +121,7 @@ class _Walk:
         first, last = token.map or (0, 1)
         number = int(token.info) if token.info.isdecimal() and len(token.info) < 10 else None
         self.open.append(_OpenItem(number, first + 1, last, len(self.open), len(self.found.items)))
-        self.found.items.append(Item(number, None, "", first + 1, max(last, first + 1), len(self.open) - 1))
+        self.found.items.append(ListItem(number, None, "", first + 1, max(last, first + 1), len(self.open) - 1))
 
     def _list_item_close(self, _: Token) -> None:
         self.open.pop()
@@ -179,7 +179,7 @@ class _Walk:
         done = mark["mark"] != " " if mark else None
         content = content[mark.end() :] if mark else content
         opened.text = content or " "
-        self.found.items[opened.at] = Item(opened.number, done, content, opened.first, opened.last, opened.depth)
+        self.found.items[opened.at] = ListItem(opened.number, done, content, opened.first, opened.last, opened.depth)
         return content
 
     def _above(self, beginning: bool = False) -> tuple[str, ...]:
@@ -225,7 +225,7 @@ def by_line(prose: Sequence[str], note: str) -> Blocks:
             number = int(matched["number"]) if matched["number"] else None
             content = content[mark.end() :] if mark else content
             done = mark["mark"] != " " if mark else None
-            found.items.append(Item(number, done, content, at, at, len(matched["indent"]) // 2))
+            found.items.append(ListItem(number, done, content, at, at, len(matched["indent"]) // 2))
             found.texts.append(Text("item", content, at, at, (heading,)))
         else:
             found.texts.append(Text("paragraph", content, at, at, (heading,)))

@@ -11,8 +11,8 @@ from typing import Any
 from verifyplan.plans.elements import Element
 from verifyplan.plans.lexicon import Lexicon
 from verifyplan.plans.markdown import Text
-from verifyplan.plans.ranges import Ranges
-from verifyplan.plans.spans import Lines
+from verifyplan.plans.ranges import LineRanges
+from verifyplan.plans.spans import LineNumbers
 from verifyplan.plans.values import Section
 from verifyplan.plans.wordlists import table
 
@@ -28,7 +28,7 @@ _IN_TIME = re.compile(r"\bsince\s+(?:v?\d|then|when|last|yesterday|january|febru
 _SENTENCE_END = re.compile(r"[.!?]\s+")
 _CODE = re.compile(r"`[^`\n]{0,500}`")
 _NUMBER = re.compile(r"[\d.\s]+")
-_LONGEST = 2_000
+_MAX_CHARACTERS = 2_000
 
 _BOUNDS = Lexicon({"constraints": table("passages")["constraints"]})
 _REASONED = Lexicon({key: table("passages")[key] for key in ("reasons", "deciding")})
@@ -40,7 +40,7 @@ def title(headings: Sequence[Text], frontmatter: Mapping[str, Any]) -> str:
     named = next((str(frontmatter[key]) for key in ("title", "name") if isinstance(frontmatter.get(key), str)), "")
     document = " ".join(str(frontmatter[key]) for key in ("phase", "plan") if frontmatter.get(key) is not None)
     found = first or named or document or next((text.content for text in headings), "")
-    return " ".join(found.split())[:_LONGEST]
+    return " ".join(found.split())[:_MAX_CHARACTERS]
 
 
 def goal(texts: Sequence[Text], sections: Sequence[Section], elements: Iterable[Element], prose: Sequence[str]) -> str:
@@ -52,7 +52,7 @@ def goal(texts: Sequence[Text], sections: Sequence[Section], elements: Iterable[
     line = next((matched["text"] for matched in stated if matched), "")
     objective = next((element.text for element in elements if element.name == "objective"), "")
     found = objective or line or _goal_section(sections, prose)
-    return found.strip().strip("*_").strip()[:_LONGEST]
+    return found.strip().strip("*_").strip()[:_MAX_CHARACTERS]
 
 
 def labels_goal(content: str) -> bool:
@@ -85,7 +85,7 @@ def constraints(texts: Iterable[Text], sections: Sequence[Section]) -> list[int]
     Inline code does not count. The line is the one on which the item, or the sentence's word, stands.
     """
     titles = set(table("passages")["constraint_titles"])
-    ranges = Ranges((section.first, section.last) for section in sections if _plain(section.title) in titles)
+    ranges = LineRanges((section.first, section.last) for section in sections if _plain(section.title) in titles)
     found: set[int] = set()
     for text in texts:
         if text.kind == "heading":
@@ -113,7 +113,7 @@ def decisions(texts: Sequence[Text]) -> list[int]:
         if labelled and _gives_reason(texts[at + 1 : at + (8 if text.kind == "heading" else 4)]):
             found.add(text.first)
         elif text.kind != "heading":
-            lines = Lines(text.content, text.first)
+            lines = LineNumbers(text.content, text.first)
             found |= {lines.at(place) for place in _reasoned(plain, whole=labelled)}
     return sorted(found)
 

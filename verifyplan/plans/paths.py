@@ -12,7 +12,7 @@ _PATH = re.compile(r"(?:\.{1,2}/)*/?[\w.@+()\[\]-]+(?:/[\w.@+()\[\]-]+)*/?", re.
 _EXTENSION = re.compile(r"[^/]\.([A-Za-z][A-Za-z0-9]{0,11})$")
 _GLOB = re.compile(r"[*?]|\{[^{}]*,[^{}]*\}")
 _VARIABLE = re.compile(r"[$<>{}~%]")
-_LONGEST = 300
+_MAX_PATH_CHARACTERS = 300
 
 
 def without_place(name: str) -> str:
@@ -60,7 +60,7 @@ def is_path(name: str, folders: Iterable[str] = ()) -> bool:
     >>> [is_path(n) for n in ("application/json", "origin/main", "/api/users", "v1.2.3", "e.g.", "and/or", "Node.js")]
     [False, False, False, False, False, False, False]
     """
-    if not name or len(name) > _LONGEST or _PATH.fullmatch(name) is None or name.strip("./") == "":
+    if not name or len(name) > _MAX_PATH_CHARACTERS or _PATH.fullmatch(name) is None or name.strip("./") == "":
         return False
     first, _, rest = name.removeprefix("./").partition("/")
     if name.lower() in words("paths", "not_files") or (rest and _is_domain(first)) or _is_expression(name):

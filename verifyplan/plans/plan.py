@@ -12,7 +12,7 @@ from verifyplan.plans.actions import action_lines
 from verifyplan.plans.elements import Element
 from verifyplan.plans.markdown import Text, blocks
 from verifyplan.plans.prepare import prepare
-from verifyplan.plans.ranges import Ranges
+from verifyplan.plans.ranges import LineRanges
 from verifyplan.plans.references import References
 from verifyplan.plans.steps import steps
 from verifyplan.plans.values import CodeBlock as CodeBlock
@@ -24,10 +24,10 @@ from verifyplan.plans.values import Section as Section
 from verifyplan.plans.values import Step as Step
 from verifyplan.plans.values import split_lines
 
-LARGEST = 20_000_000
+MAX_PLAN_BYTES = 20_000_000
 """Bytes above which a plan is not read."""
 
-MOST_LINES, MOST_CHARACTERS = 100_000, 3_000_000
+MAX_PLAN_LINES, MAX_PLAN_CHARACTERS = 100_000, 3_000_000
 """A plan is read as far as both allow: no plan needs more, and a hostile text would take minutes."""
 
 _BINARY = 8_192
@@ -73,17 +73,17 @@ def parse_plan(text: str, path: str = "plan.md") -> Plan:
 def _readable(lines: Sequence[str]) -> int:
     """How many lines are read."""
     total = 0
-    for number, line in enumerate(lines[:MOST_LINES]):
+    for number, line in enumerate(lines[:MAX_PLAN_LINES]):
         total += len(line) + 1
-        if total > MOST_CHARACTERS:
+        if total > MAX_PLAN_CHARACTERS:
             return number
-    return min(len(lines), MOST_LINES)
+    return min(len(lines), MAX_PLAN_LINES)
 
 
 def _outside(headings: Sequence[Text], elements: Sequence[Element]) -> list[Text]:
     """Headings that stand in no element of a PLAN document: those within a context are another's."""
     ranges = [(element.first, element.last) for element in elements if element.depth == 0]
-    inside = Ranges(ranges)
+    inside = LineRanges(ranges)
     return [text for text in headings if text.first not in inside]
 
 
@@ -106,14 +106,14 @@ def read_plan(path: str | Path) -> Plan:
     place = str(path)
     try:
         with Path(path).open("rb") as stream:
-            data = stream.read(LARGEST + 1)
+            data = stream.read(MAX_PLAN_BYTES + 1)
     except IsADirectoryError:
         raise InputError(Problem(place, "is a folder", "name the plan's file")) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(Problem(place, f"cannot be read ({reason})", "name a plan that exists")) from None
-    if len(data) > LARGEST:
-        raise InputError(Problem(place, f"is larger than {LARGEST:,} bytes", "name a plan, or split it"))
+    if len(data) > MAX_PLAN_BYTES:
+        raise InputError(Problem(place, f"is larger than {MAX_PLAN_BYTES:,} bytes", "name a plan, or split it"))
     if b"\0" in data[:_BINARY]:
         raise InputError(Problem(place, "is binary", "name a plan in Markdown"))
     return parse_plan(decode(data, place), place)

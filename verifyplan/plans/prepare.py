@@ -17,7 +17,7 @@ _CHECKS = frozenset({"verify", "automated"})
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedText:
     """Prose alone, line by line where it stood, and what was taken out of it."""
 
     prose: tuple[str, ...]
@@ -28,7 +28,7 @@ class Prepared:
     notes: tuple[str, ...]
 
 
-def prepare(lines: Sequence[str]) -> Prepared:
+def prepare(lines: Sequence[str]) -> PreparedText:
     """Take out of a document what is no prose; never raises."""
     values, head, notes = frontmatter(lines)
     prose = [*[""] * head, *lines[head:]]
@@ -39,7 +39,7 @@ def prepare(lines: Sequence[str]) -> Prepared:
     found, torn = elements(prose)
     if found:
         prose = [without_tags(line) for line in _without_lists(prose, found)]
-    return Prepared(tuple(prose), values, head + 1, tuple(blocks), tuple(found), (*notes, *unclosed, *torn))
+    return PreparedText(tuple(prose), values, head + 1, tuple(blocks), tuple(found), (*notes, *unclosed, *torn))
 
 
 def _without_lists(prose: Sequence[str], found: Sequence[Element]) -> list[str]:

@@ -6,10 +6,10 @@ from bisect import bisect_right
 from collections.abc import Iterable
 
 
-class Ranges:
+class LineRanges:
     """Lines from `first` to `last`, both included, of any number of ranges; they may overlap.
 
-    >>> lines = Ranges([(1, 3), (2, 5), (9, 9)])
+    >>> lines = LineRanges([(1, 3), (2, 5), (9, 9)])
     >>> [line in lines for line in (1, 5, 6, 9)]
     [True, True, False, True]
     """

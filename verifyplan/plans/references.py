@@ -10,11 +10,11 @@ from verifyplan.plans import commands, paths, symbols
 from verifyplan.plans.elements import Element, first_within
 from verifyplan.plans.intents import creates_files, intent_of
 from verifyplan.plans.markdown import Text
-from verifyplan.plans.prepare import Prepared
-from verifyplan.plans.ranges import Ranges
-from verifyplan.plans.spans import Lines, Span, spans
+from verifyplan.plans.prepare import PreparedText
+from verifyplan.plans.ranges import LineRanges
+from verifyplan.plans.spans import LineNumbers, Span, spans
 from verifyplan.plans.values import (
-    LONGEST_QUOTE,
+    MAX_QUOTE_CHARACTERS,
     CodeBlock,
     Intent,
     Reference,
@@ -30,7 +30,7 @@ _FOLLOWING = re.compile(r"[*_\s]*([A-Za-z]+)")
 _WORDS = re.compile(r"[A-Za-z]+")
 _MOST_NOTES = 20
 
-MOST = 1_500
+MAX_REFERENCES = 1_500
 """No more references are read: no plan has so many, and a hostile text would."""
 
 
@@ -43,7 +43,7 @@ class References:
         self._notes: dict[str, None] = {}
         self._folders: set[str] = set()
 
-    def of(self, prepared: Prepared, texts: Iterable[Text]) -> tuple[list[Reference], list[str]]:
+    def of(self, prepared: PreparedText, texts: Iterable[Text]) -> tuple[list[Reference], list[str]]:
         """All references of a prepared document, and notes on paths that stand for no one file."""
         marked = [(text, *spans(text.content)) for text in texts]
         self._folders = _folders(prepared, [span for _, found, _ in marked for span in found])
@@ -55,20 +55,20 @@ class References:
         for block in prepared.blocks:
             self._fence(block)
         for text, found, plain in marked:
-            if len(self._found) >= MOST:
+            if len(self._found) >= MAX_REFERENCES:
                 break
             self._text(text, found, plain)
         notes = list(self._notes)
-        if len(self._found) >= MOST:
-            notes.insert(0, f"the plan names more than {MOST:,} things; the rest is not read")
+        if len(self._found) >= MAX_REFERENCES:
+            notes.insert(0, f"the plan names more than {MAX_REFERENCES:,} things; the rest is not read")
         hidden = len(notes) - _MOST_NOTES
         notes = [*notes[:_MOST_NOTES], *([f"and {hidden} more paths that stand for no one file"] if hidden > 0 else [])]
         return sorted(self._found.values(), key=lambda reference: reference.line), notes
 
     def _add(self, kind: RefKind, name: str, intent: Intent, line: int) -> None:
-        if len(self._found) >= MOST:
+        if len(self._found) >= MAX_REFERENCES:
             return
-        quoted = self._lines[line - 1].strip()[:LONGEST_QUOTE] if 1 <= line <= len(self._lines) else ""
+        quoted = self._lines[line - 1].strip()[:MAX_QUOTE_CHARACTERS] if 1 <= line <= len(self._lines) else ""
         self._found.setdefault((kind, name, intent, line), Reference(kind, name, intent, line, quoted))
 
     def _frontmatter(self, values: dict[str, Any], body: int) -> None:
@@ -115,8 +115,8 @@ class References:
             self._add("package", name, intent, line)
 
     def _text(self, text: Text, found: list[Span], plain: str) -> None:
-        at = Lines(text.content, text.first)
-        for span in found[: MOST - len(self._found)]:
+        at = LineNumbers(text.content, text.first)
+        for span in found[: MAX_REFERENCES - len(self._found)]:
             line = min(at.at(span.start), text.last)
             kind, name = self._kind(text, span, plain)
             if kind == "command":
@@ -173,7 +173,7 @@ def _is_package(name: str, before: str, after: str) -> bool:
     return bool(named) and _PACKAGE.fullmatch(name) is not None and not paths.known_extension(name)
 
 
-def _folders(prepared: Prepared, found: Iterable[Span]) -> set[str]:
+def _folders(prepared: PreparedText, found: Iterable[Span]) -> set[str]:
     """First folders of the paths that are certain, so that `cmd/tool` is one where `cmd/main.go` stands."""
     names = [name for span in found for name in [paths.without_place(span.text)] if "/" in name]
     listed = prepared.frontmatter.get("files_modified")
@@ -182,7 +182,7 @@ def _folders(prepared: Prepared, found: Iterable[Span]) -> set[str]:
     return {name.partition("/")[0] for name in certain if not name.startswith(("/", ".."))}
 
 
-def _creating(tasks: Iterable[Element], names: Sequence[Element]) -> Ranges:
+def _creating(tasks: Iterable[Element], names: Sequence[Element]) -> LineRanges:
     """The lines of the tasks that create the files they list: their names begin so and speak of no change."""
     named = ((task, first_within(task, names)) for task in tasks)
-    return Ranges((task.first, task.last) for task, name in named if name is not None and creates_files(name.text))
+    return LineRanges((task.first, task.last) for task, name in named if name is not None and creates_files(name.text))

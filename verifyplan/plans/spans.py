@@ -15,9 +15,9 @@ HIDDEN = "\0"
 
 _RUN = re.compile(r"`+")
 _LINK = re.compile(r"\]\([ \t]*<?([^\s()<>]{1,300})|^\[[^\]\n]{1,200}\]:[ \t]*<?([^\s<>]{1,300})", re.MULTILINE)
-_WORD = re.compile(r"[^\s()\[\],;\"'<>|\0]+")
+_WORD_OR_PATH = re.compile(r"[^\s()\[\],;\"'<>|\0]+")
 _EDGES = "*_.:!?"
-_LONGEST = 2_000
+_MAX_NAME_CHARACTERS = 2_000
 
 
 class Span(NamedTuple):
@@ -44,10 +44,12 @@ def spans(content: str) -> tuple[list[Span], str]:
         marked = list(marks(plain))
         plain = _hide(plain, marked)
         found += marked
-    return sorted((span for span in found if len(span.text) <= _LONGEST), key=lambda span: span.start), plain
+    return sorted(
+        (span for span in found if len(span.text) <= _MAX_NAME_CHARACTERS), key=lambda span: span.start
+    ), plain
 
 
-class Lines:
+class LineNumbers:
     """Line numbers of places in a text that begins on line `first`."""
 
     def __init__(self, content: str, first: int) -> None:
@@ -93,7 +95,7 @@ def _links(plain: str) -> Iterator[Span]:
 
 def _words(plain: str) -> Iterator[Span]:
     """Words that may be paths: with a slash in them, or bold, with a dot in them; `**/*.py` is a glob, not bold."""
-    for matched in _WORD.finditer(plain):
+    for matched in _WORD_OR_PATH.finditer(plain):
         word = matched.group()
         glob = word.startswith("**/") and not word.rstrip(".:!?").endswith("**")
         if "." not in word or len(word) > 300 or glob:

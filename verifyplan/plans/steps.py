@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from verifyplan.plans.elements import Element, first_within
-from verifyplan.plans.markdown import Blocks, Item, Text
-from verifyplan.plans.ranges import Ranges
+from verifyplan.plans.markdown import Blocks, ListItem, Text
+from verifyplan.plans.ranges import LineRanges
 from verifyplan.plans.values import Section, Step
 from verifyplan.plans.wordlists import words
 
@@ -39,10 +39,10 @@ def steps(found: Blocks, sections: Sequence[Section], elements: Sequence[Element
     if tasks:
         names = [element for element in elements if element.name == "name"]
         return _numbered(_task(task, names) for task in tasks)
-    refused = Ranges(_called(sections, "not_titles"))
+    refused = LineRanges(_called(sections, "not_titles"))
     titled = [step for step in _titled(sections) if step.first not in refused or not step.label.isdecimal()]
     labelled = _labelled(found.texts, sections)
-    strong = Ranges([*_called(sections, "titles"), *((step.first, step.last) for step in titled)])
+    strong = LineRanges([*_called(sections, "titles"), *((step.first, step.last) for step in titled)])
     items = [_item(item) for item in found.items if _counts(item, strong, refused)]
     return _numbered([*titled, *labelled, *items])
 
@@ -111,13 +111,13 @@ def _labelled(texts: Iterable[Text], sections: Sequence[Section]) -> Iterator[_F
         yield _Found(text.first, max(last, text.first), title, label, _done(title))
 
 
-def _item(item: Item) -> _Found:
+def _item(item: ListItem) -> _Found:
     done = item.done if item.done is not None else _done(item.text)
     label = str(item.number) if item.number is not None else ""
     return _Found(item.first, item.last, item.text.replace("**", "").strip(), label, done)
 
 
-def _counts(item: Item, strong: Ranges, refused: Ranges) -> bool:
+def _counts(item: ListItem, strong: LineRanges, refused: LineRanges) -> bool:
     """Whether a list item is a step."""
     if item.first in refused or not item.text.strip():
         return False

@@ -15,7 +15,7 @@ Intent = Literal["create", "change", "delete", "move", "use"]
 
 INTENTS: tuple[Intent, ...] = get_args(Intent)
 
-LONGEST_QUOTE = 200
+MAX_QUOTE_CHARACTERS = 200
 """So many characters of a line are quoted with a reference."""
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from verifyplan.charts.plan_graph import plan_graph
 from verifyplan.documents.dimensions.check import plan_check
-from verifyplan.documents.dimensions.context import Said, read_context
+from verifyplan.documents.dimensions.context import ContextItem, read_context
 from verifyplan.documents.dimensions.requirements import read_requirements
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.kinds.plan_check_report import PlanCheckReport
@@ -149,10 +149,10 @@ def test_folders_and_files_that_hold_no_plan_are_refused(tmp_path):
 
 def test_decisions_of_either_form_are_read():
     text = "## Decisions\n\n### 1. Zero\n\n**Decision:** Stay silent.\n\n- detail\n\n### Claude's Discretion\n- free\n\n## Implementation Decisions\n### Repo\n- Private\n  - nested\n"
-    assert read_context(text).decisions == (Said("Stay silent.", 5), Said("Private", 14))
+    assert read_context(text).decisions == (ContextItem("Stay silent.", 5), ContextItem("Private", 14))
     text = "<decisions>\n## Implementation Decisions\n- A\n</decisions>\n<deferred>\n## Deferred Ideas\n- B\n\nNone\n</deferred>\n"
-    assert read_context(text).decisions == (Said("A", 3),)
-    assert read_context(text).deferred == (Said("B", 7),)
+    assert read_context(text).decisions == (ContextItem("A", 3),)
+    assert read_context(text).deferred == (ContextItem("B", 7),)
     assert read_context("## Deferred Ideas\n- None\n").deferred == ()
 
 

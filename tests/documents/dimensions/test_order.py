@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verifyplan.documents.dimensions.graph import Conflict, Edge, Unmet, plan_graph
-from verifyplan.documents.dimensions.order import order
+from verifyplan.documents.dimensions.order import execution_order
 
 NEEDS = st.integers(0, 12).flatmap(lambda n: st.lists(st.lists(st.integers(-1, n), max_size=4), min_size=n, max_size=n))
 
@@ -24,7 +24,7 @@ def reached(needs, start):
 
 @given(NEEDS)
 def test_circles_are_what_needs_itself_through_others(needs):
-    circles = order(needs).circles
+    circles = execution_order(needs).circles
     inside = {at for circle in circles for at in circle}
     assert inside == {at for at in range(len(needs)) if at in reached(needs, at)}
     assert len(inside) == sum(map(len, circles))
@@ -35,7 +35,7 @@ def test_circles_are_what_needs_itself_through_others(needs):
 
 @given(NEEDS)
 def test_a_wave_is_one_more_than_the_highest_that_is_needed(needs):
-    waves, circles = order(needs)
+    waves, circles = execution_order(needs)
     inside = {at for circle in circles for at in circle}
     for at, wave in enumerate(waves):
         known = [waves[other] for other in needs[at] if 0 <= other < len(needs)]
@@ -47,8 +47,8 @@ def test_a_wave_is_one_more_than_the_highest_that_is_needed(needs):
 
 def test_a_chain_of_twenty_thousand_takes_no_time_and_no_stack():
     started = time.perf_counter()
-    ordered = order([[], *([at] for at in range(20_000))])
-    ring = order([[(at + 1) % 20_000] for at in range(20_000)])
+    ordered = execution_order([[], *([at] for at in range(20_000))])
+    ring = execution_order([[(at + 1) % 20_000] for at in range(20_000)])
     assert time.perf_counter() - started < 5
     assert ordered.waves[-1] == 20_001
     assert len(ring.circles[0]) == 20_000

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from verifyplan.documents.bridges.evidence import cited, known_as, one_line
 from verifyplan.documents.bridges.given import document_of, expect_readable
-from verifyplan.documents.bridges.must_haves import MOST_TASKS, evidence_of, statement, wanted_of
+from verifyplan.documents.bridges.must_haves import MAX_TASKS_READ, evidence_of, statement, wanted_of
 from verifyplan.documents.checks.across.summaries import planned_task
 from verifyplan.documents.checks.across.wording import matched
 from verifyplan.documents.dimensions.links import paths_in
@@ -173,7 +173,7 @@ def _told(summary: ExecutionSummary) -> Iterator[tuple[str, str]]:
 
 def _tasks(summary: ExecutionSummary, plan: PlanDocument | None) -> Iterator[_Claim]:
     """The tasks that are said to be done; a form whose table has no status lists what is completed."""
-    tasks = plan.tasks[:MOST_TASKS] if plan else ()
+    tasks = plan.tasks[:MAX_TASKS_READ] if plan else ()
     for result in summary.task_results:
         named = one_line(result.task)
         listed = not result.status.strip() and summary.form != "contract"

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from verifyplan.plans.paths import without_place
 
-MOST = 5
+MAX_CITED_PLACES = 5
 """So many places of a finding are opened by a worker."""
 
-MOST_KNOWN = 100
+MAX_KNOWN_FILES = 100
 """So many files of a plan are looked through for one that is named without its folders."""
 
 LINES = 200
@@ -24,7 +24,7 @@ def cited(paths: Iterable[str]) -> str:
     """
     clean = (path.strip().removeprefix("./") for path in paths)
     places = (path if without_place(path) != path else f"{path}:1-{LINES}" for path in clean if _is_citable(path))
-    return " ".join(list(dict.fromkeys(places))[:MOST])
+    return " ".join(list(dict.fromkeys(places))[:MAX_CITED_PLACES])
 
 
 def one_line(text: str) -> str:
@@ -42,7 +42,7 @@ def known_as(paths: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
     >>> known_as(["a.py", "docs/b.md"], ["src/a.py"])
     ('src/a.py', 'docs/b.md')
     """
-    known = known[:MOST_KNOWN]
+    known = known[:MAX_KNOWN_FILES]
     return tuple(
         next((full for full in known if "/" not in path and full.endswith(f"/{path}")), path) for path in paths
     )

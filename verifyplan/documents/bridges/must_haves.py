@@ -10,7 +10,7 @@ from verifyplan.documents.bridges.evidence import cited, known_as, one_line
 from verifyplan.documents.bridges.given import Plans, plans_of
 from verifyplan.documents.dimensions.links import paths_in, same_file
 from verifyplan.documents.dimensions.names import name_of
-from verifyplan.documents.dimensions.wording import meaning
+from verifyplan.documents.dimensions.wording import meaningful_words
 from verifyplan.documents.kinds.plan import MustHave, PlanDocument
 from verifyplan.documents.reading.tasks import Task
 from verifyplan.errors import InputError, Problem
@@ -27,7 +27,7 @@ _DEFINED = re.compile(
 """What is said of a file that defines a symbol: it begins with the symbol."""
 
 
-MOST_TASKS = 50
+MAX_TASKS_READ = 50
 """So many tasks of a plan are looked at; from five on a plan is too large to be executed well (rule D4)."""
 
 
@@ -62,13 +62,13 @@ def _wanted(plan: PlanDocument) -> Iterator[Wanted]:
 
 def tasks_of(plan: PlanDocument) -> Callable[[MustHave], Task | None]:
     """Finds the task of a plan that is to bring something about; the words of the tasks are read once."""
-    tasks = plan.tasks[:MOST_TASKS]
-    spoken = [meaning(" ".join(element.text for element in task.elements)) for task in tasks]
+    tasks = plan.tasks[:MAX_TASKS_READ]
+    spoken = [meaningful_words(" ".join(element.text for element in task.elements)) for task in tasks]
 
     def found(wanted: MustHave) -> Task | None:
         path = wanted.path
         by_file = next((t for t in tasks if path and any(same_file(path, file) for file in t.files)), None)
-        said = [len(meaning(wanted.text) & words) for words in spoken]
+        said = [len(meaningful_words(wanted.text) & words) for words in spoken]
         by_words = tasks[said.index(max(said))] if any(said) else None
         return by_file or by_words
 

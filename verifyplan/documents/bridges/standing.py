@@ -23,14 +23,14 @@ _SAW_NOTHING = re.compile(
 """How a vote says that it rests on nothing, now and in older artifacts."""
 
 
-class Standing(NamedTuple):
+class MustHaveStatus(NamedTuple):
     """Whether a must-have holds, and what says so."""
 
     status: Status
     evidence: str
 
 
-def standing(findings: Sequence[ArtifactFinding], artifact: Artifact) -> Standing:
+def must_have_status(findings: Sequence[ArtifactFinding], artifact: Artifact) -> MustHaveStatus:
     """How a must-have stands by the findings that speak of it.
 
     It failed if one was refuted: it was not held, and somebody showed why. It holds if all held, each by the vote of
@@ -40,14 +40,14 @@ def standing(findings: Sequence[ArtifactFinding], artifact: Artifact) -> Standin
     against the codebase.
     """
     if not findings:
-        return Standing("HUMAN NEEDED", "not verified: no finding of the run speaks of it")
+        return MustHaveStatus("HUMAN NEEDED", "not verified: no finding of the run speaks of it")
     status = _worst(_status(finding, artifact) for finding in findings)
     told = " / ".join(_told(finding) for finding in findings)
     if status == "HUMAN NEEDED":
         told = f"{_why_open(findings, artifact)}: {told}"
     elif status == "VERIFIED" and any(_has_caveat(finding) for finding in findings):
         told = f"held with a caveat: {told}"
-    return Standing(status, told)
+    return MustHaveStatus(status, told)
 
 
 def _worst(statuses: Iterable[Status]) -> Status:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from verifyplan.documents.bridges.given import Plans, expect_readable, plans_of
 from verifyplan.documents.bridges.must_haves import Wanted, check_apart, statement, wanted_of
-from verifyplan.documents.bridges.standing import Standing, cut, standing
+from verifyplan.documents.bridges.standing import MustHaveStatus, cut, must_have_status
 from verifyplan.documents.checks.across.wording import matched, wording
 from verifyplan.documents.kinds.gaps import Gap
 from verifyplan.documents.kinds.verification import (
@@ -77,7 +77,7 @@ def verification(
         raise InputError([Problem(plan.path, "has no must-haves to verify", fix) for plan in without])
     artifact = _artifact(run)
     spoken = _spoken(wanted, artifact.findings)
-    rows = [_row(one, at, standing(spoken[one.id], artifact)) for at, one in enumerate(wanted, 1)]
+    rows = [_row(one, at, must_have_status(spoken[one.id], artifact)) for at, one in enumerate(wanted, 1)]
     passing = list(dict.fromkeys([*_kept(before, rows), *_named(overrides, wanted)]))
     rows = [_marked(row, passing, before) for row in rows]
     gaps = [_gap(one, row, before) for one, row in zip(wanted, rows, strict=True) if row.outcome == "failed"]
@@ -123,7 +123,7 @@ def _spoken(wanted: Sequence[Wanted], findings: Sequence[ArtifactFinding]) -> di
     return spoken
 
 
-def _row(wanted: Wanted, number: int, found: Standing) -> MustHaveResult:
+def _row(wanted: Wanted, number: int, found: MustHaveStatus) -> MustHaveResult:
     return MustHaveResult(str(number), wanted.text, found.status, found.evidence)
 
 

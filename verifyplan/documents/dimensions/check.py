@@ -20,10 +20,10 @@ from verifyplan.documents.dimensions.gather import gather
 from verifyplan.documents.dimensions.graph import PlanGraph
 from verifyplan.documents.dimensions.issue import Dimension, Issue
 from verifyplan.documents.dimensions.report import report
-from verifyplan.documents.dimensions.scene import Scene
+from verifyplan.documents.dimensions.scene import PlanCheckContext
 from verifyplan.documents.kinds.plan import PlanDocument
 
-DIMENSIONS: tuple[Callable[[Scene], Dimension], ...] = (
+DIMENSIONS: tuple[Callable[[PlanCheckContext], Dimension], ...] = (
     requirement_coverage,
     task_completeness,
     dependency_correctness,
@@ -112,12 +112,12 @@ def plan_check(
     return checked(gather(plans, context, root))
 
 
-def checked(scene: Scene) -> PlanCheck:
+def checked(scene: PlanCheckContext) -> PlanCheck:
     """The nine dimensions of a scene; where one plan is asked about, only its issues are kept."""
     found = tuple(_of_asked(dimension(scene), scene) for dimension in DIMENSIONS)
     return PlanCheck(found, scene.graph, tuple(scene.plans[at] for at in scene.asked))
 
 
-def _of_asked(dimension: Dimension, scene: Scene) -> Dimension:
+def _of_asked(dimension: Dimension, scene: PlanCheckContext) -> Dimension:
     kept = [issue for issue in dimension.issues if scene.about in (None, issue.path)]
     return dimension._replace(issues=tuple(sorted(kept, key=lambda issue: (issue.path, issue.line, issue.rule))))

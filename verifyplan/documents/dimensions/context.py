@@ -14,22 +14,22 @@ _FREE = ("discretion", "rationale", "reason", "background", "options")
 _NOTHING = ("none", "n/a", "nothing")
 
 
-class Said(NamedTuple):
+class ContextItem(NamedTuple):
     """A decision or an idea, and its line in CONTEXT.md."""
 
     text: str
     line: int
 
 
-class Context(NamedTuple):
+class PhaseContext(NamedTuple):
     """What a person decided before the plans were made."""
 
     path: str
-    decisions: tuple[Said, ...]
-    deferred: tuple[Said, ...]
+    decisions: tuple[ContextItem, ...]
+    deferred: tuple[ContextItem, ...]
 
 
-def read_context(text: str, path: str = "CONTEXT.md") -> Context:
+def read_context(text: str, path: str = "CONTEXT.md") -> PhaseContext:
     r"""The decisions and deferred ideas of a CONTEXT.md; what is left to the planner's discretion is neither.
 
     A decision is a line `**Decision:** ...` of a subsection, else each bullet of the section. Never raises.
@@ -38,10 +38,10 @@ def read_context(text: str, path: str = "CONTEXT.md") -> Context:
     (Said(text='A mobile app', line=5),)
     """
     source = read_source(text, path)
-    return Context(path, tuple(_said(source, "decision")), tuple(_said(source, "deferred")))
+    return PhaseContext(path, tuple(_said(source, "decision")), tuple(_said(source, "deferred")))
 
 
-def _said(source: Source, wanted: str) -> Iterator[Said]:
+def _said(source: Source, wanted: str) -> Iterator[ContextItem]:
     """What stands under the headings that hold a word, each line counted once."""
     seen: set[int] = set()
     for part in _parts(source, wanted):
@@ -67,10 +67,10 @@ def _parts(source: Source, wanted: str) -> Iterator[Part]:
         yield Part(part.title, part.level, part.first, last)
 
 
-def _items(source: Source, part: Part) -> Iterator[Said]:
+def _items(source: Source, part: Part) -> Iterator[ContextItem]:
     stated = [(number, _STATED.match(line)) for number, line in source.prose_of(part)]
-    found = [Said(matched["text"].strip(), number) for number, matched in stated if matched]
+    found = [ContextItem(matched["text"].strip(), number) for number, matched in stated if matched]
     if found:
         yield from found
     else:
-        yield from (Said(bullet.text, bullet.line) for bullet in source.bullets(part) if bullet.depth == 0)
+        yield from (ContextItem(bullet.text, bullet.line) for bullet in source.bullets(part) if bullet.depth == 0)

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from verifyplan.documents.dimensions.issue import Dimension, Issue, quoted
 from verifyplan.documents.dimensions.names import in_a_phase
 from verifyplan.documents.dimensions.requirements import ids_in, is_id, knows, requirements_of
-from verifyplan.documents.dimensions.scene import Against, Scene
+from verifyplan.documents.dimensions.scene import IssueFactory, PlanCheckContext
 from verifyplan.text import counted
 
-NUMBER = 1
+D1 = 1
 
 
-def requirement_coverage(scene: Scene) -> Dimension:
+def requirement_coverage(scene: PlanCheckContext) -> Dimension:
     """Hold the requirements that plans name against those of ROADMAP.md and REQUIREMENTS.md of their milestone.
 
     A warning: requirements of the phase that none of its plans names anywhere, and ids of their series that stand in
@@ -23,10 +23,8 @@ def requirement_coverage(scene: Scene) -> Dimension:
     """
     named = sum(len(requirements_of(scene.plans[at])[1]) for at in scene.asked)
     if not named and not any(_required(scene, phase) for phase in scene.phases):
-        return Dimension(
-            NUMBER, "not-applicable", why_not="no plan names a requirement, and none is known of the phase"
-        )
-    against = Against(scene, NUMBER)
+        return Dimension(D1, "not-applicable", why_not="no plan names a requirement, and none is known of the phase")
+    against = IssueFactory(scene, D1)
     judge = [f"whether the tasks meet the {counted(named, 'requirement')} that their plans name"] if named else []
     issues: list[Issue] = []
     if scene.known is None:
@@ -37,14 +35,14 @@ def requirement_coverage(scene: Scene) -> Dimension:
         judge += _silent(scene)
         if not scene.phases_whole:
             judge.append("whether the phase's other plans meet the rest of its requirements: they were not given")
-    return Dimension(NUMBER, "needs-judgement" if judge else "checked", tuple(issues), tuple(judge))
+    return Dimension(D1, "needs-judgement" if judge else "checked", tuple(issues), tuple(judge))
 
 
-def _required(scene: Scene, phase: str) -> tuple[str, ...]:
+def _required(scene: PlanCheckContext, phase: str) -> tuple[str, ...]:
     return scene.required.get(scene.folder(phase), ())
 
 
-def _unknown(against: Against, known: frozenset[str]) -> Iterator[Issue]:
+def _unknown(against: IssueFactory, known: frozenset[str]) -> Iterator[Issue]:
     stems = {_stem(name) for name in known if is_id(name)}
     for at, plan in enumerate(against.scene.plans):
         if not in_a_phase(plan):
@@ -64,7 +62,7 @@ def _stem(name: str) -> str:
     return name.strip().rpartition("-")[0]
 
 
-def _uncovered(against: Against) -> Iterator[Issue]:
+def _uncovered(against: IssueFactory) -> Iterator[Issue]:
     for phase in against.scene.phases:
         missing = _missing(against.scene, phase)
         if missing and _states_any(against.scene, phase):
@@ -73,13 +71,13 @@ def _uncovered(against: Against) -> Iterator[Issue]:
             yield against.phase(phase, "warning", "requirement-uncovered", told, fix)
 
 
-def _silent(scene: Scene) -> Iterator[str]:
+def _silent(scene: PlanCheckContext) -> Iterator[str]:
     for phase in scene.phases:
         if (missing := _missing(scene, phase)) and not _states_any(scene, phase):
             yield f"{phase}: whether its plans, which name no requirement, meet {_listed(missing)}"
 
 
-def _missing(scene: Scene, phase: str) -> tuple[str, ...]:
+def _missing(scene: PlanCheckContext, phase: str) -> tuple[str, ...]:
     """The requirements of a phase that its plans name nowhere; none where the frontmatter of a plan is damaged (D2)."""
     plans = [scene.plans[at] for at in scene.phases[phase]]
     if any(plan.source.front.problems for plan in plans):
@@ -88,7 +86,7 @@ def _missing(scene: Scene, phase: str) -> tuple[str, ...]:
     return tuple(name for name in _required(scene, phase) if name not in named)
 
 
-def _states_any(scene: Scene, phase: str) -> bool:
+def _states_any(scene: PlanCheckContext, phase: str) -> bool:
     """Whether any plan of a phase has a field for requirements, be it empty."""
     return any(requirements_of(scene.plans[at])[0] for at in scene.phases[phase])
 

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from verifyplan.documents.dimensions.issue import Dimension, Issue, IssueSeverity, quoted
-from verifyplan.documents.dimensions.jobs import JobKind, kind_of_job
-from verifyplan.documents.dimensions.scene import LOOKED_AT, Against, Job, Scene
-from verifyplan.documents.dimensions.wording import is_empty, meaning, vague_words
+from verifyplan.documents.dimensions.jobs import TaskKind, task_kind
+from verifyplan.documents.dimensions.scene import MAX_TASKS, IssueFactory, PlanCheckContext, TaskInPlan
+from verifyplan.documents.dimensions.wording import is_empty, meaningful_words, vague_words
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.plan_ids import id_in_name
 from verifyplan.documents.walk import Unread
 from verifyplan.text import counted
 
-NUMBER = 2
+D2 = 2
 
-NEEDED: dict[JobKind, tuple[tuple[str, ...], ...]] = {
+NEEDED: dict[TaskKind, tuple[tuple[str, ...], ...]] = {
     "work": (
         ("name", "title"),
         ("files",),
@@ -55,7 +55,7 @@ _WORK = re.compile(r"(?:task|step|phase|part)s?\b", re.IGNORECASE)
 _CODE = re.compile(r"`[^`\n]+`|```")
 
 
-def task_completeness(scene: Scene) -> Dimension:
+def task_completeness(scene: PlanCheckContext) -> Dimension:
     """Hold each task against the five elements, or those of its own kind, and look whether they say anything.
 
     A blocker, as nobody can carry it out: a plan that has neither tasks nor anything else to do, a task without an
@@ -64,18 +64,18 @@ def task_completeness(scene: Scene) -> Dimension:
     `<files>` that are blank are no fault: a task may change none. Tasks in Markdown are left to a judge.
     Source: rule D4; document 003; the plan checker of plan-build-run, dimension 2.
     """
-    against = Against(scene, NUMBER)
+    against = IssueFactory(scene, D2)
     issues = [*map(_unread, scene.unread), *(i for at in range(len(scene.plans)) for i in _plan(against, at))]
     plain = [at for at in scene.asked if not scene.jobs[at] and _has_work(scene.plans[at])]
     judge = tuple(f"{scene.graph.nodes[at].plan_id}: its tasks, which are no <task> elements" for at in plain)
-    return Dimension(NUMBER, "needs-judgement" if judge else "checked", tuple(issues), judge)
+    return Dimension(D2, "needs-judgement" if judge else "checked", tuple(issues), judge)
 
 
 def _unread(file: Unread) -> Issue:
     """That a plan could not be read, so that nobody takes it for one in which nothing is wrong."""
     name = PurePath(file.path).name
     told = f"the plan {quoted(name)} was not read: it {file.reason}"
-    return Issue("warning", NUMBER, id_in_name(name) or name, told, file.fix, file.path, 1, "plan-unread")
+    return Issue("warning", D2, id_in_name(name) or name, told, file.fix, file.path, 1, "plan-unread")
 
 
 def _has_work(plan: PlanDocument) -> bool:
@@ -88,31 +88,31 @@ def _has_work(plan: PlanDocument) -> bool:
     return any(map(steps.match, source.lines[source.front.last :])) or any(_WORK.match(p.title) for p in source.parts)
 
 
-def _plan(against: Against, at: int) -> Iterator[Issue]:
+def _plan(against: IssueFactory, at: int) -> Iterator[Issue]:
     plan, jobs = against.scene.plans[at], against.scene.jobs[at]
     if plan.source.front.problems and not plan.source.front.values:
         line, problem = plan.source.front.problems[0]
         fix = "write it as plain YAML; single quotes keep a backslash as it is"
         told = f"the frontmatter cannot be read: {problem}"
         yield against.plan(at, "warning", "frontmatter-damaged", line, told, fix)
-    if len(jobs) >= LOOKED_AT:
-        told = f"only the first {LOOKED_AT:,} tasks are looked at"
+    if len(jobs) >= MAX_TASKS:
+        told = f"only the first {MAX_TASKS:,} tasks are looked at"
         yield against.plan(at, "warning", "tasks-unread", jobs[-1].task.line, told, "split the plan")
     if not jobs and not _has_work(plan):
         fix = "write the work down as <task> elements"
         yield against.plan(at, "blocker", "no-tasks", 1, "the plan has no tasks", fix)
     yield from _lacking(against, jobs)
     for job in jobs:
-        if kind_of_job(job.task) == "work":
+        if task_kind(job.task) == "work":
             yield from _action(against, job)
             yield from _done(against, job)
 
 
-def _lacking(against: Against, jobs: Sequence[Job]) -> Iterator[Issue]:
+def _lacking(against: IssueFactory, jobs: Sequence[TaskInPlan]) -> Iterator[Issue]:
     """Yield what tasks lack, each element once for all of them."""
-    found: dict[tuple[bool, tuple[str, ...]], list[Job]] = {}
+    found: dict[tuple[bool, tuple[str, ...]], list[TaskInPlan]] = {}
     for job in jobs:
-        for names in NEEDED[kind_of_job(job.task)]:
+        for names in NEEDED[task_kind(job.task)]:
             blank = any(job.task.get(name) for name in names)
             said = any(not is_empty(job.task.text(name) or job.task.attributes.get(name, "")) for name in names)
             if not said and not (blank and names == ("files",)):
@@ -120,7 +120,7 @@ def _lacking(against: Against, jobs: Sequence[Job]) -> Iterator[Issue]:
     for (blank, names), lacking in found.items():
         severity: IssueSeverity = "blocker" if "action" in names and not _has_steps(lacking) else "warning"
         present = next((name for name in names if lacking[0].task.get(name)), "")
-        kind = kind_of_job(lacking[0].task)
+        kind = task_kind(lacking[0].task)
         listed = names[:1] if kind == "work" else names
         has = f"a `<{present}>` that says nothing" if blank else f"no {' or '.join(f'`<{name}>`' for name in listed)}"
         told = f"task {quoted(lacking[0].label)} has {has}"
@@ -130,25 +130,25 @@ def _lacking(against: Against, jobs: Sequence[Job]) -> Iterator[Issue]:
         yield against.job(lacking[0], severity, rule, present, told, f"write down the {present or names[0]}")
 
 
-def _has_steps(jobs: Sequence[Job]) -> bool:
+def _has_steps(jobs: Sequence[TaskInPlan]) -> bool:
     """Whether each of some tasks says in another element, or in text of its own, what is to be done."""
     return all(any(not is_empty(job.task.text(name)) for name in STEPS) for job in jobs)
 
 
-def _action(against: Against, job: Job) -> Iterator[Issue]:
+def _action(against: IssueFactory, job: TaskInPlan) -> Iterator[Issue]:
     text = job.task.text("action")[:ENOUGH]
-    if not is_empty(text) and len(meaning(text)) < FEWEST_WORDS and not _CODE.search(text):
+    if not is_empty(text) and len(meaningful_words(text)) < FEWEST_WORDS and not _CODE.search(text):
         told = f"the action of task {quoted(job.label)} is too short to act on: {quoted(text)}"
         fix = "say what to change, where, and how"
         yield against.job(job, "warning", "action-too-short", "action", told, fix)
 
 
-def _done(against: Against, job: Job) -> Iterator[Issue]:
+def _done(against: IssueFactory, job: TaskInPlan) -> Iterator[Issue]:
     text = job.task.text("done")
     if is_empty(text):
         return
     vague = vague_words(text)
-    left = meaning(text) - frozenset(word for name in vague for word in meaning(name))
+    left = meaningful_words(text) - frozenset(word for name in vague for word in meaningful_words(name))
     if vague and len(left) < FEWEST_SEEN:
         told = f"<done> of task {quoted(job.label)} cannot be observed: {quoted(text)}"
         fix = "say what can be seen once the task is done"

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from verifyplan.documents.dimensions.graph import Edge, Unmet, clean
 from verifyplan.documents.dimensions.issue import Dimension, Issue, IssueSeverity, quoted
 from verifyplan.documents.dimensions.names import phase_of
-from verifyplan.documents.dimensions.scene import Against, Scene
+from verifyplan.documents.dimensions.scene import IssueFactory, PlanCheckContext
 from verifyplan.documents.dimensions.wording import is_empty
 from verifyplan.documents.reading.plan_ids import phase_number, plan_key
 from verifyplan.documents.reading.tasks import files_of
 
-NUMBER = 3
+D3 = 3
 
 SHOWN = 5
 """Files that several plans of a wave modify, and that are named; the rest are counted."""
@@ -23,7 +23,7 @@ _PLAN = re.compile(r"(?!phase\b)[\w.]*-?[\w.-]*\d[\w.-]*", re.IGNORECASE)
 """The form of a plan's id; a dependency of any other form is for a judge."""
 
 
-def dependency_correctness(scene: Scene) -> Dimension:
+def dependency_correctness(scene: PlanCheckContext) -> Dimension:
     """Hold `depends_on`, `wave` and the files of all plans, their own lists and their tasks', against each other.
 
     A blocker, as the plan cannot begin: a dependency on no plan of the phase, a circle, a dependency in a later wave. A
@@ -33,7 +33,7 @@ def dependency_correctness(scene: Scene) -> Dimension:
     other plans were not given, and where a dependency names no plan (a phase, a sentence), whether it is met is left
     open. Source: rule D4; document 003.
     """
-    against = Against(scene, NUMBER)
+    against = IssueFactory(scene, D3)
     issues = [*_doubled(against), *_unmet(against), *_circles(against), *_waves(against), *_conflicts(against)]
     judge = [
         f"{_name(against, one.plan)}: whether {quoted(one.name)} is met, which names no plan" for one in _open(scene)
@@ -41,26 +41,26 @@ def dependency_correctness(scene: Scene) -> Dimension:
     if scene.graph.unmet and not scene.phases_whole:
         names = ", ".join(dict.fromkeys(quoted(one.name) for one in scene.graph.unmet))
         judge.append(f"whether the plans exist that this one depends on ({names}): no other plan was given")
-    return Dimension(NUMBER, "needs-judgement" if judge else "checked", tuple(issues), tuple(judge))
+    return Dimension(D3, "needs-judgement" if judge else "checked", tuple(issues), tuple(judge))
 
 
-def _open(scene: Scene) -> Iterator[Unmet]:
+def _open(scene: PlanCheckContext) -> Iterator[Unmet]:
     """The dependencies that name no plan, but a phase or something in words."""
     return (one for one in scene.graph.unmet if not _names_plan(scene, one) and not is_empty(one.name))
 
 
-def _names_plan(scene: Scene, one: Unmet) -> bool:
+def _names_plan(scene: PlanCheckContext, one: Unmet) -> bool:
     """Whether a dependency has the form of a plan's id; a number alone that is a phase's names the phase."""
     name = one.name.strip()
     is_phase = name.isdecimal() and (name.lstrip("0") or "0") in scene.phase_numbers
     return _PLAN.fullmatch(name) is not None and not is_phase
 
 
-def _name(against: Against, at: int) -> str:
+def _name(against: IssueFactory, at: int) -> str:
     return against.scene.graph.nodes[at].plan_id
 
 
-def _doubled(against: Against) -> Iterator[Issue]:
+def _doubled(against: IssueFactory) -> Iterator[Issue]:
     first: dict[tuple[str, str], int] = {}
     for at, node in enumerate(against.scene.graph.nodes):
         there = first.setdefault((node.phase, plan_key(node.plan_id, node.phase)), at)
@@ -70,7 +70,7 @@ def _doubled(against: Against) -> Iterator[Issue]:
             yield against.plan(at, "warning", "id-doubled", line, told, "give each plan an id of its own")
 
 
-def _unmet(against: Against) -> Iterator[Issue]:
+def _unmet(against: IssueFactory) -> Iterator[Issue]:
     if not against.scene.phases_whole:
         return
     for one in against.scene.graph.unmet:
@@ -90,11 +90,11 @@ def _unmet(against: Against) -> Iterator[Issue]:
             yield against.plan(one.plan, "warning", "dependency-elsewhere", line, told, fix)
 
 
-def _line(against: Against, one: Unmet) -> int:
+def _line(against: IssueFactory, one: Unmet) -> int:
     return against.scene.line(one.plan, "depends_on", one.place)
 
 
-def _circles(against: Against) -> Iterator[Issue]:
+def _circles(against: IssueFactory) -> Iterator[Issue]:
     for circle in against.scene.graph.circles:
         names = ", ".join(_name(against, at) for at in circle)
         alone = len(circle) == 1
@@ -104,7 +104,7 @@ def _circles(against: Against) -> Iterator[Issue]:
         yield against.plan(circle[0], "blocker", "dependency-circle", line, told, fix)
 
 
-def _waves(against: Against) -> Iterator[Issue]:
+def _waves(against: IssueFactory) -> Iterator[Issue]:
     graph = against.scene.graph
     within = [edge for edge in graph.edges if not edge.across]
     wrong = {edge.after: edge for edge in reversed(within) if _is_early(against, edge)}
@@ -129,7 +129,7 @@ def _waves(against: Against) -> Iterator[Issue]:
             yield against.plan(at, "info", "wave-too-late", line, told, fix)
 
 
-def _shares(against: Against, at: int, first: int) -> bool:
+def _shares(against: IssueFactory, at: int, first: int) -> bool:
     """Whether a plan has a file in common with one of the waves from `first` to its own, for which it may wait."""
     nodes = against.scene.graph.nodes
     own = nodes[at]
@@ -137,13 +137,13 @@ def _shares(against: Against, at: int, first: int) -> bool:
     return any(not set(own.files).isdisjoint(node.files) for node in between)
 
 
-def _is_early(against: Against, edge: Edge) -> bool:
+def _is_early(against: IssueFactory, edge: Edge) -> bool:
     nodes = against.scene.graph.nodes
     before, after = nodes[edge.before], nodes[edge.after]
     return edge.before != edge.after and after.wave <= before.wave
 
 
-def _conflicts(against: Against) -> Iterator[Issue]:
+def _conflicts(against: IssueFactory) -> Iterator[Issue]:
     """Files that plans of one wave share, told once for the same plans."""
     shared: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for conflict in against.scene.graph.conflicts:
@@ -158,7 +158,7 @@ def _conflicts(against: Against) -> Iterator[Issue]:
         yield against.plan(last, "warning", "wave-file-conflict", _file_line(against, last, files[0]), told, fix)
 
 
-def _file_line(against: Against, at: int, file: str) -> int:
+def _file_line(against: IssueFactory, at: int, file: str) -> int:
     """Where a plan says that it modifies a file: in its own list, else in the first task that names it."""
     listed = [clean(path) for path in against.scene.plans[at].files_modified]
     if file in listed:

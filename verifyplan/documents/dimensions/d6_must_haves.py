@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from verifyplan.documents.dimensions.issue import Dimension, Issue, quoted
 from verifyplan.documents.dimensions.links import names_file, same_file
-from verifyplan.documents.dimensions.scene import MOST, Against, Scene
-from verifyplan.documents.dimensions.wording import is_empty, meaning, shared, vague_words
+from verifyplan.documents.dimensions.scene import MAX_COMPARED, IssueFactory, PlanCheckContext
+from verifyplan.documents.dimensions.wording import is_empty, meaningful_words, share_of_meaning, vague_words
 from verifyplan.documents.kinds.plan import MustHave, PlanDocument
 from verifyplan.text import counted
 
-NUMBER = 6
+D6 = 6
 
 DONE = ("success", "acceptance", "done", "verification", "must")
 """Words of headings under which a plan says when it is done."""
@@ -26,7 +26,7 @@ SPOKEN_OF = 1 / 3
 """How much of a truth's meaning the tasks must share, at the least, to be taken to speak of it."""
 
 
-def must_haves_derived(scene: Scene) -> Dimension:
+def must_haves_derived(scene: PlanCheckContext) -> Dimension:
     """Look for must-haves, for the task behind each artifact, and for truths that nobody could hold anything against.
 
     A warning: a plan that says nowhere when it is done, a truth that two people would judge differently, an artifact
@@ -34,13 +34,13 @@ def must_haves_derived(scene: Scene) -> Dimension:
     known, does not have. Whether the tasks make a truth come true is for a judge, who is told of which truths no task
     uses the words. Source: rule D4; the plan checkers of GSD and plan-build-run, dimension 6.
     """
-    against = Against(scene, NUMBER)
+    against = IssueFactory(scene, D6)
     issues = [issue for at in range(len(scene.plans)) for issue in _plan(against, at)]
     judge = tuple(line for at in scene.asked for line in _to_judge(scene, at))
-    return Dimension(NUMBER, "needs-judgement" if judge else "checked", tuple(issues), judge)
+    return Dimension(D6, "needs-judgement" if judge else "checked", tuple(issues), judge)
 
 
-def _to_judge(scene: Scene, at: int) -> Iterator[str]:
+def _to_judge(scene: PlanCheckContext, at: int) -> Iterator[str]:
     plan, name = scene.plans[at], scene.graph.nodes[at].plan_id
     truths = plan.must_haves.truths
     if truths:
@@ -51,13 +51,17 @@ def _to_judge(scene: Scene, at: int) -> Iterator[str]:
         yield f"{name}: when it is done; it states no must-haves"
 
 
-def _unspoken(scene: Scene, at: int) -> list[MustHave]:
+def _unspoken(scene: PlanCheckContext, at: int) -> list[MustHave]:
     """The truths that share next to no words with any task."""
     spoken = frozenset(word for job in scene.jobs[at] for word in job.meaning)
-    return [truth for truth in scene.plans[at].must_haves.truths if spoken and shared(truth.text, spoken) < SPOKEN_OF]
+    return [
+        truth
+        for truth in scene.plans[at].must_haves.truths
+        if spoken and share_of_meaning(truth.text, spoken) < SPOKEN_OF
+    ]
 
 
-def _plan(against: Against, at: int) -> Iterator[Issue]:
+def _plan(against: IssueFactory, at: int) -> Iterator[Issue]:
     plan = against.scene.plans[at]
     wanted, front = plan.must_haves, plan.source.front
     if not wanted.all() and front.last and not front.problems and not _says_when_done(plan):
@@ -65,12 +69,14 @@ def _plan(against: Against, at: int) -> Iterator[Issue]:
         line = against.scene.line(at, "must_haves")
         yield against.plan(at, "warning", "no-must-haves", line, told, "state at least what must be true")
     for truth in wanted.truths:
-        left = meaning(truth.text) - frozenset(word for name in vague_words(truth.text) for word in meaning(name))
+        left = meaningful_words(truth.text) - frozenset(
+            word for name in vague_words(truth.text) for word in meaningful_words(name)
+        )
         if is_empty(truth.text) or (vague_words(truth.text) and len(left) < FEWEST_WORDS):
             fix = "say what a person would see"
             told = f"truth {quoted(truth.text)} would be judged differently by two people"
             yield against.plan(at, "warning", "truth-vague", truth.line, told, fix)
-    for artifact in wanted.artifacts[:MOST]:
+    for artifact in wanted.artifacts[:MAX_COMPARED]:
         yield from _artifact(against, at, artifact)
 
 
@@ -81,7 +87,7 @@ def _says_when_done(plan: PlanDocument) -> bool:
     return titled or any(element.name == "success_criteria" for element in source.elements)
 
 
-def _artifact(against: Against, at: int, artifact: MustHave) -> Iterator[Issue]:
+def _artifact(against: IssueFactory, at: int, artifact: MustHave) -> Iterator[Issue]:
     scene, path = against.scene, artifact.path
     if not path:
         told = f"artifact {quoted(artifact.text)} names no path"
@@ -102,7 +108,7 @@ def _artifact(against: Against, at: int, artifact: MustHave) -> Iterator[Issue]:
     yield against.plan(at, "warning", "artifact-without-task", artifact.line, told, fix)
 
 
-def _is_there(scene: Scene, at: int, path: str) -> bool:
+def _is_there(scene: PlanCheckContext, at: int, path: str) -> bool:
     """Whether a file that this plan does not modify is there without it: another plan's, or the repository's."""
     if any(same_file(path, file) for file in scene.plans[at].files_modified):
         return False

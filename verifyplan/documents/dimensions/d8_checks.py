@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from verifyplan.documents.dimensions.issue import Dimension, Issue, IssueSeverity, quoted
-from verifyplan.documents.dimensions.jobs import kind_of_job
+from verifyplan.documents.dimensions.jobs import task_kind
 from verifyplan.documents.dimensions.links import paths_in, same_file
-from verifyplan.documents.dimensions.scene import Against, Job, Scene
-from verifyplan.documents.dimensions.shell import Run, commands_in, runs
+from verifyplan.documents.dimensions.scene import IssueFactory, PlanCheckContext, TaskInPlan
+from verifyplan.documents.dimensions.shell import ProgramCall, commands_in, program_calls
 from verifyplan.documents.dimensions.wording import is_empty
 from verifyplan.plans.wordlists import words
 from verifyplan.text import counted
 
-NUMBER = 8
+D8 = 8
 
 LONG_WAIT = 30
 """Seconds of `sleep` from which on a check is told to be slow; the limit of GSD's plan checker (dimension 8)."""
@@ -35,7 +35,7 @@ _ABOUT_PLACES = re.compile(r"\b(?:remov|delet|mov|renam|archiv|git mv)\w{0,4}\b|
 _TESTS = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_[^/]*$|[._-](?:test|spec)\.\w+$")
 
 
-def verifiability(scene: Scene) -> Dimension:
+def verifiability(scene: PlanCheckContext) -> Dimension:
     """Read the check of each task as commands: are there any, do they end, and can they fail?
 
     A blocker: a check that never ends (a watch mode, a server), as whoever runs it waits for ever. A warning: one
@@ -45,12 +45,12 @@ def verifiability(scene: Scene) -> Dimension:
     they ask a person; so are features of plans with tests first, which state no check.
     Source: rule D4; GSD's plan checker, dimension 8.
     """
-    against = Against(scene, NUMBER)
+    against = IssueFactory(scene, D8)
     made = _files(scene)
-    works = (job for job in scene.each_job() if kind_of_job(job.task) == "work")
+    works = (job for job in scene.each_job() if task_kind(job.task) == "work")
     issues = [*_once_a_plan(issue for job in works for issue in _job(against, job, made))]
     asked = (job for at in scene.asked for job in scene.jobs[at])
-    by_hand = [job for job in asked if kind_of_job(job.task) in ("manual", "tests-first")]
+    by_hand = [job for job in asked if task_kind(job.task) in ("manual", "tests-first")]
     judge = [
         f"{scene.graph.nodes[job.plan].plan_id}: how task {quoted(job.label)} is to be checked; it states no command"
         for job in by_hand
@@ -59,7 +59,7 @@ def verifiability(scene: Scene) -> Dimension:
     judge += [f"{scene.graph.nodes[at].plan_id}: its checks, which are no elements of tasks" for at in plain]
     if scene.no_files:
         judge.append(f"whether the tests that checks run are there: {scene.no_files}")
-    return Dimension(NUMBER, "needs-judgement" if judge else "checked", tuple(issues), tuple(judge))
+    return Dimension(D8, "needs-judgement" if judge else "checked", tuple(issues), tuple(judge))
 
 
 def _once_a_plan(issues: Iterable[Issue]) -> Iterator[Issue]:
@@ -75,12 +75,14 @@ def _once_a_plan(issues: Iterable[Issue]) -> Iterator[Issue]:
         yield first._replace(description=f"{first.description}{more}")
 
 
-def _job(against: Against, job: Job, made: Made | None) -> Iterator[Issue]:
+def _job(against: IssueFactory, job: TaskInPlan, made: Made | None) -> Iterator[Issue]:
     name = next((known for known in ("automated", "verify") if job.task.get(known)), "verification")
     texts = [element.text for element in job.task.elements if element.name == name and not is_empty(element.text)]
     if not texts:
         return  # that a check is missing is told of once, as an element that is missing (D2)
-    found = [tuple(runs(command)) for text in texts for command in commands_in(text, stated=name == "automated")]
+    found = [
+        tuple(program_calls(command)) for text in texts for command in commands_in(text, stated=name == "automated")
+    ]
     told = f"the check of task {quoted(job.label)}"
     if not found:
         fix = "write a command that fails if the task is not done"
@@ -101,7 +103,7 @@ def _job(against: Against, job: Job, made: Made | None) -> Iterator[Issue]:
 Fault = tuple[IssueSeverity, str, str, str]
 
 
-def _ends(found: Sequence[Sequence[Run]]) -> Iterator[Fault]:
+def _ends(found: Sequence[Sequence[ProgramCall]]) -> Iterator[Fault]:
     for run in (run for command in found for run in command):
         if run.then != "&" and _never_ends(run):
             yield "blocker", "check-never-ends", f"never ends: {quoted(run.text)}", "run it once, without watching"
@@ -120,7 +122,7 @@ def _ends(found: Sequence[Sequence[Run]]) -> Iterator[Fault]:
         yield "warning", "check-slow", f"waits {sum(waits):.0f} seconds", "ask again until it is ready, with a limit"
 
 
-def _is_sleep(run: Run) -> bool:
+def _is_sleep(run: ProgramCall) -> bool:
     return (
         run.program == "sleep"
         and len(run.words) > 1
@@ -128,7 +130,7 @@ def _is_sleep(run: Run) -> bool:
     )
 
 
-def _never_ends(run: Run) -> bool:
+def _never_ends(run: ProgramCall) -> bool:
     first, rest = run.program, set(run.words[1:])
     if first == "gh" or "rollout" in rest or {"--help", "--version"} & rest:
         return False  # what these watch comes to an end
@@ -141,14 +143,14 @@ def _never_ends(run: Run) -> bool:
     return first in words("plan_check", "servers") or ("http.server" in rest and "-m" in rest)
 
 
-def _serves(run: Run) -> bool:
+def _serves(run: ProgramCall) -> bool:
     """Whether a run is of a package's script that has the name of a server's; what such a script does is not known."""
     script = [word for word in run.words[1:] if word != "run"]
     scripts = words("plan_check", "server_scripts")
     return run.program in ("npm", "yarn", "pnpm", "bun") and len(script) == 1 and script[0] in scripts
 
 
-def _fails(job: Job, found: Sequence[Sequence[Run]], telling: Sequence[Run]) -> Iterator[Fault]:
+def _fails(job: TaskInPlan, found: Sequence[Sequence[ProgramCall]], telling: Sequence[ProgramCall]) -> Iterator[Fault]:
     if (
         not _ABOUT_PLACES.search(job.task.name)
         and all(map(_is_existence, telling))
@@ -165,7 +167,7 @@ def _fails(job: Job, found: Sequence[Sequence[Run]], telling: Sequence[Run]) -> 
         yield "info", "check-piped", what, "leave out the pipe, or set -o pipefail before it"
 
 
-def _always_succeeds(command: Sequence[Run]) -> bool:
+def _always_succeeds(command: Sequence[ProgramCall]) -> bool:
     """Whether the last run of a command succeeds whatever came before, and prints nothing of it."""
     if len(command) < 2 or command[-2].then not in ("||", ";"):
         return False
@@ -174,7 +176,7 @@ def _always_succeeds(command: Sequence[Run]) -> bool:
     return quiet or (command[-2].then == ";" and last.program in ("echo", "printf") and "$" not in last.text)
 
 
-def _is_existence(run: Run) -> bool:
+def _is_existence(run: ProgramCall) -> bool:
     """Whether a run looks only whether files are there; one that asks that they are not looks at what was done."""
     if (
         run.program not in words("plan_check", "existence")
@@ -185,13 +187,13 @@ def _is_existence(run: Run) -> bool:
     return run.program not in ("test", "[", "[[") or bool({"-f", "-d", "-e", "-x", "-s", "-r"} & set(run.words))
 
 
-def _is_place(run: Run) -> bool:
+def _is_place(run: ProgramCall) -> bool:
     """Whether a run looks whether folders are there, which have nothing in them to test."""
     named = [word for word in run.words[1:] if not word.startswith("-")]
     return "-d" in run.words or (run.program == "ls" and bool(named) and all(word.endswith("/") for word in named))
 
 
-def _status_lost(command: Sequence[Run]) -> tuple[str, str] | None:
+def _status_lost(command: Sequence[ProgramCall]) -> tuple[str, str] | None:
     """The tester whose exit status a command loses to the pipe that it ends with, and the last program of that pipe.
 
     None where the command ends in no such pipe, or what is piped tests nothing, as a search whose finds are counted.
@@ -207,7 +209,9 @@ def _status_lost(command: Sequence[Run]) -> tuple[str, str] | None:
     return (tester, command[last].program) if tester else None
 
 
-def _needs(beside: Sequence[Job], found: Sequence[Sequence[Run]], telling: Sequence[Run]) -> Iterator[Fault]:
+def _needs(
+    beside: Sequence[TaskInPlan], found: Sequence[Sequence[ProgramCall]], telling: Sequence[ProgramCall]
+) -> Iterator[Fault]:
     asks = [run for run in telling if run.program in words("plan_check", "requesters")]
     local = [run for run in asks if "localhost" in run.text or "127.0.0.1" in run.text or "0.0.0.0" in run.text]  # noqa: S104
     started = any(run.then == "&" or " up" in run.text for command in found for run in command)
@@ -216,7 +220,7 @@ def _needs(beside: Sequence[Job], found: Sequence[Sequence[Run]], telling: Seque
         yield "warning", "check-no-server", what, "start the server in it, or test without one"
 
 
-def _files(scene: Scene) -> Made | None:
+def _files(scene: PlanCheckContext) -> Made | None:
     """The files that the plans make or the repository has, by their last names; None where it is not known."""
     if scene.files is None:
         return None
@@ -231,7 +235,9 @@ def _last(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2]
 
 
-def _unknown_tests(against: Against, job: Job, name: str, telling: Sequence[Run], made: Made) -> Iterator[Issue]:
+def _unknown_tests(
+    against: IssueFactory, job: TaskInPlan, name: str, telling: Sequence[ProgramCall], made: Made
+) -> Iterator[Issue]:
     """Test files that the check runs, and that neither a plan makes nor the repository has."""
     for path in (path for run in telling for path in paths_in(run.text)):
         if (

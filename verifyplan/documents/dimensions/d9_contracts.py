@@ -11,14 +11,14 @@ from typing import Any
 from verifyplan.documents.dimensions.issue import Dimension, Issue, IssueSeverity, quoted
 from verifyplan.documents.dimensions.links import stated
 from verifyplan.documents.dimensions.names import PlanNames
-from verifyplan.documents.dimensions.scene import Against, Scene
+from verifyplan.documents.dimensions.scene import IssueFactory, PlanCheckContext
 
-NUMBER = 9
+D9 = 9
 
 _FROM = re.compile(r"\s{0,3}\(?\bfrom\s+(?:plan\s+)?(?P<plan>[\w.-]{1,60})\)?\s{0,3}$", re.IGNORECASE)
 
 
-def contracts_across_plans(scene: Scene) -> Dimension:
+def contracts_across_plans(scene: PlanCheckContext) -> Dimension:
     """Hold `provides` and `consumes` of all plans against each other.
 
     A blocker: an item that only plans of later waves provide. A warning: one that a plan of the same wave provides,
@@ -29,9 +29,9 @@ def contracts_across_plans(scene: Scene) -> Dimension:
     """
     consumed = any(plan.consumes for plan in scene.plans)
     if not consumed and all(len(positions) < 2 for positions in scene.phases.values()):
-        return Dimension(NUMBER, "not-applicable", why_not="each phase has one plan, and none consumes anything")
-    against = Against(scene, NUMBER)
-    issues = [*_doubled(against), *_shapes(against)]
+        return Dimension(D9, "not-applicable", why_not="each phase has one plan, and none consumes anything")
+    against = IssueFactory(scene, D9)
+    issues = [*_provided_twice(against), *_shapes(against)]
     judge: tuple[str, ...] = ()
     if scene.phases_whole:
         issues += _consumed(against)
@@ -39,7 +39,7 @@ def contracts_across_plans(scene: Scene) -> Dimension:
         judge = ("whether an earlier plan provides what this one consumes: no other plan was given",)
     if consumed and scene.phases_whole and not scene.others_known:
         judge = ("whether plans of other phases provide what no plan here does: they were not given",)
-    return Dimension(NUMBER, "needs-judgement" if judge else "checked", tuple(issues), judge)
+    return Dimension(D9, "needs-judgement" if judge else "checked", tuple(issues), judge)
 
 
 def _item(text: str) -> str:
@@ -47,7 +47,7 @@ def _item(text: str) -> str:
     return " ".join(_FROM.sub("", text).replace("`", "").casefold().split())
 
 
-def _providers(scene: Scene) -> dict[str, list[int]]:
+def _providers(scene: PlanCheckContext) -> dict[str, list[int]]:
     found: dict[str, list[int]] = defaultdict(list)
     for at, plan in enumerate(scene.plans):
         for item in dict.fromkeys(_item(text) for text in plan.provides):
@@ -55,7 +55,7 @@ def _providers(scene: Scene) -> dict[str, list[int]]:
     return found
 
 
-def _consumed(against: Against) -> Iterator[Issue]:
+def _consumed(against: IssueFactory) -> Iterator[Issue]:
     scene, providers, names = against.scene, _providers(against.scene), PlanNames(against.scene.plans)
     for at, plan in enumerate(scene.plans):
         for place, text in enumerate(plan.consumes):
@@ -75,12 +75,12 @@ def _consumed(against: Against) -> Iterator[Issue]:
                 yield against.plan(at, severity, "consumed-too-early", line, told, fix)
 
 
-def _comes_after(scene: Scene, providers: Sequence[int], at: int) -> bool:
+def _comes_after(scene: PlanCheckContext, providers: Sequence[int], at: int) -> bool:
     """Whether all providers are executed after a plan: it cannot have what it consumes."""
     return all(_comes_before(scene, at, one) for one in providers)
 
 
-def _comes_before(scene: Scene, before: int, after: int) -> bool:
+def _comes_before(scene: PlanCheckContext, before: int, after: int) -> bool:
     """Whether a plan is executed before another: in an earlier wave of its phase, or as a dependency of it."""
     one, other = scene.graph.nodes[before], scene.graph.nodes[after]
     if one.phase != other.phase:
@@ -88,7 +88,7 @@ def _comes_before(scene: Scene, before: int, after: int) -> bool:
     return one.wave < other.wave
 
 
-def _doubled(against: Against) -> Iterator[Issue]:
+def _provided_twice(against: IssueFactory) -> Iterator[Issue]:
     scene = against.scene
     for item, positions in _providers(scene).items():
         for before, at in pairwise(positions):
@@ -99,7 +99,7 @@ def _doubled(against: Against) -> Iterator[Issue]:
                 yield against.plan(at, "warning", "provided-twice", line, told, "let one plan provide it")
 
 
-def _shapes(against: Against) -> Iterator[Issue]:
+def _shapes(against: IssueFactory) -> Iterator[Issue]:
     """Artifacts of one path that two plans of a phase describe with different exports."""
     scene = against.scene
     first: dict[tuple[str, str], tuple[int, frozenset[str]]] = {}

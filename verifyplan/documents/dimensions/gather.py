@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from verifyplan.documents.dimensions.context import Context, read_context
+from verifyplan.documents.dimensions.context import PhaseContext, read_context
 from verifyplan.documents.dimensions.names import folder_of, in_a_phase
 from verifyplan.documents.dimensions.roadmaps import required_of
-from verifyplan.documents.dimensions.scene import Scene
+from verifyplan.documents.dimensions.scene import PlanCheckContext
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.loading import is_folder, load, read_text
 from verifyplan.documents.reading.plan_ids import id_in_name, plan_key
@@ -23,18 +23,20 @@ def gather(
     plans: str | Path | PlanDocument | Sequence[PlanDocument],
     context: str | Path | None = None,
     root: str | Path | None = None,
-) -> Scene:
+) -> PlanCheckContext:
     """Read what a plan check is about; InputError where nothing can be read, or there is no plan."""
     repository = {} if root is None else _repository(root)
     return replace(_gathered(plans, context), **repository)
 
 
-def _gathered(plans: str | Path | PlanDocument | Sequence[PlanDocument], context: str | Path | None) -> Scene:
+def _gathered(
+    plans: str | Path | PlanDocument | Sequence[PlanDocument], context: str | Path | None
+) -> PlanCheckContext:
     if isinstance(plans, PlanDocument):
-        return Scene((plans,), phases_whole=False, contexts=_given((plans,), context))
+        return PlanCheckContext((plans,), phases_whole=False, contexts=_given((plans,), context))
     if not isinstance(plans, str | Path):
         documents = _documents(plans)
-        return Scene(documents, contexts=_given(documents, context))
+        return PlanCheckContext(documents, contexts=_given(documents, context))
     place = Path(plans)
     if is_folder(place):
         return _folder(place, context)
@@ -54,7 +56,7 @@ def _documents(plans: object) -> tuple[PlanDocument, ...]:
     return given
 
 
-def _folder(place: Path, context: str | Path | None) -> Scene:
+def _folder(place: Path, context: str | Path | None) -> PlanCheckContext:
     tree = load(place)
     documents = tree.documents if isinstance(tree, Tree) else ()
     plans = tuple(document for document in documents if isinstance(document, PlanDocument))
@@ -70,12 +72,12 @@ def _is_plan(path: str) -> bool:
     return name.endswith(".md") and "plan" in name
 
 
-def _beside_plans(plans: tuple[PlanDocument, ...], folder: Path, context: str | Path | None) -> Scene:
+def _beside_plans(plans: tuple[PlanDocument, ...], folder: Path, context: str | Path | None) -> PlanCheckContext:
     """The scene of plans that lie on disk, with what lies beside them."""
     folders = {folder_of(plan): Path(plan.path).parent for plan in plans}
     contexts = {name: found for name, place in folders.items() if (found := _context_in(place))}
     required, known = required_of({folder_of(plan): Path(plan.path).parent for plan in plans if in_a_phase(plan)})
-    return Scene(
+    return PlanCheckContext(
         plans,
         all_phases=folder.name == PLANNING or (folder / PLANNING).is_dir(),
         elsewhere=frozenset(_other_plans(list(folders.values()))),
@@ -85,7 +87,7 @@ def _beside_plans(plans: tuple[PlanDocument, ...], folder: Path, context: str | 
     )
 
 
-def _given(plans: Sequence[PlanDocument], context: str | Path | None) -> dict[str, Context]:
+def _given(plans: Sequence[PlanDocument], context: str | Path | None) -> dict[str, PhaseContext]:
     if context is None:
         return {}
     read = read_context(read_text(Path(context)), str(context))
@@ -105,7 +107,7 @@ def _beside(place: Path) -> Iterator[PlanDocument]:
             yield document
 
 
-def _context_in(folder: Path) -> Context | None:
+def _context_in(folder: Path) -> PhaseContext | None:
     for file in sorted((*folder.glob("CONTEXT.md"), *folder.glob("*-CONTEXT.md"))):
         if file.is_file() and not file.is_symlink():
             return read_context(read_text(file), str(file))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from verifyplan.documents.dimensions.names import PlanNames, name_of, phases_of
-from verifyplan.documents.dimensions.order import order
+from verifyplan.documents.dimensions.order import execution_order
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.typed import texts_of
 from verifyplan.documents.walk import PLANNING
@@ -101,7 +101,7 @@ def plan_graph(plans: Sequence[PlanDocument]) -> PlanGraph:
     for edge in edges:
         if not edge.across:
             needs[edge.after].append(edge.before)
-    ordered = order(needs)
+    ordered = execution_order(needs)
     nodes = tuple(map(_node, plans, phases, ordered.waves))
     distinct = tuple(dict.fromkeys(edges))
     stated = [bool({"wave", "depends_on"} & plan.source.front.values.keys()) for plan in plans]

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from verifyplan.documents.kinds.plan_check_report import IssueSeverity as IssueSeverity
 from verifyplan.documents.kinds.plan_check_report import PlanIssue, issue_line
 
-State = Literal["checked", "needs-judgement", "not-applicable"]
+DimensionState = Literal["checked", "needs-judgement", "not-applicable"]
 
 NAMES: dict[int, str] = {
     1: "requirement coverage",
@@ -22,7 +22,7 @@ NAMES: dict[int, str] = {
 }
 """The nine dimensions of document 003; their numbers are written D1-D9 in its report, and only there."""
 
-LONGEST = 100
+MAX_QUOTED_CHARACTERS = 100
 """Letters of a plan's own words within a description: a report is read line by line."""
 
 
@@ -52,7 +52,7 @@ class Dimension(NamedTuple):
     """One dimension: what was found, and what of it is left to a person or a model, or why it does not apply."""
 
     number: int
-    state: State
+    state: DimensionState
     issues: tuple[Issue, ...] = ()
     judge: tuple[str, ...] = ()  # what must be judged
     why_not: str = ""
@@ -70,4 +70,4 @@ def quoted(text: str) -> str:
     '"the login works"'
     """
     line = " ".join(text.split())
-    return f'"{line if len(line) <= LONGEST else line[: LONGEST - 1].rstrip() + "…"}"'
+    return f'"{line if len(line) <= MAX_QUOTED_CHARACTERS else line[: MAX_QUOTED_CHARACTERS - 1].rstrip() + "…"}"'

@@ -10,13 +10,13 @@ from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.tasks import Task, TaskElement
 from verifyplan.plans.elements import Element
 
-JobKind = Literal["work", "tests-first", "checkpoint", "manual"]
+TaskKind = Literal["work", "tests-first", "checkpoint", "manual"]
 
 SPOKEN = ("name", "files", "action", "verify", "done", "behavior", "implementation", "what-built", "how-to-verify")
 """The elements whose words say what a task is about."""
 
 
-def jobs_of(plan: PlanDocument) -> tuple[Task, ...]:
+def all_tasks(plan: PlanDocument) -> tuple[Task, ...]:
     """The tasks of a plan and, in the form for plans with tests first, its `<feature>` elements, in their order.
 
     Of a plan in Markdown alone there are none: what its headings and labels leave out may stand in the text around.
@@ -38,7 +38,7 @@ def jobs_of(plan: PlanDocument) -> tuple[Task, ...]:
     return tuple(sorted((*tasks, *features), key=lambda job: job.line))
 
 
-def kind_of_job(job: Task) -> JobKind:
+def task_kind(job: Task) -> TaskKind:
     """Who does it, and how: an agent, tests first, a person at a checkpoint, or a person by hand."""
     stated = (job.type or "").strip().lower()
     if stated == "feature":

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from verifyplan.documents.dimensions.scene import Job
-from verifyplan.documents.dimensions.wording import meaning
+from verifyplan.documents.dimensions.scene import TaskInPlan
+from verifyplan.documents.dimensions.wording import meaningful_words
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.plans.paths import is_glob, is_path, without_place
 from verifyplan.plans.wordlists import words
@@ -40,10 +40,10 @@ def key_links(plan: PlanDocument) -> Iterator[KeyLink]:
         if isinstance(entry, dict):
             ends = tuple(str(entry[key]) for key in ("from", "to") if entry.get(key))
             via, pattern = (str(entry.get(key) or "") for key in ("via", "pattern"))
-            yield KeyLink(" to ".join(ends) or via, ends, line, _paths(ends), via, pattern.replace("\\", ""))
+            yield KeyLink(" to ".join(ends) or via, ends, line, _paths_of_ends(ends), via, pattern.replace("\\", ""))
         elif str(entry or "").strip():
             ends = _ends(str(entry))
-            yield KeyLink(str(entry), ends, line, _paths(ends))
+            yield KeyLink(str(entry), ends, line, _paths_of_ends(ends))
 
 
 def stated(plan: PlanDocument, group: str) -> Iterator[tuple[int, Any]]:
@@ -65,26 +65,26 @@ def paths_in(text: str) -> list[str]:
     return list(dict.fromkeys(token for token in tokens if is_path(token)))
 
 
-def touches(job: Job, link: KeyLink, at: int) -> bool:
+def touches(job: TaskInPlan, link: KeyLink, at: int) -> bool:
     """Whether a task touches an end of a link: a path by its files or words, anything else by half of its words."""
     end, paths = link.ends[at], link.paths[at]
     if paths:
         named = any(names_file(job.text, path) or _is_module(path, job) for path in paths)
         return named or any(same_file(file, path) for path in paths for file in job.files)
-    wanted = meaning(end)
+    wanted = meaningful_words(end)
     return end.strip() in job.text or (bool(wanted) and len(wanted & job.meaning) >= HALF * len(wanted))
 
 
-def _paths(ends: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+def _paths_of_ends(ends: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(paths_in(end)[:_MOST_ENDS]) for end in ends)
 
 
-def joins(job: Job, link: KeyLink) -> bool:
+def joins(job: TaskInPlan, link: KeyLink) -> bool:
     """Whether a task realises a link: it touches both ends, or one and says how they are joined."""
     touched = [touches(job, link, at) for at in range(len(link.ends))]
     if all(touched) or not any(touched):
         return all(touched)
-    wanted = meaning(link.via)
+    wanted = meaningful_words(link.via)
     said = len(wanted & job.meaning) >= MOSTLY * len(wanted) if len(wanted) > 1 else False
     return said or (len(link.pattern) >= _SHORTEST and link.pattern in job.text)
 
@@ -153,7 +153,7 @@ def _ends(text: str) -> tuple[str, ...]:
     return tuple(around) if len(around) == 2 and all(around) else ()
 
 
-def _is_module(path: str, job: Job) -> bool:
+def _is_module(path: str, job: TaskInPlan) -> bool:
     """Whether a task names a file as a module; names that many files have tell none."""
     stem = path.rstrip("/").rpartition("/")[2].partition(".")[0]
     return stem.lower() not in words("plan_check", "anywhere") and stem in job.names

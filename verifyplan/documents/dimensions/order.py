@@ -6,26 +6,26 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 
-class Order(NamedTuple):
+class ExecutionOrder(NamedTuple):
     """Positions in an order: the wave of each, from 1, and the circles, each as positions in ascending order."""
 
     waves: tuple[int | None, ...]
     circles: tuple[tuple[int, ...], ...]
 
 
-def order(needs: Sequence[Sequence[int]]) -> Order:
+def execution_order(needs: Sequence[Sequence[int]]) -> ExecutionOrder:
     """The waves of things that need others: 1 where nothing is needed, else one more than the highest that is needed.
 
     `needs[i]` are the positions that `i` needs; numbers that are no position are left out. What stands in a circle, or
     needs something that does, has no wave (None). In linear time, however deep. Source: rule D4.
 
-    >>> order([[], [0], [0, 1]])
+    >>> execution_order([[], [0], [0, 1]])
     Order(waves=(1, 2, 3), circles=())
-    >>> order([[1], [0], [1], []])
+    >>> execution_order([[1], [0], [1], []])
     Order(waves=(None, None, None, 1), circles=((0, 1),))
     """
     known = [sorted({other for other in others if 0 <= other < len(needs)}) for others in needs]
-    return Order(_waves(known), tuple(_circles(known)))
+    return ExecutionOrder(_waves(known), tuple(_circles(known)))
 
 
 def _waves(needs: Sequence[Sequence[int]]) -> tuple[int | None, ...]:

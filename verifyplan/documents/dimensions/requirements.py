@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from verifyplan.documents.dimensions.wording import meaning
+from verifyplan.documents.dimensions.wording import meaningful_words
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.body import Table
 from verifyplan.documents.reading.plan_ids import phase_number
@@ -44,7 +44,7 @@ class Requirements:
         (('A-1',), ())
         """
         number = phase_number(phase)
-        title, name = (meaning(text) for text in (self.titles.get(number, ""), phase.replace("-", " ")))
+        title, name = (meaningful_words(text) for text in (self.titles.get(number, ""), phase.replace("-", " ")))
         words = frozenset(word for word in name if not word.isdecimal())
         return () if title and words and not title & words else self.of_phase.get(number, ())
 

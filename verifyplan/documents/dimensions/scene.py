@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from verifyplan.documents.dimensions.context import Context
+from verifyplan.documents.dimensions.context import PhaseContext
 from verifyplan.documents.dimensions.graph import PlanGraph, plan_graph
 from verifyplan.documents.dimensions.issue import Issue, IssueSeverity
-from verifyplan.documents.dimensions.jobs import jobs_of, label, spoken
+from verifyplan.documents.dimensions.jobs import all_tasks, label, spoken
 from verifyplan.documents.dimensions.names import folder_of, name_of, phase_of, phases_folder
-from verifyplan.documents.dimensions.wording import meaning
+from verifyplan.documents.dimensions.wording import meaningful_words
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.plan_ids import phase_number, plan_key
 from verifyplan.documents.reading.tasks import Task
@@ -23,15 +23,15 @@ from verifyplan.documents.walk import Unread
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _DOTTED = re.compile(r"(?<!\w)[A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+)+")
 _CODE = re.compile(r"`([^`\n]{1,300})`")
-MOST = 100
+MAX_COMPARED = 100
 """Tasks, and links or artifacts, of one plan that are held against each other: nobody plans more, and a hostile text
 would take minutes."""
-LOOKED_AT, LONGEST = 1_000, 40_000
+MAX_TASKS, MAX_TASK_CHARACTERS = 1_000, 40_000
 """Tasks of a plan that are looked at, and characters of what one of them says."""
 
 
 @dataclass(frozen=True)
-class Job:
+class TaskInPlan:
     """A task of a plan: whose it is, what it is called, and itself."""
 
     plan: int
@@ -41,12 +41,12 @@ class Job:
     @cached_property
     def text(self) -> str:
         """What it says, as far as anyone would read."""
-        return spoken(self.task)[:LONGEST]
+        return spoken(self.task)[:MAX_TASK_CHARACTERS]
 
     @cached_property
     def meaning(self) -> frozenset[str]:
         """The words with meaning of all that it says."""
-        return meaning(self.text)
+        return meaningful_words(self.text)
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -61,7 +61,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Scene:
+class PlanCheckContext:
     """Plans of one or several phases, and what is known beside them; nothing else is looked at.
 
     `phases_whole`: whether all plans of their phases are here. `elsewhere`: the keys of plans of other phases;
@@ -75,7 +75,7 @@ class Scene:
     phases_whole: bool = True
     all_phases: bool = False
     elsewhere: frozenset[str] = frozenset()
-    contexts: Mapping[str, Context] = field(default_factory=dict)
+    contexts: Mapping[str, PhaseContext] = field(default_factory=dict)
     required: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     known: frozenset[str] | None = None
     files: frozenset[str] | None = None
@@ -89,10 +89,12 @@ class Scene:
         return plan_graph(self.plans)
 
     @cached_property
-    def jobs(self) -> tuple[tuple[Job, ...], ...]:
+    def jobs(self) -> tuple[tuple[TaskInPlan, ...], ...]:
         """For each plan its tasks."""
         return tuple(
-            tuple(Job(at, label(task, number), task) for number, task in enumerate(jobs_of(plan)[:LOOKED_AT], 1))
+            tuple(
+                TaskInPlan(at, label(task, number), task) for number, task in enumerate(all_tasks(plan)[:MAX_TASKS], 1)
+            )
             for at, plan in enumerate(self.plans)
         )
 
@@ -105,9 +107,9 @@ class Scene:
             for node, plan in zip(self.graph.nodes, self.plans, strict=True)
         )
 
-    def compared(self, plan: int) -> tuple[Job, ...]:
+    def compared(self, plan: int) -> tuple[TaskInPlan, ...]:
         """The tasks of a plan that its links and artifacts are held against."""
-        return self.jobs[plan][:MOST]
+        return self.jobs[plan][:MAX_COMPARED]
 
     @cached_property
     def phases(self) -> Mapping[str, tuple[int, ...]]:
@@ -138,7 +140,7 @@ class Scene:
         """The positions of the plans that are asked about."""
         return tuple(at for at, plan in enumerate(self.plans) if self.about in (None, plan.path))
 
-    def each_job(self) -> Iterator[Job]:
+    def each_job(self) -> Iterator[TaskInPlan]:
         """The tasks of all plans."""
         for jobs in self.jobs:
             yield from jobs
@@ -151,10 +153,10 @@ class Scene:
 
 
 @dataclass(frozen=True)
-class Against:
+class IssueFactory:
     """Makes the issues of one dimension of one scene, each with the line that it stands in."""
 
-    scene: Scene
+    scene: PlanCheckContext
     dimension: int
 
     def plan(
@@ -165,7 +167,9 @@ class Against:
         name = self.scene.shown_ids[plan]
         return Issue(severity, self.dimension, name, description, fix, document.path, line, rule, task)
 
-    def job(self, job: Job, severity: IssueSeverity, rule: str, element: str, description: str, fix: str) -> Issue:
+    def job(
+        self, job: TaskInPlan, severity: IssueSeverity, rule: str, element: str, description: str, fix: str
+    ) -> Issue:
         """An issue of one task, at the line of an element of it, or of the task where it has no such element."""
         found = job.task.get(element)
         line = found.line if found else job.task.line

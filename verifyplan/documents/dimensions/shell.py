@@ -24,7 +24,7 @@ _TEST = re.compile(r"test\s+(?:!\s+)?(?:-[a-z]\s|[$\"(\[])")
 _LONGEST, _MOST_LINES = 20_000, 60
 
 
-class Run(NamedTuple):
+class ProgramCall(NamedTuple):
     """One program that a command runs, and the operator behind it (`&&`, `||`, `|`, `;`, `&`, or blank)."""
 
     text: str
@@ -71,17 +71,17 @@ def commands_in(text: str, *, stated: bool = False) -> list[str]:
     return found
 
 
-def runs(command: str) -> list[Run]:
+def program_calls(command: str) -> list[ProgramCall]:
     """The programs that a command runs, one after the other; what is quoted is not taken apart.
 
-    >>> [(run.program, run.then) for run in runs("cd app && grep -q 'a | b' x.py || echo no")]
+    >>> [(run.program, run.then) for run in program_calls("cd app && grep -q 'a | b' x.py || echo no")]
     [('cd', '&&'), ('grep', '||'), ('echo', '')]
     """
     found, start = [], 0
     for place, operator in _scan(command)[0]:
-        found.append(Run(command[start:place].strip(), operator.strip() or ";"))
+        found.append(ProgramCall(command[start:place].strip(), operator.strip() or ";"))
         start = place + len(operator)
-    found.append(Run(command[start:].strip(), ""))
+    found.append(ProgramCall(command[start:].strip(), ""))
     return [run for run in found if run.text]
 
 

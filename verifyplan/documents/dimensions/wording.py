@@ -14,23 +14,23 @@ _SHORTEST = 4
 _MOST = 400_000
 
 
-def meaning(text: str) -> frozenset[str]:
+def meaningful_words(text: str) -> frozenset[str]:
     """The words of a text that carry meaning, without their endings; those of names are taken apart.
 
-    >>> sorted(meaning("The handler validates webhookSignatures with `hmac_secret`"))
+    >>> sorted(meaningful_words("The handler validates webhookSignatures with `hmac_secret`"))
     ['handler', 'hmac', 'secret', 'signatur', 'validat', 'webhook']
     """
     found = _WORD.findall(_JOINT.sub(" ", text[:_MOST]))
     return frozenset(_stem(word.lower()) for word in found if len(word) > 2 and word.lower() not in _stop())
 
 
-def shared(text: str, spoken: frozenset[str]) -> float:
+def share_of_meaning(text: str, spoken: frozenset[str]) -> float:
     """How much of a text's meaning is among `spoken` words, from 0 to 1; 1 where it has none.
 
-    >>> shared("Users can log in", meaning("Add the login form for users")), shared("It is", frozenset())
+    >>> share_of_meaning("Users can log in", meaningful_words("Add the login form for users")), share_of_meaning("It is", frozenset())
     (0.5, 1.0)
     """
-    wanted = meaning(text)
+    wanted = meaningful_words(text)
     return len(wanted & spoken) / len(wanted) if wanted else 1.0
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from verifyplan.documents.reading.plain_yaml import Refused, root_node
-from verifyplan.plans.frontmatter import FENCE, ending
+from verifyplan.plans.frontmatter import FENCE, frontmatter_end
 
 Path = tuple[str | int, ...]
 
@@ -66,7 +66,7 @@ def read_front(lines: Sequence[str]) -> Front:
     >>> read_front(["---", "wave: 1", "wave: 2", "---"]).problems
     ((3, "the key 'wave' is given twice; the first one stands"),)
     """
-    end = ending(lines)
+    end = frontmatter_end(lines)
     if end is None:
         opened = bool(lines) and lines[0].rstrip() == FENCE and any(":" in line for line in lines[1:2])
         return Front(problems=((1, "the frontmatter never closes"),)) if opened else Front()

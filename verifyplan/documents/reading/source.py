@@ -21,7 +21,7 @@ from verifyplan.documents.reading.front import Front, read_front
 from verifyplan.plans.elements import Element, elements
 from verifyplan.plans.fences import fences
 from verifyplan.plans.prepare import without_comments
-from verifyplan.plans.ranges import Ranges
+from verifyplan.plans.ranges import LineRanges
 
 LineEnd = Literal["\n", "\r\n", "\r"]
 
@@ -78,7 +78,7 @@ class Source:
     def parts(self) -> tuple[Part, ...]:
         """The headings that stand in no code, comment, frontmatter or element."""
         lines = list(self.prose)
-        inside = Ranges((e.first, e.last) for e in self.elements if e.closed and e.name not in _CONTAINERS)
+        inside = LineRanges((e.first, e.last) for e in self.elements if e.closed and e.name not in _CONTAINERS)
         if inside:
             lines = ["" if number in inside else line for number, line in enumerate(lines, 1)]
         return parts(lines, len(self.lines))

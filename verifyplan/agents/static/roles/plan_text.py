@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 from verifyplan.plans import Plan
 from verifyplan.plans.markdown import blocks
 from verifyplan.plans.paths import is_path, without_place
-from verifyplan.plans.prepare import Prepared, prepare
-from verifyplan.plans.spans import Lines
+from verifyplan.plans.prepare import PreparedText, prepare
+from verifyplan.plans.spans import LineNumbers
 from verifyplan.plans.values import normalised
 
 Verb = Literal["edit", "delete", "rename", "add", "use"]
@@ -115,14 +115,14 @@ class Order(NamedTuple):
     """The file that the sentence says the name stands in; empty if it says none."""
 
 
-def sentences(lines: Sequence[str], prepared: Prepared | None = None) -> Iterator[Sentence]:
+def sentences(lines: Sequence[str], prepared: PreparedText | None = None) -> Iterator[Sentence]:
     """The sentences of the prose in some lines of Markdown, in order; code blocks and comments are left out.
 
     >>> [one[:3] for one in sentences(["- Change `a.py`", "  now. Then", "test."])]
     [(1, 2, 'Change `a.py` now.'), (2, 3, 'Then test.')]
     """
     for text in blocks((prepared or prepare(lines)).prose).texts:
-        at, flat, begin = Lines(text.content, text.first), text.content.replace("\n", " "), 0
+        at, flat, begin = LineNumbers(text.content, text.first), text.content.replace("\n", " "), 0
         ends = [m.start("gap") for m in _SENTENCE_END.finditer(flat) if not _abbreviated(flat, m.start("gap"))]
         for end in [*ends, len(flat)]:
             part = flat[begin:end]
@@ -143,7 +143,7 @@ class PlanText:
         self.plan = plan
 
     @cached_property
-    def _prepared(self) -> Prepared:
+    def _prepared(self) -> PreparedText:
         return prepare(self.plan.lines)
 
     @cached_property

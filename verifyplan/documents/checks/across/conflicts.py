@@ -14,7 +14,7 @@ from verifyplan.documents.reading.body import plain
 from verifyplan.documents.reading.sections import says_nothing
 from verifyplan.documents.reading.source import Source
 from verifyplan.documents.tree import Tree
-from verifyplan.plans.ranges import Ranges
+from verifyplan.plans.ranges import LineRanges
 from verifyplan.text import counted
 
 _TAG = re.compile(r"\[(?:CONFLICT|CONFLICTING|CONTRADICTION)\b[^\]\n]{0,80}\]", re.IGNORECASE)
@@ -61,7 +61,7 @@ def _dropped(summary: ResearchSummary, note: Document) -> Violation:
 
 def _told(source: Source) -> int:
     """How many contradictions a document tells under their heading or by their tag."""
-    headed = Ranges((part.first, part.last) for part in source.parts if _TITLE.fullmatch(plain(part.title)))
+    headed = LineRanges((part.first, part.last) for part in source.parts if _TITLE.fullmatch(plain(part.title)))
     return sum(bool(_TAG.search(text)) or (line in headed and not says_nothing(text)) for line, text in _items(source))
 
 

@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from verifyplan.agents.static.roles.issues import Issue, Place, statement
 from verifyplan.agents.static.roles.scene import Scene
-from verifyplan.plans.actions import orders
+from verifyplan.plans.actions import is_instruction
 from verifyplan.protocol.challenge import Severity
 
 _NEVER = "(?!)"
@@ -70,7 +70,7 @@ def _lines(scene: Scene, where: str) -> Iterator[tuple[int, str]]:
     if where == "command":
         yield from ((at, text[:_MAX_LINE]) for at, text in scene.text.commands)
     if where == "order":
-        yield from ((one.line, one.text[:_MAX_LINE]) for one in scene.text.sentences if orders(one.text))
+        yield from ((one.line, one.text[:_MAX_LINE]) for one in scene.text.sentences if is_instruction(one.text))
     for block in scene.plan.blocks:
         language = block.language.lower()
         if (where == "sql" and language == "sql") or (where == "code" and not _NO_CODE.fullmatch(language)):
