@@ -8,7 +8,7 @@ import pytest
 
 import verifyplan as vp
 from tests.runs.revising import Objecting, repository, settling
-from verifyplan.diffs.writing import diff_of
+from verifyplan.diffs import diff_of
 
 PLAN = """# Say who holds the lock
 

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from verifyplan.charts import export, plan_graph
 from verifyplan.charts.plan_graph import MOST
 from verifyplan.charts.plan_graph_layout import lay_out
-from verifyplan.documents.dimensions.graph import Conflict, Edge, PlanGraph, PlanNode, Unmet
+from verifyplan.documents.dimensions.plan_graph import (
+    Conflict,
+    Edge,
+    PlanGraph,
+    PlanNode,
+    Unmet,
+)
 
 
 def node(name, wave=1, phase="02-auth", derived=None, files=()):

@@ -9,7 +9,7 @@ import pytest
 import verifyplan as vp
 from verifyplan.datasets.debates import DEBATES, debate_script
 from verifyplan.datasets.plans import plan_path
-from verifyplan.diffs.patch import apply
+from verifyplan.diffs import apply
 from verifyplan.errors import InputError
 from verifyplan.rules.citations import places
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from verifyplan.plans.elements import elements
+from verifyplan.plans.markup import elements
 from verifyplan.plans.plan import parse_plan
 
 PLAN = """---

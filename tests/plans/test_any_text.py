@@ -64,7 +64,7 @@ def test_read_line_by_line_any_text_fits_its_lines_too(text):
 
 
 def test_very_many_lines_are_read_line_by_line(monkeypatch):
-    monkeypatch.setattr(markdown, "_MOST_LINES", 5)
+    monkeypatch.setattr(markdown, "_MAX_PARSED_LINES", 5)
     plan = parse_plan("# A\n\n- [x] edit `a.py`\n  1. b\n## Step 2\n2. Create `b.py`\n")
     assert plan.notes == ("the plan has more than 5 lines and is read line by line",)
     assert [(s.title, s.first, s.last) for s in plan.sections] == [("A", 1, 4), ("Step 2", 5, 6)]
@@ -73,7 +73,7 @@ def test_very_many_lines_are_read_line_by_line(monkeypatch):
 
 
 def test_what_is_far_too_long_is_not_read(monkeypatch):
-    monkeypatch.setattr(module, "MOST_LINES", 3)
+    monkeypatch.setattr(module, "MAX_PLAN_LINES", 3)
     plan = parse_plan("`a.py`\n\n# B\n`c.py`\n# D\n")
     assert plan.notes == ("line 4: from here on the plan is not read; it is too long",)
     assert [(s.title, s.first, s.last) for s in plan.sections] == [("", 1, 2), ("B", 3, 5)]
@@ -82,7 +82,7 @@ def test_what_is_far_too_long_is_not_read(monkeypatch):
 
 @pytest.mark.parametrize("text", ["`a.py` `b.py`\n`c.py`\n`d.py`\n", "```sh\nmake a\nmake b\nmake c\nmake d\n```\n"])
 def test_very_many_references_are_not_all_read(monkeypatch, text):
-    monkeypatch.setattr(references, "MOST", 3)
+    monkeypatch.setattr(references, "MAX_REFERENCES", 3)
     plan = parse_plan(text)
     assert len(plan.references) == 3
     assert plan.notes == ("the plan names more than 3 things; the rest is not read",)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from verifyplan.plans.assessment import CountedWord, assess
-from verifyplan.plans.lexicon import Lexicon
 from verifyplan.plans.plan import parse_plan
-from verifyplan.plans.wordlists import table, words
+from verifyplan.plans.word_lists import Lexicon, table, words
 from verifyplan.rules.sizing import Signs, Traits
 
 PLAN = """# Billing

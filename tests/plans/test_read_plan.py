@@ -27,7 +27,7 @@ def test_any_line_end_and_a_byte_order_mark_are_read(tmp_path, data):
     ],
 )
 def test_what_is_refused(tmp_path, monkeypatch, data, message):
-    monkeypatch.setattr(module, "LARGEST", 100)
+    monkeypatch.setattr(module, "MAX_PLAN_BYTES", 100)
     if data is not None:
         (tmp_path / "p.md").write_bytes(data)
     with pytest.raises(InputError, match=message):

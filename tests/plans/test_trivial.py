@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from verifyplan.plans.actions import is_instruction
 from verifyplan.plans.assessment import assess
 from verifyplan.plans.commands import writes
 from verifyplan.plans.plan import parse_plan
-from verifyplan.plans.wordlists import table
+from verifyplan.plans.statements import is_instruction
+from verifyplan.plans.word_lists import table
 
 
 def trivial(text: str) -> bool:

@@ -16,7 +16,7 @@ from verifyplan.charts.tables import inline
 from verifyplan.charts.theme import FAINT, INK, LINE, PAPER, SIZE, VERMILLION
 from verifyplan.charts.unchecked import unchecked
 from verifyplan.documents.dimensions.check import PlanCheck
-from verifyplan.documents.dimensions.graph import PlanGraph
+from verifyplan.documents.dimensions.plan_graph import PlanGraph
 from verifyplan.errors import InputError, Problem
 
 TITLE = "Plans by wave, and what they wait for"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from verifyplan.charts.labels import short
-from verifyplan.documents.dimensions.graph import Edge, PlanGraph
+from verifyplan.documents.dimensions.plan_graph import Edge, PlanGraph
 
 BOX, ROW, HEAD = 48, 62, 24
 """Pixels of a box in height, from one row to the next, and of the waves' names above."""

@@ -16,8 +16,7 @@ import verifyplan as vp
 from verifyplan.documents.bridges.claims import EXECUTOR
 from verifyplan.documents.bridges.claims import claims as claims_of
 from verifyplan.documents.bridges.gaps import gap_plan as close_gaps
-from verifyplan.documents.bridges.given import document_of, plans_of
-from verifyplan.documents.bridges.must_haves import PLANNER, must_have_findings
+from verifyplan.documents.bridges.must_haves import PLANNER, document_of, must_have_findings, plans_of
 from verifyplan.documents.bridges.verification import verification as verified
 from verifyplan.documents.kinds.execution_summary import ExecutionSummary
 from verifyplan.documents.kinds.plan import PlanDocument

@@ -9,13 +9,11 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from verifyplan.plans.actions import introduces
 from verifyplan.plans.commands import begins_like_command, writes
-from verifyplan.plans.lexicon import Lexicon
 from verifyplan.plans.markdown import Text
-from verifyplan.plans.passages import constraints, decisions, labels_goal
+from verifyplan.plans.statements import constraints, decisions, introduces, labels_goal
 from verifyplan.plans.values import Plan, Reference, normalised
-from verifyplan.plans.wordlists import table
+from verifyplan.plans.word_lists import Lexicon, table
 from verifyplan.protocol.iteration import PlanQuality
 from verifyplan.rules.sizing import Signs, Traits, quality, trivial
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from verifyplan.plans.values import CodeBlock, Intent
-from verifyplan.plans.wordlists import table, words
+from verifyplan.plans.word_lists import table, words
 
 _PROMPT = re.compile(r"(?:\([\w.-]+\)\s*)?(?:[\w.@:~/-]*[$%]|>)\s+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*")

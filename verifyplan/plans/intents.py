@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from verifyplan.plans.code_names import HIDDEN, Span, known_extension
 from verifyplan.plans.markdown import Text
-from verifyplan.plans.paths import known_extension
-from verifyplan.plans.spans import HIDDEN, Span
 from verifyplan.plans.values import INTENTS, Intent
-from verifyplan.plans.wordlists import words
+from verifyplan.plans.word_lists import words
 
 _WORD = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*")  # noqa: RUF001  (curly apostrophes are ordinary in prose)
 _BOUNDARY = re.compile(r"[.!?;](?=[\s*_\"')\]])(?<!e\.g\.)(?<!i\.e\.)|\s(?:--?|[–—→]|[-=]>)\s|\n[ \t]*\n")  # noqa: RUF001

@@ -7,22 +7,21 @@ from pathlib import Path
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import decode
-from verifyplan.plans import passages
-from verifyplan.plans.actions import action_lines
-from verifyplan.plans.elements import Element
+from verifyplan.plans import statements as passages
 from verifyplan.plans.markdown import Text, blocks
-from verifyplan.plans.prepare import prepare
-from verifyplan.plans.ranges import LineRanges
+from verifyplan.plans.markup import Element
+from verifyplan.plans.prose import prepare
 from verifyplan.plans.references import References
+from verifyplan.plans.statements import action_lines
 from verifyplan.plans.steps import steps
 from verifyplan.plans.values import CodeBlock as CodeBlock
 from verifyplan.plans.values import Intent as Intent
+from verifyplan.plans.values import LineRanges, split_lines
 from verifyplan.plans.values import Plan as Plan
 from verifyplan.plans.values import Reference as Reference
 from verifyplan.plans.values import RefKind as RefKind
 from verifyplan.plans.values import Section as Section
 from verifyplan.plans.values import Step as Step
-from verifyplan.plans.values import split_lines
 
 MAX_PLAN_BYTES = 20_000_000
 """Bytes above which a plan is not read."""

@@ -6,21 +6,23 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from verifyplan.plans import commands, paths, symbols
-from verifyplan.plans.elements import Element, first_within
+from verifyplan.plans import code_names as paths
+from verifyplan.plans import code_names as symbols
+from verifyplan.plans import commands
+from verifyplan.plans.code_names import LineNumbers, Span, spans
 from verifyplan.plans.intents import creates_files, intent_of
 from verifyplan.plans.markdown import Text
-from verifyplan.plans.prepare import PreparedText
-from verifyplan.plans.ranges import LineRanges
-from verifyplan.plans.spans import LineNumbers, Span, spans
+from verifyplan.plans.markup import Element, first_within
+from verifyplan.plans.prose import PreparedText
 from verifyplan.plans.values import (
     MAX_QUOTE_CHARACTERS,
     CodeBlock,
     Intent,
+    LineRanges,
     Reference,
     RefKind,
 )
-from verifyplan.plans.wordlists import words
+from verifyplan.plans.word_lists import words
 
 _RUN = re.compile(r"\b(?:run|running|execute|executing|command)\b[^.\0]{0,20}$", re.IGNORECASE)
 _PACKAGE = re.compile(r"@?[A-Za-z0-9][\w.-]*(?:/[\w.-]+)*", re.ASCII)

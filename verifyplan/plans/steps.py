@@ -7,11 +7,10 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from verifyplan.plans.elements import Element, first_within
 from verifyplan.plans.markdown import Blocks, ListItem, Text
-from verifyplan.plans.ranges import LineRanges
-from verifyplan.plans.values import Section, Step
-from verifyplan.plans.wordlists import words
+from verifyplan.plans.markup import Element, first_within
+from verifyplan.plans.values import LineRanges, Section, Step
+from verifyplan.plans.word_lists import words
 
 _NUMBERED = re.compile(r"(?P<label>\d{1,3})[.):]\s+(?P<rest>\S.*)", re.DOTALL)
 _NAMED = re.compile(r"(?P<label>[A-Za-z]+ (?:\d{1,3}(?:\.\d{1,3}){0,2}|[A-Z]))(?:\s*[:.)–—-]|\s|$)")  # noqa: RUF001

@@ -13,7 +13,7 @@ from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.datasets.debates import debate_script
 from verifyplan.datasets.plans import plan_path
 from verifyplan.datasets.plans_repository import sample_repository
-from verifyplan.diffs.patch import apply
+from verifyplan.diffs import apply
 from verifyplan.errors import InputError
 from verifyplan.plans import parse_plan
 

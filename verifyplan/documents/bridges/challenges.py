@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from verifyplan.documents.dimensions.check import PlanCheck
-from verifyplan.documents.dimensions.issue import Issue
+from verifyplan.documents.dimensions.check_context import Issue
 from verifyplan.protocol.plan_call import RaisedChallenge
 
 

@@ -7,13 +7,21 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from verifyplan.documents.bridges.evidence import cited, known_as, one_line
-from verifyplan.documents.bridges.given import document_of, expect_readable
-from verifyplan.documents.bridges.must_haves import MAX_TASKS_READ, evidence_of, statement, wanted_of
+from verifyplan.documents.bridges.must_haves import (
+    MAX_TASKS_READ,
+    cited,
+    document_of,
+    evidence_of,
+    expect_readable,
+    known_as,
+    one_line,
+    statement,
+    wanted_of,
+)
 from verifyplan.documents.checks.across.summaries import planned_task
 from verifyplan.documents.checks.across.wording import matched
-from verifyplan.documents.dimensions.links import paths_in
-from verifyplan.documents.dimensions.names import name_of
+from verifyplan.documents.dimensions.d4_d6_must_haves import paths_in
+from verifyplan.documents.dimensions.plan_graph import name_of
 from verifyplan.documents.kinds.execution_summary import ExecutionSummary
 from verifyplan.documents.kinds.outcome import outcome
 from verifyplan.documents.kinds.plan import MustHave, PlanDocument, named_path

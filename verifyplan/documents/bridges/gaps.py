@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from verifyplan.documents.bridges.evidence import one_line
-from verifyplan.documents.bridges.given import Plans, document_of, plans_of
-from verifyplan.documents.bridges.must_haves import Wanted, tasks_of, wanted_of
+from verifyplan.documents.bridges.must_haves import Plans, Wanted, document_of, one_line, plans_of, tasks_of, wanted_of
 from verifyplan.documents.checks.across.wording import matched
-from verifyplan.documents.dimensions.links import paths_in
-from verifyplan.documents.dimensions.names import name_of, phase_of
+from verifyplan.documents.dimensions.d4_d6_must_haves import paths_in
+from verifyplan.documents.dimensions.plan_graph import name_of, phase_of
 from verifyplan.documents.kinds.gaps import Gap
 from verifyplan.documents.kinds.plan import (
     IMPLIED_MODEL,

@@ -3,18 +3,101 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
 
-from verifyplan.documents.bridges.evidence import cited, known_as, one_line
-from verifyplan.documents.bridges.given import Plans, plans_of
-from verifyplan.documents.dimensions.links import paths_in, same_file
-from verifyplan.documents.dimensions.names import name_of
-from verifyplan.documents.dimensions.wording import meaningful_words
+from verifyplan.documents.dimensions.d4_d6_must_haves import paths_in, same_file
+from verifyplan.documents.dimensions.matching import meaningful_words
+from verifyplan.documents.dimensions.plan_graph import name_of
 from verifyplan.documents.kinds.plan import MustHave, PlanDocument
+from verifyplan.documents.loading import load
+from verifyplan.documents.reading.base import Document
 from verifyplan.documents.reading.tasks import Task
 from verifyplan.errors import InputError, Problem
+from verifyplan.plans.code_names import without_place
 from verifyplan.protocol.finding import Finding
+
+MAX_CITED_PLACES = 5
+"""So many places of a finding are opened by a worker."""
+
+MAX_KNOWN_FILES = 100
+"""So many files of a plan are looked through for one that is named without its folders."""
+
+LINES = 200
+"""So many lines of a cited file are shown."""
+
+
+def cited(paths: Iterable[str]) -> str:
+    """Paths as places from their first line on, each once, at most five; a place that is named stays as it is.
+
+    >>> cited(["src/a.py", "src/b.py:12", "src/a.py"])
+    'src/a.py:1-200 src/b.py:12'
+    """
+    clean = (path.strip().removeprefix("./") for path in paths)
+    places = (path if without_place(path) != path else f"{path}:1-{LINES}" for path in clean if _is_citable(path))
+    return " ".join(list(dict.fromkeys(places))[:MAX_CITED_PLACES])
+
+
+def one_line(text: str) -> str:
+    r"""A text on one line, without what cannot be shown or written.
+
+    >>> one_line(" the\n queue\x00 is full ")
+    'the queue is full'
+    """
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def known_as(paths: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Paths as the plan or the summary writes them in full, where they name a file without its folders.
+
+    >>> known_as(["a.py", "docs/b.md"], ["src/a.py"])
+    ('src/a.py', 'docs/b.md')
+    """
+    known = known[:MAX_KNOWN_FILES]
+    return tuple(
+        next((full for full in known if "/" not in path and full.endswith(f"/{path}")), path) for path in paths
+    )
+
+
+def _is_citable(path: str) -> bool:
+    """Whether a path is of one file, and in one word."""
+    return bool(path) and not path.endswith("/") and not any(letter in path for letter in " \t\n`*?{}<>")
+
+
+D = TypeVar("D", bound=Document)
+
+Plans = PlanDocument | str | Path | Iterable[PlanDocument]
+"""A plan, its file, or all plans of a phase."""
+
+
+def document_of(given: Document | str | Path, model: type[D]) -> D:
+    """A document of the wanted kind, loaded where it is a path; InputError where it is of another kind."""
+    loaded = load(given) if isinstance(given, str | Path) else given
+    if isinstance(loaded, model):
+        return loaded
+    wanted = str(model.model_fields["kind"].default)
+    found = f"is a {loaded.kind}" if isinstance(loaded, Document) else "is a folder"
+    raise InputError(Problem(getattr(loaded, "path", str(given)), f"{found}, not a {wanted}", f"give a {wanted}"))
+
+
+def plans_of(given: Plans) -> tuple[PlanDocument, ...]:
+    """The plans that are given, each once; InputError for none."""
+    several = [given] if isinstance(given, PlanDocument | str | Path) else list(given)
+    plans = tuple({plan.path: plan for plan in (document_of(one, PlanDocument) for one in several)}.values())
+    if not plans:
+        raise InputError(Problem("plan", "no plan is given", "give the plan whose must-haves are verified"))
+    return plans
+
+
+def expect_readable(document: Document) -> None:
+    """InputError for a document whose frontmatter cannot be read: what it states would count as nothing."""
+    front = document.source.front
+    if front.problems and not front.values:
+        line, problem = front.problems[0]
+        message = f"the frontmatter cannot be read: {problem}"
+        raise InputError(Problem(f"{document.path}:{line}", message, "write it as plain YAML"))
+
 
 PLANNER = "planner"
 """Who brings the must-haves of a plan, unless somebody else is named."""

@@ -6,9 +6,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Protocol
 
-from verifyplan.documents.bridges.given import Plans, expect_readable, plans_of
-from verifyplan.documents.bridges.must_haves import Wanted, check_apart, statement, wanted_of
-from verifyplan.documents.bridges.standing import MustHaveStatus, cut, must_have_status
+from verifyplan.documents.bridges.must_have_status import MustHaveStatus, cut, must_have_status
+from verifyplan.documents.bridges.must_haves import (
+    Plans,
+    Wanted,
+    check_apart,
+    expect_readable,
+    plans_of,
+    statement,
+    wanted_of,
+)
 from verifyplan.documents.checks.across.wording import matched, wording
 from verifyplan.documents.kinds.gaps import Gap
 from verifyplan.documents.kinds.verification import (

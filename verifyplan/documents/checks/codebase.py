@@ -14,7 +14,7 @@ from verifyplan.documents.kinds.codebase_map import MAPS, CodebaseMap, NamedPath
 from verifyplan.documents.reading.sections import says_nothing
 from verifyplan.documents.walk import LEFT_OUT
 from verifyplan.errors import one_of
-from verifyplan.plans.paths import is_glob, is_variable
+from verifyplan.plans.code_names import is_glob, is_variable
 
 SECTIONS: dict[str, tuple[tuple[str, tuple[str, ...] | None], ...]] = {
     "STACK": (("Tech Stack", ("Category", "Technology", "Version", "Config File")), ("Package Manager", None)),

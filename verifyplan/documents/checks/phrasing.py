@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from verifyplan.plans.wordlists import words
+from verifyplan.plans.word_lists import words
 
 _SHELL = re.compile(r"""[|&;$<>=`"'\\{}\[\]*~/]|(?:^|\s)--?\w|\w\.\w""")
 _CAPITAL = re.compile(r"[A-Z][a-z]+")

@@ -5,13 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from verifyplan.documents.dimensions.issue import Dimension, Issue, IssueSeverity, quoted
-from verifyplan.documents.dimensions.jobs import task_kind
-from verifyplan.documents.dimensions.links import paths_in, same_file
-from verifyplan.documents.dimensions.scene import IssueFactory, PlanCheckContext, TaskInPlan
-from verifyplan.documents.dimensions.shell import ProgramCall, commands_in, program_calls
-from verifyplan.documents.dimensions.wording import is_empty
-from verifyplan.plans.wordlists import words
+from verifyplan.documents.dimensions.check_commands import ProgramCall, commands_in, program_calls
+from verifyplan.documents.dimensions.check_context import (
+    Dimension,
+    Issue,
+    IssueFactory,
+    IssueSeverity,
+    PlanCheckContext,
+    TaskInPlan,
+    quoted,
+    task_kind,
+)
+from verifyplan.documents.dimensions.d4_d6_must_haves import paths_in, same_file
+from verifyplan.documents.dimensions.matching import is_empty
+from verifyplan.plans.word_lists import words
 from verifyplan.text import counted
 
 D8 = 8

@@ -13,8 +13,8 @@ from verifyplan.documents.reading.body import tables
 from verifyplan.documents.reading.form import Form
 from verifyplan.documents.reading.forms import CODEBASE_MAP_FORMS
 from verifyplan.documents.reading.source import Source
-from verifyplan.plans.paths import is_glob, is_path, without_place
-from verifyplan.plans.wordlists import words
+from verifyplan.plans.code_names import is_glob, is_path, without_place
+from verifyplan.plans.word_lists import words
 
 Focus = Literal["tech", "arch", "quality", "concerns"]
 

@@ -23,7 +23,7 @@ from verifyplan.documents.reading.typed import (
     texts_of,
     value_of,
 )
-from verifyplan.plans.paths import is_path
+from verifyplan.plans.code_names import is_path
 
 MustHaveKind = Literal["truth", "artifact", "key_link"]
 

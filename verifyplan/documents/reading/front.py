@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from verifyplan.documents.reading.plain_yaml import Refused, root_node
-from verifyplan.plans.frontmatter import FENCE, frontmatter_end
+from verifyplan.plans.prose import FENCE, frontmatter_end
 
 Path = tuple[str | int, ...]
 

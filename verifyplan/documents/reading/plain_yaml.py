@@ -10,7 +10,7 @@ from yaml.composer import Composer
 from yaml.constructor import SafeConstructor
 from yaml.resolver import Resolver
 
-from verifyplan.plans.frontmatter import PlainLoader
+from verifyplan.plans.prose import PlainLoader
 
 try:
     from yaml.cyaml import CParser  # type: ignore[attr-defined]

@@ -18,10 +18,9 @@ from verifyplan.documents.reading.body import (
     tables,
 )
 from verifyplan.documents.reading.front import Front, read_front
-from verifyplan.plans.elements import Element, elements
-from verifyplan.plans.fences import fences
-from verifyplan.plans.prepare import without_comments
-from verifyplan.plans.ranges import LineRanges
+from verifyplan.plans.markup import Element, elements, fences
+from verifyplan.plans.prose import without_comments
+from verifyplan.plans.values import LineRanges
 
 LineEnd = Literal["\n", "\r\n", "\r"]
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from verifyplan.documents.reading.labelled import labelled
 from verifyplan.documents.reading.source import Source
-from verifyplan.plans.elements import Element
+from verifyplan.plans.markup import Element
 
 _COMMA = re.compile(r",(?![^{}]{0,200}\})")
 """A comma between paths; those within braces belong to a glob."""

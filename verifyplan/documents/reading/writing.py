@@ -17,7 +17,7 @@ from verifyplan.documents.reading.source import (
     split,
 )
 from verifyplan.errors import InputError, Problem
-from verifyplan.plans.frontmatter import FENCE
+from verifyplan.plans.prose import FENCE
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$")
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")

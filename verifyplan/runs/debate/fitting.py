@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from verifyplan.diffs.patch import PatchError, apply
+from verifyplan.diffs import PatchError, apply
 from verifyplan.protocol.event_run import DebateInputs
 from verifyplan.reports.visible import one_line
 

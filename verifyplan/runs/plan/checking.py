@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from verifyplan.documents.bridges.challenges import challenges
 from verifyplan.documents.dimensions.check import plan_check
-from verifyplan.documents.dimensions.jobs import all_tasks
+from verifyplan.documents.dimensions.check_context import all_tasks
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.source import read_source
 from verifyplan.errors import InputError, Problem

@@ -8,7 +8,7 @@ from html import escape
 
 import pandas as pd
 
-from verifyplan.diffs.writing import diff_of
+from verifyplan.diffs import diff_of
 from verifyplan.protocol.iteration import PlanVerdict
 from verifyplan.reports.plan_grounds import notes
 from verifyplan.runs.debate.run import Debate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from verifyplan.diffs.patch import PatchError, apply
+from verifyplan.diffs import PatchError, apply
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.challenge import UNSETTLED, Challenge, Severity
 from verifyplan.protocol.iteration import PlanVerdict

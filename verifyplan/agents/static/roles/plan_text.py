@@ -12,10 +12,9 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from verifyplan.plans import Plan
+from verifyplan.plans.code_names import LineNumbers, is_path, without_place
 from verifyplan.plans.markdown import blocks
-from verifyplan.plans.paths import is_path, without_place
-from verifyplan.plans.prepare import PreparedText, prepare
-from verifyplan.plans.spans import LineNumbers
+from verifyplan.plans.prose import PreparedText, prepare
 from verifyplan.plans.values import normalised
 
 Verb = Literal["edit", "delete", "rename", "add", "use"]

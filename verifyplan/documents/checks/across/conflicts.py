@@ -14,7 +14,7 @@ from verifyplan.documents.reading.body import plain
 from verifyplan.documents.reading.sections import says_nothing
 from verifyplan.documents.reading.source import Source
 from verifyplan.documents.tree import Tree
-from verifyplan.plans.ranges import LineRanges
+from verifyplan.plans.values import LineRanges
 from verifyplan.text import counted
 
 _TAG = re.compile(r"\[(?:CONFLICT|CONFLICTING|CONTRADICTION)\b[^\]\n]{0,80}\]", re.IGNORECASE)

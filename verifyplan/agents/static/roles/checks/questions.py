@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from verifyplan.agents.static.roles.issues import Issue, Place, statement
 from verifyplan.agents.static.roles.scene import Scene
-from verifyplan.plans.actions import is_instruction
+from verifyplan.plans.statements import is_instruction
 from verifyplan.protocol.challenge import Severity
 
 _NEVER = "(?!)"

@@ -3,22 +3,158 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Literal, NamedTuple
 
-from verifyplan.documents.dimensions.context import PhaseContext
-from verifyplan.documents.dimensions.graph import PlanGraph, plan_graph
-from verifyplan.documents.dimensions.issue import Issue, IssueSeverity
-from verifyplan.documents.dimensions.jobs import all_tasks, label, spoken
-from verifyplan.documents.dimensions.names import folder_of, name_of, phase_of, phases_folder
-from verifyplan.documents.dimensions.wording import meaningful_words
+from verifyplan.documents.dimensions.matching import meaningful_words
+from verifyplan.documents.dimensions.phase_documents import PhaseContext
+from verifyplan.documents.dimensions.plan_graph import (
+    PlanGraph,
+    folder_of,
+    name_of,
+    phase_of,
+    phases_folder,
+    plan_graph,
+)
 from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.kinds.plan_check_report import IssueSeverity as IssueSeverity
+from verifyplan.documents.kinds.plan_check_report import PlanIssue, issue_line
 from verifyplan.documents.reading.plan_ids import phase_number, plan_key
-from verifyplan.documents.reading.tasks import Task
+from verifyplan.documents.reading.tasks import Task, TaskElement
 from verifyplan.documents.walk import Unread
+from verifyplan.plans.markup import Element
+
+TaskKind = Literal["work", "tests-first", "checkpoint", "manual"]
+
+SPOKEN = ("name", "files", "action", "verify", "done", "behavior", "implementation", "what-built", "how-to-verify")
+"""The elements whose words say what a task is about."""
+
+
+def all_tasks(plan: PlanDocument) -> tuple[Task, ...]:
+    """The tasks of a plan and, in the form for plans with tests first, its `<feature>` elements, in their order.
+
+    Of a plan in Markdown alone there are none: what its headings and labels leave out may stand in the text around.
+    """
+    elements = plan.source.elements
+    tasks = plan.tasks if any(element.name == "task" for element in elements) else ()
+    firsts = [element.first for element in elements]
+    features = (
+        Task(
+            element.first,
+            element.last,
+            {"type": "feature"},
+            tuple(_within(element, elements[at + 1 : bisect_right(firsts, element.last)])),
+            element.closed,
+        )
+        for at, element in enumerate(elements)
+        if element.name == "feature" and element.depth == 0
+    )
+    return tuple(sorted((*tasks, *features), key=lambda job: job.line))
+
+
+def task_kind(job: Task) -> TaskKind:
+    """Who does it, and how: an agent, tests first, a person at a checkpoint, or a person by hand."""
+    stated = (job.type or "").strip().lower()
+    if stated == "feature":
+        return "tests-first"
+    if stated.startswith("checkpoint"):
+        return "checkpoint"
+    return "manual" if stated == "manual" else "work"
+
+
+def label(job: Task, number: int) -> str:
+    """What a task is called in a report: its id, its number and its name.
+
+    Numbers are those of the plan, from 1.
+    """
+    name = job.name or "unnamed"
+    if job.id:
+        return f"{job.id} {name}"
+    return name if name.lower().startswith(f"task {number}") else f"{number}. {name}"
+
+
+def spoken(job: Task) -> str:
+    """All that a task says."""
+    return "\n".join(element.text for element in job.elements if element.name in SPOKEN)
+
+
+def _within(feature: Element, following: Sequence[Element]) -> Iterator[TaskElement]:
+    """The elements of a feature, not those within them."""
+    for element in following:
+        if element.last <= feature.last and element.depth == feature.depth + 1:
+            yield TaskElement(element.name, element.text, element.first)
+
+
+DimensionState = Literal["checked", "needs-judgement", "not-applicable"]
+
+NAMES: dict[int, str] = {
+    1: "requirement coverage",
+    2: "task completeness",
+    3: "dependency correctness",
+    4: "key links",
+    5: "scope",
+    6: "must-haves",
+    7: "context compliance",
+    8: "verifiability",
+    9: "contracts across plans",
+}
+"""The nine dimensions of document 003; their numbers are written D1-D9 in its report, and only there."""
+
+MAX_QUOTED_CHARACTERS = 100
+"""Letters of a plan's own words within a description: a report is read line by line."""
+
+
+class Issue(NamedTuple):
+    """One thing that is wrong with a plan: how badly, where, and what to do."""
+
+    severity: IssueSeverity
+    dimension: int
+    plan_id: str  # or the name of the phase, where no single plan is at fault
+    description: str
+    fix: str
+    path: str
+    line: int
+    rule: str  # what was held against it, such as "dependency-unknown"
+    task: str = ""  # the name of the task, where one is at fault
+
+    def in_report(self) -> PlanIssue:
+        """The issue as document 003's report has it."""
+        return PlanIssue(self.plan_id, f"D{self.dimension}", self.severity, self.description, self.fix, line=self.line)
+
+    def __str__(self) -> str:
+        """The issue as its line in the report."""
+        return issue_line(self.in_report()).removeprefix("- ")
+
+
+class Dimension(NamedTuple):
+    """One dimension: what was found, and what of it is left to a person or a model, or why it does not apply."""
+
+    number: int
+    state: DimensionState
+    issues: tuple[Issue, ...] = ()
+    judge: tuple[str, ...] = ()  # what must be judged
+    why_not: str = ""
+
+    @property
+    def name(self) -> str:
+        """The dimension in words."""
+        return NAMES[self.number]
+
+
+def quoted(text: str) -> str:
+    """A plan's own words on one line, in quotation marks, cut where they are long.
+
+    >>> quoted("the  login works")
+    '"the login works"'
+    """
+    line = " ".join(text.split())
+    return f'"{line if len(line) <= MAX_QUOTED_CHARACTERS else line[: MAX_QUOTED_CHARACTERS - 1].rstrip() + "…"}"'
+
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _DOTTED = re.compile(r"(?<!\w)[A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+)+")

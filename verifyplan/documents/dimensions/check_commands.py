@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from verifyplan.plans.commands import begins_like_command, is_command
-from verifyplan.plans.wordlists import words
+from verifyplan.plans.word_lists import words
 
 _FENCE = re.compile(r"\s{0,8}(`{3,}|~{3,})")
 _PROGRAM = re.compile(r"[a-z./~$][\w./~${}+-]*(?:\s|$)")

@@ -1,11 +1,34 @@
-"""Finding the words and phrases of many lists in a text at once; linear in the length of the text."""
+"""The words that reading and assessment go by; they are data, in the folder `words`."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+
+@cache
+def table(name: str) -> Mapping[str, Any]:
+    """One file of words as it stands: names, and what is kept under each."""
+    text = files("verifyplan.plans").joinpath("words", f"{name}.json").read_text(encoding="utf-8")
+    content: dict[str, Any] = json.loads(text)
+    return content
+
+
+@cache
+def words(name: str, key: str) -> frozenset[str]:
+    """The single words kept under one name.
+
+    >>> "Makefile" in words("paths", "names")
+    True
+    """
+    listed: str = table(name)[key]
+    return frozenset(listed.split())
+
 
 _TOKEN = re.compile(r"[^\W_]+|\?{3}")
 _JOINTS = frozenset(["", "/", ".", "-", "_", "'", "\u2019"])

@@ -10,8 +10,7 @@ import whatthepatch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verifyplan.diffs.patch import PatchError, apply
-from verifyplan.diffs.writing import diff_of, nameable
+from verifyplan.diffs import PatchError, apply, diff_of, nameable
 
 TEXTS = st.lists(
     st.sampled_from(["", "a", "b", "- a", "--- a/x.md", "+++ b/x.md", "@@ -1 +1 @@", "\\ No", "\x0cc", "d\r"])

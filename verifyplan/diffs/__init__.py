@@ -1,1 +1,0 @@
-"""Unified diffs: made of texts, read strictly, applied."""
