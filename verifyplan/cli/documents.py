@@ -12,11 +12,10 @@ from typing import Annotated
 
 import typer
 
-from verifyplan.documents.checks.catalogue import RULES
+from verifyplan.documents.checks.catalogue import RULES, Violation
 from verifyplan.documents.checks.check import Report
 from verifyplan.documents.checks.check import check as check_documents
 from verifyplan.documents.checks.sarif import shown, to_json, to_sarif
-from verifyplan.documents.checks.violation import Violation
 from verifyplan.documents.walk import shown_path
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import write_text

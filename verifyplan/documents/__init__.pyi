@@ -5,9 +5,9 @@ from .bridges.claims import claims as claims
 from .bridges.gaps import gap_plan as gap_plan
 from .bridges.must_haves import must_have_findings as must_have_findings
 from .bridges.verification import verification as verification
+from .checks.catalogue import Violation as Violation
 from .checks.check import Report as Report
 from .checks.check import check as check
-from .checks.violation import Violation as Violation
 from .dimensions.check import PlanCheck as PlanCheck
 from .dimensions.check import plan_check as plan_check
 from .loading import load as load

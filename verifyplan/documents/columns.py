@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from verifyplan.columns import Column, Columns
-from verifyplan.documents.checks.violation import Severity
+from verifyplan.documents.checks.catalogue import Severity
 from verifyplan.documents.kinds.execution_summary import CLAIM_STATES
 from verifyplan.documents.kinds.findings import CONFIDENCES
 from verifyplan.documents.kinds.outcome import Outcome

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from verifyplan.documents.checks.across.wording import matched, wording
-from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.checks.catalogue import Violation
 from verifyplan.documents.columns import SOURCE_LEVELS, SURENESS
 from verifyplan.documents.kinds.execution_summary import CLAIM_STATES, ExecutionSummary
 from verifyplan.documents.kinds.gaps import open_gaps

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from verifyplan.documents.checks.catalogue import RULES
 from verifyplan.documents.checks.check import check_document
-from verifyplan.documents.checks.rules_reports import RULES_REPORTS
 from verifyplan.documents.kinds.integration_report import IntegrationReport
 from verifyplan.documents.reading.source import read_source
 
@@ -89,7 +89,7 @@ def test_a_report_that_breaks_one_rule(rule: str, line: int, text: str, old: str
 
 
 def test_every_rule_has_a_case():
-    known = {rule.id for rule in RULES_REPORTS if rule.id.startswith("integration/")}
+    known = {rule for rule in RULES if rule.startswith("integration/")}
     assert {f"integration/{rule}" for rule, *_ in CASES} == known
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from verifyplan.documents.checks.catalogue import RULES
 from verifyplan.documents.checks.check import check_document
-from verifyplan.documents.checks.rules_reports import RULES_REPORTS
 from verifyplan.documents.kinds.plan_check_report import PlanCheckReport
 from verifyplan.documents.reading.source import read_source
 
@@ -58,7 +58,7 @@ def test_a_report_that_breaks_one_rule(rule: str, line: int, text: str, old: str
 
 
 def test_every_rule_has_a_case():
-    known = {rule.id for rule in RULES_REPORTS if rule.id.startswith("plan-check/")}
+    known = {rule for rule in RULES if rule.startswith("plan-check/")}
     assert {f"plan-check/{rule}" for rule, *_ in CASES} == known
 
 

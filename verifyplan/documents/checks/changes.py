@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from verifyplan.documents.checks.catalogue import violation
-from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.debug_log import DEBUG_STATUSES, DebugLog
 from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument
 from verifyplan.documents.reading.base import Document

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from verifyplan.documents.checks.across.versions import check_versions
-from verifyplan.documents.checks.catalogue import violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.checks.registry import ACROSS, CHECKERS
-from verifyplan.documents.checks.violation import Violation
 from verifyplan.documents.loading import (
     is_folder,
     load,

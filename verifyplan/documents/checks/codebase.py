@@ -8,8 +8,7 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from verifyplan.documents.checks import asked
-from verifyplan.documents.checks.catalogue import violation
-from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.codebase_map import MAPS, CodebaseMap, NamedPath
 from verifyplan.documents.reading.sections import says_nothing
 from verifyplan.documents.walk import LEFT_OUT

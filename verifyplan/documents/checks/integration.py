@@ -7,8 +7,7 @@ from pathlib import Path
 
 from verifyplan.documents.checks import asked
 from verifyplan.documents.checks.asked import AskedField
-from verifyplan.documents.checks.catalogue import violation
-from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.integration_report import (
     CATEGORIES,
     Flow,

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from verifyplan.documents.checks import asked
 from verifyplan.documents.checks.asked import AskedField, held
-from verifyplan.documents.checks.catalogue import violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.checks.plan_tasks import check_tasks
-from verifyplan.documents.checks.violation import Violation
 from verifyplan.documents.kinds.plan import (
     MUST_HAVES,
     PlanDocument,

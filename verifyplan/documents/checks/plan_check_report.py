@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from verifyplan.documents.checks.catalogue import violation
-from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.plan_check_report import SECTIONS, PlanCheckReport, PlanIssue
 from verifyplan.documents.reading.body import plain
 from verifyplan.errors import one_of

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from itertools import chain
 
 from verifyplan.documents.checks.asked import held
-from verifyplan.documents.checks.catalogue import violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.checks.phrasing import is_imperative, is_prose
-from verifyplan.documents.checks.violation import Violation
 from verifyplan.documents.kinds.plan import (
     IMPLIED_MODEL,
     NEWER_ELEMENTS,

@@ -14,6 +14,7 @@ from verifyplan.documents.checks.across.plans import check_plans
 from verifyplan.documents.checks.across.requirements import check_requirements
 from verifyplan.documents.checks.across.research import check_research
 from verifyplan.documents.checks.across.summaries import check_summaries
+from verifyplan.documents.checks.catalogue import Violation
 from verifyplan.documents.checks.codebase import check_codebase_map
 from verifyplan.documents.checks.debug_log import check_debug_log
 from verifyplan.documents.checks.integration import check_integration
@@ -23,7 +24,6 @@ from verifyplan.documents.checks.research import check_research_note
 from verifyplan.documents.checks.research_summary import check_research_summary
 from verifyplan.documents.checks.summary import check_summary
 from verifyplan.documents.checks.verification import check_verification
-from verifyplan.documents.checks.violation import Violation
 from verifyplan.documents.reading.base import Kind
 from verifyplan.documents.tree import Tree
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from verifyplan.documents.checks import asked
 from verifyplan.documents.checks.asked import AskedField, held
-from verifyplan.documents.checks.catalogue import violation
-from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.findings import CONFIDENCES, ResearchFinding, levels_in
 from verifyplan.documents.kinds.research_note import COVERAGES, LEVELS, ResearchNote
 from verifyplan.text import counted

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from verifyplan.documents.checks import asked
 from verifyplan.documents.checks.asked import AskedField
-from verifyplan.documents.checks.catalogue import violation
-from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.findings import CONFIDENCES, SPECULATIVE
 from verifyplan.documents.kinds.research_summary import (
     DECISION_COLUMNS,

@@ -10,9 +10,8 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote
 
-from verifyplan.documents.checks.catalogue import RULES
+from verifyplan.documents.checks.catalogue import RULES, Severity, Violation
 from verifyplan.documents.checks.check import Report
-from verifyplan.documents.checks.violation import Severity, Violation
 from verifyplan.version import VERSION
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

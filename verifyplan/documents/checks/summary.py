@@ -8,8 +8,7 @@ from pathlib import Path, PurePath
 
 from verifyplan.documents.checks import asked
 from verifyplan.documents.checks.asked import AskedField
-from verifyplan.documents.checks.catalogue import violation
-from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.execution_summary import CLAIM_STATES, ExecutionSummary
 from verifyplan.documents.reading.entries import entries_of
 from verifyplan.documents.reading.plan_ids import id_in_name, plan_key

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from verifyplan.documents.checks import asked
 from verifyplan.documents.checks.asked import AskedField
-from verifyplan.documents.checks.catalogue import violation
-from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument, override_names
 from verifyplan.documents.reading.entries import entries_of
 from verifyplan.documents.reading.wording import wording

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from verifyplan.documents.checks.catalogue import Violation
 from verifyplan.documents.checks.changes import check_change
-from verifyplan.documents.checks.violation import Violation
 from verifyplan.documents.tree import Tree
 
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from verifyplan.documents.checks.catalogue import violation
-from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.research_summary import ResearchSummary
 from verifyplan.documents.reading.base import Document
 from verifyplan.documents.reading.body import plain

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from verifyplan.documents.checks.across.wording import MOST_COMPARED, words_of
-from verifyplan.documents.checks.catalogue import violation
-from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.kinds.research_summary import NEEDS_DECISION
 from verifyplan.documents.tree import Tree

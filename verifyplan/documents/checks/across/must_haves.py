@@ -11,8 +11,7 @@ from verifyplan.documents.checks.across.wording import (
     wording,
     words_of,
 )
-from verifyplan.documents.checks.catalogue import violation
-from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.execution_summary import Claimed, ExecutionSummary
 from verifyplan.documents.kinds.plan import MustHave, PlanDocument
 from verifyplan.documents.kinds.verification import VerificationDocument

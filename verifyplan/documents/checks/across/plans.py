@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from verifyplan.documents.checks.across.wording import wording
-from verifyplan.documents.checks.catalogue import violation
-from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.phase import Phase
 from verifyplan.documents.reading.plan_ids import id_in_name, phase_number, plan_key

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path, PurePath
 
-from verifyplan.documents.checks.catalogue import violation
-from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.loading import read_text
 from verifyplan.documents.tree import Tree

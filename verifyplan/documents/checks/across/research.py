@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from verifyplan.documents.checks.across.wording import matched
-from verifyplan.documents.checks.catalogue import violation
-from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.findings import CONFIDENCES, Confidence
 from verifyplan.documents.kinds.research_note import ResearchNote
 from verifyplan.documents.kinds.research_summary import Decision, ResearchSummary

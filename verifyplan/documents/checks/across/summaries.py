@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from verifyplan.documents.checks.across.wording import unmatched
-from verifyplan.documents.checks.catalogue import violation
-from verifyplan.documents.checks.violation import Violation
+from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.execution_summary import ExecutionSummary, TaskResult
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.phase import Phase
