@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path, PurePosixPath
 
-from verifyplan.documents.checks import asked
 from verifyplan.documents.checks.catalogue import Violation, violation
+from verifyplan.documents.checks.layout import check_columns, check_form, find_section, held_to_contract
 from verifyplan.documents.kinds.codebase_map import MAPS, CodebaseMap, NamedPath
 from verifyplan.documents.reading.sections import says_nothing
 from verifyplan.documents.walk import LEFT_OUT
@@ -35,8 +35,8 @@ def check_codebase_map(document: CodebaseMap, root: Path | None = None) -> Itera
 
     Paths are looked up inside of `root` alone. Source: document 003, Codebase-Mapper; rule D2.
     """
-    held = (_sections(document), _claims(document)) if asked.held(document) else ()
-    return chain(asked.form(document), _focus(document), *held, _paths(document, root))
+    held = (_sections(document), _claims(document)) if held_to_contract(document) else ()
+    return chain(check_form(document), _focus(document), *held, _paths(document, root))
 
 
 def _focus(document: CodebaseMap) -> Iterator[Violation]:
@@ -51,11 +51,11 @@ def _sections(document: CodebaseMap) -> Iterator[Violation]:
         message = "the map has no section"
         yield violation("codebase-map/section-missing", document.path, 1, message, "divide it by headings with ##")
     for title, names in wanted:
-        part, missing = asked.section(document, title, names or ())
+        part, missing = find_section(document, title, names or ())
         yield from missing
         if part is not None and names is not None:
             table = next(iter(document.source.tables(part)), None)
-            yield from asked.columns(document, part, table, names)
+            yield from check_columns(document, part, table, names)
 
 
 def _claims(document: CodebaseMap) -> Iterator[Violation]:
@@ -80,7 +80,7 @@ def _paths(document: CodebaseMap, root: Path | None) -> Iterator[Violation]:
             continue
         seen.add(named.path)
         if _outside(named.path):
-            if not asked.held(document):
+            if not held_to_contract(document):
                 continue
             fix = "name files by their path in the repository"
             message = f"{named.path[:80]!r} lies outside of the repository"
@@ -91,7 +91,7 @@ def _paths(document: CodebaseMap, root: Path | None) -> Iterator[Violation]:
                 names = _names_in(root) if names is None else names
                 if head in names:
                     continue
-            if not asked.held(document) and not (rest and _is_folder(root, head)):
+            if not held_to_contract(document) and not (rest and _is_folder(root, head)):
                 continue
             message = f"{named.path[:80]!r} does not exist in the repository"
             yield violation(

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path, PurePath
 
-from verifyplan.documents.checks import asked
-from verifyplan.documents.checks.asked import AskedField
 from verifyplan.documents.checks.catalogue import Violation, violation
+from verifyplan.documents.checks.layout import RequiredField, check_fields, check_form, check_sections, held_to_contract
 from verifyplan.documents.kinds.debug_log import (
     DEBUG_STATUSES,
     FOCUS,
@@ -19,9 +18,9 @@ from verifyplan.documents.kinds.debug_log import (
 from verifyplan.documents.reading.sections import says_nothing
 
 FIELDS = (
-    AskedField("slug", "text"),
-    AskedField("status", "word", DEBUG_STATUSES),
-    AskedField("mode", "word", ("find_and_fix", "find_root_cause_only")),
+    RequiredField("slug", "text"),
+    RequiredField("status", "word", DEBUG_STATUSES),
+    RequiredField("mode", "word", ("find_and_fix", "find_root_cause_only")),
 )
 SECTIONS = ("Current Focus", "Symptoms", "Hypotheses", "Evidence Log", "Resolution")
 
@@ -31,12 +30,12 @@ _MESSAGE = re.compile(r"fix\([^()\s][^()]{0,99}\): \S")
 
 def check_debug_log(log: DebugLog, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
     """The violations of a debug log by itself. Source: document 003, Debugger; rule D2."""
-    yield from asked.form(log)
-    yield from asked.fields(log, FIELDS)
-    yield from asked.sections(log, SECTIONS)
+    yield from check_form(log)
+    yield from check_fields(log, FIELDS)
+    yield from check_sections(log, SECTIONS)
     yield from _dates(log)
     yield from _head(log)
-    if not asked.held(log):
+    if not held_to_contract(log):
         return
     yield from _focus(log)
     yield from _symptoms(log)
@@ -48,7 +47,7 @@ def check_debug_log(log: DebugLog, root: Path | None = None) -> Iterator[Violati
 
 def _dates(log: DebugLog) -> Iterator[Violation]:
     """The two dates, which YAML may read as dates or as texts."""
-    if not asked.held(log):
+    if not held_to_contract(log):
         return
     front = log.source.front
     for key, moment in (("created", log.created), ("updated", log.updated)):
@@ -63,7 +62,7 @@ def _dates(log: DebugLog) -> Iterator[Violation]:
 
 def _head(log: DebugLog) -> Iterator[Violation]:
     name, front = PurePath(log.path).stem, log.source.front
-    if log.slug and log.slug != name and asked.held(log):
+    if log.slug and log.slug != name and held_to_contract(log):
         message = f"the slug is {log.slug[:80]!r}, the file's name {name[:80]!r}"
         yield violation("debug-log/slug", log.path, front.line("slug"), message, "give both the same name")
     if log.created and log.updated and log.updated < log.created:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from verifyplan.documents.checks import asked
-from verifyplan.documents.checks.asked import AskedField
 from verifyplan.documents.checks.catalogue import Violation, violation
+from verifyplan.documents.checks.layout import (
+    RequiredField,
+    check_columns,
+    check_fields,
+    check_form,
+    check_sections,
+    find_section,
+)
 from verifyplan.documents.kinds.integration_report import (
     CATEGORIES,
     Flow,
@@ -19,26 +25,26 @@ from verifyplan.documents.reading.sections import is_blank
 from verifyplan.text import counted
 
 FIELDS = (
-    AskedField("status", "word", ("passed", "issues_found")),
-    AskedField("checks_total", "number"),
-    AskedField("checks_passed", "number"),
-    AskedField("critical_issues", "number"),
+    RequiredField("status", "word", ("passed", "issues_found")),
+    RequiredField("checks_total", "number"),
+    RequiredField("checks_passed", "number"),
+    RequiredField("critical_issues", "number"),
 )
 TABLES = {"Integration Checks": ("Check", "Status", "Evidence"), "E2E Flows": ("Flow", "Status", "Broken Link")}
 
 
 def check_integration(report: IntegrationReport, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
     """The violations of an integration report. Source: document 003, Integration-Checker -> Planner; rule D2."""
-    yield from asked.form(report)
-    yield from asked.fields(report, FIELDS)
+    yield from check_form(report)
+    yield from check_fields(report, FIELDS)
     for title, columns in TABLES.items():
-        yield from asked.section(report, title, columns)[1]
-    yield from asked.sections(report, ("Critical Issues",))
+        yield from find_section(report, title, columns)[1]
+    yield from check_sections(report, ("Critical Issues",))
     tables = (report.checks_table, report.flows_table)
     for (title, columns), table in zip(TABLES.items(), tables, strict=True):
         part = report.source.part(title)
         if part:
-            yield from asked.columns(report, part, table, columns)
+            yield from check_columns(report, part, table, columns)
     yield from _categories(report)
     yield from _counts(report)
     yield from _status(report)

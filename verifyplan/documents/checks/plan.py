@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from verifyplan.documents.checks import asked
-from verifyplan.documents.checks.asked import AskedField, held
 from verifyplan.documents.checks.catalogue import Violation, violation
+from verifyplan.documents.checks.layout import RequiredField, check_fields, check_form, held_to_contract
 from verifyplan.documents.checks.plan_tasks import check_tasks
 from verifyplan.documents.kinds.plan import (
     MUST_HAVES,
@@ -22,15 +21,15 @@ from verifyplan.documents.reading.tasks import Task
 from verifyplan.documents.reading.typed import text_of, value_of
 
 FIELDS = (
-    AskedField("phase", "text"),
-    AskedField("plan", "text"),
-    AskedField("wave", "number"),
-    AskedField("depends_on", "texts", shape='[], or the ids of plans: ["01-01"]'),
-    AskedField("files_modified", "texts"),
-    AskedField("must_haves", "table", shape="truths, artifacts and key_links, indented, each a list"),
-    AskedField("provides", "texts"),
-    AskedField("consumes", "texts"),
-    AskedField("requirement_ids", "texts"),
+    RequiredField("phase", "text"),
+    RequiredField("plan", "text"),
+    RequiredField("wave", "number"),
+    RequiredField("depends_on", "texts", shape='[], or the ids of plans: ["01-01"]'),
+    RequiredField("files_modified", "texts"),
+    RequiredField("must_haves", "table", shape="truths, artifacts and key_links, indented, each a list"),
+    RequiredField("provides", "texts"),
+    RequiredField("consumes", "texts"),
+    RequiredField("requirement_ids", "texts"),
 )
 
 _MUST_HAVES = re.compile(r"must[- _]?haves?", re.IGNORECASE)
@@ -42,8 +41,8 @@ def check_plan(document: PlanDocument, root: Path | None = None) -> Iterator[Vio
     Source: document 003, Planner -> Executor; rule D2.
     """
     return chain(
-        asked.form(document),
-        asked.fields(document, FIELDS),
+        check_form(document),
+        check_fields(document, FIELDS),
         _identity(document),
         _must_haves(document),
         check_tasks(document),
@@ -53,10 +52,10 @@ def check_plan(document: PlanDocument, root: Path | None = None) -> Iterator[Vio
 
 def _identity(document: PlanDocument) -> Iterator[Violation]:
     front = document.source.front
-    if document.wave == 0 and held(document):
+    if document.wave == 0 and held_to_contract(document):
         yield violation("plan/wave", document.path, front.line("wave"), "the wave is 0", "count waves from 1")
     plan = text_of(front, "plan") or ""
-    if plan and held(document) and not is_plan_id(plan, document.phase or ""):
+    if plan and held_to_contract(document) and not is_plan_id(plan, document.phase or ""):
         message = f"the plan's id {plan!r} is not its phase's number and its own"
         yield violation("plan/plan-id", document.path, front.line("plan"), message, 'write it as in "02-01"')
     named = id_in_name(document.path)
@@ -74,7 +73,7 @@ def _same(named: str, plan: str, phase: str) -> bool:
 def _must_haves(document: PlanDocument) -> Iterator[Violation]:
     """How must-haves are written; the older forms write them in ways of their own."""
     front = document.source.front
-    if not isinstance(front.values.get("must_haves"), dict) or not held(document):
+    if not isinstance(front.values.get("must_haves"), dict) or not held_to_contract(document):
         return
     for group in MUST_HAVES:
         items = value_of(front, "must_haves", group)
@@ -101,7 +100,7 @@ def _wrong(group: str, item: object) -> str:
 
 
 def _summary(document: PlanDocument) -> Iterator[Violation]:
-    if not held(document):
+    if not held_to_contract(document):
         return
     if document.summary is None:
         fix = "end with ## Summary: id, tasks, key files, must-haves, provides and consumes"

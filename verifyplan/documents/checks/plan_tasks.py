@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from verifyplan.documents.checks.asked import held
 from verifyplan.documents.checks.catalogue import Violation, violation
+from verifyplan.documents.checks.layout import held_to_contract
 from verifyplan.documents.checks.phrasing import is_imperative, is_prose
 from verifyplan.documents.kinds.plan import (
     IMPLIED_MODEL,
@@ -30,7 +30,7 @@ _STEP = re.compile(r"[ \t]*(?:[-*] +)?(?:\*\*)?(?:Step +)?\d{1,3}[.):]", re.IGNO
 def check_tasks(document: PlanDocument) -> Iterator[Violation]:
     """The violations of the tasks of a plan, task by task; tags count where elements are found, not within code."""
     names = {element.name for element in document.source.elements}
-    if not document.tasks and (held(document) or "tasks" in names):
+    if not document.tasks and (held_to_contract(document) or "tasks" in names):
         message, fix = "the plan has no <task>", "write each task as <task> with name, files, action, verify and done"
         yield violation("plan/no-tasks", document.path, 1, message, fix)
     seven = next((task for task in document.tasks if all(task.get(name) for name in NEWER_ELEMENTS)), None)
@@ -43,7 +43,7 @@ def check_tasks(document: PlanDocument) -> Iterator[Violation]:
         if "task" in names:
             checks += [_closed(document, task), _elements(document, task), _identity(document, task, number, seen)]
             checks += [_attributes(document, task)]
-        if held(document):
+        if held_to_contract(document):
             checks += [_complexity(document, task), _texts(document, task), _phrasing(document, task)]
         yield from chain.from_iterable(checks)
 
@@ -55,21 +55,21 @@ def _closed(document: PlanDocument, task: Task) -> Iterator[Violation]:
 
 
 def _elements(document: PlanDocument, task: Task) -> Iterator[Violation]:
-    if (task.type or "").startswith("checkpoint:") and not held(document):
+    if (task.type or "").startswith("checkpoint:") and not held_to_contract(document):
         return
     for name in TASK_ELEMENTS:
         element = task.get(name)
         if element is None:
             message = f"the task {_called(task)} has no <{name}>"
             yield violation("plan/task-element-missing", document.path, task.line, message, f"add <{name}>")
-        elif not element.text.strip() and (name != "files" or held(document)):
+        elif not element.text.strip() and (name != "files" or held_to_contract(document)):
             message = f"<{name}> of the task {_called(task)} is empty"
             yield violation("plan/task-element-empty", document.path, element.line, message, f"say it in <{name}>")
 
 
 def _identity(document: PlanDocument, task: Task, number: int, seen: dict[str, int]) -> Iterator[Violation]:
     if task.id is None:
-        if held(document):
+        if held_to_contract(document):
             fix = f'write id="{document.plan or "{plan}"}-T{number}"'
             yield violation("plan/task-id-missing", document.path, task.line, f"task {number} has no id", fix)
         return
@@ -79,20 +79,20 @@ def _identity(document: PlanDocument, task: Task, number: int, seen: dict[str, i
         return
     seen[task.id] = task.line
     plans = [plan for plan in (text_of(document.source.front, "plan"), document.plan) if plan]
-    if plans and held(document) and task.id not in [f"{plan}-T{number}" for plan in plans]:
+    if plans and held_to_contract(document) and task.id not in [f"{plan}-T{number}" for plan in plans]:
         message = f"the id {task.id!r} is not the plan's with -T{number}"
         yield violation("plan/task-id", document.path, task.line, message, f'write id="{plans[0]}-T{number}"')
 
 
 def _attributes(document: PlanDocument, task: Task) -> Iterator[Violation]:
     if task.type is None:
-        if held(document):
+        if held_to_contract(document):
             message, fix = f"the task {_called(task)} states no type", f"write type= with one of {one_of(TASK_TYPES)}"
             yield violation("plan/task-type-missing", document.path, task.line, message, fix)
     elif task.type not in TASK_TYPES:
         message = f"{task.type!r} is no type of task{did_you_mean(task.type, TASK_TYPES)}"
         yield violation("plan/task-type", document.path, task.line, message, f"write one of {one_of(TASK_TYPES)}")
-    if task.tdd is None and ("tdd" in task.attributes or held(document)):
+    if task.tdd is None and ("tdd" in task.attributes or held_to_contract(document)):
         message = f"the task {_called(task)} does not state tdd as true or false"
         yield violation("plan/task-tdd", document.path, task.line, message, 'write tdd="true" or tdd="false"')
     if task.type == "tdd" and task.tdd is False:

@@ -7,17 +7,23 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from verifyplan.documents.checks import asked
-from verifyplan.documents.checks.asked import AskedField, held
 from verifyplan.documents.checks.catalogue import Violation, violation
+from verifyplan.documents.checks.layout import (
+    RequiredField,
+    check_fields,
+    check_form,
+    check_labelled_confidence,
+    check_sections,
+    held_to_contract,
+)
 from verifyplan.documents.kinds.findings import CONFIDENCES, ResearchFinding, levels_in
 from verifyplan.documents.kinds.research_note import COVERAGES, LEVELS, ResearchNote
 from verifyplan.text import counted
 
 FIELDS = (
-    AskedField("confidence", "word", CONFIDENCES),
-    AskedField("sources_checked", "number"),
-    AskedField("coverage", "word", COVERAGES),
+    RequiredField("confidence", "word", CONFIDENCES),
+    RequiredField("sources_checked", "number"),
+    RequiredField("coverage", "word", COVERAGES),
 )
 SECTIONS = ("Key Findings", "Gaps", "Sources")
 
@@ -32,10 +38,10 @@ _LINK = re.compile(r"\[[^\]]{0,300}\]\([^)]{0,500}\)|https?://\S{1,500}")
 def check_research_note(document: ResearchNote, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
     """The violations of one research note. Source: document 003, Researcher -> Synthesizer; rule D2."""
     return chain(
-        asked.form(document),
-        asked.fields(document, FIELDS),
-        asked.labelled_confidence(document, document.confidence),
-        asked.sections(document, SECTIONS),
+        check_form(document),
+        check_fields(document, FIELDS),
+        check_labelled_confidence(document, document.confidence),
+        check_sections(document, SECTIONS),
         _no_findings(document),
         chain.from_iterable(_finding(document, finding) for finding in document.findings),
         _sources(document),
@@ -55,13 +61,13 @@ def _no_findings(document: ResearchNote) -> Iterator[Violation]:
 def _finding(document: ResearchNote, finding: ResearchFinding) -> Iterator[Violation]:
     place, told = finding.line, repr(finding.text[:80])
     levels = levels_in(finding.text)
-    if not levels and held(document):
+    if not levels and held_to_contract(document):
         message, fix = f"the finding {told} has no source level", "tag it with [S1] to [S6], or [S0] for a codebase map"
         yield violation("research-note/source-level-missing", document.path, place, message, fix)
     for level in dict.fromkeys(level for level in levels if level not in KNOWN):
         message = f"[{level}] is no source level"
         yield violation("research-note/source-level", document.path, place, message, "write [S0] to [S6]")
-    if finding.confidence is None and held(document):
+    if finding.confidence is None and held_to_contract(document):
         message, fix = f"the finding {told} states no confidence", "add (high), (medium) or (low)"
         yield violation("research-note/confidence-missing", document.path, place, message, fix)
     if finding.speculative and finding.confidence == "high":
@@ -73,7 +79,7 @@ def _finding(document: ResearchNote, finding: ResearchFinding) -> Iterator[Viola
 def _version(document: ResearchNote, finding: ResearchFinding, levels: tuple[str, ...]) -> Iterator[Violation]:
     known = [level for level in levels if level in KNOWN]
     named = finding.version_sensitive
-    if known and named and not set(known) & set(PRIMARY) and held(document):
+    if known and named and not set(known) & set(PRIMARY) and held_to_contract(document):
         message = f"{named[:60]!r} may change with a version and comes from [{known[0]}] alone"
         fix = "look it up in a source of level S1 to S3"
         yield violation("research-note/version-source", document.path, finding.line, message, fix)
@@ -81,7 +87,7 @@ def _version(document: ResearchNote, finding: ResearchFinding, levels: tuple[str
 
 def _sources(document: ResearchNote) -> Iterator[Violation]:
     listed = {level for source in document.sources for level in source.levels}
-    if held(document):
+    if held_to_contract(document):
         yield from _unlisted(document, listed)
         for source in document.sources:
             if not _says(source.text):
@@ -89,7 +95,7 @@ def _sources(document: ResearchNote) -> Iterator[Violation]:
                 fix = "write behind it what was found there"
                 yield violation("research-note/source-silent", document.path, source.line, message, fix)
     checked = document.sources_checked
-    if checked is not None and len(document.sources) > checked and held(document):
+    if checked is not None and len(document.sources) > checked and held_to_contract(document):
         message = f"{counted(len(document.sources), 'source')} listed, sources_checked is {checked}"
         line = document.source.front.line("sources_checked")
         fix = f"write sources_checked: {len(document.sources)}, or list no others"

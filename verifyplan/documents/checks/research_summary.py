@@ -6,9 +6,16 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from verifyplan.documents.checks import asked
-from verifyplan.documents.checks.asked import AskedField
 from verifyplan.documents.checks.catalogue import Violation, violation
+from verifyplan.documents.checks.layout import (
+    RequiredField,
+    check_columns,
+    check_fields,
+    check_form,
+    check_labelled_confidence,
+    check_sections,
+    held_to_contract,
+)
 from verifyplan.documents.kinds.findings import CONFIDENCES, SPECULATIVE
 from verifyplan.documents.kinds.research_summary import (
     DECISION_COLUMNS,
@@ -20,9 +27,9 @@ from verifyplan.documents.reading.sections import says_nothing
 from verifyplan.errors import one_of
 
 FIELDS = (
-    AskedField("confidence", "word", CONFIDENCES),
-    AskedField("sources", "number"),
-    AskedField("conflicts", "number"),
+    RequiredField("confidence", "word", CONFIDENCES),
+    RequiredField("sources", "number"),
+    RequiredField("conflicts", "number"),
 )
 SECTIONS = ("Resolved Decisions", "Open Questions", "Deferred Ideas")
 
@@ -33,10 +40,10 @@ def check_research_summary(document: ResearchSummary, root: Path | None = None) 
     Source: document 003, Synthesizer -> Planner; rule D2.
     """
     return chain(
-        asked.form(document),
-        asked.fields(document, FIELDS),
-        asked.labelled_confidence(document, document.confidence),
-        asked.sections(document, SECTIONS),
+        check_form(document),
+        check_fields(document, FIELDS),
+        check_labelled_confidence(document, document.confidence),
+        check_sections(document, SECTIONS),
         _decisions(document),
         _questions(document),
     )
@@ -49,7 +56,7 @@ def _decisions(document: ResearchSummary) -> Iterator[Violation]:
     table = decision_table(document.source)
     if table is None and says_nothing(" ".join(line for _, line in document.source.prose_of(part))):
         return
-    yield from asked.columns(document, part, table, DECISION_COLUMNS)
+    yield from check_columns(document, part, table, DECISION_COLUMNS)
     for decision in document.decisions:
         yield from _decision(
             document, decision, [name for name in DECISION_COLUMNS if table and table.column(name) is not None]
@@ -76,7 +83,7 @@ def _decision(document: ResearchSummary, decision: Decision, held: list[str]) ->
 
 
 def _questions(document: ResearchSummary) -> Iterator[Violation]:
-    if not asked.held(document):
+    if not held_to_contract(document):
         return
     for question in document.open_questions:
         if not question.needs_decision and not says_nothing(question.text):

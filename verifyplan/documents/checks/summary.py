@@ -6,9 +6,15 @@ import re
 from collections.abc import Iterator
 from pathlib import Path, PurePath
 
-from verifyplan.documents.checks import asked
-from verifyplan.documents.checks.asked import AskedField
 from verifyplan.documents.checks.catalogue import Violation, violation
+from verifyplan.documents.checks.layout import (
+    RequiredField,
+    check_columns,
+    check_fields,
+    check_form,
+    check_sections,
+    find_section,
+)
 from verifyplan.documents.kinds.execution_summary import CLAIM_STATES, ExecutionSummary
 from verifyplan.documents.reading.entries import entries_of
 from verifyplan.documents.reading.plan_ids import id_in_name, plan_key
@@ -18,11 +24,11 @@ from verifyplan.errors import one_of
 from verifyplan.text import counted
 
 FIELDS = (
-    AskedField("plan", "text"),
-    AskedField("status", "word", ("complete", "partial", "checkpoint")),
-    AskedField("commits", "texts"),
-    AskedField("provides", "texts"),
-    AskedField("must_haves", "texts", shape='["the must-have: DONE", ...], each of DONE, PARTIAL or SKIPPED'),
+    RequiredField("plan", "text"),
+    RequiredField("status", "word", ("complete", "partial", "checkpoint")),
+    RequiredField("commits", "texts"),
+    RequiredField("provides", "texts"),
+    RequiredField("must_haves", "texts", shape='["the must-have: DONE", ...], each of DONE, PARTIAL or SKIPPED'),
 )
 COLUMNS = ("Task", "Status", "Notes")
 
@@ -31,13 +37,13 @@ _SHA = re.compile(r"[0-9a-fA-F]{7,40}")
 
 def check_summary(summary: ExecutionSummary, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
     """The violations of an execution summary by itself. Source: document 003, Executor -> Verifier; rule D2."""
-    yield from asked.form(summary)
-    yield from asked.fields(summary, FIELDS)
-    yield from asked.section(summary, "Task Results", COLUMNS)[1]
-    yield from asked.sections(summary, ("Deviations",))
+    yield from check_form(summary)
+    yield from check_fields(summary, FIELDS)
+    yield from find_section(summary, "Task Results", COLUMNS)[1]
+    yield from check_sections(summary, ("Deviations",))
     results = summary.source.part("Task Results")
     if results:
-        yield from asked.columns(summary, results, summary.table, COLUMNS)
+        yield from check_columns(summary, results, summary.table, COLUMNS)
     yield from _must_haves(summary)
     for commit in entries_of(summary.source.front, "commits"):
         if not _SHA.fullmatch(commit.text):

@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from verifyplan.documents.checks import asked
-from verifyplan.documents.checks.asked import AskedField
 from verifyplan.documents.checks.catalogue import Violation, violation
+from verifyplan.documents.checks.layout import (
+    RequiredField,
+    check_columns,
+    check_fields,
+    check_form,
+    check_sections,
+    find_section,
+)
 from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument, override_names
 from verifyplan.documents.reading.entries import entries_of
 from verifyplan.documents.reading.wording import wording
 from verifyplan.text import counted
 
 FIELDS = (
-    AskedField("status", "word", ("passed", "gaps_found", "human_needed")),
-    AskedField("attempt", "number"),
-    AskedField("must_haves_total", "number"),
-    AskedField("must_haves_passed", "number"),
-    AskedField("gaps", "texts"),
-    AskedField("overrides", "texts"),
+    RequiredField("status", "word", ("passed", "gaps_found", "human_needed")),
+    RequiredField("attempt", "number"),
+    RequiredField("must_haves_total", "number"),
+    RequiredField("must_haves_passed", "number"),
+    RequiredField("gaps", "texts"),
+    RequiredField("overrides", "texts"),
 )
 COLUMNS = ("#", "Must-Have", "Status", "Evidence")
 
@@ -34,13 +40,13 @@ def check_verification(document: VerificationDocument, root: Path | None = None)
 
 
 def _form(document: VerificationDocument) -> Iterator[Violation]:
-    yield from asked.form(document)
-    yield from asked.fields(document, FIELDS)
-    part, missing = asked.section(document, "Must-Have Verification", COLUMNS)
+    yield from check_form(document)
+    yield from check_fields(document, FIELDS)
+    part, missing = find_section(document, "Must-Have Verification", COLUMNS)
     yield from missing
     if part:
-        yield from asked.columns(document, part, document.table, COLUMNS)
-    yield from asked.sections(document, ("Gaps",))
+        yield from check_columns(document, part, document.table, COLUMNS)
+    yield from check_sections(document, ("Gaps",))
     if document.attempt == 0:
         line, fix = document.source.front.line("attempt"), "write 1 for the first verification"
         yield violation("verification/attempt", document.path, line, "the attempt is 0", fix)

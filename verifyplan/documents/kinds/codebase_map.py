@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from verifyplan.documents.kinds.findings import outermost
 from verifyplan.documents.reading.base import Document, Kind
 from verifyplan.documents.reading.body import tables
-from verifyplan.documents.reading.form import Form
-from verifyplan.documents.reading.forms import CODEBASE_MAP_FORMS
+from verifyplan.documents.reading.form import Form, other_form
 from verifyplan.documents.reading.source import Source
 from verifyplan.plans.code_names import is_glob, is_path, without_place
 from verifyplan.plans.word_lists import words
@@ -31,6 +30,28 @@ MAPS: dict[str, Focus] = {
 
 _LONGEST, _LONGEST_PATH = 20_000, 300
 _WORD = re.compile(r"[^\s|`'\"(),;<>]+")
+
+
+_MAP_SECTIONS = (
+    "Tech Stack",
+    "Package Manager",
+    "Architecture Overview",
+    "Key Components",
+    "Code Conventions",
+    "Concerns",
+)
+
+CODEBASE_MAP_FORMS = (
+    Form(
+        "get-shit-done",
+        "a map that begins with the date of its analysis, with lists under headings of its own",
+        seen_by=("label:Analysis Date",),
+    ),
+    other_form(
+        *(f"part:{title}" for title in _MAP_SECTIONS),
+        *(f"stem:{name}" for name in ("INTEGRATIONS", "STRUCTURE", "TESTING")),
+    ),
+)
 
 
 class NamedPath(NamedTuple):

@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 from verifyplan.documents.reading.base import Document, Kind
 from verifyplan.documents.reading.body import Part
 from verifyplan.documents.reading.entries import moment, moment_of
-from verifyplan.documents.reading.form import Form
-from verifyplan.documents.reading.forms import DEBUG_LOG_FORMS
+from verifyplan.documents.reading.form import Form, other_form
 from verifyplan.documents.reading.labelled import Labelled, divided, labelled
 from verifyplan.documents.reading.sections import items, subparts
 from verifyplan.documents.reading.source import Source
@@ -32,6 +31,18 @@ _RESOLUTION_NAMES = {
 _MOMENT = re.compile(
     r"[\[(*_`]{0,4}(?P<moment>\d{4}-\d{2}-\d{2}"
     r"(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?)(?!\d)"
+)
+
+
+DEBUG_LOG_FORMS = (
+    Form(
+        "get-shit-done",
+        "a log that names what triggered it, with what was eliminated in a section of its own",
+        seen_by=("front:trigger", "part:Evidence"),
+        unless=("front:mode", "part:Evidence Log"),
+        aliases={"Evidence Log": ("Evidence",)},
+    ),
+    other_form("front:slug", "front:mode", "part:Current Focus", "part:Evidence Log", "part:Hypotheses"),
 )
 
 

@@ -11,8 +11,7 @@ from pydantic import Field, InstanceOf
 from verifyplan.documents.reading.base import Document, Kind
 from verifyplan.documents.reading.body import Part, Table
 from verifyplan.documents.reading.entries import entries_of, entry_texts
-from verifyplan.documents.reading.form import Form
-from verifyplan.documents.reading.forms import SUMMARY_FORMS
+from verifyplan.documents.reading.form import CONTRACT, Form, other_form
 from verifyplan.documents.reading.sections import items, rows_of, table_with
 from verifyplan.documents.reading.source import Source
 from verifyplan.documents.reading.typed import text_of
@@ -24,6 +23,41 @@ CLAIM_STATES: tuple[ClaimState, ...] = get_args(ClaimState)
 
 _NUMBERED = re.compile(r"\*\*\d{1,4}\.[ ]*(?P<text>[^*]*)\*\*")
 _COMMIT = re.compile(r"(?<![\w-])[0-9a-f]{7,40}(?![\w-])")
+
+
+SUMMARY_FORMS = (
+    Form("contract", CONTRACT.meaning, seen_by=("front:must_haves", "front:commits")),
+    Form(
+        "get-shit-done",
+        "a summary with subsystem, requirements-completed, accomplishments and a list of task commits",
+        seen_by=("front:requirements-completed",),
+        aliases={"Task Results": ("Task Commits",), "Deviations": ("Deviations from Plan",)},
+    ),
+    Form(
+        "get-shit-done-metrics",
+        "a summary with subsystem, a dependency graph, metrics and a table of tasks with their commits",
+        seen_by=("front:metrics", "front:subsystem", "front:key-files", "front:tech-stack"),
+        aliases={"Task Results": ("Tasks Completed",), "Deviations": ("Deviations from Plan",)},
+    ),
+    Form(
+        "outcome",
+        "a summary with its status, when the work started or ended, and what came of it",
+        seen_by=("front:started", "front:completed", "front:tasks_completed"),
+        aliases={"Task Results": ("Tasks Completed", "Results")},
+    ),
+    Form(
+        "key-files",
+        "a short summary with provides, requires, key_files and deferred",
+        seen_by=("front:key_files", "front:deferred"),
+    ),
+    Form(
+        "headed",
+        "a summary without frontmatter: results under a heading for each task",
+        seen_by=("part:Results",),
+        aliases={"Task Results": ("Results",)},
+    ),
+    other_form("front:provides", "part:Task Results"),
+)
 
 
 class Claimed(NamedTuple):

@@ -10,8 +10,7 @@ from pydantic import Field, InstanceOf
 from verifyplan.documents.kinds.outcome import Outcome, outcome
 from verifyplan.documents.reading.base import Document, Kind
 from verifyplan.documents.reading.body import Part, Table
-from verifyplan.documents.reading.form import Form
-from verifyplan.documents.reading.forms import INTEGRATION_FORMS
+from verifyplan.documents.reading.form import Form, other_form
 from verifyplan.documents.reading.sections import (
     is_blank,
     items,
@@ -34,6 +33,9 @@ CATEGORIES: dict[str, tuple[str, ...]] = {
 """The five categories of checks, and the words by which a check is known to be one of each."""
 
 _HOLDS = ("passed", "override")
+
+
+INTEGRATION_FORMS = (other_form("part:Integration Checks", "part:E2E Flows"),)
 
 
 class IntegrationCheck(NamedTuple):

@@ -11,7 +11,6 @@ from pydantic import Field, InstanceOf
 from verifyplan.documents.reading.base import Document, Kind
 from verifyplan.documents.reading.body import Part
 from verifyplan.documents.reading.form import Form
-from verifyplan.documents.reading.forms import PLAN_FORMS
 from verifyplan.documents.reading.front import Front
 from verifyplan.documents.reading.plan_ids import phase_number
 from verifyplan.documents.reading.source import Source
@@ -44,6 +43,44 @@ NEWER_ELEMENTS = ("read_first", "acceptance_criteria")
 
 
 _TWO_NUMBERS = re.compile(r"\d{1,6}(?:\.\d{1,6})?-\d{1,6}[a-z]?", re.ASCII)
+
+
+_REQUIREMENTS = {"requirement_ids": ("requirements", "requirement", "implements")}
+
+PLAN_FORMS = (
+    Form(
+        "quick",
+        "a plan of a small task beside the phases, under quick/",
+        seen_by=("folder:quick",),
+        unless=("front:provides", "front:consumes"),
+        aliases=_REQUIREMENTS,
+    ),
+    Form(
+        "feature",
+        "a plan of type tdd: one <feature> with <behavior> and <implementation> in the place of tasks",
+        seen_by=("element:feature",),
+        aliases=_REQUIREMENTS,
+    ),
+    Form(
+        "objective",
+        "a plan with <objective> and <tasks>, requirements, and artifacts and key links of several fields",
+        seen_by=("element:objective", "element:execution_context"),
+        aliases=_REQUIREMENTS,
+    ),
+    Form(
+        "autonomous",
+        "a plan with type and autonomous, whose ids are names, and whose tasks have no attributes",
+        seen_by=("front:autonomous",),
+        aliases=_REQUIREMENTS,
+    ),
+    Form(
+        "headed",
+        "a plan in Markdown alone, whose tasks stand under headings or in lists",
+        seen_by=("prose",),
+        unless=("element:task", "front:must_haves", "front:wave", "front:depends_on", "front:provides"),
+        aliases=_REQUIREMENTS,
+    ),
+)
 
 
 class MustHave(NamedTuple):

@@ -15,14 +15,27 @@ from verifyplan.documents.kinds.findings import (
     said,
 )
 from verifyplan.documents.reading.base import Document, Kind
-from verifyplan.documents.reading.form import Form
-from verifyplan.documents.reading.forms import RESEARCH_NOTE_FORMS
+from verifyplan.documents.reading.form import Form, other_form
 from verifyplan.documents.reading.source import Source
 from verifyplan.documents.reading.typed import count_of, text_of
 
 COVERAGES = ("complete", "partial", "minimal")
 LEVELS = ("S1", "S2", "S3", "S4", "S5", "S6")
 """The source levels of a researcher's own findings, from the best; S0 is a codebase map. Source: document 003."""
+
+
+RESEARCH_NOTE_FORMS = (
+    Form(
+        "labelled",
+        "a note without frontmatter: **Confidence:** in its head, sources by rank, and advice under its own headings",
+        seen_by=("label:Confidence", "label:Overall confidence", "label:Researched"),
+        aliases={
+            "confidence": ("Confidence", "Overall confidence"),
+            "Gaps": ("Open Questions", "Gaps to Address"),
+        },
+    ),
+    other_form("front:sources_checked", "front:coverage", *(f"text:[S{level}]" for level in range(7))),
+)
 
 
 class ListedSource(NamedTuple):

@@ -13,14 +13,27 @@ from verifyplan.documents.kinds.findings import (
 from verifyplan.documents.kinds.research_note import stated_confidence
 from verifyplan.documents.reading.base import Document, Kind
 from verifyplan.documents.reading.body import Table
-from verifyplan.documents.reading.form import Form
-from verifyplan.documents.reading.forms import RESEARCH_SUMMARY_FORMS
+from verifyplan.documents.reading.form import Form, other_form
 from verifyplan.documents.reading.sections import rows_of
 from verifyplan.documents.reading.source import Source
 from verifyplan.documents.reading.typed import count_of
 
 DECISION_COLUMNS = ("Topic", "Decision", "Confidence", "Sources")
 NEEDS_DECISION = "[NEEDS DECISION]"
+
+
+RESEARCH_SUMMARY_FORMS = (
+    Form(
+        "labelled",
+        "a summary without frontmatter: **Confidence:** in its head, findings as prose, a table of confidence by area",
+        seen_by=("label:Confidence", "label:Overall confidence", "label:Researched"),
+        aliases={
+            "confidence": ("Confidence", "Overall confidence"),
+            "Open Questions": ("Gaps to Address",),
+        },
+    ),
+    other_form("front:confidence", "front:sources", "front:conflicts", "part:Resolved Decisions"),
+)
 
 
 class Decision(NamedTuple):

@@ -18,8 +18,7 @@ from verifyplan.documents.kinds.must_have_result import override_names as overri
 from verifyplan.documents.reading.base import Document, Kind
 from verifyplan.documents.reading.body import Part, Table
 from verifyplan.documents.reading.entries import entry_texts
-from verifyplan.documents.reading.form import Form
-from verifyplan.documents.reading.forms import VERIFICATION_FORMS
+from verifyplan.documents.reading.form import CONTRACT, Form, other_form
 from verifyplan.documents.reading.sections import rows_of, titled
 from verifyplan.documents.reading.source import Source
 from verifyplan.documents.reading.typed import count_of, text_of
@@ -30,6 +29,34 @@ from verifyplan.documents.reading.written import (
     table,
 )
 from verifyplan.errors import InputError, Problem, expect_lists
+
+VERIFICATION_FORMS = (
+    Form("contract", CONTRACT.meaning, seen_by=("front:attempt", "front:overrides")),
+    Form(
+        "get-shit-done",
+        "a verification with a score, observable truths, artifacts and key links under Goal Achievement",
+        seen_by=("front:score", "front:re_verification", "part:Goal Achievement", "part:Observable Truths"),
+        aliases={
+            "Must-Have Verification": ("Observable Truths", "Goal Achievement"),
+            "Must-Have": ("Truth", "Observable Truth"),
+            "Status": ("Current Status", "Result"),
+            "Evidence": ("Details", "Notes"),
+            "Gaps": ("Gaps Summary",),
+        },
+    ),
+    Form(
+        "counted",
+        "a verification that counts its must-haves, and tells neither attempt nor overrides",
+        seen_by=("front:must_haves_total", "front:must_haves_passed", "front:must_haves_verified"),
+        aliases={"Status": ("Current Status", "Result"), "Evidence": ("Details", "Notes")},
+    ),
+    Form(
+        "short",
+        "a verification with nothing but its phase and status",
+        seen_by=("front:phase",),
+    ),
+    other_form("part:Must-Have Verification"),
+)
 
 
 class _Section(NamedTuple):

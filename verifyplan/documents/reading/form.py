@@ -58,6 +58,13 @@ CONTRACT = Form(
 )
 """The form of a document that shows no sign of another one."""
 
+OTHER = "other"
+
+
+def other_form(*unless: str) -> Form:
+    """Return the form of a document that shows none of the contract's own signs, `unless`."""
+    return Form(OTHER, "a form of its own, with none of the contract's keys and sections", ("prose",), unless)
+
 
 def form_of(source: Source, forms: Iterable[Form]) -> Form:
     """The first form of which a document shows a sign; else document 003's own, as where frontmatter is damaged."""
