@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from verifyplan.documents.checks.across.attempts import check_attempts
+from verifyplan.documents.checks.across.conflicts import check_conflicts
+from verifyplan.documents.checks.across.decisions import check_decisions
+from verifyplan.documents.checks.across.must_haves import check_must_haves
+from verifyplan.documents.checks.across.plans import check_plans
+from verifyplan.documents.checks.across.requirements import check_requirements
+from verifyplan.documents.checks.across.research import check_research
+from verifyplan.documents.checks.across.summaries import check_summaries
 from verifyplan.documents.checks.across.versions import check_versions
 from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.checks.registry import ACROSS, CHECKERS
+from verifyplan.documents.kinds.registry import CHECKERS
 from verifyplan.documents.loading import (
     is_folder,
     load,
@@ -21,6 +29,18 @@ from verifyplan.documents.tree import Tree, repository_root
 from verifyplan.documents.walk import Unread
 from verifyplan.progress import progress
 from verifyplan.text import counted
+
+CROSS_DOCUMENT_CHECKS: tuple[Callable[[Tree], Iterator[Violation]], ...] = (
+    check_research,
+    check_conflicts,
+    check_decisions,
+    check_plans,
+    check_requirements,
+    check_summaries,
+    check_must_haves,
+    check_attempts,
+)
+"""Each takes all documents of a folder."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +117,7 @@ def check_tree(tree: Tree) -> Report:
         for document in tree:
             found += check_document(document, None if roots[document.path] in absent else roots[document.path])
             step()
-    for across in ACROSS:
+    for across in CROSS_DOCUMENT_CHECKS:
         found += across(tree)
     return Report(tree.path, tuple(_merged(found)), tree.documents, tree.others)
 

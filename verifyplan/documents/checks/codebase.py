@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.checks.layout import check_columns, check_form, find_section, held_to_contract
 from verifyplan.documents.kinds.codebase_map import MAPS, CodebaseMap, NamedPath
-from verifyplan.documents.reading.sections import says_nothing
+from verifyplan.documents.reading.labelled import says_nothing
 from verifyplan.documents.walk import LEFT_OUT
 from verifyplan.errors import one_of
 from verifyplan.plans.code_names import is_glob, is_variable

@@ -15,7 +15,7 @@ from verifyplan.documents.kinds.debug_log import (
     RESOLUTION,
     DebugLog,
 )
-from verifyplan.documents.reading.sections import says_nothing
+from verifyplan.documents.reading.labelled import says_nothing
 
 FIELDS = (
     RequiredField("slug", "text"),

@@ -21,7 +21,7 @@ from verifyplan.documents.kinds.integration_report import (
     IntegrationReport,
     category_of,
 )
-from verifyplan.documents.reading.sections import is_blank
+from verifyplan.documents.reading.labelled import is_blank
 from verifyplan.text import counted
 
 FIELDS = (

@@ -23,7 +23,7 @@ from verifyplan.documents.kinds.research_summary import (
     ResearchSummary,
     decision_table,
 )
-from verifyplan.documents.reading.sections import says_nothing
+from verifyplan.documents.reading.labelled import says_nothing
 from verifyplan.errors import one_of
 
 FIELDS = (

@@ -11,13 +11,8 @@ from verifyplan.documents.kinds.outcome import Outcome, outcome
 from verifyplan.documents.reading.base import Document, Kind
 from verifyplan.documents.reading.body import Part, Table
 from verifyplan.documents.reading.form import Form, other_form
-from verifyplan.documents.reading.sections import (
-    is_blank,
-    items,
-    rows_of,
-    subparts,
-    table_with,
-)
+from verifyplan.documents.reading.labelled import is_blank
+from verifyplan.documents.reading.sections import items, rows_of, subparts, table_with
 from verifyplan.documents.reading.source import Source
 from verifyplan.documents.reading.typed import count_of, text_of
 from verifyplan.documents.reading.written import document, item, table

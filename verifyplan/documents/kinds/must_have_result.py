@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from verifyplan.documents.kinds.outcome import Outcome, outcome
-from verifyplan.documents.reading.sections import is_blank
+from verifyplan.documents.reading.labelled import is_blank
 from verifyplan.documents.reading.wording import wording
 
 _REASONS = (" (", ": ", " - ")

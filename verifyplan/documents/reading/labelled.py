@@ -61,3 +61,26 @@ def divided(line: str) -> tuple[str, str]:
     if opened and not head.rstrip().endswith(opened):
         rest = rest.lstrip().removeprefix(opened)
     return name.casefold().replace("_", " "), rest.strip()
+
+
+_NOTHING = frozenset(
+    {"none", "none found", "nothing", "n/a", "na", "no gaps", "no issues", "no critical issues", "-", "—", ""}
+)
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a text says that there is nothing to tell.
+
+    >>> says_nothing("None."), says_nothing("- *None*"), says_nothing("None yet, but the log is open")
+    (True, True, False)
+    """
+    return text.casefold().strip("-*_`. \t") in _NOTHING
+
+
+def is_blank(cell: str) -> bool:
+    """Whether a cell of a table says nothing: it is empty, or holds a dash or a word that stands for that.
+
+    >>> is_blank(" - "), is_blank("TBD"), is_blank("src/a.py:3")
+    (True, True, False)
+    """
+    return says_nothing(cell) or cell.casefold().strip("*_`. ") in ("tbd", "todo", "?", "...", "\N{EN DASH}")

@@ -10,11 +10,8 @@ from verifyplan.documents.reading.body import (
     Table,
     plain,
 )
+from verifyplan.documents.reading.labelled import says_nothing
 from verifyplan.documents.reading.source import Source
-
-_NOTHING = frozenset(
-    {"none", "none found", "nothing", "n/a", "na", "no gaps", "no issues", "no critical issues", "-", "—", ""}
-)
 
 
 def titled(source: Source, fits: Callable[[str], bool]) -> Part | None:
@@ -45,24 +42,6 @@ def rows_of(table: Table | None, *columns: Sequence[str]) -> Iterator[tuple[list
     places = [next((at for name in names if (at := table.column(name)) is not None), None) for names in columns]
     for row in table.rows:
         yield [row.cells[at] if at is not None and at < len(row.cells) else "" for at in places], row.line
-
-
-def says_nothing(text: str) -> bool:
-    """Whether a text says that there is nothing to tell.
-
-    >>> says_nothing("None."), says_nothing("- *None*"), says_nothing("None yet, but the log is open")
-    (True, True, False)
-    """
-    return text.casefold().strip("-*_`. \t") in _NOTHING
-
-
-def is_blank(cell: str) -> bool:
-    """Whether a cell of a table says nothing: it is empty, or holds a dash or a word that stands for that.
-
-    >>> is_blank(" - "), is_blank("TBD"), is_blank("src/a.py:3")
-    (True, True, False)
-    """
-    return says_nothing(cell) or cell.casefold().strip("*_`. ") in ("tbd", "todo", "?", "...", "\N{EN DASH}")
 
 
 def items(source: Source, part: Part | None) -> tuple[Bullet, ...]:

@@ -10,7 +10,7 @@ from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.research_summary import ResearchSummary
 from verifyplan.documents.reading.base import Document
 from verifyplan.documents.reading.body import plain
-from verifyplan.documents.reading.sections import says_nothing
+from verifyplan.documents.reading.labelled import says_nothing
 from verifyplan.documents.reading.source import Source
 from verifyplan.documents.tree import Tree
 from verifyplan.plans.values import LineRanges
