@@ -24,10 +24,8 @@ from verifyplan.documents.phase import Phase, milestone_of
 from verifyplan.documents.reading.base import Document
 from verifyplan.documents.tree import Tree
 
-Row = dict[str, Any]
 
-
-def documents(tree: Tree, violations: Sequence[Violation]) -> Iterator[Row]:
+def document_rows(tree: Tree, violations: Sequence[Violation]) -> Iterator[dict[str, Any]]:
     """A row for each document, with how much the check found in it."""
     broken = Counter((found.path, found.severity) for found in violations)
     plans = {summary.path: phase.plan_of(summary) for phase in tree.phases for summary in phase.summaries}
@@ -48,19 +46,19 @@ def documents(tree: Tree, violations: Sequence[Violation]) -> Iterator[Row]:
         }
 
 
-def _counts(document: Document) -> Row:
+def _counts(document: Document) -> dict[str, Any]:
     if isinstance(document, PlanDocument):
         return {"n_tasks": len(document.tasks), "n_must_haves": len(document.must_haves.all())}
     if isinstance(document, ExecutionSummary):
         return {"n_must_haves": len(document.must_haves)}
     if isinstance(document, VerificationDocument):
-        return {"n_must_haves": len(document.results), "n_gaps": len(list(gaps(document)))}
+        return {"n_must_haves": len(document.results), "n_gaps": len(list(gap_rows(document)))}
     if isinstance(document, ResearchNote):
-        return {"n_findings": len(document.findings), "n_gaps": len(list(gaps(document)))}
+        return {"n_findings": len(document.findings), "n_gaps": len(list(gap_rows(document)))}
     return {}
 
 
-def must_haves(phase: Phase) -> Iterator[Row]:
+def must_have_rows(phase: Phase) -> Iterator[dict[str, Any]]:
     """A row for each must-have of a phase's plans, with what its summary and its verification say of it."""
     for plan in phase.plans:
         wanted = plan.must_haves.all()
@@ -84,14 +82,14 @@ def must_haves(phase: Phase) -> Iterator[Row]:
             }
 
 
-def _claims(texts: list[str], summary: ExecutionSummary | None) -> list[Row]:
+def _claims(texts: list[str], summary: ExecutionSummary | None) -> list[dict[str, Any]]:
     """What a summary says of each must-have."""
     claims = summary.must_haves if summary else ()
     places = matched(texts, [claim.text for claim in claims])
     return [{} if at is None else {"claimed": _known(claims[at].state, CLAIM_STATES)} for at in places]
 
 
-def _results(wanted: Sequence[MustHave], latest: Sequence[VerificationDocument]) -> list[Row]:
+def _results(wanted: Sequence[MustHave], latest: Sequence[VerificationDocument]) -> list[dict[str, Any]]:
     """Return what the last verifications found of each must-have, in the table of must-haves or in that of its kind."""
     given = [(verification, result) for verification in latest for result in verification.results]
     places = matched([one.text for one in wanted], [result.text for _, result in given])
@@ -113,7 +111,7 @@ def _head(text: str) -> str:
     return wording(text.partition(": ")[0])
 
 
-def _result(verification: VerificationDocument, result: MustHaveResult) -> Row:
+def _result(verification: VerificationDocument, result: MustHaveResult) -> dict[str, Any]:
     let_pass = result.outcome != "passed" and counts_as_passed(result, verification.overrides)
     return {
         "verification_path": verification.path,
@@ -122,7 +120,7 @@ def _result(verification: VerificationDocument, result: MustHaveResult) -> Row:
     }
 
 
-def tasks(plan: PlanDocument) -> Iterator[Row]:
+def task_rows(plan: PlanDocument) -> Iterator[dict[str, Any]]:
     """A row for each task of a plan."""
     for position, task in enumerate(plan.tasks, 1):
         model = implied_model(task)
@@ -145,7 +143,7 @@ def tasks(plan: PlanDocument) -> Iterator[Row]:
         }
 
 
-def findings(note: ResearchNote) -> Iterator[Row]:
+def finding_rows(note: ResearchNote) -> Iterator[dict[str, Any]]:
     """A row for each finding of a research note."""
     for position, finding in enumerate(note.findings, 1):
         yield {
@@ -161,9 +159,9 @@ def findings(note: ResearchNote) -> Iterator[Row]:
         }
 
 
-def gaps(document: Document) -> Iterator[Row]:
+def gap_rows(document: Document) -> Iterator[dict[str, Any]]:
     """A row for each gap: of a verification those told in detail, else those of its frontmatter; of a note its own."""
-    told: list[Row] = []
+    told: list[dict[str, Any]] = []
     if isinstance(document, VerificationDocument):
         told = [
             {"text": gap.title, "evidence": gap.evidence or None, "fix": gap.fix or None, "line": gap.line}

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from verifyplan.columns import described, fitted
-from verifyplan.documents import rows
+from verifyplan.documents.rows import document_rows, finding_rows, gap_rows, must_have_rows, task_rows
 from verifyplan.documents.checks.check import Report, check
 from verifyplan.documents.columns import DOCUMENT_TABLES
 from verifyplan.documents.kinds.plan import PlanDocument
@@ -63,19 +64,19 @@ def frame(path: str | Path, *, strict: bool = False) -> DocumentTables:
 def tables_of(report: Report) -> DocumentTables:
     """The tables of documents that are loaded and checked already."""
     tree = Tree(report.path, report.documents, report.others)
-    there: dict[str, Iterable[rows.Row]] = {
-        "documents": rows.documents(tree, report.violations),
-        "must_haves": (row for phase in tree.phases for row in rows.must_haves(phase)),
-        "tasks": (row for plan in tree.of(PlanDocument) for row in rows.tasks(plan)),
-        "findings": (row for note in tree.of(ResearchNote) for row in rows.findings(note)),
-        "gaps": (row for document in tree for row in rows.gaps(document)),
+    there: dict[str, Iterable[dict[str, Any]]] = {
+        "documents": document_rows(tree, report.violations),
+        "must_haves": (row for phase in tree.phases for row in must_have_rows(phase)),
+        "tasks": (row for plan in tree.of(PlanDocument) for row in task_rows(plan)),
+        "findings": (row for note in tree.of(ResearchNote) for row in finding_rows(note)),
+        "gaps": (row for document in tree for row in gap_rows(document)),
         "violations": ({**vars(found), "times": len(found.lines) or 1} for found in report.violations),
     }
     root = repository_root(report.path) or Path(report.path)
     return DocumentTables(**{name: _table(name, given, root.absolute()) for name, given in there.items()})
 
 
-def _table(name: str, given: Iterable[rows.Row], root: Path) -> pd.DataFrame:
+def _table(name: str, given: Iterable[dict[str, Any]], root: Path) -> pd.DataFrame:
     every = [{key: _relative(value, root) if key in _PATHS else value for key, value in row.items()} for row in given]
     columns = DOCUMENT_TABLES[name]
     return fitted(columns, {c.name: [row.get(c.name) for row in every] for c in columns}, f"table {name}")

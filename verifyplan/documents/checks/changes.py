@@ -27,13 +27,13 @@ def check_change(before: Document, after: Document) -> list[Violation]:
     if before.text == after.text:
         return []
     if isinstance(before, DebugLog) and isinstance(after, DebugLog):
-        return sorted(_debug_log(before, after))
+        return sorted(_check_debug_log(before, after))
     if isinstance(before, VerificationDocument) and isinstance(after, VerificationDocument):
-        return sorted(_verification(before, after))
+        return sorted(_check_verification(before, after))
     return []
 
 
-def _debug_log(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
+def _check_debug_log(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
     if before.status not in (None, "gathering") and before.symptoms != after.symptoms:
         message = f"the symptoms changed while the status was {before.status}"
         fix = "write them as they were; what is new belongs into the evidence log"
@@ -44,11 +44,11 @@ def _debug_log(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
         line = after.evidence[at].line if at < len(entries) else _part(after, "Evidence Log")
         message = f"entry {at + 1} of the evidence log was changed or taken out: {before.evidence[at].text[:80]!r}"
         yield violation("debug-log/evidence-changed", after.path, line, message, "write it as it was; add at the end")
-    yield from _eliminated(before, after)
-    yield from _status(before, after)
+    yield from _check_eliminated(before, after)
+    yield from _check_status(before, after)
 
 
-def _eliminated(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
+def _check_eliminated(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
     old = [hypothesis.text for hypothesis in before.hypotheses if hypothesis.eliminated]
     now = [hypothesis for hypothesis in after.hypotheses if hypothesis.eliminated]
     at = _differs(old, [hypothesis.text for hypothesis in now])
@@ -58,7 +58,7 @@ def _eliminated(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
         yield violation("debug-log/eliminated-changed", after.path, line, message, "write it as it was; add at the end")
 
 
-def _status(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
+def _check_status(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
     """The status goes on, step by step; where the root cause alone is sought, nothing is fixed and verified."""
     unfixed = ("fixing", "verifying") if after.mode == "find_root_cause_only" else ()
     known = [str(status) for status in DEBUG_STATUSES if status not in unfixed]
@@ -85,7 +85,7 @@ def _differs(old: Sequence[str], now: Sequence[str]) -> int | None:
     return next((at for at, text in enumerate(old) if at >= len(now) or now[at] != text), None)
 
 
-def _verification(before: VerificationDocument, after: VerificationDocument) -> Iterator[Violation]:
+def _check_verification(before: VerificationDocument, after: VerificationDocument) -> Iterator[Violation]:
     if before.attempt is not None and (after.attempt is None or after.attempt <= before.attempt):
         message = f"the attempt is {after.attempt or 'not given'}, and was {before.attempt} before"
         line = after.source.front.line("attempt")
@@ -95,10 +95,10 @@ def _verification(before: VerificationDocument, after: VerificationDocument) -> 
     told = frozenset(_told(after))
     for result in before.results:
         if before.counts_as_passed(result):
-            yield from _passed(after, result, now.get(wording(result.text)), told)
+            yield from _check_passed(after, result, now.get(wording(result.text)), told)
 
 
-def _passed(
+def _check_passed(
     after: VerificationDocument, once: MustHaveResult, now: MustHaveResult | None, told: frozenset[str]
 ) -> Iterator[Violation]:
     """What became of a must-have that passed: it passes, is told as a regression, or breaks a rule."""

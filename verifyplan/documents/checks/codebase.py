@@ -35,17 +35,17 @@ def check_codebase_map(document: CodebaseMap, root: Path | None = None) -> Itera
 
     Paths are looked up inside of `root` alone. Source: document 003, Codebase-Mapper; rule D2.
     """
-    held = (_sections(document), _claims(document)) if held_to_contract(document) else ()
-    return chain(check_form(document), _focus(document), *held, _paths(document, root))
+    held = (_check_sections(document), _check_claims(document)) if held_to_contract(document) else ()
+    return chain(check_form(document), _check_focus(document), *held, _check_paths(document, root))
 
 
-def _focus(document: CodebaseMap) -> Iterator[Violation]:
+def _check_focus(document: CodebaseMap) -> Iterator[Violation]:
     if document.map is None:
         message = "the file is none of the maps of the four focus areas"
         yield violation("codebase-map/focus", document.path, 1, message, f"name it one of {one_of(MAPS)}, with .md")
 
 
-def _sections(document: CodebaseMap) -> Iterator[Violation]:
+def _check_sections(document: CodebaseMap) -> Iterator[Violation]:
     wanted = SECTIONS.get(document.map or "", ())
     if not wanted and not any(part.level == 2 for part in document.source.parts):
         message = "the map has no section"
@@ -58,7 +58,7 @@ def _sections(document: CodebaseMap) -> Iterator[Violation]:
             yield from check_columns(document, part, table, names)
 
 
-def _claims(document: CodebaseMap) -> Iterator[Violation]:
+def _check_claims(document: CodebaseMap) -> Iterator[Violation]:
     for claim in document.claims:
         if not claim.paths and not says_nothing(claim.text):
             message = f"{claim.text[:80]!r} (## {claim.section[:40]}) names no file"
@@ -66,7 +66,7 @@ def _claims(document: CodebaseMap) -> Iterator[Violation]:
             yield violation("codebase-map/claim-without-path", document.path, claim.line, message, fix)
 
 
-def _paths(document: CodebaseMap, root: Path | None) -> Iterator[Violation]:
+def _check_paths(document: CodebaseMap, root: Path | None) -> Iterator[Violation]:
     """Paths that lie outside or do not exist.
 
     A name without a folder may be that of a file anywhere. A map of another tool speaks of what is made later, too

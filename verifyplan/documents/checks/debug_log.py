@@ -33,19 +33,19 @@ def check_debug_log(log: DebugLog, root: Path | None = None) -> Iterator[Violati
     yield from check_form(log)
     yield from check_fields(log, FIELDS)
     yield from check_sections(log, SECTIONS)
-    yield from _dates(log)
-    yield from _head(log)
+    yield from _check_dates(log)
+    yield from _check_head(log)
     if not held_to_contract(log):
         return
-    yield from _focus(log)
-    yield from _symptoms(log)
-    yield from _hypotheses(log)
-    yield from _evidence(log)
-    yield from _resolution(log)
-    yield from _commit(log)
+    yield from _check_focus(log)
+    yield from _check_symptoms(log)
+    yield from _check_hypotheses(log)
+    yield from _check_evidence(log)
+    yield from _check_resolution(log)
+    yield from _check_commit(log)
 
 
-def _dates(log: DebugLog) -> Iterator[Violation]:
+def _check_dates(log: DebugLog) -> Iterator[Violation]:
     """The two dates, which YAML may read as dates or as texts."""
     if not held_to_contract(log):
         return
@@ -60,7 +60,7 @@ def _dates(log: DebugLog) -> Iterator[Violation]:
             yield violation("debug-log/date", log.path, front.line(key), message, "write it as 2026-03-02T09:29:18Z")
 
 
-def _head(log: DebugLog) -> Iterator[Violation]:
+def _check_head(log: DebugLog) -> Iterator[Violation]:
     name, front = PurePath(log.path).stem, log.source.front
     if log.slug and log.slug != name and held_to_contract(log):
         message = f"the slug is {log.slug[:80]!r}, the file's name {name[:80]!r}"
@@ -71,7 +71,7 @@ def _head(log: DebugLog) -> Iterator[Violation]:
         yield violation("debug-log/updated-before-created", log.path, front.line("updated"), message, fix)
 
 
-def _focus(log: DebugLog) -> Iterator[Violation]:
+def _check_focus(log: DebugLog) -> Iterator[Violation]:
     part = log.source.part("Current Focus")
     for name in FOCUS if part else ():
         told = log.focus.get(name)
@@ -81,7 +81,7 @@ def _focus(log: DebugLog) -> Iterator[Violation]:
             yield violation("debug-log/focus-missing", log.path, line, message, f"add **{name}:** and what it is now")
 
 
-def _symptoms(log: DebugLog) -> Iterator[Violation]:
+def _check_symptoms(log: DebugLog) -> Iterator[Violation]:
     """Symptoms that say nothing once they are gathered, when nothing may be added to them any more."""
     part = log.source.part("Symptoms")
     if part and log.status != "gathering" and says_nothing(" ".join(log.symptoms)):
@@ -89,7 +89,7 @@ def _symptoms(log: DebugLog) -> Iterator[Violation]:
         yield violation("debug-log/symptoms-empty", log.path, part.first, message, "say what was seen to be wrong")
 
 
-def _hypotheses(log: DebugLog) -> Iterator[Violation]:
+def _check_hypotheses(log: DebugLog) -> Iterator[Violation]:
     for hypothesis in log.hypotheses:
         name = hypothesis.text[:80]
         if hypothesis.eliminated and not hypothesis.checked:
@@ -100,7 +100,7 @@ def _hypotheses(log: DebugLog) -> Iterator[Violation]:
             yield violation("debug-log/active-checked", log.path, hypothesis.line, message, fix)
 
 
-def _evidence(log: DebugLog) -> Iterator[Violation]:
+def _check_evidence(log: DebugLog) -> Iterator[Violation]:
     for entry in log.evidence:
         if entry.at is None:
             message = f"the entry {entry.text[:80]!r} does not begin with a time"
@@ -114,7 +114,7 @@ def _evidence(log: DebugLog) -> Iterator[Violation]:
             yield violation("debug-log/evidence-order", log.path, entry.line, message, fix)
 
 
-def _resolution(log: DebugLog) -> Iterator[Violation]:
+def _check_resolution(log: DebugLog) -> Iterator[Violation]:
     """What a resolved log lacks; where the root cause alone was sought, there is no fix and no commit."""
     part = log.source.part("Resolution")
     if log.status != "resolved" or part is None:
@@ -131,7 +131,7 @@ def _resolution(log: DebugLog) -> Iterator[Violation]:
             )
 
 
-def _commit(log: DebugLog) -> Iterator[Violation]:
+def _check_commit(log: DebugLog) -> Iterator[Violation]:
     """Whether the commit is a hash, and what stands behind it, if anything, the message of a fix."""
     told = log.resolution.get("Commit")
     if told is None or not told.text or log.status != "resolved":

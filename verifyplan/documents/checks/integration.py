@@ -45,10 +45,10 @@ def check_integration(report: IntegrationReport, root: Path | None = None) -> It
         part = report.source.part(title)
         if part:
             yield from check_columns(report, part, table, columns)
-    yield from _categories(report)
-    yield from _counts(report)
-    yield from _status(report)
-    yield from _unproven(report)
+    yield from _check_categories(report)
+    yield from _check_counts(report)
+    yield from _check_status(report)
+    yield from _check_unproven(report)
     rows: tuple[IntegrationCheck | Flow, ...] = (*report.checks, *report.flows)
     for row in rows:
         if row.outcome is None:
@@ -56,7 +56,7 @@ def check_integration(report: IntegrationReport, root: Path | None = None) -> It
             yield violation("integration/check-status", report.path, row.line, message, fix)
 
 
-def _unproven(report: IntegrationReport) -> Iterator[Violation]:
+def _check_unproven(report: IntegrationReport) -> Iterator[Violation]:
     """Checks with a blank cell of evidence, and failed flows with no broken link; a missing column is told as such."""
     if report.checks_table is not None and report.checks_table.column("Evidence") is not None:
         for check in report.checks:
@@ -70,7 +70,7 @@ def _unproven(report: IntegrationReport) -> Iterator[Violation]:
                 yield violation("integration/evidence-missing", report.path, flow.line, message, fix)
 
 
-def _categories(report: IntegrationReport) -> Iterator[Violation]:
+def _check_categories(report: IntegrationReport) -> Iterator[Violation]:
     """The categories without a check; the flows have a table of their own, which is their check."""
     part = report.source.part("Integration Checks")
     if part is None:
@@ -85,13 +85,13 @@ def _categories(report: IntegrationReport) -> Iterator[Violation]:
             yield violation("integration/category-missing", report.path, part.first, message, fix)
 
 
-def _counts(report: IntegrationReport) -> Iterator[Violation]:
+def _check_counts(report: IntegrationReport) -> Iterator[Violation]:
     total, passed, front = report.checks_total, report.checks_passed, report.source.front
     if total is not None and passed is not None and passed > total:
         message, fix = f"{counted(passed, 'check')} passed of {total}", "count the checks that passed again"
         yield violation("integration/passed-above-total", report.path, front.line("checks_passed"), message, fix)
     elif report.checks:
-        yield from _against_tables(report)
+        yield from _check_against_tables(report)
     told = len(report.issues)
     if report.critical_issues is not None and report.source.part("Critical Issues") and report.critical_issues != told:
         message = f"critical_issues is {report.critical_issues}, the section tells {told}"
@@ -99,7 +99,7 @@ def _counts(report: IntegrationReport) -> Iterator[Violation]:
         yield violation("integration/critical-wrong", report.path, line, message, f"write {told}, or tell the others")
 
 
-def _against_tables(report: IntegrationReport) -> Iterator[Violation]:
+def _check_against_tables(report: IntegrationReport) -> Iterator[Violation]:
     """The counts against the table of checks, or, since flows are one of the five categories, against both tables."""
     checks, flows = len(report.checks), len(report.flows)
     total, passed, front = report.checks_total, report.checks_passed, report.source.front
@@ -115,7 +115,7 @@ def _against_tables(report: IntegrationReport) -> Iterator[Violation]:
             yield violation("integration/passed-wrong", report.path, line, message, f"write {held}")
 
 
-def _status(report: IntegrationReport) -> Iterator[Violation]:
+def _check_status(report: IntegrationReport) -> Iterator[Violation]:
     total, passed = report.checks_total, report.checks_passed
     short = total is not None and passed is not None and passed < total
     broken = any(flow.outcome in ("failed", "human") for flow in report.flows)

@@ -43,14 +43,14 @@ def check_plan(document: PlanDocument, root: Path | None = None) -> Iterator[Vio
     return chain(
         check_form(document),
         check_fields(document, FIELDS),
-        _identity(document),
-        _must_haves(document),
+        _check_identity(document),
+        _check_must_haves(document),
         check_tasks(document),
-        _summary(document),
+        _check_summary(document),
     )
 
 
-def _identity(document: PlanDocument) -> Iterator[Violation]:
+def _check_identity(document: PlanDocument) -> Iterator[Violation]:
     front = document.source.front
     if document.wave == 0 and held_to_contract(document):
         yield violation("plan/wave", document.path, front.line("wave"), "the wave is 0", "count waves from 1")
@@ -70,7 +70,7 @@ def _same(named: str, plan: str, phase: str) -> bool:
     return plan_key(named, phase) == own or plan_key(named) == own.rpartition("-")[2]
 
 
-def _must_haves(document: PlanDocument) -> Iterator[Violation]:
+def _check_must_haves(document: PlanDocument) -> Iterator[Violation]:
     """How must-haves are written; the older forms write them in ways of their own."""
     front = document.source.front
     if not isinstance(front.values.get("must_haves"), dict) or not held_to_contract(document):
@@ -99,7 +99,7 @@ def _wrong(group: str, item: object) -> str:
     return ""
 
 
-def _summary(document: PlanDocument) -> Iterator[Violation]:
+def _check_summary(document: PlanDocument) -> Iterator[Violation]:
     if not held_to_contract(document):
         return
     if document.summary is None:
@@ -127,7 +127,7 @@ def _unsaid(document: PlanDocument, text: str) -> Iterator[str]:
         yield f"the plan's id {plan}"
     unnamed = [task for task in document.tasks if not _names(folded, task.id, task.name)]
     if unnamed:
-        yield f"the {'tasks' if len(unnamed) > 1 else 'task'} {', '.join(map(_called, unnamed[:5]))}"
+        yield f"the {'tasks' if len(unnamed) > 1 else 'task'} {', '.join((task.id or task.name)[:40] for task in unnamed[:5])}"
     if document.files_modified and not any(path.casefold() in folded for path in document.files_modified):
         yield "key files"
     if not _MUST_HAVES.search(text):
@@ -138,10 +138,6 @@ def _unsaid(document: PlanDocument, text: str) -> Iterator[str]:
 def _stands(plan: str, folded: str) -> bool:
     """Whether a plan's id stands in a text by itself, and not only within the id of a task."""
     return re.search(rf"(?<![\w.])(?<!\d-){re.escape(plan.casefold())}(?![\w-])(?!\.\d)", folded) is not None
-
-
-def _called(task: Task) -> str:
-    return (task.id or task.name)[:40]
 
 
 def _names(folded: str, *names: str | None) -> bool:

@@ -19,16 +19,16 @@ _FORM = "write - [plan id] D1-D9 severity: description -> Fix: hint"
 
 def check_plan_check(report: PlanCheckReport, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
     """The violations of a plan-check report. Source: document 003, Planner -> Plan-Checker; rule D2."""
-    yield from _heading(report)
-    yield from _counts(report)
+    yield from _check_heading(report)
+    yield from _check_counts(report)
     for line, text in report.unread:
         yield violation("plan-check/issue-form", report.path, line, f"{text[:80]!r} is no issue", _FORM)
     sections = _sections(report)
     for issue in report.issues:
-        yield from _issue(report, issue, sections.get(issue.line, ""))
+        yield from _check_issue(report, issue, sections.get(issue.line, ""))
 
 
-def _heading(report: PlanCheckReport) -> Iterator[Violation]:
+def _check_heading(report: PlanCheckReport) -> Iterator[Violation]:
     if report.passed is None:
         message = "the report does not begin with its result"
         fix = "write VERIFICATION PASSED or ISSUES FOUND on the first line"
@@ -44,7 +44,7 @@ def _heading(report: PlanCheckReport) -> Iterator[Violation]:
         yield violation("plan-check/heading-wrong", report.path, report.heading_line, message, fix)
 
 
-def _counts(report: PlanCheckReport) -> Iterator[Violation]:
+def _check_counts(report: PlanCheckReport) -> Iterator[Violation]:
     missing = [name for name, number in report.counts._asdict().items() if number is None]
     if missing:
         message = f"the report does not count {', '.join(missing)}"
@@ -68,7 +68,7 @@ def _sections(report: PlanCheckReport) -> dict[int, str]:
     return {line: severity for part, severity in parts for line in lines if part.first < line <= part.last}
 
 
-def _issue(report: PlanCheckReport, issue: PlanIssue, section: str) -> Iterator[Violation]:
+def _check_issue(report: PlanCheckReport, issue: PlanIssue, section: str) -> Iterator[Violation]:
     if issue.dimension not in DIMENSIONS:
         message = f"{issue.dimension!r} is no dimension"
         yield violation("plan-check/dimension", report.path, issue.line, message, "write one of D1 to D9")

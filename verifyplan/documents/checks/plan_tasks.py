@@ -39,22 +39,26 @@ def check_tasks(document: PlanDocument) -> Iterator[Violation]:
         yield violation("plan/seven-elements", document.path, seven.line, message, "nothing, if that is meant")
     seen: dict[str, int] = {}
     for number, task in enumerate(document.tasks, 1):
-        checks = [_decided(document, task)]
+        checks = [_check_decided(document, task)]
         if "task" in names:
-            checks += [_closed(document, task), _elements(document, task), _identity(document, task, number, seen)]
-            checks += [_attributes(document, task)]
+            checks += [
+                _check_closed(document, task),
+                _check_elements(document, task),
+                _check_identity(document, task, number, seen),
+            ]
+            checks += [_check_attributes(document, task)]
         if held_to_contract(document):
-            checks += [_complexity(document, task), _texts(document, task), _phrasing(document, task)]
+            checks += [_check_complexity(document, task), _check_texts(document, task), _check_phrasing(document, task)]
         yield from chain.from_iterable(checks)
 
 
-def _closed(document: PlanDocument, task: Task) -> Iterator[Violation]:
+def _check_closed(document: PlanDocument, task: Task) -> Iterator[Violation]:
     if not task.closed:
         message = f"the task {_called(task)} never closes"
         yield violation("plan/task-unclosed", document.path, task.line, message, "add </task> at its end")
 
 
-def _elements(document: PlanDocument, task: Task) -> Iterator[Violation]:
+def _check_elements(document: PlanDocument, task: Task) -> Iterator[Violation]:
     if (task.type or "").startswith("checkpoint:") and not held_to_contract(document):
         return
     for name in TASK_ELEMENTS:
@@ -67,7 +71,7 @@ def _elements(document: PlanDocument, task: Task) -> Iterator[Violation]:
             yield violation("plan/task-element-empty", document.path, element.line, message, f"say it in <{name}>")
 
 
-def _identity(document: PlanDocument, task: Task, number: int, seen: dict[str, int]) -> Iterator[Violation]:
+def _check_identity(document: PlanDocument, task: Task, number: int, seen: dict[str, int]) -> Iterator[Violation]:
     if task.id is None:
         if held_to_contract(document):
             fix = f'write id="{document.plan or "{plan}"}-T{number}"'
@@ -84,7 +88,7 @@ def _identity(document: PlanDocument, task: Task, number: int, seen: dict[str, i
         yield violation("plan/task-id", document.path, task.line, message, f'write id="{plans[0]}-T{number}"')
 
 
-def _attributes(document: PlanDocument, task: Task) -> Iterator[Violation]:
+def _check_attributes(document: PlanDocument, task: Task) -> Iterator[Violation]:
     if task.type is None:
         if held_to_contract(document):
             message, fix = f"the task {_called(task)} states no type", f"write type= with one of {one_of(TASK_TYPES)}"
@@ -100,7 +104,7 @@ def _attributes(document: PlanDocument, task: Task) -> Iterator[Violation]:
         yield violation("plan/task-tdd", document.path, task.line, message, 'write tdd="true", or another type')
 
 
-def _complexity(document: PlanDocument, task: Task) -> Iterator[Violation]:
+def _check_complexity(document: PlanDocument, task: Task) -> Iterator[Violation]:
     if task.complexity not in IMPLIED_MODEL:
         stated = f"{task.complexity!r} is no complexity" if task.complexity else "no complexity is stated"
         fix = f"write complexity= with one of {one_of(IMPLIED_MODEL)}"
@@ -113,7 +117,7 @@ def _complexity(document: PlanDocument, task: Task) -> Iterator[Violation]:
         yield violation("plan/task-model", document.path, task.line, message, fix)
 
 
-def _texts(document: PlanDocument, task: Task) -> Iterator[Violation]:
+def _check_texts(document: PlanDocument, task: Task) -> Iterator[Violation]:
     files, action = task.get("files"), task.get("action")
     if files:
         lines = enumerate(files.text.split("\n"), files.line)
@@ -126,7 +130,7 @@ def _texts(document: PlanDocument, task: Task) -> Iterator[Violation]:
         yield violation("plan/task-steps", document.path, action.line, message, "number the steps: 1. ... 2. ...")
 
 
-def _phrasing(document: PlanDocument, task: Task) -> Iterator[Violation]:
+def _check_phrasing(document: PlanDocument, task: Task) -> Iterator[Violation]:
     """A check that no shell could run, where no person is asked to look; and a name that orders nothing."""
     verify, name = task.get("verify"), task.get("name")
     if verify and not (task.type or "").startswith("checkpoint:") and is_prose(verify.text):
@@ -138,7 +142,7 @@ def _phrasing(document: PlanDocument, task: Task) -> Iterator[Violation]:
         yield violation("plan/task-name", document.path, name.line, message, "begin it with a verb: Add ..., Write ...")
 
 
-def _decided(document: PlanDocument, task: Task) -> Iterator[Violation]:
+def _check_decided(document: PlanDocument, task: Task) -> Iterator[Violation]:
     """A task that nobody is to decide and that repeats the mark of an open question; in inline code it is quoted."""
     if (task.type or "auto").startswith("checkpoint:"):
         return

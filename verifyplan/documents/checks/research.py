@@ -42,13 +42,13 @@ def check_research_note(document: ResearchNote, root: Path | None = None) -> Ite
         check_fields(document, FIELDS),
         check_labelled_confidence(document, document.confidence),
         check_sections(document, SECTIONS),
-        _no_findings(document),
-        chain.from_iterable(_finding(document, finding) for finding in document.findings),
-        _sources(document),
+        _check_no_findings(document),
+        chain.from_iterable(_check_finding(document, finding) for finding in document.findings),
+        _check_sources(document),
     )
 
 
-def _no_findings(document: ResearchNote) -> Iterator[Violation]:
+def _check_no_findings(document: ResearchNote) -> Iterator[Violation]:
     part = document.the_form.part(document.source, "Key Findings")
     if part is not None and not document.findings:
         message, fix = (
@@ -58,7 +58,7 @@ def _no_findings(document: ResearchNote) -> Iterator[Violation]:
         yield violation("research-note/no-findings", document.path, part.first, message, fix)
 
 
-def _finding(document: ResearchNote, finding: ResearchFinding) -> Iterator[Violation]:
+def _check_finding(document: ResearchNote, finding: ResearchFinding) -> Iterator[Violation]:
     place, told = finding.line, repr(finding.text[:80])
     levels = levels_in(finding.text)
     if not levels and held_to_contract(document):
@@ -73,10 +73,10 @@ def _finding(document: ResearchNote, finding: ResearchFinding) -> Iterator[Viola
     if finding.speculative and finding.confidence == "high":
         message, fix = f"the finding {told} is [SPECULATIVE] and of high confidence", "write (low), or find a source"
         yield violation("research-note/speculative", document.path, place, message, fix)
-    yield from _version(document, finding, levels)
+    yield from _check_version(document, finding, levels)
 
 
-def _version(document: ResearchNote, finding: ResearchFinding, levels: tuple[str, ...]) -> Iterator[Violation]:
+def _check_version(document: ResearchNote, finding: ResearchFinding, levels: tuple[str, ...]) -> Iterator[Violation]:
     known = [level for level in levels if level in KNOWN]
     named = finding.version_sensitive
     if known and named and not set(known) & set(PRIMARY) and held_to_contract(document):
@@ -85,10 +85,10 @@ def _version(document: ResearchNote, finding: ResearchFinding, levels: tuple[str
         yield violation("research-note/version-source", document.path, finding.line, message, fix)
 
 
-def _sources(document: ResearchNote) -> Iterator[Violation]:
+def _check_sources(document: ResearchNote) -> Iterator[Violation]:
     listed = {level for source in document.sources for level in source.levels}
     if held_to_contract(document):
-        yield from _unlisted(document, listed)
+        yield from _check_unlisted(document, listed)
         for source in document.sources:
             if not _says(source.text):
                 message = f"the source {source.text[:80]!r} does not say what it provided"
@@ -102,7 +102,7 @@ def _sources(document: ResearchNote) -> Iterator[Violation]:
         yield violation("research-note/sources-counted", document.path, line, message, fix)
 
 
-def _unlisted(document: ResearchNote, listed: set[str]) -> Iterator[Violation]:
+def _check_unlisted(document: ResearchNote, listed: set[str]) -> Iterator[Violation]:
     """The first finding of each level that no listed source has."""
     told: set[str] = set()
     for finding in document.findings:

@@ -44,12 +44,12 @@ def check_research_summary(document: ResearchSummary, root: Path | None = None) 
         check_fields(document, FIELDS),
         check_labelled_confidence(document, document.confidence),
         check_sections(document, SECTIONS),
-        _decisions(document),
-        _questions(document),
+        _check_decisions(document),
+        _check_questions(document),
     )
 
 
-def _decisions(document: ResearchSummary) -> Iterator[Violation]:
+def _check_decisions(document: ResearchSummary) -> Iterator[Violation]:
     part = document.source.part("Resolved Decisions")
     if part is None:
         return
@@ -58,12 +58,12 @@ def _decisions(document: ResearchSummary) -> Iterator[Violation]:
         return
     yield from check_columns(document, part, table, DECISION_COLUMNS)
     for decision in document.decisions:
-        yield from _decision(
+        yield from _check_decision(
             document, decision, [name for name in DECISION_COLUMNS if table and table.column(name) is not None]
         )
 
 
-def _decision(document: ResearchSummary, decision: Decision, held: list[str]) -> Iterator[Violation]:
+def _check_decision(document: ResearchSummary, decision: Decision, held: list[str]) -> Iterator[Violation]:
     place, told = decision.line, repr(decision.topic[:60])
     for name, text in (("Topic", decision.topic), ("Decision", decision.decision)):
         if name in held and not text.strip():
@@ -82,7 +82,7 @@ def _decision(document: ResearchSummary, decision: Decision, held: list[str]) ->
         yield violation("research-summary/decision-sources", document.path, place, message, fix)
 
 
-def _questions(document: ResearchSummary) -> Iterator[Violation]:
+def _check_questions(document: ResearchSummary) -> Iterator[Violation]:
     if not held_to_contract(document):
         return
     for question in document.open_questions:

@@ -44,7 +44,7 @@ def check_summary(summary: ExecutionSummary, root: Path | None = None) -> Iterat
     results = summary.source.part("Task Results")
     if results:
         yield from check_columns(summary, results, summary.table, COLUMNS)
-    yield from _must_haves(summary)
+    yield from _check_must_haves(summary)
     for commit in entries_of(summary.source.front, "commits"):
         if not _SHA.fullmatch(commit.text):
             message = f"{commit.text[:80]!r} is no commit"
@@ -54,10 +54,10 @@ def check_summary(summary: ExecutionSummary, root: Path | None = None) -> Iterat
     if deviations and empty(summary.source, deviations):
         message = "the section 'Deviations' is empty"
         yield violation("summary/deviations-empty", summary.path, deviations.first, message, "list them, or write None")
-    yield from _name(summary)
+    yield from _check_name(summary)
 
 
-def _must_haves(summary: ExecutionSummary) -> Iterator[Violation]:
+def _check_must_haves(summary: ExecutionSummary) -> Iterator[Violation]:
     for claim in summary.must_haves:
         if claim.state is None:
             message = f"the must-have {claim.text[:80]!r} does not say how far it got"
@@ -72,7 +72,7 @@ def _must_haves(summary: ExecutionSummary) -> Iterator[Violation]:
         yield violation("summary/status-above-results", summary.path, line, message, fix)
 
 
-def _name(summary: ExecutionSummary) -> Iterator[Violation]:
+def _check_name(summary: ExecutionSummary) -> Iterator[Violation]:
     """Whether the file's name holds the plan's id; a file of another name than SUMMARY is not asked."""
     path = PurePath(summary.path)
     if summary.plan is None or "summary" not in path.stem.lower():

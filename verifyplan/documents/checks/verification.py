@@ -32,14 +32,14 @@ COLUMNS = ("#", "Must-Have", "Status", "Evidence")
 
 def check_verification(document: VerificationDocument, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
     """The violations of a verification by itself. Source: document 003, Verifier -> Planner; rules D2, D3."""
-    yield from _form(document)
-    yield from _counts(document)
-    yield from _results(document)
-    yield from _status(document)
-    yield from _gaps(document)
+    yield from _check_form(document)
+    yield from _check_counts(document)
+    yield from _check_results(document)
+    yield from _check_status(document)
+    yield from _check_gaps(document)
 
 
-def _form(document: VerificationDocument) -> Iterator[Violation]:
+def _check_form(document: VerificationDocument) -> Iterator[Violation]:
     yield from check_form(document)
     yield from check_fields(document, FIELDS)
     part, missing = find_section(document, "Must-Have Verification", COLUMNS)
@@ -52,7 +52,7 @@ def _form(document: VerificationDocument) -> Iterator[Violation]:
         yield violation("verification/attempt", document.path, line, "the attempt is 0", fix)
 
 
-def _counts(document: VerificationDocument) -> Iterator[Violation]:
+def _check_counts(document: VerificationDocument) -> Iterator[Violation]:
     total, passed = document.must_haves_total, document.must_haves_passed
     line_total, line_passed = _line(document, "must_haves_total"), _line(document, "must_haves_passed")
     if total is not None and passed is not None and passed > total:
@@ -80,7 +80,7 @@ def _line(document: VerificationDocument, key: str) -> int:
     return front.line(key if key in front.values else "score")
 
 
-def _results(document: VerificationDocument) -> Iterator[Violation]:
+def _check_results(document: VerificationDocument) -> Iterator[Violation]:
     known = {wording(told) for result in document.results for told in (result.text, result.number)}
     for result in document.results:
         if result.outcome is None:
@@ -104,7 +104,7 @@ def _unproven(document: VerificationDocument, result: MustHaveResult) -> bool:
     return there and result.unproven and not document.overridden(result)
 
 
-def _status(document: VerificationDocument) -> Iterator[Violation]:
+def _check_status(document: VerificationDocument) -> Iterator[Violation]:
     line = document.source.front.line("status")
     gaps = max(len(document.gaps), len(document.gap_details))
     total, passed = document.must_haves_total, document.must_haves_passed
@@ -121,7 +121,7 @@ def _status(document: VerificationDocument) -> Iterator[Violation]:
         yield violation("verification/gaps-found-without-gaps", document.path, line, message, fix)
 
 
-def _gaps(document: VerificationDocument) -> Iterator[Violation]:
+def _check_gaps(document: VerificationDocument) -> Iterator[Violation]:
     listed, told = len(document.gaps), len(document.gap_details)
     if "gaps" in document.source.front.values and document.source.part("Gaps") and listed != told:
         message = f"the frontmatter lists {counted(listed, 'gap')}, the section 'Gaps' tells {told}"

@@ -92,7 +92,7 @@ class CodebaseMap(Document):
         return {
             "map": name if name in MAPS else None,
             "focus": MAPS.get(name),
-            "claims": tuple(sorted(_claims(source, found), key=lambda claim: claim.line)),
+            "claims": tuple(sorted(_read_claims(source, found), key=lambda claim: claim.line)),
             "paths": tuple(path for paths in found.values() for path in paths),
         }
 
@@ -131,17 +131,17 @@ def _is_named(name: str) -> bool:
     return len(name) <= _LONGEST_PATH and (is_path(name) or is_glob(name))
 
 
-def _claims(source: Source, found: dict[int, tuple[NamedPath, ...]]) -> Iterator[Claim]:
+def _read_claims(source: Source, found: dict[int, tuple[NamedPath, ...]]) -> Iterator[Claim]:
     ends = [part.first - 1 for part in source.parts[1:]] + [len(source.lines)]
     for part, end in zip(source.parts, ends, strict=False):
         lines = list(enumerate(source.prose[part.head : end], part.head + 1))
         rows = [(row.line, row.line, " | ".join(row.cells)) for table in tables(lines) for row in table.rows]
-        for first, last, text in [*rows, *_items(lines, end)]:
+        for first, last, text in [*rows, *_read_items(lines, end)]:
             paths = tuple(path for number in range(first, last + 1) for path in found.get(number, ()))
             yield Claim(text, paths, part.title, first)
 
 
-def _items(lines: list[tuple[int, str]], end: int) -> Iterator[tuple[int, int, str]]:
+def _read_items(lines: list[tuple[int, str]], end: int) -> Iterator[tuple[int, int, str]]:
     """First and last line and text of each outermost list item."""
     items = outermost(lines)
     lasts = [item.line - 1 for item in items[1:]] + [end]

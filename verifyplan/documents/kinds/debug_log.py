@@ -94,15 +94,15 @@ class DebugLog(Document):
             "created": moment_of(front, "created"),
             "updated": moment_of(front, "updated"),
             "mode": text_of(front, "mode"),
-            "focus": _labels(source, "Current Focus", {name.casefold(): name for name in FOCUS}),
+            "focus": _read_labels(source, "Current Focus", {name.casefold(): name for name in FOCUS}),
             "symptoms": tuple(_lines(source, source.part("Symptoms"))),
-            "hypotheses": tuple(_hypotheses(source, source.part("Hypotheses"))),
-            "evidence": tuple(_evidence(source, form.part(source, "Evidence Log"))),
-            "resolution": _labels(source, "Resolution", _RESOLUTION_NAMES),
+            "hypotheses": tuple(_read_hypotheses(source, source.part("Hypotheses"))),
+            "evidence": tuple(_read_evidence(source, form.part(source, "Evidence Log"))),
+            "resolution": _read_labels(source, "Resolution", _RESOLUTION_NAMES),
         }
 
 
-def _labels(source: Source, title: str, names: dict[str, str]) -> dict[str, Labelled]:
+def _read_labels(source: Source, title: str, names: dict[str, str]) -> dict[str, Labelled]:
     part = source.part(title)
     return labelled(source.lines_of(part), names) if part else {}
 
@@ -113,7 +113,7 @@ def _lines(source: Source, part: Part | None) -> Iterator[str]:
     return (" ".join(line.split()) for _, line in lines if line.strip())
 
 
-def _hypotheses(source: Source, part: Part | None) -> Iterator[Hypothesis]:
+def _read_hypotheses(source: Source, part: Part | None) -> Iterator[Hypothesis]:
     """The items of a section, each eliminated or not by the last heading or label above it, else by its box."""
     if part is None:
         return
@@ -135,7 +135,7 @@ def _state(line: str) -> bool | None:
     return {"eliminated": True, "active": False}.get(word.split(" ")[0]) if word else None
 
 
-def _evidence(source: Source, part: Part | None) -> Iterator[Entry]:
+def _read_evidence(source: Source, part: Part | None) -> Iterator[Entry]:
     """The entries of a log: its headings, else its list items, else the rows of its table."""
     if part is None:
         return

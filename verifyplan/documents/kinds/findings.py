@@ -95,10 +95,10 @@ def version_sensitive(text: str) -> str:
 
 def findings(source: Source, part: Part | None) -> tuple[ResearchFinding, ...]:
     """The findings under a heading: what it says, each with its level and confidence; () without a heading."""
-    return tuple(_finding(statement) for statement in said(source, part))
+    return tuple(_read_finding(statement) for statement in said(source, part))
 
 
-def _finding(statement: Statement) -> ResearchFinding:
+def _read_finding(statement: Statement) -> ResearchFinding:
     levels = sorted(levels_in(statement.text), key=lambda level: int(level[1:]))
     speculative = SPECULATIVE in statement.text.upper()
     line, text = statement.line, statement.text

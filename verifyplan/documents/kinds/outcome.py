@@ -16,13 +16,13 @@ _WORDS: dict[Outcome, str] = {
     "human": "human needs uncertain manual unclear pending",
     "override": "override overridden waived",
 }
-_MEANT: dict[str, Outcome] = {word: name for name, words in _WORDS.items() for word in words.split()}
+_MEANT: dict[str, Outcome] = {word: name for name, meant in _WORDS.items() for word in meant.split()}
 _SIGNS: dict[str, Outcome] = {
     **dict.fromkeys("✓✔✅☑", "passed"),
     **dict.fromkeys("✗✘❌✖❎", "failed"),
     **dict.fromkeys("?⚠❓", "human"),
 }
-_WORD = re.compile(r"[a-z]+")
+_FIRST_WORD = re.compile(r"[a-z]+")
 
 
 def outcome(status: str) -> Outcome | None:
@@ -31,7 +31,7 @@ def outcome(status: str) -> Outcome | None:
     >>> outcome("✓ VERIFIED"), outcome("NOT_WIRED"), outcome("? UNCERTAIN"), outcome("❌"), outcome("blue")
     ('passed', 'failed', 'human', 'failed', None)
     """
-    word = _WORD.search(status[:200].casefold())
+    word = _FIRST_WORD.search(status[:200].casefold())
     if word:
         return _MEANT.get(word.group())
     return next((_SIGNS[sign] for sign in status if sign in _SIGNS), None)

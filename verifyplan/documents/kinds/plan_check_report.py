@@ -68,9 +68,9 @@ class PlanCheckReport(Document):
     @classmethod
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:  # noqa: ARG003  (there is one form)
         """The typed fields of a report."""
-        passed, heading_line = _heading(source)
-        counts, counts_line = _counts(source)
-        read = [(bullet, _issue(bullet)) for bullet in _bullets(source)]
+        passed, heading_line = _read_heading(source)
+        counts, counts_line = _read_counts(source)
+        read = [(bullet, _read_issue(bullet)) for bullet in _bullets(source)]
         return {
             "passed": passed,
             "heading_line": heading_line,
@@ -81,7 +81,7 @@ class PlanCheckReport(Document):
         }
 
 
-def _heading(source: Source) -> tuple[bool | None, int]:
+def _read_heading(source: Source) -> tuple[bool | None, int]:
     """What the first line of words says; a report's heading may be emphasised, or a Markdown heading."""
     for number, line in source.prose_of():
         words = line.strip("#*_` \t.:")
@@ -90,7 +90,7 @@ def _heading(source: Source) -> tuple[bool | None, int]:
     return None, 0
 
 
-def _counts(source: Source) -> tuple[Counts, int]:
+def _read_counts(source: Source) -> tuple[Counts, int]:
     """The first line that counts at least two of the five things."""
     for number, line in source.prose_of():
         found = {m["name"].casefold(): int(m["n"]) for m in _COUNT.finditer(line)} if ":" in line else {}
@@ -106,7 +106,7 @@ def _bullets(source: Source) -> Iterator[Bullet]:
             yield from items(source, part)
 
 
-def _issue(bullet: Bullet) -> PlanIssue | None:
+def _read_issue(bullet: Bullet) -> PlanIssue | None:
     found = _ISSUE.fullmatch(bullet.text)
     if found is None:
         return None

@@ -76,7 +76,7 @@ class ResearchSummary(Document):
             "confidence": stated_confidence(source, form),
             "sources": count_of(source.front, "sources"),
             "conflicts": count_of(source.front, "conflicts"),
-            "decisions": _decisions(table) if table else (),
+            "decisions": _read_decisions(table) if table else (),
             "open_questions": tuple(
                 OpenQuestion(item.text, NEEDS_DECISION in item.text.upper(), item.line) for item in questions
             ),
@@ -90,7 +90,7 @@ def decision_table(source: Source) -> Table | None:
     return next(iter(source.tables(part)), None) if part else None
 
 
-def _decisions(table: Table) -> tuple[Decision, ...]:
+def _read_decisions(table: Table) -> tuple[Decision, ...]:
     found = []
     for (topic, decision, stated, sources), line in rows_of(table, *([name] for name in DECISION_COLUMNS)):
         grade = stated.strip("*_`[]() ").casefold()

@@ -16,7 +16,7 @@ from verifyplan.documents.tree import Tree
 from verifyplan.plans.values import LineRanges
 from verifyplan.text import counted
 
-_TAG = re.compile(r"\[(?:CONFLICT|CONFLICTING|CONTRADICTION)\b[^\]\n]{0,80}\]", re.IGNORECASE)
+_CONFLICT_TAG = re.compile(r"\[(?:CONFLICT|CONFLICTING|CONTRADICTION)\b[^\]\n]{0,80}\]", re.IGNORECASE)
 _TITLE = re.compile(
     r"(?:(?:resolved|unresolved|documented|known|open|remaining|noted|source) )?"
     r"(?:contradictions?|conflicts?|conflicting (?:findings|evidence|sources|claims))"
@@ -61,7 +61,9 @@ def _dropped(summary: ResearchSummary, note: Document) -> Violation:
 def _told(source: Source) -> int:
     """How many contradictions a document tells under their heading or by their tag."""
     headed = LineRanges((part.first, part.last) for part in source.parts if _TITLE.fullmatch(plain(part.title)))
-    return sum(bool(_TAG.search(text)) or (line in headed and not says_nothing(text)) for line, text in _items(source))
+    return sum(
+        bool(_CONFLICT_TAG.search(text)) or (line in headed and not says_nothing(text)) for line, text in _items(source)
+    )
 
 
 def _in_words(source: Source) -> int:

@@ -12,7 +12,7 @@ from verifyplan.documents.kinds.research_summary import NEEDS_DECISION
 from verifyplan.documents.tree import Tree
 
 _DECIDES = re.compile(r"\b(?:decision|decisions|decided?|decides|chosen?|choose|chose|settled)\b", re.IGNORECASE)
-_TAG = re.compile(re.escape(NEEDS_DECISION), re.IGNORECASE)
+_NEEDS_DECISION = re.compile(re.escape(NEEDS_DECISION), re.IGNORECASE)
 _ENOUGH = 0.5
 """The share of an item's words that a decision must name to be its decision."""
 
@@ -33,7 +33,7 @@ def check_decisions(tree: Tree) -> Iterator[Violation]:
     if len(made) * len(asked) > MOST_COMPARED:
         made = [frozenset().union(*made)]
     for summary, question in asked:
-        text = " ".join(_TAG.sub("", question.text).split())
+        text = " ".join(_NEEDS_DECISION.sub("", question.text).split())
         wanted = words_of(text)
         if not any(_names(words, wanted) for words in made):
             message = f"{NEEDS_DECISION} {text!r} is decided in no plan"
@@ -51,9 +51,9 @@ def _decisions(plan: PlanDocument) -> Iterator[frozenset[str]]:
         if task.type == "checkpoint:decision":
             yield words_of(" ".join(element.text for element in task.elements))
     source = plan.source
-    lines = [_TAG.sub("", line) for line in source.lines]
+    lines = [_NEEDS_DECISION.sub("", line) for line in source.lines]
     for part in source.parts:
         if _DECIDES.search(part.title):
-            said = (line for _, line in source.lines_of(part) if not _TAG.search(line))
+            said = (line for _, line in source.lines_of(part) if not _NEEDS_DECISION.search(line))
             yield from map(words_of, said)
     yield from (words_of(line) for line in lines if _DECIDES.search(line))

@@ -32,10 +32,10 @@ def check_must_haves(tree: Tree) -> Iterator[Violation]:
         for summary in phase.summaries:
             plan = phase.plan_of(summary)
             if plan is not None and lists_must_haves(summary):
-                yield from _summary(plan, summary)
+                yield from _check_summary(plan, summary)
         executed = executed_plans(phase)
         if executed and phase.latest and all(map(counts_must_haves, phase.latest)):
-            yield from _verified(phase, executed)
+            yield from _check_verified(phase, executed)
 
 
 def lists_must_haves(summary: ExecutionSummary) -> bool:
@@ -56,7 +56,7 @@ def executed_plans(phase: Phase) -> tuple[PlanDocument, ...]:
     return tuple(plan for plan in phase.plans if phase.summary_of(plan) is not None) or phase.plans
 
 
-def _summary(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:
+def _check_summary(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:
     wanted, given = plan.must_haves.all(), summary.must_haves
     known = {wording(one.text) for one in wanted}
     lacking, extra = _compared([one.text for one in wanted], [_named(claim, known) for claim in given])
@@ -98,7 +98,7 @@ def _named(claim: Claimed, known: set[str]) -> str:
     return head if claim.state is None and wording(claim.text) not in known and wording(head) in known else claim.text
 
 
-def _verified(phase: Phase, executed: Sequence[PlanDocument]) -> Iterator[Violation]:
+def _check_verified(phase: Phase, executed: Sequence[PlanDocument]) -> Iterator[Violation]:
     wanted = [(plan, one) for plan in executed for one in plan.must_haves.all()]
     every = [one.text for plan in phase.plans for one in plan.must_haves.all()]
     given = [(verification, result) for verification in phase.latest for result in verification.results]
@@ -114,10 +114,10 @@ def _verified(phase: Phase, executed: Sequence[PlanDocument]) -> Iterator[Violat
     for at in extra:
         verification, result = given[at]
         yield _unknown(verification.path, result.line, result.text, "no plan of the phase has it")
-    yield from _counted(first, [one.must_haves_total for one in phase.latest], len(wanted), len(every))
+    yield from _check_counted(first, [one.must_haves_total for one in phase.latest], len(wanted), len(every))
 
 
-def _counted(
+def _check_counted(
     first: VerificationDocument, totals: Sequence[int | None], executed: int, every: int
 ) -> Iterator[Violation]:
     """The totals of the verifications against the must-haves of the executed plans, or of all."""

@@ -22,19 +22,19 @@ def check_plans(tree: Tree) -> Iterator[Violation]:
     """
     for phases in tree.milestones.values():
         known = frozenset(phase.key_of(plan) for phase in phases for plan in phase.plans)
-        names = frozenset(name for phase in phases for name in _names(phase))
+        names = frozenset(name for phase in phases for name in _phase_names(phase))
         for phase in phases:
-            yield from _repeated(phase)
+            yield from _check_plan_ids(phase)
             for plan in phase.plans:
                 for at, name in enumerate(plan.depends_on):
                     if not _is_known(name, phase, known, names, whole=tree.whole):
-                        yield _unknown(plan, at, name, phase)
+                        yield _unknown_dependency(plan, at, name, phase)
     provided = frozenset(wording(item) for plan in tree.of(PlanDocument) for item in plan.provides)
     for plan in tree.of(PlanDocument) if tree.whole else ():
-        yield from _consumed(plan, provided)
+        yield from _check_consumed(plan, provided)
 
 
-def _repeated(phase: Phase) -> Iterator[Violation]:
+def _check_plan_ids(phase: Phase) -> Iterator[Violation]:
     first: dict[str, PlanDocument] = {}
     for plan in phase.plans:
         before = first.setdefault(phase.key_of(plan), plan)
@@ -56,7 +56,7 @@ def _is_known(name: str, phase: Phase, known: frozenset[str], phases: frozenset[
     return not whole and not (here and key.startswith(f"{here}-"))
 
 
-def _names(phase: Phase) -> Iterator[str]:
+def _phase_names(phase: Phase) -> Iterator[str]:
     """What a dependency may call a phase: its folder, its number."""
     yield wording(phase.name)
     number = phase_number(phase.name)
@@ -65,7 +65,7 @@ def _names(phase: Phase) -> Iterator[str]:
         yield wording(phase.name.partition("-")[0])
 
 
-def _unknown(plan: PlanDocument, at: int, name: str, phase: Phase) -> Violation:
+def _unknown_dependency(plan: PlanDocument, at: int, name: str, phase: Phase) -> Violation:
     message = f"depends on {name!r}, which is no plan of its milestone"
     beside = [other.plan or id_in_name(other.path) for other in phase.plans[:_SHOWN] if other is not plan]
     fix = f"name a plan by its id, as {', '.join(beside) or '01-01'}, or take it out"
@@ -75,7 +75,7 @@ def _unknown(plan: PlanDocument, at: int, name: str, phase: Phase) -> Violation:
 _SHOWN = 8
 
 
-def _consumed(plan: PlanDocument, provided: frozenset[str]) -> Iterator[Violation]:
+def _check_consumed(plan: PlanDocument, provided: frozenset[str]) -> Iterator[Violation]:
     for at, item in enumerate(plan.consumes):
         if wording(item) not in provided:
             message = f"consumes {item!r}, which no plan of the tree provides"

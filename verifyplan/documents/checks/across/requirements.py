@@ -28,7 +28,7 @@ def check_requirements(tree: Tree) -> Iterator[Violation]:
             continue
         for at, name in enumerate(plan.requirement_ids):
             if name.strip() not in known:
-                yield _unknown(plan, at, name)
+                yield _unknown_requirement(plan, at, name)
 
 
 def _read(path: str) -> str:
@@ -38,7 +38,7 @@ def _read(path: str) -> str:
         return ""
 
 
-def _unknown(plan: PlanDocument, at: int, name: str) -> Violation:
+def _unknown_requirement(plan: PlanDocument, at: int, name: str) -> Violation:
     message = f"requirement {name!r} stands in no REQUIREMENTS file or overview of the tree"
     key = plan.the_form.key(plan.source, "requirement_ids")
     line = plan.source.front.line(key, at)

@@ -28,17 +28,17 @@ def check_research(tree: Tree) -> Iterator[Violation]:
     for summary, notes in tree.research:
         if not notes:
             continue
-        yield from _as_a_whole(summary, notes)
+        yield from _check_as_a_whole(summary, notes)
         for decision in summary.decisions:
-            yield from _decision(summary, decision, notes)
-        yield from _speculation(summary, notes)
+            yield from _check_decision(summary, decision, notes)
+        yield from _check_speculation(summary, notes)
         if summary.sources is not None and summary.sources != len(notes):
             message = f"sources is {summary.sources}, but there are {counted(len(notes), 'input document')}"
             line = summary.source.front.line("sources")
             yield violation("tree/sources-count", summary.path, line, message, f"write sources: {len(notes)}")
 
 
-def _as_a_whole(summary: ResearchSummary, notes: Sequence[ResearchNote]) -> Iterator[Violation]:
+def _check_as_a_whole(summary: ResearchSummary, notes: Sequence[ResearchNote]) -> Iterator[Violation]:
     best = _best(notes)
     if best is not None and _rank(summary.confidence) > _RANK[best]:
         message = f"confidence is {summary.confidence}, but no input is above {best}"
@@ -46,7 +46,7 @@ def _as_a_whole(summary: ResearchSummary, notes: Sequence[ResearchNote]) -> Iter
         yield violation("tree/confidence-upgraded", summary.path, line, message, f"write confidence: {best}")
 
 
-def _decision(summary: ResearchSummary, decision: Decision, notes: Sequence[ResearchNote]) -> Iterator[Violation]:
+def _check_decision(summary: ResearchSummary, decision: Decision, notes: Sequence[ResearchNote]) -> Iterator[Violation]:
     named = [note for note in notes if PurePath(note.path).stem.casefold() in decision.sources.casefold()]
     best = _best(named or notes)
     if best is not None and _rank(decision.confidence) > _RANK[best]:
@@ -56,7 +56,7 @@ def _decision(summary: ResearchSummary, decision: Decision, notes: Sequence[Rese
         yield violation("tree/confidence-upgraded", summary.path, decision.line, message, f"write {best}")
 
 
-def _speculation(summary: ResearchSummary, notes: Sequence[ResearchNote]) -> Iterator[Violation]:
+def _check_speculation(summary: ResearchSummary, notes: Sequence[ResearchNote]) -> Iterator[Violation]:
     """Decisions of more than low confidence that say what a note marks as speculative."""
     sure = [decision for decision in summary.decisions if _rank(decision.confidence) > _RANK["low"]]
     for note in notes:

@@ -33,18 +33,18 @@ def check_summaries(tree: Tree) -> Iterator[Violation]:
             before = first.setdefault(phase.key_of(summary), summary)
             plan = phase.plan_of(summary)
             if before is not summary:
-                yield _repeated(before, summary)
+                yield _repeated_summary(before, summary)
             if plan is None:
                 if phase.plans or not phase.quick:
                     yield _without_plan(phase, summary)
                 continue
-            yield from _tasks(plan, summary)
-            yield from _untold(plan, summary)
+            yield from _check_tasks(plan, summary)
+            yield from _check_untold(plan, summary)
             if summary.status == "complete" and "provides" in summary.source.front.values:
-                yield from _provides(plan, summary)
+                yield from _check_provides(plan, summary)
 
 
-def _repeated(before: ExecutionSummary, summary: ExecutionSummary) -> Violation:
+def _repeated_summary(before: ExecutionSummary, summary: ExecutionSummary) -> Violation:
     message = f"reports on the plan that {PurePath(before.path).name} reports on"
     line = summary.source.front.line("plan")
     return violation("tree/summary-repeated", summary.path, line, message, "keep one summary a plan")
@@ -73,7 +73,7 @@ def _begins(said: str, task_id: str) -> bool:
     return any(said.startswith(end) and not said[len(end) : len(end) + 1].isalnum() for end in ends if end)
 
 
-def _tasks(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:
+def _check_tasks(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:
     """Results of tasks that the plan does not have; forms other than the contract's tell them in their own words."""
     tasks = plan.tasks[:MOST_TASKS]
     for result in summary.task_results[:MOST_TASKS] if tasks and summary.form == "contract" else ():
@@ -83,7 +83,7 @@ def _tasks(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]
             yield violation("tree/task-unknown", summary.path, result.line, message, fix)
 
 
-def _untold(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:
+def _check_untold(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:
     """Tasks of the plan that a complete summary's table leaves out; asked where both are of the contract's form."""
     told = [planned_task(result, plan.tasks[:MOST_TASKS]) for result in summary.task_results[:MOST_TASKS]]
     contract = plan.form == CONTRACT.name and summary.form == CONTRACT.name
@@ -96,7 +96,7 @@ def _untold(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation
             yield violation("tree/task-untold", summary.path, summary.table.line, message, fix)
 
 
-def _provides(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:
+def _check_provides(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:
     lacking, _ = unmatched(plan.provides, summary.provides)
     line = summary.source.front.line("provides")
     for at in lacking:
