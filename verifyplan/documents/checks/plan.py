@@ -43,14 +43,14 @@ def check_plan(document: PlanDocument, root: Path | None = None) -> Iterator[Vio
     return chain(
         check_form(document),
         check_fields(document, FIELDS),
-        _check_identity(document),
+        _check_plan_id(document),
         _check_must_haves(document),
         check_tasks(document),
         _check_summary(document),
     )
 
 
-def _check_identity(document: PlanDocument) -> Iterator[Violation]:
+def _check_plan_id(document: PlanDocument) -> Iterator[Violation]:
     front = document.source.front
     if document.wave == 0 and held_to_contract(document):
         yield violation("plan/wave", document.path, front.line("wave"), "the wave is 0", "count waves from 1")

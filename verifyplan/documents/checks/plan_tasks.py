@@ -44,7 +44,7 @@ def check_tasks(document: PlanDocument) -> Iterator[Violation]:
             checks += [
                 _check_closed(document, task),
                 _check_elements(document, task),
-                _check_identity(document, task, number, seen),
+                _check_task_id(document, task, number, seen),
             ]
             checks += [_check_attributes(document, task)]
         if held_to_contract(document):
@@ -71,7 +71,7 @@ def _check_elements(document: PlanDocument, task: Task) -> Iterator[Violation]:
             yield violation("plan/task-element-empty", document.path, element.line, message, f"say it in <{name}>")
 
 
-def _check_identity(document: PlanDocument, task: Task, number: int, seen: dict[str, int]) -> Iterator[Violation]:
+def _check_task_id(document: PlanDocument, task: Task, number: int, seen: dict[str, int]) -> Iterator[Violation]:
     if task.id is None:
         if held_to_contract(document):
             fix = f'write id="{document.plan or "{plan}"}-T{number}"'
