@@ -10,7 +10,7 @@ from verifyplan.documents.kinds.execution_summary import write_summary
 from verifyplan.documents.kinds.integration_report import write_integration
 from verifyplan.documents.kinds.plan_check_report import write_plan_check
 from verifyplan.documents.kinds.verification import write_verification
-from verifyplan.documents.reading.write_plan import write_plan
+from verifyplan.documents.kinds.write_plan import write_plan
 from verifyplan.errors import InputError
 
 THIRDS = {"wit": "0.5", "depth": "0.3", "length": "0.2"}

@@ -10,7 +10,7 @@ from tests.sample_tree import sample_tree
 from verifyplan.documents import check, load
 from verifyplan.documents.checks.catalogue import RULES
 from verifyplan.documents.checks.check import check_tree
-from verifyplan.documents.tables import tables_of
+from verifyplan.documents.document_tables import tables_of
 
 
 @pytest.fixture(scope="module", params=["ferry", "fake-project"])

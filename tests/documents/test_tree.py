@@ -11,7 +11,7 @@ import pytest
 from tests.sample_tree import FILES, PHASE, sample_tree
 from verifyplan.documents import Tree, check, load
 from verifyplan.documents import walk as walking
-from verifyplan.documents.reading.plan_ids import plan_key
+from verifyplan.documents.reading.matching import plan_key
 from verifyplan.documents.walk import walk
 from verifyplan.errors import InputError
 

@@ -22,7 +22,7 @@ from verifyplan.documents.kinds.execution_summary import ExecutionSummary
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.kinds.verification import VerificationDocument
 from verifyplan.documents.loading import load
-from verifyplan.documents.reading.base import Document
+from verifyplan.documents.reading.document import Document
 from verifyplan.errors import ArtifactError, InputError, Problem
 from verifyplan.files import write_new_text, write_text
 from verifyplan.frames.artifact import read_artifact

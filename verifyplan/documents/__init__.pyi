@@ -10,9 +10,9 @@ from .checks.check import Report as Report
 from .checks.check import check as check
 from .dimensions.check import PlanCheck as PlanCheck
 from .dimensions.check import plan_check as plan_check
+from .document_tables import DocumentTables as DocumentTables
+from .document_tables import frame as frame
 from .loading import load as load
 from .loading import load_text as load_text
-from .reading.base import Document as Document
-from .tables import DocumentTables as DocumentTables
-from .tables import frame as frame
+from .reading.document import Document as Document
 from .tree import Tree as Tree

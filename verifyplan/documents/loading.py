@@ -5,9 +5,8 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from verifyplan.documents.kinds.registry import MODELS
-from verifyplan.documents.reading.base import Document, Kind
-from verifyplan.documents.reading.kinds import kind_of
+from verifyplan.documents.kinds.registry import MODELS, kind_of
+from verifyplan.documents.reading.document import Document, Kind
 from verifyplan.documents.reading.source import MARK, read_source
 from verifyplan.documents.tree import Tree, planning_folder
 from verifyplan.documents.walk import Unread, shown_path, walk

@@ -8,7 +8,7 @@ from verifyplan.documents.checks.catalogue import RULES
 from verifyplan.documents.checks.changes import check_change
 from verifyplan.documents.kinds.debug_log import DebugLog
 from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument, write_verification
-from verifyplan.documents.reading.base import Document
+from verifyplan.documents.reading.document import Document
 from verifyplan.documents.reading.source import read_source
 from verifyplan.errors import InputError
 

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifyplan.documents.reading import plain_yaml
-from verifyplan.documents.reading.front import LONGEST, read_front
-from verifyplan.documents.reading.typed import (
+from verifyplan.documents.reading import front as plain_yaml
+from verifyplan.documents.reading.front import (
+    LONGEST,
     count_of,
     flag_of,
+    read_front,
     text_of,
     texts_of,
     value_of,

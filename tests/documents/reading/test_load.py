@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from verifyplan.documents.checks.check import check, check_document
 from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.kinds.registry import kind_of
 from verifyplan.documents.loading import (
     LARGEST,
     NAMES,
     load,
     load_text,
 )
-from verifyplan.documents.reading.base import Document
-from verifyplan.documents.reading.kinds import kind_of
+from verifyplan.documents.reading.document import Document
 from verifyplan.documents.reading.source import MOST_CHARACTERS, MOST_LINES, read_source
 from verifyplan.documents.tree import Tree
 from verifyplan.errors import InputError

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from verifyplan.documents.checks.check import check_document
 from verifyplan.documents.kinds.plan import MustHave
+from verifyplan.documents.kinds.write_plan import PlannedTask, write_plan
 from verifyplan.documents.loading import load_text
-from verifyplan.documents.reading.write_plan import PlannedTask, write_plan
 from verifyplan.errors import InputError
 
 OLDER = """---

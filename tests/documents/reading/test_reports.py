@@ -17,7 +17,7 @@ from verifyplan.documents.kinds.integration_report import (
 from verifyplan.documents.kinds.plan_check_report import Counts, PlanCheckReport, PlanIssue
 from verifyplan.documents.kinds.verification import Gap, MustHaveResult, VerificationDocument
 from verifyplan.documents.loading import load_text
-from verifyplan.documents.reading.base import Document
+from verifyplan.documents.reading.document import Document
 from verifyplan.documents.reading.source import read_source
 
 MODELS: list[type[Document]] = [

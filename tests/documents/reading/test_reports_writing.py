@@ -31,9 +31,9 @@ from verifyplan.documents.kinds.verification import (
     write_verification,
 )
 from verifyplan.documents.loading import load_text
-from verifyplan.documents.reading.base import Document, Kind
+from verifyplan.documents.reading.document import Document, Kind
 from verifyplan.documents.reading.source import read_source
-from verifyplan.documents.reading.written import flat
+from verifyplan.documents.reading.writing import flat
 from verifyplan.errors import InputError
 
 KINDS: list[Kind] = ["plan-check", "summary", "verification", "integration", "debug-log"]

@@ -6,7 +6,7 @@ import pytest
 
 from verifyplan.documents.checks.check import check_document
 from verifyplan.documents.kinds.codebase_map import NamedPath
-from verifyplan.documents.kinds.findings import Statement, confidence_in, version_sensitive
+from verifyplan.documents.kinds.research_note import Statement, confidence_in, version_sensitive
 from verifyplan.documents.loading import load_text
 
 NOTE = """---

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verifyplan.documents.checks.check import check_document
+from verifyplan.documents.kinds.plan import files_of, read_tasks
 from verifyplan.documents.loading import load_text
 from verifyplan.documents.reading.source import read_source
-from verifyplan.documents.reading.tasks import files_of, read_tasks
 
 TEXT = """# Plan
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from verifyplan.documents.kinds.registry import MODELS
 from verifyplan.documents.loading import load, load_text
-from verifyplan.documents.reading.base import KINDS
+from verifyplan.documents.reading.document import KINDS
 from verifyplan.documents.reading.writing import entry
 from verifyplan.errors import InputError
 

@@ -18,16 +18,15 @@ from verifyplan.documents.bridges.must_haves import (
     statement,
     wanted_of,
 )
-from verifyplan.documents.checks.across.summaries import planned_task
-from verifyplan.documents.checks.across.wording import matched
+from verifyplan.documents.checks.cross_document_plans import planned_task
 from verifyplan.documents.dimensions.d4_d6_must_haves import paths_in
 from verifyplan.documents.dimensions.plan_graph import name_of
 from verifyplan.documents.kinds.execution_summary import ExecutionSummary
-from verifyplan.documents.kinds.outcome import outcome
 from verifyplan.documents.kinds.plan import MustHave, PlanDocument, named_path
-from verifyplan.documents.reading.plan_ids import id_in_name, phase_number
-from verifyplan.documents.reading.sections import titled
-from verifyplan.documents.reading.typed import text_of, texts_of, value_of
+from verifyplan.documents.reading.front import text_of, texts_of, value_of
+from verifyplan.documents.reading.matching import id_in_name, matched, phase_number
+from verifyplan.documents.reading.phrases import outcome
+from verifyplan.documents.reading.source import titled
 from verifyplan.protocol.finding import Finding
 
 EXECUTOR = "executor"

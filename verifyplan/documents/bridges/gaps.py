@@ -8,24 +8,22 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from verifyplan.documents.bridges.must_haves import Plans, Wanted, document_of, one_line, plans_of, tasks_of, wanted_of
-from verifyplan.documents.checks.across.wording import matched
 from verifyplan.documents.dimensions.d4_d6_must_haves import paths_in
 from verifyplan.documents.dimensions.plan_graph import name_of, phase_of
-from verifyplan.documents.kinds.gaps import Gap
 from verifyplan.documents.kinds.plan import (
     IMPLIED_MODEL,
     MUST_HAVES,
     MustHave,
     PlanDocument,
+    Task,
     is_artifact,
     is_plan_id,
 )
-from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument
-from verifyplan.documents.reading.entries import entry_texts
-from verifyplan.documents.reading.plan_ids import phase_number
+from verifyplan.documents.kinds.verification import Gap, MustHaveResult, VerificationDocument
+from verifyplan.documents.kinds.write_plan import PlannedTask, write_plan
+from verifyplan.documents.reading.front import entry_texts
+from verifyplan.documents.reading.matching import matched, phase_number
 from verifyplan.documents.reading.source import read_source
-from verifyplan.documents.reading.tasks import Task
-from verifyplan.documents.reading.write_plan import PlannedTask, write_plan
 from verifyplan.errors import InputError, Problem
 
 _LAST_NUMBER = re.compile(r"(\d{1,6})\D*$")

@@ -10,10 +10,9 @@ from typing import NamedTuple, TypeVar
 from verifyplan.documents.dimensions.d4_d6_must_haves import paths_in, same_file
 from verifyplan.documents.dimensions.matching import meaningful_words
 from verifyplan.documents.dimensions.plan_graph import name_of
-from verifyplan.documents.kinds.plan import MustHave, PlanDocument
+from verifyplan.documents.kinds.plan import MustHave, PlanDocument, Task
 from verifyplan.documents.loading import load
-from verifyplan.documents.reading.base import Document
-from verifyplan.documents.reading.tasks import Task
+from verifyplan.documents.reading.document import Document
 from verifyplan.errors import InputError, Problem
 from verifyplan.plans.code_names import without_place
 from verifyplan.protocol.finding import Finding

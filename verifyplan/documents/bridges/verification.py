@@ -16,9 +16,8 @@ from verifyplan.documents.bridges.must_haves import (
     statement,
     wanted_of,
 )
-from verifyplan.documents.checks.across.wording import matched, wording
-from verifyplan.documents.kinds.gaps import Gap
 from verifyplan.documents.kinds.verification import (
+    Gap,
     MustHaveResult,
     VerificationDocument,
     counts_as_passed,
@@ -26,6 +25,7 @@ from verifyplan.documents.kinds.verification import (
     override_names,
     write_verification,
 )
+from verifyplan.documents.reading.matching import matched, wording
 from verifyplan.documents.reading.source import read_source
 from verifyplan.errors import InputError, Problem, expect_lists
 from verifyplan.protocol.artifact import Artifact, ArtifactFinding

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path, PurePath
 
 from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.debug_log import DEBUG_STATUSES, DebugLog
 from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument
-from verifyplan.documents.reading.base import Document
-from verifyplan.documents.reading.wording import wording
+from verifyplan.documents.reading.document import Document
+from verifyplan.documents.reading.matching import wording
+from verifyplan.documents.tree import Tree
+from verifyplan.documents.walk import is_folder, shown_path
 from verifyplan.errors import InputError, Problem
 
 _PIECES = re.compile(r"[:()]| - ")
@@ -124,3 +128,43 @@ def _told(after: VerificationDocument) -> Iterator[str]:
     titles += [gap.title for gap in after.gap_details if _says_so(gap.title, gap.evidence, gap.fix)]
     for title in titles:
         yield from (wording(piece) for piece in (title, *_PIECES.split(title)))
+
+
+def check_versions(before: Tree, after: Tree) -> Iterator[Violation]:
+    """What later documents may not have done to earlier ones, at the lines of the later ones.
+
+    Two files are two versions of one document; in folders those are compared that have the same path within and are of
+    the same kind. Raises InputError where there is nothing to compare. Source: rule D3.
+    """
+    if is_folder(Path(before.path)) != is_folder(Path(after.path)):
+        message = f"is {_sort(before)}, and {shown_path(after.path)} is {_sort(after)}"
+        raise InputError(Problem(shown_path(before.path), message, "give two files, or two folders"))
+    if not is_folder(Path(after.path)):
+        return iter(change for old, new in zip(before, after, strict=True) for change in check_change(old, new))
+    earlier = _by_place(before)
+    pairs = [(earlier[place], new) for place, new in _by_place(after).items() if place in earlier]
+    if not pairs:
+        message = f"has no document of the same path as one in {shown_path(after.path)}"
+        raise InputError(Problem(shown_path(before.path), message, "name an earlier version of the same folder"))
+    return iter(change for old, new in pairs if old.kind == new.kind for change in check_change(old, new))
+
+
+def _by_place(tree: Tree) -> dict[PurePath, Document]:
+    """The documents of a folder by their paths within it, the `.planning` aside."""
+    return {PurePath(document.path).relative_to(tree.folder): document for document in tree}
+
+
+def _sort(tree: Tree) -> str:
+    return "a folder" if is_folder(Path(tree.path)) else "a file"
+
+
+def check_attempts(tree: Tree) -> Iterator[Violation]:
+    """Each verification of a phase against the attempt before it; those without an attempt are left out.
+
+    A phase has several where an attempt did not overwrite the one before (VERIFICATION.md, VERIFICATION-2.md).
+    Source: document 003, Verifier -> Planner: re-verification raises `attempt` and checks for regressions; rule D3.
+    """
+    for phase in tree.phases:
+        for series in phase.series:
+            for before, after in pairwise(one for one in series if one.attempt is not None):
+                yield from check_change(before, after)

@@ -7,16 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from verifyplan.documents.checks.across.attempts import check_attempts
-from verifyplan.documents.checks.across.conflicts import check_conflicts
-from verifyplan.documents.checks.across.decisions import check_decisions
-from verifyplan.documents.checks.across.must_haves import check_must_haves
-from verifyplan.documents.checks.across.plans import check_plans
-from verifyplan.documents.checks.across.requirements import check_requirements
-from verifyplan.documents.checks.across.research import check_research
-from verifyplan.documents.checks.across.summaries import check_summaries
-from verifyplan.documents.checks.across.versions import check_versions
 from verifyplan.documents.checks.catalogue import Violation, violation
+from verifyplan.documents.checks.changes import check_attempts, check_versions
+from verifyplan.documents.checks.cross_document_must_haves import check_must_haves
+from verifyplan.documents.checks.cross_document_plans import check_plans, check_requirements, check_summaries
+from verifyplan.documents.checks.cross_document_research import check_conflicts, check_decisions, check_research
 from verifyplan.documents.kinds.registry import CHECKERS
 from verifyplan.documents.loading import (
     is_folder,
@@ -24,7 +19,7 @@ from verifyplan.documents.loading import (
     load_beside,
     shown_for,
 )
-from verifyplan.documents.reading.base import Document
+from verifyplan.documents.reading.document import Document
 from verifyplan.documents.tree import Tree, repository_root
 from verifyplan.documents.walk import Unread
 from verifyplan.progress import progress

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.reading.base import Document
 from verifyplan.documents.reading.body import Part, Table
-from verifyplan.documents.reading.form import CONTRACT, OTHER
+from verifyplan.documents.reading.document import CONTRACT, OTHER, Document
 from verifyplan.errors import one_of
 
 FieldType = Literal["text", "texts", "number", "word", "table"]

@@ -21,11 +21,10 @@ from verifyplan.documents.dimensions.plan_graph import (
     phases_folder,
     plan_graph,
 )
-from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.kinds.plan import PlanDocument, Task, TaskElement
 from verifyplan.documents.kinds.plan_check_report import IssueSeverity as IssueSeverity
 from verifyplan.documents.kinds.plan_check_report import PlanIssue, issue_line
-from verifyplan.documents.reading.plan_ids import phase_number, plan_key
-from verifyplan.documents.reading.tasks import Task, TaskElement
+from verifyplan.documents.reading.matching import phase_number, plan_key
 from verifyplan.documents.walk import Unread
 from verifyplan.plans.markup import Element
 

@@ -21,7 +21,7 @@ from verifyplan.documents.dimensions.check_context import (
 )
 from verifyplan.documents.dimensions.matching import is_empty, meaningful_words, vague_words
 from verifyplan.documents.kinds.plan import PlanDocument
-from verifyplan.documents.reading.plan_ids import id_in_name
+from verifyplan.documents.reading.matching import id_in_name
 from verifyplan.documents.walk import Unread
 from verifyplan.text import counted
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 from verifyplan.documents.dimensions.matching import meaningful_words
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.loading import read_text
-from verifyplan.documents.phase import milestone_of
 from verifyplan.documents.reading.body import Part, Table, plain
-from verifyplan.documents.reading.plan_ids import phase_number
+from verifyplan.documents.reading.front import texts_of
+from verifyplan.documents.reading.matching import phase_number
 from verifyplan.documents.reading.source import Source, read_source
-from verifyplan.documents.reading.typed import texts_of
+from verifyplan.documents.tree import milestone_of
 from verifyplan.documents.walk import PLANNING
 
 _STATED = re.compile(r"\s{0,3}(?:[-*]\s+)?\*\*decision\**\s{0,3}:\**\s*(?P<text>.+)", re.IGNORECASE)

@@ -3,32 +3,137 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field, InstanceOf
 
-from verifyplan.documents.kinds.gaps import Gap as Gap
-from verifyplan.documents.kinds.gaps import gaps_in, open_gaps
-from verifyplan.documents.kinds.must_have_result import MustHaveResult as MustHaveResult
-from verifyplan.documents.kinds.must_have_result import counts_as_passed as counts_as_passed
-from verifyplan.documents.kinds.must_have_result import is_named as is_named
-from verifyplan.documents.kinds.must_have_result import override_names as override_names
-from verifyplan.documents.reading.base import Document, Kind
-from verifyplan.documents.reading.body import Part, Table
-from verifyplan.documents.reading.entries import entry_texts
-from verifyplan.documents.reading.form import CONTRACT, Form, other_form
-from verifyplan.documents.reading.sections import rows_of, titled
-from verifyplan.documents.reading.source import Source
-from verifyplan.documents.reading.typed import count_of, text_of
-from verifyplan.documents.reading.written import (
+from verifyplan.documents.reading.body import Numbered, Part, Table
+from verifyplan.documents.reading.document import CONTRACT, Document, Form, Kind, other_form
+from verifyplan.documents.reading.front import Front, count_of, entries_of, entry_texts, text_of
+from verifyplan.documents.reading.matching import wording
+from verifyplan.documents.reading.phrases import Labelled, Outcome, is_blank, labelled, outcome
+from verifyplan.documents.reading.source import Source, items, rows_of, subparts, titled
+from verifyplan.documents.reading.writing import (
     document,
     flat,
     item,
     table,
 )
 from verifyplan.errors import InputError, Problem, expect_lists
+
+_REASONS = (" (", ": ", " - ")
+"""What a reason may begin with behind the must-have that an override names."""
+
+
+class MustHaveResult(NamedTuple):
+    """A row of the table of must-haves; `status` is as written, `outcome` what it says."""
+
+    number: str
+    text: str
+    status: str
+    evidence: str
+    line: int = 0
+
+    @property
+    def unproven(self) -> bool:
+        """Whether it is said to hold, or not to, without evidence; a dash is none."""
+        return self.outcome in ("passed", "failed") and is_blank(self.evidence)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """Whether the must-have holds, by its status; None where the status is no word for that."""
+        return outcome(self.status)
+
+
+def counts_as_passed(result: MustHaveResult, overrides: Iterable[str]) -> bool:
+    """Whether a must-have passed, or a user let it: its status says so, or an override names it.
+
+    >>> failed = MustHaveResult("2", "Logs are kept", "FAILED", "no file")
+    >>> [counts_as_passed(failed, given) for given in ([], ["logs are kept (agreed)"], ["#2"])]
+    [False, True, True]
+    """
+    return result.outcome in ("passed", "override") or is_named(result, override_names(overrides))
+
+
+def override_names(overrides: Iterable[str]) -> frozenset[str]:
+    """What overrides may name, as must-haves are compared: their whole text, a number, or the text before a reason."""
+    names = list(overrides)
+    names += [name.partition(end)[0] for name in names for end in _REASONS]
+    return frozenset(map(wording, names)) - {""}
+
+
+def is_named(result: MustHaveResult, names: frozenset[str]) -> bool:
+    """Whether names hold the text of a must-have, or its number."""
+    return wording(result.text) in names or wording(result.number) in names
+
+
+_NAMES = {"evidence": "evidence", "suggested fix": "fix", "fix": "fix", "status": "status"}
+_CLOSED = ("resolved", "closed", "fixed", "done")
+_LABEL = re.compile(r"(?i)\b(evidence|suggested fix):")
+
+
+class Gap(NamedTuple):
+    """A gap in detail; evidence and fix are empty where the document does not tell them."""
+
+    title: str
+    evidence: str
+    fix: str
+    line: int = 0
+
+
+def open_gaps(front: Front) -> tuple[Labelled, ...]:
+    """The gaps that frontmatter lists, with their lines, but those whose own status says that they are closed."""
+    value = front.values.get("gaps")
+    closed = {
+        front.line("gaps", at)
+        for at, item in enumerate(value if isinstance(value, list) else ())
+        if isinstance(item, dict) and _is_closed(str(item.get("status", "")))
+    }
+    return tuple(entry for entry in entries_of(front, "gaps") if entry.line not in closed)
+
+
+def _is_closed(status: str) -> bool:
+    return status.casefold().strip("*_` ").startswith(_CLOSED)
+
+
+def gaps_in(source: Source, part: Part | None) -> tuple[Gap, ...]:
+    """The gaps that a section tells: one under each heading, or without headings one in each list item.
+
+    Evidence and fix stand behind their labels, on lines of their own or within the item. A section that says None has
+    none, and a gap whose status says that it is closed is none. Source: document 003, Verifier -> Planner.
+    """
+    if part is None:
+        return ()
+    under = subparts(source, part)
+    if under:
+        lines = [source.lines_of(inner) for inner in under]
+        return tuple(
+            _gap(inner.title, inner.first, told)
+            for inner, told in zip(under, lines, strict=True)
+            if not _is_closed(labelled(told, _NAMES).get("status", Labelled("", 0)).text)
+        )
+    return tuple(_listed(source, part))
+
+
+def _listed(source: Source, part: Part) -> Iterator[Gap]:
+    tops = items(source, part)
+    for at, bullet in enumerate(tops):
+        end = tops[at + 1].line - 1 if at + 1 < len(tops) else part.last
+        below = list(enumerate(source.lines[bullet.line : end], bullet.line + 1))
+        title, *told = _LABEL.split(source.lines[bullet.line - 1].strip().lstrip("-*+ "))
+        inline = {
+            _NAMES[label.casefold()]: text.strip("*_ ;") for label, text in zip(told[::2], told[1::2], strict=True)
+        }
+        yield _gap(title.strip("*_ .;"), bullet.line, below, inline)
+
+
+def _gap(title: str, line: int, lines: Sequence[Numbered], inline: Mapping[str, str] = MappingProxyType({})) -> Gap:
+    found = {**inline, **{name: told.text for name, told in labelled(lines, _NAMES).items()}}
+    return Gap(title, found.get("evidence", ""), found.get("fix", ""), line)
+
 
 VERIFICATION_FORMS = (
     Form("contract", CONTRACT.meaning, seen_by=("front:attempt", "front:overrides")),

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from verifyplan.documents.checks.across.wording import (
+from verifyplan.documents.checks.catalogue import Violation, violation
+from verifyplan.documents.kinds.execution_summary import Claimed, ExecutionSummary
+from verifyplan.documents.kinds.plan import MustHave, PlanDocument
+from verifyplan.documents.kinds.verification import VerificationDocument
+from verifyplan.documents.reading.document import CONTRACT
+from verifyplan.documents.reading.matching import (
     MOST_COMPARED,
     unmatched,
     wording,
     words_of,
 )
-from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.kinds.execution_summary import Claimed, ExecutionSummary
-from verifyplan.documents.kinds.plan import MustHave, PlanDocument
-from verifyplan.documents.kinds.verification import VerificationDocument
-from verifyplan.documents.phase import Phase
-from verifyplan.documents.reading.form import CONTRACT
-from verifyplan.documents.tree import Tree
+from verifyplan.documents.tree import Phase, Tree
 from verifyplan.text import counted
 
 

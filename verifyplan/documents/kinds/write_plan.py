@@ -14,8 +14,7 @@ from verifyplan.documents.kinds.plan import (
     is_plan_id,
 )
 from verifyplan.documents.reading.source import read_source
-from verifyplan.documents.reading.writing import entry
-from verifyplan.documents.reading.written import flat
+from verifyplan.documents.reading.writing import entry, flat
 from verifyplan.errors import InputError, Problem, expect_lists, one_of
 from verifyplan.text import counted
 

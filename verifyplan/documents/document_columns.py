@@ -7,11 +7,10 @@ from typing import get_args
 from verifyplan.columns import Column, Columns
 from verifyplan.documents.checks.catalogue import Severity
 from verifyplan.documents.kinds.execution_summary import CLAIM_STATES
-from verifyplan.documents.kinds.findings import CONFIDENCES
-from verifyplan.documents.kinds.outcome import Outcome
 from verifyplan.documents.kinds.plan import IMPLIED_MODEL, MUST_HAVES, TASK_TYPES
-from verifyplan.documents.kinds.research_note import LEVELS
-from verifyplan.documents.reading.base import KINDS
+from verifyplan.documents.kinds.research_note import CONFIDENCES, LEVELS
+from verifyplan.documents.reading.document import KINDS
+from verifyplan.documents.reading.phrases import Outcome
 
 SURENESS = tuple(reversed(CONFIDENCES))
 """The confidences in the order of the tables, from the lowest."""

@@ -15,8 +15,8 @@ from verifyplan.documents.checks.layout import (
     find_section,
 )
 from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument, override_names
-from verifyplan.documents.reading.entries import entries_of
-from verifyplan.documents.reading.wording import wording
+from verifyplan.documents.reading.front import entries_of
+from verifyplan.documents.reading.matching import wording
 from verifyplan.text import counted
 
 FIELDS = (
