@@ -15,8 +15,8 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from pydantic_core import from_json, to_json
 
 from verifyplan.agents.base import Backend, BudgetError, ConversingBackend, Request
-from verifyplan.engine.ledger import Ledger
-from verifyplan.engine.turns import CallTurns, Desk
+from verifyplan.engine.ledger import UsageBudget
+from verifyplan.engine.turns import CallTurns, ConcurrentEmitter
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.call import MOST_TOKENS, Reply, WorkerRequest
 from verifyplan.protocol.debate_call import DebateRequest
@@ -45,8 +45,8 @@ class Caller:
         self, backend: Backend | None, timeout: float | None, recorder: Recorder, limits: Limits | None = None
     ) -> None:
         self.backend, self.timeout, self.past = backend, timeout, recorder.past
-        self.ledger = Ledger(limits or Limits())
-        self._recorder, self.desk = recorder, Desk(recorder)
+        self.ledger = UsageBudget(limits or Limits())
+        self._recorder, self.desk = recorder, ConcurrentEmitter(recorder)
         recorder.count = self.ledger.take
         at_once = backend.max_concurrency if isinstance(backend, ConversingBackend) else None
         self._line: AbstractAsyncContextManager[object] = asyncio.Semaphore(at_once) if at_once else nullcontext()

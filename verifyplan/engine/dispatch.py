@@ -17,7 +17,7 @@ A = TypeVar("A", bound=BaseModel)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DispatchOutcome:
     """How one call of a dispatch ended: with votes, or with a status; `reason` says what failed or cannot be read."""
 
     worker: str
@@ -28,19 +28,19 @@ class Outcome:
     reason: str | None = None
 
 
-def outcome_of(request: WorkerRequest, result: Result) -> Outcome:
+def outcome_of(request: WorkerRequest, result: Result) -> DispatchOutcome:
     """How the dispatch ended; an answer without any vote that can be read is an error, an empty one is not."""
     asked = tuple(item.finding_id for item in request.items)
     if isinstance(result, CallFailed):
         status: Literal["timeout", "error"] = "timeout" if result.status == "timeout" else "error"
-        return Outcome(request.worker, asked, status, result.duration_ms, reason=result.reason)
+        return DispatchOutcome(request.worker, asked, status, result.duration_ms, reason=result.reason)
     votes = read_votes(result.value)
     if isinstance(votes, str):
-        return Outcome(request.worker, asked, "error", result.duration_ms, reason=votes)
-    return Outcome(request.worker, asked, "completed", result.duration_ms, votes, unread_votes(votes))
+        return DispatchOutcome(request.worker, asked, "error", result.duration_ms, reason=votes)
+    return DispatchOutcome(request.worker, asked, "completed", result.duration_ms, votes, unread_votes(votes))
 
 
-def as_one(parts: Sequence[Outcome]) -> Outcome:
+def combine_outcomes(parts: Sequence[DispatchOutcome]) -> DispatchOutcome:
     """How a dispatch of several calls ended: completed if one did, and then the reasons say what the others lack.
 
     Its duration is that of its longest call, since all are asked at once.
@@ -55,7 +55,7 @@ def as_one(parts: Sequence[Outcome]) -> Outcome:
     return replace(first, duration_ms=max(part.duration_ms for part in parts), reason=reason)
 
 
-def checked(schema: type[A], value: object) -> A | str:
+def parse_answer(schema: type[A], value: object) -> A | str:
     """A reply's value as the answer it should be; what is wrong with it, in words, if it is none."""
     try:
         return schema.model_validate(value)

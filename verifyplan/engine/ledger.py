@@ -9,7 +9,7 @@ from verifyplan.protocol.event_turn import TurnReplied
 from verifyplan.protocol.settings import Limits
 
 
-class Ledger:
+class UsageBudget:
     """Adds up usage as events tell it, turns at once and calls without turns when they end.
 
     What is under way is not counted yet: calls that are made at once may together go beyond a limit, by what they

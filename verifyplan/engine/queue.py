@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from verifyplan.engine.calls import Caller
-from verifyplan.engine.dispatch import Outcome, as_one, outcome_of
+from verifyplan.engine.dispatch import DispatchOutcome, combine_outcomes, outcome_of
 from verifyplan.protocol.artifact import FinalState
 from verifyplan.protocol.call import Item, WorkerRequest
 from verifyplan.protocol.event import Event, Sink
@@ -73,7 +73,7 @@ class QueueLoop:
         """One round; False if no dispatch gave a result, or a budget cut it off, and so nothing was classified."""
         requests = [part for worker in self.roster for part in self._parts(self._request(worker, number))]
         results = await self.caller.call_all(requests)
-        outcomes: dict[str, list[Outcome]] = {}
+        outcomes: dict[str, list[DispatchOutcome]] = {}
         for request, result in zip(requests, results, strict=True):
             outcomes.setdefault(request.worker, []).append(outcome_of(request, result))
         votes = self._record(number, outcomes)
@@ -127,7 +127,9 @@ class QueueLoop:
             return f"i{self.iteration}/panel/r{number}/{worker}"
         return f"{'p' if self.part == 'plan-body' else 'r'}{number}/{worker}"
 
-    def _record(self, number: int, outcomes: dict[str, list[Outcome]]) -> dict[str, list[tuple[Verdict, Basis | None]]]:
+    def _record(
+        self, number: int, outcomes: dict[str, list[DispatchOutcome]]
+    ) -> dict[str, list[tuple[Verdict, Basis | None]]]:
         """Tell how each dispatch ended and what was voted, in roster order; the votes by finding."""
         votes: dict[str, list[tuple[Verdict, Basis | None]]] = {}
         for worker in self.roster:
@@ -142,11 +144,11 @@ class QueueLoop:
                     self.emit(event)
         return votes
 
-    def _dispatch(self, number: int, worker: str, parts: Sequence[Outcome]) -> DispatchClosed:
+    def _dispatch(self, number: int, worker: str, parts: Sequence[DispatchOutcome]) -> DispatchClosed:
         told = DispatchClosed(part=self.part, iteration=self.iteration, round=number, worker=worker, status=None)
         if not parts:
             return told.model_copy(update={"skipped": NOTHING_TO_VERIFY})
-        whole = as_one(parts)
+        whole = combine_outcomes(parts)
         return told.model_copy(
             update={
                 "status": whole.status,
@@ -156,12 +158,12 @@ class QueueLoop:
             }
         )
 
-    def _ballots(self, outcome: Outcome) -> dict[str, Ballot]:
+    def _ballots(self, outcome: DispatchOutcome) -> dict[str, Ballot]:
         if outcome.votes is None:
             return failed(outcome.asked, f"{outcome.status}: {outcome.reason}")
         return ballots(outcome.asked, outcome.votes, self.mode, self.missing_basis)
 
-    def _strays(self, number: int, outcome: Outcome) -> list[Event]:
+    def _strays(self, number: int, outcome: DispatchOutcome) -> list[Event]:
         """Votes on findings that the worker was not asked about: told, never counted."""
         return [
             VoteRefused(

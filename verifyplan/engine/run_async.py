@@ -19,7 +19,7 @@ async def in_session(backend: object, work: Coroutine[Any, Any, None]) -> None:
         await work
 
 
-def run_anywhere(work: Coroutine[Any, Any, None]) -> None:
+def run_async(work: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine to its end; where a loop runs already (a notebook), in a thread of its own.
 
     Ctrl-C, or a notebook's stop button, ends the work in both cases.

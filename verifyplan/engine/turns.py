@@ -10,7 +10,7 @@ from typing import Self
 from pydantic_core import from_json, to_json
 
 from verifyplan.agents.base import BudgetError, Send
-from verifyplan.engine.ledger import Ledger
+from verifyplan.engine.ledger import UsageBudget
 from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_turn import TurnReplied, TurnSent
@@ -18,7 +18,7 @@ from verifyplan.redaction import redacted
 from verifyplan.runlog.recorder import Past, Recorder
 
 
-class Desk:
+class ConcurrentEmitter:
     """Where calls that are under way at once tell their facts; once that fails, none of them tells any more.
 
     It is open (`with`) while calls are under way: the thread that waits for the disk lives no longer than they do.
@@ -70,7 +70,7 @@ class Desk:
 class CallTurns:
     """The turns of one call of a run, recorded or to be made; `usage` and `tools` are those of all so far."""
 
-    def __init__(self, desk: Desk, past: Past, ledger: Ledger) -> None:
+    def __init__(self, desk: ConcurrentEmitter, past: Past, ledger: UsageBudget) -> None:
         self.usage = Usage()
         self.tools: tuple[ToolUse, ...] = ()
         self._desk, self._past, self._ledger = desk, past, ledger

@@ -10,7 +10,7 @@ from typing import Any
 
 from verifyplan.agents.base import Backend
 from verifyplan.engine.calls import Caller
-from verifyplan.engine.run_async import in_session, run_anywhere
+from verifyplan.engine.run_async import in_session, run_async
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import CrossInputs, RunStarted
@@ -30,8 +30,8 @@ from verifyplan.runs.cross_run import (
 from verifyplan.runs.intake import read_findings
 from verifyplan.runs.merges import (
     DEFAULT_MATCHER,
+    matcher_name,
     matcher_of,
-    name_of,
     read_merges,
 )
 from verifyplan.runs.parts import Parts
@@ -46,27 +46,27 @@ from verifyplan.runs.prepare import (
     check_timeout,
     check_workers,
     config,
-    going_on,
-    grouped,
+    group_events,
     limits_of,
-    plan_items_of,
+    read_gate_items,
+    resume_hint,
     roster_of,
     versions,
 )
-from verifyplan.runs.rows import Source
+from verifyplan.runs.rows import RowSource
 
 
 def crossverify(
-    findings: Source,
+    findings: RowSource,
     workers: Workers,
     *,
     task_type: str | None = None,
     settings: Mapping[str, Any] | None = None,
     backend: str | Backend = "static",
     root: str | Path = ".",
-    plan_items: Source | None = None,
+    plan_items: RowSource | None = None,
     matcher: str | Matcher | None = DEFAULT_MATCHER,
-    merges: Source | None = None,
+    merges: RowSource | None = None,
     timeout: float | None = 600.0,
     items_per_call: int | None = None,
     missing_basis: MissingBasis = "infer",
@@ -149,7 +149,7 @@ def crossverify(
     if out is None:
         return CrossRun(drive_cross(started, speaker, known, Recorder(sink=sink), progress))
     folder = state_folder(Path(out), task_type)
-    with LogWriter.create(folder, f"convergence-{task_type or UNNAMED}") as writer, going_on(writer.path):
+    with LogWriter.create(folder, f"convergence-{task_type or UNNAMED}") as writer, resume_hint(writer.path):
         records = drive_cross(started, speaker, known, Recorder(writer, sink=sink), progress)
     run_id = writer.path.relative_to(out).with_suffix("").as_posix()
     run = CrossRun(records, writer.path, run_id)
@@ -157,14 +157,14 @@ def crossverify(
 
 
 def begin(
-    findings: Source,
+    findings: RowSource,
     workers: Workers,
     *,
     task_type: str | None,
     settings: Mapping[str, Any] | None,
     backend: str | Backend,
     root: str | Path,
-    plan_items: Source | None,
+    plan_items: RowSource | None,
     matcher: str | Matcher | None,
     timeout: float | None,
     items_per_call: int | None,
@@ -175,7 +175,7 @@ def begin(
     task_key: str | None,
     synthetic: bool | None,
     missing_basis: MissingBasis = "infer",
-    merges: Source | None = None,
+    merges: RowSource | None = None,
 ) -> tuple[RunStarted, Backend]:
     """The first event of a cross run, and the backend as it plays it; the arguments are those of `crossverify`.
 
@@ -191,7 +191,7 @@ def begin(
     speaker = backend_of(backend, workers, root)
     check_workers(speaker, roster)
     check_affordable(speaker, limits)
-    items = plan_items_of(plan_items, task_type, block)
+    items = read_gate_items(plan_items, task_type, block)
     brought = read_findings(findings, roster)
     check_ids_apart(brought, items)
     marked = getattr(findings, "attrs", {}).get("synthetic", False) if synthetic is None else synthetic
@@ -203,7 +203,7 @@ def begin(
                 settings=config(block, len(roster), bool(marked)),
                 analysers=tuple(roster),
                 findings=tuple(brought),
-                matcher=name_of(matcher),
+                matcher=matcher_name(matcher),
                 merges=read_merges(merges, brought) if merges is not None else {},
                 plan_items=tuple(items),
                 plan_settings=dict(block["planBodyVerification"]) if items else None,
@@ -237,7 +237,7 @@ def drive_cross(
     plan_rounds = (inputs.plan_settings or {}).get("maxRounds", 0)
     steps = len(inputs.analysers) * (inputs.settings["effectiveMaxRounds"] + plan_rounds)
     with progress_bar("cross-verifying", steps or None, progress) as step:
-        run_anywhere(in_session(backend, cross_course(started, backend, matcher, recorder, step)))
+        run_async(in_session(backend, cross_course(started, backend, matcher, recorder, step)))
     return tuple(recorder.records)
 
 
@@ -254,7 +254,7 @@ async def cross_course(
     """
     inputs = started.cross
     recorder.emit(started)
-    groups = grouped(inputs.findings, inputs.plan_items, inputs.analysers, matcher)
+    groups = group_events(inputs.findings, inputs.plan_items, inputs.analysers, matcher)
     for finding in groups:
         recorder.emit(finding)
     caller = Caller(backend, inputs.timeout, recorder, inputs.limits)

@@ -12,7 +12,7 @@ from verifyplan.protocol.base import Model
 from verifyplan.protocol.finding import Finding, PlanItem
 from verifyplan.rules.citations import places
 from verifyplan.rules.grouping import claim_words
-from verifyplan.runs.rows import Source, read_rows
+from verifyplan.runs.rows import RowSource, read_rows
 from verifyplan.text import did_you_mean
 
 TRUTHS: dict[Any, bool | None] = {
@@ -25,10 +25,10 @@ TRUTHS: dict[Any, bool | None] = {
 PLAN_BODY = "plan-body"
 """The category of plan items in the tables (rule B10)."""
 
-Given = TypeVar("Given", Finding, PlanItem)
+RowModel = TypeVar("RowModel", Finding, PlanItem)
 
 
-def read_findings(source: Source, roster: Sequence[str]) -> list[Finding]:
+def read_findings(source: RowSource, roster: Sequence[str]) -> list[Finding]:
     """The findings of a run: `finding_id, summary`, optionally `evidence, worker, category, truth, ticket_ids`.
 
     A finding that several workers found stands in several rows of one id, or under several ids that the matcher joins.
@@ -74,7 +74,7 @@ def _other_claim(finding: Finding, before: Finding) -> str | None:
     return None
 
 
-def read_plan_items(source: Source) -> list[PlanItem]:
+def read_plan_items(source: RowSource) -> list[PlanItem]:
     """The items of a plan body: `finding_id, summary`, optionally `evidence, truth` (rule B10).
 
     Raises InputError listing every bad row and repeated id.
@@ -92,8 +92,8 @@ def read_plan_items(source: Source) -> list[PlanItem]:
     return [item for _, item in items]
 
 
-def _parse(model: type[Given], rows: list[Any], place: str) -> tuple[list[tuple[int, Given]], list[Problem]]:
-    parsed: list[tuple[int, Given]] = []
+def _parse(model: type[RowModel], rows: list[Any], place: str) -> tuple[list[tuple[int, RowModel]], list[Problem]]:
+    parsed: list[tuple[int, RowModel]] = []
     problems: list[Problem] = []
     for position, row in enumerate(rows):
         try:

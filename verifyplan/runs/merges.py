@@ -13,7 +13,7 @@ from verifyplan.rules.grouping import MATCHERS, Matcher, group
 from verifyplan.rules.likeness import likeness
 from verifyplan.runs.intake import read_findings
 from verifyplan.runs.prepare import Workers, roster_of
-from verifyplan.runs.rows import Source, read_rows
+from verifyplan.runs.rows import RowSource, read_rows
 from verifyplan.text import did_you_mean
 
 DEFAULT_MATCHER = "claim"
@@ -37,7 +37,7 @@ class ByTable:
 
 
 def group_findings(
-    findings: Source, workers: Workers, *, matcher: str | Matcher | None = DEFAULT_MATCHER
+    findings: RowSource, workers: Workers, *, matcher: str | Matcher | None = DEFAULT_MATCHER
 ) -> pd.DataFrame:
     """Show which findings a run would join, without a vote: one row a finding and worker.
 
@@ -53,7 +53,7 @@ def group_findings(
     [['F-1', 'F-1'], ['F-2', 'F-1']]
     """
     roster = roster_of(workers)
-    return merges_of(read_findings(findings, roster), roster, known_matcher(matcher))
+    return merges_of(read_findings(findings, roster), roster, find_matcher(matcher))
 
 
 def merges_of(findings: Sequence[Finding], roster: Sequence[str], matcher: Matcher | None) -> pd.DataFrame:
@@ -74,7 +74,7 @@ def merges_of(findings: Sequence[Finding], roster: Sequence[str], matcher: Match
     return pd.DataFrame(rows, columns=list(names)).astype({"likeness": "float64"})
 
 
-def read_merges(source: Source, findings: Sequence[Finding]) -> dict[str, str]:
+def read_merges(source: RowSource, findings: Sequence[Finding]) -> dict[str, str]:
     """Which finding each is merged into, from a table with `finding_id` and `merged_into`, for those that are merged.
 
     Raises InputError listing every id that is none, finding that is merged into two or into one that is itself merged,
@@ -115,7 +115,7 @@ def _misjoined(place: str, merged: Mapping[str, str], workers: Mapping[str, set[
     return problems
 
 
-def known_matcher(matcher: str | Matcher | None) -> Matcher | None:
+def find_matcher(matcher: str | Matcher | None) -> Matcher | None:
     """The matcher of a name, or one's own; SettingsError for a name that there is not."""
     if not isinstance(matcher, str):
         return matcher
@@ -126,9 +126,9 @@ def known_matcher(matcher: str | Matcher | None) -> Matcher | None:
     return MATCHERS[name]
 
 
-def name_of(matcher: str | Matcher | None) -> str:
+def matcher_name(matcher: str | Matcher | None) -> str:
     """Return what a log calls a matcher, empty for none; SettingsError for a name that there is not."""
-    known_matcher(matcher)
+    find_matcher(matcher)
     return matcher if isinstance(matcher, str) else "" if matcher is None else type(matcher).__name__
 
 
@@ -144,9 +144,9 @@ def matcher_of(inputs: CrossInputs, own: str | Matcher | None = None, *, strict:
     name = FORMER_NAMES.get(inputs.matcher, inputs.matcher)
     if name in MATCHERS:
         return MATCHERS[name]
-    if name_of(own) != inputs.matcher and not strict:
+    if matcher_name(own) != inputs.matcher and not strict:
         return MATCHERS[DEFAULT_MATCHER]
-    if name_of(own) != inputs.matcher:
+    if matcher_name(own) != inputs.matcher:
         fix = "pass matcher=, the one that the run was started with"
         raise SettingsError(Problem("matcher", f"the findings were grouped by {inputs.matcher!r}", fix))
-    return known_matcher(own)
+    return find_matcher(own)

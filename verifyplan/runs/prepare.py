@@ -24,7 +24,7 @@ from verifyplan.repository.repository import Repository
 from verifyplan.rules.grouping import Matcher, group
 from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE, TASK_TYPES
 from verifyplan.runs.intake import PLAN_BODY, read_plan_items
-from verifyplan.runs.rows import Source
+from verifyplan.runs.rows import RowSource
 from verifyplan.text import did_you_mean
 from verifyplan.version import VERSION
 
@@ -133,7 +133,7 @@ def config(block: ConvergenceBlock, analysers: int, synthetic: bool) -> dict[str
     return config | ({"synthetic": True} if synthetic else {})
 
 
-def grouped(
+def group_events(
     findings: Sequence[Finding], items: Sequence[PlanItem], roster: Sequence[str], matcher: Matcher | None
 ) -> list[FindingGrouped]:
     """The findings after grouping (rule B2), then the plan items, as the events that announce them."""
@@ -212,7 +212,7 @@ def check_workers(backend: Backend, roster: Sequence[str]) -> None:
         raise SettingsError(Problem("workers", message, fix) for _, message in wrong)
 
 
-def plan_items_of(source: Source | None, task_type: str | None, block: ConvergenceBlock) -> list[PlanItem]:
+def read_gate_items(source: RowSource | None, task_type: str | None, block: ConvergenceBlock) -> list[PlanItem]:
     """The plan body's items; none where its verification is off, SettingsError in a run of another type."""
     if source is None:
         return []
@@ -227,7 +227,7 @@ def versions() -> dict[str, str]:
     return {"verifyplan": VERSION, "python": platform.python_version()}
 
 
-def repository_told(repository: Repository) -> dict[str, Any]:
+def describe_repository(repository: Repository) -> dict[str, Any]:
     """The repository that a run is about, as far as a log can name it: root, commit, files, and what is unread."""
     return {
         "root": str(repository.root),
@@ -239,7 +239,7 @@ def repository_told(repository: Repository) -> dict[str, Any]:
 
 
 @contextmanager
-def going_on(log: Path) -> Iterator[None]:
+def resume_hint(log: Path) -> Iterator[None]:
     """Tell whoever interrupts a run, or whatever ends it, how it goes on; nothing of a run that has not begun."""
     try:
         yield

@@ -32,7 +32,7 @@ from verifyplan.runs.prepare import (
     backend_of,
     check_affordable,
     check_workers,
-    going_on,
+    resume_hint,
     versions,
 )
 from verifyplan.runs.run import Run
@@ -94,7 +94,7 @@ def resume(
     if isinstance(path, Run):
         path = _log_of(path)
     writer, log = LogWriter.resume(path)
-    with writer, going_on(Path(path)):
+    with writer, resume_hint(Path(path)):
         run = run_of(log.records, Path(path), Path(path).stem)
         ended = run.events[-1].type == "run-ended"
         asks = _asks(run, answer, note, on_blocked)

@@ -14,7 +14,7 @@ from verifyplan.errors import InputError, Problem
 from verifyplan.files import decode
 
 
-class Table(Protocol):
+class FrameLike(Protocol):
     """What is needed of a DataFrame: rows as dictionaries, and where it says that it is synthetic."""
 
     attrs: dict[Any, Any]
@@ -23,11 +23,11 @@ class Table(Protocol):
         """Rows as dictionaries, for orient "records"."""
 
 
-Source = str | Path | Table | Iterable[Any]
+RowSource = str | Path | FrameLike | Iterable[Any]
 """A CSV or JSON file, a DataFrame, or any number of models or dictionaries."""
 
 
-def read_rows(source: Source, name: str, required: Sequence[str]) -> tuple[str, list[Any]]:
+def read_rows(source: RowSource, name: str, required: Sequence[str]) -> tuple[str, list[Any]]:
     """What to call the source in messages, and its rows, not yet checked.
 
     Raises InputError for a file that is missing, damaged, not UTF-8 or no list, and for a CSV file without one

@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 
 from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.engine.run_async import in_session, run_anywhere
+from verifyplan.engine.run_async import in_session, run_async
 from verifyplan.errors import InputError, Problem, SettingsError, VerifyplanError
 from verifyplan.runs.batch.board import Board
 from verifyplan.runs.batch.carrier import Carrier
@@ -48,7 +48,7 @@ def drive_jobs(
         if left:
             with Board(progress) as board, _going_on():
                 work = _drive(left, known, results, backend, journal, board, poll=poll, settle=settle)
-                run_anywhere(in_session(backend, work))
+                run_async(in_session(backend, work))
     runs = tuple(run for job in jobs if isinstance(run := results[job.key], Run))
     stopped = {_name(job, known): why for job in jobs if isinstance(why := results[job.key], VerifyplanError)}
     return BatchRuns(runs, stopped, folder)

@@ -19,14 +19,14 @@ from verifyplan.runs.cross import begin, cross_course, crossverify
 from verifyplan.runs.cross_run import UNNAMED, state_folder
 from verifyplan.runs.merges import matcher_of
 from verifyplan.runs.prepare import Workers, check_counts, check_destination
-from verifyplan.runs.rows import Source
+from verifyplan.runs.rows import RowSource
 
 ONE_TABLE = ("findings", "workers", "backend", "repetition", "timeout", "out", "progress")
 """What of `crossverify` a batch sets itself."""
 
 
 def batch_crossverify(
-    findings: Source | Sequence[str | Path],
+    findings: RowSource | Sequence[str | Path],
     workers: Workers,
     *,
     backend: str | Backend,

@@ -18,7 +18,7 @@ from verifyplan.runs.batch.driving import drive_jobs
 from verifyplan.runs.batch.jobs import Job
 from verifyplan.runs.batch.result import BatchRuns
 from verifyplan.runs.batch.settings import batching, expect_folder, settings_for
-from verifyplan.runs.plan.arguments import checked
+from verifyplan.runs.plan.arguments import check_plan_arguments
 from verifyplan.runs.plan.verify import begin, plan_course, verify
 from verifyplan.runs.prepare import check_counts
 
@@ -118,7 +118,7 @@ def _jobs(
     asked = {name: value for name, value in given.items() if name not in BESIDE} | {"timeout": None}
     if isinstance(asked["max_cost"], float):
         asked["max_cost"] = str(asked["max_cost"])
-    read, speaker, settings = checked(plan, repo, backend, folder, asked)
+    read, speaker, settings = check_plan_arguments(plan, repo, backend, folder, asked)
     started = begin(read, repo, speaker, settings, synthetic=given["synthetic"])
     ask = None if isinstance(given["on_blocked"], str) else given["on_blocked"]
 

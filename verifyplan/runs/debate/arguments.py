@@ -31,7 +31,7 @@ LONGEST_NAME = 500
 """Characters of a document's name."""
 
 
-class Checked(NamedTuple):
+class DebateArguments(NamedTuple):
     """Arguments that can be used."""
 
     task: str
@@ -42,7 +42,7 @@ class Checked(NamedTuple):
     limits: Limits
 
 
-def checked(
+def check_debate_arguments(
     task: object,
     roles: tuple[str | Backend | None, str | Backend | None],
     *,
@@ -53,7 +53,7 @@ def checked(
     timeout: float | None,
     limits: Mapping[str, object],
     log_dir: object,
-) -> Checked:
+) -> DebateArguments:
     """The task read, the backends of architect and builder made one; InputError listing everything that is wrong.
 
     `counts` and `limits` are arguments by their names.
@@ -72,7 +72,7 @@ def checked(
         problems.of(lambda: check_affordable(backend, kept))
     if problems or read is None or texts is None or raised is None or folder is None or backend is None or kept is None:
         raise InputError(problems)
-    return Checked(read, texts, raised, folder, backend, kept)
+    return DebateArguments(read, texts, raised, folder, backend, kept)
 
 
 def backend_of_roles(architect: str | Backend | None, builder: str | Backend | None, root: str | Path) -> Backend:

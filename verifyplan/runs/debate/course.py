@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from verifyplan.engine.calls import Caller
-from verifyplan.engine.dispatch import checked
+from verifyplan.engine.dispatch import parse_answer
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.debate_call import ArchitectAnswer, BuilderAnswer, DebateRequest
 from verifyplan.protocol.event import Sink
@@ -28,7 +28,7 @@ class BrokenOffError(Exception):
 
 
 @dataclass
-class Course:
+class DebateLoop:
     """What the turns of one debate share; all state is in the fold of the events."""
 
     state: DebateState
@@ -94,7 +94,7 @@ class Course:
         )
 
     def _answer(self, request: DebateRequest, result: CallReplied) -> ArchitectAnswer:
-        answer = checked(BuilderAnswer if request.role == "builder" else ArchitectAnswer, result.value)
+        answer = parse_answer(BuilderAnswer if request.role == "builder" else ArchitectAnswer, result.value)
         if not isinstance(answer, str):
             return answer
         try:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from verifyplan.agents.base import Backend
 from verifyplan.engine.calls import Caller
-from verifyplan.engine.run_async import in_session, run_anywhere
+from verifyplan.engine.run_async import in_session, run_async
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.event import Sink
@@ -20,10 +20,10 @@ from verifyplan.runlog.chain import Record
 from verifyplan.runlog.debate_state import DebateState
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.debate.arguments import Checked, checked
-from verifyplan.runs.debate.course import Course
+from verifyplan.runs.debate.arguments import DebateArguments, check_debate_arguments
+from verifyplan.runs.debate.course import DebateLoop
 from verifyplan.runs.debate.run import Debate
-from verifyplan.runs.prepare import going_on, repository_told, versions
+from verifyplan.runs.prepare import describe_repository, resume_hint, versions
 
 NAME = "debate"
 """What the logs of debates are called, with a number."""
@@ -91,7 +91,7 @@ def debate(
       builder implements (diff of 4 lines): Done.
       architect verifies: Verified: it does.
     """
-    given = checked(
+    given = check_debate_arguments(
         task,
         (architect, builder),
         root=root,
@@ -105,13 +105,13 @@ def debate(
     started = begin(given, max_turns, timeout, synthetic=synthetic, repetition=repetition)
     if log_dir is None:
         return Debate(drive_debate(started, given.backend, Recorder(sink=sink), progress))
-    with LogWriter.create(log_dir, NAME) as writer, going_on(writer.path):
+    with LogWriter.create(log_dir, NAME) as writer, resume_hint(writer.path):
         records = drive_debate(started, given.backend, Recorder(writer, sink=sink), progress)
     return Debate(records, writer.path, writer.path.relative_to(log_dir).with_suffix("").as_posix())
 
 
 def begin(
-    given: Checked, max_turns: int, timeout: float | None, *, synthetic: bool = False, repetition: int = 1
+    given: DebateArguments, max_turns: int, timeout: float | None, *, synthetic: bool = False, repetition: int = 1
 ) -> RunStarted:
     """The first event of a debate."""
     started: RunStarted = redacted(
@@ -124,7 +124,7 @@ def begin(
                 max_turns=max_turns,
                 timeout=timeout,
                 limits=given.limits,
-                repository=repository_told(Repository.open(given.root)),
+                repository=describe_repository(Repository.open(given.root)),
             ),
             versions=versions(),
             backend=given.backend.describe(),
@@ -143,7 +143,7 @@ def drive_debate(
     CensoredError where there is no backend and a reply is missing.
     """
     with progress_bar("debating", None, progress) as step:
-        run_anywhere(in_session(backend, debate_course(started, backend, recorder, step)))
+        run_async(in_session(backend, debate_course(started, backend, recorder, step)))
     return tuple(recorder.records)
 
 
@@ -158,4 +158,4 @@ async def debate_course(
     recorder.take = state.add
     recorder.emit(started)
     caller = Caller(backend, inputs.timeout, recorder, inputs.limits)
-    await Course(state, caller, recorder.emit, step).run()
+    await DebateLoop(state, caller, recorder.emit, step).run()

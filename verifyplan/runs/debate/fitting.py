@@ -12,7 +12,7 @@ from verifyplan.reports.visible import one_line
 MAX_NOTE_CHARACTERS = 300
 
 
-def misfit(diff: str, inputs: DebateInputs) -> str:
+def diff_problem(diff: str, inputs: DebateInputs) -> str:
     """Say why a diff does not apply to the documents and files of a debate; blank where it does, or there is none.
 
     Nothing is recorded: the files are read as they are now. A folder or file that cannot be read is "not checked".

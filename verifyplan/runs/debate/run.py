@@ -9,7 +9,7 @@ from verifyplan.protocol.event_run import DebateOutcome, DebateReason, DebateSta
 from verifyplan.protocol.message import Message
 from verifyplan.reports.debate import debate_html, debate_text
 from verifyplan.runlog.debate_state import DebateState, fold_debate
-from verifyplan.runs.debate.fitting import misfit
+from verifyplan.runs.debate.fitting import diff_problem
 from verifyplan.runs.run import Run
 
 
@@ -55,7 +55,7 @@ class Debate(Run):
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """Why the diff does not apply to the files as they are now, or was not checked; empty where it applies."""
-        told = misfit(self.diff, self.state.inputs)
+        told = diff_problem(self.diff, self.state.inputs)
         return (told,) if told else ()
 
     def __str__(self) -> str:

@@ -34,10 +34,10 @@ from verifyplan.runs.estimate.sizes import (
 from verifyplan.runs.estimate.stand_ins import StaticStandIn
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.prepare import Workers, check_counts
-from verifyplan.runs.rows import Source
+from verifyplan.runs.rows import RowSource
 from verifyplan.runs.run import Run
 
-Sources = str | Path | Plan | Source | Sequence[str | Path | Plan]
+Sources = str | Path | Plan | RowSource | Sequence[str | Path | Plan]
 """A plan, findings, or several files of either; or the name of a set."""
 
 SETS = ("plans", "stdlib-claims")
@@ -160,7 +160,7 @@ def _plan_job(plan: str | Path | Plan, root: str | Path, settings: Mapping[str, 
     return drive
 
 
-def _cross_job(findings: Source, root: str | Path, workers: Workers, settings: Mapping[str, Any]) -> Job:
+def _cross_job(findings: RowSource, root: str | Path, workers: Workers, settings: Mapping[str, Any]) -> Job:
     table = findings.copy() if isinstance(findings, pd.DataFrame) else findings
 
     def drive(backend: Backend, brief: bool) -> Run:

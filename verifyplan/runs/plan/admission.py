@@ -18,7 +18,7 @@ from verifyplan.protocol.research import Probability
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.guards import MAX_ACTIVE, OVERFLOW_TAG, Arrival, admit, cap, displace, raising_refusal, ranked
 from verifyplan.rules.restatement import brings_new_place
-from verifyplan.runs.plan.hub import Hub
+from verifyplan.runs.plan.hub import ActiveRun
 
 DISPUTABLE: tuple[Status, ...] = ("RESOLVED", "WITHDRAWN")
 """The settled statuses that saying a challenge again can dispute."""
@@ -35,19 +35,19 @@ class Proposal:
     owed: bool = False
 
 
-def next_id(hub: Hub) -> str:
+def next_id(hub: ActiveRun) -> str:
     """The id that the next challenge gets; ids count up over all iterations."""
     return f"C{len(hub.state.raised) + 1}"
 
 
-def take_in(hub: Hub, proposals: Sequence[Proposal]) -> list[str | None]:
+def take_in(hub: ActiveRun, proposals: Sequence[Proposal]) -> list[str | None]:
     """Raise and admit the challenges of one source; the id of each, its earlier one's if restated, None if refused."""
     names = [raise_one(hub, proposal) for proposal in proposals]
     admit_all(hub, [name for name, new in names if name is not None and new])
     return [name for name, _ in names]
 
 
-def raise_one(hub: Hub, proposal: Proposal) -> tuple[str | None, bool]:
+def raise_one(hub: ActiveRun, proposal: Proposal) -> tuple[str | None, bool]:
     """Give a challenge its id, unless it is refused or was said before; its id, and whether it is new."""
     raised, origin, iteration = proposal.challenge, proposal.origin, hub.state.iteration
     reason = raising_refusal(origin, raised.severity, raised.confidence)
@@ -81,12 +81,12 @@ def raise_one(hub: Hub, proposal: Proposal) -> tuple[str | None, bool]:
     return name, True
 
 
-def said_before(hub: Hub, raised: RaisedChallenge) -> str | None:
+def said_before(hub: ActiveRun, raised: RaisedChallenge) -> str | None:
     """The id of the challenge that says the same, those in overflow included; None if it is new."""
     return _recognise(hub, raised)[0]
 
 
-def _recognise(hub: Hub, raised: RaisedChallenge) -> tuple[str | None, str | None]:
+def _recognise(hub: ActiveRun, raised: RaisedChallenge) -> tuple[str | None, str | None]:
     """The challenge that a new one is merged into, and the settled one that it disputes; at most one of them.
 
     What was said as something milder before is new: a BLOCKING challenge is never merged into a MINOR one. What was
@@ -108,11 +108,11 @@ def _recognise(hub: Hub, raised: RaisedChallenge) -> tuple[str | None, str | Non
     return next(name for name in settled if _severity(hub, name) in worst), None
 
 
-def _severity(hub: Hub, name: str) -> Severity:
+def _severity(hub: ActiveRun, name: str) -> Severity:
     return hub.state.raised[name].challenge.severity
 
 
-def admit_all(hub: Hub, names: Sequence[str]) -> None:
+def admit_all(hub: ActiveRun, names: Sequence[str]) -> None:
     """Admit the new challenges of one source under its cap, and send the rest to overflow.
 
     Where 8 are active, one of higher severity takes the place of one that came in this iteration and that nobody has
@@ -141,7 +141,7 @@ def admit_all(hub: Hub, names: Sequence[str]) -> None:
             _overflow(hub, name, reason)
 
 
-def promotion_refusal(hub: Hub, name: str) -> str:
+def promotion_refusal(hub: ActiveRun, name: str) -> str:
     """Say why a challenge cannot come out of overflow now; return an empty text if it can.
 
     It came there in an earlier iteration, and this one's caps have room.
@@ -158,7 +158,7 @@ def promotion_refusal(hub: Hub, name: str) -> str:
     return f"{state.active} challenges are active, and no more may be" if state.active >= MAX_ACTIVE else ""
 
 
-def promote_blocking(hub: Hub) -> None:
+def promote_blocking(hub: ActiveRun) -> None:
     """Take BLOCKING challenges in from overflow before anything new is raised, as far as the caps let (rule A3)."""
     blocking = [name for name in hub.state.overflow if _severity(hub, name) == "BLOCKING"]
     for name in ranked(blocking, [_arrival(hub, name) for name in blocking]):
@@ -166,12 +166,12 @@ def promote_blocking(hub: Hub) -> None:
             hub.emit(ChallengeAdmitted(iteration=hub.state.iteration, id=name, promoted=True, by_rule=True))
 
 
-def _overflow(hub: Hub, name: str, reason: str, by: str | None = None) -> None:
+def _overflow(hub: ActiveRun, name: str, reason: str, by: str | None = None) -> None:
     tag = OVERFLOW_TAG[hub.state.raised[name].challenge.origin]
     hub.emit(ChallengeOverflowed(iteration=hub.state.iteration, id=name, tag=tag, reason=reason, displaced_by=by))
 
 
-def _arrival(hub: Hub, name: str) -> Arrival:
+def _arrival(hub: ActiveRun, name: str) -> Arrival:
     raised = hub.state.raised[name]
     return Arrival(raised.challenge.severity, raised.probability)
 

@@ -32,7 +32,7 @@ BY_WORD = tuple(word for word in ON_BLOCKED if word != "ask")
 """What `on_blocked` can be by word; "ask" is how settings say that a function answers."""
 
 
-class Checked(NamedTuple):
+class PlanArguments(NamedTuple):
     """Arguments that can be used."""
 
     plan: Plan
@@ -40,9 +40,9 @@ class Checked(NamedTuple):
     settings: PlanSettings
 
 
-def checked(
+def check_plan_arguments(
     plan: object, repo: object, backend: str | Backend, log_dir: object, given: Mapping[str, object]
-) -> Checked:
+) -> PlanArguments:
     """The plan read, the backend made, the settings as one value; InputError listing everything that is wrong.
 
     `given` are the settings as they were given to `verify`, `on_blocked` as a word or a function.
@@ -74,7 +74,7 @@ def checked(
         attempt(lambda: check_affordable(speaker, settings))
     if problems or read is None or speaker is None or settings is None:
         raise SettingsError(problems) if settings is None else InputError(problems)
-    return Checked(read, speaker, settings)
+    return PlanArguments(read, speaker, settings)
 
 
 def settings_of(**given: object) -> PlanSettings:

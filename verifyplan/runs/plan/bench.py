@@ -13,7 +13,7 @@ from verifyplan.datasets.labels import plan_name
 from verifyplan.datasets.labels_read import Labels
 from verifyplan.frames.runset import RunSet, concat
 from verifyplan.progress import progress as progress_bar
-from verifyplan.runs.plan.bench_inputs import PlanPaths, chosen, repository_of
+from verifyplan.runs.plan.bench_inputs import PlanPaths, bench_inputs, repository_of
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.prepare import check_counts
@@ -70,7 +70,7 @@ def bench_plans(
         InputError: for labels without a plan, or anything else that cannot be used, listing all problems, before any
             agent is called.
     """
-    inputs = chosen(plans, labels, repo, held_out)
+    inputs = bench_inputs(plans, labels, repo, held_out)
     check_counts(repetitions=repetitions)
     settings = {"synthetic": plans is None, "progress": False} | settings
     runs: list[PlanRun] = []

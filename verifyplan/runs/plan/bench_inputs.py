@@ -21,7 +21,7 @@ PlanPaths = str | Path | Sequence[str | Path]
 """Markdown files, folders of them, or globs."""
 
 
-class Chosen(NamedTuple):
+class BenchInputs(NamedTuple):
     """The plans to verify, each with its label, and the folder that they are about; None for the bundled one."""
 
     plans: tuple[Path, ...]
@@ -31,7 +31,7 @@ class Chosen(NamedTuple):
     """Plans that were named and have no label, so that nothing is known of them."""
 
 
-def chosen(plans: PlanPaths | None, labels: Labels | None, repo: object, held_out: bool | None) -> Chosen:
+def bench_inputs(plans: PlanPaths | None, labels: Labels | None, repo: object, held_out: bool | None) -> BenchInputs:
     """Return the plans and their labels; InputError listing all that is missing, before any agent is called.
 
     Without `plans` they are the bundled ones. Every label needs a plan; plans without a label are left out, and named
@@ -59,7 +59,7 @@ def chosen(plans: PlanPaths | None, labels: Labels | None, repo: object, held_ou
     if problems or files is None:
         raise InputError(problems)
     unlabelled = tuple(name for name in files if name not in {one.plan for one in every})
-    return Chosen(tuple(files[one.plan] for one in kept), kept, folder, unlabelled)
+    return BenchInputs(tuple(files[one.plan] for one in kept), kept, folder, unlabelled)
 
 
 def _not_given(**needed: object) -> Iterator[Problem]:
@@ -105,7 +105,7 @@ def _found(path: Path) -> list[Path]:
 
 
 @contextmanager
-def repository_of(inputs: Chosen) -> Iterator[Path]:
+def repository_of(inputs: BenchInputs) -> Iterator[Path]:
     """Yield the folder that the plans are about: that of the caller, or the sample repository, made for the while."""
     if inputs.repo is not None:
         yield inputs.repo

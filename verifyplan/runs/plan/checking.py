@@ -10,12 +10,12 @@ from verifyplan.documents.reading.source import read_source
 from verifyplan.errors import InputError, Problem
 from verifyplan.plans.plan import Plan
 from verifyplan.runs.plan.admission import Proposal
-from verifyplan.runs.plan.hub import Hub
+from verifyplan.runs.plan.hub import ActiveRun
 
 RAISED_BY = "the plan check"
 
 
-def blockers(hub: Hub) -> list[Proposal]:
+def blockers(hub: ActiveRun) -> list[Proposal]:
     """The challenges that a plan check raises in the first iteration, where the settings ask for one.
 
     They rest on the plan's text in the log alone, so that resume and replay raise the same. They count as the

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel
 
 from verifyplan.engine.calls import Caller
-from verifyplan.engine.dispatch import checked
+from verifyplan.engine.dispatch import parse_answer
 from verifyplan.plans.plan import Plan
 from verifyplan.protocol.call import TOOLS
 from verifyplan.protocol.challenge import Origin
@@ -65,7 +65,7 @@ AFTER_THE_VERDICT: tuple[Role, ...] = ("score", "audit")
 """Calls that come when the verdict stands: their failure takes nothing from it."""
 
 
-Said = Literal["challenge", "unknown", "context", "risk"]
+StatementKind = Literal["challenge", "unknown", "context", "risk"]
 """What can be said again."""
 
 
@@ -78,7 +78,7 @@ class RunOverError(Exception):
 
 
 @dataclass
-class Hub:
+class ActiveRun:
     """What every part of the loop shares."""
 
     plan: Plan
@@ -88,7 +88,9 @@ class Hub:
     emit: Sink
     step: Callable[[], None] = lambda: None
     """Called when a call is over, for progress."""
-    said: dict[Said, Sayings] = field(default_factory=lambda: {kind: Sayings() for kind in get_args(Said)})
+    said: dict[StatementKind, Sayings] = field(
+        default_factory=lambda: {kind: Sayings() for kind in get_args(StatementKind)}
+    )
     """What was said so far, so that nothing is said twice."""
 
     async def ask(self, *roles: Role) -> list[Answer | None]:
@@ -124,7 +126,7 @@ class Hub:
                 for one in read.refused:
                     self.emit(EntryRefused(iteration=iteration, call_id=call_id, agent=agent, **one._asdict()))
                 return read.answer  # type: ignore[no-any-return]  # the schema of the role is one of the answers
-            reason = str(checked(schema, result.value))
+            reason = str(parse_answer(schema, result.value))
         self.emit(
             AgentFailed(
                 iteration=iteration, call_id=call_id, agent=agent, reason=reason, consequence=CONSEQUENCES[role]

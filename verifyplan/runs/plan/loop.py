@@ -17,14 +17,14 @@ from verifyplan.runs.plan import (
     scores,
 )
 from verifyplan.runs.plan.admission import Proposal, promote_blocking, take_in
-from verifyplan.runs.plan.hub import ORIGIN_OF_ROLE, Hub, RunOverError
+from verifyplan.runs.plan.hub import ORIGIN_OF_ROLE, ActiveRun, RunOverError
 from verifyplan.runs.plan.pauses import Ask
 from verifyplan.runs.plan.synthesis import settle
 
 SCALED_ROLES: tuple[Role, ...] = ("domain-expert", "devils-advocate")
 
 
-async def run(hub: Hub, assessment: Assessment, ask: Ask | None) -> None:
+async def run(hub: ActiveRun, assessment: Assessment, ask: Ask | None) -> None:
     """Drive the run to its end; WaitingError where it waits for a person."""
     assess(hub, assessment)
     if hub.state.assessed is not None and hub.state.assessed.team is None:
@@ -44,7 +44,7 @@ async def run(hub: Hub, assessment: Assessment, ask: Ask | None) -> None:
             hub.emit(RunEnded(outcome=over.outcome))
 
 
-def assess(hub: Hub, assessment: Assessment) -> None:
+def assess(hub: ActiveRun, assessment: Assessment) -> None:
     """Tell how the plan was read and sized; one whose plan check was asked for is not skipped as trivial."""
     settings, plan = hub.settings, hub.plan
     trivial = assessment.trivial and settings.team is None and not settings.plan_check
@@ -78,7 +78,7 @@ def assess(hub: Hub, assessment: Assessment) -> None:
     )
 
 
-async def iterate(hub: Hub, ask: Ask | None) -> bool:
+async def iterate(hub: ActiveRun, ask: Ask | None) -> bool:
     """One iteration; whether the next is tightened. The run has ended if the ruling has a verdict."""
     await challenge(hub)
     await research.resolve(hub)
@@ -99,7 +99,7 @@ async def iterate(hub: Hub, ask: Ask | None) -> bool:
     return tightened
 
 
-async def challenge(hub: Hub) -> None:
+async def challenge(hub: ActiveRun) -> None:
     """The challenger, then expert and advocate together: at first where the team is scaled, later if consulted.
 
     The blockers of a plan check are admitted with the challenger's, before them and under one cap (rules A5, D5).
@@ -119,14 +119,14 @@ async def challenge(hub: Hub) -> None:
             take_in(hub, [Proposal(one, ORIGIN_OF_ROLE[role]) for one in given.challenges])
 
 
-def _consulted(hub: Hub, role: Role) -> bool:
+def _consulted(hub: ActiveRun, role: Role) -> bool:
     assessed = hub.state.assessed
     if hub.state.iteration == 1:
         return assessed is not None and assessed.team == "scaled"
     return any(directive.kind == "CONSULT" and directive.role == role for directive in hub.directives())
 
 
-def _close(hub: Hub, ruled: Ruling | None, score: int | None) -> None:
+def _close(hub: ActiveRun, ruled: Ruling | None, score: int | None) -> None:
     """Write down what the iteration ended with; one that was broken off is judged by its counts, and forced to exit."""
     state, inputs = hub.state, hub.state.inputs
     assert state.assessed is not None  # noqa: S101  (iterations begin after the assessment)

@@ -7,10 +7,10 @@ from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import FindingGrouped, RoundClosed
 from verifyplan.rules.panel import claim_of
-from verifyplan.runs.plan.hub import Hub
+from verifyplan.runs.plan.hub import ActiveRun
 
 
-async def vote(hub: Hub) -> None:
+async def vote(hub: ActiveRun) -> None:
     """Let the panel vote on what is OPEN or UNRESOLVED; nothing happens without a panel or a challenge."""
     panel, unsettled = hub.settings.panel, hub.state.unsettled
     if panel is None or not unsettled:

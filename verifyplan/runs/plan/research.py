@@ -32,13 +32,13 @@ from verifyplan.runs.plan.admission import (
     raise_one,
     said_before,
 )
-from verifyplan.runs.plan.hub import Hub, RunOverError
+from verifyplan.runs.plan.hub import ActiveRun, RunOverError
 
 SETTLED = ("CONFIRMED", "REFUTED")
 """Answers after which an unknown is not asked again."""
 
 
-def list_unknowns(hub: Hub, raised: Sequence[RaisedUnknown], challenges: Sequence[str | None]) -> None:
+def list_unknowns(hub: ActiveRun, raised: Sequence[RaisedUnknown], challenges: Sequence[str | None]) -> None:
     """Number the challenger's unknowns; #1, #2 ... are the `challenges` of the same answer, by their ids."""
     for one in raised:
         earlier = hub.said["unknown"].again(one.description)
@@ -57,14 +57,14 @@ def list_unknowns(hub: Hub, raised: Sequence[RaisedUnknown], challenges: Sequenc
         hub.emit(UnknownListed(iteration=hub.state.iteration, unknown=unknown))
 
 
-def _affected(hub: Hub, affects: str | None, challenges: Sequence[str | None]) -> str | None:
+def _affected(hub: ActiveRun, affects: str | None, challenges: Sequence[str | None]) -> str | None:
     """The id that a reference means; None where it means nothing that exists."""
     numbered = {f"#{position}": name for position, name in enumerate(challenges, start=1)}
     name = numbered.get(affects, affects) if affects is not None else None
     return name if name in hub.state.raised else None
 
 
-async def resolve(hub: Hub) -> None:
+async def resolve(hub: ActiveRun) -> None:
     """Ask the resolver what is not settled yet; without its answer, all of it is UNRESOLVABLE (rule A11)."""
     asked = [unknown for unknown in hub.state.unknowns.values() if unknown.resolution not in SETTLED]
     if not asked:
@@ -82,7 +82,7 @@ async def resolve(hub: Hub) -> None:
             _answer(hub, unknown, mine[0] if mine else UnknownAnswer(id=unknown.id, resolution="UNRESOLVABLE"))
 
 
-def _answer(hub: Hub, unknown: Unknown, first: UnknownAnswer) -> None:
+def _answer(hub: ActiveRun, unknown: Unknown, first: UnknownAnswer) -> None:
     """Record what an unknown's answer is now; nothing is told where it is what it was."""
     if (first.resolution, first.finding) == (unknown.resolution, unknown.finding):
         return
@@ -93,7 +93,7 @@ def _answer(hub: Hub, unknown: Unknown, first: UnknownAnswer) -> None:
     )
 
 
-async def surface_and_probe(hub: Hub) -> None:
+async def surface_and_probe(hub: ActiveRun) -> None:
     """Run research modes 2 and 3 where they are due; their challenges are ranked together, as they share a cap.
 
     What mode 2 raised is admitted, or goes to overflow, even if the run is over before mode 3 has answered.
@@ -115,13 +115,13 @@ async def surface_and_probe(hub: Hub) -> None:
     admit_all(hub, new)
 
 
-def _due(hub: Hub, role: Role) -> bool:
+def _due(hub: ActiveRun, role: Role) -> bool:
     """Modes 2 and 3 run in iteration 1, later only on a directive (rule A7)."""
     kind = "RE-SWEEP" if role == "surface" else "RE-PROBE"
     return hub.state.iteration == 1 or any(directive.kind == kind for directive in hub.directives())
 
 
-def _surfaced(hub: Hub, found: RaisedContext) -> str | None:
+def _surfaced(hub: ActiveRun, found: RaisedContext) -> str | None:
     """Record a context; the id of the challenge that is new with it, if one is.
 
     One that was surfaced before is recorded again only where it brings a challenge that is new.
@@ -149,7 +149,7 @@ def _surfaced(hub: Hub, found: RaisedContext) -> str | None:
     return _new(hub, Proposal(challenge, "surfaced", raised_by=name, owed=owed)) if challenge else None
 
 
-def _probed(hub: Hub, found: RaisedRisk) -> str | None:
+def _probed(hub: ActiveRun, found: RaisedRisk) -> str | None:
     """Record a risk; the id of the challenge that is new with it, if one is.
 
     One that was probed before is recorded again only where it brings a challenge that is new.
@@ -173,14 +173,14 @@ def _probed(hub: Hub, found: RaisedRisk) -> str | None:
     return _new(hub, Proposal(challenge, "probed", raised_by=name, probability=found.probability, owed=owed))
 
 
-def _met(hub: Hub, challenge: str | None, severity: Severity) -> bool:
+def _met(hub: ActiveRun, challenge: str | None, severity: Severity) -> bool:
     """Whether what was said before raised a challenge already, and none that is milder than is owed now."""
     if challenge is None:
         return False
     return SEVERITIES.index(hub.state.raised[challenge].challenge.severity) <= SEVERITIES.index(severity)
 
 
-def _new(hub: Hub, proposal: Proposal) -> str | None:
+def _new(hub: ActiveRun, proposal: Proposal) -> str | None:
     name, new = raise_one(hub, proposal)
     return name if new else None
 
@@ -208,7 +208,7 @@ def _owed_by_risk(found: RaisedRisk) -> RaisedChallenge:
     )
 
 
-def _restated(hub: Hub, what: str, role: str, text: str, into: str) -> Restated:
+def _restated(hub: ActiveRun, what: str, role: str, text: str, into: str) -> Restated:
     return Restated.model_validate(
         {"iteration": hub.state.iteration, "what": what, "role": role, "text": text, "into": into}
     )

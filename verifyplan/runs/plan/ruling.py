@@ -10,7 +10,7 @@ from verifyplan.protocol.event_run import AnswerGiven, Checkpoint, PlanOutcome
 from verifyplan.protocol.plan_call import SynthesizerAnswer
 from verifyplan.rules.convergence import Ruling, evaluate, override_words, verdict_words
 from verifyplan.rules.guards import capped_verdict, degraded
-from verifyplan.runs.plan.hub import Hub, RunOverError
+from verifyplan.runs.plan.hub import ActiveRun, RunOverError
 from verifyplan.runs.plan.pauses import (
     Answer,
     Ask,
@@ -23,7 +23,7 @@ class WaitingError(Exception):
     """The run waits for a person's answer, and there is none."""
 
 
-def judge(hub: Hub, answer: SynthesizerAnswer | None = None) -> Ruling:
+def judge(hub: ActiveRun, answer: SynthesizerAnswer | None = None) -> Ruling:
     """Judge the iteration by its counts, and record where the synthesizer's own word, if there is one, differs."""
     answer = answer or SynthesizerAnswer()
     settings, overflow = hub.settings, _overflow(hub)
@@ -41,7 +41,9 @@ def judge(hub: Hub, answer: SynthesizerAnswer | None = None) -> Ruling:
     return ruling
 
 
-def settle_block(hub: Hub, ruling: Ruling, answer: SynthesizerAnswer, ask: Ask | None) -> tuple[Ruling, str | None]:
+def settle_block(
+    hub: ActiveRun, ruling: Ruling, answer: SynthesizerAnswer, ask: Ask | None
+) -> tuple[Ruling, str | None]:
     """Where the plan is blocked, do as the settings say; the ruling that then holds, and what was overridden.
 
     WaitingError if the run is to wait and nobody answers; RunOverError if a person aborts it.
@@ -68,17 +70,17 @@ def settle_block(hub: Hub, ruling: Ruling, answer: SynthesizerAnswer, ask: Ask |
     return ruling, None
 
 
-def _overflow(hub: Hub) -> list[Severity]:
+def _overflow(hub: ActiveRun) -> list[Severity]:
     return [hub.state.challenges[name].severity for name in hub.state.overflow]
 
 
-def _without(hub: Hub, overridden: str | None) -> Ruling:
+def _without(hub: ActiveRun, overridden: str | None) -> Ruling:
     """Judge the run as it ends with a challenge left out."""
     rest = [challenge for challenge in hub.state.pool if challenge.id != overridden]
     return evaluate(rest, hub.settings.max_iterations, hub.settings.max_iterations, hub.settings.policy)
 
 
-def _pause(hub: Hub, answer: SynthesizerAnswer, number: int, waits: bool) -> Pause:
+def _pause(hub: ActiveRun, answer: SynthesizerAnswer, number: int, waits: bool) -> Pause:
     """The question; where a person can answer it, with what an override of each blocking challenge leads to."""
     blocking = [challenge for challenge in hub.state.unsettled if challenge.severity == "BLOCKING"]
     asked = answer.question.strip() if number == 1 else ""  # after an answer, it is about what is still open
@@ -88,7 +90,7 @@ def _pause(hub: Hub, answer: SynthesizerAnswer, number: int, waits: bool) -> Pau
     return Pause(pause_id, hub.state.iteration, question, tuple(blocking), follows)
 
 
-def _if_overridden(hub: Hub, name: str) -> str:
+def _if_overridden(hub: ActiveRun, name: str) -> str:
     if not hub.state.challenged:
         return verdict_words(None, strong=False)
     left = _without(hub, name)
@@ -111,7 +113,7 @@ def _checkpoint(pause: Pause, waits: bool) -> Checkpoint:
     )
 
 
-def _answer(hub: Hub, pause: Pause, ask: Ask | None) -> AnswerGiven:
+def _answer(hub: ActiveRun, pause: Pause, ask: Ask | None) -> AnswerGiven:
     """The answer that is on disk, else what a person says now, which is on disk before it does anything."""
     given = hub.caller.past.answer(pause.pause_id)
     if given is None:
@@ -123,7 +125,7 @@ def _answer(hub: Hub, pause: Pause, ask: Ask | None) -> AnswerGiven:
     return given
 
 
-def _acknowledge(hub: Hub, given: AnswerGiven) -> None:
+def _acknowledge(hub: ActiveRun, given: AnswerGiven) -> None:
     challenge = hub.state.challenges[str(given.challenge)]
     note = given.note.strip() or "the risk is accepted"
     hub.emit(
@@ -139,7 +141,7 @@ def _acknowledge(hub: Hub, given: AnswerGiven) -> None:
     )
 
 
-def look_back(hub: Hub, ruling: Ruling) -> bool:
+def look_back(hub: ActiveRun, ruling: Ruling) -> bool:
     """Tell of a stall and of degradation at the end of an iteration; whether the next one is tightened."""
     state, iteration = hub.state, hub.state.iteration
     created = [name for name, admitted in state.admitted.items() if admitted == iteration]
@@ -158,7 +160,7 @@ def look_back(hub: Hub, ruling: Ruling) -> bool:
     return True
 
 
-def check_challenged(hub: Hub, overridden: str | None) -> None:
+def check_challenged(hub: ActiveRun, overridden: str | None) -> None:
     """RunOverError where no challenger gave a usable answer in the whole run: silence is never a verdict (rule A3)."""
     if hub.state.challenged:
         return
@@ -174,7 +176,7 @@ def check_challenged(hub: Hub, overridden: str | None) -> None:
     )
 
 
-def outcome(hub: Hub, ruling: Ruling, overridden: str | None, score: int | None) -> PlanOutcome:
+def outcome(hub: ActiveRun, ruling: Ruling, overridden: str | None, score: int | None) -> PlanOutcome:
     """How a run ends whose ruling has a verdict; a BLOCKING challenge in overflow allows at best REVISE (rule A5)."""
     waiting = [hub.state.challenges[name] for name in hub.state.overflow]
     verdict = capped_verdict(ruling.verdict, [challenge.severity for challenge in waiting])

@@ -11,10 +11,10 @@ from verifyplan.protocol.event_plan import ScoreDisputed, ScoreGiven, ScoreRefus
 from verifyplan.protocol.plan_call import Answer, ScoreAnswer
 from verifyplan.protocol.score import DIMENSIONS, Dimension, DimensionScore
 from verifyplan.rules.scoring import audit, final_score
-from verifyplan.runs.plan.hub import Hub
+from verifyplan.runs.plan.hub import ActiveRun
 
 
-async def score(hub: Hub) -> int | None:
+async def score(hub: ActiveRun) -> int | None:
     """Ask for scores and for their audit; the final score, None unless all six dimensions count.
 
     Nothing is asked once the tokens are used up, and no audit of a challenger that failed in this iteration. A replay
@@ -35,7 +35,7 @@ async def score(hub: Hub) -> int | None:
     return final_score(given, hub.settings.weights) if len(given) == len(DIMENSIONS) else None
 
 
-def _dispute(hub: Hub, given: Mapping[str, int], audited: Mapping[str, int]) -> None:
+def _dispute(hub: ActiveRun, given: Mapping[str, int], audited: Mapping[str, int]) -> None:
     """Tell where the two scores lie apart, in the dimensions that both have, whether or not there is a final score."""
     both: list[Dimension] = [dimension for dimension in DIMENSIONS if dimension in given and dimension in audited]
     alike: dict[str, int] = dict.fromkeys(
@@ -53,7 +53,7 @@ def _dispute(hub: Hub, given: Mapping[str, int], audited: Mapping[str, int]) -> 
         )
 
 
-def _given(hub: Hub, answer: Answer | None, by: Literal["synthesizer", "challenger"]) -> dict[str, int]:
+def _given(hub: ActiveRun, answer: Answer | None, by: Literal["synthesizer", "challenger"]) -> dict[str, int]:
     """The scores that count, by dimension; what does not count is told with its reason."""
     if not isinstance(answer, ScoreAnswer):
         return {}
@@ -82,7 +82,9 @@ def _given(hub: Hub, answer: Answer | None, by: Literal["synthesizer", "challeng
     return counted
 
 
-def _refuse(hub: Hub, by: Literal["synthesizer", "challenger"], dimension: str, received: object, reason: str) -> None:
+def _refuse(
+    hub: ActiveRun, by: Literal["synthesizer", "challenger"], dimension: str, received: object, reason: str
+) -> None:
     hub.emit(ScoreRefused(iteration=hub.state.iteration, by=by, dimension=dimension, received=received, reason=reason))
 
 

@@ -19,10 +19,10 @@ from verifyplan.rules import directives as directive_rules
 from verifyplan.rules.lifecycle import check_transition, decision_refusal, rests_on_evidence
 from verifyplan.rules.panel import consensus_refusal
 from verifyplan.runs.plan.admission import promotion_refusal
-from verifyplan.runs.plan.hub import Hub
+from verifyplan.runs.plan.hub import ActiveRun
 
 
-def settle(hub: Hub, answer: SynthesizerAnswer) -> None:
+def settle(hub: ActiveRun, answer: SynthesizerAnswer) -> None:
     """Carry out what the synthesizer answered, in this order: changes, promotions, directives."""
     before = [challenge.id for challenge in hub.state.unsettled]
     for change in answer.changes:
@@ -34,7 +34,7 @@ def settle(hub: Hub, answer: SynthesizerAnswer) -> None:
         _direct(hub, directive, now)
 
 
-def _change(hub: Hub, change: StatusChange) -> None:
+def _change(hub: ActiveRun, change: StatusChange) -> None:
     iteration, name, resolution = hub.state.iteration, change.challenge, change.resolution
     evidence = _evidence(hub, change)
     reason = _refusal(hub, change, evidence=evidence)
@@ -54,14 +54,14 @@ def _change(hub: Hub, change: StatusChange) -> None:
     )
 
 
-def _evidence(hub: Hub, change: StatusChange) -> bool:
+def _evidence(hub: ActiveRun, change: StatusChange) -> bool:
     """Whether a resolution cites something: an id that does not exist, or the challenge's own, is nothing."""
     state = hub.state
     known = state.challenges.keys() | state.unknowns.keys() | state.contexts.keys() | state.risks.keys()
     return rests_on_evidence(change.resolution, change.challenge, known)
 
 
-def _refusal(hub: Hub, change: StatusChange, *, evidence: bool) -> str:
+def _refusal(hub: ActiveRun, change: StatusChange, *, evidence: bool) -> str:
     """Say why a change is not carried out; return an empty text if it is (rules A2, A4, A9)."""
     state, name, new = hub.state, change.challenge, change.status
     if name in state.overflow:
@@ -77,7 +77,7 @@ def _refusal(hub: Hub, change: StatusChange, *, evidence: bool) -> str:
     )
 
 
-def _promote(hub: Hub, name: str) -> None:
+def _promote(hub: ActiveRun, name: str) -> None:
     """Take a challenge in from overflow, or record why it stays there."""
     reason, iteration = promotion_refusal(hub, name), hub.state.iteration
     if reason:
@@ -86,7 +86,7 @@ def _promote(hub: Hub, name: str) -> None:
         hub.emit(ChallengeAdmitted(iteration=iteration, id=name, promoted=True))
 
 
-def _direct(hub: Hub, directive: Directive, now: directive_rules.Circumstances) -> None:
+def _direct(hub: ActiveRun, directive: Directive, now: directive_rules.Circumstances) -> None:
     reason = directive_rules.refusal(directive, now)
     iteration = hub.state.iteration
     if reason:
@@ -95,7 +95,7 @@ def _direct(hub: Hub, directive: Directive, now: directive_rules.Circumstances) 
         hub.emit(DirectiveIssued(iteration=iteration, directive=directive))
 
 
-def _circumstances(hub: Hub, before: Sequence[str]) -> directive_rules.Circumstances:
+def _circumstances(hub: ActiveRun, before: Sequence[str]) -> directive_rules.Circumstances:
     state = hub.state
     return directive_rules.Circumstances(
         iteration=state.iteration,

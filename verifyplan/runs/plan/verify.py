@@ -13,7 +13,7 @@ from typing import Any
 from verifyplan.agents.base import Backend
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.engine.calls import Caller
-from verifyplan.engine.run_async import in_session, run_anywhere
+from verifyplan.engine.run_async import in_session, run_async
 from verifyplan.plans.assessment import assess
 from verifyplan.plans.plan import Plan, parse_plan
 from verifyplan.progress import progress as progress_bar
@@ -29,16 +29,16 @@ from verifyplan.runlog.plan_state import PlanState
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runlog.writer import LogWriter
 from verifyplan.runs.plan import loop
-from verifyplan.runs.plan.arguments import checked
+from verifyplan.runs.plan.arguments import check_plan_arguments
 from verifyplan.runs.plan.arguments import settings_of as settings_of
-from verifyplan.runs.plan.hub import Hub
+from verifyplan.runs.plan.hub import ActiveRun
 from verifyplan.runs.plan.pauses import Ask
 from verifyplan.runs.plan.ruling import WaitingError
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.prepare import (
     check_counts,
-    going_on,
-    repository_told,
+    describe_repository,
+    resume_hint,
     versions,
 )
 
@@ -122,12 +122,12 @@ def verify(
         "max_cost": str(max_cost) if isinstance(max_cost, float) else max_cost,
     }
     check_counts(repetition=repetition)
-    read, speaker, settings = checked(plan, repo, backend, log_dir, given)
+    read, speaker, settings = check_plan_arguments(plan, repo, backend, log_dir, given)
     started = begin(read, repo, speaker, settings, synthetic=synthetic, repetition=repetition)
     ask = None if isinstance(on_blocked, str) else on_blocked
     if log_dir is None:
         return PlanRun(drive_plan(started, speaker, Recorder(sink=sink), ask, progress))
-    with LogWriter.create(log_dir, Path(started.plan.plan_name).stem or "plan") as writer, going_on(writer.path):
+    with LogWriter.create(log_dir, Path(started.plan.plan_name).stem or "plan") as writer, resume_hint(writer.path):
         records = drive_plan(started, speaker, Recorder(writer, sink=sink), ask, progress)
     return PlanRun(records, writer.path, writer.path.relative_to(log_dir).with_suffix("").as_posix())
 
@@ -167,7 +167,7 @@ def _repository_told(repository: Repository, plan: Plan) -> dict[str, Any]:
     """The repository, and how many of the files that the plan names and does not create are in it."""
     named = [path for path in plan.files if not (plan.creates(path) or path.startswith(("/", "~", "..")))]
     found = sum(repository.has(path) or any(own.endswith(f"/{path}") for own in repository.files) for path in named)
-    return repository_told(repository) | {"files_named": len(named), "files_found": found}
+    return describe_repository(repository) | {"files_named": len(named), "files_found": found}
 
 
 def drive_plan(
@@ -182,7 +182,7 @@ def drive_plan(
     CensoredError where there is no backend and a reply is missing.
     """
     with progress_bar("verifying the plan", None, progress) as step:
-        run_anywhere(in_session(backend, plan_course(started, backend, recorder, ask, step)))
+        run_async(in_session(backend, plan_course(started, backend, recorder, ask, step)))
     return tuple(recorder.records)
 
 
@@ -202,6 +202,6 @@ async def plan_course(
     recorder.emit(started)
     plan = parse_plan(inputs.plan_text, inputs.plan_path)
     caller = Caller(backend, inputs.settings.timeout, recorder, inputs.settings)
-    hub = Hub(plan, inputs.settings, state, caller, recorder.emit, step)
+    hub = ActiveRun(plan, inputs.settings, state, caller, recorder.emit, step)
     with suppress(WaitingError):
         await loop.run(hub, assess(plan), ask)

@@ -13,17 +13,17 @@ from verifyplan.runlog.writer import LogWriter
 from verifyplan.runs.debate.debate import debate
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.verify import begin, drive_plan
-from verifyplan.runs.prepare import backend_of, going_on
+from verifyplan.runs.prepare import backend_of, resume_hint
 from verifyplan.runs.revise.round import (
     Round,
-    open_of,
-    revised,
-    task,
+    apply_debate,
+    debate_task,
+    open_challenges,
 )
 
 
 @dataclass(frozen=True)
-class Course:
+class RevisionRounds:
     """What all rounds of a revision share."""
 
     architect: Backend | None
@@ -41,13 +41,13 @@ class Course:
         """What is open debated; the plan verified again if that changed anything."""
         inputs, settings = before.started.plan, self.settings
         held = debate(
-            task(before, inputs.plan_name),
+            debate_task(before, inputs.plan_name),
             self.architect,
             self.builder,
             self.max_turns,
             root=self.folder,
             documents={inputs.plan_name: inputs.plan_text},
-            challenges=open_of(before),
+            challenges=open_challenges(before),
             timeout=settings.timeout,
             max_tokens=settings.max_tokens,
             max_cost=settings.max_cost,
@@ -55,7 +55,7 @@ class Course:
             progress=self.progress,
             synthetic=self.synthetic,
         )
-        text = revised(held, inputs.plan_name, inputs.plan_text)
+        text = apply_debate(held, inputs.plan_name, inputs.plan_text)
         if held.status is None or text == inputs.plan_text:
             return Round(number, before, held, inputs.plan_text)
         return Round(number, before, held, text, self._verified(number, before, text))
@@ -70,6 +70,6 @@ class Course:
         if self.log_dir is None:
             return PlanRun(drive_plan(started, speaker, Recorder(), None, self.progress))
         stem = f"{Path(inputs.plan_name).stem}-revised"
-        with LogWriter.create(self.log_dir, stem) as writer, going_on(writer.path):
+        with LogWriter.create(self.log_dir, stem) as writer, resume_hint(writer.path):
             records = drive_plan(started, speaker, Recorder(writer), None, self.progress)
         return PlanRun(records, writer.path, writer.path.relative_to(self.log_dir).with_suffix("").as_posix())

@@ -18,9 +18,9 @@ from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.prepare import check_counts
 from verifyplan.runs.resume import read_run
-from verifyplan.runs.revise.course import Course
+from verifyplan.runs.revise.course import RevisionRounds
 from verifyplan.runs.revise.revision import Revision
-from verifyplan.runs.revise.round import Round, open_of
+from verifyplan.runs.revise.round import Round, open_challenges
 from verifyplan.text import counted
 
 MAX_ROUNDS = 3
@@ -94,7 +94,7 @@ def revise(
     folder = folder_of(inputs.repository.get("root") if repo is None else repo, "repo", "the plan")
     settings = settings_of(**inputs.settings.model_dump() | {"on_blocked": "continue"} | changed)
     whole["synthetic"] = synthetic or first.started.synthetic
-    course = Course(architect, builder, folder=folder, settings=settings, max_turns=max_turns, **whole)
+    course = RevisionRounds(architect, builder, folder=folder, settings=settings, max_turns=max_turns, **whole)
     why, rounds, last = _refused(first), list[Round](), first
     while not why:
         rounds.append(course.round(len(rounds) + 1, last))
@@ -121,7 +121,7 @@ def _first(run: object, repo: str | Path | None, settings: dict[str, Any]) -> Pl
 
 def _refused(run: PlanRun) -> str:
     """Why nothing is debated; blank for a plan that got REVISE."""
-    if run.verdict == "REVISE" and not open_of(run):
+    if run.verdict == "REVISE" and not open_challenges(run):
         return "no challenge that is more than MINOR is open: nothing can be debated"
     if run.verdict == "REVISE":
         return ""

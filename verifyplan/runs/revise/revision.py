@@ -13,7 +13,7 @@ from verifyplan.protocol.iteration import PlanVerdict
 from verifyplan.reports.plan_grounds import notes
 from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.revise.round import Round, Row, open_of
+from verifyplan.runs.revise.round import RevisionRow, Round, open_challenges
 from verifyplan.text import counted
 
 
@@ -74,7 +74,7 @@ class Revision:
         Columns: `round, challenge, severity, claim, outcome, debate, adopted`. The ids of new ones are those of the
         run that raised them.
         """
-        return pd.DataFrame([row for one in self.rounds for row in one.rows()], columns=list(Row._fields))
+        return pd.DataFrame([row for one in self.rounds for row in one.rows()], columns=list(RevisionRow._fields))
 
     def __repr__(self) -> str:
         """The verdict before and after; the runs themselves would fill screens."""
@@ -91,7 +91,7 @@ class Revision:
             kept = "adopted" if one.adopted else "not adopted"
             lines.append(f"round {one.number}: debate {one.ended}; verified again: {one.verdict or 'not'}; {kept}")
             lines += [f"  {row.outcome}: {row.challenge} {row.severity} {row.claim}" for row in one.rows()]
-        left = open_of(self.last)
+        left = open_challenges(self.last)
         lines += [f"open: {counted(len(left), 'challenge')}"] if left else []
         return "\n".join([*lines, *([self.caution] if self.caution else [])])
 

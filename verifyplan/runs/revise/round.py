@@ -15,17 +15,17 @@ from verifyplan.runs.plan.run import PlanRun
 COUNTED: tuple[Severity, ...] = ("BLOCKING", "SIGNIFICANT")
 """The severities that are debated: MINOR ones bar no plan (rule A3)."""
 
-Outcome = Literal["settled", "open again", "new", "not tried"]
+ChallengeOutcome = Literal["settled", "open again", "new", "not tried"]
 
 
-class Row(NamedTuple):
+class RevisionRow(NamedTuple):
     """What a round made of one challenge."""
 
     round: int
     challenge: str
     severity: Severity
     claim: str
-    outcome: Outcome
+    outcome: ChallengeOutcome
     debate: str
     adopted: bool
 
@@ -50,7 +50,7 @@ class Round:
         """
         if self.after is None or self.after.verdict in (None, "RETHINK") or self.lost:
             return False
-        before, after = open_of(self.before), open_of(self.after)
+        before, after = open_challenges(self.before), open_challenges(self.after)
         blocking = [sum(one.severity == "BLOCKING" for one in them) for them in (before, after)]
         return self.after.verdict == "PROCEED" or (len(after) < len(before) and blocking[1] <= blocking[0])
 
@@ -71,28 +71,28 @@ class Round:
         """How the debate ended, in a word or two."""
         return " ".join(filter(None, (self.debate.status, self.debate.reason))) or "broken off"
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[RevisionRow]:
         """A row for each challenge that was open, and for each that is open now and was not; known by its claim."""
-        now = {one.claim: one for one in open_of(self.after)} if self.after else {}
-        was = {one.claim: one for one in open_of(self.before)}
+        now = {one.claim: one for one in open_challenges(self.after)} if self.after else {}
+        was = {one.claim: one for one in open_challenges(self.before)}
         rows = [self._row(one, self._outcome(one, now)) for one in was.values()]
         return rows + [self._row(one, "new") for claim, one in now.items() if claim not in was]
 
-    def _outcome(self, challenge: Challenge, now: dict[str, Challenge]) -> Outcome:
+    def _outcome(self, challenge: Challenge, now: dict[str, Challenge]) -> ChallengeOutcome:
         if self.after is None or self.after.verdict is None:
             return "not tried"
         return "open again" if challenge.claim in now else "settled"
 
-    def _row(self, one: Challenge, outcome: Outcome) -> Row:
-        return Row(self.number, one.id, one.severity, one.claim, outcome, self.ended, self.adopted)
+    def _row(self, one: Challenge, outcome: ChallengeOutcome) -> RevisionRow:
+        return RevisionRow(self.number, one.id, one.severity, one.claim, outcome, self.ended, self.adopted)
 
 
-def open_of(run: PlanRun) -> tuple[Challenge, ...]:
+def open_challenges(run: PlanRun) -> tuple[Challenge, ...]:
     """The BLOCKING and SIGNIFICANT challenges that a run left unsettled, those in overflow among them."""
     return tuple(one for one in run.state.challenges.values() if one.status in UNSETTLED and one.severity in COUNTED)
 
 
-def revised(debate: Debate, name: str, plan: str) -> str:
+def apply_debate(debate: Debate, name: str, plan: str) -> str:
     """The plan with the diff of a debate applied; as it was where that is blank, does not fit, or is of other files.
 
     Nothing but the plan is changed, and never to a blank text.
@@ -105,10 +105,10 @@ def revised(debate: Debate, name: str, plan: str) -> str:
     return text if text is not None and text.strip() and len(changed) == 1 else plan
 
 
-def task(run: PlanRun, name: str) -> str:
+def debate_task(run: PlanRun, name: str) -> str:
     """What architect and builder are told: each open challenge with its evidence and what is to be done instead."""
     lines = [f"Revise {name} so that each of its open challenges is settled, and nothing that it asks for is lost.", ""]
-    for one in open_of(run):
+    for one in open_challenges(run):
         raised = run.state.raised.get(one.id)
         evidence = " ".join(raised.evidence.split())[:_LONGEST] if raised else ""
         lines.append(f"{one.id} ({one.severity}): {one.claim} {one.concern}".rstrip())

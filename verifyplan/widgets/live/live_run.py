@@ -13,7 +13,7 @@ from verifyplan.protocol.event import Event, Sink
 from verifyplan.runs.plan.pauses import Answer, Ask
 from verifyplan.runs.prepare import Workers
 from verifyplan.runs.resume import read_run
-from verifyplan.runs.rows import Source
+from verifyplan.runs.rows import RowSource
 from verifyplan.runs.run import Run
 from verifyplan.widgets.live.face import Face
 from verifyplan.widgets.live.job import Job, State, Work
@@ -56,7 +56,7 @@ class LiveRun(Panel):
             self.start()
 
     @classmethod
-    def cross(cls, findings: Source, workers: Workers, *, start: bool = False, **options: Any) -> Self:
+    def cross(cls, findings: RowSource, workers: Workers, *, start: bool = False, **options: Any) -> Self:
         """A cross run with the arguments of `crossverify`."""
         return cls(cross_task(findings, workers, options), start=start)
 

@@ -7,7 +7,7 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from html import escape
 
-from verifyplan.engine.ledger import Ledger
+from verifyplan.engine.ledger import UsageBudget
 from verifyplan.protocol.challenge import SEVERITIES, UNSETTLED
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import (
@@ -65,7 +65,7 @@ class Progress:
         self._counts: Counter[str] = Counter()
         self._open: dict[str, str] = {}
         self._turns: Counter[str] = Counter()
-        self._ledger = Ledger(Limits())
+        self._ledger = UsageBudget(Limits())
         self.evidence: dict[str, str] = {}
         """What each challenge was raised on, by its id; long texts are cut."""
         self._severity: dict[str, str] = {}

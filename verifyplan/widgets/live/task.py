@@ -17,7 +17,7 @@ from verifyplan.runs.plan.pauses import Ask
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.prepare import Workers
 from verifyplan.runs.resume import resume
-from verifyplan.runs.rows import Source
+from verifyplan.runs.rows import RowSource
 from verifyplan.runs.run import Run
 from verifyplan.text import counted
 
@@ -53,7 +53,7 @@ def plan_task(plan: str | Path | Plan, repo: str | Path, options: Mapping[str, A
     return Task("Plan run", _about(options, plan=name, repo=repo), begin, _resumption(options))
 
 
-def cross_task(findings: Source, workers: Workers, options: Mapping[str, Any]) -> Task:
+def cross_task(findings: RowSource, workers: Workers, options: Mapping[str, Any]) -> Task:
     """A cross run with the options of `crossverify`; TypeError for an option that it has not."""
     inspect.signature(crossverify).bind(findings, workers, **options)
     sized = hasattr(findings, "__len__") and not isinstance(findings, str)
