@@ -52,7 +52,6 @@ from .runs.batch.findings import batch_crossverify as batch_crossverify
 from .runs.batch.plans import batch_verify as batch_verify
 from .runs.batch.result import BatchRuns as BatchRuns
 from .runs.cross import crossverify as crossverify
-from .runs.cross_run import CrossRun as CrossRun
 from .runs.debate.debate import debate as debate
 from .runs.debate.run import Debate as Debate
 from .runs.estimate.estimating import estimate as estimate
@@ -60,8 +59,8 @@ from .runs.estimate.result import Estimate as Estimate
 from .runs.merges import group_findings as group_findings
 from .runs.plan.bench import PlanBench as PlanBench
 from .runs.plan.bench import bench_plans as bench_plans
-from .runs.plan.pauses import Answer as Answer
-from .runs.plan.pauses import Pause as Pause
+from .runs.plan.ruling import Answer as Answer
+from .runs.plan.ruling import Pause as Pause
 from .runs.plan.run import PlanRun as PlanRun
 from .runs.plan.verify import verify as verify
 from .runs.replay import Replayed as Replayed
@@ -70,6 +69,7 @@ from .runs.resume import read_run as read_run
 from .runs.resume import resume as resume
 from .runs.revise.revise import revise as revise
 from .runs.revise.revision import Revision as Revision
+from .runs.run import CrossRun as CrossRun
 from .runs.run import Run as Run
 
 __version__: str

@@ -15,10 +15,9 @@ from tests.runs.plan.planning import PLAN, REPO, scores
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.event_run import CallFailed
 from verifyplan.runs.cross import crossverify
-from verifyplan.runs.cross_run import CrossRun
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.verify import verify
-from verifyplan.runs.run import Run
+from verifyplan.runs.run import CrossRun, Run
 
 SCORED = {"i1/score": scores(7), "i1/audit": scores(7)}
 FIRST, SECOND = "i1/challenger/t1", "i1/challenger/t2"

@@ -18,7 +18,7 @@ from verifyplan.agents.anthropic.prompt_files import prompt
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import SettingsError
 from verifyplan.runs.cross import crossverify
-from verifyplan.runs.cross_run import CrossRun
+from verifyplan.runs.run import CrossRun
 
 OTHER_KEY = "the-key-of-the-other-endpoint"
 OPUS, SONNET = "claude-opus-5-5", "claude-sonnet-5-5"

@@ -18,7 +18,7 @@ from verifyplan.protocol.event_cross import FindingClassified
 from verifyplan.rules.invariants import violations
 from verifyplan.runlog.cross_state import artifact, fold_cross
 from verifyplan.runs.cross import crossverify
-from verifyplan.runs.cross_run import CrossRun as Run
+from verifyplan.runs.run import CrossRun as Run
 
 NAMES = ["ann", "bob", "cy", "di", "é/ \u2028", "Ann"]
 IDS = ["F-1", "F-2", "F-3", "raw ~/", "<b>"]

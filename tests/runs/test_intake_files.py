@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from verifyplan.errors import InputError
-from verifyplan.runs.intake import read_findings, read_plan_items
+from verifyplan.runs.read_findings import read_findings, read_plan_items
 
 HEADER = "finding_id,summary,evidence,worker,category,truth,ticket_ids"
 ROSTER = ["ann", "bob"]

@@ -12,7 +12,7 @@ import pytest
 from tests.runs.crossing import Playing, finding, run_of
 from verifyplan.errors import InputError
 from verifyplan.protocol.finding import Finding, PlanItem
-from verifyplan.runs.intake import read_findings, read_plan_items
+from verifyplan.runs.read_findings import read_findings, read_plan_items
 
 ROSTER = ["ann", "bob"]
 

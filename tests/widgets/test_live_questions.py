@@ -17,7 +17,7 @@ from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.event_cross import VoteCast
-from verifyplan.runs.plan.pauses import Pause
+from verifyplan.runs.plan.ruling import Pause
 from verifyplan.runs.resume import read_run
 from verifyplan.widgets.live import LiveRun
 from verifyplan.widgets.live.ending import ended_html

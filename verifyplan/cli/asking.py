@@ -10,7 +10,7 @@ import typer
 
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.reports.visible import lines, one_line
-from verifyplan.runs.plan.pauses import (
+from verifyplan.runs.plan.ruling import (
     Answer,
     Ask,
     Pause,

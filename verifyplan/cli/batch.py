@@ -26,9 +26,8 @@ from verifyplan.protocol.settings import PanelSettings
 from verifyplan.runs.batch.findings import batch_crossverify
 from verifyplan.runs.batch.plans import batch_verify
 from verifyplan.runs.batch.result import BatchRuns
-from verifyplan.runs.cross_run import CrossRun
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.run import Run
+from verifyplan.runs.run import CrossRun, Run
 
 USAGE = 2
 FIRST_CODES = (FAILED, BUDGET, USAGE, 1, PAUSED)

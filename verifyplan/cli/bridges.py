@@ -28,7 +28,7 @@ from verifyplan.files import write_new_text, write_text
 from verifyplan.frames.artifact import read_artifact
 from verifyplan.protocol.artifact import Artifact
 from verifyplan.protocol.finding import Finding
-from verifyplan.runs.cross_run import CrossRun
+from verifyplan.runs.run import CrossRun
 from verifyplan.text import counted
 
 FOUND_WANTING = 1

@@ -24,8 +24,8 @@ from verifyplan.cli.live import (
 )
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.protocol.vote import MODES, MissingBasis
-from verifyplan.runs.cross_run import CrossRun
 from verifyplan.runs.merges import DEFAULT_MATCHER
+from verifyplan.runs.run import CrossRun
 
 Roster = Annotated[
     str | None,

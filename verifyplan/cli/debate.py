@@ -28,8 +28,8 @@ from verifyplan.cli.live import (
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import write_text
 from verifyplan.rules.debate import MAX_TURNS
+from verifyplan.runs.arguments import check_output
 from verifyplan.runs.debate.run import Debate
-from verifyplan.runs.outputs import check_output
 
 NOT_SETTLED, FAILED, BUDGET, BROKEN_OFF = 1, 3, 4, 30
 """Exit codes of debates that did not converge (rule H2)."""

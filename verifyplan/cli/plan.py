@@ -30,10 +30,9 @@ from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import try_to_write
 from verifyplan.protocol.settings import PanelSettings
 from verifyplan.reports.log import log_text
-from verifyplan.runs.cross_run import CrossRun
 from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.run import Run
+from verifyplan.runs.run import CrossRun, Run
 
 PAUSED, FAILED, BUDGET, ABORTED = 30, 3, 4, 1
 OF_VERDICT = {"REVISE": 10, "RETHINK": 20}

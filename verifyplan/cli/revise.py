@@ -21,7 +21,7 @@ from verifyplan.cli.live import (
 )
 from verifyplan.files import write_text
 from verifyplan.rules.debate import MAX_TURNS
-from verifyplan.runs.outputs import check_output
+from verifyplan.runs.arguments import check_output
 from verifyplan.runs.revise.revise import revise as revise_plan
 from verifyplan.runs.revise.revision import Revision
 

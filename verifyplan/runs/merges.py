@@ -11,9 +11,8 @@ from verifyplan.protocol.event_run import CrossInputs
 from verifyplan.protocol.finding import Finding
 from verifyplan.rules.grouping import MATCHERS, Matcher, group
 from verifyplan.rules.likeness import likeness
-from verifyplan.runs.intake import read_findings
-from verifyplan.runs.prepare import Workers, roster_of
-from verifyplan.runs.rows import RowSource, read_rows
+from verifyplan.runs.arguments import Workers, roster_of
+from verifyplan.runs.read_findings import RowSource, read_findings, read_rows
 from verifyplan.text import did_you_mean
 
 DEFAULT_MATCHER = "claim"

@@ -15,18 +15,73 @@ from verifyplan.protocol.event_turn import TurnReplied
 from verifyplan.protocol.settings import Policy
 from verifyplan.protocol.vote import Mode
 from verifyplan.reports.log import told
+from verifyplan.rules.convergence import verdict_words
 from verifyplan.rules.grouping import Matcher
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.recorder import FACTS, Past, Recorder
 from verifyplan.runlog.rules_version import rules_changed
+from verifyplan.runs.arguments import check_counts
 from verifyplan.runs.cross import drive_cross
 from verifyplan.runs.debate.debate import drive_debate
+from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.merges import matcher_of
-from verifyplan.runs.outcome_changes import outcome_changes
+from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.verify import drive_plan, settings_of
-from verifyplan.runs.prepare import check_counts
 from verifyplan.runs.resume import read_run, run_of
-from verifyplan.runs.run import Run
+from verifyplan.runs.run import CrossRun, Run
+
+
+def outcome_changes(recorded: Run, again: Run, *, whole: bool = True) -> tuple[str, ...]:
+    """List what two runs of the same replies came to where they differ: verdict, statuses of challenges, classes.
+
+    What only the recorded run has is listed if the second one was driven as far (`whole`).
+    """
+    old, new = _outcome(recorded), _outcome(again)
+    names = [name for name in (old | new) if name in new or whole]
+    return tuple(
+        f"{name}: {old.get(name, 'none')}; now: {new.get(name, 'none')}"
+        for name in names
+        if old.get(name) != new.get(name)
+    )
+
+
+def _outcome(run: Run) -> dict[str, str]:
+    """Return what a run came to, by the name of each part; without parts that it has not come to."""
+    if isinstance(run, PlanRun):
+        return _plan(run)
+    if isinstance(run, CrossRun):
+        return _cross(run)
+    return _debate(run) if isinstance(run, Debate) else {}
+
+
+def _plan(run: PlanRun) -> dict[str, str]:
+    state, outcome = run.state, run.outcome
+    parts: dict[str, str] = {}
+    if outcome is not None:
+        parts["verdict"] = verdict_words(outcome.verdict, outcome.strong)
+        parts["status"] = outcome.status or "none"
+        parts["ended by"] = outcome.ended_by
+        parts["score"] = str(outcome.score or "none")
+    for name, challenge in state.challenges.items():
+        overflow = ", in overflow" if name in state.overflow else ""
+        parts[name] = f"{challenge.severity}, {challenge.status}{overflow}"
+    for (iteration, name), classified in state.classes.items():
+        parts[f"the panel on {name} in iteration {iteration}"] = classified.classification
+    return parts
+
+
+def _cross(run: CrossRun) -> dict[str, str]:
+    outcome = run.state.outcome
+    parts: dict[str, str] = {"final state": outcome.final_state} if outcome else {}
+    if outcome and outcome.gate_passed is not None:
+        parts["gate of the plan body"] = "passed" if outcome.gate_passed else "failed"
+    return parts | {name: classified.classification for (_, name), classified in run.state.classes.items()}
+
+
+def _debate(run: Debate) -> dict[str, str]:
+    if run.outcome is None:
+        return {}
+    return {"status": run.outcome.status or "none", "reason": run.outcome.reason, "turns": str(run.turns)}
 
 
 @dataclass(frozen=True)

@@ -17,25 +17,24 @@ from verifyplan.runlog.chain import Record
 from verifyplan.runlog.reader import read_log
 from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.batch.journal import travelling
-from verifyplan.runs.cross import drive_cross
-from verifyplan.runs.cross_run import CrossRun, export_artifact
-from verifyplan.runs.debate.arguments import backend_of_roles
-from verifyplan.runs.debate.debate import drive_debate
-from verifyplan.runs.debate.pair import NAME as PAIR
-from verifyplan.runs.debate.run import Debate
-from verifyplan.runs.merges import matcher_of
-from verifyplan.runs.plan.pauses import Answer, Ask, read_answer
-from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.plan.verify import drive_plan
-from verifyplan.runs.prepare import (
+from verifyplan.runs.arguments import (
     backend_of,
     check_affordable,
     check_workers,
     resume_hint,
     versions,
 )
-from verifyplan.runs.run import Run
+from verifyplan.runs.batch.journal import travelling
+from verifyplan.runs.cross import drive_cross
+from verifyplan.runs.debate.arguments import NAME as PAIR
+from verifyplan.runs.debate.arguments import backend_of_roles
+from verifyplan.runs.debate.debate import drive_debate
+from verifyplan.runs.debate.run import Debate
+from verifyplan.runs.merges import matcher_of
+from verifyplan.runs.plan.ruling import Answer, Ask, read_answer
+from verifyplan.runs.plan.run import PlanRun
+from verifyplan.runs.plan.verify import drive_plan
+from verifyplan.runs.run import CrossRun, Run, export_artifact
 
 
 def read_run(path: str | Path) -> Run:

@@ -17,7 +17,7 @@ from verifyplan.protocol.research import CONTEXT_IMPACTS, CONTEXT_SOURCES, UNKNO
 from verifyplan.protocol.score import DIMENSIONS
 from verifyplan.protocol.settings import PanelSettings
 from verifyplan.rules.directives import TRIGGERS_OF
-from verifyplan.runs.plan.pauses import Answer, Pause
+from verifyplan.runs.plan.ruling import Answer, Pause
 
 USAGE = Usage(input_tokens=7, output_tokens=3)
 """What every reply of these agents costs."""

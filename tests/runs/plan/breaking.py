@@ -19,9 +19,8 @@ from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_run import RunResumed
 from verifyplan.runlog.chain import START, Record, encode
 from verifyplan.runs.cross import crossverify
-from verifyplan.runs.cross_run import CrossRun
 from verifyplan.runs.resume import read_run
-from verifyplan.runs.run import Run
+from verifyplan.runs.run import CrossRun, Run
 
 
 class Heard:

@@ -11,15 +11,15 @@ from verifyplan.agents.base import Backend
 from verifyplan.errors import InputError, Problem
 from verifyplan.protocol.event_run import RunStarted
 from verifyplan.runlog.recorder import Recorder
+from verifyplan.runs.arguments import Workers, check_counts, check_destination
 from verifyplan.runs.batch.driving import drive_jobs
 from verifyplan.runs.batch.jobs import Job
 from verifyplan.runs.batch.result import BatchRuns
 from verifyplan.runs.batch.settings import batching, expect_folder, settings_for
 from verifyplan.runs.cross import begin, cross_course, crossverify
-from verifyplan.runs.cross_run import UNNAMED, state_folder
 from verifyplan.runs.merges import matcher_of
-from verifyplan.runs.prepare import Workers, check_counts, check_destination
-from verifyplan.runs.rows import RowSource
+from verifyplan.runs.read_findings import RowSource
+from verifyplan.runs.run import UNNAMED, state_folder
 
 ONE_TABLE = ("findings", "workers", "backend", "repetition", "timeout", "out", "progress")
 """What of `crossverify` a batch sets itself."""

@@ -20,9 +20,9 @@ from verifyplan.protocol.event_run import PlanInputs, RunResumed, RunStarted
 from verifyplan.runlog.reader import SUFFIX, Log, parse_log
 from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runlog.writer import LogWriter
+from verifyplan.runs.arguments import versions
 from verifyplan.runs.batch.journal import name_of
 from verifyplan.runs.batch.office import PostOffice
-from verifyplan.runs.prepare import versions
 from verifyplan.runs.resume import exported, run_of
 from verifyplan.runs.run import Run
 

@@ -14,13 +14,13 @@ from verifyplan.errors import InputError, Problem
 from verifyplan.plans.plan import Plan
 from verifyplan.protocol.event_run import RunStarted
 from verifyplan.runlog.recorder import Recorder
+from verifyplan.runs.arguments import check_counts
 from verifyplan.runs.batch.driving import drive_jobs
 from verifyplan.runs.batch.jobs import Job
 from verifyplan.runs.batch.result import BatchRuns
 from verifyplan.runs.batch.settings import batching, expect_folder, settings_for
 from verifyplan.runs.plan.arguments import check_plan_arguments
 from verifyplan.runs.plan.verify import begin, plan_course, verify
-from verifyplan.runs.prepare import check_counts
 
 BUNDLED = "plans"
 """The name of the labelled plans of this package."""

@@ -14,9 +14,8 @@ from verifyplan.errors import VerifyplanError
 from verifyplan.frames.logs import log_rows
 from verifyplan.frames.rows import assemble
 from verifyplan.frames.runset import RunSet
-from verifyplan.runs.cross_run import CrossRun
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.run import Run
+from verifyplan.runs.run import CrossRun, Run
 from verifyplan.text import counted
 
 

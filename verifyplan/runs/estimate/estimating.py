@@ -20,6 +20,7 @@ from verifyplan.datasets.stdlib import stdlib_root
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.plans.plan import Plan
 from verifyplan.progress import progress as progress_bar
+from verifyplan.runs.arguments import Workers, check_counts
 from verifyplan.runs.cross import crossverify
 from verifyplan.runs.estimate.courses import COURSES, Course, course_of
 from verifyplan.runs.estimate.dry_run import DryRun, StandIn
@@ -33,8 +34,7 @@ from verifyplan.runs.estimate.sizes import (
 )
 from verifyplan.runs.estimate.stand_ins import StaticStandIn
 from verifyplan.runs.plan.verify import verify
-from verifyplan.runs.prepare import Workers, check_counts
-from verifyplan.runs.rows import RowSource
+from verifyplan.runs.read_findings import RowSource
 from verifyplan.runs.run import Run
 
 Sources = str | Path | Plan | RowSource | Sequence[str | Path | Plan]

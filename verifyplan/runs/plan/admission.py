@@ -18,7 +18,7 @@ from verifyplan.protocol.research import Probability
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.guards import MAX_ACTIVE, OVERFLOW_TAG, Arrival, admit, cap, displace, raising_refusal, ranked
 from verifyplan.rules.restatement import brings_new_place
-from verifyplan.runs.plan.hub import ActiveRun
+from verifyplan.runs.plan.active_run import ActiveRun
 
 DISPUTABLE: tuple[Status, ...] = ("RESOLVED", "WITHDRAWN")
 """The settled statuses that saying a challenge again can dispute."""

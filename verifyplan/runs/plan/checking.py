@@ -9,8 +9,8 @@ from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.source import read_source
 from verifyplan.errors import InputError, Problem
 from verifyplan.plans.plan import Plan
+from verifyplan.runs.plan.active_run import ActiveRun
 from verifyplan.runs.plan.admission import Proposal
-from verifyplan.runs.plan.hub import ActiveRun
 
 RAISED_BY = "the plan check"
 

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from verifyplan.engine.queue import QueueLoop
 from verifyplan.plans.assessment import Assessment
+from verifyplan.protocol.challenge import Challenge
+from verifyplan.protocol.event import Event
+from verifyplan.protocol.event_cross import FindingGrouped, RoundClosed
 from verifyplan.protocol.event_plan import IterationClosed, IterationStarted, PlanAssessed, SectionRead, SignFound
 from verifyplan.protocol.event_run import PlanOutcome, RunEnded
 from verifyplan.protocol.iteration import ChallengeState, ContextState, IterationState, RiskState, UnknownState
 from verifyplan.protocol.plan_call import ChallengerAnswer, ChallengesAnswer, Role, SynthesizerAnswer
 from verifyplan.rules.convergence import Ruling, evaluate
+from verifyplan.rules.panel import claim_of
 from verifyplan.rules.sizing import complexity, team
 from verifyplan.runs.plan import (
     checking,
-    panel,
     research,
     ruling,
-    scores,
 )
+from verifyplan.runs.plan import (
+    synthesis as scores,
+)
+from verifyplan.runs.plan.active_run import ORIGIN_OF_ROLE, ActiveRun, RunOverError
 from verifyplan.runs.plan.admission import Proposal, promote_blocking, take_in
-from verifyplan.runs.plan.hub import ORIGIN_OF_ROLE, ActiveRun, RunOverError
-from verifyplan.runs.plan.pauses import Ask
+from verifyplan.runs.plan.ruling import Ask
 from verifyplan.runs.plan.synthesis import settle
 
 SCALED_ROLES: tuple[Role, ...] = ("domain-expert", "devils-advocate")
@@ -83,7 +89,7 @@ async def iterate(hub: ActiveRun, ask: Ask | None) -> bool:
     await challenge(hub)
     await research.resolve(hub)
     await research.surface_and_probe(hub)
-    await panel.vote(hub)
+    await vote(hub)
     [answer] = await hub.ask("synthesizer")
     assert isinstance(answer, SynthesizerAnswer)  # noqa: S101  (a synthesizer that fails ends the run)
     settle(hub, answer)
@@ -167,4 +173,45 @@ def _close(hub: ActiveRun, ruled: Ruling | None, score: int | None) -> None:
                 quality_score=score,
             )
         )
+    )
+
+
+async def vote(hub: ActiveRun) -> None:
+    """Let the panel vote on what is OPEN or UNRESOLVED; nothing happens without a panel or a challenge."""
+    panel, unsettled = hub.settings.panel, hub.state.unsettled
+    if panel is None or not unsettled:
+        return
+    hub.check_budget("the panel")
+
+    def emit(event: Event) -> None:
+        hub.emit(event)
+        if isinstance(event, RoundClosed) and event.carried_forward_count and event.round < panel.max_rounds:
+            hub.check_budget(f"round {event.round + 1} of the panel")
+
+    loop = QueueLoop(
+        part="challenges",
+        iteration=hub.state.iteration,
+        roster=panel.workers,
+        mode=panel.mode,
+        verification_mode=panel.verification_mode,
+        max_rounds=panel.max_rounds,
+        caller=hub.caller,
+        emit=emit,
+        documents={hub.state.inputs.plan_name: hub.state.inputs.plan_text},
+        items_per_call=panel.items_per_call,
+        closed=hub.step,
+    )
+    await loop.run([as_finding(challenge, hub.state.raised[challenge.id].evidence) for challenge in unsettled])
+    hub.check_overrun()
+
+
+def as_finding(challenge: Challenge, evidence: str) -> FindingGrouped:
+    """A challenge as the panel votes on it; no panel worker is its discoverer."""
+    return FindingGrouped(
+        part="challenges",
+        finding_id=challenge.id,
+        summary=claim_of(challenge),
+        evidence=evidence,
+        category="challenge",
+        discoverers=(),
     )

@@ -25,6 +25,7 @@ from verifyplan.protocol.plan_call import (
     UnknownAnswer,
 )
 from verifyplan.protocol.research import ProbedRisk, SurfacedContext, Unknown
+from verifyplan.runs.plan.active_run import ActiveRun, RunOverError
 from verifyplan.runs.plan.admission import (
     Proposal,
     admit_all,
@@ -32,7 +33,6 @@ from verifyplan.runs.plan.admission import (
     raise_one,
     said_before,
 )
-from verifyplan.runs.plan.hub import ActiveRun, RunOverError
 
 SETTLED = ("CONFIRMED", "REFUTED")
 """Answers after which an unknown is not asked again."""

@@ -2,21 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple, get_args
 
+from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.protocol.challenge import INACTIVE, Challenge, Severity
 from verifyplan.protocol.event_plan import ConvergenceEvaluated, StatusChanged
-from verifyplan.protocol.event_run import AnswerGiven, Checkpoint, PlanOutcome
+from verifyplan.protocol.event_run import AnswerGiven, AnswerKind, Checkpoint, PlanOutcome
 from verifyplan.protocol.plan_call import SynthesizerAnswer
+from verifyplan.redaction import redact
 from verifyplan.rules.convergence import Ruling, evaluate, override_words, verdict_words
 from verifyplan.rules.guards import capped_verdict, degraded
-from verifyplan.runs.plan.hub import ActiveRun, RunOverError
-from verifyplan.runs.plan.pauses import (
-    Answer,
-    Ask,
-    Pause,
-    checked_answer,
-)
+from verifyplan.runs.plan.active_run import ActiveRun, RunOverError
+
+KINDS: tuple[AnswerKind, ...] = get_args(AnswerKind)
+ABOUT_ONE: tuple[AnswerKind, ...] = ("acknowledge", "override")
+"""Answers that name the challenge they are about."""
+
+
+class Answer(NamedTuple):
+    """What a person answers: context for the next iteration, a risk acknowledged, an override, or an end."""
+
+    kind: AnswerKind
+    challenge: str | None = None
+    note: str = ""
+
+
+class Pause(NamedTuple):
+    """A plan run that waits: what it asks, and which challenges block it."""
+
+    pause_id: str
+    iteration: int
+    question: str
+    challenges: tuple[Challenge, ...]
+    if_overridden: Mapping[str, str] = MappingProxyType({})
+    """The verdict that follows if a challenge is overridden, by its id."""
+
+
+Ask = Callable[[Pause], "Answer | str | None"]
+"""Answers a pause; None leaves the run waiting. A text is read by `read_answer`."""
+
+
+def writable(text: str) -> bool:
+    r"""Whether a text can be written down: it holds no half of a surrogate pair, as undecodable bytes become.
+
+    >>> writable("Übergang"), writable("\udcff")
+    (True, False)
+    """
+    return text.encode(errors="replace").decode() == text
+
+
+def read_answer(text: str, note: str = "") -> Answer:
+    """An answer as it is written in a shell: `acknowledge:C3`, `override:C3`, `context`, `abort`.
+
+    Raises InputError for any other word.
+
+    >>> read_answer("acknowledge:C3", "we accept the downtime")
+    Answer(kind='acknowledge', challenge='C3', note='we accept the downtime')
+    """
+    kind, _, name = text.strip().partition(":")
+    known = {word: word for word in KINDS}.get(kind)  # type: ignore[call-overload]
+    if known is None:
+        fix = f"use {one_of(KINDS)}; acknowledge and override name a challenge: acknowledge:C3"
+        raise InputError(Problem("answer", f"{text!r} is no answer", fix))
+    return Answer(known, name.strip() or None, note)
+
+
+def checked_answer(given: Answer | str, pause: Pause) -> AnswerGiven:
+    """The answer as the log holds it, without keys; InputError listing what does not fit the pause."""
+    answer = read_answer(given) if isinstance(given, str) else given
+    names = [challenge.id for challenge in pause.challenges]
+    if not isinstance(answer, Answer) or answer.kind not in KINDS:
+        fix = f"give an Answer, or a text: {one_of(KINDS)}"
+        raise InputError(Problem("answer", f"{given!r} is no answer", fix))
+    problems = []
+    if answer.kind in ABOUT_ONE and answer.challenge not in names:
+        fix = f"name one of {one_of(names)}, as in {answer.kind}:{names[0]}"
+        problems.append(Problem("answer", f"{answer.challenge!r} does not block this plan", fix))
+    if answer.kind not in ABOUT_ONE and answer.challenge is not None:
+        problems.append(Problem("answer", f"{answer.kind} names no challenge", f"write {answer.kind!r} alone"))
+    if not isinstance(answer.note, str) or not writable(answer.note):
+        problems.append(Problem("note", f"{answer.note!r} cannot be written down", "write it as text"))
+    elif answer.kind == "context" and not answer.note.strip():
+        problems.append(Problem("note", "is blank", "write the context that the next iteration needs"))
+    if problems:
+        raise InputError(problems)
+    note = redact(answer.note)
+    return AnswerGiven(pause_id=pause.pause_id, answer=answer.kind, challenge=answer.challenge, note=note)
 
 
 class WaitingError(Exception):

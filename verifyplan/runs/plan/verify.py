@@ -28,19 +28,18 @@ from verifyplan.runlog.chain import Record
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.plan import loop
-from verifyplan.runs.plan.arguments import check_plan_arguments
-from verifyplan.runs.plan.arguments import settings_of as settings_of
-from verifyplan.runs.plan.hub import ActiveRun
-from verifyplan.runs.plan.pauses import Ask
-from verifyplan.runs.plan.ruling import WaitingError
-from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.prepare import (
+from verifyplan.runs.arguments import (
     check_counts,
     describe_repository,
     resume_hint,
     versions,
 )
+from verifyplan.runs.plan import loop
+from verifyplan.runs.plan.active_run import ActiveRun
+from verifyplan.runs.plan.arguments import check_plan_arguments
+from verifyplan.runs.plan.arguments import settings_of as settings_of
+from verifyplan.runs.plan.ruling import Ask, WaitingError
+from verifyplan.runs.plan.run import PlanRun
 
 DEFAULT_PANEL = PanelSettings()
 

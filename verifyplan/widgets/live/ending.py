@@ -9,9 +9,8 @@ from verifyplan.charts.theme import GREEN, ORANGE, VERMILLION
 from verifyplan.protocol.challenge import UNSETTLED
 from verifyplan.reports.visible import one_line
 from verifyplan.rules.convergence import verdict_words
-from verifyplan.runs.cross_run import CrossRun
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.run import Run
+from verifyplan.runs.run import CrossRun, Run
 from verifyplan.text import counted
 
 STANDING = 20

@@ -10,10 +10,10 @@ from typing import Any, Self
 from verifyplan.errors import InputError, Problem, expect
 from verifyplan.plans.plan import Plan
 from verifyplan.protocol.event import Event, Sink
-from verifyplan.runs.plan.pauses import Answer, Ask
-from verifyplan.runs.prepare import Workers
+from verifyplan.runs.arguments import Workers
+from verifyplan.runs.plan.ruling import Answer, Ask
+from verifyplan.runs.read_findings import RowSource
 from verifyplan.runs.resume import read_run
-from verifyplan.runs.rows import RowSource
 from verifyplan.runs.run import Run
 from verifyplan.widgets.live.face import Face
 from verifyplan.widgets.live.job import Job, State, Work

@@ -12,7 +12,7 @@ from verifyplan.charts.theme import ORANGE
 from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.event_run import AnswerKind
 from verifyplan.reports.visible import lines, one_line, shortened
-from verifyplan.runs.plan.pauses import ABOUT_ONE, Answer, Pause
+from verifyplan.runs.plan.ruling import ABOUT_ONE, Answer, Pause
 
 MOST = 3000
 """Characters that are shown of one text of a challenge; the log has the whole."""

@@ -7,7 +7,7 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from html import escape
 
-from verifyplan.engine.ledger import UsageBudget
+from verifyplan.engine.calls import UsageBudget
 from verifyplan.protocol.challenge import SEVERITIES, UNSETTLED
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import (

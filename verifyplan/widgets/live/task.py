@@ -12,12 +12,12 @@ from verifyplan.plans.plan import Plan
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.redaction import redact
 from verifyplan.reports.visible import one_line
+from verifyplan.runs.arguments import Workers
 from verifyplan.runs.cross import crossverify
-from verifyplan.runs.plan.pauses import Ask
+from verifyplan.runs.plan.ruling import Ask
 from verifyplan.runs.plan.verify import verify
-from verifyplan.runs.prepare import Workers
+from verifyplan.runs.read_findings import RowSource
 from verifyplan.runs.resume import resume
-from verifyplan.runs.rows import RowSource
 from verifyplan.runs.run import Run
 from verifyplan.text import counted
 

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel
 
 from verifyplan.engine.calls import Caller
-from verifyplan.engine.dispatch import parse_answer
+from verifyplan.engine.queue import parse_answer
 from verifyplan.plans.plan import Plan
 from verifyplan.protocol.call import TOOLS
 from verifyplan.protocol.challenge import Origin

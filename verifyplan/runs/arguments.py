@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from verifyplan.agents.base import Backend, ConversingBackend
 from verifyplan.agents.static import StaticBackend
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
+from verifyplan.files import try_to_write
 from verifyplan.protocol.event_cross import FindingGrouped
 from verifyplan.protocol.finding import Finding, PlanItem
 from verifyplan.protocol.settings import ConvergenceBlock, Limits
@@ -23,8 +24,7 @@ from verifyplan.redaction import redact
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.grouping import Matcher, group
 from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE, TASK_TYPES
-from verifyplan.runs.intake import PLAN_BODY, read_plan_items
-from verifyplan.runs.rows import RowSource
+from verifyplan.runs.read_findings import PLAN_BODY, RowSource, read_plan_items
 from verifyplan.text import did_you_mean
 from verifyplan.version import VERSION
 
@@ -247,3 +247,25 @@ def resume_hint(log: Path) -> Iterator[None]:
         if log.exists() and log.stat().st_size:
             error.add_note(f"The run goes on by: verifyplan resume {log}")
         raise
+
+
+def check_output(place: str, path: str | Path | None) -> None:
+    """InputError, at `place`, for a file that cannot be written; None is no file, and passes.
+
+    >>> check_output("--diff", None)
+    >>> try:
+    ...     check_output("--diff", ".")
+    ... except InputError as error:
+    ...     print(error.problems[0].message)
+    '.' cannot be written (is a folder)
+    """
+    if path is None:
+        return
+    try:
+        if Path(path).is_dir():
+            raise IsADirectoryError("is a folder")
+        try_to_write(Path(path).parent)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        fix = "name a file in a folder that you may write to"
+        raise InputError(Problem(place, f"{str(path)!r} cannot be written ({reason})", fix)) from None
