@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifyplan.agents.tools import ToolKit, ToolResult, WebCall, WebRules, answers, definitions, sources
+from verifyplan.agents.tools import ToolKit, ToolResult, WebCall, WebRules, answers, sources, tool_definitions
 from verifyplan.agents.tools.arguments import ARGUMENTS
-from verifyplan.agents.tools.wording import LONGEST_TEXT
+from verifyplan.agents.tools.wording import MAX_ANSWER_CHARACTERS
 from verifyplan.protocol.call import TOOLS, ToolUse
 from verifyplan.repository import FileEntry, Repository
 from verifyplan.repository.listing import Listing
@@ -18,7 +18,7 @@ PLENTY = Budget(dict.fromkeys(TOOLS, 10_000))
 
 
 def test_definitions_are_what_the_api_takes():
-    found = definitions(TOOLS)
+    found = tool_definitions(TOOLS)
     assert [one["name"] for one in found] == list(TOOLS)
     for one in found:
         assert set(one) == {"name", "description", "input_schema"}
@@ -29,12 +29,12 @@ def test_definitions_are_what_the_api_takes():
         assert set(schema["required"]) <= set(schema["properties"])
         assert all(about["description"] for about in schema["properties"].values())
         assert "title" not in json.dumps(schema)
-    assert definitions(["Grep", "Read"])[0]["name"] == "Grep"
-    assert definitions(TOOLS) == found
+    assert tool_definitions(["Grep", "Read"])[0]["name"] == "Grep"
+    assert tool_definitions(TOOLS) == found
 
 
 def test_arguments_are_those_of_the_design():
-    schemas = {one["name"]: one["input_schema"] for one in definitions(TOOLS)}
+    schemas = {one["name"]: one["input_schema"] for one in tool_definitions(TOOLS)}
     assert {name: list(schema["properties"]) for name, schema in schemas.items()} == {
         "Read": ["path", "first", "last"],
         "Grep": ["pattern", "path", "serves"],
@@ -47,12 +47,12 @@ def test_arguments_are_those_of_the_design():
 
 
 def test_descriptions_tell_the_limits_that_are_enforced():
-    told = {one["name"]: one["description"] for one in definitions(TOOLS)}
-    assert f"at most {answers.MOST_LINES} lines" in told["Read"]
-    assert f"at most {LONGEST_TEXT:,} characters" in told["Read"]
-    assert f"at most {sources.MOST_HITS} lines" in told["Grep"]
-    assert f"latest {sources.MOST_COMMITS} commits" in told["git_log"]
-    assert f"the {sources.MOST_NOTES} passages" in told["memory_search"]
+    told = {one["name"]: one["description"] for one in tool_definitions(TOOLS)}
+    assert f"at most {answers.MAX_LINES} lines" in told["Read"]
+    assert f"at most {MAX_ANSWER_CHARACTERS:,} characters" in told["Read"]
+    assert f"at most {sources.MAX_HITS} lines" in told["Grep"]
+    assert f"latest {sources.MAX_COMMITS} commits" in told["git_log"]
+    assert f"the {sources.MAX_PASSAGES} passages" in told["memory_search"]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_arguments_outside_the_schema_are_told_what_is_allowed(kit, tool, argume
 
 def test_the_schemas_and_the_checks_are_one():
     for tool, model in ARGUMENTS.items():
-        (definition,) = definitions([tool])
+        (definition,) = tool_definitions([tool])
         assert list(definition["input_schema"]["properties"]) == list(model.model_fields)
 
 
@@ -129,7 +129,7 @@ def test_whatever_a_model_writes_one_bounded_text_comes_back(folder, name, argum
     finally:
         sources.search = sources_search
     assert isinstance(result, ToolResult)
-    assert 0 < len(result.text.encode()) <= 4 * LONGEST_TEXT
+    assert 0 < len(result.text.encode()) <= 4 * MAX_ANSWER_CHARACTERS
     assert isinstance(web, str | WebCall)
     assert (result.use is None) == (name not in TOOLS or (result.text.startswith("plan: ") and not result.failed))
     for use in tools.uses:

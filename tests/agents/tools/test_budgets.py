@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verifyplan.agents.tools import ToolKit, WebRules
-from verifyplan.agents.tools.kit import MOST_UNPAID
+from verifyplan.agents.tools.kit import MAX_UNCOUNTED_CALLS
 from verifyplan.agents.tools.toolbox import Toolbox
 from verifyplan.protocol.call import TOOLS, ToolUse
 from verifyplan.repository import Repository
@@ -106,7 +106,7 @@ def test_an_unknown_tool_is_told_which_there_are(kit):
 def test_no_model_can_call_for_ever(kit):
     for name, arguments in (("Bash", {}), ("Read", {"path": "plan.md"}), ("Read", {"path": ".env"}), ("Read", {})):
         tools = kit()
-        for _ in range(MOST_UNPAID):
+        for _ in range(MAX_UNCOUNTED_CALLS):
             assert "Read" in tools.allowed()
             tools.run(name, arguments)
         assert tools.allowed() == ()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verifyplan.agents.tools import Memory, memory
-from verifyplan.agents.tools.passages import LONGEST, passages
+from verifyplan.agents.tools.passages import MAX_PASSAGE_CHARACTERS, passages
 from verifyplan.errors import InputError
 
 NOTES = {
@@ -75,7 +75,7 @@ def test_secrets_links_and_broken_notes_are_left_out(notes, tmp_path):
 
 
 def test_a_memory_has_a_limit_and_says_what_it_leaves_out(notes, monkeypatch):
-    monkeypatch.setattr(memory, "MOST", 60)
+    monkeypatch.setattr(memory, "MAX_MEMORY_CHARACTERS", 60)
     found = Memory.open(notes({"a.md": "alpha " * 9, "b.md": "beta " * 9, "c.md": "gamma\n"}))
     assert found.search("alpha")
     assert not found.search("beta")
@@ -103,4 +103,4 @@ def test_passages_hold_every_line_once_at_its_number(lines):
         n: line.rstrip() for n, line in enumerate(lines, 1) if line.strip()
     }
     assert all(note.passage.strip() for note in found)
-    assert all(len(note.passage) < 2 * LONGEST + 1_000 for note in found if "\n\n" in note.passage)
+    assert all(len(note.passage) < 2 * MAX_PASSAGE_CHARACTERS + 1_000 for note in found if "\n\n" in note.passage)

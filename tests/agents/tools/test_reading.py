@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from verifyplan.agents.tools import answers
 from verifyplan.agents.tools.arguments import ReadArguments
-from verifyplan.agents.tools.wording import LONGEST_TEXT, bounded, shown
+from verifyplan.agents.tools.wording import MAX_ANSWER_CHARACTERS, bounded_answer, one_line
 
 KEY = (
     "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq3fVx9\nZ2s5d8Jk1LmNoPqRsTuVwXyZ\n-----END RSA PRIVATE KEY-----"
@@ -56,7 +56,7 @@ def test_long_lines_are_cut_and_say_so(read):
 
 def test_an_answer_is_never_longer_than_60_000_characters(read):
     result = read(("y" * 999 + "\n") * 400)
-    assert len(result.text) <= LONGEST_TEXT
+    assert len(result.text) <= MAX_ANSWER_CHARACTERS
     shown_lines = result.use.results
     assert f"lines 1-{shown_lines} of 400. More: first={shown_lines + 1}" in result.text
     assert 50 <= shown_lines < 60
@@ -84,10 +84,10 @@ def test_documents_are_free_and_by_their_name(kit):
 
 
 def test_names_are_told_on_one_line():
-    assert shown("a\nb\x1b[2J") == "a\\nb\\x1b[2J"
-    assert shown("x" * 900) == "x" * 300 + "... (900 characters)"
-    assert bounded("\ud800").encode()
-    assert bounded(f"key: sk-ant-api03-{'a1B2' * 8}") == "key: [redacted]"
+    assert one_line("a\nb\x1b[2J") == "a\\nb\\x1b[2J"
+    assert one_line("x" * 900) == "x" * 300 + "... (900 characters)"
+    assert bounded_answer("\ud800").encode()
+    assert bounded_answer(f"key: sk-ant-api03-{'a1B2' * 8}") == "key: [redacted]"
 
 
 @given(st.text(alphabet="ab\n", max_size=60), st.integers(1, 40), st.none() | st.integers(1, 40))
@@ -95,7 +95,7 @@ def test_any_part_of_any_text_is_what_editors_show(text, first, last):
     if last is not None and last < first:
         return
     lines = text.removesuffix("\n").split("\n") if text else []
-    answer = answers.numbered("a", text, ReadArguments(path="a", first=first, last=last))
+    answer = answers.file_lines("a", text, ReadArguments(path="a", first=first, last=last))
     wanted = [f"{n}: {line}" for n, line in enumerate(lines, 1) if first <= n <= (last or first + 399)]
     assert answer.text.split("\n")[1:] == wanted
     assert answer.results == len(wanted)

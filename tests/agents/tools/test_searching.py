@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from verifyplan.agents.tools import ToolKit
 from verifyplan.agents.tools import search as searching
 from verifyplan.agents.tools.search import search
-from verifyplan.agents.tools.wording import LONGEST_TEXT
+from verifyplan.agents.tools.wording import MAX_ANSWER_CHARACTERS
 from verifyplan.repository import grep, ripgrep
 from verifyplan.repository.careful import Careful
 
@@ -98,7 +98,7 @@ def test_hits_are_limited_in_number_and_length(repository_with, plenty):
     assert many.text.startswith("The first 200 hits in 100 files; there may be more: ask for less, or give a path\n")
     assert many.text.splitlines()[-1] == "099.txt:2: hit"
     long = tools.run("Grep", {"pattern": "needle"})
-    assert len(long.text) <= LONGEST_TEXT
+    assert len(long.text) <= MAX_ANSWER_CHARACTERS
     assert long.text.startswith(f"The first {long.use.results} hits in 1 file; there may be more")
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from verifyplan.agents.tools import ToolKit
-from verifyplan.agents.tools.secret_files import FOLDERS, NAMES, looks_secret
+from verifyplan.agents.tools.secret_files import SECRET_FOLDERS, SECRET_NAMES, looks_secret
 
 SECRET = """.env .env.local config/.env.production prod.env .ENV .env.bak .env~ .envrc server.pem tls/server.key
 cert.p12 cert.pfx store.jks vault.kdbx id_rsa .ssh/id_ed25519 home/.ssh/config deploy_rsa .netrc
@@ -32,7 +32,7 @@ def test_it_does_not(path):
 
 def test_every_kind_has_an_example():
     found = {looks_secret(path) for path in SECRET.split()}
-    assert len(found) == len(NAMES) + len(FOLDERS)
+    assert len(found) == len(SECRET_NAMES) + len(SECRET_FOLDERS)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from verifyplan.agents.anthropic.toolkits import Toolkits
 from verifyplan.agents.anthropic.voices import Effort, Settings, Voice, Voices
 from verifyplan.agents.base import Address, BatchClient, ModelReply, Request, SendRequest, Turns, UnrecordedTurns
 from verifyplan.agents.prices import Price, PriceSource, price_of, usage_of
-from verifyplan.agents.tools import ToolKit, definitions
+from verifyplan.agents.tools import ToolKit, tool_definitions
 from verifyplan.errors import Problem, SettingsError, expect_mappings
 from verifyplan.protocol.call import Reply, ToolUse, Usage, WorkerRequest
 
@@ -260,7 +260,7 @@ class Anthropic:
             shape = {"type": "json_schema", "schema": answer_schema(request)}
             body["output_config"] = {**body.get("output_config", {}), "format": shape}
         body["system"] = [{"type": "text", "text": rendered.system, **(_CACHED if self.cache else {})}]
-        return body | {"tools": definitions(kit.allowed())} if kit is not None and kit.allowed() else body
+        return body | {"tools": tool_definitions(kit.allowed())} if kit is not None and kit.allowed() else body
 
     def _opening(self, request: Request, rendered: Rendered) -> list[Block]:
         """The first message: all but its last block stay as they are from call to call, and are marked to be cached."""

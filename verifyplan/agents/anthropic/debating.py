@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from verifyplan.agents.anthropic.allowances import told_tools, tools_of
-from verifyplan.agents.anthropic.marks import marked, numbered
+from verifyplan.agents.anthropic.marks import delimited, numbered_lines
 from verifyplan.agents.anthropic.record import challenge_entry, entry
 from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.message import DebateRole, Message
@@ -25,25 +25,25 @@ def debate_blocks(request: DebateRequest) -> tuple[str, str, str]:
 
 
 def _lasting(request: DebateRequest) -> str:
-    told = ["The task:\n" + marked(request.task, "task")]
+    told = ["The task:\n" + delimited(request.task, "task")]
     if request.documents:
-        texts = [marked(numbered(text), "document", name) for name, text in sorted(request.documents.items())]
+        texts = [delimited(numbered_lines(text), "document", name) for name, text in sorted(request.documents.items())]
         told.append("The documents:\n" + "\n\n".join(texts))
     if request.challenges:
-        told.append("The challenges:\n" + marked("\n".join(map(challenge_entry, request.challenges)), "challenges"))
+        told.append("The challenges:\n" + delimited("\n".join(map(challenge_entry, request.challenges)), "challenges"))
     return "\n\n".join(told)
 
 
 def _so_far(request: DebateRequest) -> str:
     said = "Nothing has been said yet."
     if request.messages:
-        said = "The messages so far:\n" + marked("\n".join(map(_message, request.messages)), "messages")
+        said = "The messages so far:\n" + delimited("\n".join(map(_message, request.messages)), "messages")
     return f"{said}\n\n{_diff(request)}"
 
 
 def _diff(request: DebateRequest) -> str:
     if request.diff:
-        return "The builder's diff:\n" + marked(request.diff, "diff")
+        return "The builder's diff:\n" + delimited(request.diff, "diff")
     answered = any(message.type == "implement" for message in request.messages)
     return "The builder's diff is blank: it changes nothing." if answered else "There is no diff yet."
 

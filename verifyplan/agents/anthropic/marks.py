@@ -16,13 +16,13 @@ _LENGTH = 8
 _ODD = re.compile(r"[<>\x7f-\x9f\u2028\u2029]")
 
 
-def marked(content: str, kind: str, name: str = "", element: Element = "data") -> str:
+def delimited(content: str, kind: str, name: str = "", element: Element = "data") -> str:
     """A text between marks that carry a part of its own hash, so that it cannot hold its own closing mark.
 
     Secrets in it are redacted first. Should it hold the hash nevertheless, in whatever case, the hash is hashed again
     until it does not. The same text has the same marks always, as prompt caches and replays need.
 
-    >>> print(marked("1: # Plan", "plan", "plan.md"))
+    >>> print(delimited("1: # Plan", "plan", "plan.md"))
     <data-1ad2ee04 kind="plan" name="plan.md">
     1: # Plan
     </data-1ad2ee04>
@@ -47,12 +47,12 @@ def quoted(text: str) -> str:
     return _ODD.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped)
 
 
-def numbered(text: str, first: int = 1) -> str:
+def numbered_lines(text: str, first: int = 1) -> str:
     r"""The lines of a text with their numbers, from `first` on, split at any of the three kinds of line end.
 
     A line end at the end of the text begins no line.
 
-    >>> print(numbered("# Plan\r\n1. Do it\n"))
+    >>> print(numbered_lines("# Plan\r\n1. Do it\n"))
     1: # Plan
     2: 1. Do it
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from verifyplan.agents.evidence import Place, read_evidence
-from verifyplan.agents.tools.places import NotOpenedError, relative, text_at
+from verifyplan.agents.tools.places import NotOpenedError, read_listed, relative_path
 from verifyplan.protocol.call import Item, ToolUse
 from verifyplan.redaction import redact
 from verifyplan.repository.repository import Repository
@@ -63,7 +63,7 @@ class _Opened:
     def _lines(self, path: str) -> Sequence[str]:
         if path in self._documents:
             return self._documents[path].split("\n")
-        return text_at(self._repository, relative(self._repository, path)).split("\n")
+        return read_listed(self._repository, relative_path(self._repository, path)).split("\n")
 
 
 def _around(source: Source, place: Place) -> list[str]:

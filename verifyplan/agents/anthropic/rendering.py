@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from verifyplan.agents.anthropic.allowances import told_tools, tools_of
 from verifyplan.agents.anthropic.debating import PROMPTS_OF_DEBATE, debate_blocks
-from verifyplan.agents.anthropic.marks import marked, numbered, quoted
+from verifyplan.agents.anthropic.marks import delimited, numbered_lines, quoted
 from verifyplan.agents.anthropic.prompt_files import prompt
 from verifyplan.agents.anthropic.record import fields_of, record
 from verifyplan.agents.base import Request
@@ -82,11 +82,11 @@ def worker_prompts(request: WorkerRequest, style: Mode) -> tuple[str, ...]:
 
 
 def _plan(request: RoleRequest) -> str:
-    return "The plan:\n" + marked(numbered(request.plan_text), "plan", request.plan_name)
+    return "The plan:\n" + delimited(numbered_lines(request.plan_text), "plan", request.plan_name)
 
 
 def _record(request: RoleRequest) -> str:
-    return "The record of this run:\n" + marked(record(request), "record")
+    return "The record of this run:\n" + delimited(record(request), "record")
 
 
 def _call(request: RoleRequest) -> str:
@@ -120,16 +120,16 @@ def _sayings(request: RoleRequest) -> list[str]:
         said.append("An agent failed in this iteration: " + "; ".join(map(quoted, request.unavailable)) + ".")
     if request.directives:
         asked = "\n".join(f"- {' '.join(str(one).split())}" for one in request.directives)
-        said.append("The synthesizer's directives for this iteration:\n" + marked(asked, "directives"))
+        said.append("The synthesizer's directives for this iteration:\n" + delimited(asked, "directives"))
     if request.user_context:
         said.append("The user said, oldest first:")
-        said += [marked(text, "context", element="user") for text in request.user_context]
+        said += [delimited(text, "context", element="user") for text in request.user_context]
     return said
 
 
 def _worker_blocks(request: WorkerRequest, opened: Mapping[str, str]) -> tuple[str, ...]:
     findings = [
-        marked("\n".join(fields_of(("claim", one.summary), ("evidence", one.evidence))), "finding", one.finding_id)
+        delimited("\n".join(fields_of(("claim", one.summary), ("evidence", one.evidence))), "finding", one.finding_id)
         for one in request.items
     ]
     asked = f"Give your vote on each of the {counted(len(request.items), 'finding')} now, as the JSON object."
@@ -142,4 +142,4 @@ def _worker_blocks(request: WorkerRequest, opened: Mapping[str, str]) -> tuple[s
 def _opened(opened: Mapping[str, str]) -> str:
     if not opened:
         return "None of the cited places could be opened."
-    return "The cited places:\n" + "\n\n".join(marked(text, "opened", place) for place, text in opened.items())
+    return "The cited places:\n" + "\n\n".join(delimited(text, "opened", place) for place, text in opened.items())

@@ -4,6 +4,6 @@ from verifyplan.agents.tools.kit import ToolKit as ToolKit
 from verifyplan.agents.tools.kit import ToolResult as ToolResult
 from verifyplan.agents.tools.memory import Memory as Memory
 from verifyplan.agents.tools.passages import Note as Note
-from verifyplan.agents.tools.specs import definitions as definitions
+from verifyplan.agents.tools.specs import tool_definitions as tool_definitions
 from verifyplan.agents.tools.web import WebCall as WebCall
 from verifyplan.agents.tools.web import WebRules as WebRules

@@ -10,16 +10,18 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.call import Tool
 
-LONGEST = 1_000
+MAX_ARGUMENT_CHARACTERS = 1_000
 """Characters of a path, a pattern, a query or an address."""
-MOST_PATHS = 20
+MAX_PATHS = 20
 """Paths of one question about the history."""
 
 _LAST_LINE = 10_000_000
 _SHOWN_PROBLEMS = 5
 
 
-_Text = Annotated[str, Field(min_length=1, max_length=LONGEST)]  # a text with a limit is checked to be Unicode, too
+_Text = Annotated[
+    str, Field(min_length=1, max_length=MAX_ARGUMENT_CHARACTERS)
+]  # a text with a limit is checked to be Unicode, too
 _Serves = Annotated[str, Field(max_length=100)]
 
 
@@ -67,7 +69,9 @@ class GrepArguments(Arguments):
 
     pattern: _Text = Field(description="Regular expression that is tried on each line.")
     path: str = Field(
-        default="", max_length=LONGEST, description="Folder or file to look in; everything if it is left out."
+        default="",
+        max_length=MAX_ARGUMENT_CHARACTERS,
+        description="Folder or file to look in; everything if it is left out.",
     )
     serves: _Serves = Field(default="", description="Id of the unknown or risk that this serves, such as U1.")
 
@@ -81,7 +85,7 @@ class GitLogArguments(Arguments):
     """git_log takes the paths whose history is asked for."""
 
     paths: list[_Text] = Field(
-        max_length=MOST_PATHS, description="Files or folders, deleted ones too; an empty list asks about everything."
+        max_length=MAX_PATHS, description="Files or folders, deleted ones too; an empty list asks about everything."
     )
     serves: _Serves = Field(default="", description="Id of the unknown or risk that this serves, such as U1.")
 
@@ -141,10 +145,10 @@ class ArgumentsError(Exception):
     """A tool was called with arguments outside its schema; the text says what is wrong and what is allowed."""
 
 
-def parsed(tool: Tool, arguments: Any) -> Arguments:
+def parse_arguments(tool: Tool, arguments: Any) -> Arguments:
     """The arguments of a call, whatever JSON a model wrote; ArgumentsError names all that is wrong with them.
 
-    >>> parsed("Read", {"file": "a.py"})
+    >>> parse_arguments("Read", {"file": "a.py"})
     Traceback (most recent call last):
     verifyplan.agents.tools.arguments.ArgumentsError: Read was not run: path: Field required; file: Extra inputs are
     not permitted. It takes path, first (optional), last (optional).

@@ -8,30 +8,29 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from verifyplan.agents.tools import web as web_calls
-from verifyplan.agents.tools.answers import Answer
+from verifyplan.agents.tools.answers import LookupResult
 from verifyplan.agents.tools.arguments import (
-    LONGEST,
+    MAX_ARGUMENT_CHARACTERS,
     Arguments,
     ArgumentsError,
     ReadArguments,
     WebFetchArguments,
     WebSearchArguments,
-    parsed,
+    parse_arguments,
 )
 from verifyplan.agents.tools.memory import Memory
 from verifyplan.agents.tools.places import NotOpenedError
-from verifyplan.agents.tools.sources import Sources
-from verifyplan.agents.tools.web import WebCall, WebRules, WebTool
-from verifyplan.agents.tools.wording import bounded, shown
+from verifyplan.agents.tools.sources import ToolSources
+from verifyplan.agents.tools.web import WEB_OFF, WebCall, WebRules, WebTool, web_call_refusal
+from verifyplan.agents.tools.wording import bounded_answer, one_line
 from verifyplan.protocol.call import TOOLS, Tool, ToolUse
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import Budget, refusal
 
-MOST_UNPAID = 20
+MAX_UNCOUNTED_CALLS = 20
 """Calls that were refused or free after which the tools are closed, so that no model can call for ever."""
 
-_CLOSED = f"no more tools in this call: {MOST_UNPAID} calls were refused or free"
+_CLOSED = f"no more tools in this call: {MAX_UNCOUNTED_CALLS} calls were refused or free"
 _ELSEWHERE = "a web call is not made here: ask check_web"
 
 
@@ -64,7 +63,7 @@ class ToolKit:
         web: WebRules | None = None,
     ) -> None:
         self.uses: list[ToolUse] = []
-        self._sources = Sources(repository, documents, memory)
+        self._sources = ToolSources(repository, documents, memory)
         self._budget = replace(budget, memory=memory is not None)
         self._web = web
         self._used: Counter[Tool] = Counter()
@@ -80,9 +79,11 @@ class ToolKit:
         if tool is None:
             self._unpaid += 1
             has = ", ".join(self._granted()) or "none"
-            return ToolResult(bounded(f"There is no tool {shown(name)!r}. The tools here: {has}."), None, failed=True)
+            return ToolResult(
+                bounded_answer(f"There is no tool {one_line(name)!r}. The tools here: {has}."), None, failed=True
+            )
         try:
-            asked = parsed(tool, arguments)
+            asked = parse_arguments(tool, arguments)
         except ArgumentsError as error:
             return self._refused(tool, _written(arguments), "", str(error))
         if isinstance(asked, WebSearchArguments | WebFetchArguments):
@@ -101,7 +102,7 @@ class ToolKit:
     def check_web(self, tool: WebTool, arguments: Any) -> str | WebCall:
         """The web call that the conversation is to make, or why it is refused, which `uses` then holds as its last."""
         try:
-            asked = parsed(tool, arguments)
+            asked = parse_arguments(tool, arguments)
         except ArgumentsError as error:
             return self._refused(tool, _written(arguments), "", str(error)).text
         why = self._web_refusal(tool, asked)
@@ -124,10 +125,10 @@ class ToolKit:
         except NotOpenedError as error:
             if not error.answers:
                 return self._refused(tool, asked.argument, asked.purpose, str(error))
-            answer = Answer(str(error), error.results, failed=True)
+            answer = LookupResult(str(error), error.results, failed=True)
         self._unpaid += free
         use = None if free else self._record(_use(tool, asked.argument, asked.purpose, results=answer.results))
-        return ToolResult(bounded(answer.text), use, answer.failed)
+        return ToolResult(bounded_answer(answer.text), use, answer.failed)
 
     def _had(self, asked: ReadArguments) -> bool:
         """Whether the model has these very lines already."""
@@ -140,17 +141,17 @@ class ToolKit:
         return [tool for tool in there if not refusal(tool, {}, self._budget)]
 
     def _closed(self) -> str:
-        return _CLOSED if self._unpaid >= MOST_UNPAID else ""
+        return _CLOSED if self._unpaid >= MAX_UNCOUNTED_CALLS else ""
 
     def _refusal(self, tool: Tool) -> str:
         return self._closed() or refusal(tool, self._used, self._budget)
 
     def _web_refusal(self, tool: Tool, asked: Arguments) -> str:
-        why = web_calls.refused(asked, self._web)
-        return why if why == web_calls.OFF else self._refusal(tool) or why
+        why = web_call_refusal(asked, self._web)
+        return why if why == WEB_OFF else self._refusal(tool) or why
 
     def _refused(self, tool: Tool, argument: str, serves: str, why: str) -> ToolResult:
-        text = bounded(why)
+        text = bounded_answer(why)
         return ToolResult(text, self._record(_use(tool, argument, serves, refused=text)), failed=True)
 
     def _record(self, use: ToolUse) -> ToolUse:
@@ -165,17 +166,17 @@ class ToolKit:
 
 
 def _use(tool: Tool, argument: str, serves: str, refused: str = "", results: int = 0) -> ToolUse:
-    return ToolUse(tool=tool, argument=_told(argument), serves=shown(serves), refused=refused, results=results)
+    return ToolUse(tool=tool, argument=_told(argument), serves=one_line(serves), refused=refused, results=results)
 
 
 def _told(argument: str) -> str:
     """An argument as the log holds it: a path is never cut, or two of them could look the same."""
-    return shown(argument, longest=2 * LONGEST)
+    return one_line(argument, longest=2 * MAX_ARGUMENT_CHARACTERS)
 
 
 def _written(arguments: Any) -> str:
     """Arguments that do not fit, as the log holds them."""
     try:
-        return json.dumps(arguments, ensure_ascii=False, sort_keys=True)[:LONGEST]
+        return json.dumps(arguments, ensure_ascii=False, sort_keys=True)[:MAX_ARGUMENT_CHARACTERS]
     except (TypeError, ValueError, RecursionError):
         return type(arguments).__name__

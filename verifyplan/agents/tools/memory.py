@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from verifyplan.agents.tools.passages import Note, passages, words
-from verifyplan.agents.tools.places import NotOpenedError, below, text_at
+from verifyplan.agents.tools.places import NotOpenedError, files_below, read_listed
 from verifyplan.errors import InputError, Problem
 from verifyplan.redaction import redact
 from verifyplan.repository.repository import Repository
 
-ENDINGS = (".md", ".txt")
+NOTE_SUFFIXES = (".md", ".txt")
 """Files that are notes."""
-MOST = 10_000_000
+MAX_MEMORY_CHARACTERS = 10_000_000
 """Characters of notes that are searched; what would be beyond is left out, and `skipped` names it."""
 
 
@@ -43,19 +43,19 @@ class Memory:
         repository = _opened(folder)
         library = _library()
         notes: list[Note] = []
-        skipped = {one.path: one.reason for one in repository.skipped if one.path.endswith(ENDINGS)}
-        left = MOST
-        for path in (path for path in below(repository, ".") if path.lower().endswith(ENDINGS)):
+        skipped = {one.path: one.reason for one in repository.skipped if one.path.endswith(NOTE_SUFFIXES)}
+        left = MAX_MEMORY_CHARACTERS
+        for path in (path for path in files_below(repository, ".") if path.lower().endswith(NOTE_SUFFIXES)):
             if (repository.root / path).is_symlink():
                 continue  # it leads to another note, which is listed by itself, or to what is none
             try:
-                text = redact(text_at(repository, path))
+                text = redact(read_listed(repository, path))
             except NotOpenedError as error:
                 skipped[path] = str(error)
                 continue
             left -= len(text)
             if left < 0:
-                skipped[path] = f"the notes before it hold {MOST:,} characters"
+                skipped[path] = f"the notes before it hold {MAX_MEMORY_CHARACTERS:,} characters"
                 break
             notes += passages(path, text)
         return cls(notes, skipped, library)

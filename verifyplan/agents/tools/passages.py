@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-LONGEST = 1_200
+MAX_PASSAGE_CHARACTERS = 1_200
 """Characters from which on a passage ends at the next blank line."""
 
 _HEADING = re.compile(r"#{1,6}\s")
@@ -34,7 +34,7 @@ def passages(path: str, text: str) -> Iterator[Note]:
     start, size = 1, 0
     lines: list[str] = []
     for number, line in enumerate(text.split("\n"), 1):
-        ends = _HEADING.match(line) or (size >= LONGEST and not line.strip())
+        ends = _HEADING.match(line) or (size >= MAX_PASSAGE_CHARACTERS and not line.strip())
         if ends and any(_HEADING.match(one) is None and one.strip() for one in lines):
             yield from _note(path, start, lines)
             start, lines, size = number, [], 0

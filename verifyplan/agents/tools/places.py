@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 from verifyplan.agents.tools.secret_files import looks_secret
-from verifyplan.agents.tools.wording import on_one_line, shown
+from verifyplan.agents.tools.wording import is_one_line, one_line
 from verifyplan.repository.reading import (
     LARGEST,
     UnreadableError,
@@ -19,7 +19,7 @@ from verifyplan.repository.reading import (
 from verifyplan.repository.repository import Repository
 from verifyplan.text import counted
 
-MOST_NAMED = 20
+MAX_NAMED_FILES = 20
 """Files that are named where a folder was asked for."""
 
 _SYSTEM = ("/proc", "/sys")
@@ -43,13 +43,13 @@ class NotOpenedError(Exception):
         self.results = results
 
 
-def relative(repository: Repository, path: str) -> str:
+def relative_path(repository: Repository, path: str) -> str:
     """A path as the repository lists it, whether it is there or not: `./` and `a/../` are folded.
 
     Looks at names only, never at the disk. NotOpenedError for a path that leads outside, holds control characters,
     or looks secret. A path that begins with `/` must lie under the root.
     """
-    if not on_one_line(path):
+    if not is_one_line(path):
         raise _refused(path, "its name holds control characters")
     plain = path if path in repository.files else path.replace("\\", "/")
     folded = posixpath.normpath(plain.removeprefix(f"{repository.root.as_posix()}/") or "/")
@@ -60,14 +60,14 @@ def relative(repository: Repository, path: str) -> str:
     return folded
 
 
-def text_at(repository: Repository, path: str) -> str:
+def read_listed(repository: Repository, path: str) -> str:
     """The text of a listed file, read now; `path` is one that `relative` gave.
 
     NotOpenedError says why there is none, with near names where nothing has this one.
     """
     if path not in repository.files:
         raise _not_listed(repository, path)
-    target = located(repository, path)
+    target = resolve_listed(repository, path)
     try:
         return text_of(read_resolved(target, path), path)
     except UnreadableError as error:
@@ -76,7 +76,7 @@ def text_at(repository: Repository, path: str) -> str:
         raise _refused(path, reason(error)) from None
 
 
-def located(repository: Repository, path: str) -> Path:
+def resolve_listed(repository: Repository, path: str) -> Path:
     """Where a listed file lies after its links; NotOpenedError says why it may not be opened there.
 
     What lies outside the root, looks secret under its real name or is not listed under it, and what is larger than
@@ -101,7 +101,7 @@ def located(repository: Repository, path: str) -> Path:
     return target
 
 
-def ordinary(repository: Repository, path: str) -> bool:
+def is_searchable(repository: Repository, path: str) -> bool:
     """Whether a listed file may be searched: of up to 2 MB and no link, as what a link leads to is listed by itself."""
     try:
         found = os.lstat(f"{repository.root}/{path}")
@@ -110,7 +110,7 @@ def ordinary(repository: Repository, path: str) -> bool:
     return stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST
 
 
-def below(repository: Repository, folder: str) -> list[str]:
+def files_below(repository: Repository, folder: str) -> list[str]:
     """The listed files below a folder, `.` being the root; those with secret-looking names are left out."""
     inside = "" if folder == "." else f"{folder}/"
     return [path for path in repository.files if path.startswith(inside) and may_be_named(path)]
@@ -118,11 +118,11 @@ def below(repository: Repository, folder: str) -> list[str]:
 
 def may_be_named(path: str) -> bool:
     """Whether a listed path may be opened by its name."""
-    return on_one_line(path) and not looks_secret(path)
+    return is_one_line(path) and not looks_secret(path)
 
 
 def _refused(path: str, why: str) -> NotOpenedError:
-    return NotOpenedError(f"{shown(path)} is not opened: {why}")
+    return NotOpenedError(f"{one_line(path)} is not opened: {why}")
 
 
 def _not_listed(repository: Repository, path: str) -> NotOpenedError:
@@ -142,19 +142,19 @@ def _not_listed(repository: Repository, path: str) -> NotOpenedError:
     except (OSError, RuntimeError, ValueError) as error:
         return _refused(path, reason(error))
     if stat.S_ISDIR(mode):
-        return NotOpenedError(f"{shown(path)} is a folder that holds no file of the repository", answers=True)
+        return NotOpenedError(f"{one_line(path)} is a folder that holds no file of the repository", answers=True)
     return _refused(path, _NOT_LISTED if stat.S_ISREG(mode) else "it is no ordinary file")
 
 
 def _missing(repository: Repository, path: str) -> NotOpenedError:
     near = [one for one in repository.similar(path, 5) if may_be_named(one)][:3]
     hint = f" Near it: {', '.join(near)}." if near else ""
-    return NotOpenedError(f"{shown(path)} does not exist.{hint}", answers=True, results=len(near))
+    return NotOpenedError(f"{one_line(path)} does not exist.{hint}", answers=True, results=len(near))
 
 
 def _folder(repository: Repository, path: str) -> NotOpenedError:
-    files = below(repository, path)
-    named = files[:MOST_NAMED]
+    files = files_below(repository, path)
+    named = files[:MAX_NAMED_FILES]
     more = f" and {counted(len(files) - len(named), 'other file')}" if len(files) > len(named) else ""
-    text = f"{shown(path)} is a folder, not a file. It holds {', '.join(named) or 'no file that may be read'}{more}."
+    text = f"{one_line(path)} is a folder, not a file. It holds {', '.join(named) or 'no file that may be read'}{more}."
     return NotOpenedError(text, answers=True, results=len(named))

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 
-from verifyplan.agents.tools.places import NotOpenedError, located, ordinary
+from verifyplan.agents.tools.places import NotOpenedError, is_searchable, resolve_listed
 from verifyplan.errors import InputError, Problem
 from verifyplan.redaction import redact
 from verifyplan.repository import grep, ripgrep
@@ -57,7 +57,7 @@ def _likely(repository: Repository, paths: Sequence[str], pattern: str) -> Itera
     rg = ripgrep.program(repository.root) if len(paths) > 1 else None
     end = time.monotonic() + grep.SECONDS
     for batch in ripgrep.batches(paths):
-        there = [path for path in batch if ordinary(repository, path)]
+        there = [path for path in batch if is_searchable(repository, path)]
         left = end - time.monotonic()
         found = ripgrep.holding(rg, repository.root, there, pattern, left) if rg and there and left > 0 else None
         rg = rg if found is not None else None  # it will not do better with the next files
@@ -67,7 +67,7 @@ def _likely(repository: Repository, paths: Sequence[str], pattern: str) -> Itera
 def _in_place(repository: Repository, path: str) -> bool:
     """Whether a file that was searched lies where it was listed; it may have been replaced by a link meanwhile."""
     try:
-        located(repository, path)
+        resolve_listed(repository, path)
     except NotOpenedError:
         return False
     return True

@@ -6,7 +6,7 @@ import posixpath
 import re
 from fnmatch import translate
 
-NAMES: dict[str, tuple[str, ...]] = {
+SECRET_NAMES: dict[str, tuple[str, ...]] = {
     "settings of an environment": (".env", ".env.*", "*.env", ".envrc"),
     "a private key or a store of keys": (
         *("*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.ppk", "*.keytab", "*.gpg", "*.ovpn"),
@@ -23,7 +23,7 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 """Names of files, as shells match them, by what such a file is."""
 
-FOLDERS: dict[str, tuple[str, ...]] = {
+SECRET_FOLDERS: dict[str, tuple[str, ...]] = {
     "keys": (".ssh", ".gnupg", ".password-store"),
     "credentials": (".aws", ".azure", ".gcloud", ".kube", ".config/gcloud", ".docker/config.json"),
     "git's own files": (".git",),
@@ -36,7 +36,7 @@ _DATA = ("yml", "yaml", "json", "toml", "ini", "cfg", "conf", "properties", "xml
 _EXAMPLE = re.compile(r"(?:^|[._-])(?:example|sample|template|tmpl|dist|defaults?)(?=[._-]|$)")
 _COPY = re.compile(r"(?:\.(?:bak|backup|old|orig|save|copy|swp|tmp|[0-9]+)|~)+$")
 _BY_WORD = re.compile(r"(?:credentials|secrets?)\b.*\.(\w+)$")
-_NAMES = tuple((re.compile("|".join(map(translate, names))), what) for what, names in NAMES.items())
+_NAMES = tuple((re.compile("|".join(map(translate, names))), what) for what, names in SECRET_NAMES.items())
 
 
 def looks_secret(path: str) -> str:
@@ -51,7 +51,7 @@ def looks_secret(path: str) -> str:
     'it stands where keys are kept'
     """
     whole = "/" + path.replace("\\", "/").casefold().strip("/")
-    for what, folders in FOLDERS.items():
+    for what, folders in SECRET_FOLDERS.items():
         if any(f"/{folder}/" in f"{whole}/" for folder in folders):
             return f"it stands where {what} are kept"
     name = _COPY.sub("", posixpath.basename(whole)) or posixpath.basename(whole)

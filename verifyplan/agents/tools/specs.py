@@ -44,13 +44,13 @@ DESCRIPTIONS: Mapping[Tool, str] = {
 _BUDGET = " A call over your budget is refused, and the answer says so."
 
 
-def definitions(tools: Sequence[Tool]) -> list[dict[str, Any]]:
+def tool_definitions(tools: Sequence[Tool]) -> list[dict[str, Any]]:
     """The definitions of some tools as `tools=` of a message takes them, in the order given.
 
     The schemas are those that `ToolKit.run` checks again. Nothing in them changes from call to call, so that a
     prompt's cache holds them. Source: rules A12, G4.
 
-    >>> definitions(["git_log"])[0]["input_schema"]["required"]
+    >>> tool_definitions(["git_log"])[0]["input_schema"]["required"]
     ['paths']
     """
     return [

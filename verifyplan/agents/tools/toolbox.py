@@ -12,18 +12,18 @@ from verifyplan.repository.records import Match
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import Budget, refusal
 
-MOST_HITS = 200
+MAX_AGENT_HITS = 200
 """Hits of one search that an agent is given."""
 
 
-class Lines(NamedTuple):
+class FileLines(NamedTuple):
     """The lines of a file, or why there are none."""
 
     lines: tuple[str, ...]
     refused: str = ""
 
 
-class Hits(NamedTuple):
+class SearchHits(NamedTuple):
     """The lines that a search found, or why it was not made."""
 
     matches: tuple[Match, ...]
@@ -46,33 +46,33 @@ class Toolbox:
         self._used: Counter[Tool] = Counter()
         self._read: dict[str, tuple[str, ...]] = {}
 
-    def read(self, path: str, serves: str = "") -> Lines:
+    def read(self, path: str, serves: str = "") -> FileLines:
         """The lines of a document or of a file of the repository; none, with the reason, if it cannot be read."""
         if path in self._documents:
-            return Lines(_lines(self._documents[path]))
+            return FileLines(_lines(self._documents[path]))
         if path in self._read:
-            return Lines(self._read[path])
+            return FileLines(self._read[path])
         refused = self._refused("Read", path, serves)
         if refused:
-            return Lines((), refused)
+            return FileLines((), refused)
         lines = self._repository.lines(path)
         self._record("Read", path, serves, results=len(lines or ()))
         if lines is None:
-            return Lines((), f"{path} is no file of the repository that can be read")
+            return FileLines((), f"{path} is no file of the repository that can be read")
         self._read[path] = lines
-        return Lines(lines)
+        return FileLines(lines)
 
-    def grep(self, pattern: str, serves: str = "") -> Hits:
+    def grep(self, pattern: str, serves: str = "") -> SearchHits:
         """The lines of the repository that match a pattern, at most 200, in order of path and line."""
         refused, matches = self._refused("Grep", pattern, serves), tuple[Match, ...]()
         if refused:
-            return Hits((), refused)
+            return SearchHits((), refused)
         try:
-            matches = tuple(self._repository.grep(pattern, limit=MOST_HITS))
+            matches = tuple(self._repository.grep(pattern, limit=MAX_AGENT_HITS))
         except InputError as error:
             refused = str(error)
         self._record("Grep", pattern, serves, results=len(matches))
-        return Hits(matches, refused)
+        return SearchHits(matches, refused)
 
     def _refused(self, tool: Tool, argument: str, serves: str) -> str:
         """Why a call is refused, which is then recorded; empty where it is allowed."""

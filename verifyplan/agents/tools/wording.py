@@ -8,21 +8,21 @@ from collections.abc import Iterable
 from verifyplan.redaction import redact
 from verifyplan.text import counted
 
-LONGEST_TEXT = 60_000
+MAX_ANSWER_CHARACTERS = 60_000
 """Characters of one tool's answer."""
-LONGEST_LINE = 1_000
+MAX_LINE_CHARACTERS = 1_000
 """Characters of one line in it."""
-LONGEST_NAME = 300
+MAX_NAME_CHARACTERS = 300
 """Characters of a path or pattern where it is repeated in an answer or in the log."""
 
 _ROOM = 1_000
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
-def shown(name: str, longest: int = LONGEST_NAME) -> str:
+def one_line(name: str, longest: int = MAX_NAME_CHARACTERS) -> str:
     r"""A name on one line whatever it holds: without keys, control characters escaped, cut if it is very long.
 
-    >>> shown("a\nb.py"), shown("x" * 5000, longest=3)
+    >>> one_line("a\nb.py"), one_line("x" * 5000, longest=3)
     ('a\\nb.py', 'xxx... (5,000 characters)')
     """
     plain = redact(name)
@@ -30,17 +30,19 @@ def shown(name: str, longest: int = LONGEST_NAME) -> str:
     return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], cut)
 
 
-def on_one_line(name: str) -> bool:
+def is_one_line(name: str) -> bool:
     """Whether a name holds nothing that would break a line or hide in it."""
     return not _CONTROL.search(name)
 
 
-def cut(line: str) -> str:
+def short_line(line: str) -> str:
     """A line of a file, with a mark where it was cut."""
-    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}... (cut: {len(line):,} characters)"
+    return (
+        line if len(line) <= MAX_LINE_CHARACTERS else f"{line[:MAX_LINE_CHARACTERS]}... (cut: {len(line):,} characters)"
+    )
 
 
-def fitting(lines: Iterable[str], longest: int = LONGEST_TEXT) -> list[str]:
+def lines_that_fit(lines: Iterable[str], longest: int = MAX_ANSWER_CHARACTERS) -> list[str]:
     """As many of the lines as fit into one answer below its heading."""
     found: list[str] = []
     left = longest - _ROOM
@@ -52,10 +54,10 @@ def fitting(lines: Iterable[str], longest: int = LONGEST_TEXT) -> list[str]:
     return found
 
 
-def bounded(text: str) -> str:
+def bounded_answer(text: str) -> str:
     """A whole answer: without keys, of at most 60,000 characters, and writable as UTF-8."""
     plain = redact(text).encode("utf-8", "backslashreplace").decode()
-    if len(plain) <= LONGEST_TEXT:
+    if len(plain) <= MAX_ANSWER_CHARACTERS:
         return plain
     mark = f"\n... (cut: {counted(len(plain), 'character')})"
-    return plain[: LONGEST_TEXT - len(mark)] + mark
+    return plain[: MAX_ANSWER_CHARACTERS - len(mark)] + mark

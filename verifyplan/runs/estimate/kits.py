@@ -7,7 +7,7 @@ from itertools import islice
 
 from verifyplan.agents.tools import Memory, ToolKit, WebRules, answers
 from verifyplan.agents.tools.arguments import GrepArguments
-from verifyplan.agents.tools.sources import MOST_HITS, Sources
+from verifyplan.agents.tools.sources import MAX_HITS, ToolSources
 from verifyplan.repository.grep import literals
 from verifyplan.repository.records import Match
 from verifyplan.repository.repository import Repository
@@ -29,14 +29,14 @@ class DryKit(ToolKit):
         self._sources = PlainSources(repository, documents, memory)
 
 
-class PlainSources(Sources):
+class PlainSources(ToolSources):
     """Sources that are searched for the plain words that every match of a pattern holds; more lines may hold them."""
 
-    def _hits(self, asked: GrepArguments) -> answers.Answer:
+    def _hits(self, asked: GrepArguments) -> answers.LookupResult:
         needed = literals(asked.pattern)
         documents, paths = self._where(asked.path)
-        found = islice(self._holding(needed, documents, paths), MOST_HITS)
-        return answers.hits(list(found), MOST_HITS)
+        found = islice(self._holding(needed, documents, paths), MAX_HITS)
+        return answers.search_hits(list(found), MAX_HITS)
 
     def _holding(self, needed: list[str], documents: Mapping[str, str], paths: list[str]) -> Iterator[Match]:
         texts = [*documents.items(), *((path, "") for path in paths)]
