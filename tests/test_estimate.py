@@ -20,7 +20,7 @@ from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.evidence import read_evidence
 from verifyplan.agents.prices import cost, price_of
 from verifyplan.agents.static import CHECKERS
-from verifyplan.agents.tools import ToolKit
+from verifyplan.agents.tools import ModelToolkit
 from verifyplan.datasets import plan_path, stdlib_claims, stdlib_root
 from verifyplan.datasets.plans_repository import sample_repository
 from verifyplan.errors import InputError, SettingsError
@@ -399,7 +399,8 @@ def test_a_search_in_a_dry_run_finds_at_least_what_a_search_finds(repository):
     opened, budget = Repository.open(repository), Budget(LIMITS["resolve"])
     for pattern in ("def ", r"\bcarrier\b", "poll_interval|timeout", "nowhere_to_be_found"):
         real, dry = (
-            kind(opened, {}, budget).run("Grep", {"pattern": pattern}).text.splitlines() for kind in (ToolKit, DryKit)
+            kind(opened, {}, budget).run("Grep", {"pattern": pattern}).text.splitlines()
+            for kind in (ModelToolkit, DryKit)
         )
         assert len(dry) >= min(len(real), 201), pattern
         assert set(real[1:]) <= set(dry[1:]) or len(dry) == 201, pattern

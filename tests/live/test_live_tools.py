@@ -10,7 +10,7 @@ from tests.live.live_runs import Played, facts, speaking_to, times, turn_of, tur
 from tests.live.scripted_replies import calls, fetches, says, searches, status
 from tests.live.scripted_server import ScriptedServer
 from tests.runs.plan.planning import PLAN, answer, challenge, scores, unknown
-from verifyplan.agents.tools import ToolKit
+from verifyplan.agents.tools import ModelToolkit
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.call import Usage
 from verifyplan.repository.repository import Repository
@@ -65,7 +65,7 @@ def texts_of(server, turn):
 
 def kit_of(root, role="challenger"):
     """The tools of a role without a memory, asked without any model."""
-    return ToolKit(Repository.open(root, PLAN), {"plan.md": PLAN}, Budget(limits_of(role)))
+    return ModelToolkit(Repository.open(root, PLAN), {"plan.md": PLAN}, Budget(limits_of(role)))
 
 
 def uses(run, call):

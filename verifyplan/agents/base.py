@@ -19,7 +19,7 @@ from verifyplan.protocol.plan_call import RoleRequest
 
 if TYPE_CHECKING:
     from verifyplan.agents.prices import Price
-    from verifyplan.agents.tools import ToolKit
+    from verifyplan.agents.tools import ModelToolkit
 
 Request = WorkerRequest | RoleRequest | DebateRequest
 """What a backend may be asked: to vote on findings or challenges, to play a role of a plan run, or one of a debate."""
@@ -140,7 +140,7 @@ class ModelBackend(ConversingBackend, Protocol):
     def through(self, send: SendRequest) -> Self:
         """Return the same backend, sending its requests by `send`, as message batches do."""
 
-    def with_tools(self, kind: type[ToolKit]) -> Self:
+    def with_tools(self, kind: type[ModelToolkit]) -> Self:
         """Return the same backend, its agents having tools of another kind, as in dry runs."""
 
     def batch_client(self, address: Address) -> BatchClient:

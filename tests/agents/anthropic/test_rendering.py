@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verifyplan import redaction
-from verifyplan.agents.anthropic import marks
-from verifyplan.agents.anthropic.marks import delimited, numbered_lines, quoted
+from verifyplan.agents import untrusted_text as marks
 from verifyplan.agents.anthropic.record import NOTHING
 from verifyplan.agents.anthropic.rendering import render, repair
+from verifyplan.agents.untrusted_text import delimited, numbered_lines, quoted
 from verifyplan.protocol.call import Item, WorkerRequest
 from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.directive import Directive

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from verifyplan.agents.tools import ToolKit, search
+from verifyplan.agents.tools import ModelToolkit, sources
 from verifyplan.repository import Repository
 from verifyplan.repository.careful import Careful
 from verifyplan.rules.budgets import Budget
@@ -54,7 +54,7 @@ class Kept:
 
 @pytest.fixture(autouse=True)
 def one_process(monkeypatch):
-    monkeypatch.setattr(search, "Careful", Kept)
+    monkeypatch.setattr(sources, "Careful", Kept)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def kit(root, plenty):
     """A kit with plenty of calls; the repository is listed when it is asked for."""
 
     def made(budget=plenty, **given):
-        return ToolKit(Repository.open(root), {"plan.md": PLAN}, budget, **given)
+        return ModelToolkit(Repository.open(root), {"plan.md": PLAN}, budget, **given)
 
     return made
 

@@ -6,9 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifyplan.agents.tools import ToolKit, ToolResult, WebCall, WebRules, answers, sources, tool_definitions
-from verifyplan.agents.tools.arguments import ARGUMENTS
-from verifyplan.agents.tools.wording import MAX_ANSWER_CHARACTERS
+from verifyplan.agents.tools import (
+    ModelToolkit,
+    ToolResult,
+    WebCall,
+    WebRules,
+    sources,
+    tool_definitions,
+)
+from verifyplan.agents.tools.definitions import ARGUMENTS
+from verifyplan.agents.untrusted_text import MAX_ANSWER_CHARACTERS
 from verifyplan.protocol.call import TOOLS, ToolUse
 from verifyplan.repository import FileEntry, Repository
 from verifyplan.repository.listing import Listing
@@ -48,7 +55,7 @@ def test_arguments_are_those_of_the_design():
 
 def test_descriptions_tell_the_limits_that_are_enforced():
     told = {one["name"]: one["description"] for one in tool_definitions(TOOLS)}
-    assert f"at most {answers.MAX_LINES} lines" in told["Read"]
+    assert f"at most {sources.MAX_LINES} lines" in told["Read"]
     assert f"at most {MAX_ANSWER_CHARACTERS:,} characters" in told["Read"]
     assert f"at most {sources.MAX_HITS} lines" in told["Grep"]
     assert f"latest {sources.MAX_COMMITS} commits" in told["git_log"]
@@ -121,7 +128,9 @@ def folder(tmp_path_factory):
 @given(st.sampled_from(TOOLS) | ANY_TEXT, ANY_JSON | LIKELY)
 def test_whatever_a_model_writes_one_bounded_text_comes_back(folder, name, arguments):
     repository = Repository(folder, Listing(files={"a.txt": FileEntry("a.txt", 8)}))
-    tools = ToolKit(repository, {"plan": "x"}, PLENTY, web=WebRules("resolve", {"U1": "API_BEHAVIOR"}, enabled=True))
+    tools = ModelToolkit(
+        repository, {"plan": "x"}, PLENTY, web=WebRules("resolve", {"U1": "API_BEHAVIOR"}, enabled=True)
+    )
     sources_search, sources.search = sources.search, lambda *_: []  # each search starts a process
     try:
         result = tools.run(name, arguments)

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verifyplan.agents.tools import ToolKit, WebRules
-from verifyplan.agents.tools.kit import MAX_UNCOUNTED_CALLS
-from verifyplan.agents.tools.toolbox import Toolbox
+from verifyplan.agents.tools import ModelToolkit, WebRules
+from verifyplan.agents.tools.toolkit import MAX_UNCOUNTED_CALLS, StaticToolkit
 from verifyplan.protocol.call import TOOLS, ToolUse
 from verifyplan.repository import Repository
 from verifyplan.repository.listing import Listing
@@ -139,7 +138,7 @@ def test_the_static_agents_and_the_models_have_the_same_budget(names, mode):
     """Both kits refuse the same calls, whatever the order."""
     limits = {tool: calls for tool, calls in LIMITS[mode].items() if tool != "memory_search"}
     allowance = Budget(limits)
-    tools, toolbox = ToolKit(EMPTY, {}, allowance), Toolbox(EMPTY, {}, allowance)
+    tools, toolbox = ModelToolkit(EMPTY, {}, allowance), StaticToolkit(EMPTY, {}, allowance)
     with patch("verifyplan.agents.tools.sources.search", return_value=[]):  # each search starts a process
         for n, name in enumerate(names):
             tools.run(name, {"path": f"{n}"} if name == "Read" else {"pattern": f"{n}"})
@@ -154,7 +153,7 @@ USE = st.builds(ToolUse, tool=st.sampled_from(TOOLS), argument=st.text(max_size=
 
 @given(st.lists(USE, max_size=40))
 def test_any_log_can_be_counted(uses):
-    tools = ToolKit(EMPTY, {}, FEW, web=WebRules("resolve", {}, enabled=True))
+    tools = ModelToolkit(EMPTY, {}, FEW, web=WebRules("resolve", {}, enabled=True))
     tools.count(uses)
     assert tools.uses == uses
     used = {tool: sum(use.tool == tool and not use.refused for use in uses) for tool in TOOLS}

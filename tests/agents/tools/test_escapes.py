@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from verifyplan.agents.tools import ToolKit, places
+from verifyplan.agents.tools import ModelToolkit, file_access
 from verifyplan.repository import FileEntry, Repository
 from verifyplan.repository.listing import Listing
 
@@ -87,7 +87,7 @@ def test_a_file_that_became_a_pipe_is_not_waited_for(kit, root, canary, at_once)
 def test_ten_gigabytes_are_refused_by_their_size(kit, root, canary, monkeypatch, at_once):
     with (root / "big.log").open("wb") as file:
         file.truncate(10_000_000_000)
-    monkeypatch.setattr(places, "read_resolved", lambda *_: pytest.fail("it was read"))
+    monkeypatch.setattr(file_access, "read_resolved", lambda *_: pytest.fail("it was read"))
     assert at_once(refused, kit(), "big.log", canary) == "big.log is not opened: it is larger than 2,000,000 bytes"
 
 
@@ -155,9 +155,9 @@ def test_a_folder_replaced_by_a_link_after_it_was_searched_is_refused(kit, root,
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_files_of_the_system_are_refused_even_where_they_are_the_root(plenty):
-    root = places.Path(f"/proc/{os.getpid()}")
+    root = file_access.Path(f"/proc/{os.getpid()}")
     repository = Repository(root, Listing(files={"environ": FileEntry("environ", 0)}))
-    result = ToolKit(repository, {}, plenty).run("Read", {"path": "environ"})
+    result = ModelToolkit(repository, {}, plenty).run("Read", {"path": "environ"})
     assert result.text == "environ is not opened: it is a file of the operating system"
 
 

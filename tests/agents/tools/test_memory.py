@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verifyplan.agents.tools import Memory, memory
-from verifyplan.agents.tools.passages import MAX_PASSAGE_CHARACTERS, passages
+from verifyplan.agents.tools.memory import MAX_PASSAGE_CHARACTERS, passages
 from verifyplan.errors import InputError
 
 NOTES = {

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verifyplan.agents.tools import answers
-from verifyplan.agents.tools.arguments import ReadArguments
-from verifyplan.agents.tools.wording import MAX_ANSWER_CHARACTERS, bounded_answer, one_line
+from verifyplan.agents.tools import sources
+from verifyplan.agents.tools.definitions import ReadArguments
+from verifyplan.agents.untrusted_text import MAX_ANSWER_CHARACTERS, bounded_answer, one_line
 
 KEY = (
     "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq3fVx9\nZ2s5d8Jk1LmNoPqRsTuVwXyZ\n-----END RSA PRIVATE KEY-----"
@@ -16,10 +16,10 @@ KEY = (
 @pytest.fixture
 def read(repository_with, plenty):
     """What Read shows of a text that stands in `a.txt`."""
-    from verifyplan.agents.tools import ToolKit
+    from verifyplan.agents.tools import ModelToolkit
 
     def asked(text, **part):
-        return ToolKit(repository_with({"a.txt": text}), {}, plenty).run("Read", {"path": "a.txt", **part})
+        return ModelToolkit(repository_with({"a.txt": text}), {}, plenty).run("Read", {"path": "a.txt", **part})
 
     return asked
 
@@ -95,7 +95,7 @@ def test_any_part_of_any_text_is_what_editors_show(text, first, last):
     if last is not None and last < first:
         return
     lines = text.removesuffix("\n").split("\n") if text else []
-    answer = answers.file_lines("a", text, ReadArguments(path="a", first=first, last=last))
+    answer = sources.file_lines("a", text, ReadArguments(path="a", first=first, last=last))
     wanted = [f"{n}: {line}" for n, line in enumerate(lines, 1) if first <= n <= (last or first + 399)]
     assert answer.text.split("\n")[1:] == wanted
     assert answer.results == len(wanted)

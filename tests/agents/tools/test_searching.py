@@ -9,10 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from verifyplan.agents.tools import ToolKit
-from verifyplan.agents.tools import search as searching
-from verifyplan.agents.tools.search import search
-from verifyplan.agents.tools.wording import MAX_ANSWER_CHARACTERS
+from verifyplan.agents.tools import ModelToolkit, sources
+from verifyplan.agents.tools.sources import search
+from verifyplan.agents.untrusted_text import MAX_ANSWER_CHARACTERS
 from verifyplan.repository import grep, ripgrep
 from verifyplan.repository.careful import Careful
 
@@ -77,7 +76,7 @@ def test_a_pattern_that_is_none_is_an_answer(found):
 
 def test_no_pattern_takes_long(repository_with, plenty, monkeypatch, at_once):
     monkeypatch.setattr(grep, "SECONDS", 1.0)
-    tools = ToolKit(repository_with({"a.txt": "a" * 900 + "!\n", "b.txt": "a" * 900 + "!\n"}), {}, plenty)
+    tools = ModelToolkit(repository_with({"a.txt": "a" * 900 + "!\n", "b.txt": "a" * 900 + "!\n"}), {}, plenty)
     result = at_once(tools.run, "Grep", {"pattern": "(a+)+$"})
     assert result.failed
     assert "longer than 1 second" in result.text
@@ -85,14 +84,14 @@ def test_no_pattern_takes_long(repository_with, plenty, monkeypatch, at_once):
 
 def test_a_search_that_finds_nothing_ends_in_time_too(repository_with, plenty, monkeypatch):
     monkeypatch.setattr(grep, "SECONDS", -1.0)
-    tools = ToolKit(repository_with({f"{n}.txt": "x\n" for n in range(3)}), {}, plenty)
+    tools = ModelToolkit(repository_with({f"{n}.txt": "x\n" for n in range(3)}), {}, plenty)
     assert "the search takes longer than" in tools.run("Grep", {"pattern": "nothing"}).text
 
 
 @pytest.mark.usefixtures("engine")
 def test_hits_are_limited_in_number_and_length(repository_with, plenty):
     files = {f"{n:03}.txt": "hit\n" * 2 for n in range(150)} | {"long.txt": f"{'needle ' * 900}\n" * 100}
-    tools = ToolKit(repository_with(files), {}, plenty)
+    tools = ModelToolkit(repository_with(files), {}, plenty)
     many = tools.run("Grep", {"pattern": "hit"})
     assert many.use.results == 200
     assert many.text.startswith("The first 200 hits in 100 files; there may be more: ask for less, or give a path\n")
@@ -232,7 +231,7 @@ def test_many_files_are_asked_about_in_calls_that_are_short_enough(repository_wi
 def test_a_search_leaves_no_process_behind(found, monkeypatch):
     before = psutil.Process().children()
     started = []
-    monkeypatch.setattr(searching, "Careful", lambda: started.append(1) or Careful())
+    monkeypatch.setattr(sources, "Careful", lambda: started.append(1) or Careful())
     assert "TIMEOUT" in found("TIMEOUT").text
     assert found("(").failed
     assert len(started) == 2

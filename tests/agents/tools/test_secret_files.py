@@ -2,8 +2,8 @@
 
 import pytest
 
-from verifyplan.agents.tools import ToolKit
-from verifyplan.agents.tools.secret_files import SECRET_FOLDERS, SECRET_NAMES, looks_secret
+from verifyplan.agents.tools import ModelToolkit
+from verifyplan.agents.tools.file_access import SECRET_FOLDERS, SECRET_NAMES, looks_secret
 
 SECRET = """.env .env.local config/.env.production prod.env .ENV .env.bak .env~ .envrc server.pem tls/server.key
 cert.p12 cert.pfx store.jks vault.kdbx id_rsa .ssh/id_ed25519 home/.ssh/config deploy_rsa .netrc
@@ -40,7 +40,7 @@ def tools(repository_with, canary, plenty):
     files = dict.fromkeys(SECRET.split(), f"CANARY {canary}\n") | {"src/app.py": "CANARY of the tests\n"}
     repository = repository_with(files | {".env.example": "CANARY=\n"})
     (repository.root / "notes.txt").symlink_to(".env")
-    return ToolKit(type(repository).open(repository.root), {}, plenty)
+    return ModelToolkit(type(repository).open(repository.root), {}, plenty)
 
 
 @pytest.mark.usefixtures("engine")
@@ -78,7 +78,9 @@ def test_secret_files_are_not_proposed_for_a_missing_one(tools):
 @pytest.mark.usefixtures("engine")
 def test_no_pattern_can_ask_for_the_letters_of_a_key(repository_with, plenty):
     key = "sk-ant-api03-" + "a1B2" * 8
-    tools = ToolKit(repository_with({"src/app.py": f"client = Client('{key}')\n"}), {"plan.md": f"use {key}\n"}, plenty)
+    tools = ModelToolkit(
+        repository_with({"src/app.py": f"client = Client('{key}')\n"}), {"plan.md": f"use {key}\n"}, plenty
+    )
     for pattern in ("sk-ant-api03-a", "a1B2", "api03-[a-z]"):
         assert tools.run("Grep", {"pattern": pattern}).text == "No line matches."
     assert "client = Client('[redacted]')" in tools.run("Grep", {"pattern": "Client"}).text

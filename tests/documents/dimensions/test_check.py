@@ -1,5 +1,7 @@
 """The plan check as a whole: what it is given, what it says, its report, and what is left to judge (rule D4)."""
 
+# ruff: noqa: E501  (a case a line is read best)
+
 from __future__ import annotations
 
 import time

@@ -1,5 +1,7 @@
 """Each rule of the nine dimensions: plans that break it alone, at its line, and a phase that breaks none (rule D4)."""
 
+# ruff: noqa: E501  (a case a line is read best)
+
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,7 @@
 """Rules of the plan check that no single change breaks alone, or that need what lies beside the plans (rule D4)."""
 
+# ruff: noqa: E501  (a case a line is read best)
+
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,7 @@
 """A plan check within a plan run: its blockers are challenges of the first iteration (rules D5, A5)."""
 
+# ruff: noqa: E501  (a case a line is read best)
+
 from __future__ import annotations
 
 import sys

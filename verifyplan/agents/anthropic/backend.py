@@ -25,7 +25,7 @@ from verifyplan.agents.anthropic.toolkits import Toolkits
 from verifyplan.agents.anthropic.voices import Effort, Settings, Voice, Voices
 from verifyplan.agents.base import Address, BatchClient, ModelReply, Request, SendRequest, Turns, UnrecordedTurns
 from verifyplan.agents.prices import Price, PriceSource, price_of, usage_of
-from verifyplan.agents.tools import ToolKit, tool_definitions
+from verifyplan.agents.tools import ModelToolkit, tool_definitions
 from verifyplan.errors import Problem, SettingsError, expect_mappings
 from verifyplan.protocol.call import Reply, ToolUse, Usage, WorkerRequest
 
@@ -124,7 +124,7 @@ class Anthropic:
         moved._toolkits = Toolkits(Path(root), self._memory, web=self._toolkits.web, kind=self._toolkits.kind)
         return moved
 
-    def with_tools(self, kind: type[ToolKit]) -> Self:
+    def with_tools(self, kind: type[ModelToolkit]) -> Self:
         """The same backend, its agents having tools of another kind, as in dry runs."""
         other = copy.copy(self)
         other._toolkits = Toolkits(self._toolkits.root, self._memory, web=self._toolkits.web, kind=kind)
@@ -251,10 +251,10 @@ class Anthropic:
         repository = await asyncio.to_thread(self._toolkits.repository, plan, fresh=fresh)
         return await asyncio.to_thread(open_evidence, request.items, repository, request.documents)
 
-    def _kit(self, request: Request) -> ToolKit | None:
+    def _kit(self, request: Request) -> ModelToolkit | None:
         return None if isinstance(request, WorkerRequest) or not tools_of(request) else self._toolkits.kit(request)
 
-    def _head(self, request: Request, voice: Voice, rendered: Rendered, kit: ToolKit | None) -> dict[str, Any]:
+    def _head(self, request: Request, voice: Voice, rendered: Rendered, kit: ModelToolkit | None) -> dict[str, Any]:
         body = voice.body()
         if self.structured:
             shape = {"type": "json_schema", "schema": answer_schema(request)}

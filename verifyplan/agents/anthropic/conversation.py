@@ -11,7 +11,7 @@ from verifyplan.agents.anthropic.exchange import Block, Post, check_message, tex
 from verifyplan.agents.anthropic.rendering import repair
 from verifyplan.agents.anthropic.web import look_up, recall, web_tool
 from verifyplan.agents.base import Request, Turns, request_digest
-from verifyplan.agents.tools import ToolKit, WebCall
+from verifyplan.agents.tools import ModelToolkit, WebCall
 from verifyplan.errors import AgentError
 from verifyplan.protocol.call import Reply, ToolUse, Usage
 from verifyplan.protocol.event_turn import TurnSent
@@ -36,7 +36,7 @@ class Conversation:
     """The blocks of the first message."""
     opened: tuple[ToolUse, ...] = ()
     """What was read before the first message, which shows it."""
-    kit: ToolKit | None = None
+    kit: ModelToolkit | None = None
     """The tools that run here; None for an agent that has none."""
     paid_calls: int = 0
     """Tool calls that the budgets allow."""
@@ -100,7 +100,7 @@ class Conversation:
         check_message(replied.message, int(body["max_tokens"]))
         return replied.message
 
-    async def _tools(self, kit: ToolKit, calls: list[Block], number: int) -> Added:
+    async def _tools(self, kit: ModelToolkit, calls: list[Block], number: int) -> Added:
         """What tool calls gave: as it is on disk, where the run was broken off after them, else by running them."""
         recorded = self.turns.sent(self._turn_id(number + 1))
         web_turns = [f"{self._turn_id(number)}/w{at}" for at in range(1, len(calls) + 1)]
@@ -112,7 +112,7 @@ class Conversation:
         done = [await self._tool(kit, call, turn) for call, turn in zip(calls, web_turns, strict=True)]
         return tuple(block for block, _ in done), tuple(use for _, use in done if use is not None)
 
-    async def _tool(self, kit: ToolKit, call: Block, web_turn: str) -> tuple[Block, ToolUse | None]:
+    async def _tool(self, kit: ModelToolkit, call: Block, web_turn: str) -> tuple[Block, ToolUse | None]:
         """One tool call: the block that answers it, and what is recorded of it; an unknown tool is no use of one."""
         name, arguments = str(call["name"]), call.get("input")
         tool = web_tool(name)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from verifyplan.agents.anthropic.allowances import told_tools, tools_of
-from verifyplan.agents.anthropic.marks import delimited, numbered_lines
 from verifyplan.agents.anthropic.record import challenge_entry, entry
+from verifyplan.agents.untrusted_text import delimited, numbered_lines
 from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.message import DebateRole, Message
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from verifyplan.agents.evidence import Place, read_evidence
-from verifyplan.agents.tools.places import NotOpenedError, read_listed, relative_path
+from verifyplan.agents.tools.file_access import NotOpenedError, read_listed, relative_path
 from verifyplan.protocol.call import Item, ToolUse
 from verifyplan.redaction import redact
 from verifyplan.repository.repository import Repository

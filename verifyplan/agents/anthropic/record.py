@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from verifyplan.agents.anthropic.marks import quoted
+from verifyplan.agents.untrusted_text import quoted
 from verifyplan.protocol.challenge import INACTIVE, SEVERITIES, UNSETTLED, Challenge
 from verifyplan.protocol.plan_call import Moved, PanelResult, RoleRequest
 from verifyplan.protocol.research import ProbedRisk, SurfacedContext, Unknown

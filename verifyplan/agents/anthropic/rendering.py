@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from verifyplan.agents.anthropic.allowances import told_tools, tools_of
 from verifyplan.agents.anthropic.debating import PROMPTS_OF_DEBATE, debate_blocks
-from verifyplan.agents.anthropic.marks import delimited, numbered_lines, quoted
 from verifyplan.agents.anthropic.prompt_files import prompt
 from verifyplan.agents.anthropic.record import fields_of, record
 from verifyplan.agents.base import Request
+from verifyplan.agents.untrusted_text import delimited, numbered_lines, quoted
 from verifyplan.protocol.call import WorkerRequest
 from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.plan_call import Role, RoleRequest

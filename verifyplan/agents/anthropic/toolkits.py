@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 from verifyplan.agents.anthropic.allowances import tools_of
-from verifyplan.agents.tools import Memory, ToolKit, WebRules
+from verifyplan.agents.tools import Memory, ModelToolkit, WebRules
 from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.plan_call import RoleRequest
 from verifyplan.repository.repository import Repository
@@ -19,13 +19,13 @@ class Toolkits:
     Safe to use from several threads.
     """
 
-    def __init__(self, root: Path, memory: Path | None, *, web: bool, kind: type[ToolKit] = ToolKit) -> None:
+    def __init__(self, root: Path, memory: Path | None, *, web: bool, kind: type[ModelToolkit] = ModelToolkit) -> None:
         self.root, self.web, self.kind = root, web, kind
         self.memory = Memory.open(memory) if memory is not None else None
         self._lock = threading.Lock()
         self._kept: tuple[str, Repository] | None = None
 
-    def kit(self, request: RoleRequest | DebateRequest) -> ToolKit:
+    def kit(self, request: RoleRequest | DebateRequest) -> ModelToolkit:
         """The tools of a request, with its budgets; those of mode 1's Read and Grep for agents that do no research.
 
         In a debate Read and Grep alone, whatever is configured; its documents can be read beside the repository.

@@ -13,7 +13,7 @@ from verifyplan.agents.static.roles.known import Known, open_repository
 from verifyplan.agents.static.roles.panel import JUDGES, Case, nothing
 from verifyplan.agents.static.roles.plan_text import PlanText
 from verifyplan.agents.static.roles.scene import Scene
-from verifyplan.agents.tools.toolbox import Toolbox
+from verifyplan.agents.tools.toolkit import StaticToolkit
 from verifyplan.plans import parse_plan
 from verifyplan.protocol.call import Reply, WorkerRequest
 from verifyplan.protocol.plan_call import Answer, Role, RoleRequest
@@ -54,7 +54,7 @@ class PlanAgents:
         if request.role == "challenger" and request.iteration == 1:
             self._known = None
         known = self._open(request.plan_text)
-        tools = Toolbox(known.repository, {request.plan_name: request.plan_text}, Budget(request.tools))
+        tools = StaticToolkit(known.repository, {request.plan_name: request.plan_text}, Budget(request.tools))
         scene = Scene(request, self._read(request.plan_text, request.plan_name), known, tools)
         value: dict[str, Any] = _ROLES[request.role](scene).model_dump(mode="json")
         return Reply(value=value, tools=tuple(tools.uses), partial_failures=tuple(scene.failures))
@@ -62,7 +62,7 @@ class PlanAgents:
     def votes(self, request: WorkerRequest, worker: str) -> Reply:
         """Return one panel worker's votes on all items; in a lightweight run it sees no file and no document."""
         known = self._open(next(iter(request.documents.values()), ""))
-        tools = Toolbox(known.repository, request.documents, Budget(OTHERS))
+        tools = StaticToolkit(known.repository, request.documents, Budget(OTHERS))
         readings = {name: self._read(text, name) for name, text in request.documents.items()}
         votes, failures = {}, list[str]()
         for item in request.items:

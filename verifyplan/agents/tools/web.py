@@ -1,4 +1,4 @@
-"""When a model may ask the web: where it was asked for, for what it serves, never with a key in it (rule A12)."""
+"""Decide whether a model may make a web call: enabled, for a purpose, never with a key in it (rule A12)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from verifyplan.agents.tools.arguments import Arguments
-from verifyplan.agents.tools.wording import one_line
+from verifyplan.agents.tools.definitions import Arguments
+from verifyplan.agents.untrusted_text import one_line
 from verifyplan.protocol.research import UnknownType
 from verifyplan.redaction import redact
 from verifyplan.rules.budgets import ResearchMode, web_refusal
@@ -16,21 +16,21 @@ from verifyplan.rules.budgets import ResearchMode, web_refusal
 WebTool = Literal["WebSearch", "WebFetch"]
 
 WEB_OFF = "web search is off: Anthropic(web=True)"
-"""What a model is told where nobody asked for the web."""
+"""The refusal where the web is not enabled."""
 
 TEMPORAL_WORDS = (
     *("deprecat", "obsolete", "outdated", "legacy", "end of life", "end of support", "eol", "lts", "sunset"),
     *("retire", "discontinu", "removed in", "will be removed", "removal", "breaking change", "changelog"),
     *("version", "upgrade", "migration guide", "successor", "superseded", "latest", "expir"),
 )
-"""Beginnings of words that show that a call of mode 3 asks about time."""
+"""Beginnings of words that show that a call of research mode 3 asks about time."""
 
 _TEMPORAL = re.compile(rf"\b(?:{'|'.join(re.escape(word) for word in TEMPORAL_WORDS)})")
 
 
 @dataclass(frozen=True)
 class WebRules:
-    """What decides whether a web call is allowed: the research mode, the unknowns by id, and whether the web is on."""
+    """The settings that decide on web calls: the research mode, the unknowns by id, and whether the web is on."""
 
     mode: ResearchMode
     unknowns: Mapping[str, UnknownType] = field(default_factory=dict)
@@ -47,27 +47,27 @@ class WebCall:
     serves: str
 
 
-def web_call_refusal(asked: Arguments, rules: WebRules | None) -> str:
-    """Why a web call is refused; empty if it is allowed by what it serves. Budgets are not asked here.
+def web_call_refusal(call: Arguments, rules: WebRules | None) -> str:
+    """Return why a web call is refused; empty if its purpose allows it. Budgets are not checked here.
 
     In mode 1, `serves` is the id of one unknown. In mode 3 its words, or those of the call, must speak of time.
     Source: rule A12.
     """
     if rules is None or not rules.enabled:
         return WEB_OFF
-    serves = asked.purpose
+    serves = call.purpose
     if rules.mode == "resolve" and serves and serves not in rules.unknowns:
         known = ", ".join(f"{name} ({kind})" for name, kind in sorted(rules.unknowns.items())) or "none"
         return f"{one_line(serves)} is no unknown of this task: {known}"
     unknown = rules.unknowns.get(serves)
-    why = web_refusal(rules.mode, serves, unknown, is_temporal(f"{asked.argument} {serves}"))
-    if why:
-        return why
-    return "" if redact(asked.argument) == asked.argument else "it holds what looks like a key, which goes nowhere"
+    refused = web_refusal(rules.mode, serves, unknown, is_temporal(f"{call.argument} {serves}"))
+    if refused:
+        return refused
+    return "" if redact(call.argument) == call.argument else "it holds what looks like a key, which goes nowhere"
 
 
 def is_temporal(text: str) -> bool:
-    """Whether some words speak of deprecation, versions, end of life and the like.
+    """Return whether a text speaks of deprecation, versions, end of life and the like.
 
     >>> is_temporal("is boto2 deprecated?"), is_temporal("how does boto3 retry?")
     (True, False)

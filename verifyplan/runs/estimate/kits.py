@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from verifyplan.agents.tools import Memory, ToolKit, WebRules, answers
-from verifyplan.agents.tools.arguments import GrepArguments
+from verifyplan.agents.tools import ModelToolkit
 from verifyplan.agents.tools.sources import MAX_HITS, ToolSources
 from verifyplan.repository.grep import literals
 from verifyplan.repository.records import Match
-from verifyplan.repository.repository import Repository
-from verifyplan.rules.budgets import Budget
-
-
-class DryKit(ToolKit):
-    """A tool kit whose searches take no process of their own, so that hundreds of them are made in no time."""
-
-    def __init__(
-        self,
-        repository: Repository,
-        documents: Mapping[str, str],
-        budget: Budget,
-        memory: Memory | None = None,
-        web: WebRules | None = None,
-    ) -> None:
-        super().__init__(repository, documents, budget, memory, web)
-        self._sources = PlainSources(repository, documents, memory)
 
 
 class PlainSources(ToolSources):
     """Sources that are searched for the plain words that every match of a pattern holds; more lines may hold them."""
 
-    def _hits(self, asked: GrepArguments) -> answers.LookupResult:
-        needed = literals(asked.pattern)
-        documents, paths = self._where(asked.path)
-        found = islice(self._holding(needed, documents, paths), MAX_HITS)
-        return answers.search_hits(list(found), MAX_HITS)
+    def find(self, documents: Mapping[str, str], paths: Sequence[str], pattern: str) -> Sequence[Match]:
+        """Return the first 200 lines that hold all plain words of a pattern."""
+        return list(islice(self._holding(literals(pattern), documents, paths), MAX_HITS))
 
-    def _holding(self, needed: list[str], documents: Mapping[str, str], paths: list[str]) -> Iterator[Match]:
+    def _holding(self, needed: list[str], documents: Mapping[str, str], paths: Sequence[str]) -> Iterator[Match]:
         texts = [*documents.items(), *((path, "") for path in paths)]
         for path, document in texts:
             text = document or self._repository.text(path) or ""
             for number, line in enumerate(text.split("\n"), 1):
                 if all(word in line for word in needed):
                     yield Match(path, number, line)
+
+
+class DryKit(ModelToolkit):
+    """A tool kit whose searches take no process of their own, so that hundreds of them are made in no time."""
+
+    sources_type = PlainSources

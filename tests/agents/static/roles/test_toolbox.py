@@ -2,7 +2,7 @@
 
 import pytest
 
-from verifyplan.agents.tools.toolbox import Toolbox
+from verifyplan.agents.tools.toolkit import StaticToolkit
 from verifyplan.repository import Repository
 from verifyplan.rules.budgets import Budget
 
@@ -10,7 +10,7 @@ from verifyplan.rules.budgets import Budget
 @pytest.fixture
 def tools(shop):
     limits = {"Read": 1, "Grep": 1, "git_log": 1, "memory_search": 1}
-    return Toolbox(Repository.open(shop), {"plan.md": "# A\r\n1. x"}, Budget(limits))
+    return StaticToolkit(Repository.open(shop), {"plan.md": "# A\r\n1. x"}, Budget(limits))
 
 
 def test_calls_over_budget_are_refused_and_recorded(tools):

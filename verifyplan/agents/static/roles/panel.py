@@ -18,7 +18,7 @@ from verifyplan.agents.static.roles.checks.questions import answer_line, questio
 from verifyplan.agents.static.roles.issues import Cited, Kind, Place, Statement, cited, read_cited, read_statement
 from verifyplan.agents.static.roles.known import Known
 from verifyplan.agents.static.roles.plan_text import PlanText
-from verifyplan.agents.tools.toolbox import Toolbox
+from verifyplan.agents.tools.toolkit import StaticToolkit
 from verifyplan.protocol.call import Item
 from verifyplan.rules.citations import cites_location
 
@@ -34,7 +34,7 @@ class Case:
     item: Item
     plans: Mapping[str, PlanText]
     known: Known
-    tools: Toolbox
+    tools: StaticToolkit
 
     @cached_property
     def statement(self) -> Statement | None:

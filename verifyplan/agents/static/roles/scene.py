@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 from verifyplan.agents.static.roles.issues import Issue, Place, cited, new_ones, raised
 from verifyplan.agents.static.roles.known import Known
 from verifyplan.agents.static.roles.plan_text import PlanText
-from verifyplan.agents.tools.toolbox import Toolbox
+from verifyplan.agents.tools.toolkit import StaticToolkit
 from verifyplan.plans import Plan
 from verifyplan.protocol.challenge import UNSETTLED, Challenge
 from verifyplan.protocol.plan_call import RaisedChallenge, RoleRequest
@@ -30,7 +30,7 @@ class Scene:
     request: RoleRequest
     text: PlanText
     known: Known
-    tools: Toolbox
+    tools: StaticToolkit
     failures: list[str] = field(default_factory=list)
 
     @property

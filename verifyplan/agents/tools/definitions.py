@@ -1,8 +1,8 @@
-"""What a model may write when it calls a tool: one closed model for each, from which the API's schema comes."""
+"""Define the tools of a model: names, descriptions, arguments, and their schemas for the API (rules A12, G4)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
@@ -15,13 +15,11 @@ MAX_ARGUMENT_CHARACTERS = 1_000
 MAX_PATHS = 20
 """Paths of one question about the history."""
 
-_LAST_LINE = 10_000_000
-_SHOWN_PROBLEMS = 5
+_MAX_LINE_NUMBER = 10_000_000
+_MAX_SHOWN_PROBLEMS = 5
 
-
-_Text = Annotated[
-    str, Field(min_length=1, max_length=MAX_ARGUMENT_CHARACTERS)
-]  # a text with a limit is checked to be Unicode, too
+# A text with a limit is checked to be Unicode, too.
+_Text = Annotated[str, Field(min_length=1, max_length=MAX_ARGUMENT_CHARACTERS)]
 _Serves = Annotated[str, Field(max_length=100)]
 
 
@@ -45,8 +43,8 @@ class ReadArguments(Arguments):
     """Read takes a path and, for a part of a file, its first and last line."""
 
     path: _Text = Field(description="Path of the file, relative to the repository's root.")
-    first: int = Field(default=1, ge=1, le=_LAST_LINE, description="First line to show, from 1.")
-    last: int | None = Field(default=None, ge=1, le=_LAST_LINE, description="Last line to show.")
+    first: int = Field(default=1, ge=1, le=_MAX_LINE_NUMBER, description="First line to show, from 1.")
+    last: int | None = Field(default=None, ge=1, le=_MAX_LINE_NUMBER, description="Last line to show.")
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -146,11 +144,11 @@ class ArgumentsError(Exception):
 
 
 def parse_arguments(tool: Tool, arguments: Any) -> Arguments:
-    """The arguments of a call, whatever JSON a model wrote; ArgumentsError names all that is wrong with them.
+    """Return the arguments of a call, whatever JSON a model wrote; ArgumentsError names all that is wrong with them.
 
     >>> parse_arguments("Read", {"file": "a.py"})
     Traceback (most recent call last):
-    verifyplan.agents.tools.arguments.ArgumentsError: Read was not run: path: Field required; file: Extra inputs are
+    verifyplan.agents.tools.definitions.ArgumentsError: Read was not run: path: Field required; file: Extra inputs are
     not permitted. It takes path, first (optional), last (optional).
     """
     model = ARGUMENTS[tool]
@@ -158,14 +156,79 @@ def parse_arguments(tool: Tool, arguments: Any) -> Arguments:
     try:
         return model.model_validate(arguments)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False)
-    problems = problems or [_problem(one["loc"], one["msg"]) for one in found]
-    shown = "; ".join(problems[:_SHOWN_PROBLEMS])
+        errors = error.errors(include_url=False, include_input=False)
+    problems = problems or [_problem(entry["loc"], entry["msg"]) for entry in errors]
+    shown = "; ".join(problems[:_MAX_SHOWN_PROBLEMS])
     fields = (name if field.is_required() else f"{name} (optional)" for name, field in model.model_fields.items())
     raise ArgumentsError(f"{tool} was not run: {shown}. It takes {', '.join(fields)}.")
 
 
 def _problem(place: tuple[int | str, ...], message: str) -> str:
     where = ".".join(str(part)[:40] for part in place)
-    what = message.removeprefix("Value error, ")[:200]
-    return f"{where}: {what}" if where else what
+    text = message.removeprefix("Value error, ")[:200]
+    return f"{where}: {text}" if where else text
+
+
+DESCRIPTIONS: Mapping[Tool, str] = {
+    "Read": (
+        "Shows a text file of the repository, or a document of this task such as the plan, with line numbers in front:"
+        " at most 400 lines unless last says more, and always at most 60,000 characters; it says how many lines there"
+        " are. Use first and last to read further. Only files of the repository can be read: nothing outside it,"
+        " nothing that git ignores, nothing that looks like keys or passwords, no binary file and none above 2 MB. Each"
+        " call counts against your budget; to ask for exactly the same again, or for a document of this task, is free."
+    ),
+    "Grep": (
+        "Looks for a regular expression in the files of the repository and in the documents of this task, line by line,"
+        " and shows at most 200 lines as path:line: text. Keep the expression simple: letters, . [abc] * + ? | ( ) ^ $"
+        " \\b \\w \\d \\s, and (?i) at its beginning for any case. Give path to look in one folder or file only. Each"
+        " call counts against your budget, also one that finds nothing."
+    ),
+    "git_log": (
+        "Shows the latest 20 commits that touched some files or folders, newest first: date, hash, subject and files."
+        " Each call counts against your budget."
+    ),
+    "memory_search": (
+        "Looks for words in the notes that earlier work left, and shows the 5 passages that fit best, each with its"
+        " place. Each call counts against your budget, also one that finds nothing."
+    ),
+    "WebSearch": (
+        "Searches the web. Allowed only for what the repository and the notes cannot answer; serves must name the"
+        " unknown or the risk that it is for. Each call counts against your budget."
+    ),
+    "WebFetch": (
+        "Fetches one page of the web. Allowed only for what the repository and the notes cannot answer; serves must"
+        " name the unknown or the risk that it is for. Each call counts against your budget."
+    ),
+}
+"""The description of each tool for a model; `tests/agents/tools` hold its numbers equal to the enforced ones."""
+
+_BUDGET = " A call over your budget is refused, and the answer says so."
+
+
+def tool_definitions(tools: Sequence[Tool]) -> list[dict[str, Any]]:
+    """Return the definitions of some tools as `tools=` of a message takes them, in the order given.
+
+    The schemas are those that `ModelToolkit.run` checks again. Nothing in them changes from call to call, so that a
+    prompt's cache holds them. Source: rules A12, G4.
+
+    >>> tool_definitions(["git_log"])[0]["input_schema"]["required"]
+    ['paths']
+    """
+    return [
+        {"name": tool, "description": DESCRIPTIONS[tool] + _BUDGET, "input_schema": _schema(tool)} for tool in tools
+    ]
+
+
+def _schema(tool: Tool) -> dict[str, Any]:
+    """Return a closed object schema without the titles and the docstring that pydantic puts in."""
+    schema = ARGUMENTS[tool].model_json_schema()
+    properties = {
+        name: {key: value for key, value in about.items() if key != "title"}
+        for name, about in schema["properties"].items()
+    }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": schema.get("required", []),
+        "additionalProperties": False,
+    }
