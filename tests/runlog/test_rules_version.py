@@ -21,7 +21,7 @@ from verifyplan.runs.replay import replay_run
 from verifyplan.runs.resume import read_run, resume
 from verifyplan.version import RULES_VERSION, VERSION
 
-LOGS = sorted((Path(__file__).parent / "logs").glob("*.jsonl"))
+LOGS = sorted((Path(__file__).parent / "logs").glob("v[12]-*.jsonl"))
 CHANGED = (
     f"the rules have changed: version 1 decided this run, and verifyplan {VERSION} has version {RULES_VERSION}; "
     "verifyplan 0.1.0 checks it as it was"
