@@ -14,19 +14,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from batch_served import QUICK, Posted
-from crossing import AGREE, BURDEN, COUNTER, DISAGREE, SUPPLEMENT, finding
-from debate_scripts import CONVERGES, FIRST, says
-from live_killing import FIRST as TURNS
-from live_runs import KEY, MODEL, Played
-from live_scripts import spoken_script
-from planning import AGREE as HOLDS
-from planning import BURDEN as DOUBT
-from planning import CAVEAT, PLAN, answer, challenge, change, context, risk, scores, script, unknown
-from planning import COUNTER as BREAKS
-from scripted_server import ScriptedServer
-
 import verifyplan as vp
+from tests.live.batch_served import QUICK, Posted
+from tests.live.live_killing import FIRST as TURNS
+from tests.live.live_runs import KEY, MODEL, Played
+from tests.live.live_scripts import spoken_script
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.crossing import AGREE, BURDEN, COUNTER, DISAGREE, SUPPLEMENT, finding
+from tests.runs.debate_scripts import CONVERGES, FIRST, says
+from tests.runs.plan.planning import AGREE as HOLDS
+from tests.runs.plan.planning import BURDEN as DOUBT
+from tests.runs.plan.planning import CAVEAT, PLAN, answer, challenge, change, context, risk, scores, script, unknown
+from tests.runs.plan.planning import COUNTER as BREAKS
 
 PRICES = {MODEL: {"input": 1, "output": 5, "cache_write": 1, "cache_read": 1, "web_search": 10, "batch_discount": 0.5}}
 
@@ -277,7 +276,7 @@ def keep(run: Any, name: str, out: Path | None = None) -> None:
 
 def main(place: str | None = None) -> None:
     if place is None:
-        from runlog.test_logs_of_before import ALL, figures, name_of  # here, as it reads what is written here
+        from tests.runlog.test_logs_of_before import ALL, figures, name_of  # here, as it reads what is written here
 
         told = {name_of(path): figures(vp.load(path)) for path in ALL}
         (LOGS / "figures.json").write_text(json.dumps(told, indent=1, sort_keys=True) + "\n")

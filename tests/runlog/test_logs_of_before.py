@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_served import QUICK, Posted, items
-from live_runs import KEY, speaking_to, turn_of, turns
-from scripted_replies import Answer, status
-from scripted_server import ScriptedServer
 
 import verifyplan as vp
+from tests.live.batch_served import QUICK, Posted, items
+from tests.live.live_runs import KEY, speaking_to, turn_of, turns
+from tests.live.scripted_replies import Answer, status
+from tests.live.scripted_server import ScriptedServer
 
 LOGS = Path(__file__).parent / "logs"
 OLD = sorted(LOGS.glob("v[12]-*.jsonl"))
