@@ -49,6 +49,7 @@ bench: setup          ## the benchmarks; ratios against named peers
 	$(BIN)/python benchmarks/large_plan.py
 	$(BIN)/python benchmarks/widgets.py
 	$(BIN)/python benchmarks/live.py
+	$(BIN)/python benchmarks/walks.py
 
 lock:                 ## refresh constraints.txt: the newest versions that work together
 	rm -rf out/lock && $(PYTHON) -m venv out/lock
