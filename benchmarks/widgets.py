@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from verifyplan.analysis.by_run import ByRun
+from verifyplan.analysis.by_run import RunIndex
 from verifyplan.datasets.scores import example_scores
 from verifyplan.frames.columns import typed
 from verifyplan.frames.runset import RunSet
@@ -120,7 +120,7 @@ def main() -> None:
     print(f"  another run, drawn   median {1000 * chosen:.0f} ms")
     large = steps_seconds(RunExplorer(make_runs(1, 50 * FINDINGS)), 1)
     print(f"  a step in a run of {50 * FINDINGS:,} findings: median {1000 * statistics.median(large):.0f} ms")
-    index = ByRun(runs)
+    index = RunIndex(runs)
     if not index.one("run-0500").votes.equals(runs.select(["run-0500"]).votes):
         raise SystemExit("the index and select give different votes: a figure would mean nothing")
     ours = median_seconds(lambda i: index.one(f"run-{9 * i:04d}"))

@@ -12,7 +12,7 @@ import verifyplan as vp
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.frames.load import load
 from verifyplan.frames.runset import RunSet, concat
-from verifyplan.frames.tables import Source, to_tables
+from verifyplan.frames.tables import ArtifactSource, to_tables
 
 LOGS = Path(__file__).parents[1] / "runlog" / "logs"
 AGREE = {"verdict": "agree"}
@@ -75,7 +75,7 @@ def test_an_answer_that_cannot_be_used_is_a_failed_call_within_a_dispatch_of_sev
 
 def test_a_run_that_was_read_from_its_artifact_has_its_dispatches():
     run = cross({"r1/bob": {"raw": 3}, "r1/cy": {"F-1": AGREE}})
-    artifact = to_tables([Source(run.artifact, "an artifact")])
+    artifact = to_tables([ArtifactSource(run.artifact, "an artifact")])
     costs = told(artifact)
     assert (costs["calls"], costs["failed-calls"]) == (2, 1)
     assert "dollars" not in costs

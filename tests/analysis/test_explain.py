@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
-from verifyplan.analysis.explain_words import MEANING
+from verifyplan.analysis.explain_words import RULE_MEANINGS
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.rules.classification import RULES
 
@@ -26,7 +26,7 @@ RUNS = vp.from_votes(VOTES, item="item", worker="who", verdict="says", round="ro
 
 
 def test_every_rule_has_words():
-    assert set(MEANING) == set(RULES)
+    assert set(RULE_MEANINGS) == set(RULES)
 
 
 def test_a_missing_basis_is_told_and_read():
@@ -119,7 +119,7 @@ def test_a_refutation_without_a_basis_is_lost_by_the_reading_that_makes_it_one()
 
 
 def test_no_rule_says_that_every_attempt_failed():
-    assert not [words for words in MEANING.values() if "every attempt" in words]
+    assert not [words for words in RULE_MEANINGS.values() if "every attempt" in words]
 
 
 @pytest.mark.parametrize("mode", [None, "adversarial"])

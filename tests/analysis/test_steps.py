@@ -8,9 +8,9 @@ import pytest
 import verifyplan as vp
 from tests.frames.plan_story import first, log_bytes, started, whole
 from tests.runs.plan import planning
-from verifyplan.analysis.by_run import ByRun
-from verifyplan.analysis.course import Course
-from verifyplan.analysis.explain_words import MEANING
+from verifyplan.analysis.by_run import RunIndex
+from verifyplan.analysis.course import RunSteps
+from verifyplan.analysis.explain_words import RULE_MEANINGS
 from verifyplan.analysis.setting import Setting
 from verifyplan.analysis.steps import steps
 from verifyplan.errors import InputError
@@ -27,8 +27,8 @@ VOTES = [
 
 
 @pytest.fixture(scope="module")
-def plan() -> Course:
-    return Course(planning.run_of(planning.script()).frames)
+def plan() -> RunSteps:
+    return RunSteps(planning.run_of(planning.script()).frames)
 
 
 def cross(**changes: object) -> vp.RunSet:
@@ -44,7 +44,7 @@ def loaded(tmp_path, events) -> vp.RunSet:
     return vp.load(tmp_path / "story.jsonl")
 
 
-def standing(course: Course, step: int) -> dict[str, str]:
+def standing(course: RunSteps, step: int) -> dict[str, str]:
     items = course.items(step)
     return dict(zip(items["item"], items["standing"], strict=True))
 
@@ -88,7 +88,7 @@ def test_changes_tell_the_rule_the_reason_and_who_did_it(plan):
     assert told["C2", "refused: OPEN → DEFERRED"][0].startswith("only a MINOR challenge can be DEFERRED")
     assert told["C3", "OPEN → WITHDRAWN"] == ("nobody needs it (cites no place)", "synthesizer")
     panel = {row.item: row.why for row in plan.changes(2).itertuples()}
-    assert panel["C3"] == f"hard-refute: {MEANING['hard-refute']}"
+    assert panel["C3"] == f"hard-refute: {RULE_MEANINGS['hard-refute']}"
 
 
 def test_research_and_ruling_are_told(plan):
@@ -115,13 +115,13 @@ def test_votes_are_those_of_the_last_iteration_so_far(plan):
 
 
 def test_a_log_that_ends_within_an_iteration_has_the_steps_it_came_to(tmp_path):
-    course = Course(loaded(tmp_path, whole()[:12]))
+    course = RunSteps(loaded(tmp_path, whole()[:12]))
     assert course.steps["phase"].tolist() == ["challenges"]
     assert standing(course, 0) == {"C1": "OPEN", "C2": "OPEN", "C3": "overflow"}
 
 
 def test_two_rounds_of_a_panel_are_two_steps(tmp_path):
-    course = Course(loaded(tmp_path, whole()))
+    course = RunSteps(loaded(tmp_path, whole()))
     titles = course.steps["title"].tolist()
     assert titles[2:4] == ["iteration 1, panel round 1", "iteration 1, panel round 2"]
     first_round, second_round = (course.changes(step)["item"].tolist() for step in (2, 3))
@@ -130,14 +130,14 @@ def test_two_rounds_of_a_panel_are_two_steps(tmp_path):
 
 
 def test_a_run_that_has_only_begun_has_one_step(tmp_path):
-    course = Course(loaded(tmp_path, [started()]))
+    course = RunSteps(loaded(tmp_path, [started()]))
     assert course.steps["title"].tolist() == ["begun"]
     assert course.items(0).empty
     assert course.changes(0).empty
 
 
 def test_a_finding_waits_until_its_round_settles_it():
-    course = Course(cross())
+    course = RunSteps(cross())
     assert course.steps["title"].tolist() == ["what was found", "round 1", "round 2", "the end"]
     assert [standing(course, step)["F1"] for step in range(4)] == ["waiting", *["full-consensus"] * 3]
     assert [standing(course, step)["F2"] for step in range(4)] == ["waiting", "waiting", *["partial-consensus"] * 2]
@@ -145,26 +145,26 @@ def test_a_finding_waits_until_its_round_settles_it():
 
 
 def test_a_round_tells_what_it_settled_and_what_it_carried_on_and_why():
-    course = Course(cross())
+    course = RunSteps(cross())
     rounds = [course.changes(step)[["item", "change", "why"]].to_numpy().tolist() for step in (1, 2, 3)]
-    hard = f"hard-refute: {MEANING['hard-refute']}"
+    hard = f"hard-refute: {RULE_MEANINGS['hard-refute']}"
     assert rounds[0] == [
-        ["F1", "waiting → full-consensus", f"survived: {MEANING['survived']}"],
+        ["F1", "waiting → full-consensus", f"survived: {RULE_MEANINGS['survived']}"],
         ["F2", "waiting, carried on", hard],
         ["F3", "waiting, carried on", hard],
     ]
-    assert rounds[1][0] == ["F2", "waiting → partial-consensus", f"lone-doubt: {MEANING['lone-doubt']}"]
+    assert rounds[1][0] == ["F2", "waiting → partial-consensus", f"lone-doubt: {RULE_MEANINGS['lone-doubt']}"]
     assert rounds[2] == [["F3", "waiting → contested", hard]]
 
 
 def test_a_run_that_was_broken_off_settles_nothing_by_default():
-    course = Course(cross(finished=False))
+    course = RunSteps(cross(finished=False))
     assert course.steps["title"].iloc[-1] == "broken off here"
     assert standing(course, 3)["F3"] == "waiting"
 
 
 def test_other_rules_give_other_classes_and_each_difference_is_told():
-    course = Course(cross())
+    course = RunSteps(cross())
     found = course.differences(Setting("collaborative", 1)).set_index("finding_id")
     assert found[["old", "new", "rule"]].to_numpy().tolist() == [["partial-consensus", "contested", "no-majority"]]
     assert found.index.tolist() == ["F2"]
@@ -172,7 +172,7 @@ def test_other_rules_give_other_classes_and_each_difference_is_told():
 
 
 def test_a_longer_replay_than_was_recorded_is_censored():
-    found = Course(cross()).judged(Setting("adversarial", 3)).set_index("finding_id")
+    found = RunSteps(cross()).judged(Setting("adversarial", 3)).set_index("finding_id")
     assert found["censored"].to_dict() == {"F1": False, "F2": False, "F3": True}
 
 
@@ -180,7 +180,7 @@ def test_a_debate_has_its_turns():
     messages = {"run_id": "d", "position": [1, 2], "turn": [1, 2], "role": ["architect", "builder"]}
     messages |= {"type": ["propose", "critique"], "content": ["Do it", "Why?"]}
     runs = vp.RunSet(runs=typed("runs", {"run_id": ["d"], "kind": ["debate"]}), messages=typed("messages", messages))
-    course = Course(runs)
+    course = RunSteps(runs)
     assert course.steps["title"].tolist() == ["turn 1", "turn 2"]
     assert course.changes(1).to_numpy().tolist() == [["message 2", "critique", "Why?", "builder"]]
 
@@ -188,13 +188,13 @@ def test_a_debate_has_its_turns():
 def test_runs_without_findings_or_votes_have_their_ends():
     bare = vp.RunSet(runs=typed("runs", {"run_id": ["x"], "kind": ["cross"]}))
     assert steps(bare, "x")["title"].tolist() == ["what was found", "the end"]
-    assert Course(bare).items(1).empty
+    assert RunSteps(bare).items(1).empty
 
 
 def test_one_run_out_of_many_is_what_select_gives_also_of_mixed_rows():
     runs = vp.datasets.runs("stdlib-claims")
     shuffled = vp.RunSet(runs=runs.runs, findings=runs.findings, votes=runs.votes.sample(frac=1, random_state=0))
-    index = ByRun(shuffled)
+    index = RunIndex(shuffled)
     for name in runs.runs["run_id"].iloc[[0, 5, 23]]:
         one, chosen = index.one(name), shuffled.select([name])
         pd.testing.assert_frame_equal(one.votes, chosen.votes)
@@ -208,14 +208,14 @@ def test_a_run_that_is_not_there_is_told_with_what_is():
 
 
 def test_recorded_classes_follow_from_the_recorded_votes_in_every_bundled_run():
-    runs = ByRun(vp.datasets.runs("stdlib-claims"))
+    runs = RunIndex(vp.datasets.runs("stdlib-claims"))
     for name in runs.runs.runs["run_id"]:
-        course = Course(runs.one(name))
+        course = RunSteps(runs.one(name))
         assert course.differences(Setting()).empty
         end = course.items(len(course.steps) - 1).set_index("item")["classification"]
         assert end.to_dict() == course.one.findings.set_index("finding_id")["classification"].astype("str").to_dict()
 
 
 def test_the_story_of_the_first_iteration_ends_where_its_log_ends(tmp_path):
-    course = Course(loaded(tmp_path, [*whole()[:2], *first()]))
+    course = RunSteps(loaded(tmp_path, [*whole()[:2], *first()]))
     assert standing(course, len(course.steps) - 1)["C4"] == "WITHDRAWN"

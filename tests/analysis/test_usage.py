@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
-from verifyplan.analysis.usage import TOKENS, usage
+from verifyplan.analysis.usage import TOKEN_KINDS, usage
 from verifyplan.errors import InputError
 from verifyplan.frames.columns import typed
 from verifyplan.frames.runset import RunSet
@@ -18,7 +18,7 @@ CALLS = {"i1/challenger": "challenger", "i2/challenger": "challenger", "r1/ann":
 
 def turn(call_id: str, fresh: int, written: int, read: int, out: int, cost: float | None, **more: object) -> dict:
     call, _, rest = call_id.rpartition("/t")
-    used = dict(zip(TOKENS, (fresh, written, read, out), strict=True))
+    used = dict(zip(TOKEN_KINDS, (fresh, written, read, out), strict=True))
     row = {"run_id": "r", "turn_id": call_id, "call_id": call, "turn": int(rest.split("/")[0]), "status": "completed"}
     return row | used | {"web_searches": 0, "cost": cost} | more
 
@@ -41,7 +41,7 @@ def test_turns_of_a_role_are_added_up_by_their_number():
             turn("i2/challenger/t1", 100, 0, 5, 1, 1.0),
         )
     )
-    assert list(table.columns) == ["role", "turn", "n_turns", *TOKENS, "web_searches", "cost"]
+    assert list(table.columns) == ["role", "turn", "n_turns", *TOKEN_KINDS, "web_searches", "cost"]
     assert table.to_numpy().tolist() == [
         ["challenger", 1, 2, 110, 5, 5, 3, 0, 1.5],
         ["challenger", 2, 1, 1, 2, 15, 3, 0, 0.25],
@@ -61,7 +61,7 @@ def test_a_look_up_on_the_web_counts_to_its_turn():
 
 
 def test_turns_without_a_reply_count_nowhere_and_unknown_costs_stay_unknown():
-    failed = turn("i1/resolver/t2", 0, 0, 0, 0, None, status="failed") | dict.fromkeys(TOKENS)
+    failed = turn("i1/resolver/t2", 0, 0, 0, 0, None, status="failed") | dict.fromkeys(TOKEN_KINDS)
     table = usage(
         runs(
             turn("i1/challenger/t1", 10, 0, 0, 2, None),
@@ -83,7 +83,7 @@ def test_it_says_whether_the_runs_are_synthetic(marked, told):
 def test_of_the_recorded_example_nothing_is_lost():
     example = vp.datasets.runs("live-example")
     table = usage(example)
-    for name in (*TOKENS, "cost"):
+    for name in (*TOKEN_KINDS, "cost"):
         assert table[name].sum() == pytest.approx(example.calls[name].sum()), name
     assert table["n_turns"].sum() == len(example.turns)
     assert table.attrs["synthetic"] is True

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.frames.artifacts import artifacts, as_bytes, json_values, sound
 from verifyplan.errors import ArtifactError
 from verifyplan.frames.artifact import artifact_text, parse_artifact
-from verifyplan.frames.tables import Source, to_tables
+from verifyplan.frames.tables import ArtifactSource, to_tables
 from verifyplan.protocol.artifact import Artifact
 from verifyplan.rules.invariants import violations
 
@@ -34,7 +34,7 @@ def check(data: bytes) -> None:
         return
     assert violations(artifact) == []
     assert json.loads(artifact_text(artifact)) == json.loads(data.decode("utf-8-sig"))
-    assert len(to_tables([Source(artifact, "run")]).findings) == len(artifact.findings)
+    assert len(to_tables([ArtifactSource(artifact, "run")]).findings) == len(artifact.findings)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from tests.frames.artifacts import artifacts, as_bytes, sound
 from verifyplan.errors import ArtifactError
 from verifyplan.frames.artifact import artifact_text, parse_artifact, read_artifact, write_artifact
-from verifyplan.frames.tables import Source, to_tables
+from verifyplan.frames.tables import ArtifactSource, to_tables
 from verifyplan.protocol.artifact import Artifact
 from verifyplan.rules.invariants import violations
 
@@ -35,7 +35,7 @@ def test_a_sound_artifact_keeps_every_key_and_becomes_tables(content):
     assert spelled(json.loads(written)) == spelled(content)
     assert parse_artifact(written, "run.json") == artifact
 
-    runs = to_tables([Source(artifact, "run")])
+    runs = to_tables([ArtifactSource(artifact, "run")])
     history = content.get("roundHistory") or []
     rounds = [entry for finding in content["findings"] for entry in finding.get("rounds") or []]
     called = [

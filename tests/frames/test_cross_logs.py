@@ -14,7 +14,7 @@ from verifyplan.frames.load import load
 from verifyplan.frames.logs import log_rows, tables_of
 from verifyplan.frames.rows import assemble
 from verifyplan.frames.runset import TABLE_NAMES
-from verifyplan.frames.tables import Source, to_tables
+from verifyplan.frames.tables import ArtifactSource, to_tables
 
 LOG_ALONE = ["source", "backend", "prompts", "repetition", "rules_version", "started_at", "ended_at", "log"]
 """The columns of `runs` that an artifact does not tell."""
@@ -49,7 +49,7 @@ def run_of(script, out=None, **more):
 def test_a_log_and_its_artifact_give_equal_tables(script, mode, max_rounds, synthetic):
     chosen = {"adversarial": mode == "adversarial", "maxRounds": max_rounds}
     run = run_of(script, settings=chosen, synthetic=synthetic)
-    log, artifact = tables_of(run.records, "r"), to_tables([Source(run.artifact, "r")])
+    log, artifact = tables_of(run.records, "r"), to_tables([ArtifactSource(run.artifact, "r")])
     shared = [column for column in artifact.runs if column not in LOG_ALONE]
     pd.testing.assert_frame_equal(log.runs[shared], artifact.runs[shared])
     told = log.findings.drop(columns="truth")

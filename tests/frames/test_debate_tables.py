@@ -9,7 +9,7 @@ import pytest
 
 import verifyplan as vp
 from tests.runs.debate_scripts import CONVERGES, STAGNATES, debate_of, diff, says
-from verifyplan.analysis.course import Course
+from verifyplan.analysis.course import RunSteps
 from verifyplan.frames.columns import KEYS
 
 
@@ -109,7 +109,7 @@ def test_a_run_and_its_log_give_the_same_tables(tmp_path):
 
 
 def test_a_debate_is_looked_at_turn_by_turn(runs):
-    course = Course(runs.select("debate-001"))
+    course = RunSteps(runs.select("debate-001"))
     assert course.steps["title"].tolist() == ["turn 1", "turn 2"]
     assert course.changes(1)["item"].tolist() == ["message 4", "message 5", "message 6"]
     assert [course.calls(step)["worker"].tolist() for step in (0, 1)] == [["architect", "builder", "architect"]] * 2

@@ -11,12 +11,12 @@ from verifyplan.errors import InputError, TableError
 from verifyplan.frames.artifact import parse_artifact
 from verifyplan.frames.load import load
 from verifyplan.frames.runset import TABLE_NAMES, RunSet, concat
-from verifyplan.frames.tables import Source, to_tables
+from verifyplan.frames.tables import ArtifactSource, to_tables
 
 
 def make(*run_ids: str) -> RunSet:
     sound_run = parse_artifact(as_bytes(sound()), "run.json")
-    return to_tables([Source(sound_run, run_id) for run_id in run_ids])
+    return to_tables([ArtifactSource(sound_run, run_id) for run_id in run_ids])
 
 
 @pytest.fixture

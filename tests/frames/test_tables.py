@@ -13,14 +13,14 @@ from verifyplan.frames.artifact import parse_artifact
 from verifyplan.frames.columns import KEYS, TABLES, documentation, typed
 from verifyplan.frames.load import load
 from verifyplan.frames.logs import tables_of
-from verifyplan.frames.tables import Source, discoverers, to_tables
+from verifyplan.frames.tables import ArtifactSource, discoverers, to_tables
 from verifyplan.frames.votes import from_votes
 from verifyplan.protocol.artifact import Artifact, ArtifactFinding
 from verifyplan.protocol.vote import VERDICTS
 
 
-def a_run(**changes: object) -> Source:
-    return Source(parse_artifact(as_bytes({**sound(), **changes}), "run.json"), "run", "folder/run.json")
+def a_run(**changes: object) -> ArtifactSource:
+    return ArtifactSource(parse_artifact(as_bytes({**sound(), **changes}), "run.json"), "run", "folder/run.json")
 
 
 def a_finding(**values: object) -> ArtifactFinding:
@@ -31,7 +31,7 @@ PLAN_RUN = tables_of(records(whole()), "run")
 SOURCES = {
     "artifacts": lambda _: to_tables([a_run()]),
     "no artifact": lambda _: to_tables([]),
-    "the least artifact": lambda _: to_tables([Source(Artifact(schemaVersion="1.0", findings=()), "run")]),
+    "the least artifact": lambda _: to_tables([ArtifactSource(Artifact(schemaVersion="1.0", findings=()), "run")]),
     "votes": lambda _: from_votes(
         pd.DataFrame({"i": [1], "w": [1], "v": ["agree"]}), item="i", worker="w", verdict="v"
     ),
@@ -116,7 +116,9 @@ def test_a_call_without_result_is_one_row_with_status_and_reason():
     ],
 )
 def test_the_rounds_allowed_of_older_versions(config, total, expected):
-    runs = to_tables([Source(Artifact(schemaVersion="1.0", config=config, findings=(), totalRounds=total), "r")]).runs
+    runs = to_tables(
+        [ArtifactSource(Artifact(schemaVersion="1.0", config=config, findings=(), totalRounds=total), "r")]
+    ).runs
     assert runs["effective_max_rounds"].tolist() == [expected]
 
 

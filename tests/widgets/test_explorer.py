@@ -14,8 +14,8 @@ import pytest
 import verifyplan as vp
 from tests.runs.debate_scripts import CONVERGES, debate_of
 from tests.runs.plan import planning
-from verifyplan.analysis.course import Course
-from verifyplan.analysis.explain_words import MEANING
+from verifyplan.analysis.course import RunSteps
+from verifyplan.analysis.explain_words import RULE_MEANINGS
 from verifyplan.errors import InputError
 from verifyplan.frames.columns import typed
 from verifyplan.frames.runset import concat
@@ -80,7 +80,7 @@ def test_a_step_of_a_plan_run_shows_pool_changes_and_calls(plan):
     plan.slider.value = 2
     assert plan.slider.text == "iteration 1, panel round 1"
     assert column(plan, "classification")["C3"] == "contested"
-    assert f"lone-doubt: {MEANING['lone-doubt']}" in seen(plan.changed.value)
+    assert f"lone-doubt: {RULE_MEANINGS['lone-doubt']}" in seen(plan.changed.value)
     assert "8 challenges: 7 OPEN, 1 overflow." in seen(plan.state.value)
     assert "✗ timeout" in seen(plan.calls.value)
     assert "3 calls; 1 failed" in seen(plan.calls.value)
@@ -214,7 +214,7 @@ def test_another_mode_marks_the_differences_at_once(cross, claims):
     classes = moved["classification"].astype("str")
     assert marked == {name: f"≠ {new}" for name, new in zip(moved["finding_id"], classes, strict=True)}
     assert f"{len(moved)} differences to the recorded classes" in seen(cross.replay.note.value)
-    assert f"no-majority: {MEANING['no-majority']}; censored" in seen(cross.differences.value)
+    assert f"no-majority: {RULE_MEANINGS['no-majority']}; censored" in seen(cross.differences.value)
     cross.replay.reset.click()
     assert "replayed" not in [one["name"] for one in cross.pool.columns]
     assert cross.replay.mode.value == "recorded"
@@ -446,7 +446,7 @@ def test_the_note_counts_what_a_policy_changes_and_says_what_does_not_apply(plan
 def test_four_runs_driven_again_are_kept_and_none_whose_log_has_changed(plans, monkeypatch):
     made = []
     monkeypatch.setattr(policy, "replay_run", lambda source, **how: made.append(how) or replay_run(source, **how))
-    course, driven = Course(plans), policy.Driven()
+    course, driven = RunSteps(plans), policy.Driven()
     asked = [("protocol", None), ("deliberate", None), ("protocol", "adversarial"), ("deliberate", "adversarial")]
     for one in [*asked, *asked]:
         driven.under(course, *one)
@@ -501,7 +501,7 @@ def test_classes_and_statuses_of_a_replay_are_escaped(plan, monkeypatch):
     assert "<script" not in plan.differences.value
     moved = {"finding_id": ["C1"], "iteration": [0], "old": ["<script>"], "new": ["<script>"], "rule": ["survived"]}
     found = pd.DataFrame(moved | {"meaning": ["x"], "censored": [False], "filled_bases": [0]})
-    monkeypatch.setattr(Course, "differences", lambda *_: found)
+    monkeypatch.setattr(RunSteps, "differences", lambda *_: found)
     plan.replay.policy.value = "as in the run"
     assert "&lt;script&gt;" in plan.differences.value
     assert "<script" not in plan.differences.value
@@ -509,7 +509,7 @@ def test_classes_and_statuses_of_a_replay_are_escaped(plan, monkeypatch):
 
 def test_a_debate_is_told_as_one():
     run = debate_of(CONVERGES, synthetic=True)
-    told = seen(explorer_views.headline(Course(run.frames)))
+    told = seen(explorer_views.headline(RunSteps(run.frames)))
     assert "debate; greet; ended: CONVERGED (VERIFIED) in turn 2 of at most 3; 6 messages; synthetic" in told
     failed = debate_of(CONVERGES | {"t1/verify": "error"})
-    assert "ended: no status (AGENT_FAILED) in turn 1" in seen(explorer_views.headline(Course(failed.frames)))
+    assert "ended: no status (AGENT_FAILED) in turn 1" in seen(explorer_views.headline(RunSteps(failed.frames)))

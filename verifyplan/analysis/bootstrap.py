@@ -9,7 +9,7 @@ import numpy as np
 
 from verifyplan.analysis.metrics import SHAPE, Array
 
-FEWEST_RUNS = 10
+MIN_RUNS = 10
 """With fewer runs than this, findings are resampled in place of runs."""
 
 _CELLS = int(np.prod(SHAPE))
@@ -24,7 +24,7 @@ def resample(counts: Array, resamples: int, seed: int) -> tuple[Array, str]:
     """
     rng = np.random.default_rng(seed)
     runs = len(counts)
-    if runs >= FEWEST_RUNS:
+    if runs >= MIN_RUNS:
         flat = counts.reshape(runs, _CELLS).astype(np.float64)
         blocks = [rng.multinomial(runs, np.full(runs, 1 / runs), size=size) @ flat for size in _sizes(resamples, runs)]
         return np.concatenate(blocks).reshape(resamples, *SHAPE), "runs"

@@ -12,7 +12,7 @@ from verifyplan.frames.runset import TABLE_NAMES, RunSet, expect_runs
 from verifyplan.text import did_you_mean
 
 
-class ByRun:
+class RunIndex:
     """Runs to be looked at one by one: `one(run_id)` costs a millisecond or two however many there are.
 
     The index of a table is made when it is first asked of; the tables must not be changed afterwards.
@@ -21,7 +21,7 @@ class ByRun:
     def __init__(self, runs: RunSet) -> None:
         expect_runs(runs)
         self.runs = runs
-        self._rows: dict[str, _Rows] = {}
+        self._rows: dict[str, _RowIndex] = {}
 
     def one(self, run_id: str) -> RunSet:
         """The run's rows of every table, as a RunSet; the errors of loading are left out.
@@ -38,13 +38,13 @@ class ByRun:
     def _known(self) -> dict[str, None]:
         return dict.fromkeys(self.runs.runs["run_id"])
 
-    def _table(self, name: str) -> _Rows:
+    def _table(self, name: str) -> _RowIndex:
         if name not in self._rows:
-            self._rows[name] = _Rows(getattr(self.runs, name))
+            self._rows[name] = _RowIndex(getattr(self.runs, name))
         return self._rows[name]
 
 
-class _Rows:
+class _RowIndex:
     """Where each run's rows stand in one table."""
 
     def __init__(self, frame: pd.DataFrame) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from verifyplan.analysis.views import marked
+from verifyplan.analysis.views import mark_synthetic
 from verifyplan.frames.runset import RunSet, expect_runs
 from verifyplan.protocol.challenge import SEVERITIES, STATUSES
 
@@ -46,7 +46,7 @@ def pool(runs: RunSet) -> pd.DataFrame:
         came=_counted(cells, moved, "state"),
         went=_counted(cells, moved, "before"),
     )
-    return marked(table.astype({"severity": _SEVERITY_TYPE, "state": _STATE_TYPE}), runs)
+    return mark_synthetic(table.astype({"severity": _SEVERITY_TYPE, "state": _STATE_TYPE}), runs)
 
 
 def _arrived_at(history: pd.DataFrame) -> pd.Series[str]:
@@ -94,7 +94,7 @@ def coverage(runs: RunSet) -> pd.DataFrame:
     worst = pd.Series(pd.NA, table.index, dtype="object")
     for severity in reversed(SEVERITIES):
         worst = worst.mask(table[severity.lower()] > 0, severity)
-    table = marked(table.assign(worst=worst.astype(_SEVERITY_TYPE)), runs)
+    table = mark_synthetic(table.assign(worst=worst.astype(_SEVERITY_TYPE)), runs)
     table.attrs["elsewhere"] = _elsewhere(runs.challenges, within)
     return table
 

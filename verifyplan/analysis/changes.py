@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.analysis.explain_words import MEANING
+from verifyplan.analysis.explain_words import RULE_MEANINGS
 from verifyplan.frames.runset import RunSet
 from verifyplan.text import counted
 
@@ -34,7 +34,7 @@ def cross_changes(given: pd.DataFrame, carried: pd.Series | None, phase: str, nu
 
 
 def _rule(rule: Any, censored: bool = False) -> str:
-    told = f"{_text(rule)}: {MEANING[rule]}" if rule in MEANING else _text(rule)
+    told = f"{_text(rule)}: {RULE_MEANINGS[rule]}" if rule in RULE_MEANINGS else _text(rule)
     return f"{told}; censored: the votes that would decide were never cast" if censored else told
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from verifyplan.analysis.setting import Setting
 from verifyplan.frames.runset import RunSet
 
-SHOWN = 5
+MAX_SHOWN_VALUES = 5
 """So many names of one side are shown."""
 
 ROUNDS = "rounds allowed"
@@ -50,5 +50,5 @@ def _only(first: set[Any], second: set[Any]) -> list[tuple[set[Any], str]]:
 
 def _shown(values: set[Any]) -> str:
     names = [str(value) for value in sorted(values)]
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    more = f" and {len(names) - MAX_SHOWN_VALUES} more" if len(names) > MAX_SHOWN_VALUES else ""
+    return ", ".join(names[:MAX_SHOWN_VALUES]) + more

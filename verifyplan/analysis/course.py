@@ -11,7 +11,7 @@ import pandas as pd
 from verifyplan.analysis.changes import cross_changes, plan_changes, turn_changes
 from verifyplan.analysis.cost import TOKENS
 from verifyplan.analysis.explain import explain
-from verifyplan.analysis.reading import OWN, differences, judged, voting_step
+from verifyplan.analysis.reading import OWN_RULES, differences, judge_steps, voting_step
 from verifyplan.analysis.setting import Setting
 from verifyplan.analysis.steps import PHASES, call_places, call_turns, history_places, steps_of
 from verifyplan.frames.runset import RunSet
@@ -22,7 +22,7 @@ WAITING = "waiting"
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
+class RunSteps:
     """A set of one run, to be looked at by its steps; whatever is derived is derived once."""
 
     one: RunSet
@@ -41,17 +41,17 @@ class Course:
     def _read(self) -> dict[Setting, pd.DataFrame]:
         return {}
 
-    def judged(self, rules: Setting = OWN) -> pd.DataFrame:
+    def judged(self, rules: Setting = OWN_RULES) -> pd.DataFrame:
         """Each item's class under the rules and the step at which it is given, computed once for each rules."""
         if rules not in self._read:
-            self._read[rules] = judged(self.one, self.steps, rules)
+            self._read[rules] = judge_steps(self.one, self.steps, rules)
         return self._read[rules]
 
     def differences(self, rules: Setting) -> pd.DataFrame:
         """The items whose class differs from the recorded one under the rules."""
         return differences(self.one, self.steps, rules)
 
-    def explained(self, name: str, rules: Setting = OWN) -> str:
+    def explained(self, name: str, rules: Setting = OWN_RULES) -> str:
         """The words for why an item has its class under the rules (`explain`), made once; "" where nobody judged it."""
         if not self.judged(rules)["finding_id"].eq(name).any():
             return ""
@@ -66,13 +66,13 @@ class Course:
     def _words(self) -> dict[tuple[str, Setting], str]:
         return {}
 
-    def classes(self, step: int, rules: Setting = OWN) -> pd.DataFrame:
+    def classes(self, step: int, rules: Setting = OWN_RULES) -> pd.DataFrame:
         """The last class that each item has been given by a step: `classification` and `rule`, by `finding_id`."""
         table = self.judged(rules)
         given = table[table["step"].between(0, step)].drop_duplicates("finding_id", keep="last")
         return given.set_index("finding_id")[["classification", "rule"]].astype("object")
 
-    def items(self, step: int, rules: Setting = OWN) -> pd.DataFrame:
+    def items(self, step: int, rules: Setting = OWN_RULES) -> pd.DataFrame:
         """The pool at a step: challenges that have been raised, or all findings.
 
         Columns: `item, severity, standing, classification, rule, summary`. `standing` is a challenge's status or
@@ -176,7 +176,7 @@ class Course:
         made = sent[here.to_numpy(dtype=bool)].assign(role="worker").rename(columns={"skipped_reason": "reason"})
         return made.reindex(columns=columns).reset_index(drop=True)
 
-    def changes(self, step: int, rules: Setting = OWN) -> pd.DataFrame:
+    def changes(self, step: int, rules: Setting = OWN_RULES) -> pd.DataFrame:
         """What a step changed, and by which rule: `item, change, why, by`, in the order of the log."""
         iteration, phase, number = self._keys[step]
         if self.kind == "debate":

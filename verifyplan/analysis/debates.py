@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from verifyplan.analysis.views import marked
+from verifyplan.analysis.views import mark_synthetic
 from verifyplan.frames.runset import RunSet, expect_runs
 from verifyplan.protocol.message import MESSAGE_TYPES
 
@@ -48,7 +48,7 @@ def debates(runs: RunSet) -> pd.DataFrame:
     compared = table["diff_sha256"].notna() & before["diff_sha256"].notna()
     same = table["diff_sha256"].eq(before["diff_sha256"]).astype("boolean")
     table["same_diff"] = same.where(compared.to_numpy(dtype=bool))
-    return marked(table[list(COLUMNS)].astype(dict.fromkeys(_WORDS, "str")), runs)
+    return mark_synthetic(table[list(COLUMNS)].astype(dict.fromkeys(_WORDS, "str")), runs)
 
 
 def _ended(runs: RunSet) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from verifyplan.rules.citations import cites_location
 from verifyplan.rules.classification import Rule
 from verifyplan.text import counted, filled_words
 
-MEANING: dict[Rule, str] = {
+RULE_MEANINGS: dict[Rule, str] = {
     "round-0": "nobody had to vote: every analyser found it, or votes were switched off",
     "no-votes": "nobody but its discoverers ever gave a vote that counts",
     "all-agree": "nobody whose vote counts disagreed",
@@ -46,10 +46,10 @@ def words_of(
     if finding["discoverers"]:
         lines.append(f"  Found by: {', '.join(finding['discoverers'])}")
     when = f" in round {row['decided_round']}" if row["decided_round"] else ""
-    lines.append(f"  Decided{when} by the rule {row['rule']}: {MEANING[row['rule']]}.")
-    lines += _lost(row, votes, missing_basis)
+    lines.append(f"  Decided{when} by the rule {row['rule']}: {RULE_MEANINGS[row['rule']]}.")
+    lines += _loss_lines(row, votes, missing_basis)
     for number, cast in votes.groupby("round", sort=True):
-        lines += _round(int(str(number)), cast, row, mode, missing_basis)
+        lines += _round_lines(int(str(number)), cast, row, mode, missing_basis)
     if row["censored"]:
         lines.append("  Censored: more rounds were allowed than recorded; the votes that would decide were never cast.")
     if row["filled_bases"]:
@@ -64,7 +64,7 @@ def gate_words(classification: str) -> str:
     return f"  An item of the plan body, on which every analyser votes once, collaboratively: it {fate}."
 
 
-def _lost(row: dict[str, Any], votes: pd.DataFrame, missing_basis: MissingBasis) -> Iterator[str]:
+def _loss_lines(row: dict[str, Any], votes: pd.DataFrame, missing_basis: MissingBasis) -> Iterator[str]:
     """Yield what the class does without: votes of the deciding round, counter-evidences of earlier ones (rule B8)."""
     number = row["decided_round"]
     deciding, own = votes["round"].eq(number), votes["is_origin"].fillna(False).astype(bool)
@@ -90,7 +90,9 @@ def _lost(row: dict[str, Any], votes: pd.DataFrame, missing_basis: MissingBasis)
         yield f"  A counter-evidence of round {vote['round']} ({vote['worker']}) was lost {how}."
 
 
-def _round(number: int, cast: pd.DataFrame, row: dict[str, Any], mode: str, missing_basis: MissingBasis) -> list[str]:
+def _round_lines(
+    number: int, cast: pd.DataFrame, row: dict[str, Any], mode: str, missing_basis: MissingBasis
+) -> list[str]:
     """One round: what was counted, then each vote; rounds after the deciding one are marked as unread."""
     counted = cast[(cast["verdict"] != "verification-error") & ~cast["is_origin"].fillna(False).astype(bool)]
     kinds = counted["disagree_basis"].astype("object").fillna(counted["verdict"].astype("object"))
@@ -98,10 +100,12 @@ def _round(number: int, cast: pd.DataFrame, row: dict[str, Any], mode: str, miss
     told = told or "no vote that counts"
     unread = "" if number <= row["decided_round"] else " (not read: the finding had its class)"
     lines = [f"  Round {number}: {told} (n = {len(counted)}){unread}"]
-    return lines + [f"    {vote['worker']}: {_vote(vote, mode, missing_basis)}" for vote in cast.to_dict("records")]
+    return lines + [
+        f"    {vote['worker']}: {_vote_text(vote, mode, missing_basis)}" for vote in cast.to_dict("records")
+    ]
 
 
-def _vote(vote: dict[Any, Any], mode: str, missing_basis: MissingBasis) -> str:
+def _vote_text(vote: dict[Any, Any], mode: str, missing_basis: MissingBasis) -> str:
     basis, said = vote["disagree_basis"], vote["explanation"]
     words = str(vote["verdict"])
     if isinstance(basis, str):

@@ -11,7 +11,7 @@ from verifyplan.frames.support import note_absent_votes, note_blind_classes
 from verifyplan.protocol.vote import NOTHING_LOOKED_AT
 from verifyplan.text import counted, filled_words
 
-FEW = 20
+MIN_FINDINGS = 20
 """A metric of fewer findings than this has an interval that says little."""
 
 
@@ -119,12 +119,12 @@ def notes_on_intervals(summary: pd.DataFrame, resampled: str) -> Iterator[str]:
     if resampled == "findings":
         yield "There are fewer than 10 runs: the intervals resample findings, and may be too narrow."
     sizes = summary[["n_a", "n_b"]].min(axis=1)
-    few = summary.loc[(sizes > 0) & (sizes < FEW), "metric"]
-    flat = summary.loc[(sizes >= FEW) & (summary["low"] == summary["high"]), "metric"]
+    few = summary.loc[(sizes > 0) & (sizes < MIN_FINDINGS), "metric"]
+    flat = summary.loc[(sizes >= MIN_FINDINGS) & (summary["low"] == summary["high"]), "metric"]
     if len(flat):
         yield f"Without width, which is no certainty, are the intervals of the difference in {', '.join(flat)}."
     if len(few):
         yield (
-            f"Fewer than {FEW} findings stand behind {', '.join(few)}: a bootstrap of so few is no guide, and an "
-            "interval without width is no certainty."
+            f"Fewer than {MIN_FINDINGS} findings stand behind {', '.join(few)}: a bootstrap of so few is no guide, and "
+            "an interval without width is no certainty."
         )

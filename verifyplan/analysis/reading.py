@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from verifyplan.analysis.explain_words import MEANING
+from verifyplan.analysis.explain_words import RULE_MEANINGS
 from verifyplan.analysis.setting import Setting
 from verifyplan.analysis.steps import PANEL, PHASES
 from verifyplan.frames.runset import RunSet
@@ -16,11 +16,11 @@ _BY_DEFAULT = [rule for rule, given in CLASS_OF_RULE.items() if given is None an
 DIFFERENCES = ("finding_id", "iteration", "old", "new", "rule", "meaning", "censored", "filled_bases")
 
 
-OWN = Setting()
+OWN_RULES = Setting()
 """Each run in its own way."""
 
 
-def judged(one: RunSet, steps: pd.DataFrame, rules: Setting = OWN) -> pd.DataFrame:
+def judge_steps(one: RunSet, steps: pd.DataFrame, rules: Setting = OWN_RULES) -> pd.DataFrame:
     """One run read under the rules, with the `step` at which each class is given (-1: never).
 
     A class that a round gives is given in that round; one that is only given because no round is left, at the end of
@@ -47,9 +47,9 @@ def differences(one: RunSet, steps: pd.DataFrame, rules: Setting) -> pd.DataFram
     Columns: `finding_id, iteration, old, new, rule, meaning, censored, filled_bases`; `censored` where the votes that
     would decide were never cast.
     """
-    new = judged(one, steps, rules)
-    own = new if rules.own else judged(one, steps)
+    new = judge_steps(one, steps, rules)
+    own = new if rules.own else judge_steps(one, steps)
     old = new["recorded"].astype("object").fillna(own["classification"].astype("object"))
-    table = new.assign(old=old, new=new["classification"].astype("object"), meaning=new["rule"].map(MEANING))
+    table = new.assign(old=old, new=new["classification"].astype("object"), meaning=new["rule"].map(RULE_MEANINGS))
     moved = table["old"].notna() & table["old"].ne(table["new"])
     return table.loc[moved, list(DIFFERENCES)].reset_index(drop=True)

@@ -69,7 +69,7 @@ def replay(
     findings = runs.findings[runs.findings["category"].ne("plan-body").fillna(True).astype(bool)]
     findings = findings.merge(runs.runs[["run_id", "mode", "effective_max_rounds"]], on="run_id", how="left")
     judged = [
-        _judged(runs, findings[rows], one_mode, max_rounds, missing_basis)
+        _judge_in_mode(runs, findings[rows], one_mode, max_rounds, missing_basis)
         for one_mode, rows in _by_mode(findings, mode)
         if rows.any()
     ]
@@ -100,7 +100,7 @@ def _by_mode(findings: pd.DataFrame, mode: Reading) -> list[tuple[Literal["colla
     return [("collaborative", ~adversarial), ("adversarial", adversarial)]
 
 
-def _judged(
+def _judge_in_mode(
     runs: RunSet,
     findings: pd.DataFrame,
     mode: Literal["collaborative", "adversarial"],

@@ -11,7 +11,7 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import MissingBasis
 from verifyplan.text import counted
 
-FEWEST_ROUNDS, MOST_ROUNDS = 3, 20
+MIN_OFFERED_ROUNDS, MAX_OFFERED_ROUNDS = 3, 20
 """Rounds that a control offers at least, and one by one at most."""
 
 
@@ -63,8 +63,8 @@ def rounds_offered(runs: RunSet, asked: int | None = None) -> list[int]:
     ([1, 2, 3], [1, 2, 3, 30])
     """
     had = [runs.runs["effective_max_rounds"].max(), runs.votes["round"].max()]
-    highest = max([FEWEST_ROUNDS, *(int(one) for one in had if pd.notna(one))])
-    return sorted({*range(1, min(highest, MOST_ROUNDS) + 1), highest} | ({asked} if asked else set()))
+    highest = max([MIN_OFFERED_ROUNDS, *(int(one) for one in had if pd.notna(one))])
+    return sorted({*range(1, min(highest, MAX_OFFERED_ROUNDS) + 1), highest} | ({asked} if asked else set()))
 
 
 def labels(settings: tuple[Setting, Setting], sets: tuple[RunSet, RunSet]) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.analysis.by_run import ByRun
+from verifyplan.analysis.by_run import RunIndex
 from verifyplan.frames.runset import RunSet
 
 PHASES = ("challenges", "research", "panel", "synthesis", "ruling")
@@ -48,7 +48,7 @@ def steps(runs: RunSet, run_id: str) -> pd.DataFrame:
     >>> steps(from_votes(votes, item="item", worker="who", verdict="says"), "votes")["title"].tolist()
     ['what was found', 'round 1', 'the end']
     """
-    return steps_of(ByRun(runs).one(run_id))
+    return steps_of(RunIndex(runs).one(run_id))
 
 
 def steps_of(one: RunSet) -> pd.DataFrame:

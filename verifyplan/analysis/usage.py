@@ -8,9 +8,9 @@ from verifyplan.frames.runset import RunSet, expect_runs
 from verifyplan.protocol.message import DEBATE_ROLES
 from verifyplan.protocol.plan_call import ROLES
 
-TOKENS = ("input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens")
+TOKEN_KINDS = ("input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens")
 """What a turn uses, in the order in which a request is read: what no cache held, put in one, read from one, out."""
-ORDER = (*ROLES, "worker", *DEBATE_ROLES)
+ROLE_ORDER = (*ROLES, "worker", *DEBATE_ROLES)
 
 
 def usage(runs: RunSet) -> pd.DataFrame:
@@ -28,10 +28,10 @@ def usage(runs: RunSet) -> pd.DataFrame:
     replied = runs.turns[runs.turns["status"].eq("completed")]
     roles = runs.calls[["run_id", "call_id", "role"]]
     turns = replied.merge(roles, on=["run_id", "call_id"], how="left")
-    turns = turns.assign(role=pd.Categorical(turns["role"].astype("object"), ORDER, ordered=True))
+    turns = turns.assign(role=pd.Categorical(turns["role"].astype("object"), ROLE_ORDER, ordered=True))
     groups = turns.groupby(["role", "turn"], observed=True)
-    summed = groups[[*TOKENS, "web_searches", "cost"]].sum(skipna=False)
+    summed = groups[[*TOKEN_KINDS, "web_searches", "cost"]].sum(skipna=False)
     table = summed.assign(n_turns=groups.size()).reset_index().astype({"role": "str"})
-    table = table[["role", "turn", "n_turns", *TOKENS, "web_searches", "cost"]]
+    table = table[["role", "turn", "n_turns", *TOKEN_KINDS, "web_searches", "cost"]]
     table.attrs["synthetic"] = bool(runs.runs["synthetic"].eq(True).any())
     return table

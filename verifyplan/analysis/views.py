@@ -41,7 +41,7 @@ def vote_grid(
     found = findings[["finding_id", "discoverers"]].explode("discoverers").dropna()
     found = found.rename(columns={"discoverers": "worker"}).assign(round=0, mark="discovered", explanation="")
     grid = pd.concat([found, cast.astype({"round": "int64"})], ignore_index=True)
-    return marked(findings.drop(columns="discoverers").merge(grid, on="finding_id", how="inner"), one)
+    return mark_synthetic(findings.drop(columns="discoverers").merge(grid, on="finding_id", how="inner"), one)
 
 
 def queue(runs: RunSet) -> pd.DataFrame:
@@ -71,10 +71,10 @@ def queue(runs: RunSet) -> pd.DataFrame:
             )
         )
     columns = ["reading", "round", "waiting", "resolved", "n_runs"]
-    return marked(pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns), runs)
+    return mark_synthetic(pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns), runs)
 
 
-def marked(table: pd.DataFrame, runs: RunSet) -> pd.DataFrame:
+def mark_synthetic(table: pd.DataFrame, runs: RunSet) -> pd.DataFrame:
     """The table with `attrs["synthetic"]`: whether any of its runs had generated findings or votes."""
     table.attrs["synthetic"] = bool(runs.runs["synthetic"].fillna(False).any())
     return table

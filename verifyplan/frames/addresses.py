@@ -28,23 +28,23 @@ class RunFile(NamedTuple):
         return PurePosixPath(_relative(self.path, self.root)).with_suffix("").as_posix()
 
 
-class Saved(NamedTuple):
+class SavedTables(NamedTuple):
     """A folder of tables that `RunSet.save` wrote."""
 
     system: Any
     folder: str
 
 
-class Found(NamedTuple):
+class Located(NamedTuple):
     """What stands at an address: run files, and saved tables if it is a folder of them."""
 
     files: list[RunFile]
-    saved: Saved | None = None
+    saved: SavedTables | None = None
 
 
-def find_all(addresses: list[str]) -> list[Found]:
+def find_all(addresses: list[str]) -> list[Located]:
     """What stands at each address; InputError lists those where nothing stands."""
-    found: list[Found] = []
+    found: list[Located] = []
     problems: list[Problem] = [] if addresses else [Problem("paths", "names nothing", "name at least one path")]
     for address in addresses:
         try:
@@ -58,7 +58,7 @@ def find_all(addresses: list[str]) -> list[Found]:
     return found
 
 
-def _find(address: str) -> Found:
+def _find(address: str) -> Located:
     """What stands at one address: saved tables, run files, or both."""
     if not address:
         raise InputError(Problem("paths", "holds an empty name", "write '.' for the folder you are in"))
@@ -66,21 +66,21 @@ def _find(address: str) -> Found:
     if _GLOB & set(path) and not system.exists(path):
         fixed, pattern = _split_glob(path)
         hits = [hit for hit in sorted(system.glob(path)) if not system.isdir(hit)]
-        return Found(_files(system, hits, fixed, address, hidden=_hidden(pattern)))
+        return Located(_files(system, hits, fixed, address, hidden=_hidden(pattern)))
     if system.isdir(path):
         return _in_folder(system, path, address)
     if system.exists(path):
-        return Found([RunFile(system, path, PurePosixPath(path).parent.as_posix())])
+        return Located([RunFile(system, path, PurePosixPath(path).parent.as_posix())])
     raise InputError(Problem(address, "is not there", "name a file, a folder, a glob or an fsspec address"))
 
 
-def _in_folder(system: Any, path: str, address: str) -> Found:
+def _in_folder(system: Any, path: str, address: str) -> Located:
     """Saved tables, run files, or both; a folder that holds neither is an InputError."""
     folder = path.rstrip("/")
     hits = [hit for hit in sorted(system.find(path)) if hit.endswith((LOG, ARTIFACT))]
     if system.exists(f"{folder}/runs.parquet"):
-        return Found(_shown(system, hits, folder), Saved(system, folder))
-    return Found(_files(system, hits, folder, address))
+        return Located(_shown(system, hits, folder), SavedTables(system, folder))
+    return Located(_files(system, hits, folder, address))
 
 
 def _local(address: str) -> str:
@@ -116,7 +116,7 @@ def _hidden(relative: str) -> bool:
     return any(part.startswith(".") for part in relative.split("/"))
 
 
-def together(found: list[Found]) -> tuple[list[RunFile], list[Saved]]:
+def together(found: list[Located]) -> tuple[list[RunFile], list[SavedTables]]:
     """The files and folders, once each, with run ids told from the one folder that holds all the files' roots.
 
     Of a log and the artifact beside it, which is its export, the log alone.

@@ -18,15 +18,15 @@ from verifyplan.frames.logs import log_rows
 from verifyplan.frames.rows import Rows, assemble
 from verifyplan.frames.runset import RunSet, concat, no_errors
 from verifyplan.frames.saved import read_saved
-from verifyplan.frames.tables import Source, artifact_rows
+from verifyplan.frames.tables import ArtifactSource, artifact_rows
 from verifyplan.progress import progress as progress_bar
 from verifyplan.runlog.reader import parse_log
 
 Address = str | os.PathLike[str]
 
-MANY_FILES = 200
+FILES_FOR_PROGRESS_BAR = 200
 """From so many files on, loading takes seconds and shows a bar."""
-MOST_BYTES = 512 * 2**20
+MAX_FILE_BYTES = 512 * 2**20
 """A run file that is larger is refused; no run comes near it."""
 
 _Failure = tuple[str, InputError]
@@ -52,7 +52,7 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
     failures: list[_Failure] = []
     tried = [_tried(partial(read_saved, one), one.folder, failures) for one in folders]
     sets = [one for one in tried if one is not None]
-    shown = progress if progress is not None or len(files) >= MANY_FILES else False
+    shown = progress if progress is not None or len(files) >= FILES_FOR_PROGRESS_BAR else False
     parts: list[tuple[str, Rows]] = []
     with progress_bar("loading runs", len(files), shown) as step:
         for file in files:
@@ -118,7 +118,7 @@ def _rows(file: RunFile, failures: list[_Failure]) -> Rows:
 def _artifact_rows(file: RunFile, failures: list[_Failure]) -> Rows:
     """The rows of an artifact; what it breaks of rule B9 is a failure, for which it is left out if its ids repeat."""
     artifact = parse_artifact(_content(file), file.path, checked=False)
-    rows = artifact_rows(Source(artifact, file.run_id, file.path))
+    rows = artifact_rows(ArtifactSource(artifact, file.run_id, file.path))
     broken: list[_Failure] = []
     _tried(partial(check_artifact, artifact, file.path), file.path, broken)
     if broken and len({row["finding_id"] for row in rows["findings"]}) < len(rows["findings"]):
@@ -132,8 +132,10 @@ def _content(file: RunFile) -> bytes:
         if not file.system.isfile(file.path):  # a dead link, or a pipe that would be waited for without end
             raise InputError(Problem(file.path, "is no file that can be read", "remove it, or name another"))
         size = file.system.size(file.path)
-        if size is not None and size > MOST_BYTES:
-            message = f"is too large for a run: {size / 2**20:,.0f} MB, and {MOST_BYTES / 2**20:,.0f} MB are allowed"
+        if size is not None and size > MAX_FILE_BYTES:
+            message = (
+                f"is too large for a run: {size / 2**20:,.0f} MB, and {MAX_FILE_BYTES / 2**20:,.0f} MB are allowed"
+            )
             raise InputError(Problem(file.path, message, "remove it, or name the run files alone"))
         data: bytes = file.system.cat_file(file.path)
     except OSError as error:

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import get_args
 
 from verifyplan.frames.log_calls import tools_used
-from verifyplan.frames.log_index import Row, Story
+from verifyplan.frames.log_index import Row, RunEvents
 from verifyplan.frames.log_turns import ends, turns_by_call
 from verifyplan.protocol.call import TOOLS
 from verifyplan.protocol.event_run import CallRequested
@@ -19,7 +19,7 @@ _ROLES: dict[str, Role] = {role: role for role in get_args(Role)}
 _CALL = re.compile(r"i(\d{1,9})/([a-z-]+)")
 
 
-def budget_rows(story: Story, state: PlanState) -> list[Row]:
+def budget_rows(story: RunEvents, state: PlanState) -> list[Row]:
     """One row a call of an agent and tool that it had or used; panel workers have no budget.
 
     Of a log that was written when memory_search without a memory left its share to Read and Grep, `over` says what

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import get_args
 
-from verifyplan.frames.log_index import Row, Story, instant
-from verifyplan.frames.log_turns import Turn, ends, turns_by_call, usage_row, used
+from verifyplan.frames.log_index import Row, RunEvents, instant
+from verifyplan.frames.log_turns import Turn, added_usage, ends, turns_by_call, usage_row
 from verifyplan.frames.rows import Rows
 from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event_cross import DispatchClosed
@@ -22,13 +22,13 @@ from verifyplan.runlog.debate_state import fold_debate
 Ended = CallReplied | CallFailed | None
 """How a call ended; None where the log ends before."""
 
-_ROLES = frozenset(get_args(Role))
+_PLAN_ROLES = frozenset(get_args(Role))
 _ROLE_OF_MESSAGE: dict[str, str] = {str(kind): role for kind, role in ROLE_OF_TYPE.items()}
 _MESSAGE = re.compile(rf"t\d{{1,9}}/({'|'.join(ROLE_OF_TYPE)})")
 _ITERATION = re.compile(r"i(\d{1,9})/")
 
 
-def call_rows(story: Story) -> Rows:
+def call_rows(story: RunEvents) -> Rows:
     """One row a call, in the order of requests, and one a tool use, in the order in which the calls ended."""
     asked = {event.call_id: event for event in story.of(CallRequested)}
     ended = ends(story)
@@ -38,9 +38,9 @@ def call_rows(story: Story) -> Rows:
     faults |= _debate_faults(story) | _worker_faults(story, ended)
     calls = [
         {
-            **_of_id(story.run_id, call_id),
-            **_asked(asked.get(call_id)),
-            **_ended(ended.get(call_id), turns.get(call_id, ()), faults.get(call_id)),
+            **_id_row(story.run_id, call_id),
+            **_request_row(asked.get(call_id)),
+            **_end_row(ended.get(call_id), turns.get(call_id, ()), faults.get(call_id)),
             "requested_at": times.get((call_id, False)),
             "replied_at": times.get((call_id, True)),
         }
@@ -54,7 +54,7 @@ def call_rows(story: Story) -> Rows:
     return {"calls": calls, "tools": tools}
 
 
-def _refused_entries(story: Story) -> dict[str, str]:
+def _refused_entries(story: RunEvents) -> dict[str, str]:
     """How many entries of an agent's answer were refused, and why the first was, by call."""
     reasons: dict[str, list[str]] = defaultdict(list)
     for event in story.of(EntryRefused):
@@ -62,7 +62,7 @@ def _refused_entries(story: Story) -> dict[str, str]:
     return {name: f"{len(why)} of its entries refused, the first at {why[0]}" for name, why in reasons.items()}
 
 
-def _worker_faults(story: Story, ended: dict[str, CallReplied | CallFailed]) -> dict[str, str]:
+def _worker_faults(story: RunEvents, ended: dict[str, CallReplied | CallFailed]) -> dict[str, str]:
     """What was wrong with workers' answers, by call: a dispatch of several calls tells it of all of them together."""
     calls: dict[str, list[CallReplied]] = defaultdict(list)
     for asked in story.of(CallRequested):
@@ -78,7 +78,7 @@ def _worker_faults(story: Story, ended: dict[str, CallReplied | CallFailed]) -> 
     }
 
 
-def _debate_faults(story: Story) -> dict[str, str]:
+def _debate_faults(story: RunEvents) -> dict[str, str]:
     """What was wrong with the answer that ended a debate; the last call is the one that failed."""
     asked, outcome = story.of(CallRequested), fold_debate(story.events).outcome
     if not asked or outcome is None or outcome.reason != "AGENT_FAILED":
@@ -99,7 +99,7 @@ def _is_answer(value: object) -> bool:
     return not isinstance(votes, str) and unread_votes(votes) is None
 
 
-def _times(story: Story) -> dict[tuple[str, bool], str | None]:
+def _times(story: RunEvents) -> dict[tuple[str, bool], str | None]:
     """When each call was asked (False) and ended (True)."""
     return {
         (record.event.call_id, not isinstance(record.event, CallRequested)): instant(record.at)
@@ -108,7 +108,7 @@ def _times(story: Story) -> dict[tuple[str, bool], str | None]:
     }
 
 
-def _of_id(run_id: str, call_id: str) -> Row:
+def _id_row(run_id: str, call_id: str) -> Row:
     """What the id says of where a call stands: `i2/challenger`, `i2/panel/r1/ann`, `t2/verify`, `r1/ann/p2`."""
     if said := _MESSAGE.fullmatch(call_id):
         return {"run_id": run_id, "call_id": call_id, "iteration": 0, "role": _ROLE_OF_MESSAGE[said[1]]}
@@ -118,11 +118,11 @@ def _of_id(run_id: str, call_id: str) -> Row:
         "run_id": run_id,
         "call_id": call_id,
         "iteration": int(told[1]) if told else 0,
-        "role": role if role in _ROLES else "worker",
+        "role": role if role in _PLAN_ROLES else "worker",
     }
 
 
-def _asked(event: CallRequested | None) -> Row:
+def _request_row(event: CallRequested | None) -> Row:
     return {
         "worker": event.worker if event else None,
         "items": list(event.items) if event else [],
@@ -130,7 +130,7 @@ def _asked(event: CallRequested | None) -> Row:
     }
 
 
-def _ended(end: Ended, turns: Sequence[Turn], fault: str | None) -> Row:
+def _end_row(end: Ended, turns: Sequence[Turn], fault: str | None) -> Row:
     if isinstance(end, CallFailed):
         status: str = end.status
     else:
@@ -153,7 +153,7 @@ def _usage(end: Ended, turns: Sequence[Turn]) -> Usage | None:
     if isinstance(end, CallReplied):
         return end.usage
     if end is None:
-        return used(turns) if turns else None
+        return added_usage(turns) if turns else None
     return end.usage if turns or end.usage.total or end.status == "budget" else None
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from verifyplan.frames.log_index import Row, Story
+from verifyplan.frames.log_index import Row, RunEvents
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import FindingClassified
 from verifyplan.protocol.event_plan import (
@@ -79,7 +79,7 @@ def _section_at(line: int, sections: Sequence[SectionRead]) -> str | None:
     return sections[found].title if found >= 0 and line <= sections[found].last else None
 
 
-def history_rows(story: Story) -> list[Row]:
+def history_rows(story: RunEvents) -> list[Row]:
     """One row for each thing that happened to a challenge, numbered by challenge, in the order of the log.
 
     A refusal about an id that no challenge has stands there, too, under that id.
@@ -92,7 +92,7 @@ def history_rows(story: Story) -> list[Row]:
     return rows
 
 
-def _history(story: Story) -> Iterator[Row]:
+def _history(story: RunEvents) -> Iterator[Row]:
     statuses: dict[str, str] = {}
     for record in story.records:
         told = _told(record.event, statuses)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from verifyplan.frames.log_index import Row, Story, dispatch_rows, round_rows, vote_rows
+from verifyplan.frames.log_index import Row, RunEvents, dispatch_rows, round_rows, vote_rows
 from verifyplan.frames.rows import Rows
 from verifyplan.protocol.event_cross import FindingGrouped, VoteCast
 from verifyplan.protocol.vote import Verdict
@@ -13,7 +13,7 @@ from verifyplan.rules.ballots import sides
 from verifyplan.runlog.cross_state import CrossState, fold_cross
 
 
-def cross_rows(story: Story) -> Rows:
+def cross_rows(story: RunEvents) -> Rows:
     """Runs, findings, votes, rounds and dispatches; items of a plan body are findings of their own category.
 
     Rounds and dispatches are those of the findings, as in an artifact; those of a plan body are among the calls.
@@ -33,7 +33,7 @@ def cross_rows(story: Story) -> Rows:
     }
 
 
-def _run(story: Story, state: CrossState) -> Row:
+def _run(story: RunEvents, state: CrossState) -> Row:
     settings, outcome = story.started.cross.settings, state.outcome
     mode = settings.get("verificationMode")
     return {

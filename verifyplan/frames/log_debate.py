@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 
-from verifyplan.frames.log_index import Row, Story, instant
+from verifyplan.frames.log_index import Row, RunEvents, instant
 from verifyplan.frames.rows import Rows
 from verifyplan.protocol.event_debate import MessagePublished
 from verifyplan.runlog.debate_state import fold_debate
 
 
-def debate_rows(story: Story) -> Rows:
+def debate_rows(story: RunEvents) -> Rows:
     """Every table of a debate but its calls, turns and tools."""
     return {"runs": [_run(story)], "messages": _messages(story)}
 
 
-def _run(story: Story) -> Row:
+def _run(story: RunEvents) -> Row:
     state = fold_debate(story.events)
     outcome = state.outcome
     return {
@@ -28,7 +28,7 @@ def _run(story: Story) -> Row:
     }
 
 
-def _messages(story: Story) -> list[Row]:
+def _messages(story: RunEvents) -> list[Row]:
     """One row a message, with the diff as it stands after it."""
     rows: list[Row] = []
     diff: str | None = None

@@ -17,7 +17,7 @@ E = TypeVar("E", bound=Event)
 Row = dict[str, Any]
 
 
-class Story:
+class RunEvents:
     """One run: its records, and its events by type, each in the order of the log."""
 
     def __init__(self, records: Sequence[Record], run_id: str, source: str) -> None:

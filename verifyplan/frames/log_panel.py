@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verifyplan.frames.log_index import Row, Story
+from verifyplan.frames.log_index import Row, RunEvents
 from verifyplan.protocol.event_cross import FindingQueued, VoteCast
 from verifyplan.protocol.vote import Verdict
 from verifyplan.rules.ballots import sides
@@ -13,7 +13,7 @@ CHALLENGE = "challenge"
 """The category of a challenge among the findings."""
 
 
-def panel_findings(story: Story, state: PlanState) -> list[Row]:
+def panel_findings(story: RunEvents, state: PlanState) -> list[Row]:
     """One row a challenge that the panel was asked about, with the votes and the class of the last iteration."""
     last = {event.finding_id: event.iteration for event in story.of(FindingQueued)}
     panel = story.started.plan.settings.panel

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from verifyplan.frames.log_budgets import budget_rows
 from verifyplan.frames.log_challenges import challenge_rows, history_rows
-from verifyplan.frames.log_index import Row, Story, dispatch_rows, round_rows, vote_rows
+from verifyplan.frames.log_index import Row, RunEvents, dispatch_rows, round_rows, vote_rows
 from verifyplan.frames.log_panel import panel_findings
 from verifyplan.frames.log_scores import score_rows
 from verifyplan.frames.rows import Rows
@@ -36,7 +36,7 @@ class _Counted(Protocol):
     def iteration(self) -> int: ...
 
 
-def plan_rows(story: Story) -> Rows:
+def plan_rows(story: RunEvents) -> Rows:
     """Every table of a plan run but its calls and tools."""
     state, run_id = fold_plan(story.events), story.run_id
     findings = panel_findings(story, state)
@@ -60,7 +60,7 @@ def plan_rows(story: Story) -> Rows:
     }
 
 
-def _run(story: Story, state: PlanState) -> Row:
+def _run(story: RunEvents, state: PlanState) -> Row:
     inputs, outcome, read = story.started.plan, state.outcome, state.assessed
     panel, settings = inputs.settings.panel, inputs.settings
     last = state.rulings[-1].status if state.rulings else None
@@ -90,7 +90,7 @@ def _run(story: Story, state: PlanState) -> Row:
     }
 
 
-def _iterations(story: Story, state: PlanState) -> list[Row]:
+def _iterations(story: RunEvents, state: PlanState) -> list[Row]:
     rulings = {event.iteration: _ruling(event) for event in state.rulings}  # the last one, if an answer changed it
     if state.outcome is not None and state.iteration:
         rulings[state.iteration] = rulings.get(state.iteration, _ruling(None)) | _ended(state.outcome)
@@ -146,7 +146,7 @@ def _by_iteration(events: Iterable[_Counted]) -> Counter[int]:
     return Counter(event.iteration for event in events)
 
 
-def _unknowns(story: Story, state: PlanState) -> list[Row]:
+def _unknowns(story: RunEvents, state: PlanState) -> list[Row]:
     listed = {event.unknown.id: event.iteration for event in story.of(UnknownListed)}
     answered = {event.id: event.iteration for event in story.of(UnknownResolved)}
     return [
@@ -173,7 +173,7 @@ def _contexts(run_id: str, state: PlanState) -> list[Row]:
     ]
 
 
-def _risks(story: Story, state: PlanState) -> list[Row]:
+def _risks(story: RunEvents, state: PlanState) -> list[Row]:
     evidence = {event.risk.id: event.evidence for event in story.of(RiskProbed)}
     return [
         {

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from verifyplan.frames.log_index import Row, Story
+from verifyplan.frames.log_index import Row, RunEvents
 from verifyplan.protocol.event_plan import ScoreGiven, ScoreRefused
 from verifyplan.protocol.score import DIMENSIONS
 from verifyplan.rules.scoring import WEIGHTS
 from verifyplan.runlog.plan_state import PlanState
 
 
-def score_rows(story: Story, state: PlanState) -> list[Row]:
+def score_rows(story: RunEvents, state: PlanState) -> list[Row]:
     """One row a dimension and author, as it was given last; a score of what is no dimension has no row.
 
     Weights are the run's own, else the default ones.

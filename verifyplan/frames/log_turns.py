@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from verifyplan.frames.log_index import Row, Story, instant
+from verifyplan.frames.log_index import Row, RunEvents, instant
 from verifyplan.frames.rows import Rows
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event_run import CallFailed, CallReplied
@@ -25,7 +25,7 @@ class Turn(NamedTuple):
     replied_at: str | None
 
 
-def turns_by_call(story: Story) -> dict[str, list[Turn]]:
+def turns_by_call(story: RunEvents) -> dict[str, list[Turn]]:
     """The exchanges of each call that has any, in the order in which the log first names them."""
     if not story.of(TurnSent) and not story.of(TurnReplied):
         return {}
@@ -43,12 +43,12 @@ def turns_by_call(story: Story) -> dict[str, list[Turn]]:
     return calls
 
 
-def ends(story: Story) -> dict[str, CallReplied | CallFailed]:
+def ends(story: RunEvents) -> dict[str, CallReplied | CallFailed]:
     """How each call ended, in the order in which they did."""
     return {event.call_id: event for event in story.events if isinstance(event, CallReplied | CallFailed)}
 
 
-def used(turns: Iterable[Turn]) -> Usage:
+def added_usage(turns: Iterable[Turn]) -> Usage:
     """What the replies of these turns used, added up."""
     return sum((turn.replied.usage for turn in turns if turn.replied), Usage())
 
@@ -59,19 +59,19 @@ def usage_row(usage: Usage | None) -> Row:
     return told | {"cost": None if told["cost"] is None else float(told["cost"])}
 
 
-def turn_rows(story: Story) -> Rows:
+def turn_rows(story: RunEvents) -> Rows:
     """One row an exchange, call by call, in the order of the log; none for agents that do not speak in turns."""
     ended = ends(story)
     return {
         "turns": [
-            _row(story.run_id, turn, over=call in ended or turn is not turns[-1])
+            _turn_row(story.run_id, turn, over=call in ended or turn is not turns[-1])
             for call, turns in turns_by_call(story).items()
             for turn in turns
         ]
     }
 
 
-def _row(run_id: str, turn: Turn, *, over: bool) -> Row:
+def _turn_row(run_id: str, turn: Turn, *, over: bool) -> Row:
     """One exchange; `over` tells whether its call went on, or ended, after it."""
     number = _NUMBER.search(turn.call_id)
     sent = turn.sent
@@ -82,7 +82,7 @@ def _row(run_id: str, turn: Turn, *, over: bool) -> Row:
         "turn": int(number[1]) if number else None,
         "model": sent.model if sent else None,
         "status": "completed" if turn.replied else "failed" if over else "in-flight",
-        **_replied(turn.replied),
+        **_reply_row(turn.replied),
         "request_sha256": sent.request_sha256 if sent else None,
         "requested_at": turn.sent_at,
         "replied_at": turn.replied_at,
@@ -91,18 +91,18 @@ def _row(run_id: str, turn: Turn, *, over: bool) -> Row:
     }
 
 
-def _replied(reply: TurnReplied | None) -> Row:
+def _reply_row(reply: TurnReplied | None) -> Row:
     return {
-        "stop_reason": _text(reply, "stop_reason"),
+        "stop_reason": _message_text(reply, "stop_reason"),
         **usage_row(reply.usage if reply else None),
         "duration_ms": reply.duration_ms if reply else None,
         "source": reply.source if reply else None,
         "batch": reply.batch if reply else None,
-        "message_id": _text(reply, "id"),
+        "message_id": _message_text(reply, "id"),
     }
 
 
-def _text(reply: TurnReplied | None, name: str) -> str | None:
+def _message_text(reply: TurnReplied | None, name: str) -> str | None:
     """A field of the endpoint's message, which may hold anything; None for what is no text."""
     told = reply.message.get(name) if reply else None
     return told if isinstance(told, str) else None

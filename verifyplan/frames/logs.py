@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from verifyplan.frames.log_calls import call_rows
 from verifyplan.frames.log_cross import cross_rows
 from verifyplan.frames.log_debate import debate_rows
-from verifyplan.frames.log_index import Story
+from verifyplan.frames.log_index import RunEvents
 from verifyplan.frames.log_plan import plan_rows
 from verifyplan.frames.log_turns import turn_rows
 from verifyplan.frames.rows import Rows, assemble
@@ -27,7 +27,7 @@ def tables_of(records: Sequence[Record], run_id: str, source: str = "") -> RunSe
 
 def log_rows(records: Sequence[Record], run_id: str, source: str = "") -> Rows:
     """The rows that one log gives, by table."""
-    story = Story(records, run_id, source)
+    story = RunEvents(records, run_id, source)
     return {**_BY_KIND[story.started.inputs.kind](story), **call_rows(story), **turn_rows(story)}
 
 

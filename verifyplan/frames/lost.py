@@ -16,7 +16,7 @@ Bools = npt.NDArray[np.bool_]
 LOST = ["lost_votes", "lost_refutes"]
 """The columns that say what a class does without."""
 
-_KEY = ["run_id", "finding_id"]
+_FINDING_KEY = ["run_id", "finding_id"]
 
 
 def lost_votes(finding: Ints, rounds: Ints, failed: Bools, decided: Ints) -> Ints:
@@ -53,7 +53,7 @@ def with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame)
     cites a place; collaborative runs, whose votes have no basis, lose no counter-evidence.
     """
     if votes["iteration"].any():
-        latest = votes.groupby(_KEY, sort=False)["iteration"].transform("max")
+        latest = votes.groupby(_FINDING_KEY, sort=False)["iteration"].transform("max")
         votes = votes[votes["iteration"].eq(latest).to_numpy(dtype=bool)]
     if votes["round"].eq(1).all():  # no round came before, so that only errors say anything
         votes = votes[votes["verdict"].eq("verification-error").to_numpy(dtype=bool)]
@@ -73,8 +73,8 @@ def with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame)
 
 def _positions(findings: pd.DataFrame, votes: pd.DataFrame) -> Ints:
     """The position of each vote's finding; -1 for a vote on none."""
-    known = pd.MultiIndex.from_frame(findings[_KEY])
-    return np.asarray(known.get_indexer(pd.MultiIndex.from_frame(votes[_KEY])), dtype=np.int64)
+    known = pd.MultiIndex.from_frame(findings[_FINDING_KEY])
+    return np.asarray(known.get_indexer(pd.MultiIndex.from_frame(votes[_FINDING_KEY])), dtype=np.int64)
 
 
 def _counter(runs: pd.DataFrame, votes: pd.DataFrame) -> Bools:

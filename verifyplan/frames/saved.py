@@ -8,12 +8,12 @@ import pandas as pd
 import pyarrow as pa
 
 from verifyplan.errors import Problem, TableError, one_of
-from verifyplan.frames.addresses import Saved
+from verifyplan.frames.addresses import SavedTables
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, empty, typed
 from verifyplan.frames.runset import SAVED, RunSet
 
 
-def read_saved(saved: Saved) -> RunSet:
+def read_saved(saved: SavedTables) -> RunSet:
     """The runs of a folder of saved tables; tables that its version did not have are empty.
 
     Raises TableError listing every file that is missing, cannot be read or holds what its columns do not allow,
@@ -31,7 +31,7 @@ def read_saved(saved: Saved) -> RunSet:
     return RunSet(runs=runs, **tables)
 
 
-def _other(saved: Saved, name: str, expected: object, problems: list[Problem]) -> pd.DataFrame | None:
+def _other(saved: SavedTables, name: str, expected: object, problems: list[Problem]) -> pd.DataFrame | None:
     if name not in (expected if isinstance(expected, list | tuple) else FIRST_TABLES) and not saved.system.exists(
         _path(saved, name)
     ):
@@ -39,11 +39,11 @@ def _other(saved: Saved, name: str, expected: object, problems: list[Problem]) -
     return _read(saved, name, problems)
 
 
-def _path(saved: Saved, name: str) -> str:
+def _path(saved: SavedTables, name: str) -> str:
     return f"{saved.folder}/{name}.parquet"
 
 
-def _read(saved: Saved, name: str, problems: list[Problem]) -> pd.DataFrame | None:
+def _read(saved: SavedTables, name: str, problems: list[Problem]) -> pd.DataFrame | None:
     path = _path(saved, name)
     try:
         with saved.system.open(path, "rb") as stream:
@@ -57,7 +57,7 @@ def _read(saved: Saved, name: str, problems: list[Problem]) -> pd.DataFrame | No
     return table
 
 
-def _strangers(saved: Saved, runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> list[Problem]:
+def _strangers(saved: SavedTables, runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> list[Problem]:
     """A problem for each table that has rows of runs that `runs` does not have."""
     problems = []
     for name, table in tables.items():

@@ -12,7 +12,7 @@ from verifyplan.protocol.artifact import Artifact, ArtifactFinding, RoundRecord
 from verifyplan.rules.citations import cites_location
 
 
-class Source(NamedTuple):
+class ArtifactSource(NamedTuple):
     """One artifact with what it does not say itself: its run id, its file, and truth where that is known."""
 
     artifact: Artifact
@@ -21,15 +21,15 @@ class Source(NamedTuple):
     truth: Mapping[str, bool | None] = {}
 
 
-def to_tables(sources: Iterable[Source]) -> RunSet:
+def to_tables(sources: Iterable[ArtifactSource]) -> RunSet:
     """Artifacts as one RunSet, in the order given; raises TableError if two share a run id."""
     return assemble([artifact_rows(source) for source in sources])
 
 
-def artifact_rows(source: Source) -> dict[str, list[dict[str, Any]]]:
+def artifact_rows(source: ArtifactSource) -> dict[str, list[dict[str, Any]]]:
     """The rows that one artifact gives, by table."""
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in FIRST_TABLES}
-    rows["runs"].append(_run(source))
+    rows["runs"].append(_artifact_run(source))
     for finding in source.artifact.findings:
         origins = discoverers(finding)
         rows["findings"].append(_finding(source, finding, origins))
@@ -40,7 +40,7 @@ def artifact_rows(source: Source) -> dict[str, list[dict[str, Any]]]:
     return rows
 
 
-def _run(source: Source) -> dict[str, Any]:
+def _artifact_run(source: ArtifactSource) -> dict[str, Any]:
     artifact, config = source.artifact, source.artifact.config
     return {
         "run_id": source.run_id,
@@ -79,7 +79,7 @@ def discoverers(finding: ArtifactFinding) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*origin, *silent]))
 
 
-def _finding(source: Source, finding: ArtifactFinding, origins: tuple[str, ...]) -> dict[str, Any]:
+def _finding(source: ArtifactSource, finding: ArtifactFinding, origins: tuple[str, ...]) -> dict[str, Any]:
     return {
         "run_id": source.run_id,
         "finding_id": finding.findingId,

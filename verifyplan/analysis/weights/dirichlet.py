@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.analysis.weights.scored import Plans, Scored, given
-from verifyplan.analysis.weights.settings import LARGEST, whole, within
+from verifyplan.analysis.weights.scored import Plans, Scored, checked_inputs
+from verifyplan.analysis.weights.settings import MAX_FLOAT, whole, within
 from verifyplan.analysis.weights.simplex import Exact, Weights
 from verifyplan.analysis.weights.tables import Floats
 from verifyplan.errors import Problem
@@ -20,7 +20,7 @@ from verifyplan.text import short_repr
 
 Ranks = npt.NDArray[np.int64]
 
-MOST_DRAWS = 1_000_000
+MAX_DRAWS = 1_000_000
 
 _BLOCK = 2_000_000  # scores held at once
 
@@ -84,11 +84,11 @@ def draw(
     """Weights drawn from a Dirichlet distribution whose mean is `weights`; InputError with all problems."""
     problems = [
         *within("concentration", concentration, 0),
-        *whole("draws", draws, 1, MOST_DRAWS),
+        *whole("draws", draws, 1, MAX_DRAWS),
         *whole("seed", seed, 0, 2**63 - 1),
         *(_threshold(threshold) if threshold is not None else ()),
     ]
-    table, exact = given(scores, weights, problems)
+    table, exact = checked_inputs(scores, weights, problems)
     base = Plans.of(table).under(exact)
     counted = [name for name, weight in exact.items() if weight]
     values = table.loc[base.known, counted].to_numpy(dtype=np.float64)
@@ -99,7 +99,7 @@ def draw(
 def _threshold(value: object) -> list[Problem]:
     return (
         [Problem("threshold", f"{short_repr(value)} is no score", "give a number, or None")]
-        if within("", value, -LARGEST)
+        if within("", value, -MAX_FLOAT)
         else []
     )
 

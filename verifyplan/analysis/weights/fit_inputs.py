@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.weights.per_plan import per_plan
-from verifyplan.analysis.weights.scored import together
-from verifyplan.analysis.weights.settings import LARGEST, whole
+from verifyplan.analysis.weights.scored import joined_error
+from verifyplan.analysis.weights.settings import MAX_FLOAT, whole
 from verifyplan.analysis.weights.tables import Floats, numbers, value_problems, wide
 from verifyplan.analysis.weights.validation import Sample
 from verifyplan.errors import InputError, Problem, SettingsError, TableError, one_of
@@ -24,12 +24,12 @@ T = TypeVar("T")
 SCALE = (1.0, 10.0)
 """The ends of the scale of the six dimensions (rule A10)."""
 
-_LEAST = {"folds": 2, "repeats": 1, "resamples": 1, "seed": 0}
-_MOST = {"folds": 1000, "repeats": 1000, "resamples": 100_000, "seed": 2**63 - 1}
+_MIN = {"folds": 2, "repeats": 1, "resamples": 1, "seed": 0}
+_MAX = {"folds": 1000, "repeats": 1000, "resamples": 100_000, "seed": 2**63 - 1}
 
 
 @dataclass(frozen=True)
-class Prepared:
+class FitInputs:
     """Plans that can be fitted to; the overall score is centred and divided by its spread."""
 
     sample: Sample
@@ -43,7 +43,9 @@ class Prepared:
     synthetic: bool
 
 
-def prepared(scores: object, overall: object, groups: object, ranges: object, settings: Mapping[str, int]) -> Prepared:
+def prepare_inputs(
+    scores: object, overall: object, groups: object, ranges: object, settings: Mapping[str, int]
+) -> FitInputs:
     """The inputs of `fit`, checked; InputError listing all that is wrong."""
     errors: list[InputError] = []
 
@@ -57,12 +59,12 @@ def prepared(scores: object, overall: object, groups: object, ranges: object, se
     attempt(lambda: _check_settings(settings))
     table = attempt(lambda: wide(_dimensions(scores, overall, groups)))
     if table is None:
-        raise together(errors)
+        raise joined_error(errors)
     judged = attempt(lambda: _overall(overall, scores, table))
     members = attempt(lambda: _groups(groups, scores, table))
     given = attempt(lambda: _given_ranges(ranges, table))
     if errors or judged is None or members is None or given is None:
-        raise together(errors)
+        raise joined_error(errors)
     _refuse_itself(judged, table)
     used = ~(table.isna().any(axis=1).to_numpy() | np.isnan(judged))
     return _prepared(table[used], judged[used], None if groups is None else members[used], given, int((~used).sum()))
@@ -70,7 +72,7 @@ def prepared(scores: object, overall: object, groups: object, ranges: object, se
 
 def _prepared(
     table: pd.DataFrame, judged: Floats, members: pd.Series[Any] | None, given: dict[str, Any], left_out: int
-) -> Prepared:
+) -> FitInputs:
     """The plans that have all scores; InputError where they are too few, or say nothing."""
     values = table.to_numpy(dtype=np.float64)
     names = list(table.columns)
@@ -86,7 +88,7 @@ def _prepared(
     ranges = {name: given.get(name) or _observed(name, values[:, i]) for i, name in enumerate(names)}
     low, high = np.array([ranges[name] for name in varying]).T
     centre, spread = float(judged.mean()), float(judged.std())
-    return Prepared(
+    return FitInputs(
         Sample((values[:, varies] - low) / (high - low), (judged - centre) / spread, unit),
         varying,
         [name for name in names if name not in varying],
@@ -120,7 +122,7 @@ def _observed(name: str, values: Floats) -> tuple[float, float]:
 
 
 def _check_settings(settings: Mapping[str, int]) -> None:
-    problems = [one for name, value in settings.items() for one in whole(name, value, _LEAST[name], _MOST[name])]
+    problems = [one for name, value in settings.items() for one in whole(name, value, _MIN[name], _MAX[name])]
     if problems:
         raise SettingsError(problems)
 
@@ -189,6 +191,6 @@ def _range(ends: object) -> tuple[float, float] | None:
     if not isinstance(ends, Sequence) or isinstance(ends, str | bytes) or len(ends) != 2:
         return None
     column = numbers(pd.Series(list(ends), dtype="object"))
-    if column is None or not (-LARGEST < column[0] < column[1] < LARGEST):
+    if column is None or not (-MAX_FLOAT < column[0] < column[1] < MAX_FLOAT):
         return None
     return float(column[0]), float(column[1])

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.bootstrap import interval
-from verifyplan.analysis.weights.fit_inputs import Prepared, prepared
+from verifyplan.analysis.weights.fit_inputs import FitInputs, prepare_inputs
 from verifyplan.analysis.weights.fit_notes import (
     notes_on_dimensions,
     notes_on_prediction,
@@ -72,7 +72,7 @@ def fit(
     {'wit': Decimal('0.7500'), 'depth': Decimal('0.2500')}
     """
     settings = {"folds": folds, "repeats": repeats, "resamples": resamples, "seed": seed}
-    made = prepared(scores, overall, groups, ranges, settings)
+    made = prepare_inputs(scores, overall, groups, ranges, settings)
     return _fitted(made, min(folds, made.sample.units), repeats, resamples, _few_folds(made.sample, folds), seed)
 
 
@@ -81,7 +81,7 @@ def _few_folds(sample: Sample, folds: int) -> list[str]:
     return [what] if sample.units < folds else []
 
 
-def _fitted(made: Prepared, folds: int, repeats: int, resamples: int, notes: list[str], seed: int) -> WeightFit:
+def _fitted(made: FitInputs, folds: int, repeats: int, resamples: int, notes: list[str], seed: int) -> WeightFit:
     sample, varying = made.sample, made.varying
     for_folds, for_bootstrap = (np.random.default_rng(one) for one in np.random.SeedSequence(seed).spawn(2))
     every = np.zeros(len(sample.y), dtype=np.int64)
@@ -126,7 +126,7 @@ def _in_units(ends: tuple[float, float], spread: float, centre: float = 0.0) -> 
     return ends[0] * spread + centre, ends[1] * spread + centre
 
 
-def _weight_table(made: Prepared, slopes: Floats, drawn: Floats) -> pd.DataFrame:
+def _weight_table(made: FitInputs, slopes: Floats, drawn: Floats) -> pd.DataFrame:
     """Weights with intervals; a constant dimension weighs 0, and nothing is known of it."""
     fitted = shares(slopes)
     weights = np.nan_to_num(fitted, nan=1 / len(fitted))

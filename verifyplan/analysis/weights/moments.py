@@ -69,13 +69,13 @@ def shares(slopes: Floats) -> Floats:
 
 
 def _one_sign(design: Floats, target: Floats) -> Floats:
-    rising, missed = nnls(design, target, maxiter=_MOST_STEPS)
-    falling, missed_falling = nnls(design, -target, maxiter=_MOST_STEPS)
+    rising, missed = nnls(design, target, maxiter=_MAX_STEPS)
+    falling, missed_falling = nnls(design, -target, maxiter=_MAX_STEPS)
     slopes: Floats = -falling if missed_falling < missed else rising
     return slopes
 
 
-_MOST_STEPS = 1000
+_MAX_STEPS = 1000
 
 
 def _centred(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:

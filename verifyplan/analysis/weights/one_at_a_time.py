@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from verifyplan.analysis.weights.scored import Plans, fraction, given, whole_or_missing, with_attrs
+from verifyplan.analysis.weights.scored import Plans, checked_inputs, fraction, whole_or_missing, with_attrs
 from verifyplan.analysis.weights.settings import within
 from verifyplan.analysis.weights.simplex import Weights, moved
 from verifyplan.frames.runset import RunSet
@@ -32,7 +32,7 @@ def sensitivity(scores: RunSet | pd.DataFrame, weights: Weights | None = None, *
     0     lower     0.5    5.5     1         5.8
     2    higher     0.7    6.1     1         5.8
     """
-    table, exact = given(scores, weights, within("by", by, 0, 1))
+    table, exact = checked_inputs(scores, weights, within("by", by, 0, 1))
     plans, step = Plans.of(table), fraction(by)
     base = plans.under(exact)
     settings = [

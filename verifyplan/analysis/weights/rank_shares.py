@@ -79,10 +79,10 @@ def sweep(
         "first": _each(drawn, shares["first"], np.nan),
         "above": _each(drawn, shares["above"], np.nan),
     }
-    return with_attrs(pd.DataFrame(columns), table, **told(drawn, concentration, seed, threshold))
+    return with_attrs(pd.DataFrame(columns), table, **draw_attrs(drawn, concentration, seed, threshold))
 
 
-def told(drawn: Drawn, concentration: float, seed: int, threshold: float | None) -> dict[str, float | int | None]:
+def draw_attrs(drawn: Drawn, concentration: float, seed: int, threshold: float | None) -> dict[str, float | int | None]:
     """How a table was made, as its `attrs` say it."""
     draws, limit = len(drawn.weights), None if threshold is None else float(threshold)
     return {"draws": draws, "concentration": float(concentration), "seed": int(seed), "threshold": limit}

@@ -10,7 +10,7 @@ from scipy.stats import binomtest, kendalltau
 
 from verifyplan.analysis.bootstrap import interval
 from verifyplan.analysis.weights.dirichlet import Drawn, Ranks, draw
-from verifyplan.analysis.weights.rank_shares import reached, told
+from verifyplan.analysis.weights.rank_shares import draw_attrs, reached
 from verifyplan.analysis.weights.scored import with_attrs
 from verifyplan.analysis.weights.simplex import Weights
 from verifyplan.analysis.weights.tables import Floats
@@ -64,7 +64,7 @@ def stability(
     ]
     if threshold is not None:
         rows.append(_over_draws("above-kept", each["above"], plans))
-    return with_attrs(pd.DataFrame(rows), drawn.table, **told(drawn, concentration, seed, threshold))
+    return with_attrs(pd.DataFrame(rows), drawn.table, **draw_attrs(drawn, concentration, seed, threshold))
 
 
 def _each_draw(drawn: Drawn, threshold: float | None) -> dict[str, Floats]:

@@ -45,7 +45,7 @@ def apply(scores: RunSet | pd.DataFrame, weights: Weights | None = None) -> pd.D
     1    b    5.0      5     2
     2    c    NaN   <NA>  <NA>   depth
     """
-    table, exact = given(scores, weights)
+    table, exact = checked_inputs(scores, weights)
     found = Plans.of(table).under(exact)
     columns = {
         "plan": table.index,
@@ -57,7 +57,7 @@ def apply(scores: RunSet | pd.DataFrame, weights: Weights | None = None) -> pd.D
     return with_attrs(pd.DataFrame(columns), table)
 
 
-def given(
+def checked_inputs(
     scores: RunSet | pd.DataFrame, weights: Weights | None, problems: Sequence[Problem] = ()
 ) -> tuple[pd.DataFrame, Exact]:
     """The table and the weights that were given, checked; InputError with all problems, those found before first."""
@@ -73,10 +73,10 @@ def given(
         errors.append(error)
     if table is not None and exact is not None and not errors:
         return table, exact
-    raise together(errors)
+    raise joined_error(errors)
 
 
-def together(errors: Sequence[InputError]) -> InputError:
+def joined_error(errors: Sequence[InputError]) -> InputError:
     """Several errors as one, of their kind if they are of one kind."""
     kinds = {type(error) for error in errors}
     return (kinds.pop() if len(kinds) == 1 else InputError)(problem for error in errors for problem in error.problems)

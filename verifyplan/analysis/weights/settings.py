@@ -7,14 +7,14 @@ from numbers import Integral
 from verifyplan.errors import Problem
 from verifyplan.text import short_repr
 
-LARGEST = 1e300
+MAX_FLOAT = 1e300
 """What is beyond this is taken for infinite."""
 
 
 def within(name: str, value: object, above: float, most: float | None = None) -> list[Problem]:
     """A problem unless `value` is a number above `above` and up to `most` (None: whatever a float can hold)."""
     number = int(value) if isinstance(value, Integral) else value
-    if isinstance(number, int | float) and not isinstance(value, bool) and above < number <= (most or LARGEST):
+    if isinstance(number, int | float) and not isinstance(value, bool) and above < number <= (most or MAX_FLOAT):
         return []
     upper = "" if most is None else f" and up to {most:g}"
     return [Problem(name, f"{short_repr(value)} is out of range", f"give a number above {above:g}{upper}")]

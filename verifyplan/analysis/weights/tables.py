@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
-from verifyplan.analysis.views import marked
+from verifyplan.analysis.views import mark_synthetic
 from verifyplan.errors import Problem, TableError, expect
 from verifyplan.frames.columns import as_text
 from verifyplan.frames.runset import RunSet
@@ -20,7 +20,7 @@ from verifyplan.text import counted
 
 Floats = npt.NDArray[np.float64]
 
-LARGEST = 1e15
+MAX_SCORE = 1e15
 """Scores beyond this, up or down, could not be told apart to the last digit."""
 
 _LONG = {"dimension", "score"}
@@ -44,7 +44,7 @@ def wide(scores: RunSet | pd.DataFrame) -> pd.DataFrame:
     a      7.0    4.0
     """
     if isinstance(scores, RunSet):
-        return marked(_from_long(scores.scores), scores)
+        return mark_synthetic(_from_long(scores.scores), scores)
     expect(scores, pd.DataFrame, "scores", "give runs, their .scores, or a table of one row a plan")
     table = _from_long(scores) if set(scores.columns) >= _LONG else _from_wide(scores)
     table.attrs = dict(scores.attrs)
@@ -74,11 +74,11 @@ def _float(value: Any) -> float:
 
 def value_problems(values: Floats, place: str) -> list[Problem]:
     """What is wrong with numbers: infinite ones, or ones so large that their last digits are lost."""
-    outside = np.abs(values) > LARGEST  # false for NaN
+    outside = np.abs(values) > MAX_SCORE  # false for NaN
     if not outside.any():
         return []
     worst = values[outside][0]
-    return [Problem(place, f"{worst:g} is no score", f"give finite numbers up to {LARGEST:g}")]
+    return [Problem(place, f"{worst:g} is no score", f"give finite numbers up to {MAX_SCORE:g}")]
 
 
 def _from_wide(scores: pd.DataFrame) -> pd.DataFrame:

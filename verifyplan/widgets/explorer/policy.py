@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.analysis.course import Course
+from verifyplan.analysis.course import RunSteps
 from verifyplan.protocol.settings import Policy
 from verifyplan.protocol.vote import Mode
 from verifyplan.runs.replay import Replayed, replay_run
@@ -28,7 +28,7 @@ class Driven:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def under(self, course: Course, policy: Policy, mode: Mode | None) -> Replayed:
+    def under(self, course: RunSteps, policy: Policy, mode: Mode | None) -> Replayed:
         """The run driven again. Raises what `replay_run` raises, for a log that is damaged above all."""
         source = Path(str(course.one.runs["source"].iloc[0]))
         key = (str(source), _state(source), policy, mode)
@@ -48,7 +48,7 @@ def _state(source: Path) -> tuple[int, int] | None:
     return told.st_mtime_ns, told.st_size
 
 
-def no_policy(course: Course) -> str:
+def no_policy(course: RunSteps) -> str:
     """Why the run cannot be driven again under a policy; "" where it can."""
     run = course.one.runs.iloc[0]
     if run["kind"] != "plan":
@@ -62,7 +62,7 @@ def no_policy(course: Course) -> str:
     return ""
 
 
-def moved(course: Course, again: Replayed) -> Moved:
+def moved(course: RunSteps, again: Replayed) -> Moved:
     """What came out otherwise: rulings, the verdict, and what challenges ended as."""
     old, new = course.one, again.run.frames
     return [

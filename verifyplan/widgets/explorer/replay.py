@@ -8,8 +8,8 @@ from typing import Any
 import ipywidgets as ipw
 import pandas as pd
 
-from verifyplan.analysis.course import Course
-from verifyplan.analysis.reading import OWN
+from verifyplan.analysis.course import RunSteps
+from verifyplan.analysis.reading import OWN_RULES
 from verifyplan.analysis.replay import READINGS
 from verifyplan.analysis.setting import Setting, rounds_offered
 from verifyplan.frames.runset import RunSet
@@ -55,7 +55,7 @@ class ReplayControls(ipw.VBox):
     @property
     def changed(self) -> bool:
         """Whether anything is asked for but what was recorded."""
-        return self.rules != OWN or self.policy.value != AS_RUN
+        return self.rules != OWN_RULES or self.policy.value != AS_RUN
 
     def on_change(self, callback: Callable[[Any], Any]) -> None:
         """Call `callback` when a control is changed."""
@@ -67,7 +67,7 @@ class ReplayControls(ipw.VBox):
         for control, value in zip(self.controls, ("recorded", 0, "infer", AS_RUN), strict=True):
             control.value = value
 
-    def suit(self, course: Course) -> None:
+    def suit(self, course: RunSteps) -> None:
         """Offer the rounds that the run has, and the policy where it can be driven again, else say why not.
 
         Rounds that are chosen stay chosen, also where this run has not that many.
@@ -83,7 +83,7 @@ class ReplayControls(ipw.VBox):
         self.policy.disabled = bool(why)
         self.reason.value, self.reason.layout.display = why, None if why else "none"
 
-    def told(self, course: Course) -> str:
+    def told(self, course: RunSteps) -> str:
         """What differs, as HTML; where nothing was asked for, and the recorded classes follow, one sentence.
 
         The note beside the controls counts it. If the run cannot be driven again, the note is left blank.

@@ -9,9 +9,9 @@ from typing import Any
 import ipywidgets as ipw
 import pandas as pd
 
-from verifyplan.analysis.by_run import ByRun
-from verifyplan.analysis.course import Course
-from verifyplan.analysis.reading import OWN
+from verifyplan.analysis.by_run import RunIndex
+from verifyplan.analysis.course import RunSteps
+from verifyplan.analysis.reading import OWN_RULES
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.runset import RunSet
 from verifyplan.text import counted
@@ -42,8 +42,8 @@ class RunExplorer(Panel):
 
     def __init__(self, runs: RunSet) -> None:
         super().__init__("Run explorer")
-        self._by_run = ByRun(runs)
-        self.course: Course | None = None
+        self._by_run = RunIndex(runs)
+        self.course: RunSteps | None = None
         """The run that is shown; see `verifyplan.analysis.course.Course`."""
         self._still = False
         self._items, self._changes = pd.DataFrame({"item": []}), pd.DataFrame({"item": []})
@@ -118,7 +118,7 @@ class RunExplorer(Panel):
 
     def _open(self, run_id: str) -> None:
         """Show a run from its first step."""
-        course = Course(self._by_run.one(run_id))
+        course = RunSteps(self._by_run.one(run_id))
         last = len(course.steps) - 1
         with self._drawing_once():
             self.course = course
@@ -227,7 +227,7 @@ class RunExplorer(Panel):
             return
         titles = (_PLAN if course.kind == "plan" else _CROSS) | {"summary": "Claim"}
         try:
-            if self.replay.rules != OWN:
+            if self.replay.rules != OWN_RULES:
                 items = items.assign(replayed=self._under(course, items))
                 titles = {name: titles[name] for name in titles if name != "summary"} | _UNDER
         finally:
@@ -244,7 +244,7 @@ class RunExplorer(Panel):
             self.pool.note = f"{self.pool.note.removesuffix('.')}; found among {len(items):,}."
         self.pool.layout.display = self.find.layout.display = None if len(items) else "none"
 
-    def _under(self, course: Course, items: pd.DataFrame) -> pd.Series[Any]:
+    def _under(self, course: RunSteps, items: pd.DataFrame) -> pd.Series[Any]:
         given = course.items(self.step, self.replay.rules)
         new, old = (
             table["classification" if course.kind == "plan" else "standing"].astype("object").fillna(DASH)

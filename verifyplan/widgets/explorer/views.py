@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.cost import TOKENS, failed
-from verifyplan.analysis.course import Course
-from verifyplan.analysis.explain_words import MEANING
+from verifyplan.analysis.course import RunSteps
+from verifyplan.analysis.explain_words import RULE_MEANINGS
 from verifyplan.analysis.setting import Setting
 from verifyplan.text import counted
 from verifyplan.widgets.explorer.html import NOT_RECORDED, Html, heading, paragraph, table, text, words
@@ -34,19 +34,19 @@ _CHALLENGE = {
 _SYNTHETIC = "synthetic: generated, not observed"
 
 
-def noun(course: Course) -> str:
+def noun(course: RunSteps) -> str:
     """What the items of the run are called."""
     return _NOUN.get(course.kind, "finding")
 
 
-def headline(course: Course) -> str:
+def headline(course: RunSteps) -> str:
     """The run in a few words, and what is missing in it."""
     run = course.one.runs.iloc[0]
     facts = [text(fact, 200) for fact in _facts(run, course)]
     return heading(4, f"Run {run['run_id']}") + f"<p>{'; '.join(facts)}.</p>" + "".join(map(paragraph, _lacks(course)))
 
 
-def _facts(run: pd.Series[Any], course: Course) -> Iterator[str]:
+def _facts(run: pd.Series[Any], course: RunSteps) -> Iterator[str]:
     yield {"votes": "an import of votes", "debate": "debate"}.get(run["kind"], f"{run['kind']} run")
     if pd.notna(run["task_key"]):
         yield str(run["task_key"])
@@ -74,7 +74,7 @@ def _yes(value: Any) -> bool:
     return bool(pd.notna(value) and value)
 
 
-def _debated(run: pd.Series[Any], course: Course) -> Iterator[str]:
+def _debated(run: pd.Series[Any], course: RunSteps) -> Iterator[str]:
     if pd.notna(run["debate_reason"]):
         status = run["debate_status"] if pd.notna(run["debate_status"]) else "no status"
         yield f"ended: {status} ({run['debate_reason']}) in turn {run['debate_turns']} of at most {run['max_turns']}"
@@ -83,7 +83,7 @@ def _debated(run: pd.Series[Any], course: Course) -> Iterator[str]:
         yield _SYNTHETIC
 
 
-def _lacks(course: Course) -> Iterator[str]:
+def _lacks(course: RunSteps) -> Iterator[str]:
     run, one = course.one.runs.iloc[0], course.one
     if pd.notna(run["finished"]) and not run["finished"]:
         yield "This run has not ended; it is shown as far as it got."
@@ -120,7 +120,7 @@ def changes(changed: pd.DataFrame, title: str) -> str:
     return told + table(caption, ["What", "Change", "Why, and by which rule", "By"], rows, bounded=True)
 
 
-def detail(course: Course, name: str, items: pd.DataFrame, step: int) -> str:
+def detail(course: RunSteps, name: str, items: pd.DataFrame, step: int) -> str:
     """The evidence behind one item, and what has become of it by a step."""
     row = items[items["item"].eq(name)]
     if row.empty:
@@ -144,10 +144,10 @@ def detail(course: Course, name: str, items: pd.DataFrame, step: int) -> str:
 
 
 def _meaning(rule: Any) -> Any:
-    return f"{rule}: {MEANING[rule]}" if rule in MEANING else None
+    return f"{rule}: {RULE_MEANINGS[rule]}" if rule in RULE_MEANINGS else None
 
 
-def why(course: Course, name: str, rules: Setting) -> str:
+def why(course: RunSteps, name: str, rules: Setting) -> str:
     """Why an item ends in its class under the rules, in words, to be unfolded."""
     told = course.explained(name, rules)
     asked = "as it was recorded" if rules.own else "under these rules"
@@ -158,7 +158,7 @@ def _told(value: Any) -> bool:
     return bool(pd.notna(value)) and str(value) != ""
 
 
-def _resolution(course: Course, name: str, step: int) -> Any:
+def _resolution(course: RunSteps, name: str, step: int) -> Any:
     past = course.history[course.history["challenge_id"].eq(name) & course.history["step_of_run"].le(step)]
     given = past.loc[past["event"].eq("changed"), "resolution"].dropna()
     return given.iloc[-1] if len(given) else None
