@@ -13,10 +13,9 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from verifyplan.analysis.by_run import RunIndex
 from verifyplan.datasets.scores import example_scores
 from verifyplan.frames.columns import typed
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.runset import RunIndex, RunSet
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, VERDICTS
 from verifyplan.widgets.comparison import ModeComparison
 from verifyplan.widgets.explorer import RunExplorer

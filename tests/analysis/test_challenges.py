@@ -9,7 +9,7 @@ import verifyplan as vp
 from tests.frames.plan_story import assessed, closed, first, moved, raised, records, started, whole
 from verifyplan.analysis.challenges import STATES, coverage, pool
 from verifyplan.errors import InputError
-from verifyplan.frames.logs import tables_of
+from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import concat
 from verifyplan.protocol import event_plan
 

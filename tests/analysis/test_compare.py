@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 import verifyplan as vp
 from tests.analysis.ballot_tables import frame, tables
-from verifyplan.analysis.bootstrap import interval, resample
-from verifyplan.analysis.comparer import Comparer
+from verifyplan.analysis.compare import Comparer
+from verifyplan.analysis.intervals import interval, resample
 from verifyplan.analysis.metrics import SHAPE
-from verifyplan.analysis.replay import replay
-from verifyplan.analysis.setting import Setting
+from verifyplan.analysis.replay import Setting, replay
 from verifyplan.analysis.symmetry import symmetry_tests
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.frames.columns import typed
@@ -155,7 +154,7 @@ def test_resamples_and_seed_are_checked():
     runs = from_frame(many(2))
     with pytest.raises(SettingsError, match="resamples: 0 is out of range"):
         vp.compare(runs, resamples=0)
-    with pytest.raises(SettingsError, match="seed: -1 is no seed"):
+    with pytest.raises(SettingsError, match="seed: -1 is out of range"):
         vp.compare(runs, seed=-1)
 
 

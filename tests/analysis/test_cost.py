@@ -11,8 +11,8 @@ import pytest
 import verifyplan as vp
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.frames.load import load
+from verifyplan.frames.run_tables import ArtifactSource, to_tables
 from verifyplan.frames.runset import RunSet, concat
-from verifyplan.frames.tables import ArtifactSource, to_tables
 
 LOGS = Path(__file__).parents[1] / "runlog" / "logs"
 AGREE = {"verdict": "agree"}

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
-from verifyplan.analysis.explain_words import RULE_MEANINGS
+from verifyplan.analysis.explain import RULE_MEANINGS
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.rules.classification import RULES
 

@@ -9,9 +9,9 @@ import pytest
 
 import verifyplan as vp
 from tests.frames.plan_story import first, records, second, started, whole
-from verifyplan.analysis.iterations import at_iteration
+from verifyplan.analysis.replay import at_iteration
 from verifyplan.errors import InputError
-from verifyplan.frames.logs import tables_of
+from verifyplan.frames.run_tables import tables_of
 
 RECORDED = {
     ("C1", 1): "contested",

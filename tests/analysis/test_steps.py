@@ -8,13 +8,13 @@ import pytest
 import verifyplan as vp
 from tests.frames.plan_story import first, log_bytes, started, whole
 from tests.runs.plan import planning
-from verifyplan.analysis.by_run import RunIndex
-from verifyplan.analysis.course import RunSteps
-from verifyplan.analysis.explain_words import RULE_MEANINGS
-from verifyplan.analysis.setting import Setting
+from verifyplan.analysis.explain import RULE_MEANINGS
+from verifyplan.analysis.replay import Setting
+from verifyplan.analysis.run_steps import RunSteps
 from verifyplan.analysis.steps import steps
 from verifyplan.errors import InputError
 from verifyplan.frames.columns import typed
+from verifyplan.frames.runset import RunIndex
 
 SETTLED = {"C1": "RESOLVED", "C3": "WITHDRAWN", "C5": "RESOLVED", "C7": "UNRESOLVED", "C6": "overflow"}
 VOTES = [

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
-from verifyplan.analysis.usage import TOKEN_KINDS, usage
+from verifyplan.analysis.cost import TOKEN_KINDS, usage
 from verifyplan.errors import InputError
 from verifyplan.frames.columns import typed
 from verifyplan.frames.runset import RunSet

@@ -9,7 +9,7 @@ import pytest
 import verifyplan as vp
 from tests.browser.accessibility import axe
 from tests.browser.notebook_files import notebook
-from verifyplan.analysis.setting import Setting
+from verifyplan.analysis.replay import Setting
 from verifyplan.widgets.comparison import ModeComparison
 
 OUT = Path(__file__).resolve().parents[2] / "out" / "browser"
@@ -19,7 +19,7 @@ widget = ModeComparison(vp.datasets.runs("stdlib-claims/collaborative"),
     vp.datasets.runs("stdlib-claims/adversarial"))
 widget"""
 ONE = """import verifyplan as vp
-from verifyplan.analysis.setting import Setting
+from verifyplan.analysis.replay import Setting
 from verifyplan.widgets.comparison import ModeComparison
 ModeComparison(vp.datasets.runs("stdlib-claims/adversarial"), b=Setting("adversarial", max_rounds=5))"""
 ASKED = "print('keys', '|'.join(widget.selected['key']), '|'.join(map(str, widget.selected['disagreement'].round(3))))"

@@ -26,7 +26,7 @@ from verifyplan.charts import (
 from verifyplan.charts.figure import spec, svg_text
 from verifyplan.charts.hover import with_hover
 from verifyplan.charts.unchecked import unchecked
-from verifyplan.frames.logs import tables_of
+from verifyplan.frames.run_tables import tables_of
 
 
 @pytest.fixture(scope="module")

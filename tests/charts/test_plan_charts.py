@@ -13,7 +13,7 @@ from verifyplan.charts import challenge_pool, coverage, export
 from verifyplan.charts.section_strip import _places
 from verifyplan.charts.theme import SEVERITY_COLORS, STATE_COLORS
 from verifyplan.errors import InputError, TableError
-from verifyplan.frames.logs import tables_of
+from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import concat
 
 HOSTILE = '</script><script>alert(1)</script>"><img src=x onerror=alert(2)> \x07 \u202e'

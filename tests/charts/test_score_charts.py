@@ -12,7 +12,7 @@ from verifyplan.charts.score_distributions import TALLEST
 from verifyplan.charts.score_panels import GAP, PANEL, UNIT
 from verifyplan.charts.theme import ORANGE, VERMILLION
 from verifyplan.errors import InputError, TableError
-from verifyplan.frames.logs import tables_of
+from verifyplan.frames.run_tables import tables_of
 
 HOSTILE = '</script><script>alert(1)</script>"><img src=x onerror=alert(2)> \x07 \u202e'
 CHARTS = (quality_scores, score_distributions, audit)

@@ -9,7 +9,7 @@ from tests.frames.plan_story import records, whole
 from verifyplan.charts import timeline
 from verifyplan.charts.theme import ORANGE, VERMILLION
 from verifyplan.errors import InputError, TableError
-from verifyplan.frames.logs import tables_of
+from verifyplan.frames.run_tables import tables_of
 
 HOSTILE = '</script><script>alert(1)</script>"><img src=x onerror=alert(2)> \x07 \u202e'
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
-from verifyplan.analysis import usage as analysis
+from verifyplan.analysis import cost as analysis
 from verifyplan.charts import export, usage
 from verifyplan.charts.usage_bars import COLORS
 from verifyplan.errors import InputError, TableError

@@ -11,10 +11,8 @@ import verifyplan as vp
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.frames.columns import FIRST_TABLES
 from verifyplan.frames.load import load
-from verifyplan.frames.logs import log_rows, tables_of
-from verifyplan.frames.rows import assemble
-from verifyplan.frames.runset import TABLE_NAMES
-from verifyplan.frames.tables import ArtifactSource, to_tables
+from verifyplan.frames.run_tables import ArtifactSource, log_rows, tables_of, to_tables
+from verifyplan.frames.runset import TABLE_NAMES, assemble
 
 LOG_ALONE = ["source", "backend", "prompts", "repetition", "rules_version", "started_at", "ended_at", "log"]
 """The columns of `runs` that an artifact does not tell."""

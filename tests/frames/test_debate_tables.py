@@ -9,7 +9,7 @@ import pytest
 
 import verifyplan as vp
 from tests.runs.debate_scripts import CONVERGES, STAGNATES, debate_of, diff, says
-from verifyplan.analysis.course import RunSteps
+from verifyplan.analysis.run_steps import RunSteps
 from verifyplan.frames.columns import KEYS
 
 

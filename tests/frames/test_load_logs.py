@@ -14,7 +14,7 @@ from verifyplan.errors import InputError, LogError, TableError
 from verifyplan.frames import load as loading
 from verifyplan.frames.columns import FIRST_TABLES, TABLES
 from verifyplan.frames.load import load
-from verifyplan.frames.logs import tables_of
+from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import TABLE_NAMES
 from verifyplan.protocol.event_cross import VoteCast
 

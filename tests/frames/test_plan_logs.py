@@ -10,9 +10,8 @@ import pytest
 from tests.frames.plan_story import PANEL, assessed, ended, first, log_bytes, raised, records, second, started, whole
 from verifyplan.frames.columns import TABLES
 from verifyplan.frames.load import load
-from verifyplan.frames.logs import log_rows, tables_of
-from verifyplan.frames.rows import assemble
-from verifyplan.frames.runset import TABLE_NAMES, RunSet
+from verifyplan.frames.run_tables import log_rows, tables_of
+from verifyplan.frames.runset import TABLE_NAMES, RunSet, assemble
 from verifyplan.protocol import event_plan, event_run
 from verifyplan.protocol.score import DIMENSIONS
 from verifyplan.runlog.chain import Record

@@ -12,8 +12,7 @@ from verifyplan.errors import TableError
 from verifyplan.frames.artifact import parse_artifact
 from verifyplan.frames.columns import KEYS, TABLES, documentation, typed
 from verifyplan.frames.load import load
-from verifyplan.frames.logs import tables_of
-from verifyplan.frames.tables import ArtifactSource, discoverers, to_tables
+from verifyplan.frames.run_tables import ArtifactSource, discoverers, tables_of, to_tables
 from verifyplan.frames.votes import from_votes
 from verifyplan.protocol.artifact import Artifact, ArtifactFinding
 from verifyplan.protocol.vote import VERDICTS

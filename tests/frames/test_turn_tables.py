@@ -15,7 +15,7 @@ from tests.frames.plan_story import assessed, log_bytes, records, started, whole
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.frames.columns import TABLES
 from verifyplan.frames.load import load
-from verifyplan.frames.logs import tables_of
+from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import TABLE_NAMES, RunSet
 from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event import Event

@@ -9,7 +9,7 @@ import pytest
 
 import verifyplan as vp
 from verifyplan.analysis.disagreement import disagreement
-from verifyplan.analysis.setting import Setting
+from verifyplan.analysis.replay import Setting
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.protocol.vote import HELD
 from verifyplan.widgets.comparison import ModeComparison

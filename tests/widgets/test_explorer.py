@@ -14,8 +14,8 @@ import pytest
 import verifyplan as vp
 from tests.runs.debate_scripts import CONVERGES, debate_of
 from tests.runs.plan import planning
-from verifyplan.analysis.course import RunSteps
-from verifyplan.analysis.explain_words import RULE_MEANINGS
+from verifyplan.analysis.explain import RULE_MEANINGS
+from verifyplan.analysis.run_steps import RunSteps
 from verifyplan.errors import InputError
 from verifyplan.frames.columns import typed
 from verifyplan.frames.runset import concat

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from verifyplan.analysis.views import mark_synthetic
-from verifyplan.frames.runset import RunSet, expect_runs
+from verifyplan.frames.runset import RunSet, expect_runs, mark_synthetic
 from verifyplan.protocol.challenge import SEVERITIES, STATUSES
 
 STATES = (*STATUSES, "overflow")

@@ -1,16 +1,23 @@
-"""What runs cost: calls, failed calls, rounds, votes, time, tokens and dollars (rule F1)."""
+"""Cost and usage of runs: calls, failed calls, rounds, votes, time, tokens and dollars (rules A12, F1)."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from verifyplan.frames.runset import RunSet, expect_runs
+from verifyplan.frames.runset import RunSet, expect_runs, mark_synthetic
+from verifyplan.protocol.message import DEBATE_ROLES
+from verifyplan.protocol.plan_call import ROLES
 
 TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
+TOKEN_KINDS = ("input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens")
+"""What a turn uses, in the order in which a request is read: what no cache held, put in one, read from one, out."""
+
+ROLE_ORDER = (*ROLES, "worker", *DEBATE_ROLES)
+
 
 def cost(runs: RunSet) -> pd.DataFrame:
-    """Sums over all runs: `measure, value, n_runs`, of what was recorded; imports of votes record no calls.
+    """Return sums over all runs: `measure, value, n_runs`, of what was recorded; imports of votes record no calls.
 
     `calls` counts calls that ended (of runs that were read from artifacts, dispatches that were made), `failed-calls`
     those without a usable answer, `votes` and `failed-votes` likewise, `worker-seconds` the wall time of all calls
@@ -27,9 +34,10 @@ def cost(runs: RunSet) -> pd.DataFrame:
     {'rounds': 1.0, 'calls': 0.0, 'failed-calls': 0.0, 'votes': 2.0, 'failed-votes': 1.0, 'worker-seconds': 0.0}
     """
     expect_runs(runs)
-    ended = runs.calls[runs.calls["status"].ne("in-flight")]
-    sent = runs.dispatches[runs.dispatches["status"].notna() & ~runs.dispatches["run_id"].isin(runs.calls["run_id"])]
-    made = pd.concat([each.assign(failed=failed(each))[["failed", "duration_ms"]] for each in (ended, sent)])
+    calls = runs.calls
+    ended = calls[calls["status"].ne("in-flight")]
+    sent = runs.dispatches[runs.dispatches["status"].notna() & ~runs.dispatches["run_id"].isin(calls["run_id"])]
+    made = pd.concat([table.assign(failed=failed(table))[["failed", "duration_ms"]] for table in (ended, sent)])
     values = {
         "rounds": runs.runs["total_rounds"].sum(),
         "calls": len(made),
@@ -38,28 +46,44 @@ def cost(runs: RunSet) -> pd.DataFrame:
         "failed-votes": int(runs.votes["verdict"].eq("verification-error").sum()),
         "worker-seconds": made["duration_ms"].sum() / 1000,
     }
-    if len(runs.calls):
-        values |= _used(runs.calls)
+    if len(calls):
+        used = tokens(calls)
+        values |= {f"{name.replace('_', '-')}": calls[name].sum() for name in (*TOKENS, "web_searches")} | {
+            "failed-tokens": used[failed(calls)].sum(),
+            "dollars": calls["cost"].sum(min_count=1),
+            "unpriced-calls": int((used.gt(0) & calls["cost"].isna()).sum()),
+        }
     table = pd.DataFrame({"measure": list(values), "value": [float(value) for value in values.values()]})
     return table.assign(n_runs=len(runs))
 
 
 def failed(calls: pd.DataFrame) -> pd.Series[bool]:
-    """Which calls, or dispatches, ended without a usable answer; one that is in flight has not ended."""
+    """Return whether each call, or dispatch, ended without a usable answer; one that is in flight has not ended."""
     wrong = calls["status"].isin(("timeout", "error", "budget"))
     return wrong | calls["reason"].notna() if "reason" in calls else wrong
 
 
 def tokens(calls: pd.DataFrame) -> pd.Series[float]:
-    """All tokens of each call, in and out, through a cache or not; 0 where none were counted."""
+    """Return all tokens of each call, in and out, through a cache or not; 0 where none were counted."""
     return calls[list(TOKENS)].astype("float64").sum(axis=1)
 
 
-def _used(calls: pd.DataFrame) -> dict[str, float]:
-    used, cost = tokens(calls), calls["cost"]
-    sums = {f"{name.replace('_', '-')}": calls[name].sum() for name in (*TOKENS, "web_searches")}
-    return sums | {
-        "failed-tokens": used[failed(calls)].sum(),
-        "dollars": cost.sum(min_count=1),
-        "unpriced-calls": int((used.gt(0) & cost.isna()).sum()),
-    }
+def usage(runs: RunSet) -> pd.DataFrame:
+    """Return sums over all runs: `role, turn, n_turns`, tokens by kind, `web_searches`, `cost` in US dollars.
+
+    Each role has a row for its first turns, one for its second ones, and so on; a look-up on the web counts to the
+    turn that asked for it, and turns without a reply count nowhere. `cost` is missing where a turn has none. Agents
+    that do not speak in turns have no rows. `attrs["synthetic"]` says whether any of the runs is marked so.
+    Source: rule A12.
+
+    >>> list(usage(RunSet())["role"])
+    []
+    """
+    expect_runs(runs)
+    replied = runs.turns[runs.turns["status"].eq("completed")]
+    turns = replied.merge(runs.calls[["run_id", "call_id", "role"]], on=["run_id", "call_id"], how="left")
+    turns = turns.assign(role=pd.Categorical(turns["role"].astype("object"), ROLE_ORDER, ordered=True))
+    groups = turns.groupby(["role", "turn"], observed=True)
+    summed = groups[[*TOKEN_KINDS, "web_searches", "cost"]].sum(skipna=False)
+    table = summed.assign(n_turns=groups.size()).reset_index().astype({"role": "str"})
+    return mark_synthetic(table[["role", "turn", "n_turns", *TOKEN_KINDS, "web_searches", "cost"]], runs)

@@ -1,22 +1,22 @@
-"""How well plan runs found what is known to be wrong: detection, false alarms, verdicts, cost, run by run (rule G2)."""
+"""Detection: how well plan runs find labelled defects; false alarms, verdicts and cost, run by run (rule G2)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import PurePath, PurePosixPath
 from typing import Any
 
 import pandas as pd
 
 from verifyplan.analysis.cost import failed, tokens
-from verifyplan.analysis.places import near
-from verifyplan.analysis.shares import Share, share
+from verifyplan.analysis.intervals import Share, clustered_share
 from verifyplan.datasets.labels import SOUND, plan_name
 from verifyplan.datasets.labels_read import Labels, label_table
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.runset import RunSet, expect_runs
 from verifyplan.protocol.iteration import PLAN_VERDICTS
+from verifyplan.rules.citations import Place, places
 from verifyplan.text import counted
 
 ALL = "all kinds"
@@ -28,7 +28,14 @@ ALARMS = ("BLOCKING", "SIGNIFICANT")
 EITHER = "BLOCKING or SIGNIFICANT"
 """The row of false alarms of any severity."""
 
-_SAID = ["claim", "concern", "failure_scenario", "alternative", "evidence"]
+NEAR_LINES = 3
+"""A challenge that cites a line so near to a defect's, or nearer, looks at it."""
+
+PLAN = "plan"
+"""How a label may name the plan itself."""
+
+_TEXTS = ["claim", "concern", "failure_scenario", "alternative", "evidence"]
+_LABELLED_PLACE = re.compile(r"(.+):(\d+)(?:-(\d+))?")
 
 
 @dataclass(frozen=True)
@@ -49,36 +56,34 @@ class Detection:
     """One row per run: calls, failed calls, tokens, seconds, and dollars where a price is known."""
 
     def __str__(self) -> str:
-        """The figures in words."""
-        found = self.by_kind[self.by_kind["kind"] == ALL]
+        """Return the figures in words."""
+        overall = self.by_kind[self.by_kind["kind"] == ALL]
         without = int(self.verdicts["given"].isna().sum())
-        agree = share(self.verdicts, "agrees")
         dollars = self.cost["dollars"].sum(min_count=1)
-        return "\n".join(
-            [
-                *(f"defects found{_held_out(row)}: {_share(row)}" for _, row in found.iterrows()),
-                *(f"sound plans with a false {row['alarm']}: {_share(row)}" for _, row in self.on_sound.iterrows()),
-                f"verdicts as expected: {agree}" + (f"; {without} runs gave none" if without else ""),
-                *self.notes,
-                f"calls: {int(self.cost['calls'].sum())} ({int(self.cost['failed'].sum())} failed), "
-                f"tokens: {int(self.cost['tokens'].sum())}, time: {self.cost['seconds'].sum():.1f} s"
-                + (f", known cost: {dollars:,.2f} dollars" if pd.notna(dollars) else ""),
-            ]
-        )
+        lines = [
+            *(
+                f"defects found{' in held-out plans' if row['held_out'] else ''}: {_share_of(row)}"
+                for _, row in overall.iterrows()
+            ),
+            *(f"sound plans with a false {row['alarm']}: {_share_of(row)}" for _, row in self.on_sound.iterrows()),
+            f"verdicts as expected: {clustered_share(self.verdicts, 'agrees')}"
+            + (f"; {without} runs gave none" if without else ""),
+            *self.notes,
+            f"calls: {int(self.cost['calls'].sum())} ({int(self.cost['failed'].sum())} failed), "
+            f"tokens: {int(self.cost['tokens'].sum())}, time: {self.cost['seconds'].sum():.1f} s"
+            + (f", known cost: {dollars:,.2f} dollars" if pd.notna(dollars) else ""),
+        ]
+        return "\n".join(lines)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the figures count without a word: plans too small for a team, whose defects count as not found."""
+        """Notes on plans too small for a team, whose defects count as not found."""
         n = self.verdicts.loc[self.verdicts["trivial"], "plan"].nunique()
         return (f"{counted(n, 'plan')} {'was' if n == 1 else 'were'} trivial: no agent was asked",) if n else ()
 
 
-def _held_out(row: pd.Series[Any]) -> str:
-    return " in held-out plans" if row["held_out"] else ""
-
-
-def _share(row: pd.Series[Any]) -> str:
-    return str(Share(*(row[name] for name in Share._fields)))
+def _share_of(row: pd.Series[Any]) -> Share:
+    return Share(*(row[name] for name in Share._fields))
 
 
 def detection(runs: RunSet, labels: Labels) -> Detection:
@@ -103,45 +108,92 @@ def detection(runs: RunSet, labels: Labels) -> Detection:
     defects = _defects(challenges, plans, table)
     alarms = _alarms(challenges, table)
     verdicts = _verdicts(plans, table)
-    on_sound = _on_sound(alarms, verdicts)
-    return Detection(defects, _by_kind(defects), alarms, on_sound, verdicts, _cost(runs, plans))
+    return Detection(defects, _by_kind(defects), alarms, _on_sound(alarms, verdicts), verdicts, _cost(runs, plans))
 
 
 def _defects(challenges: pd.DataFrame, plans: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
-    """Each defect in each run of its plan, with the first challenge of that run that finds it."""
-    seeded = (
-        labels[labels["kind"] != SOUND].merge(plans[["run_id", "plan"]], on="plan").rename_axis("row").reset_index()
-    )
+    """Return each defect in each run of its plan, with the first challenge of that run that finds it."""
+    runs = plans[["run_id", "plan"]]
+    seeded = labels[labels["kind"] != SOUND].merge(runs, on="plan").rename_axis("row").reset_index()
     standing = challenges[challenges["admitted_in"].notna() & (challenges["status"] != "WITHDRAWN")]
-    said = standing[_SAID[0]].str.cat(standing[_SAID[1:]], sep=" ", na_rep="")
-    columns = ["run_id", "plan_path", "challenge_id", "severity", "status", "said", "evidence"]
-    pairs = seeded.merge(standing.assign(said=said)[columns], on="run_id", suffixes=("", "_given"))
-    finds = [
-        _mentions(said, needles) and near(evidence, cited, PurePath(path))
-        for said, needles, evidence, cited, path in zip(
-            pairs["said"],
-            pairs["needles"],
-            pairs["evidence"].fillna(""),
-            pairs["places"],
-            pairs["plan_path"],
-            strict=True,
-        )
-    ]
-    first = pairs[pd.Series(finds, index=pairs.index, dtype=bool)].drop_duplicates("row").set_index("row")
-    found = seeded[["run_id", "plan", "kind", "severity", "held_out"]].assign(found=seeded["row"].isin(first.index))
+    text = standing[_TEXTS[0]].str.cat(standing[_TEXTS[1:]], sep=" ", na_rep="").str.lower()
+    columns = ["run_id", "plan_path", "challenge_id", "severity", "status", "text", "evidence"]
+    pairs = seeded.merge(standing.assign(text=text)[columns], on="run_id", suffixes=("", "_given"))
+    pairs = _citing(_mentioning(pairs))
+    first = pairs.drop_duplicates("row").set_index("row")
+    table = seeded[["run_id", "plan", "kind", "severity", "held_out"]].assign(found=seeded["row"].isin(first.index))
     for column in ("challenge_id", "severity_given", "status"):
-        found[column] = seeded["row"].map(first[column].astype("str")) if len(first) else None
-    return found
+        table[column] = seeded["row"].map(first[column].astype("str")) if len(first) else None
+    return table
 
 
-def _mentions(said: str, needles: Sequence[str]) -> bool:
-    return any(needle.lower() in said.lower() for needle in needles)
+def _mentioning(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs of a defect and a challenge whose text mentions one of the label's needles."""
+    needles = pairs[["text", "needles"]].explode("needles").dropna(subset="needles")
+    hits = needles.groupby("needles", group_keys=False)["text"].apply(
+        lambda texts: texts.str.contains(str(texts.name).lower(), regex=False)
+    )
+    return pairs[pairs.index.isin(hits.index[hits.to_numpy(dtype=bool)])]
+
+
+def _citing(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs of a defect and a challenge that cites a line within 3 of a place that the label names."""
+    cited = _place_rows(pairs["evidence"].fillna("").map(places))
+    labelled = _place_rows(pairs["places"].map(lambda texts: [_labelled_place(text) for text in texts]))
+    both = cited.add_suffix("_cited").join(labelled, how="inner").join(pairs["plan_path"])
+    both = both[(both["first_cited"] - NEAR_LINES <= both["last"]) & (both["first"] <= both["last_cited"] + NEAR_LINES)]
+    files = both[["path_cited", "path", "plan_path"]].itertuples(name=None)
+    return pairs[pairs.index.isin([row for row, *paths in files if _same_file(*paths)])]
+
+
+def _place_rows(column: pd.Series[Any]) -> pd.DataFrame:
+    """Return one row a place of a column of lists of places, under the index of the column."""
+    each = column.explode().dropna()
+    return pd.DataFrame(each.tolist(), columns=["path", "first", "last"], index=each.index)
+
+
+def _labelled_place(text: str) -> Place:
+    match = _LABELLED_PLACE.fullmatch(text)
+    if match is None:  # labels are checked where they are read
+        raise ValueError(f"{text!r} is no place")
+    first, last = sorted((int(match[2]), int(match[3] or match[2])))
+    return Place(match[1], first, last)
+
+
+def _same_file(cited: str, labelled: str, plan_path: str) -> bool:
+    """Return whether a cited path and that of a label name one file, whatever folder they are written from.
+
+    The plan is `plan`, its file's name or its path. An absolute path is that of a relative one if it ends with it.
+
+    >>> _same_file("/repo/src/db.py", "src/db.py", "plans/move.md"), _same_file("move.md", "plan", "plans/move.md")
+    (True, True)
+    """
+    plan = PurePath(plan_path).as_posix()
+    if labelled == PLAN or _ends_alike(labelled, plan):
+        return _ends_alike(cited, plan)
+    if cited.startswith("/") == labelled.startswith("/"):
+        return _parts(cited) == _parts(labelled)
+    absolute, relative = sorted((cited, labelled), key=lambda path: not path.startswith("/"))
+    return _ends_with(_parts(absolute), _parts(relative))
+
+
+def _ends_alike(path: str, other: str) -> bool:
+    """Return whether two paths name one file as far as both are written out."""
+    return _ends_with(*sorted((_parts(path), _parts(other)), key=len, reverse=True))
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(part for part in PurePosixPath(path.replace("\\", "/")).parts if part not in ("/", "."))
+
+
+def _ends_with(path: tuple[str, ...], end: tuple[str, ...]) -> bool:
+    return bool(end) and path[-len(end) :] == end
 
 
 def _by_kind(defects: pd.DataFrame) -> pd.DataFrame:
     together = pd.concat([defects, defects.assign(kind=ALL)])
     rows = [
-        {"kind": kind, "held_out": held_out, **share(part, "found")._asdict()}
+        (kind, held_out, *clustered_share(part, "found"))
         for (kind, held_out), part in together.groupby(["kind", "held_out"], sort=True)
     ]
     table = pd.DataFrame(rows, columns=["kind", "held_out", *Share._fields])
@@ -156,12 +208,12 @@ def _alarms(challenges: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
 
 
 def _on_sound(alarms: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Share of the runs of sound plans that raise a false alarm, by severity and together."""
+    """Return the share of the runs of sound plans that raise a false alarm, by severity and together."""
     sound = verdicts.loc[verdicts["kind"] == SOUND, ["run_id", "plan"]]
     rows = []
     for alarm, severities in ((ALARMS[0], ALARMS[:1]), (ALARMS[1], ALARMS[1:]), (EITHER, ALARMS)):
-        raised = alarms.loc[alarms["severity"].isin(severities), "run_id"]
-        rows.append({"alarm": alarm, **share(sound.assign(raised=sound["run_id"].isin(raised)), "raised")._asdict()})
+        raised = sound["run_id"].isin(alarms.loc[alarms["severity"].isin(severities), "run_id"])
+        rows.append((alarm, *clustered_share(sound.assign(raised=raised), "raised")))
     return pd.DataFrame(rows, columns=["alarm", *Share._fields])
 
 
@@ -182,10 +234,8 @@ def _cost(runs: RunSet, plans: pd.DataFrame) -> pd.DataFrame:
         seconds=runs.calls["duration_ms"] / 1000,
     )
     by_run = calls.groupby("run_id")
-    cost = by_run.agg(
-        calls=("call_id", "size"), failed=("failed", "sum"), tokens=("tokens", "sum"), seconds=("seconds", "sum")
-    )
-    cost = cost.reindex(plans["run_id"], fill_value=0).assign(
-        dollars=by_run["cost"].sum(min_count=1).reindex(plans["run_id"])
-    )
-    return plans[["run_id", "plan"]].merge(cost.reset_index(), on="run_id")
+    sums = by_run[["failed", "tokens", "seconds"]].sum()
+    sums.insert(0, "calls", by_run.size())
+    sums = sums.reindex(plans["run_id"], fill_value=0)
+    sums = sums.assign(dollars=by_run["cost"].sum(min_count=1).reindex(plans["run_id"]))
+    return plans[["run_id", "plan"]].merge(sums.reset_index(), on="run_id")

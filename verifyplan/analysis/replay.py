@@ -1,42 +1,74 @@
-"""A whole set of runs read under a mode: findings settled before any vote included (rule B7)."""
+"""Replay the recorded votes of runs under a mode, a number of rounds and a reading of missing bases (rule B7)."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, check_settings, judge
-from verifyplan.analysis.iterations import FINDING, last_iteration
 from verifyplan.analysis.tally import ballots
-from verifyplan.errors import Problem, SettingsError, one_of
-from verifyplan.frames.lost import LOST
+from verifyplan.errors import InputError, Problem, SettingsError, one_of
 from verifyplan.frames.runset import RunSet, expect_runs
-from verifyplan.protocol.vote import MODES, MissingBasis
-from verifyplan.text import did_you_mean
+from verifyplan.frames.support import LOST
+from verifyplan.frames.vote_checks import FINDING
+from verifyplan.protocol.vote import MODES, MissingBasis, Mode
+from verifyplan.text import counted, did_you_mean
 
 Reading = Literal["collaborative", "adversarial", "recorded"]
 READINGS: tuple[str, ...] = (*MODES, "recorded")
 
-_KEY = ["run_id", "iteration", "finding_id"]
-_TOLD = ["run_id", "finding_id", "summary", "category", "truth"]
 BASES_READ = ["filled_bases", "filled_counter", "disagreements"]
 """How many bases were filled in, how many of these as counter-evidence, and of how many disagrees."""
-_COUNTED = [*BASES_READ, *LOST]
-_JUDGED = ["classification", "decided_round", "rule", "censored", *_COUNTED]
+
+MIN_OFFERED_ROUNDS, MAX_OFFERED_ROUNDS = 3, 20
+"""Rounds that a control offers at least, and one by one at most."""
+
+_KEY = ["run_id", "iteration", "finding_id"]
+_COUNTS = [*BASES_READ, *LOST]
+_JUDGED = ["classification", "decided_round", "rule", "censored", *_COUNTS]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to read votes; `compare` takes one for each side. Values are checked where they are used.
+
+    >>> Setting("adversarial", max_rounds=1)
+    Setting(mode='adversarial', max_rounds=1, missing_basis='infer')
+    """
+
+    mode: Reading = "recorded"
+    """`collaborative`, `adversarial`, or `recorded`: each run in its own mode."""
+    max_rounds: int | None = None
+    """Rounds allowed; None takes each run's own."""
+    missing_basis: MissingBasis = "infer"
+    """How an adversarial reading takes a disagree without a basis (see `classify`)."""
+
+    @property
+    def own(self) -> bool:
+        """Whether each run is read in its own way: under its mode, with the rounds that it allowed.
+
+        >>> Setting().own, Setting(max_rounds=1).own
+        (True, False)
+        """
+        return self == Setting()
+
+    def read(self, runs: RunSet) -> pd.DataFrame:
+        """Return every finding with its class under this setting (see `replay`, also for errors)."""
+        return replay(runs, self.mode, max_rounds=self.max_rounds, missing_basis=self.missing_basis)
 
 
 def replay(
     runs: RunSet, mode: Reading, *, max_rounds: int | None = None, missing_basis: MissingBasis = "infer"
 ) -> pd.DataFrame:
-    """Every finding of some runs with the class that its recorded votes give under `mode`.
+    """Return every finding of some runs with the class that its recorded votes give under `mode`.
 
-    A finding that nobody was asked about (found by all, or with votes switched off) keeps its class, by the
-    rule `round-0`. The items of a plan body are left out: they have rules of their own (rule B10). A replay
-    isolates the effect of the rule; the effect of the prompt needs two real runs (`compare`, paired). A challenge on
-    which a panel voted in several iterations is judged, and has a row, in each.
+    A finding that nobody was asked about (found by all, or with votes switched off) keeps its class, by the rule
+    `round-0`. The items of a plan body are left out: they have rules of their own (rule B10). A replay isolates the
+    effect of the rule; the effect of the prompt needs two real runs (`compare`, paired). A challenge on which a panel
+    voted in several iterations is judged, and has a row, in each.
 
     Args:
         runs: what `load` or `from_votes` gave.
@@ -62,67 +94,54 @@ def replay(
     """
     expect_runs(runs)
     if mode not in READINGS:
-        raise SettingsError(
-            Problem("mode", f"{mode!r} is unknown{did_you_mean(mode, READINGS)}", f"use {one_of(READINGS)}")
-        )
+        message = f"{mode!r} is unknown{did_you_mean(mode, READINGS)}"
+        raise SettingsError(Problem("mode", message, f"use {one_of(READINGS)}"))
     check_settings(MODES[0] if mode == "recorded" else mode, max_rounds, missing_basis)
     findings = runs.findings[runs.findings["category"].ne("plan-body").fillna(True).astype(bool)]
     findings = findings.merge(runs.runs[["run_id", "mode", "effective_max_rounds"]], on="run_id", how="left")
-    judged = [
-        _judge_in_mode(runs, findings[rows], one_mode, max_rounds, missing_basis)
-        for one_mode, rows in _by_mode(findings, mode)
-        if rows.any()
-    ]
+    adversarial = findings["mode"].eq("adversarial").fillna(False).astype(bool)  # an unknown mode: collaborative
+    if mode != "recorded":
+        adversarial[:] = mode == "adversarial"
+    sides: tuple[tuple[Mode, pd.Series[bool]], ...] = (("collaborative", ~adversarial), ("adversarial", adversarial))
+    judged = [_judge(runs, findings[rows], side, max_rounds, missing_basis) for side, rows in sides if rows.any()]
     table = pd.concat(judged) if judged else pd.DataFrame(columns=[*_KEY, *_JUDGED])
-    told = findings[[*_TOLD, "classification"]].rename(columns={"classification": "recorded"})
-    out = told.merge(table[[*_KEY, *_JUDGED]], on=FINDING, how="left")
+    own = findings[["run_id", "finding_id", "summary", "category", "truth", "classification"]]
+    out = own.rename(columns={"classification": "recorded"}).merge(table[[*_KEY, *_JUDGED]], on=FINDING, how="left")
     out.insert(1, "iteration", out.pop("iteration").fillna(0).astype("int64"))
-    return _settled_at_once(out.assign(recorded=_recorded(out, runs)))
+    return _keep_unvoted(out.assign(recorded=_recorded_classes(out, runs)))
 
 
-def _recorded(table: pd.DataFrame, runs: RunSet) -> pd.Series:
-    """The class that each run gave in each iteration; `findings` tells that of the last, the history all."""
+def _recorded_classes(table: pd.DataFrame, runs: RunSet) -> pd.Series:
+    """Return the class that each run gave in each iteration; `findings` has that of the last, the history has all."""
     own = table["recorded"].astype(CLASS_TYPE)
     if not table["iteration"].any():
         return own
     last = table.groupby(FINDING, sort=False)["iteration"].transform("max")
-    given = runs.challenge_history[runs.challenge_history["event"].eq("classified").to_numpy(dtype=bool)]
-    given = given.rename(columns={"challenge_id": "finding_id", "classification": "given"})
-    classes = table[_KEY].merge(given[[*_KEY, "given"]].drop_duplicates(_KEY, keep="last"), on=_KEY, how="left")
-    return classes["given"].astype("object").fillna(own.astype("object").where(table["iteration"].eq(last)))
+    history = runs.challenge_history[runs.challenge_history["event"].eq("classified").to_numpy(dtype=bool)]
+    history = history.rename(columns={"challenge_id": "finding_id", "classification": "class"})
+    classes = table[_KEY].merge(history[[*_KEY, "class"]].drop_duplicates(_KEY, keep="last"), on=_KEY, how="left")
+    return classes["class"].astype("object").fillna(own.astype("object").where(table["iteration"].eq(last)))
 
 
-def _by_mode(findings: pd.DataFrame, mode: Reading) -> list[tuple[Literal["collaborative", "adversarial"], pd.Series]]:
-    """Which findings to judge in which mode; a run of unknown mode is recorded as collaborative."""
-    adversarial = findings["mode"].eq("adversarial").fillna(False).astype(bool)
-    if mode != "recorded":
-        adversarial[:] = mode == "adversarial"
-    return [("collaborative", ~adversarial), ("adversarial", adversarial)]
-
-
-def _judge_in_mode(
-    runs: RunSet,
-    findings: pd.DataFrame,
-    mode: Literal["collaborative", "adversarial"],
-    max_rounds: int | None,
-    missing_basis: MissingBasis,
+def _judge(
+    runs: RunSet, findings: pd.DataFrame, mode: Mode, max_rounds: int | None, missing_basis: MissingBasis
 ) -> pd.DataFrame:
     keys = findings[FINDING]
     votes = runs.votes.merge(keys, on=FINDING) if len(keys) < len(runs.findings) else runs.votes
     imported = bool(runs.runs["kind"].eq("votes").any())  # only an artifact says that a round had no votes
     cast = ballots(votes, gaps_allowed=not imported)
-    told = cast.findings[_KEY].merge(findings, on=FINDING, how="left")
-    known = told["n_rounds"].where(told["iteration"].eq(last_iteration(cast.findings)))  # it is of the last one alone
+    rows = cast.findings[_KEY].merge(findings, on=FINDING, how="left")
+    known = rows["n_rounds"].where(rows["iteration"].eq(last_iteration(cast.findings)))  # it is of the last one alone
     recorded = known.to_numpy(dtype="float64", na_value=0).astype(np.int64)
     cast = replace(cast, recorded=np.maximum(cast.recorded, recorded))
-    own = told["effective_max_rounds"]
+    own = rows["effective_max_rounds"]
     allowed = own.to_numpy(dtype="float64", na_value=np.nan) if max_rounds is None else np.full(len(own), max_rounds)
     allowed = np.where(np.isnan(allowed), cast.recorded, allowed).astype(np.int64)
     return judge(votes, cast, mode, allowed, missing_basis, losses=True)
 
 
-def _settled_at_once(table: pd.DataFrame) -> pd.DataFrame:
-    """Findings without votes keep the recorded class, by the rule `round-0`."""
+def _keep_unvoted(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table in which findings without votes keep the recorded class, by the rule `round-0`."""
     without = table["rule"].isna().to_numpy()
     recorded, classes = table["recorded"].astype(CLASS_TYPE), table["classification"].astype(CLASS_TYPE)
     classes[without] = recorded.to_numpy()[without]
@@ -132,5 +151,82 @@ def _settled_at_once(table: pd.DataFrame) -> pd.DataFrame:
         decided_round=table["decided_round"].fillna(0).astype("int64"),
         rule=table["rule"].astype(RULE_TYPE).fillna("round-0"),
         censored=table["censored"].eq(True),
-        **{name: table[name].fillna(0).astype("int64") for name in _COUNTED},
+        **{name: table[name].fillna(0).astype("int64") for name in _COUNTS},
     )
+
+
+def last_iteration(votes: pd.DataFrame) -> pd.Series[Any]:
+    """Return, for each vote, the last iteration in which its finding was voted on; 0 in cross runs.
+
+    >>> votes = pd.DataFrame({"run_id": "r", "finding_id": ["C1", "C1", "C2"], "iteration": [1, 2, 1]})
+    >>> last_iteration(votes).tolist()
+    [2, 2, 1]
+    """
+    if not votes["iteration"].any():
+        return votes["iteration"]
+    return votes.groupby(FINDING, sort=False, observed=True)["iteration"].transform("max")
+
+
+def at_iteration(runs: RunSet, iteration: int | None = None) -> RunSet:
+    """Return the runs with the votes of one iteration alone; None takes, of each finding, those of its last one.
+
+    Raises InputError where nobody voted in that iteration.
+    """
+    last = last_iteration(runs.votes)
+    wanted = runs.votes["iteration"].eq(last if iteration is None else iteration)
+    votes = runs.votes[wanted.to_numpy(dtype=bool)].reset_index(drop=True)
+    if iteration is None:
+        return replace(runs, votes=votes)
+    if votes.empty:
+        have = ", ".join(map(str, sorted(runs.votes["iteration"].unique()))) or "none"
+        raise InputError(Problem("iteration", f"there are no votes of iteration {iteration}", f"use one of: {have}"))
+    later = runs.votes.loc[last.gt(iteration).to_numpy(dtype=bool), FINDING].drop_duplicates().assign(later=True)
+    known = runs.findings[FINDING].merge(later, on=FINDING, how="left")["later"].isna().to_numpy()
+    findings = runs.findings.assign(n_rounds=runs.findings["n_rounds"].where(known))  # it is of the last one alone
+    return replace(runs, votes=votes, findings=findings)
+
+
+def as_setting(
+    reading: Reading | Setting | None,
+    default: Reading,
+    max_rounds: int | None = None,
+    missing_basis: MissingBasis = "infer",
+) -> Setting:
+    """Return a Setting as it is; a mode, or the default one for None, with the rounds and the reading of bases."""
+    return reading if isinstance(reading, Setting) else Setting(reading or default, max_rounds, missing_basis)
+
+
+def rounds_offered(runs: RunSet, chosen: int | None = None) -> list[int]:
+    """Return the numbers of rounds that a control offers for some runs: 1 to the highest that any run allowed or had.
+
+    Never fewer than 1 to 3; above 20 only the highest, and the `chosen` number is always among them.
+
+    >>> rounds_offered(RunSet()), rounds_offered(RunSet(), 30)
+    ([1, 2, 3], [1, 2, 3, 30])
+    """
+    recorded = [runs.runs["effective_max_rounds"].max(), runs.votes["round"].max()]
+    highest = max([MIN_OFFERED_ROUNDS, *(int(rounds) for rounds in recorded if pd.notna(rounds))])
+    return sorted({*range(1, min(highest, MAX_OFFERED_ROUNDS) + 1), highest} | ({chosen} if chosen else set()))
+
+
+def labels(settings: tuple[Setting, Setting], sets: tuple[RunSet, RunSet]) -> tuple[str, str]:
+    """Name two settings by their modes, and whatever else differs; if nothing does, by `(a)` and `(b)`.
+
+    The mode of `recorded` is that of the runs, if all have one mode; "own rounds" are those that each run allowed.
+
+    >>> runs = RunSet()
+    >>> labels((Setting("adversarial", 1), Setting("adversarial")), (runs, runs))
+    ('adversarial, 1 round', 'adversarial, own rounds')
+    """
+    a, b = settings
+    names = []
+    for setting, runs in zip(settings, sets, strict=True):
+        modes = runs.runs["mode"].dropna().unique()
+        words = [str(modes[0]) if setting.mode == "recorded" and len(modes) == 1 else setting.mode]
+        if a.max_rounds != b.max_rounds:
+            words.append("own rounds" if setting.max_rounds is None else counted(setting.max_rounds, "round"))
+        if a.missing_basis != b.missing_basis and setting.mode != "collaborative":  # there no basis matters
+            words.append(f"missing bases: {setting.missing_basis}")
+        names.append(", ".join(words))
+    first, second = names
+    return (first, second) if first != second else (f"{first} (a)", f"{second} (b)")

@@ -6,8 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.analysis.by_run import RunIndex
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.runset import RunIndex, RunSet
 
 PHASES = ("challenges", "research", "panel", "synthesis", "ruling")
 """The phases of an iteration of a plan run, in their order."""

@@ -10,16 +10,16 @@ import pandas as pd
 from scipy.stats import chi2
 from statsmodels.stats.contingency_tables import mcnemar
 
-from verifyplan.protocol.vote import CLASSIFICATIONS, HELD
+from verifyplan.analysis.metrics import IS_HELD
 
 EXACT_BELOW = 25
 """With fewer discordant findings McNemar's test is exact (binomial)."""
 
-_HELD = np.array([classification in HELD for classification in CLASSIFICATIONS])
+_COLUMNS = ["test", "method", "statistic", "df", "p_value", "n"]
 
 
 def symmetry_tests(transitions: npt.NDArray[Any]) -> pd.DataFrame:
-    """Marginal homogeneity of a 4 x 4 table of class changes: `test, method, statistic, df, p_value, n`.
+    """Test the marginal homogeneity of a 4 x 4 table of class changes: `test, method, statistic, df, p_value, n`.
 
     Both tests take findings as independent; with few runs of many findings each the p-values are too small.
     Classes that neither reading uses are dropped; a test that is not defined (nothing moves, or one class is left)
@@ -30,45 +30,34 @@ def symmetry_tests(transitions: npt.NDArray[Any]) -> pd.DataFrame:
     {'stuart-maxwell': 0.0027, 'mcnemar': 0.0039}
     """
     table = np.asarray(transitions, dtype=np.int64)
-    columns = ["test", "method", "statistic", "df", "p_value", "n"]
-    return pd.DataFrame([_stuart_maxwell(table), _mcnemar(table)], columns=columns)
+    n = int(table.sum())
+    rows = [("stuart-maxwell", *_stuart_maxwell(table), n), ("mcnemar", *_mcnemar(table), n)]
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def _stuart_maxwell(table: npt.NDArray[np.int64]) -> dict[str, Any]:
+def _stuart_maxwell(table: npt.NDArray[np.int64]) -> tuple[str, float, float, float]:
     moved = table - np.diag(np.diag(table))
     used = (moved.sum(axis=0) + moved.sum(axis=1)) > 0  # a class that nothing enters or leaves says nothing
-    row: dict[str, Any] = {
-        "test": "stuart-maxwell",
-        "method": "chi-squared",
-        "statistic": np.nan,
-        "df": np.nan,
-        "p_value": np.nan,
-        "n": int(table.sum()),
-    }
     if used.sum() < 2:
-        return row
+        return "chi-squared", np.nan, np.nan, np.nan
     kept = table[np.ix_(used, used)]
     difference = (kept.sum(axis=1) - kept.sum(axis=0))[:-1]
     covariance = np.diag(kept.sum(axis=1) + kept.sum(axis=0)) - kept - kept.T
     covariance = covariance[:-1, :-1]  # the last class follows from the others; further dependence: pinv, rank
     rank = int(np.linalg.matrix_rank(covariance))
     statistic = float(difference @ np.linalg.pinv(covariance) @ difference)
-    return row | {"statistic": statistic, "df": float(rank), "p_value": float(chi2.sf(statistic, rank))}
+    return "chi-squared", statistic, float(rank), float(chi2.sf(statistic, rank))
 
 
-def _mcnemar(table: npt.NDArray[np.int64]) -> dict[str, Any]:
-    """Findings that only one of the readings holds: are there as many of one kind as of the other?"""
-    held = np.array([[table[np.ix_(a, b)].sum() for b in (_HELD, ~_HELD)] for a in (_HELD, ~_HELD)])
+def _mcnemar(table: npt.NDArray[np.int64]) -> tuple[str, float, float, float]:
+    """Test the findings that only one of the readings holds: are there as many of one kind as of the other?"""
+    held = np.array([[table[np.ix_(a, b)].sum() for b in (IS_HELD, ~IS_HELD)] for a in (IS_HELD, ~IS_HELD)])
     discordant = int(held[0, 1] + held[1, 0])
     exact = discordant < EXACT_BELOW
-    row: dict[str, Any] = {
-        "test": "mcnemar",
-        "method": "exact binomial" if exact else "chi-squared",
-        "n": int(table.sum()),
-    }
-    row |= {"statistic": np.nan, "df": np.nan, "p_value": np.nan}
+    method = "exact binomial" if exact else "chi-squared"
     if discordant == 0:
-        return row
+        return method, np.nan, np.nan, np.nan
     result = mcnemar(held, exact=exact)
-    row["p_value"] = float(result.pvalue)
-    return row if exact else row | {"statistic": float(result.statistic), "df": 1.0}  # an exact test has neither
+    if exact:  # it has neither a statistic nor degrees of freedom
+        return method, np.nan, np.nan, float(result.pvalue)
+    return method, float(result.statistic), 1.0, float(result.pvalue)

@@ -10,8 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.errors import Problem, TableError
-from verifyplan.frames.vote_checks import check_votes
-from verifyplan.frames.vote_facts import cite_places
+from verifyplan.frames.vote_checks import check_votes, cite_places
 from verifyplan.protocol.vote import BASES, VERDICTS, MissingBasis
 from verifyplan.rules.classification import Tally
 

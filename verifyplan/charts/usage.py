@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from verifyplan.analysis.usage import usage as usage_of
+from verifyplan.analysis.cost import usage as usage_of
 from verifyplan.charts.captions import sentences, subtitle, synthetic_is
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, percent, shortened

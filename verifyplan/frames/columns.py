@@ -10,10 +10,8 @@ import pandas as pd
 
 from verifyplan.columns import Columns, described, fitted, keys
 from verifyplan.errors import InputError, Problem, TableError, one_of
-from verifyplan.frames.columns_calls import CALL_TABLES
-from verifyplan.frames.columns_cross import CROSS_TABLES
-from verifyplan.frames.columns_debate import DEBATE_TABLES
 from verifyplan.frames.columns_plan import PLAN_TABLES
+from verifyplan.frames.columns_run import CALL_TABLES, CROSS_TABLES, DEBATE_TABLES
 from verifyplan.text import did_you_mean
 
 TABLES: dict[str, Columns] = {**CROSS_TABLES, **PLAN_TABLES, **CALL_TABLES, **DEBATE_TABLES}

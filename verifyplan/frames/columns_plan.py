@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import get_args
 
-from verifyplan.frames.column import CHALLENGE, RUN, Column, Columns
+from verifyplan.frames.columns_run import (
+    CHALLENGE,
+    RUN,
+    Column,
+    Columns,
+)
 from verifyplan.protocol.call import TOOLS
 from verifyplan.protocol.challenge import CONFIDENCES, ORIGINS, SEVERITIES, STATUSES
 from verifyplan.protocol.iteration import CONVERGENCE_STATUSES, PLAN_VERDICTS

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from verifyplan.frames.log_index import Row, RunEvents
+from verifyplan.frames.log_events import Row, RunEvents
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import FindingClassified
 from verifyplan.protocol.event_plan import (

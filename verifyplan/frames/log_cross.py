@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from verifyplan.frames.log_index import Row, RunEvents, dispatch_rows, round_rows, vote_rows
-from verifyplan.frames.rows import Rows
+from verifyplan.frames.log_events import (
+    Row,
+    RunEvents,
+    dispatch_rows,
+    round_rows,
+    vote_rows,
+)
+from verifyplan.frames.runset import Rows
 from verifyplan.protocol.event_cross import FindingGrouped, VoteCast
 from verifyplan.protocol.vote import Verdict
 from verifyplan.rules.ballots import sides

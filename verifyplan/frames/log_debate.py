@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
-from verifyplan.frames.log_index import Row, RunEvents, instant
-from verifyplan.frames.rows import Rows
+from verifyplan.frames.log_events import Row, RunEvents, instant
+from verifyplan.frames.runset import Rows
 from verifyplan.protocol.event_debate import MessagePublished
 from verifyplan.runlog.debate_state import fold_debate
 

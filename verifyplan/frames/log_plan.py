@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Protocol, get_args
 
-from verifyplan.frames.log_budgets import budget_rows
+from verifyplan.frames.log_calls import ends, tools_used, turns_by_call
 from verifyplan.frames.log_challenges import challenge_rows, history_rows
-from verifyplan.frames.log_index import Row, RunEvents, dispatch_rows, round_rows, vote_rows
-from verifyplan.frames.log_panel import panel_findings
-from verifyplan.frames.log_scores import score_rows
-from verifyplan.frames.rows import Rows
+from verifyplan.frames.log_events import (
+    Row,
+    RunEvents,
+    dispatch_rows,
+    round_rows,
+    vote_rows,
+)
+from verifyplan.frames.runset import Rows
+from verifyplan.protocol.call import TOOLS
 from verifyplan.protocol.challenge import UNSETTLED
-from verifyplan.protocol.event_cross import DispatchClosed, RoundClosed
+from verifyplan.protocol.event_cross import DispatchClosed, FindingQueued, RoundClosed, VoteCast
 from verifyplan.protocol.event_plan import (
     AgentFailed,
     ChallengeAdmitted,
@@ -23,12 +29,138 @@ from verifyplan.protocol.event_plan import (
     IterationClosed,
     IterationStarted,
     RiskProbed,
+    ScoreGiven,
+    ScoreRefused,
     StatusChanged,
     UnknownListed,
     UnknownResolved,
 )
-from verifyplan.protocol.event_run import Checkpoint, PlanOutcome
+from verifyplan.protocol.event_run import CallRequested, Checkpoint, PlanOutcome
+from verifyplan.protocol.plan_call import AGENT_OF_ROLE, Role
+from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.vote import Verdict
+from verifyplan.rules.ballots import sides
+from verifyplan.rules.budgets import budget_of
+from verifyplan.rules.panel import claim_of
+from verifyplan.rules.scoring import WEIGHTS
 from verifyplan.runlog.plan_state import PlanState, fold_plan
+
+CHALLENGE = "challenge"
+"""The category of a challenge among the findings."""
+
+
+def panel_findings(story: RunEvents, state: PlanState) -> list[Row]:
+    """One row a challenge that the panel was asked about, with the votes and the class of the last iteration."""
+    last = {event.finding_id: event.iteration for event in story.of(FindingQueued)}
+    panel = story.started.plan.settings.panel
+    roster = panel.workers if panel else ()
+    return [_finding(story.run_id, state, name, last[name], roster) for name in last]
+
+
+def _finding(run_id: str, state: PlanState, name: str, iteration: int, roster: tuple[str, ...]) -> Row:
+    rounds = _rounds(state.votes.get((iteration, name), []))
+    consensus, dissenting = sides(roster, (), rounds.values())
+    classified = state.classes.get((iteration, name))
+    raised = state.raised.get(name)
+    return {
+        "run_id": run_id,
+        "finding_id": name,
+        "summary": claim_of(raised.challenge) if raised else None,
+        "category": CHALLENGE,
+        "evidence": raised.evidence if raised else None,
+        "ticket_ids": [],
+        "origin_worker": None,
+        "discoverers": [],
+        "classification": classified.classification if classified else None,
+        "consensus_workers": list(consensus),
+        "dissenting_workers": list(dissenting),
+        "n_rounds": len(rounds),
+        "truth": None,
+    }
+
+
+def _rounds(votes: list[VoteCast]) -> dict[int, dict[str, Verdict]]:
+    rounds: dict[int, dict[str, Verdict]] = {}
+    for vote in votes:
+        rounds.setdefault(vote.round, {})[vote.worker] = vote.verdict
+    return rounds
+
+
+def score_rows(story: RunEvents, state: PlanState) -> list[Row]:
+    """One row a dimension and author, as it was given last; a score of what is no dimension has no row.
+
+    Weights are the run's own, else the default ones.
+    """
+    given = story.started.plan.settings.weights or {}
+    disputed = {event.dimension for event in state.disputes}
+    rows: dict[tuple[str, str], Row] = {}
+    for event in story.events:
+        if isinstance(event, ScoreGiven | ScoreRefused) and event.dimension in DIMENSIONS:
+            rows[event.by, event.dimension] = {
+                "run_id": story.run_id,
+                "by": event.by,
+                "dimension": event.dimension,
+                "iteration": event.iteration,
+                **_score(event),
+                "disputed": event.dimension in disputed,
+                "weight": _weight(given.get(event.dimension, WEIGHTS[event.dimension])),
+            }
+    return list(rows.values())
+
+
+def _score(event: ScoreGiven | ScoreRefused) -> Row:
+    if isinstance(event, ScoreRefused):
+        return {"score": None, "evidence": None, "refused": event.reason}
+    return {"score": event.score, "evidence": event.evidence, "refused": None}
+
+
+def _weight(weight: object) -> float | None:
+    try:
+        return float(str(weight))
+    except ValueError:
+        return None
+
+
+_ROLES: dict[str, Role] = {role: role for role in get_args(Role)}
+_CALL = re.compile(r"i(\d{1,9})/([a-z-]+)")
+
+
+def budget_rows(story: RunEvents, state: PlanState) -> list[Row]:
+    """One row a call of an agent and tool that it had or used; panel workers have no budget.
+
+    Of a log that was written when memory_search without a memory left its share to Read and Grep, `over` says what
+    today's ceilings make of it.
+    """
+    ended, turns = ends(story), turns_by_call(story)
+    memory = bool(story.started.backend.get("memory"))
+    rows = []
+    for call_id in (event.call_id for event in story.of(CallRequested)):
+        place = _CALL.fullmatch(call_id)
+        role = _ROLES.get(place[2]) if place else None
+        if place is None or role is None:
+            continue
+        iteration = int(place[1])
+        budget = budget_of(role, state.directives.get(iteration - 1, ()), memory=memory)
+        uses = tools_used(ended.get(call_id), turns.get(call_id, ()))
+        used = Counter(use.tool for use in uses if not use.refused)
+        refused = Counter(use.tool for use in uses if use.refused)
+        rows += [
+            {
+                "run_id": story.run_id,
+                "call_id": call_id,
+                "iteration": iteration,
+                "agent": AGENT_OF_ROLE[role],
+                "role": role,
+                "tool": tool,
+                "used": used[tool],
+                "ceiling": budget.limit(tool),
+                "refused": refused[tool],
+                "over": used[tool] > budget.limit(tool),
+            }
+            for tool in TOOLS
+            if budget.limit(tool) or used[tool] or refused[tool]
+        ]
+    return rows
 
 
 class _Counted(Protocol):

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
+from functools import cached_property, partial
 from html import escape
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from verifyplan.errors import InputError, Problem, expect
 from verifyplan.files import replacing
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, as_truth, empty, typed
-from verifyplan.frames.support import note_absent_votes
-from verifyplan.text import counted
+from verifyplan.frames.support import note_absent_votes, with_losses
+from verifyplan.text import counted, did_you_mean
 
 TABLE_NAMES = tuple(TABLES)
 SAVED = "verifyplan-tables"
@@ -191,3 +194,78 @@ def concat(sets: Iterable[RunSet]) -> RunSet:
     names = [f.name for f in fields(RunSet)]
     joined = {name: pd.concat([getattr(one, name) for one in every], ignore_index=True) for name in names}
     return RunSet(**{name: typed(name, joined[name]) for name in TABLE_NAMES}, errors=joined["errors"])
+
+
+Row = Mapping[str, Any]
+Rows = Mapping[str, Sequence[Row]]
+"""The rows of one run, by table; a table that is not named has none. Rows of a table have the same keys."""
+
+
+def assemble(parts: Iterable[Rows]) -> RunSet:
+    """The rows of several runs as one RunSet, in the order given; raises TableError if two share a run id."""
+    gathered: dict[str, list[Sequence[Row]]] = defaultdict(list)
+    for part in parts:
+        for name, rows in part.items():
+            gathered[name].append(rows)
+    runs = RunSet(**{name: typed(name, _columns(name, chain.from_iterable(rows))) for name, rows in gathered.items()})
+    return replace(runs, findings=with_losses(runs.runs, runs.findings, runs.votes))
+
+
+def _columns(table: str, rows: Iterable[Row]) -> dict[str, list[Any]]:
+    every = list(rows)
+    named = set().union(*every) if table == "runs" else set(every[0]) if every else set()
+    return {column.name: [row.get(column.name) for row in every] for column in TABLES[table] if column.name in named}
+
+
+class RunIndex:
+    """Runs to be looked at one by one: `one(run_id)` costs a millisecond or two however many there are.
+
+    The index of a table is made when it is first asked of; the tables must not be changed afterwards.
+    """
+
+    def __init__(self, runs: RunSet) -> None:
+        expect_runs(runs)
+        self.runs = runs
+        self._rows: dict[str, _RowIndex] = {}
+
+    def one(self, run_id: str) -> RunSet:
+        """The run's rows of every table, as a RunSet; the errors of loading are left out.
+
+        Raises InputError for a run that is not there.
+        """
+        if run_id not in self._known:
+            have = ", ".join(list(self._known)[:5]) or "none"
+            message = f"{run_id!r} is not in this set{did_you_mean(run_id, list(self._known)[:1000])}"
+            raise InputError(Problem("run_id", message, f"use one of: {have}"))
+        return RunSet(**{name: self._table(name).of(run_id) for name in TABLE_NAMES})
+
+    @cached_property
+    def _known(self) -> dict[str, None]:
+        return dict.fromkeys(self.runs.runs["run_id"])
+
+    def _table(self, name: str) -> _RowIndex:
+        if name not in self._rows:
+            self._rows[name] = _RowIndex(getattr(self.runs, name))
+        return self._rows[name]
+
+
+class _RowIndex:
+    """Where each run's rows stand in one table."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        codes, names = pd.factorize(frame["run_id"])
+        in_order = bool((np.diff(codes) >= 0).all())  # as loaded; rows that are mixed are sorted once
+        self._frame = frame if in_order else frame.iloc[np.argsort(codes, kind="stable")]
+        ends = np.cumsum(np.bincount(codes, minlength=len(names)))
+        starts = np.concatenate([[0], ends[:-1]]) if len(ends) else ends
+        self._spans = dict(zip(names, zip(starts.tolist(), ends.tolist(), strict=True), strict=True))
+
+    def of(self, run_id: str) -> pd.DataFrame:
+        first, end = self._spans.get(run_id, (0, 0))
+        return self._frame.iloc[first:end].reset_index(drop=True)
+
+
+def mark_synthetic(table: pd.DataFrame, runs: RunSet) -> pd.DataFrame:
+    """Return the table with `attrs["synthetic"]`: whether any of its runs had generated findings or votes."""
+    table.attrs["synthetic"] = bool(runs.runs["synthetic"].fillna(False).any())
+    return table

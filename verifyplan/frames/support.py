@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
+from verifyplan.frames.vote_checks import cite_places
 from verifyplan.protocol.vote import NOTHING_LOOKED_AT
 from verifyplan.text import counted, listed
 
@@ -58,3 +63,79 @@ def note_absent_votes(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.Data
         return None
     have, run = ("has", "the run has") if len(ids) == 1 else ("have", "their run has")
     return f"{counted(len(ids), 'finding')}{where} {have} fewer votes than {run} judges: {listed(ids)}."
+
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+LOST = ["lost_votes", "lost_refutes"]
+"""The columns that say what a class does without."""
+
+_FINDING_KEY = ["run_id", "finding_id"]
+
+
+def lost_votes(finding: Ints, rounds: Ints, failed: Bools, decided: Ints) -> Ints:
+    """Return, for each finding, how many votes of the round that decided were asked for and are errors.
+
+    `finding`, `rounds` and `failed` have one entry a vote: the finding's position in `decided`, the round, and whether
+    the vote is an error.
+    """
+    lost = failed & (rounds == decided[finding])
+    return np.bincount(finding[lost], minlength=len(decided))
+
+
+def lost_refutes(
+    finding: Ints, rounds: Ints, workers: npt.NDArray[Any], counted: Bools, counter: Bools, decided: Ints
+) -> Ints:
+    """Return, for each finding, how many counter-evidences of earlier rounds the round that decided did without.
+
+    Such is the last vote of a worker, errors aside, before a round in which it has no vote that counts: an error, or
+    nothing at all. Who voted otherwise since has taken its counter-evidence back.
+    """
+    used = counted & (decided > 1)[finding] & (rounds <= decided[finding])
+    if not (used & counter).any():
+        return np.zeros(len(decided), dtype=np.int64)
+    cast = pd.DataFrame({"finding": finding, "worker": workers, "round": rounds, "counter": counter})[used]
+    last = cast.sort_values("round").drop_duplicates(["finding", "worker"], keep="last")
+    stood = last[last["counter"] & (last["round"].to_numpy() < decided[last["finding"].to_numpy()])]
+    return np.bincount(stood["finding"], minlength=len(decided))
+
+
+def with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame) -> pd.DataFrame:
+    """Return the findings with `lost_votes` and `lost_refutes`, each as it was voted on last.
+
+    The round that decided is the last in which a vote stands. A missing basis is counter-evidence where the explanation
+    cites a place; collaborative runs, whose votes have no basis, lose no counter-evidence.
+    """
+    if votes["iteration"].any():
+        latest = votes.groupby(_FINDING_KEY, sort=False)["iteration"].transform("max")
+        votes = votes[votes["iteration"].eq(latest).to_numpy(dtype=bool)]
+    if votes["round"].eq(1).all():  # no round came before, so that only errors say anything
+        votes = votes[votes["verdict"].eq("verification-error").to_numpy(dtype=bool)]
+    finding = _positions(findings, votes)
+    votes, finding = votes[finding >= 0], finding[finding >= 0]
+    rounds = votes["round"].to_numpy(dtype=np.int64)
+    decided = np.zeros(len(findings), dtype=np.int64)
+    np.maximum.at(decided, finding, rounds)
+    asked = ~votes["is_origin"].fillna(False).to_numpy(dtype=bool)
+    failed = votes["verdict"].eq("verification-error").to_numpy(dtype=bool)
+    refutes = lost_refutes(finding, rounds, votes["worker"].to_numpy(), asked & ~failed, _counter(runs, votes), decided)
+    return findings.assign(
+        lost_votes=pd.array(lost_votes(finding, rounds, failed & asked, decided), dtype="Int64"),
+        lost_refutes=pd.array(refutes, dtype="Int64"),
+    )
+
+
+def _positions(findings: pd.DataFrame, votes: pd.DataFrame) -> Ints:
+    """The position of each vote's finding; -1 for a vote on none."""
+    known = pd.MultiIndex.from_frame(findings[_FINDING_KEY])
+    return np.asarray(known.get_indexer(pd.MultiIndex.from_frame(votes[_FINDING_KEY])), dtype=np.int64)
+
+
+def _counter(runs: pd.DataFrame, votes: pd.DataFrame) -> Bools:
+    """Whether each vote is a counter-evidence, by its basis or, where it has none, by what it cites."""
+    collaborative = votes["run_id"].isin(runs.loc[runs["mode"].eq("collaborative").fillna(False), "run_id"])
+    counter = votes["disagree_basis"].eq("counter-evidence").to_numpy(dtype=bool, copy=True)
+    bare = (votes["verdict"].eq("disagree") & votes["disagree_basis"].isna() & ~collaborative).to_numpy(dtype=bool)
+    counter[bare] = cite_places(votes.loc[bare, "explanation"])
+    return counter & ~collaborative.to_numpy(dtype=bool)

@@ -10,10 +10,9 @@ import pandas as pd
 
 from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.frames.columns import as_text, typed
-from verifyplan.frames.lost import with_losses
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.vote_checks import NEEDED, vote_problems
-from verifyplan.frames.vote_facts import FINDING, finding_facts, run_modes
+from verifyplan.frames.support import with_losses
+from verifyplan.frames.vote_checks import FINDING, NEEDED, finding_facts, run_modes, vote_problems
 from verifyplan.protocol.vote import MODES, VERDICTS, Verdict, read_basis, read_mode, read_verdict
 from verifyplan.rules.citations import cites_location
 from verifyplan.text import did_you_mean

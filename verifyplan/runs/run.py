@@ -12,7 +12,7 @@ import pandas as pd
 
 from verifyplan.files import write_new_text
 from verifyplan.frames.artifact import artifact_text
-from verifyplan.frames.logs import tables_of
+from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.support import note_blind_classes
 from verifyplan.protocol.artifact import Artifact, FinalState

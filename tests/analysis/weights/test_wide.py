@@ -12,7 +12,7 @@ from tests.frames.plan_story import records, whole
 from verifyplan.analysis import weights
 from verifyplan.errors import InputError, TableError
 from verifyplan.frames.columns import typed
-from verifyplan.frames.logs import tables_of
+from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.score import DIMENSIONS
 

@@ -1,14 +1,14 @@
 """What `verifyplan.weights` offers; the score informs and never decides a verdict (rules A10, F4)."""
 
-from .file import load as load
-from .file import save as save
 from .fitting import fit as fit
 from .one_at_a_time import sensitivity as sensitivity
 from .rank_shares import sweep as sweep
 from .rank_stability import stability as stability
+from .score_table import wide as wide
 from .scored import apply as apply
+from .simplex import load as load
 from .simplex import presets as presets
 from .simplex import rebalance as rebalance
+from .simplex import save as save
 from .simplex import to_decimals as to_decimals
-from .tables import wide as wide
 from .weight_fit import WeightFit as WeightFit

@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.analysis.weights.scored import Plans, Scored, checked_inputs
-from verifyplan.analysis.weights.settings import MAX_FLOAT, whole, within
+from verifyplan.analysis.weights.score_table import Floats
+from verifyplan.analysis.weights.scored import MAX_FLOAT, Plans, Scored, checked_inputs, whole, within
 from verifyplan.analysis.weights.simplex import Exact, Weights
-from verifyplan.analysis.weights.tables import Floats
 from verifyplan.errors import Problem
 from verifyplan.frames.runset import RunSet
 from verifyplan.text import short_repr

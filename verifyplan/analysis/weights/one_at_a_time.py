@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from verifyplan.analysis.weights.scored import Plans, checked_inputs, fraction, whole_or_missing, with_attrs
-from verifyplan.analysis.weights.settings import within
+from verifyplan.analysis.weights.scored import Plans, checked_inputs, fraction, whole_or_missing, with_attrs, within
 from verifyplan.analysis.weights.simplex import Weights, moved
 from verifyplan.frames.runset import RunSet
 

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.analysis.weights.dirichlet import Drawn, Ranks, draw
+from verifyplan.analysis.weights.score_table import Floats
 from verifyplan.analysis.weights.scored import whole_or_missing, with_attrs
 from verifyplan.analysis.weights.simplex import Weights
-from verifyplan.analysis.weights.tables import Floats
 from verifyplan.frames.runset import RunSet
 
 _ROUNDING = 1e-9

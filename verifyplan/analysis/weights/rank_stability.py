@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest, kendalltau
 
-from verifyplan.analysis.bootstrap import interval
+from verifyplan.analysis.intervals import interval
 from verifyplan.analysis.weights.dirichlet import Drawn, Ranks, draw
 from verifyplan.analysis.weights.rank_shares import draw_attrs, reached
+from verifyplan.analysis.weights.score_table import Floats
 from verifyplan.analysis.weights.scored import with_attrs
 from verifyplan.analysis.weights.simplex import Weights
-from verifyplan.analysis.weights.tables import Floats
 from verifyplan.frames.runset import RunSet
 
 

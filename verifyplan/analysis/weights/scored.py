@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import lcm
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from verifyplan.analysis.weights.score_table import Floats, wide
 from verifyplan.analysis.weights.simplex import Exact, Weights, checked
-from verifyplan.analysis.weights.tables import Floats, wide
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.frames.runset import RunSet
+from verifyplan.text import short_repr
 
 _PLACES = 10
 _SURE = 10**15
@@ -164,3 +166,23 @@ def _missing(table: pd.DataFrame) -> list[str]:
 def fraction(value: float) -> Fraction:
     """A number as the shortest decimal that means it, exactly."""
     return Fraction(repr(float(value)))
+
+
+MAX_FLOAT = 1e300
+"""What is beyond this is taken for infinite."""
+
+
+def within(name: str, value: object, above: float, most: float | None = None) -> list[Problem]:
+    """A problem unless `value` is a number above `above` and up to `most` (None: whatever a float can hold)."""
+    number = int(value) if isinstance(value, Integral) else value
+    if isinstance(number, int | float) and not isinstance(value, bool) and above < number <= (most or MAX_FLOAT):
+        return []
+    upper = "" if most is None else f" and up to {most:g}"
+    return [Problem(name, f"{short_repr(value)} is out of range", f"give a number above {above:g}{upper}")]
+
+
+def whole(name: str, value: object, least: int, most: int = 10**9) -> list[Problem]:
+    """A problem unless `value` is a whole number from `least` to `most`."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most:
+        return []
+    return [Problem(name, f"{short_repr(value)} is out of range", f"give a whole number from {least} to {most}")]

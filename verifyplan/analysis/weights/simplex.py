@@ -12,6 +12,8 @@ import pandas as pd
 
 from verifyplan.errors import Problem, SettingsError, expect_lists, one_of
 from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.weights_file import load as load
+from verifyplan.protocol.weights_file import save as save
 from verifyplan.rules.scoring import WEIGHTS
 from verifyplan.text import did_you_mean, short_repr
 

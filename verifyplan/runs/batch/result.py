@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import overload
 
 from verifyplan.errors import VerifyplanError
-from verifyplan.frames.logs import log_rows
-from verifyplan.frames.rows import assemble
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.run_tables import log_rows
+from verifyplan.frames.runset import RunSet, assemble
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.run import CrossRun, Run
 from verifyplan.text import counted

@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.analysis.comparer import Comparer
+from verifyplan.analysis.compare import Comparer
 from verifyplan.analysis.explain import explain
-from verifyplan.analysis.setting import Setting
+from verifyplan.analysis.replay import Setting
 from verifyplan.frames.runset import RunSet
 from verifyplan.text import counted
 from verifyplan.widgets.comparison.view import INK, text

@@ -8,10 +8,9 @@ from typing import Any
 import ipywidgets as ipw
 import pandas as pd
 
-from verifyplan.analysis.comparer import Comparer
+from verifyplan.analysis.compare import Comparer
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.analysis.replay import Reading
-from verifyplan.analysis.setting import Setting, as_setting
+from verifyplan.analysis.replay import Reading, Setting, as_setting
 from verifyplan.frames.runset import RunSet
 from verifyplan.widgets.comparison import view
 from verifyplan.widgets.comparison.details import Details

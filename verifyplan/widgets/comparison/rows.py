@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from verifyplan.analysis.comparer import Comparer
+from verifyplan.analysis.compare import Comparer
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.disagreement import COLUMNS, disagreement, with_share
 from verifyplan.analysis.pairing import KEY, pair_key

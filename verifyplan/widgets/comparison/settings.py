@@ -8,8 +8,7 @@ from typing import cast
 
 import ipywidgets as ipw
 
-from verifyplan.analysis.replay import READINGS, Reading
-from verifyplan.analysis.setting import Setting, rounds_offered
+from verifyplan.analysis.replay import READINGS, Reading, Setting, rounds_offered
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import MissingBasis
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.analysis.course import RunSteps
+from verifyplan.analysis.run_steps import RunSteps
 from verifyplan.protocol.settings import Policy
 from verifyplan.protocol.vote import Mode
 from verifyplan.runs.replay import Replayed, replay_run

@@ -8,10 +8,8 @@ from typing import Any
 import ipywidgets as ipw
 import pandas as pd
 
-from verifyplan.analysis.course import RunSteps
-from verifyplan.analysis.reading import OWN_RULES
-from verifyplan.analysis.replay import READINGS
-from verifyplan.analysis.setting import Setting, rounds_offered
+from verifyplan.analysis.replay import READINGS, Setting, rounds_offered
+from verifyplan.analysis.run_steps import OWN_RULES, RunSteps
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.settings import POLICIES
 from verifyplan.protocol.vote import MISSING_BASES

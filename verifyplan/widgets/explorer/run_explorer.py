@@ -9,11 +9,9 @@ from typing import Any
 import ipywidgets as ipw
 import pandas as pd
 
-from verifyplan.analysis.by_run import RunIndex
-from verifyplan.analysis.course import RunSteps
-from verifyplan.analysis.reading import OWN_RULES
+from verifyplan.analysis.run_steps import OWN_RULES, RunSteps
 from verifyplan.errors import InputError, Problem
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.runset import RunIndex, RunSet
 from verifyplan.text import counted
 from verifyplan.widgets.controls import Slider, Table, ordered
 from verifyplan.widgets.explorer import views
@@ -44,7 +42,7 @@ class RunExplorer(Panel):
         super().__init__("Run explorer")
         self._by_run = RunIndex(runs)
         self.course: RunSteps | None = None
-        """The run that is shown; see `verifyplan.analysis.course.Course`."""
+        """The run that is shown; see `verifyplan.analysis.run_steps.Course`."""
         self._still = False
         self._items, self._changes = pd.DataFrame({"item": []}), pd.DataFrame({"item": []})
         self.choice = RunChoice(runs.runs)

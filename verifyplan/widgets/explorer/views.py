@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.cost import TOKENS, failed
-from verifyplan.analysis.course import RunSteps
-from verifyplan.analysis.explain_words import RULE_MEANINGS
-from verifyplan.analysis.setting import Setting
+from verifyplan.analysis.explain import RULE_MEANINGS
+from verifyplan.analysis.replay import Setting
+from verifyplan.analysis.run_steps import RunSteps
 from verifyplan.text import counted
 from verifyplan.widgets.explorer.html import NOT_RECORDED, Html, heading, paragraph, table, text, words
 

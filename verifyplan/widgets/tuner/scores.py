@@ -12,8 +12,8 @@ import pandas as pd
 from verifyplan.analysis.weights.one_at_a_time import sensitivity
 from verifyplan.analysis.weights.rank_shares import sweep
 from verifyplan.analysis.weights.rank_stability import stability
+from verifyplan.analysis.weights.score_table import wide
 from verifyplan.analysis.weights.scored import Plans, apply, whole_or_missing
-from verifyplan.analysis.weights.tables import wide
 from verifyplan.charts.figure import Figure
 from verifyplan.charts.rank_stability import rank_stability
 from verifyplan.charts.ranking import Rankings

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.analysis.explain_words import RULE_MEANINGS
+from verifyplan.analysis.explain import RULE_MEANINGS
 from verifyplan.frames.runset import RunSet
 from verifyplan.text import counted
 

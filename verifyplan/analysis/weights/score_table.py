@@ -11,10 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
-from verifyplan.analysis.views import mark_synthetic
 from verifyplan.errors import Problem, TableError, expect
 from verifyplan.frames.columns import as_text
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.runset import RunSet, mark_synthetic
 from verifyplan.protocol.score import DIMENSIONS
 from verifyplan.text import counted
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from verifyplan.frames.columns import FIRST_TABLES
-from verifyplan.frames.rows import assemble
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.log_calls import call_rows, turn_rows
+from verifyplan.frames.log_cross import cross_rows
+from verifyplan.frames.log_debate import debate_rows
+from verifyplan.frames.log_events import RunEvents
+from verifyplan.frames.log_plan import plan_rows
+from verifyplan.frames.runset import Rows, RunSet, assemble
 from verifyplan.protocol.artifact import Artifact, ArtifactFinding, RoundRecord
 from verifyplan.rules.citations import cites_location
+from verifyplan.runlog.chain import Record
 
 
 class ArtifactSource(NamedTuple):
@@ -141,3 +146,22 @@ def _dispatches(run_id: str, entry: RoundRecord) -> Iterable[dict[str, Any]]:
             "duration_ms": dispatch.durationMs if dispatch else None,
             "skipped_reason": skipped.get(worker),
         }
+
+
+def tables_of(records: Sequence[Record], run_id: str, source: str = "") -> RunSet:
+    """The tables of one run, from the records of its log; `run_id` and `source` name it in them.
+
+    A run that has not ended gives the rows there are, and `runs.finished` is False. What a log says twice, or
+    without its other half, is told once, or with missing values. Raises ValueError for records that do not begin
+    with a `run-started`. Source: rule E4.
+    """
+    return assemble([log_rows(records, run_id, source)])
+
+
+def log_rows(records: Sequence[Record], run_id: str, source: str = "") -> Rows:
+    """The rows that one log gives, by table."""
+    story = RunEvents(records, run_id, source)
+    return {**_BY_KIND[story.started.inputs.kind](story), **call_rows(story), **turn_rows(story)}
+
+
+_BY_KIND = {"cross": cross_rows, "plan": plan_rows, "debate": debate_rows}

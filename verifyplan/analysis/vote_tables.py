@@ -5,10 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from verifyplan.analysis.classify import CLASS_TYPE
-from verifyplan.analysis.iterations import at_iteration
-from verifyplan.analysis.replay import Reading, replay
+from verifyplan.analysis.replay import Reading, at_iteration, replay
 from verifyplan.errors import InputError, Problem
-from verifyplan.frames.runset import RunSet, expect_runs
+from verifyplan.frames.runset import RunSet, expect_runs, mark_synthetic
 
 _QUEUE = ["run_id", "iteration"]
 
@@ -72,9 +71,3 @@ def queue(runs: RunSet) -> pd.DataFrame:
         )
     columns = ["reading", "round", "waiting", "resolved", "n_runs"]
     return mark_synthetic(pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns), runs)
-
-
-def mark_synthetic(table: pd.DataFrame, runs: RunSet) -> pd.DataFrame:
-    """The table with `attrs["synthetic"]`: whether any of its runs had generated findings or votes."""
-    table.attrs["synthetic"] = bool(runs.runs["synthetic"].fillna(False).any())
-    return table

@@ -1,0 +1,237 @@
+"""The columns that several tables of runs share, as data (rule E4)."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from verifyplan.columns import Column as Column
+from verifyplan.columns import Columns as Columns
+from verifyplan.protocol.artifact import DISPATCH_STATUSES, FINAL_STATES, ROUND2_REASONS, SCHEMA_VERSIONS
+from verifyplan.protocol.call import TOOLS, ReplySource
+from verifyplan.protocol.event_run import ENDED_BY, DebateReason, DebateStatus
+from verifyplan.protocol.iteration import CONVERGENCE_STATUSES, PLAN_VERDICTS, PlanQuality, TeamMode
+from verifyplan.protocol.message import DEBATE_ROLES, MESSAGE_TYPES
+from verifyplan.protocol.plan_call import ROLES
+from verifyplan.protocol.settings import POLICIES
+from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MODES, VERDICTS, VERIFICATION_MODES
+
+RUN = Column("run_id", "text", "the run: its file's path under the loaded folder, without suffix", key=True)
+ITERATION = Column("iteration", "whole", "the iteration of a plan run; 0 in cross runs", key=True, default=0)
+ROUND = Column("round", "whole", "the round, from 1", key=True)
+WORKER = Column("worker", "text", "the worker, as the roster names it", key=True)
+FINDING = Column("finding_id", "text", "the finding, unique in its run; of a plan run, the challenge", key=True)
+CHALLENGE = Column("challenge_id", "text", "the challenge: C1, C2 ..., counted over all iterations", key=True)
+
+
+CALL_STATUSES = ("completed", "timeout", "error", "budget", "in-flight")
+"""How a call ended; `budget` where it could not be afforded, `in-flight` where the log ends before its reply."""
+
+TURN_STATUSES = ("completed", "failed", "in-flight")
+"""How a turn ended; `failed` where the call went on, or ended, without its reply."""
+
+_CALL = Column("call_id", "text", "where the call stands, as i2/challenger, t2/critique or r1/worker-b", key=True)
+_SOURCE = Column("source", get_args(ReplySource), "whether the reply was made then, read from a log, or from a cache")
+_USED: Columns = (
+    Column("input_tokens", "whole", "tokens in that were neither read from a cache nor put in one"),
+    Column("output_tokens", "whole", "tokens out"),
+    Column("cache_read_tokens", "whole", "tokens in that the endpoint had in its cache"),
+    Column("cache_write_tokens", "whole", "tokens in that the endpoint put in its cache"),
+    Column("web_searches", "whole", "searches that the endpoint made, which it bills apart"),
+    Column("cost", "number", "US dollars by the table of prices; missing where no price is known"),
+)
+"""What a model used; 0 for agents that are none. Of calls that failed or are in flight: what their turns used."""
+
+CALL_TABLES: dict[str, Columns] = {
+    "calls": (
+        RUN,
+        _CALL,
+        Column("iteration", "whole", "the iteration of a plan run; 0 in cross runs and debates"),
+        Column("role", (*ROLES, "worker", *DEBATE_ROLES), "what was asked of it; `worker` for a vote"),
+        Column("worker", "text", "the agent or worker that was called"),
+        Column("items", "names", "ids of the findings that a worker was asked about"),
+        Column("status", CALL_STATUSES, "how the call ended; an answer outside its schema came in a completed call"),
+        Column("duration_ms", "number", "wall time of the call in milliseconds"),
+        *_USED,
+        Column("model", "text", "the model that was asked, or several with commas; missing for agents that are none"),
+        Column("n_turns", "whole", "its rows in the table `turns`; 0 for agents that do not speak in turns"),
+        _SOURCE,
+        Column("request_sha256", "text", "digest of the whole request; equal requests were asked the same"),
+        Column("requested_at", "time", "when it was asked"),
+        Column("replied_at", "time", "when it ended"),
+        Column("reason", "text", "what was wrong with the call, or with its answer"),
+        Column("n_tools", "whole", "tool calls of the call, refused ones included"),
+    ),
+    "turns": (
+        RUN,
+        Column("turn_id", "text", "where the exchange stands: its call and its turn, as i2/challenger/t3", key=True),
+        Column("call_id", "text", "the call that it belongs to, as the table `calls` names it"),
+        Column("turn", "whole", "the turn in its call, from 1; of a look-up on the web, that of the turn it was for"),
+        Column("model", "text", "the model that was asked"),
+        Column("status", TURN_STATUSES, "how it ended"),
+        Column("stop_reason", "text", "why the model stopped, in the endpoint's words"),
+        *_USED,
+        Column("duration_ms", "number", "wall time in milliseconds, retries included"),
+        _SOURCE,
+        Column("batch", "text", "the message batch that the reply came in, if it came in one"),
+        Column("request_sha256", "text", "digest of the whole request as it was sent"),
+        Column("message_id", "text", "the endpoint's name of the reply"),
+        Column("requested_at", "time", "when it was sent"),
+        Column("replied_at", "time", "when it came back"),
+        Column("n_added", "whole", "blocks that it adds to the conversation: results of tools, a wish for repair"),
+        Column("n_tools", "whole", "tool calls behind those blocks, refused ones included"),
+    ),
+    "tools": (
+        RUN,
+        _CALL,
+        Column("step", "whole", "the tool call, numbered from 1 in its call", key=True),
+        Column("tool", TOOLS, "what was used"),
+        Column("argument", "text", "what it was called with: a path, a pattern, a query"),
+        Column("serves", "text", "the unknown or risk that it serves, if it names one"),
+        Column("refused", "text", "why it was refused; blank if it was not"),
+        Column("results", "whole", "lines or hits that came back"),
+    ),
+}
+"""The tables of who was called; they come from logs. `turns` are those of agents that are models."""
+
+
+DEBATE_RUN: Columns = (
+    Column(
+        "debate_status", get_args(DebateStatus), "how the debate ended; missing where an agent or a budget ended it"
+    ),
+    Column("debate_reason", get_args(DebateReason), "what ended the debate; missing while it goes on"),
+    Column("debate_turns", "whole", "turns of the debate; while it goes on, the one that it has come to"),
+    Column("max_turns", "whole", "turns allowed to the debate"),
+)
+"""What the table `runs` says of debates; why one has no status is in `exit_reason`."""
+
+DEBATE_TABLES: dict[str, Columns] = {
+    "messages": (
+        RUN,
+        Column("position", "whole", "the message, numbered from 1 in its debate", key=True),
+        Column("turn", "whole", "the turn, from 1"),
+        Column("role", DEBATE_ROLES, "who speaks"),
+        Column("type", MESSAGE_TYPES, "what the message does"),
+        Column("content", "text", "the message's words"),
+        Column("reasons", "names", "why this step was taken"),
+        Column("evidence", "names", "file paths and line hints"),
+        Column("risks", "names", "short, actionable concerns"),
+        Column("n_reasons", "whole", "how many reasons it gives"),
+        Column("n_evidence", "whole", "how much evidence it gives"),
+        Column("n_risks", "whole", "how many risks it names"),
+        Column("input_tokens", "whole", "tokens in, where a model was called"),
+        Column("output_tokens", "whole", "tokens out, where a model was called"),
+        Column("diff_sha256", "text", "digest of the diff as it stands after the message; missing before the first"),
+        Column("diff_lines", "whole", "lines of that diff"),
+        Column("at", "time", "when it was published"),
+    ),
+}
+"""The table of messages; it comes from the logs of debates."""
+
+
+_ANY_RUN: Columns = (
+    RUN,
+    Column("kind", ("cross", "votes", "plan", "debate"), "what was run; `votes` for a table of votes, imported"),
+    Column("task_key", "text", "what the run is about"),
+    Column("mode", MODES, "how votes were asked for; of a plan run, by its panel; missing where unknown"),
+    Column("verification_mode", VERIFICATION_MODES, "whether workers opened the cited evidence"),
+    Column("schema_version", SCHEMA_VERSIONS, "the artifact's schema; of a cross run's log, that of its export"),
+    Column("enabled", "yesno", "whether findings, or a plan's challenges, were voted on at all"),
+    Column("max_rounds", "whole", "rounds allowed by the settings; of a plan run, to its panel in an iteration"),
+    Column("effective_max_rounds", "whole", "rounds allowed in fact; of an import, the highest recorded"),
+    Column("total_rounds", "whole", "rounds executed; of a plan run, its panel's over all iterations"),
+    Column("final_state", FINAL_STATES, "how the loop of a cross run ended"),
+    Column("round2_skipped_reason", ROUND2_REASONS, "why round 2 did not run"),
+    Column("n_findings", "whole", "findings of the run, plan items left out; of a plan run, challenges voted on"),
+    Column("synthetic", "yesno", "whether findings or votes were generated, not observed"),
+    Column("source", "text", "the file that the run was read from"),
+)
+_PLAN_RUN: Columns = (
+    Column("plan_verdict", PLAN_VERDICTS, "what became of the plan; missing where the run gave no verdict"),
+    Column("strong", "yesno", "whether a REVISE is REVISE (strong)"),
+    Column("plan_status", CONVERGENCE_STATUSES, "how the plan run ended; while it goes on, its last ruling"),
+    Column("ended_by", ENDED_BY, "what ended the plan run; missing while it goes on"),
+    Column("trivial", "yesno", "whether sizing ended the run before any call"),
+    Column("overridden", "text", "the challenge that a person overrode"),
+    Column(
+        "exit_reason",
+        "text",
+        "why there is no verdict, or why it is not what the counts gave; of a debate, why no status",
+    ),
+    Column("score", "whole", "the final quality score, 1-10; it decides nothing"),
+    Column("team", get_args(TeamMode), "the team that looked at the plan; missing for a trivial plan"),
+    Column("quality", get_args(PlanQuality), "how much the plan says"),
+    Column("complexity", "whole", "the complexity, 0-16, that sized the team"),
+    Column("policy", POLICIES, "the rule of convergence that was used"),
+    Column("max_iterations", "whole", "iterations allowed"),
+    Column("n_iterations", "whole", "iterations begun"),
+    Column("plan_path", "text", "the plan that was verified"),
+    Column("plan_name", "text", "the name under which places in the plan are cited"),
+)
+_LOGGED: Columns = (
+    Column("backend", "text", "who spoke; artifacts do not tell"),
+    Column("prompts", "text", "name, version and digest of each prompt; missing for agents that are no models"),
+    Column("repetition", "whole", "which run of the same inputs and settings it is, from 1; artifacts do not tell"),
+    Column("rules_version", "whole", "the version of the rules that decided it; artifacts do not tell"),
+    Column("started_at", "time", "when the run began; artifacts do not tell"),
+    Column("ended_at", "time", "when the last event was recorded; artifacts do not tell"),
+    Column("finished", "yesno", "whether the run came to its end; missing in an import"),
+    Column("log", "yesno", "whether the run was read from its log, which knows more than an artifact"),
+)
+
+CROSS_TABLES: dict[str, Columns] = {
+    "runs": (*_ANY_RUN, *_PLAN_RUN, *DEBATE_RUN, *_LOGGED),
+    "findings": (
+        RUN,
+        FINDING,
+        Column("summary", "text", "the claim"),
+        Column(
+            "category",
+            "text",
+            "kind of finding; `plan-body` for the items of a plan, `challenge` in plan runs",
+        ),
+        Column("evidence", "text", "cited places and quoted text, as the discoverer gave them"),
+        Column("ticket_ids", "names", "tickets that the finding belongs to"),
+        Column("origin_worker", "text", "the first discoverer in roster order"),
+        Column("discoverers", "names", "everyone who found it; they do not vote on it"),
+        Column("classification", CLASSIFICATIONS, "the class that the run gave (last); missing in an import"),
+        Column("consensus_workers", "names", "who stands for it at the end"),
+        Column("dissenting_workers", "names", "who stands against it at the end"),
+        Column("n_rounds", "whole", "rounds in which it was (last) voted on; 0 if it was settled before"),
+        Column("lost_votes", "whole", "votes of its last round that were asked for and are errors"),
+        Column("lost_refutes", "whole", "counter-evidences of earlier rounds whose author has no vote in the last"),
+        Column("truth", "yesno", "whether it is true, where that is known; no worker sees it"),
+    ),
+    "votes": (
+        RUN,
+        ITERATION,
+        FINDING,
+        ROUND,
+        WORKER,
+        Column("verdict", VERDICTS, "what the worker said, as it counts"),
+        Column("disagree_basis", BASES, "what an adversarial disagree rests on"),
+        Column("explanation", "text", "the worker's words"),
+        Column("is_origin", "yesno", "whether the worker is a discoverer, whose vote is not tallied"),
+        Column(
+            "basis_filled", "yesno", "whether `missing_basis` gave the basis, as the worker named none; logs alone tell"
+        ),
+        Column("uncited", "yesno", "a counter-evidence whose explanation cites no place"),
+    ),
+    "rounds": (
+        RUN,
+        ITERATION,
+        ROUND,
+        Column("input_queue_size", "whole", "findings waiting when the round began"),
+        Column("resolved_count", "whole", "findings that the round's votes gave a class"),
+        Column("carried_forward_count", "whole", "findings still waiting when the round ended"),
+    ),
+    "dispatches": (
+        RUN,
+        ITERATION,
+        ROUND,
+        WORKER,
+        Column("status", DISPATCH_STATUSES, "how the call ended; missing where the worker was not called"),
+        Column("duration_ms", "number", "wall time of the call in milliseconds"),
+        Column("skipped_reason", "text", "why the worker gave no votes, if it gave none"),
+    ),
+}
+"""The tables that every kind of run fills, and those that an artifact fills."""
