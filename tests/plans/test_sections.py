@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from verifyplan.plans.plan import CodeBlock, Section, parse_plan
+from verifyplan.plans.plan import parse_plan
+from verifyplan.plans.values import CodeBlock, Section
 
 PLAN = """before
 

@@ -1,17 +1,17 @@
-"""How complex a plan is and how much it says: counted from word lists, every counted word shown (rule A8)."""
+"""Assess how complex a plan is and how much it says: counted from word lists, every counted word shown (rule A8)."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
 from verifyplan.plans.commands import begins_like_command, writes
 from verifyplan.plans.markdown import Text
-from verifyplan.plans.statements import constraints, decisions, introduces, labels_goal
+from verifyplan.plans.statements import constraints, decisions, is_goal_line, may_state_goal
 from verifyplan.plans.values import Plan, Reference, normalised
 from verifyplan.plans.word_lists import Lexicon, table
 from verifyplan.protocol.iteration import PlanQuality
@@ -24,9 +24,9 @@ _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 _LETTERS = re.compile(r"[A-Z]+(?![a-z])|[^\W\d_A-Z][^\W\d_A-Z]*|[A-Z][^\W\d_A-Z]*")
 _CODE = re.compile(r"`[^`]{0,500}`")
 _ADDRESS = re.compile(r"\S{1,40}://\S+|(?<!\S)\S?@?[^\s/]{0,80}/\S*[/.]\w\S*")
-_UNSEEN = re.compile("[*\u00ad\u200b-\u200d\u2060\ufeff]")
+_INVISIBLE = re.compile("[*\u00ad\u200b-\u200d\u2060\ufeff]")
 """Marks of emphasis and characters without width: they part no word that a reader sees."""
-_NONE = re.compile(r"\W*(?:\w+ ){0,2}open (?:question|issue)s?\W*(?:none\b.*)?", re.IGNORECASE)
+_NO_QUESTIONS = re.compile(r"\W*(?:\w+ ){0,2}open (?:question|issue)s?\W*(?:none\b.*)?", re.IGNORECASE)
 
 
 class CountedWord(NamedTuple):
@@ -38,7 +38,7 @@ class CountedWord(NamedTuple):
 
 @dataclass(frozen=True)
 class Assessment:
-    """What sizing goes by, and the words it rests on.
+    """The signs and traits by which a plan is sized, and the words they rest on.
 
     `domains` are those that count. `found` holds the words under "domain:api", "integration:Stripe", "compliance",
     "unknown" and "destruction"; words of a domain that does not count are there, too, so that one sees why.
@@ -60,24 +60,25 @@ class Assessment:
 def assess(plan: Plan) -> Assessment:
     """Count a plan's signs and traits, and judge by them how much it says and whether it is trivial.
 
-    Only what stands outside headings counts, wherever its lines break and whatever its lists look like; the words for
+    Only text outside headings counts, wherever its lines break and whatever its lists look like; the words for
     destruction count in headings and code, too. Words count whole, in any case, with a plural s; not in fenced code,
     paths, URLs, nor the frontmatter. A domain counts from 2 different words or 3 mentions on; integrations are counted
     by system, unknown signals by sentence, files and other references by name. Source: rule A8.
     """
-    found = _found(plan)
-    counted = tuple(name for name in table("domains") if _counts(found.get(f"domain:{name}", ())))
-    references = _references(plan)
+    counted = _counted_words(plan)
+    domains = tuple(name for name in table("domains") if _domain_counts(counted.get(f"domain:{name}", ())))
+    headings = {text.first for text in plan.texts if text.kind == "heading"}
+    references = [reference for reference in plan.references if reference.line not in headings]
     signs = Signs(
         steps=len(plan.actions),
-        domains=len(counted),
-        integrations=sum(1 for group in found if group.startswith("integration:")),
-        compliance="compliance" in found,
-        unknown_signals=len(found.get("unknown", ())),
-        referenced_files=len({normalised(named.name) for named in references if named.kind == "file"}),
+        domains=len(domains),
+        integrations=sum(1 for group in counted if group.startswith("integration:")),
+        compliance="compliance" in counted,
+        unknown_signals=len(counted.get("unknown", ())),
+        referenced_files=len({normalised(reference.name) for reference in references if reference.kind == "file"}),
     )
-    traits = _traits(plan, references, len(found.get("destruction", ())))
-    return Assessment(signs, traits, quality(traits), trivial(signs, traits), counted, found)
+    traits = _traits(plan, references, len(counted.get("destruction", ())))
+    return Assessment(signs, traits, quality(traits), trivial(signs, traits), domains, counted)
 
 
 def _lists() -> dict[str, list[str]]:
@@ -90,18 +91,25 @@ def _lists() -> dict[str, list[str]]:
 _LEXICON = Lexicon(_lists())
 
 
-def _found(plan: Plan) -> dict[str, tuple[CountedWord, ...]]:
-    """Every counted word by its list, in the order of the lists; unknown signals are one a sentence."""
-    found: dict[str, list[CountedWord]] = {group: [] for group in _lists()}
+def _counted_words(plan: Plan) -> dict[str, tuple[CountedWord, ...]]:
+    """Every counted word by its list, in the order of the lists; of unknown signals the first of a sentence."""
+    counted: dict[str, list[CountedWord]] = {group: [] for group in _lists()}
     for text in plan.texts:
         for sentence, line in _sentences(text):
-            unknown = bool(_NONE.fullmatch(" ".join(sentence.split())))
+            unknown = bool(_NO_QUESTIONS.fullmatch(" ".join(sentence.split())))
             for match in _LEXICON.find(sentence):
                 if match.group != "unknown" or not unknown:
-                    found[match.group].append(CountedWord(match.words, line + sentence.count("\n", 0, match.start)))
+                    word = CountedWord(match.words, line + sentence.count("\n", 0, match.start))
+                    counted[match.group].append(word)
                 unknown = unknown or match.group == "unknown"
-    found["destruction"] = list(_destruction(plan))
-    return {group: tuple(words) for group, words in found.items() if words}
+    listed = frozenset(table("signals")["destruction"])
+    counted["destruction"] = [  # anywhere in the plan: no mention of it is too small to look at
+        CountedWord(word.lower(), number)
+        for number, line in enumerate(plan.lines[plan.body - 1 :], plan.body)
+        for word in _LETTERS.findall(_INVISIBLE.sub("", line))
+        if word.lower() in listed
+    ]
+    return {group: tuple(words) for group, words in counted.items() if words}
 
 
 def _sentences(text: Text) -> Iterator[tuple[str, int]]:
@@ -114,55 +122,39 @@ def _sentences(text: Text) -> Iterator[tuple[str, int]]:
         yield content[start:end], text.first + content.count("\n", 0, start)
 
 
-def _destruction(plan: Plan) -> Iterator[CountedWord]:
-    """The words for destruction, wherever they stand: nothing that speaks of it is too small to look at."""
-    listed = frozenset(table("signals")["destruction"])
-    for number, line in enumerate(plan.lines[plan.body - 1 :], plan.body):
-        for word in _LETTERS.findall(_UNSEEN.sub("", line)):
-            if word.lower() in listed:
-                yield CountedWord(word.lower(), number)
-
-
-def _references(plan: Plan) -> list[Reference]:
-    """Return what the plan names outside its headings."""
-    headings = {text.first for text in plan.texts if text.kind == "heading"}
-    return [named for named in plan.references if named.line not in headings]
+def _domain_counts(words: Iterable[CountedWord]) -> bool:
+    """Whether words are enough for a domain; "webhook" and "webhooks" are one word."""
+    mentions = Counter(counted.word.removesuffix("s") for counted in words)
+    return len(mentions) >= DOMAIN_WORDS or sum(mentions.values()) >= DOMAIN_MENTIONS
 
 
 def _traits(plan: Plan, references: Sequence[Reference], destructive: int) -> Traits:
+    """The traits of the text alone, without those that line breaks and headings lend it."""
     headings = {text.content for text in plan.texts if text.kind == "heading"}
-    texts = [_as_words(text, headings) for text in plan.texts if text.kind != "heading"]
+    texts = [
+        replace(
+            text,
+            content=" ".join(text.content.split()),
+            above=tuple(label for label in text.above if label not in headings),
+        )
+        for text in plan.texts
+        if text.kind != "heading"
+    ]
     return Traits(
-        goal=any(introduces(text) or labels_goal(text.content) for text in texts),
+        goal=any(may_state_goal(text) or is_goal_line(text.content) for text in texts),
         steps=len(plan.actions),
         constraints=len(constraints(texts, ())),
         decisions=len(decisions(texts)),
-        references=len({(named.kind, named.name) for named in references}),
+        references=len({(reference.kind, reference.name) for reference in references}),
         words=sum(1 for text in texts for word in _CODE.sub(" ", text.content).split() if _LETTERS.search(word)),
         destructive=destructive,
         writes=sum(map(writes, _commands(plan))),
     )
 
 
-def _as_words(text: Text, headings: Container[str]) -> Text:
-    """A text without what lines and headings lend it."""
-    above = tuple(label for label in text.above if label not in headings)
-    return replace(text, content=" ".join(text.content.split()), above=above)
-
-
 def _commands(plan: Plan) -> Iterator[str]:
     """Every command of the plan, and what looks like one in inline code and in fences that name no language."""
-    yield from (named.name for named in plan.references if named.kind == "command")
-    for text in plan.texts:
-        yield from filter(
-            begins_like_command, (" ".join(code.strip("`").split()) for code in _CODE.findall(text.content))
-        )
-    for block in plan.blocks:
-        if not block.language:
-            yield from (line for line in block.text.split("\n") if begins_like_command(line))
-
-
-def _counts(words: Iterable[CountedWord]) -> bool:
-    """Whether words are enough for a domain; "webhook" and "webhooks" are one word."""
-    mentions = Counter(found.word.removesuffix("s") for found in words)
-    return len(mentions) >= DOMAIN_WORDS or sum(mentions.values()) >= DOMAIN_MENTIONS
+    yield from (reference.name for reference in plan.references if reference.kind == "command")
+    inline = (" ".join(code.strip("`").split()) for text in plan.texts for code in _CODE.findall(text.content))
+    fenced = (line for block in plan.blocks if not block.language for line in block.text.split("\n"))
+    yield from filter(begins_like_command, (*inline, *fenced))

@@ -1,11 +1,11 @@
-"""What a text marks as a name: inline code, link targets, paths in bold or bare; linear in the text's length."""
+"""Names of code in prose: how a text marks them, and which of them are paths or symbols; in linear time."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from verifyplan.plans.word_lists import words
@@ -13,195 +13,19 @@ from verifyplan.plans.word_lists import words
 Mark = Literal["code", "link", "bold", "bare"]
 
 HIDDEN = "\0"
-"""Stands for each character of a marked name where only the words around it are read."""
+"""Replaces each character of a marked name where only the words around it are read."""
 
-_RUN = re.compile(r"`+")
+_MAX_NAME_CHARACTERS, _MAX_PATH_CHARACTERS, _MAX_SYMBOL_CHARACTERS = 2_000, 300, 500
+_BACKTICKS = re.compile(r"`+")
 _LINK = re.compile(r"\]\([ \t]*<?([^\s()<>]{1,300})|^\[[^\]\n]{1,200}\]:[ \t]*<?([^\s<>]{1,300})", re.MULTILINE)
 _WORD_OR_PATH = re.compile(r"[^\s()\[\],;\"'<>|\0]+")
-_EDGES = "*_.:!?"
-_MAX_NAME_CHARACTERS = 2_000
 
-
-class Span(NamedTuple):
-    """A marked name: its text, and where it stands with its marks."""
-
-    mark: Mark
-    text: str
-    start: int
-    end: int
-
-
-def spans(content: str) -> tuple[list[Span], str]:
-    """The marked names of a text in their order, and the text with all of them hidden.
-
-    Inline code is what CommonMark takes for it; longer than 2,000 characters it is hidden and not listed.
-
-    >>> spans("Edit `a.py`, **b.py** and src/c.py.")[0]  # doctest: +NORMALIZE_WHITESPACE
-    [Span(mark='code', text='a.py', start=5, end=11), Span(mark='bold', text='b.py', start=13, end=21),
-     Span(mark='bare', text='src/c.py', start=26, end=35)]
-    """
-    found = list(_code(content))
-    plain = _hide(content, found)
-    for marks in (_links, _words):
-        marked = list(marks(plain))
-        plain = _hide(plain, marked)
-        found += marked
-    return sorted(
-        (span for span in found if len(span.text) <= _MAX_NAME_CHARACTERS), key=lambda span: span.start
-    ), plain
-
-
-class LineNumbers:
-    """Line numbers of places in a text that begins on line `first`."""
-
-    def __init__(self, content: str, first: int) -> None:
-        self._ends = [matched.start() for matched in re.finditer("\n", content)]
-        self._first = first
-
-    def at(self, place: int) -> int:
-        """The line of a place in the text."""
-        return self._first + bisect_left(self._ends, place)
-
-
-def _code(content: str) -> Iterator[Span]:
-    runs = [(run.start(), run.end()) for run in _RUN.finditer(content)]
-    by_length: defaultdict[int, list[int]] = defaultdict(list)
-    for at, (start, end) in enumerate(runs):
-        by_length[end - start].append(at)
-    at = 0
-    while at < len(runs):
-        start, end = runs[at]
-        same = by_length[end - start]
-        after = bisect_right(same, at)
-        if after == len(same):
-            at += 1
-            continue
-        closing = same[after]
-        yield Span("code", " ".join(content[end : runs[closing][0]].split()), start, runs[closing][1])
-        at = closing + 1
-
-
-def _hide(content: str, found: list[Span]) -> str:
-    pieces, at = [], 0
-    for span in found:
-        pieces += [content[at : span.start], HIDDEN * (span.end - span.start)]
-        at = span.end
-    return "".join([*pieces, content[at:]])
-
-
-def _links(plain: str) -> Iterator[Span]:
-    for matched in _LINK.finditer(plain):
-        target = (matched[1] or matched[2]).partition("#")[0]
-        yield Span("link", target, matched.start(), matched.end())
-
-
-def _words(plain: str) -> Iterator[Span]:
-    """Words that may be paths: with a slash in them, or bold, with a dot in them; `**/*.py` is a glob, not bold."""
-    for matched in _WORD_OR_PATH.finditer(plain):
-        word = matched.group()
-        glob = word.startswith("**/") and not word.rstrip(".:!?").endswith("**")
-        if "." not in word or len(word) > 300 or glob:
-            continue
-        bold = word.startswith("**")
-        name = word.lstrip("*_:!?").rstrip(_EDGES)
-        if name and (bold or "/" in name or word.startswith("@")):
-            yield Span("bold" if bold and "/" not in name else "bare", name, matched.start(), matched.end())
-
-
-_SUFFIX = re.compile(r"(?::\d{1,9}(?:[-:]\d{1,9})?|#L\d{1,9}(?:-L?\d{1,9})?)$")
+_PLACE = re.compile(r"(?::\d{1,9}(?:[-:]\d{1,9})?|#L\d{1,9}(?:-L?\d{1,9})?)$")
 _PATH = re.compile(r"(?:\.{1,2}/)*/?[\w.@+()\[\]-]+(?:/[\w.@+()\[\]-]+)*/?", re.ASCII)
 _EXTENSION = re.compile(r"[^/]\.([A-Za-z][A-Za-z0-9]{0,11})$")
 _GLOB = re.compile(r"[*?]|\{[^{}]*,[^{}]*\}")
 _VARIABLE = re.compile(r"[$<>{}~%]")
-_MAX_PATH_CHARACTERS = 300
-
-
-def without_place(name: str) -> str:
-    """A path without a place behind it.
-
-    >>> [without_place(name) for name in ("a.py:12", "a.py:12-20", "src/a.ts#L3-L9", "a.py")]
-    ['a.py', 'a.py', 'src/a.ts', 'a.py']
-    """
-    return _SUFFIX.sub("", name)
-
-
-def is_glob(name: str) -> bool:
-    """Whether a name stands for many paths.
-
-    >>> is_glob("src/**/*.py"), is_glob("src/{a,b}.py"), is_glob("a.py"), is_glob("*args")
-    (True, True, False, False)
-    """
-    return " " not in name and _GLOB.search(name) is not None and ("/" in name or known_extension(name))
-
-
-def is_variable(name: str) -> bool:
-    """Whether a path holds a part that only its reader can fill in, as `$HOME/a.py` and `<name>.py` do."""
-    return " " not in name and _VARIABLE.search(name) is not None and ("/" in name or known_extension(name))
-
-
-def known_extension(name: str) -> bool:
-    """Whether a name ends as files do.
-
-    >>> known_extension("a/b.py"), known_extension("1.2.3"), known_extension("os.path")
-    (True, False, False)
-    """
-    found = _EXTENSION.search(name)
-    return found is not None and found[1].lower() in words("paths", "extensions")
-
-
-def is_path(name: str, folders: Iterable[str] = ()) -> bool:
-    """Whether a name, without the place behind it, is the path of a file or a folder.
-
-    It is with a known extension or file name, with a slash at its end or a dot before it, or with a first folder
-    that is usual or among `folders`. URLs, MIME types, branches, domains, packages with a scope, versions and
-    HTTP routes are not. Ties go to "no": a path that is missed costs less than a false one.
-
-    >>> [is_path(n) for n in ("src/a.py", "Makefile", "docs/", "lib/core", "./x", "/abs/a.py")]
-    [True, True, True, True, True, True]
-    >>> [is_path(n) for n in ("application/json", "origin/main", "/api/users", "v1.2.3", "e.g.", "and/or", "Node.js")]
-    [False, False, False, False, False, False, False]
-    """
-    if not name or len(name) > _MAX_PATH_CHARACTERS or _PATH.fullmatch(name) is None or name.strip("./") == "":
-        return False
-    first, _, rest = name.removeprefix("./").partition("/")
-    if name.lower() in words("paths", "not_files") or (rest and _is_domain(first)) or _is_expression(name):
-        return False
-    last = name.rstrip("/").rpartition("/")[2]
-    if known_extension(last) or last in words("paths", "names") or _is_dotfile(last):
-        return not (first.startswith("@") or "@" in last)
-    if "/" not in name or name.startswith("/") or "@" in name:
-        return False
-    return _is_extensionless(name, first, last, frozenset(folders))
-
-
-def _is_extensionless(name: str, first: str, last: str, folders: frozenset[str]) -> bool:
-    """Whether a name with a slash and without a known extension is a path."""
-    if first.lower() in words("paths", "mime") and not name.endswith("/"):
-        return False
-    if first.lower() in words("paths", "branches") and first not in folders:
-        return False
-    if not re.search(r"[A-Za-z]", last):
-        return False
-    own = name.endswith("/") or name.startswith(".") or "/." in name
-    return own or first in folders or first in words("paths", "folders")
-
-
-def _is_dotfile(last: str) -> bool:
-    known = last in words("paths", "dotfiles") or last.startswith(".env.")
-    return known or re.fullmatch(r"\.[a-z]+(?:rc|ignore)", last) is not None
-
-
-def _is_expression(name: str) -> bool:
-    """Whether a name is a value of a configuration language, as `data.aws_policy.logs.json` is one of Terraform's."""
-    parts = name.split(".")
-    return len(parts) > 2 and "/" not in name and parts[0] in words("symbols", "not_qualifiers")
-
-
-def _is_domain(name: str) -> bool:
-    """Whether a first folder is the name of a host, as in `github.com/a/b`."""
-    host, dot, top = name.rpartition(".")
-    return bool(dot and host and host[0].isalnum()) and top.lower() in words("paths", "top_level_domains")
-
+_RC_FILE = re.compile(r"\.[a-z]+(?:rc|ignore)")
 
 _NAME = r"[A-Za-z_$][\w$]*"
 _DOTTED = rf"{_NAME}(?:(?:\.|::|\#){_NAME})*"
@@ -218,8 +42,157 @@ _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _CAMEL = re.compile(r"[a-z]+[a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+", re.ASCII)
 
 
+class Span(NamedTuple):
+    """A marked name: its text, and its place together with its marks."""
+
+    mark: Mark
+    text: str
+    start: int
+    end: int
+
+
+def spans(content: str) -> tuple[list[Span], str]:
+    """Return the marked names of a text in their order, and the text with all of them hidden.
+
+    Inline code is what CommonMark takes for it; longer than 2,000 characters it is hidden and not listed.
+
+    >>> spans("Edit `a.py`, **b.py** and src/c.py.")[0]  # doctest: +NORMALIZE_WHITESPACE
+    [Span(mark='code', text='a.py', start=5, end=11), Span(mark='bold', text='b.py', start=13, end=21),
+     Span(mark='bare', text='src/c.py', start=26, end=35)]
+    """
+    marked, plain = list[Span](), content
+    for reader in (_code, _links, _words):
+        new = list(reader(plain))
+        plain = _hidden(plain, new)
+        marked += new
+    short = (span for span in marked if len(span.text) <= _MAX_NAME_CHARACTERS)
+    return sorted(short, key=lambda span: span.start), plain
+
+
+def _hidden(content: str, marked: Sequence[Span]) -> str:
+    pieces, at = [], 0
+    for span in marked:
+        pieces += [content[at : span.start], HIDDEN * (span.end - span.start)]
+        at = span.end
+    return "".join([*pieces, content[at:]])
+
+
+def _code(content: str) -> Iterator[Span]:
+    runs = [(run.start(), run.end()) for run in _BACKTICKS.finditer(content)]
+    by_length: defaultdict[int, list[int]] = defaultdict(list)
+    for at, (start, end) in enumerate(runs):
+        by_length[end - start].append(at)
+    at = 0
+    while at < len(runs):
+        start, end = runs[at]
+        same = by_length[end - start]
+        after = bisect_right(same, at)
+        if after == len(same):
+            at += 1
+            continue
+        closing = same[after]
+        yield Span("code", " ".join(content[end : runs[closing][0]].split()), start, runs[closing][1])
+        at = closing + 1
+
+
+def _links(plain: str) -> Iterator[Span]:
+    for matched in _LINK.finditer(plain):
+        target = (matched[1] or matched[2]).partition("#")[0]
+        yield Span("link", target, matched.start(), matched.end())
+
+
+def _words(plain: str) -> Iterator[Span]:
+    """Words that may be paths: with a slash in them, or bold, with a dot in them; `**/*.py` is a glob, not bold."""
+    for matched in _WORD_OR_PATH.finditer(plain):
+        word = matched.group()
+        glob = word.startswith("**/") and not word.rstrip(".:!?").endswith("**")
+        if "." not in word or len(word) > _MAX_PATH_CHARACTERS or glob:
+            continue
+        bold = word.startswith("**")
+        name = word.lstrip("*_:!?").rstrip("*_.:!?")
+        if name and (bold or "/" in name or word.startswith("@")):
+            yield Span("bold" if bold and "/" not in name else "bare", name, matched.start(), matched.end())
+
+
+def without_place(name: str) -> str:
+    """Return a path without the place behind it.
+
+    >>> [without_place(name) for name in ("a.py:12", "a.py:12-20", "src/a.ts#L3-L9", "a.py")]
+    ['a.py', 'a.py', 'src/a.ts', 'a.py']
+    """
+    return _PLACE.sub("", name)
+
+
+def is_glob(name: str) -> bool:
+    """Return whether a name is a pattern of many paths.
+
+    >>> is_glob("src/**/*.py"), is_glob("src/{a,b}.py"), is_glob("a.py"), is_glob("*args")
+    (True, True, False, False)
+    """
+    return " " not in name and _GLOB.search(name) is not None and ("/" in name or known_extension(name))
+
+
+def is_variable(name: str) -> bool:
+    """Return whether a path holds a part that only its reader can fill in, as `$HOME/a.py` and `<name>.py` do."""
+    return " " not in name and _VARIABLE.search(name) is not None and ("/" in name or known_extension(name))
+
+
+def known_extension(name: str) -> bool:
+    """Return whether a name ends as files do.
+
+    >>> known_extension("a/b.py"), known_extension("1.2.3"), known_extension("os.path")
+    (True, False, False)
+    """
+    matched = _EXTENSION.search(name)
+    return matched is not None and matched[1].lower() in words("paths", "extensions")
+
+
+def is_path(name: str, folders: Iterable[str] = ()) -> bool:
+    """Return whether a name, without the place behind it, is the path of a file or a folder.
+
+    It is with a known extension or file name, with a slash at its end or a dot before it, or with a first folder
+    that is usual or among `folders`. URLs, MIME types, branches, domains, packages with a scope, versions and
+    HTTP routes are not. Ties go to "no": a path that is missed costs less than a false one.
+
+    >>> [is_path(n) for n in ("src/a.py", "Makefile", "docs/", "lib/core", "./x", "/abs/a.py")]
+    [True, True, True, True, True, True]
+    >>> [is_path(n) for n in ("application/json", "origin/main", "/api/users", "v1.2.3", "e.g.", "and/or", "Node.js")]
+    [False, False, False, False, False, False, False]
+    """
+    if not name or len(name) > _MAX_PATH_CHARACTERS or _PATH.fullmatch(name) is None or name.strip("./") == "":
+        return False
+    first, _, rest = name.removeprefix("./").partition("/")
+    if name.lower() in words("paths", "not_files") or (rest and _is_host(first)) or _is_expression(name):
+        return False
+    last = name.rstrip("/").rpartition("/")[2]
+    dotfile = last in words("paths", "dotfiles") or last.startswith(".env.") or _RC_FILE.fullmatch(last) is not None
+    if known_extension(last) or last in words("paths", "names") or dotfile:
+        return not (first.startswith("@") or "@" in last)
+    if "/" not in name or name.startswith("/") or "@" in name:
+        return False
+    own_folder = first in frozenset(folders)
+    if first.lower() in words("paths", "mime") and not name.endswith("/"):
+        return False
+    if (first.lower() in words("paths", "branches") and not own_folder) or not re.search(r"[A-Za-z]", last):
+        return False
+    formed = name.endswith("/") or name.startswith(".") or "/." in name
+    return formed or own_folder or first in words("paths", "folders")
+
+
+def _is_expression(name: str) -> bool:
+    """Whether a name is a value of a configuration language, as `data.aws_policy.logs.json` is one of Terraform's."""
+    parts = name.split(".")
+    return len(parts) > 2 and "/" not in name and parts[0] in words("symbols", "not_qualifiers")
+
+
+def _is_host(first: str) -> bool:
+    """Whether a first folder is the name of a host, as in `github.com/a/b`."""
+    host, dot, top = first.rpartition(".")
+    return bool(dot and host and host[0].isalnum()) and top.lower() in words("paths", "top_level_domains")
+
+
 def symbol_name(code: str) -> str:
-    """The name of the function, class or method that a piece of inline code is; empty if it is none.
+    """Return the name of the function, class or method that a piece of inline code is; empty if it is none.
 
     Arguments and keywords of a declaration are dropped. Constants in capitals, plain words, names of products
     and the best-known functions of standard libraries are none.
@@ -229,31 +202,27 @@ def symbol_name(code: str) -> str:
     >>> [symbol_name(code) for code in ("PATH", "MAX_SIZE", "true", "GitHub", "name", "print()", "COUNT(*)")]
     ['', '', '', '', '', '', '']
     """
-    if len(code) > 500:
+    if len(code) > _MAX_SYMBOL_CHARACTERS:
         return ""
     matched = _CALL.fullmatch(code) or _DECLARED.fullmatch(code)
-    name = matched[1] if matched else code if _is_name(code) else ""
+    name = matched[1] if matched else code if _looks_like_symbol(code) else ""
     if not name or name in words("symbols", "not_symbols") or name in words("symbols", "builtins"):
         return ""
     return "" if _is_constant(name) or "$" in name else name
 
 
 def is_certain(code: str) -> bool:
-    """Whether a symbol is written as code: called, declared or qualified by a class, not a bare name."""
+    """Return whether a symbol is written as code: called, declared or qualified by a class, not a bare name."""
     return bool(_CALL.fullmatch(code) or _DECLARED.fullmatch(code))
 
 
-def _is_name(code: str) -> bool:
-    if _QUALIFIED.fullmatch(code):
-        return _is_qualified(code)
-    return bool(_SNAKE.fullmatch(code) or _CAMEL.fullmatch(code) or (_PASCAL.fullmatch(code) and _HUMP.search(code)))
-
-
-def _is_qualified(code: str) -> bool:
-    """Whether a name with dots belongs to code: not a host, nor a name of one's own instance."""
+def _looks_like_symbol(code: str) -> bool:
+    if not _QUALIFIED.fullmatch(code):
+        hump = _PASCAL.fullmatch(code) and _HUMP.search(code)
+        return bool(_SNAKE.fullmatch(code) or _CAMEL.fullmatch(code) or hump)
     parts = re.split(r"\.|::|#", code)
     if parts[-1].lower() in words("paths", "top_level_domains") and "::" not in code:
-        return False
+        return False  # a host
     return parts[0] not in words("symbols", "not_qualifiers") and not any(map(_is_constant, parts))
 
 

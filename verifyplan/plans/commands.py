@@ -1,4 +1,4 @@
-"""Commands that a plan runs, and the packages that they install."""
+"""Commands that a plan runs, whether they write, and the packages that they install."""
 
 from __future__ import annotations
 
@@ -8,43 +8,45 @@ from collections.abc import Iterator, Sequence
 from verifyplan.plans.values import CodeBlock, Intent
 from verifyplan.plans.word_lists import table, words
 
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*")
+PACKAGE = re.compile(r"@?[A-Za-z0-9][\w.-]*(?:/[\w.-]+)*", re.ASCII)
+
 _PROMPT = re.compile(r"(?:\([\w.-]+\)\s*)?(?:[\w.@:~/-]*[$%]|>)\s+")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*")
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
-_PACKAGE = re.compile(r"@?[A-Za-z0-9][\w.-]*(?:/[\w.-]+)*", re.ASCII)
-_CUT = re.compile(r"(?:\[[^\]]*\])?(?:[=<>!~^].*|(?<=.)@[^/]*)?$")
+_VERSION = re.compile(r"(?:\[[^\]]*\])?(?:[=<>!~^].*|(?<=.)@[^/]*)?$")
 _JOIN = re.compile(r"\s*(?:&&|\|\||;|\|)\s*")
-_FILLED_IN = re.compile(r"\$\{\{[^{}]{0,200}\}\}")
+_TEMPLATE = re.compile(r"\$\{\{[^{}]{0,200}\}\}")
 _COMMENT = re.compile(r"(?<=[^\s\"'`])\s+#(?=\s)[^\"'`]*$")
-_HARMLESS = re.compile(r"\d?>&\d|[\d&]?>\s*/dev/null")
+_HARMLESS_REDIRECTION = re.compile(r"\d?>&\d|[\d&]?>\s*/dev/null")
 _PARTS = re.compile(r"[;&|\n]+")
-_MOST_LINES, _LONGEST = 60, 2_000
+_MAX_COMMAND_LINES, _MAX_COMMAND_CHARACTERS = 60, 2_000
+_PACKAGE_COMMANDS: tuple[tuple[str, Intent], ...] = (("installers", "create"), ("removers", "delete"))
 
 
-def is_command(code: str, told_to_run: bool = False) -> bool:
-    """Whether inline code is a command; `told_to_run` where the words before it say to run it.
+def is_command(code: str, said_to_run: bool = False) -> bool:
+    """Return whether inline code is a command; `said_to_run` where the words before it say to run it.
 
     >>> is_command("npm test"), is_command("git"), is_command("pytest"), is_command("make"), is_command("src/a.py")
     (True, False, True, False, False)
     """
     first, _, rest = code.partition(" ")
     known = first.rpartition("/")[2] in words("commands", "runners") and (first.startswith(".") or "/" not in first)
-    if told_to_run and (rest.strip() or first.startswith(("./", "../")) or known):
+    if said_to_run and (rest.strip() or first.startswith(("./", "../")) or known):
         return True
     return known and (bool(rest.strip()) or (first in words("commands", "alone") and first != "make"))
 
 
 def begins_like_command(line: str) -> bool:
-    """Whether a line that may be prose begins as a command does."""
+    """Return whether a line that may be prose begins as a command does."""
     first, _, rest = line.strip().partition(" ")
     first = first.removeprefix("$").strip()
     if first in words("commands", "shell"):
         return bool(rest) and not rest[:1].isupper()
-    return is_command(line.strip()) or first.startswith(("./", "../")) or bool(_ASSIGNMENT.fullmatch(first))
+    return is_command(line.strip()) or first.startswith(("./", "../")) or bool(ASSIGNMENT.fullmatch(first))
 
 
 def shell_commands(block: CodeBlock) -> Iterator[tuple[str, int]]:
-    """Each command of a shell fence, prompt stripped, and its line; other fences have none.
+    """Yield each command of a shell fence, prompt stripped, and its line; other fences have none.
 
     Where a line of the fence has the prompt `$`, lines without one are output. Lines that go on (a backslash, an
     open quotation, a here-document) are one command.
@@ -55,32 +57,32 @@ def shell_commands(block: CodeBlock) -> Iterator[tuple[str, int]]:
     prompted = any(line.lstrip().startswith("$ ") for line in lines)
     at = 0
     while at < len(lines):
-        taken = _length(lines, at)
+        count = _command_lines(lines, at)
         line, number = lines[at].strip(), block.first + 1 + at
-        command = "\n".join([line, *lines[at + 1 : at + taken]])[:_LONGEST]
-        at += taken
+        command = "\n".join([line, *lines[at + 1 : at + count]])[:_MAX_COMMAND_CHARACTERS]
+        at += count
         if prompted and not line.startswith("$ "):
             continue
         command = _PROMPT.sub("", command, count=1) if _PROMPT.match(command) else command
-        command = _COMMENT.sub("", command) if taken == 1 else command
+        command = _COMMENT.sub("", command) if count == 1 else command
         if command and not command.startswith("#") and command.split()[0] not in words("commands", "keywords"):
             yield command, number
 
 
-def _length(lines: Sequence[str], at: int) -> int:
-    """How many lines the command takes that begins at `at`."""
+def _command_lines(lines: Sequence[str], at: int) -> int:
+    """How many lines the command has that begins at `at`."""
     heredoc = _HEREDOC.search(lines[at])
     quotes = _open_quotes(lines[at], "")
-    for taken in range(1, min(_MOST_LINES, len(lines) - at)):
+    most = min(_MAX_COMMAND_LINES, len(lines) - at)
+    for count in range(1, most):
         if heredoc and "<<<" not in lines[at]:
-            if lines[at + taken].strip() == heredoc[1]:
-                return taken + 1
-        elif not quotes and not lines[at + taken - 1].rstrip().endswith("\\"):
-            return taken
+            if lines[at + count].strip() == heredoc[1]:
+                return count + 1
+        elif not quotes and not lines[at + count - 1].rstrip().endswith("\\"):
+            return count
         else:
-            quotes = _open_quotes(lines[at + taken], quotes)
-    whole = min(_MOST_LINES, len(lines) - at)
-    return whole if not quotes and not heredoc else 1
+            quotes = _open_quotes(lines[at + count], quotes)
+    return most if not quotes and not heredoc else 1
 
 
 def _open_quotes(line: str, opened: str) -> str:
@@ -99,52 +101,51 @@ def _open_quotes(line: str, opened: str) -> str:
 
 
 def writes(command: str) -> bool:
-    """Whether a command may change anything: every one may that is not known to read, and that is not sent to a file.
+    """Return whether a command may change anything: any may that is not known to read only, or redirects to a file.
 
     >>> [writes(line) for line in ("pytest -q", "git log | head", "rm -rf build", "echo 1 > a", "ruff check --fix")]
     [False, False, True, True, True]
     """
-    plain = _HARMLESS.sub(" ", command)
-    return ">" in plain or "`" in plain or "$(" in plain or any(map(_part_writes, _PARTS.split(plain)))
-
-
-def _part_writes(part: str) -> bool:
-    named = [word for word in part.split() if not _ASSIGNMENT.fullmatch(word)]
-    if not named:
-        return False
-    known = any(" ".join(named[:length]) in table("commands")["reading"] for length in (1, 2, 3))
-    return not known or bool(words("commands", "writing_flags") & {word.partition("=")[0] for word in named})
+    plain = _HARMLESS_REDIRECTION.sub(" ", command)
+    if ">" in plain or "`" in plain or "$(" in plain:
+        return True
+    for part in _PARTS.split(plain):
+        named = [word for word in part.split() if not ASSIGNMENT.fullmatch(word)]
+        reads = any(" ".join(named[:length]) in table("commands")["reading"] for length in (1, 2, 3))
+        flags = {word.partition("=")[0] for word in named}
+        if named and (not reads or words("commands", "writing_flags") & flags):
+            return True
+    return False
 
 
 def packages(command: str) -> Iterator[tuple[str, Intent]]:
-    """The packages that a command installs or removes, versions stripped; paths, files and URLs are none.
+    """Yield the packages that a command installs or removes, versions stripped; paths, files and URLs are none.
 
     >>> list(packages("cd app && npm install -D @types/node@20 lodash"))
     [('@types/node', 'create'), ('lodash', 'create')]
     >>> list(packages("pip install 'httpx[http2]>=0.27' -r dev.txt")), list(packages("npm remove ws"))
     ([('httpx', 'create')], [('ws', 'delete')])
     """
-    for part in _JOIN.split(_FILLED_IN.sub("$", command.split("\n")[0])):
-        words_ = part.split()
-        while words_ and (words_[0] == "sudo" or _ASSIGNMENT.fullmatch(words_[0])):
-            words_ = words_[1:]
-        if words_[:2] in (["python", "-m"], ["python3", "-m"]):
-            words_ = words_[2:]
-        kinds: tuple[tuple[str, Intent], ...] = (("installers", "create"), ("removers", "delete"))
-        for kind, intent in kinds:
-            prefix = next((p for p in table("commands")[kind] if words_[: len(p)] == p), None)
+    for part in _JOIN.split(_TEMPLATE.sub("$", command.split("\n")[0])):
+        called = part.split()
+        while called and (called[0] == "sudo" or ASSIGNMENT.fullmatch(called[0])):
+            called = called[1:]
+        if called[:2] in (["python", "-m"], ["python3", "-m"]):
+            called = called[2:]
+        for kind, intent in _PACKAGE_COMMANDS:
+            prefix = next((p for p in table("commands")[kind] if called[: len(p)] == p), None)
             if prefix is not None:
-                yield from ((name, intent) for name in _names(words_[len(prefix) :]))
+                yield from ((name, intent) for name in _package_names(called[len(prefix) :]))
 
 
-def _names(arguments: Sequence[str]) -> Iterator[str]:
+def _package_names(arguments: Sequence[str]) -> Iterator[str]:
     skip = False
     for argument in arguments:
         if skip or argument.startswith("-"):
             skip = not skip and argument in words("commands", "flags_with_value")
             continue
         bare = argument.strip("\"'`")
-        name = _CUT.sub("", bare) or bare
+        name = _VERSION.sub("", bare) or bare
         local = bare.startswith((".", "/", "~", "$")) or "://" in bare or bare.endswith((".txt", ".whl", ".tgz", ".gz"))
-        if not local and _PACKAGE.fullmatch(name):
+        if not local and PACKAGE.fullmatch(name):
             yield name

@@ -1,4 +1,4 @@
-"""Prose as headings, list items and texts with their lines, by markdown-it-py, or line by line where that is huge."""
+"""Prose as headings, list items and texts with their lines, by markdown-it-py, or line by line where it is huge."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from dataclasses import dataclass, field
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-_DEEPEST = 20
+_MAX_DEPTH = 20
 _MAX_PARSED_LINES = 30_000
+_MAX_ROW_CELLS = 10
 _PARSER = (
-    MarkdownIt("commonmark", {"maxNesting": _DEEPEST})
+    MarkdownIt("commonmark", {"maxNesting": _MAX_DEPTH})
     .enable("table")
     .disable(["inline", "text_join", "code", "fence", "html_block", "reference"])
 )
-_DONE = re.compile(r"\[(?P<mark>[ xX])\][ \t]+")
+_CHECKBOX = re.compile(r"\[(?P<mark>[ xX])\][ \t]+")
+_LINE = re.compile(
+    r"(?P<indent>[ \t]*)(?:(?P<hashes>#{1,6})[ \t]+|(?P<bullet>[-*+])[ \t]+|(?P<number>\d{1,9})[.)][ \t]+)?(?P<rest>.*)"
+)
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Text:
 
 @dataclass
 class Blocks:
-    """The texts of a document in their order, its list items, and notes on what was not read."""
+    """The texts of a document in their order, its list items, and notes on the parts that were not read."""
 
     texts: list[Text] = field(default_factory=list)
     items: list[ListItem] = field(default_factory=list)
@@ -59,14 +63,14 @@ class Blocks:
 
     @property
     def headings(self) -> list[Text]:
-        """Headings that stand in no list and no quotation."""
+        """Headings that are in no list and no quotation."""
         return [text for text in self.texts if text.kind == "heading"]
 
 
 def blocks(prose: Sequence[str]) -> Blocks:
-    """The blocks of a text whose code has been blanked; a text of very many lines is read line by line.
+    """Return the blocks of a text whose code has been blanked; a text of very many lines is read line by line.
 
-    What is nested deeper than 20 lists and quotations is not read, and noted.
+    Blocks nested deeper than 20 lists and quotations are not read, and noted.
     """
     if len(prose) > _MAX_PARSED_LINES:
         return by_line(prose, f"the plan has more than {_MAX_PARSED_LINES:,} lines and is read line by line")
@@ -74,57 +78,63 @@ def blocks(prose: Sequence[str]) -> Blocks:
         tokens = _PARSER.parse("\n".join(prose))
     except (RecursionError, IndexError, ValueError) as error:  # a fault of the parser must not lose the plan
         return by_line(prose, f"the Markdown cannot be parsed ({type(error).__name__}); it is read line by line")
-    walk = _Walk()
+    reader = _TokenReader()
     for token in tokens:
-        walk.take(token)
-    return walk.found
+        reader.read(token)
+    return reader.blocks
 
 
-class _Walk:
-    """Goes through tokens once and keeps what is open: lists, their items, the row of a table."""
+@dataclass
+class _OpenItem:
+    number: int | None
+    first: int
+    last: int
+    depth: int
+    at: int
+    text: str = ""
+
+
+class _TokenReader:
+    """Reads the tokens of a document once and keeps what is open: lists, their items, the row of a table."""
 
     def __init__(self) -> None:
-        self.found = Blocks()
+        self.blocks = Blocks()
         self.heading = ""
         self.leads: list[str] = []  # of each open list, the text right before it
-        self.open: list[_OpenItem] = []
+        self.items: list[_OpenItem] = []
         self.before = ""  # the text right before the next list
-        self.kind = ""
-        self.level = 0
+        self.kind, self.level = "", 0
         self.row: list[Text] | None = None
         self.row_line = 0
         self.columns: list[str] = []
-        self.header = False
+        self.in_header = False
 
-    def take(self, token: Token) -> None:
-        """One token."""
-        if token.level >= _DEEPEST - 1 and token.nesting == 1 and token.map:
-            note = f"line {token.map[0] + 1}: nested deeper than {_DEEPEST} lists and quotations; not read"
-            self.found.notes += [note] if note not in self.found.notes[-1:] else []
-        step = getattr(self, f"_{token.type}", None)
-        if step is not None:
-            step(token)
+    def read(self, token: Token) -> None:
+        if token.level >= _MAX_DEPTH - 1 and token.nesting == 1 and token.map:
+            note = f"line {token.map[0] + 1}: nested deeper than {_MAX_DEPTH} lists and quotations; not read"
+            self.blocks.notes += [note] if note not in self.blocks.notes[-1:] else []
+        handler = getattr(self, f"_{token.type}", None)
+        if handler is not None:
+            handler(token)
 
     def _bullet_list_open(self, _: Token) -> None:
         self.leads.append(self.before)
         self.before = ""
 
-    _ordered_list_open = _bullet_list_open
-
     def _bullet_list_close(self, _: Token) -> None:
         self.leads.pop()
         self.before = ""
 
-    _ordered_list_close = _bullet_list_close
+    _ordered_list_open, _ordered_list_close = _bullet_list_open, _bullet_list_close
 
     def _list_item_open(self, token: Token) -> None:
         first, last = token.map or (0, 1)
         number = int(token.info) if token.info.isdecimal() and len(token.info) < 10 else None
-        self.open.append(_OpenItem(number, first + 1, last, len(self.open), len(self.found.items)))
-        self.found.items.append(ListItem(number, None, "", first + 1, max(last, first + 1), len(self.open) - 1))
+        self.items.append(_OpenItem(number, first + 1, last, len(self.items), len(self.blocks.items)))
+        self.blocks.items.append(ListItem(number, None, "", first + 1, max(last, first + 1), len(self.items) - 1))
 
     def _list_item_close(self, _: Token) -> None:
-        self.open.pop()
+        self.items.pop()
         self.before = ""
 
     def _heading_open(self, token: Token) -> None:
@@ -143,19 +153,17 @@ class _Walk:
 
     def _tr_close(self, _: Token) -> None:
         cells, self.row = self.row or [], None
-        if self.header:
-            self.columns, self.header = [cell.content for cell in cells], False
+        if self.in_header:
+            self.columns, self.in_header = [cell.content for cell in cells], False
         for at, cell in enumerate(cells):
-            others = tuple(other.content for n, other in enumerate(cells) if n != at)[:10]
-            self.found.texts.append(
-                Text("cell", cell.content, cell.first, cell.last, cell.above, others, 0, self._column(at))
+            others = tuple(other.content for n, other in enumerate(cells) if n != at)[:_MAX_ROW_CELLS]
+            column = self.columns[at] if at < len(self.columns) else ""
+            self.blocks.texts.append(
+                Text("cell", cell.content, cell.first, cell.last, cell.above, others, column=column)
             )
 
-    def _column(self, at: int) -> str:
-        return self.columns[at] if at < len(self.columns) else ""
-
     def _thead_open(self, _: Token) -> None:
-        self.header = True
+        self.in_header = True
 
     def _inline(self, token: Token) -> None:
         first = token.map[0] + 1 if token.map else 1
@@ -164,52 +172,38 @@ class _Walk:
             self.row.append(Text("cell", content, self.row_line + 1, self.row_line + 1, self._above()))
             return
         kind = self.kind
-        if kind == "heading" and (self.open or token.level > 1):
+        if kind == "heading" and (self.items or token.level > 1):
             kind = "paragraph"
-        if kind == "paragraph" and self.open and not self.open[-1].text:
-            kind, content = "item", self._begin_item(content)
+        if kind == "paragraph" and self.items and not self.items[-1].text:
+            kind, opened = "item", self.items[-1]
+            content, done = _without_checkbox(content)
+            opened.text = content or " "
+            item = ListItem(opened.number, done, content, opened.first, opened.last, opened.depth)
+            self.blocks.items[opened.at] = item
         last = first + token.content.count("\n")
-        self.found.texts.append(Text(kind, content, first, last, self._above(kind == "item"), (), self.level))
+        self.blocks.texts.append(Text(kind, content, first, last, self._above(kind == "item"), (), self.level))
         self.heading = content if kind == "heading" else self.heading
         self.before = content
-
-    def _begin_item(self, content: str) -> str:
-        """The text of an item as it begins, without the mark of a task list."""
-        opened, mark = self.open[-1], _DONE.match(content)
-        done = mark["mark"] != " " if mark else None
-        content = content[mark.end() :] if mark else content
-        opened.text = content or " "
-        self.found.items[opened.at] = ListItem(opened.number, done, content, opened.first, opened.last, opened.depth)
-        return content
 
     def _above(self, beginning: bool = False) -> tuple[str, ...]:
         """Labels that may govern a text, nearest first; an item's first text is not above itself."""
         above = []
-        for at in range(len(self.open) - 1, -1, -1):
-            if not (beginning and at == len(self.open) - 1):
-                above.append(self.open[at].text)
+        for at in range(len(self.items) - 1, -1, -1):
+            if not (beginning and at == len(self.items) - 1):
+                above.append(self.items[at].text)
             above.append(self.leads[at] if at < len(self.leads) else "")
         return (*(text for text in above if text), self.heading)
 
 
-@dataclass
-class _OpenItem:
-    number: int | None
-    first: int
-    last: int
-    depth: int
-    at: int
-    text: str = ""
-
-
-_LINE = re.compile(
-    r"(?P<indent>[ \t]*)(?:(?P<hashes>#{1,6})[ \t]+|(?P<bullet>[-*+])[ \t]+|(?P<number>\d{1,9})[.)][ \t]+)?(?P<rest>.*)"
-)
+def _without_checkbox(content: str) -> tuple[str, bool | None]:
+    """The text of an item without the mark of a task list, and whether it is marked as done; None without a mark."""
+    mark = _CHECKBOX.match(content)
+    return (content[mark.end() :], mark["mark"] != " ") if mark else (content, None)
 
 
 def by_line(prose: Sequence[str], note: str) -> Blocks:
-    """The same, told from how each line begins alone: a heading, an item, or a paragraph of its own."""
-    found = Blocks(notes=[note])
+    """Return the blocks by the beginning of each line alone: a heading, an item, or a paragraph of its own."""
+    read = Blocks(notes=[note])
     heading = ""
     for at, line in enumerate(prose, 1):
         matched = _LINE.match(line)
@@ -218,15 +212,12 @@ def by_line(prose: Sequence[str], note: str) -> Blocks:
         content = matched["rest"].strip()
         if matched["hashes"]:
             heading = content.rstrip("#").rstrip()
-            found.texts.append(Text("heading", heading, at, at, (), (), len(matched["hashes"])))
-            continue
-        if matched["bullet"] or matched["number"]:
-            mark = _DONE.match(content)
+            read.texts.append(Text("heading", heading, at, at, level=len(matched["hashes"])))
+        elif matched["bullet"] or matched["number"]:
+            content, done = _without_checkbox(content)
             number = int(matched["number"]) if matched["number"] else None
-            content = content[mark.end() :] if mark else content
-            done = mark["mark"] != " " if mark else None
-            found.items.append(ListItem(number, done, content, at, at, len(matched["indent"]) // 2))
-            found.texts.append(Text("item", content, at, at, (heading,)))
+            read.items.append(ListItem(number, done, content, at, at, len(matched["indent"]) // 2))
+            read.texts.append(Text("item", content, at, at, (heading,)))
         else:
-            found.texts.append(Text("paragraph", content, at, at, (heading,)))
-    return found
+            read.texts.append(Text("paragraph", content, at, at, (heading,)))
+    return read

@@ -1,77 +1,91 @@
-"""Fenced code found line by line, also where a fence of Markdown holds fences of its own."""
+"""Fenced code and the XML elements of PLAN documents, read line by line."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from verifyplan.plans.values import CodeBlock
 from verifyplan.plans.word_lists import words
 
-_MARK = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?P<run>`{3,}|~{3,})(?P<info>[^\n]*)")
+_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?P<run>`{3,}|~{3,})(?P<info>[^\n]*)")
 _INDENT = re.compile(r"[ \t>]*")
 _TASK_TAG = re.compile(
     r"[ \t]*<(?P<end>/?)(?P<name>task|action|verify|done|behavior|implementation|instructions|how-to-verify|what-built"
     r"|acceptance_criteria)(?:\s[^<>]{0,500})?>"
 )
 _MARKDOWN = frozenset({"markdown", "md", "mdx"})
+_MAX_NESTED_FENCES = 100
+_TAG = re.compile(r"<(?P<end>/?)(?P<name>[a-z][a-z0-9_-]{0,40})(?P<attributes>(?:\s[^<>]{0,500})?)>")
+_ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_PLAN_DOCUMENT_SIGNS = ("<task", "<objective")
+_MAX_DEPTH = 50
 
 
-class _Mark(NamedTuple):
+class _Fence(NamedTuple):
     line: int  # from 0
     letter: str
     length: int
     info: str
 
+    @property
+    def language(self) -> str:
+        return self.info.split()[0].strip("{}.").lower() if self.info.strip() else ""
 
-class _Tag(NamedTuple):
+    def closes(self, opening: _Fence) -> bool:
+        return self.letter == opening.letter and self.length >= opening.length and not self.info
+
+
+class _TaskTag(NamedTuple):
     line: int  # from 0
     name: str
     opens: bool
 
 
 def fences(lines: Sequence[str]) -> tuple[list[CodeBlock], list[str]]:
-    """The fenced blocks of some lines, in order, and notes on those that never close.
+    """Return the fenced blocks of some lines, in order, and notes on those that never close.
 
     A block that never closes reaches to the end, as in CommonMark. Unlike there, a fence marked as Markdown
-    that holds fences of the same length ends where its author meant it to end, if that can be told; and within an
+    that holds fences of the same length ends where its author meant it to end, if that can be known; and within an
     element of a task no block reaches beyond the line that closes the element, however its fences are nested.
 
     >>> fences(["```sh", "make", "```"])[0]
     [CodeBlock(language='sh', first=1, last=3, text='make')]
     """
-    marks = [mark for number, line in enumerate(lines) if (mark := _mark(number, line)) is not None]
-    tags = [tag for number, line in enumerate(lines) if (tag := _tag(number, line)) is not None]
-    found, notes, at, seen = [], [], 0, 0
-    around: Counter[str] = Counter()
+    marks = [mark for number, line in enumerate(lines) if (mark := _fence(number, line)) is not None]
+    tags = [tag for number, line in enumerate(lines) if (tag := _task_tag(number, line)) is not None]
+    blocks, notes, at, seen = [], [], 0, 0
+    around: Counter[str] = Counter()  # the open elements of tasks
     while at < len(marks):
         opening = marks[at]
         while seen < len(tags) and tags[seen].line < opening.line:
             around[tags[seen].name] += 1 if tags[seen].opens else -min(1, around[tags[seen].name])
             seen += 1
-        end, cut = _end(marks, at, tags, seen, around)
+        end, cut = _block_end(marks, at, tags, seen, around)
         last = cut if cut is not None else marks[end].line + 1 if end is not None else len(lines)
         if end is None and cut is None:
             notes.append(f"line {opening.line + 1}: the code block never ends")
-        inside = lines[opening.line + 1 : last if end is None else last - 1]
-        text = "\n".join(_dedented(lines[opening.line], inside))
-        found.append(CodeBlock(_language(opening.info), opening.line + 1, last, text))
+        code = lines[opening.line + 1 : last if end is None else last - 1]
+        matched = _INDENT.match(lines[opening.line])
+        indent = matched.group() if matched else ""
+        dedented = (line[len(indent) :] if line.startswith(indent) else line.lstrip(" \t") for line in code)
+        blocks.append(CodeBlock(opening.language, opening.line + 1, last, "\n".join(dedented)))
         while seen < len(tags) and tags[seen].line < last:
             seen += 1  # tags in a block are code
         while at < len(marks) and marks[at].line < last:
             at += 1
-    return found, notes
+    return blocks, notes
 
 
-def _end(
-    marks: Sequence[_Mark], at: int, tags: Sequence[_Tag], seen: int, around: Counter[str]
+def _block_end(
+    marks: Sequence[_Fence], at: int, tags: Sequence[_TaskTag], seen: int, around: Counter[str]
 ) -> tuple[int | None, int | None]:
-    """The mark that closes a block, or the line that closes the element around it, whichever comes first.
+    """The fence that closes a block, or the line that closes the element around it, whichever comes first.
 
-    A tag that the block itself opens is closed within it, and one closing tag alone before the mark is code, too: it
+    A tag that the block itself opens is closed within it, and one closing tag alone before the fence is code, too: it
     takes a second tag for the element to be over. Both are None for a block that never ends.
     """
     nested, closed = _nested_end(marks, at), None
@@ -86,75 +100,49 @@ def _end(
                 closed = tag.line
             within[tag.name] += 1 if tag.opens else -min(1, within[tag.name])
             seen += 1
-        if line is not None and (index == nested if nested is not None else _closes(marks[index], marks[at])):
+        if line is not None and (index == nested if nested is not None else marks[index].closes(marks[at])):
             return index, None
     return None, closed
 
 
-def _tag(number: int, line: str) -> _Tag | None:
+def _nested_end(marks: Sequence[_Fence], at: int) -> int | None:
+    """Where a Markdown fence ends that holds whole fences; None unless it holds one that has a language."""
+    opening = marks[at]
+    if opening.language not in _MARKDOWN:
+        return None
+    within, nested = False, False
+    for index in range(at + 1, min(at + 1 + _MAX_NESTED_FENCES, len(marks))):
+        mark = marks[index]
+        if mark.letter != opening.letter or mark.length < opening.length:
+            continue
+        if within:
+            within = not mark.closes(opening)
+        elif mark.info:
+            within = nested = True
+        else:
+            return index if nested else None
+    return None
+
+
+def _fence(number: int, line: str) -> _Fence | None:
+    """The fence that a line is; a run of backticks with more of them behind it is code within a line."""
+    matched = _FENCE.match(line) if "```" in line or "~~~" in line else None
+    if matched is None or (matched["run"][0] == "`" and "`" in matched["info"]):
+        return None
+    return _Fence(number, matched["run"][0], len(matched["run"]), matched["info"].strip())
+
+
+def _task_tag(number: int, line: str) -> _TaskTag | None:
     """The tag of a task's element that a line begins with, or is; None for an element of one line."""
     matched = _TASK_TAG.match(line) if "<" in line else None
     if matched is None or (not matched["end"] and f"</{matched['name']}>" in line):
         return None
-    return (
-        None if matched["end"] and line[matched.end() :].strip() else _Tag(number, matched["name"], not matched["end"])
-    )
-
-
-def _mark(number: int, line: str) -> _Mark | None:
-    """The fence that a line is; a run of backticks with more of them behind it is code within a line."""
-    matched = _MARK.match(line) if "```" in line or "~~~" in line else None
-    if matched is None or (matched["run"][0] == "`" and "`" in matched["info"]):
-        return None
-    return _Mark(number, matched["run"][0], len(matched["run"]), matched["info"].strip())
-
-
-def _closes(mark: _Mark, opening: _Mark) -> bool:
-    return mark.letter == opening.letter and mark.length >= opening.length and not mark.info
-
-
-def _nested_end(marks: Sequence[_Mark], at: int) -> int | None:
-    """Where a Markdown fence ends that holds whole fences; None unless it holds one that has a language."""
-    opening = marks[at]
-    if _language(opening.info) not in _MARKDOWN:
-        return None
-    within, held = False, False
-    for index, mark in _following(marks, at):
-        if within:
-            within = not _closes(mark, opening)
-        elif mark.info:
-            within = held = True
-        elif _closes(mark, opening):
-            return index if held else None
-    return None
-
-
-def _following(marks: Sequence[_Mark], at: int) -> Iterator[tuple[int, _Mark]]:
-    """The next marks like the one at `at`, so many that a plan can need them and a hostile text stays cheap."""
-    for index in range(at + 1, min(at + 101, len(marks))):
-        if marks[index].letter == marks[at].letter and marks[index].length >= marks[at].length:
-            yield index, marks[index]
-
-
-def _language(info: str) -> str:
-    return info.split()[0].strip("{}.").lower() if info.strip() else ""
-
-
-def _dedented(opening: str, lines: Sequence[str]) -> list[str]:
-    """Lines without the indent that their block has as a whole."""
-    matched = _INDENT.match(opening)
-    indent = matched.group() if matched else ""
-    return [line[len(indent) :] if line.startswith(indent) else line.lstrip(" \t") for line in lines]
-
-
-_TAG = re.compile(r"<(?P<end>/?)(?P<name>[a-z][a-z0-9_-]{0,40})(?P<attributes>(?:\s[^<>]{0,500})?)>")
-_ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
-_SIGNS = ("<task", "<objective")
-_DEEPEST = 50
+    ends_midway = matched["end"] and line[matched.end() :].strip()
+    return None if ends_midway else _TaskTag(number, matched["name"], not matched["end"])
 
 
 class Element(NamedTuple):
-    """An element: its attributes, its lines with its tags, its text, how deep it stands, and whether it ever closes."""
+    """An element: its attributes, its lines with its tags, its text, its depth, and whether it ever closes."""
 
     name: str
     attributes: dict[str, str]
@@ -165,7 +153,7 @@ class Element(NamedTuple):
     closed: bool = True
 
 
-class _Open(NamedTuple):
+class _OpenElement(NamedTuple):
     name: str
     attributes: dict[str, str]
     line: int  # from 0
@@ -173,7 +161,7 @@ class _Open(NamedTuple):
 
 
 def elements(lines: Sequence[str]) -> tuple[list[Element], list[str]]:
-    """The elements of a PLAN document in the order in which they open, and notes on those that never close.
+    """Return the elements of a PLAN document in the order in which they open, and notes on those that never close.
 
     A document without a task or an objective has none. An opening tag counts at the beginning of a line (or
     right behind another one), a closing tag anywhere. `lines` come with code blocks and comments blanked.
@@ -181,38 +169,45 @@ def elements(lines: Sequence[str]) -> tuple[list[Element], list[str]]:
     >>> elements(["<task>", "<name>Do it</name>", "</task>"])[0][1].text
     'Do it'
     """
-    if not any(line.lstrip().startswith(_SIGNS) for line in lines):
+    if not any(line.lstrip().startswith(_PLAN_DOCUMENT_SIGNS) for line in lines):
         return [], []
-    stack: list[_Open] = []
-    found: list[Element] = []
+    stack: list[_OpenElement] = []
+    closed: list[Element] = []
     notes: list[str] = []
     for number, line in enumerate(lines):
         for tag in _tags(line):
             if not tag["end"]:
-                if len(stack) < _DEEPEST:
-                    attributes = {name: one or other for name, one, other in _ATTRIBUTE.findall(tag["attributes"])}
-                    stack.append(_Open(tag["name"], attributes, number, tag.end()))
+                if len(stack) < _MAX_DEPTH:
+                    quoted = _ATTRIBUTE.findall(tag["attributes"])
+                    attributes = {name: double or single for name, double, single in quoted}
+                    stack.append(_OpenElement(tag["name"], attributes, number, tag.end()))
             elif any(opened.name == tag["name"] for opened in stack):
                 while (opened := stack.pop()).name != tag["name"]:
-                    notes.append(_unclosed(opened))
-                found.append(_element(opened, lines, number, tag.start(), len(stack)))
-    notes += [_unclosed(opened) for opened in stack if opened.name == "task"]
-    found += [
-        _element(opened, lines, len(lines) - 1, None, at) for at, opened in enumerate(stack) if opened.name == "task"
-    ]
-    return sorted(found, key=lambda element: (element.first, element.depth)), notes
+                    notes.append(f"line {opened.line + 1}: <{opened.name}> never closes")
+                closed.append(_element(opened, lines, number, tag.start(), len(stack)))
+    tasks = [(depth, opened) for depth, opened in enumerate(stack) if opened.name == "task"]
+    notes += [f"line {opened.line + 1}: <task> never closes" for _, opened in tasks]
+    closed += [_element(opened, lines, len(lines) - 1, None, depth) for depth, opened in tasks]
+    return sorted(closed, key=lambda element: (element.first, element.depth)), notes
+
+
+def _element(opened: _OpenElement, lines: Sequence[str], last: int, column: int | None, depth: int) -> Element:
+    text = [*lines[opened.line : last], lines[last][:column]]
+    text[0] = text[0][opened.column :]
+    closed = column is not None
+    return Element(opened.name, opened.attributes, opened.line + 1, last + 1, "\n".join(text), depth, closed)
 
 
 def first_within(outer: Element, candidates: Sequence[Element]) -> Element | None:
-    """The first of some elements, in their order, that stands within `outer`; None if none does."""
+    """Return the first of some elements, in their order, that lies within `outer`; None if none does."""
     at = bisect_left(candidates, outer.first, key=lambda element: element.first)
     inner = next((e for e in candidates[at : at + 2] if e.first > outer.first or e.depth > outer.depth), None)
     return inner if inner is not None and inner.last <= outer.last else None
 
 
 def without_tags(line: str) -> str:
-    """A line of a PLAN document without its tags; what is left begins at the margin, so that it is no list's."""
-    tags = list(_tags(line))
+    """Return a line of a PLAN document without its tags; the rest begins at the margin, so that it is no list's."""
+    tags = _tags(line)
     if not tags:
         return line
     pieces, at = [], 0
@@ -236,15 +231,3 @@ def _tags(line: str) -> list[re.Match[str]]:
             tags.append(tag)
             begin = tag.end() if tag.start() == begin else begin
     return tags
-
-
-def _unclosed(opened: _Open) -> str:
-    return f"line {opened.line + 1}: <{opened.name}> never closes"
-
-
-def _element(opened: _Open, lines: Sequence[str], last: int, column: int | None, depth: int) -> Element:
-    inside = [*lines[opened.line : last], lines[last][:column]]
-    inside[0] = inside[0][opened.column :]
-    return Element(
-        opened.name, opened.attributes, opened.line + 1, last + 1, "\n".join(inside), depth, column is not None
-    )

@@ -1,4 +1,4 @@
-"""Plans read from Markdown, whatever the text; the values themselves are in `values`."""
+"""Read plans from Markdown, whatever the text; `values` has the classes that a plan consists of."""
 
 from __future__ import annotations
 
@@ -7,70 +7,65 @@ from pathlib import Path
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import decode
-from verifyplan.plans import statements as passages
+from verifyplan.plans import statements
 from verifyplan.plans.markdown import Text, blocks
-from verifyplan.plans.markup import Element
 from verifyplan.plans.prose import prepare
-from verifyplan.plans.references import References
-from verifyplan.plans.statements import action_lines
+from verifyplan.plans.references import references_of
 from verifyplan.plans.steps import steps
-from verifyplan.plans.values import CodeBlock as CodeBlock
-from verifyplan.plans.values import Intent as Intent
-from verifyplan.plans.values import LineRanges, split_lines
+from verifyplan.plans.values import LineRanges, Section, split_lines
 from verifyplan.plans.values import Plan as Plan
-from verifyplan.plans.values import Reference as Reference
-from verifyplan.plans.values import RefKind as RefKind
-from verifyplan.plans.values import Section as Section
-from verifyplan.plans.values import Step as Step
 
 MAX_PLAN_BYTES = 20_000_000
-"""Bytes above which a plan is not read."""
+"""A larger file is refused."""
 
 MAX_PLAN_LINES, MAX_PLAN_CHARACTERS = 100_000, 3_000_000
 """A plan is read as far as both allow: no plan needs more, and a hostile text would take minutes."""
 
-_BINARY = 8_192
+_BINARY_CHECK_BYTES = 8_192
 
 
 def parse_plan(text: str, path: str = "plan.md") -> Plan:
-    r"""The plan that a text is: sections, steps, references, and what it states about itself.
+    r"""Read a text as a plan: sections, steps, references, and its statements about itself.
 
-    Never raises, whatever the text; what could not be read stands in `notes`. Line ends may be of any kind.
+    Never raises, whatever the text; `notes` lists what could not be read. Line ends may be of any kind.
     Source: rules A8, G2.
 
     >>> plan = parse_plan("# Sums\n\n1. Create `src/sums.py`\n2. Run `pytest -q`\n")
-    >>> [(found.kind, found.name, found.intent, found.line) for found in plan.references]
+    >>> [(reference.kind, reference.name, reference.intent, reference.line) for reference in plan.references]
     [('file', 'src/sums.py', 'create', 3), ('command', 'pytest -q', 'use', 4)]
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     lines = split_lines(text)
-    read = _readable(lines)
-    prepared = prepare(lines[:read])
-    found = blocks(prepared.prose)
-    sections = _sections(found.headings, len(lines))
-    cut = [f"line {read + 1}: from here on the plan is not read; it is too long"] if read < len(lines) else []
-    references, unread = References(lines).of(prepared, found.texts)
+    count = _readable_lines(lines)
+    cut = [f"line {count + 1}: from here on the plan is not read; it is too long"] if count < len(lines) else []
+    prepared = prepare(lines[:count])
+    read = blocks(prepared.prose)
+    sections = _sections(read.headings, len(lines))
+    references, reference_notes = references_of(lines, prepared, read.texts)
+    # headings within an element of a PLAN document, such as a context, are another document's
+    inside = LineRanges((element.first, element.last) for element in prepared.elements if element.depth == 0)
+    own_headings = [heading for heading in read.headings if heading.first not in inside]
+    tasks = [element for element in prepared.elements if element.name == "task"]
     return Plan(
         path=path,
         text=text,
-        title=passages.title(_outside(found.headings, prepared.elements), prepared.frontmatter),
-        goal=passages.goal(found.texts, sections, prepared.elements, prepared.prose),
+        title=statements.title(own_headings, prepared.frontmatter),
+        goal=statements.goal(read.texts, sections, prepared.elements, prepared.prose),
         frontmatter=prepared.frontmatter,
         sections=tuple(sections),
-        steps=tuple(steps(found, sections, prepared.elements)),
+        steps=tuple(steps(read, sections, prepared.elements)),
         references=tuple(references),
         blocks=prepared.blocks,
-        constraints=tuple(passages.constraints(found.texts, sections)),
-        decisions=tuple(passages.decisions(found.texts)),
-        notes=(*prepared.notes, *found.notes, *unread, *cut),
+        constraints=tuple(statements.constraints(read.texts, sections)),
+        decisions=tuple(statements.decisions(read.texts)),
+        notes=(*prepared.notes, *read.notes, *reference_notes, *cut),
         body=prepared.body,
-        texts=tuple(found.texts),
-        actions=tuple(action_lines(found.texts, [one for one in prepared.elements if one.name == "task"])),
+        texts=tuple(read.texts),
+        actions=tuple(statements.action_lines(read.texts, tasks)),
     )
 
 
-def _readable(lines: Sequence[str]) -> int:
-    """How many lines are read."""
+def _readable_lines(lines: Sequence[str]) -> int:
     total = 0
     for number, line in enumerate(lines[:MAX_PLAN_LINES]):
         total += len(line) + 1
@@ -79,15 +74,8 @@ def _readable(lines: Sequence[str]) -> int:
     return min(len(lines), MAX_PLAN_LINES)
 
 
-def _outside(headings: Sequence[Text], elements: Sequence[Element]) -> list[Text]:
-    """Headings that stand in no element of a PLAN document: those within a context are another's."""
-    ranges = [(element.first, element.last) for element in elements if element.depth == 0]
-    inside = LineRanges(ranges)
-    return [text for text in headings if text.first not in inside]
-
-
 def _sections(headings: Sequence[Text], lines: int) -> list[Section]:
-    """The sections between headings; what stands before the first heading is one, if it has lines."""
+    """The sections between headings; the lines before the first heading are one, if there are any."""
     if not lines:
         return []
     starts = [(text.first, " ".join(text.content.split()), text.level) for text in headings]
@@ -98,21 +86,21 @@ def _sections(headings: Sequence[Text], lines: int) -> list[Section]:
 
 
 def read_plan(path: str | Path) -> Plan:
-    """The plan in a file; UTF-8, with or without a byte order mark, with any line ends.
+    """Read the plan in a file; UTF-8, with or without a byte order mark, with any line ends.
 
     Raises InputError if there is no such file, or it is a folder, binary, not UTF-8, or larger than 20 MB.
     """
-    place = str(path)
+    name = str(path)
     try:
         with Path(path).open("rb") as stream:
             data = stream.read(MAX_PLAN_BYTES + 1)
     except IsADirectoryError:
-        raise InputError(Problem(place, "is a folder", "name the plan's file")) from None
+        raise InputError(Problem(name, "is a folder", "name the plan's file")) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(Problem(place, f"cannot be read ({reason})", "name a plan that exists")) from None
+        raise InputError(Problem(name, f"cannot be read ({reason})", "name a plan that exists")) from None
     if len(data) > MAX_PLAN_BYTES:
-        raise InputError(Problem(place, f"is larger than {MAX_PLAN_BYTES:,} bytes", "name a plan, or split it"))
-    if b"\0" in data[:_BINARY]:
-        raise InputError(Problem(place, "is binary", "name a plan in Markdown"))
-    return parse_plan(decode(data, place), place)
+        raise InputError(Problem(name, f"is larger than {MAX_PLAN_BYTES:,} bytes", "name a plan, or split it"))
+    if b"\0" in data[:_BINARY_CHECK_BYTES]:
+        raise InputError(Problem(name, "is binary", "name a plan in Markdown"))
+    return parse_plan(decode(data, name), name)

@@ -1,4 +1,4 @@
-"""A document made ready for reading: frontmatter, code, comments and tags taken out, every line kept in place."""
+"""The prose of a plan, every line in its place: frontmatter, code, comments and tags are read and blanked (rule H3)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,57 @@ from verifyplan.plans.commands import begins_like_command
 from verifyplan.plans.markup import Element, elements, fences, without_tags
 from verifyplan.plans.values import CodeBlock
 
-MAX_FRONTMATTER_CHARACTERS = 100_000  # characters; PyYAML reads some 50,000 a second
 FENCE = "---"
+MAX_FRONTMATTER_CHARACTERS = 100_000  # PyYAML reads some 50,000 a second
+
+
+@dataclass(frozen=True)
+class PreparedText:
+    """The prose of a document line by line, and the parts that were taken out of it."""
+
+    prose: tuple[str, ...]
+    frontmatter: dict[str, Any]
+    body: int
+    blocks: tuple[CodeBlock, ...]
+    elements: tuple[Element, ...]
+    notes: tuple[str, ...]
+
+
+def prepare(lines: Sequence[str]) -> PreparedText:
+    """Take out of a document all that is no prose; never raises."""
+    values, head, notes = frontmatter(lines)
+    prose = [*[""] * head, *lines[head:]]
+    blocks, unclosed_blocks = fences(prose)
+    for block in blocks:
+        _blank(prose, block)
+    prose = without_comments(prose)
+    tagged, unclosed_elements = elements(prose)
+    for element in tagged:
+        commands = element.name in ("verify", "automated") and begins_like_command(element.text)
+        if element.name == "files" or commands:  # not prose: these are read from the element
+            _blank(prose, element)
+    if tagged:
+        prose = [without_tags(line) for line in prose]
+    all_notes = (*notes, *unclosed_blocks, *unclosed_elements)
+    return PreparedText(tuple(prose), values, head + 1, tuple(blocks), tuple(tagged), all_notes)
+
+
+def _blank(prose: list[str], part: CodeBlock | Element) -> None:
+    prose[part.first - 1 : part.last] = [""] * (part.last - part.first + 1)
 
 
 class PlainLoader(yaml.SafeLoader):
-    """Plain values alone: no aliases, by which a few lines could stand for gigabytes."""
+    """A YAML loader without aliases, by which a few lines could expand to gigabytes."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """The next node; an alias is refused."""
+        """Return the next node; an alias is refused."""
         if self.check_event(yaml.AliasEvent):
             raise yaml.YAMLError("it holds an alias")
         return super().compose_node(parent, index)
 
 
 def frontmatter(lines: Sequence[str]) -> tuple[dict[str, Any], int, list[str]]:
-    """The values at the head of a document, the number of lines they take, and notes.
+    """Return the values at the head of a document, the number of lines they take, and notes.
 
     Frontmatter that is damaged, too long, or no mapping is empty, and a note says why; it is still no part of
     the plan's body. Without a closing line there is none. Keys are texts.
@@ -38,25 +73,23 @@ def frontmatter(lines: Sequence[str]) -> tuple[dict[str, Any], int, list[str]]:
     end = frontmatter_end(lines)
     if end is None:
         return {}, 0, []
-    values, problem = _values("\n".join(lines[1:end]))
-    notes = [f"line 1: the frontmatter is not read: {problem}"] if problem else []
-    return values, end + 1, notes
+    values, problem = _yaml_values("\n".join(lines[1:end]))
+    return values, end + 1, [f"line 1: the frontmatter is not read: {problem}"] if problem else []
 
 
 def frontmatter_end(lines: Sequence[str]) -> int | None:
-    """The line, from 0, that closes the frontmatter; a line `---` far below, or behind prose, is a rule of the text."""
+    """Return the line, from 0, that closes the frontmatter; a line `---` far below, or behind prose, is a rule."""
     if not lines or lines[0].rstrip() != FENCE:
         return None
     end = next((number for number in range(1, len(lines)) if lines[number].rstrip() in (FENCE, "...")), None)
-    return end if end is not None and _looks_like_yaml(lines[1:end]) else None
+    if end is None:
+        return None
+    first = next((line for line in lines[1:end] if line.strip() and not line.startswith("#")), "")
+    return end if ":" in first or not any(line.strip() for line in lines[1:end]) else None
 
 
-def _looks_like_yaml(lines: Sequence[str]) -> bool:
-    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
-    return ":" in first or not any(line.strip() for line in lines)
-
-
-def _values(text: str) -> tuple[dict[str, Any], str]:
+def _yaml_values(text: str) -> tuple[dict[str, Any], str]:
+    """The values of a YAML mapping, and why there are none."""
     if len(text) > MAX_FRONTMATTER_CHARACTERS:
         return {}, f"it is longer than {MAX_FRONTMATTER_CHARACTERS:,} characters"
     try:
@@ -68,65 +101,24 @@ def _values(text: str) -> tuple[dict[str, Any], str]:
         return {}, " ".join(str(error).split())[:200]
     except (ValueError, TypeError, OverflowError, RecursionError) as error:  # numbers, dates, keys, nesting
         return {}, f"it holds a value that is none ({type(error).__name__})"
-    if values is None:
-        return {}, ""
-    if not isinstance(values, dict):
+    if not isinstance(values, dict | None):
         return {}, "it is no list of names and values"
-    return {str(key): value for key, value in values.items()}, ""
-
-
-_LISTS = frozenset({"files"})
-_CHECKS = frozenset({"verify", "automated"})
-
-
-@dataclass(frozen=True)
-class PreparedText:
-    """Prose alone, line by line where it stood, and what was taken out of it."""
-
-    prose: tuple[str, ...]
-    frontmatter: dict[str, Any]
-    body: int
-    blocks: tuple[CodeBlock, ...]
-    elements: tuple[Element, ...]
-    notes: tuple[str, ...]
-
-
-def prepare(lines: Sequence[str]) -> PreparedText:
-    """Take out of a document what is no prose; never raises."""
-    values, head, notes = frontmatter(lines)
-    prose = [*[""] * head, *lines[head:]]
-    blocks, unclosed = fences(prose)
-    for block in blocks:
-        prose[block.first - 1 : block.last] = [""] * (block.last - block.first + 1)
-    prose = without_comments(prose)
-    found, torn = elements(prose)
-    if found:
-        prose = [without_tags(line) for line in _without_lists(prose, found)]
-    return PreparedText(tuple(prose), values, head + 1, tuple(blocks), tuple(found), (*notes, *unclosed, *torn))
-
-
-def _without_lists(prose: Sequence[str], found: Sequence[Element]) -> list[str]:
-    """The lines with lists and commands in elements blanked: no prose, and taken by their readers from the element."""
-    kept = list(prose)
-    for element in found:
-        if element.name in _LISTS or (element.name in _CHECKS and begins_like_command(element.text)):
-            kept[element.first - 1 : element.last] = [""] * (element.last - element.first + 1)
-    return kept
+    return {str(key): value for key, value in (values or {}).items()}, ""
 
 
 def without_comments(lines: Sequence[str]) -> list[str]:
-    """The lines with HTML comments blanked; one that never closes, or stands in inline code, is text."""
-    closing = max((number for number, line in enumerate(lines) if "-->" in line), default=-1)
+    """Return the lines with HTML comments blanked; one that never closes, or is within inline code, is text."""
+    last_end = max((number for number, line in enumerate(lines) if "-->" in line), default=-1)
     kept, within = [], False
     for number, line in enumerate(lines):
         if within or "<!--" in line:
-            line, within = _without_comment(line, within, later=number < closing)
+            line, within = _without_comment(line, within, may_close_later=number < last_end)
         kept.append(line)
     return kept
 
 
-def _without_comment(line: str, within: bool, *, later: bool) -> tuple[str, bool]:
-    """A line without its comments, and whether one is open at its end; `later` if one can close on a later line."""
+def _without_comment(line: str, within: bool, *, may_close_later: bool) -> tuple[str, bool]:
+    """A line without its comments, and whether one is open at its end."""
     shown: list[str] = []
     at, ticks, last = 0, 0, line.rfind("-->")
     while True:
@@ -137,7 +129,7 @@ def _without_comment(line: str, within: bool, *, later: bool) -> tuple[str, bool
             within, at = False, end + 3
         start = line.find("<!--", at)
         ticks += line.count("`", at, max(start, at))
-        if start < 0 or ticks % 2 or not (later or last > start):
+        if start < 0 or ticks % 2 or not (may_close_later or last > start):
             return "".join([*shown, line[at:]]), False
         shown.append(line[at:start])
         within, at = True, start + 4

@@ -1,4 +1,7 @@
-"""What a plan states about itself: title, goal, constraints, and decisions with their reasons."""
+"""Statements of a plan: its title, goal, constraints, decisions with their reasons, and the actions it orders.
+
+Actions are read from the words alone: not from headings, markers of lists, or where lines break.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from verifyplan.plans.code_names import LineNumbers
 from verifyplan.plans.markdown import Text
 from verifyplan.plans.markup import Element
-from verifyplan.plans.values import LineRanges, Section
+from verifyplan.plans.values import LineNumbers, LineRanges, Section
 from verifyplan.plans.word_lists import Lexicon, table, words
 
+_MAX_CHARACTERS = 2_000
 _GOAL = re.compile(
     r"[*_\s]*+(?:\w++ )?(?:goal|objective|purpose)s?[*_\s]*+:[*_]*+\s*+(?P<text>\S.*)", re.IGNORECASE | re.DOTALL
 )
@@ -26,42 +29,45 @@ _IN_TIME = re.compile(r"\bsince\s+(?:v?\d|then|when|last|yesterday|january|febru
 _SENTENCE_END = re.compile(r"[.!?]\s+")
 _CODE = re.compile(r"`[^`\n]{0,500}`")
 _NUMBER = re.compile(r"[\d.\s]+")
-_MAX_CHARACTERS = 2_000
+_CONSTRAINTS = Lexicon({"constraints": table("passages")["constraints"]})
+_REASONS = Lexicon({key: table("passages")[key] for key in ("reasons", "deciding")})
 
-_BOUNDS = Lexicon({"constraints": table("passages")["constraints"]})
-_REASONED = Lexicon({key: table("passages")[key] for key in ("reasons", "deciding")})
+_CLAUSE_END = re.compile(r"(?<=[.!?;])[*_)\"']*\s+|,?\s+(?:and\s+)?then\s+", re.IGNORECASE)
+_LABEL = re.compile(r"(?:[A-Za-z]+ )?\d{1,3}(?:\.\d{1,3}){0,2}[a-z]?[\s.:)*_\u2013\u2014-]+(?=[\w`\"'])")
+_LEAD = re.compile(r"(?P<lead>[A-Za-z]+)[,:]?\s+")
+_WITHIN = re.compile(
+    r"(?:after|as|at|before|for|from|if|in|inside|on|once|to|under|when|with|within)\b[^,]{1,120},\s+", re.I
+)
+_NEGATED = re.compile(r"(?:do not|don['\u2019]?t)\b", re.IGNORECASE)
+_WORD = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)?")
+_MODAL = re.compile(
+    r"\b(?:we|you|i)(?:'ll| will| shall| should| must| need to| have to| are going to)\s+(?P<verb>[a-z]+)"
+    r"|\b(?:will|shall|should|must|needs? to|ha(?:s|ve) to|is to|are to) be\s+(?P<done>[a-z]+)",
+    re.IGNORECASE,
+)
+_MARKERS = " \t\n*_>~\"'`(["
+_INTENTS_OF_VERBS = ("create", "change", "delete", "move")
 
 
 def title(headings: Sequence[Text], frontmatter: Mapping[str, Any]) -> str:
-    """The first heading of level 1; else what the frontmatter calls the plan; else the first heading; else empty."""
+    """Return the first heading of level 1; else the frontmatter's name of the plan; else the first heading; else ""."""
     first = next((text.content for text in headings if text.level == 1), "")
     named = next((str(frontmatter[key]) for key in ("title", "name") if isinstance(frontmatter.get(key), str)), "")
     document = " ".join(str(frontmatter[key]) for key in ("phase", "plan") if frontmatter.get(key) is not None)
-    found = first or named or document or next((text.content for text in headings), "")
-    return " ".join(found.split())[:_MAX_CHARACTERS]
+    text = first or named or document or next((text.content for text in headings), "")
+    return " ".join(text.split())[:_MAX_CHARACTERS]
 
 
 def goal(texts: Sequence[Text], sections: Sequence[Section], elements: Iterable[Element], prose: Sequence[str]) -> str:
-    """What the plan is for: an objective element, else a "Goal:" line, else a section that is called so.
+    """Return the purpose of the plan: an objective element, else a "Goal:" line, else a section of such a title.
 
     Of sections, one named goal is taken before objective, purpose, problem and summary. Empty if there is none.
     """
-    stated = (_GOAL.fullmatch(text.content) for text in texts if text.kind in ("paragraph", "item"))
-    line = next((matched["text"] for matched in stated if matched), "")
     objective = next((element.text for element in elements if element.name == "objective"), "")
-    found = objective or line or _goal_section(sections, prose)
-    return found.strip().strip("*_").strip()[:_MAX_CHARACTERS]
-
-
-def labels_goal(content: str) -> bool:
-    """Whether a text is a "Goal:" line."""
-    return _GOAL.fullmatch(content) is not None
-
-
-def bounds(content: str) -> bool:
-    """Whether a text forbids or bounds something, or is labelled as a constraint; inline code does not count."""
-    plain = _CODE.sub(_blank, content)
-    return _CONSTRAINT.match(plain) is not None or next(_BOUNDS.find(plain), None) is not None
+    lines = (_GOAL.fullmatch(text.content) for text in texts if text.kind in ("paragraph", "item"))
+    line = next((matched["text"] for matched in lines if matched), "")
+    stated = objective or line or _goal_section(sections, prose)
+    return stated.strip().strip("*_").strip()[:_MAX_CHARACTERS]
 
 
 def _goal_section(sections: Sequence[Section], prose: Sequence[str]) -> str:
@@ -77,56 +83,79 @@ def _plain(title: str) -> str:
     return _NUMBER.sub(" ", title.lower().strip("*_#: ")).strip() if title else ""
 
 
-def constraints(texts: Iterable[Text], sections: Sequence[Section]) -> list[int]:
-    """Lines that state a constraint: items under such a heading or label, and sentences that forbid or bound.
+def is_goal_line(content: str) -> bool:
+    """Return whether a text is a "Goal:" line."""
+    return _GOAL.fullmatch(content) is not None
 
-    Inline code does not count. The line is the one on which the item, or the sentence's word, stands.
+
+def may_state_goal(text: Text) -> bool:
+    """Return whether a text can say what the plan is for: prose that is no label, no instruction and no constraint.
+
+    >>> [may_state_goal(Text(kind, "Orders live in the new store.", 1, 1)) for kind in ("paragraph", "heading", "item")]
+    [True, False, True]
+    """
+    content = " ".join(text.content.split())[:_MAX_CHARACTERS]
+    if text.kind not in ("paragraph", "item") or content.endswith(":") or len(_WORD.findall(content)) < 3:
+        return False
+    return text.kind == "paragraph" or not (is_instruction(content) or _is_constraint(content))
+
+
+def _is_constraint(content: str) -> bool:
+    """Whether a text forbids or bounds something, or is labelled as a constraint; inline code does not count."""
+    plain = _CODE.sub(_blank, content)
+    return _CONSTRAINT.match(plain) is not None or next(_CONSTRAINTS.find(plain), None) is not None
+
+
+def constraints(texts: Iterable[Text], sections: Sequence[Section]) -> list[int]:
+    """Return the lines of constraints: items under such a heading or label, and sentences that forbid or bound.
+
+    Inline code does not count. The line is that of the item, or of the sentence's word.
     """
     titles = set(table("passages")["constraint_titles"])
     ranges = LineRanges((section.first, section.last) for section in sections if _plain(section.title) in titles)
-    found: set[int] = set()
+    lines: set[int] = set()
     for text in texts:
         if text.kind == "heading":
             continue
         plain = _CODE.sub(_blank, text.content)
-        bound = next(_BOUNDS.find(plain), None) if text.kind != "cell" else None
+        phrase = next(_CONSTRAINTS.find(plain), None) if text.kind != "cell" else None
         labelled = any(_CONSTRAINT_LABEL.fullmatch(label) for label in text.above)
         listed = text.kind in ("item", "cell") and text.first in ranges
-        if bound or _CONSTRAINT.match(plain):
-            found.add(text.first + plain.count("\n", 0, bound.start if bound else 0))
+        if phrase or _CONSTRAINT.match(plain):
+            lines.add(text.first + plain.count("\n", 0, phrase.start if phrase else 0))
         elif listed or (labelled and text.kind == "item"):
-            found.add(text.first)
-    return sorted(found)
+            lines.add(text.first)
+    return sorted(lines)
 
 
 def decisions(texts: Sequence[Text]) -> list[int]:
-    """Lines of decisions that state their reason: a sentence that decides and says why, or a decision with a rationale.
+    """Return the lines of decisions with a reason: a sentence that decides and says why, or a decision and a rationale.
 
     "Since" with a date behind it is no reason.
     """
-    found: set[int] = set()
+    lines: set[int] = set()
     for at, text in enumerate(texts):
         plain = _CODE.sub(_blank, text.content)
         labelled = _DECISION.match(plain) is not None
         if labelled and _gives_reason(texts[at + 1 : at + (8 if text.kind == "heading" else 4)]):
-            found.add(text.first)
+            lines.add(text.first)
         elif text.kind != "heading":
-            lines = LineNumbers(text.content, text.first)
-            found |= {lines.at(place) for place in _reasoned(plain, whole=labelled)}
-    return sorted(found)
+            numbers = LineNumbers(text.content, text.first)
+            lines |= {numbers.at(place) for place in _reasoned_sentences(plain, whole=labelled)}
+    return sorted(lines)
 
 
-def _reasoned(plain: str, *, whole: bool) -> Iterator[int]:
-    """Where the sentences begin that decide something and say why; a decision's text is one sentence if `whole`."""
-    matches = list(_REASONED.find(_IN_TIME.sub(_blank, plain)))
+def _reasoned_sentences(plain: str, *, whole: bool) -> Iterator[int]:
+    """The places of sentences that decide something and say why; a decision's text is one sentence if `whole`."""
+    matches = list(_REASONS.find(_IN_TIME.sub(_blank, plain)))
     if not any(match.group == "reasons" for match in matches):
         return
     starts = [0, *(matched.end() for matched in _SENTENCE_END.finditer(plain) if not whole)]
-    said: defaultdict[int, set[str]] = defaultdict(set)
+    groups: defaultdict[int, set[str]] = defaultdict(set)
     for match in matches:
-        said[starts[bisect_right(starts, match.start) - 1]].add(match.group)
-    for start, groups in said.items():
-        if "reasons" in groups and (whole or "deciding" in groups):
+        groups[starts[bisect_right(starts, match.start) - 1]].add(match.group)
+    for start, present in groups.items():
+        if "reasons" in present and (whole or "deciding" in present):
             yield start
 
 
@@ -136,7 +165,7 @@ def _gives_reason(texts: Sequence[Text]) -> bool:
         labelled = _REASON_LABEL.match(text.content) is not None
         if text.kind == "heading" and not labelled:
             return False
-        if labelled or any(match.group == "reasons" for match in _REASONED.find(text.content)):
+        if labelled or any(match.group == "reasons" for match in _REASONS.find(text.content)):
             return True
     return False
 
@@ -145,92 +174,55 @@ def _blank(matched: re.Match[str]) -> str:
     return " " * len(matched.group())
 
 
-_CLAUSE = re.compile(r"(?<=[.!?;])[*_)\"']*\s+|,?\s+(?:and\s+)?then\s+", re.IGNORECASE)
-_LABEL = re.compile(r"(?:[A-Za-z]+ )?\d{1,3}(?:\.\d{1,3}){0,2}[a-z]?[\s.:)*_\u2013\u2014-]+(?=[\w`\"'])")
-_LEAD = re.compile(r"(?P<lead>[A-Za-z]+)[,:]?\s+")
-_WITHIN = re.compile(
-    r"(?:after|as|at|before|for|from|if|in|inside|on|once|to|under|when|with|within)\b[^,]{1,120},\s+", re.I
-)
-_NEGATED = re.compile(r"(?:do not|don['\u2019]?t)\b", re.IGNORECASE)
-_WORD = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)?")
-_MODAL = re.compile(
-    r"\b(?:we|you|i)(?:'ll| will| shall| should| must| need to| have to| are going to)\s+(?P<verb>[a-z]+)"
-    r"|\b(?:will|shall|should|must|needs? to|ha(?:s|ve) to|is to|are to) be\s+(?P<done>[a-z]+)",
-    re.IGNORECASE,
-)
-_MARKS = " \t\n*_>~\"'`(["
-_MAX_TEXT_CHARACTERS = 2_000
-
-
 def action_lines(texts: Iterable[Text], tasks: Sequence[Element]) -> list[int]:
-    """The line of each thing that a plan orders, in order; of a PLAN document, of its tasks.
+    """Return the line of each thing that a plan says to do, in order; of a PLAN document, those of its tasks.
 
-    A list item counts, whatever its mark and depth, unless it only bounds or asks; so does each further sentence that
+    A list item counts, whatever its marker and depth, unless it only bounds or asks; so does each further sentence that
     orders something, in items, paragraphs and cells. Headings, labels and a stated goal do not.
     """
     if tasks:
         return [task.first for task in tasks]
-    return [text.first for text in texts for _ in range(_ordered(text))]
+    return [text.first for text in texts for _ in range(_action_count(text))]
 
 
-def _ordered(text: Text) -> int:
-    """How many things a text orders."""
-    content = " ".join(text.content.split())[:_MAX_TEXT_CHARACTERS]
-    if text.kind == "heading" or labels_goal(content) or not re.search(r"\w", content):
+def _action_count(text: Text) -> int:
+    content = " ".join(text.content.split())[:_MAX_CHARACTERS]
+    if text.kind == "heading" or is_goal_line(content) or not re.search(r"\w", content):
         return 0
-    count = sum(map(is_instruction, _CLAUSE.split(content)))
-    if text.kind == "item" and not (bounds(content) or content.endswith(("?", ":"))):
-        return max(count, 1)
-    return count
+    count = sum(map(is_instruction, _CLAUSE_END.split(content)))
+    counts_anyway = text.kind == "item" and not (_is_constraint(content) or content.endswith(("?", ":")))
+    return max(count, 1) if counts_anyway else count
 
 
 def is_instruction(sentence: str) -> bool:
-    """Whether a sentence tells somebody to do something.
+    """Return whether a sentence tells somebody to do something.
 
     >>> [is_instruction(text) for text in ("Then drop it", "In `a.py`, rename f", "We will move it")]
     [True, True, True]
     >>> [is_instruction(text) for text in ("It is slow", "Do not run it", "Tests are red")]
     [False, False, False]
     """
+    verbs = words("actions", "verbs")
     modal = _MODAL.search(sentence)
-    if modal and ((modal["verb"] or "").lower() in _verbs() or (modal["done"] or "").lower() in _done()):
+    if modal and (modal["verb"] or "").lower() in verbs:
         return True
-    return any(_begins_with_verb(start) for start in _starts(sentence.lstrip(_MARKS)))
+    if modal and any((modal["done"] or "").lower() in words("intents", key) for key in _INTENTS_OF_VERBS):
+        return True
+    for start in _possible_starts(sentence.lstrip(_MARKERS)):
+        first = _WORD.match(start)
+        if first is not None and first.group().lower() in verbs and not _NEGATED.match(start):
+            return True
+    return False
 
 
-def _starts(sentence: str) -> Iterator[str]:
-    """Where the order of a sentence may begin: at once, behind a label or adverb, or behind a lead ("In a.py, ...")."""
+def _possible_starts(sentence: str) -> Iterator[str]:
+    """A sentence from each place where its order may begin: at once, behind a label or adverb, or "In a.py, ..."."""
     yield sentence
     label = _LABEL.match(sentence)
-    sentence = sentence[label.end() if label else 0 :].lstrip(_MARKS)
+    sentence = sentence[label.end() if label else 0 :].lstrip(_MARKERS)
     while (lead := _LEAD.match(sentence)) and lead["lead"].lower() in words("actions", "leads"):
-        sentence = sentence[lead.end() :].lstrip(_MARKS)
+        sentence = sentence[lead.end() :].lstrip(_MARKERS)
     yield sentence
     within = _WITHIN.match(sentence)
     if within:
-        yield sentence[within.end() :].lstrip(_MARKS)
-
-
-def _begins_with_verb(sentence: str) -> bool:
-    first = _WORD.match(sentence)
-    return first is not None and first.group().lower() in _verbs() and not _NEGATED.match(sentence)
-
-
-def _verbs() -> frozenset[str]:
-    return words("actions", "verbs")
-
-
-def _done() -> frozenset[str]:
-    return frozenset().union(*(words("intents", key) for key in ("create", "change", "delete", "move")))
-
-
-def introduces(text: Text) -> bool:
-    """Whether a text can say what the plan is for: prose that is no label and no item that orders or bounds.
-
-    >>> [introduces(Text(kind, "Orders live in the new store.", 1, 1)) for kind in ("paragraph", "heading", "item")]
-    [True, False, True]
-    """
-    content = " ".join(text.content.split())[:_MAX_TEXT_CHARACTERS]
-    if text.kind not in ("paragraph", "item") or content.endswith(":") or len(_WORD.findall(content)) < 3:
-        return False
-    return text.kind == "paragraph" or not (is_instruction(content) or bounds(content))
+        yield sentence[within.end() :].lstrip(_MARKERS)

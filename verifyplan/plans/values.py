@@ -1,9 +1,10 @@
-"""What a plan says, as values: sections, steps, references, blocks of code; lines are counted from 1."""
+"""The values of a plan that was read: sections, steps, references, blocks of code; lines are counted from 1."""
 
 from __future__ import annotations
 
 import posixpath
-from bisect import bisect_right
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,14 +18,14 @@ Intent = Literal["create", "change", "delete", "move", "use"]
 INTENTS: tuple[Intent, ...] = get_args(Intent)
 
 MAX_QUOTE_CHARACTERS = 200
-"""So many characters of a line are quoted with a reference."""
+"""Characters of a line that are quoted with a reference."""
 
 
 @dataclass(frozen=True)
 class Section:
     """The lines under one heading, the heading's included, as far as the next heading of any level.
 
-    Sections follow one another without gap. What stands before the first heading has the title "" and level 0.
+    Sections follow one another without gap. The lines before the first heading have the title "" and level 0.
     """
 
     title: str
@@ -37,8 +38,8 @@ class Section:
 class Step:
     """Something that the plan says to do; `number` counts the plan's steps from 1, in their order.
 
-    `label` is what the plan calls it ("Task 2", "3"; empty for a task-list item). `level` is 0 for a step that
-    stands in no other, 1 for a step of a step, and so on. `done` is None where the plan has no mark for it.
+    `label` is the plan's own name of the step ("Task 2", "3"; empty for a task-list item). `level` is 0 for an
+    outermost step, 1 for a step of a step, and so on. `done` is None where the plan has no mark for it.
     """
 
     number: int
@@ -52,7 +53,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Reference:
-    """Something outside the plan that it names, what it says it does with it there, and where.
+    """A file, symbol, command or package that the plan names, where, and what the plan does with it there.
 
     `intent` is of this mention alone: a file that is created in one line may be used in another.
     """
@@ -66,7 +67,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class CodeBlock:
-    """A fenced block, from its opening fence to its closing one; `text` is what stands between."""
+    """A fenced block, from its opening fence to its closing one; `text` is the code between them."""
 
     language: str
     first: int
@@ -80,8 +81,8 @@ class Plan:
 
     `goal` and `title` are empty where the plan states none. `constraints` and `decisions` are line numbers; a
     decision counts where it states its reason. `body` is the first line behind the frontmatter. `notes` say what
-    was skipped or could not be read. `texts` are the headings, paragraphs, items and cells; `actions` the lines of what
-    the plan orders, one a time. Source: rules A8, G2.
+    was skipped or could not be read. `texts` are the headings, paragraphs, items and cells; `actions` has the line of
+    each thing that the plan says to do. Source: rules A8, G2.
     """
 
     path: str
@@ -102,37 +103,35 @@ class Plan:
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """The lines without their ends; an end of line at the very end of the text opens no further one."""
+        """The lines without their ends; a line end at the very end of the text opens no further line."""
         return split_lines(self.text)
 
     @cached_property
     def created(self) -> frozenset[str]:
         """Files that the plan creates in any of its mentions, by normalised path."""
-        return frozenset(
-            normalised(found.name) for found in self.references if found.kind == "file" and found.intent == "create"
-        )
+        return frozenset(normalised(r.name) for r in self.references if r.kind == "file" and r.intent == "create")
 
     @cached_property
     def files(self) -> frozenset[str]:
         """Every file and folder that the plan names, by normalised path."""
-        return frozenset(normalised(found.name) for found in self.references if found.kind == "file")
+        return frozenset(normalised(reference.name) for reference in self.references if reference.kind == "file")
 
     def creates(self, name: str) -> bool:
-        """Whether the plan creates a file, in any of its mentions; `name` may leave out leading folders.
+        """Return whether the plan creates a file, in any of its mentions; `name` may leave out leading folders.
 
         A folder is created where a file in it is.
         """
         path = normalised(name)
         within, ending = f"{path}/", f"/{path}"
-        return any(made == path or made.startswith(within) or made.endswith(ending) for made in self.created)
+        return any(file == path or file.startswith(within) or file.endswith(ending) for file in self.created)
 
     def line(self, n: int) -> str:
-        """Line `n`, from 1; empty where the plan has no such line."""
+        """Return line `n`, from 1; empty where the plan has no such line."""
         return self.lines[n - 1] if 1 <= n <= len(self.lines) else ""
 
 
 def split_lines(text: str) -> tuple[str, ...]:
-    r"""The lines of a text whose line ends are all ``\n``.
+    r"""Return the lines of a text whose line ends are all ``\n``.
 
     >>> split_lines("a\n\nb\n"), split_lines("")
     (('a', '', 'b'), ())
@@ -142,7 +141,7 @@ def split_lines(text: str) -> tuple[str, ...]:
 
 
 def normalised(path: str) -> str:
-    r"""A path as it is compared: POSIX, without a leading ./, without a slash at its end.
+    r"""Return a path in the form in which paths are compared: POSIX, without a leading ./ or a trailing slash.
 
     >>> normalised("./src//a.py"), normalised("docs/"), normalised("src\\b.py")
     ('src/a.py', 'docs', 'src/b.py')
@@ -150,8 +149,20 @@ def normalised(path: str) -> str:
     return posixpath.normpath(path.replace("\\", "/"))
 
 
+class LineNumbers:
+    """The line numbers of places in a text that begins on line `first`."""
+
+    def __init__(self, content: str, first: int) -> None:
+        self._ends = [matched.start() for matched in re.finditer("\n", content)]
+        self._first = first
+
+    def at(self, place: int) -> int:
+        """Return the line of a place in the text."""
+        return self._first + bisect_left(self._ends, place)
+
+
 class LineRanges:
-    """Lines from `first` to `last`, both included, of any number of ranges; they may overlap.
+    """The lines of any number of ranges, first and last included, with a fast `in`; ranges may overlap.
 
     >>> lines = LineRanges([(1, 3), (2, 5), (9, 9)])
     >>> [line in lines for line in (1, 5, 6, 9)]

@@ -67,7 +67,7 @@ def commands_in(text: str, *, stated: bool = False) -> list[str]:
         if fence or _is_command(bare) or (stated and _PROGRAM.match(bare)):
             found.append(bare)
         else:
-            found += [code for code in _CODE.findall(bare) if _is_command(code) or is_command(code, told_to_run=True)]
+            found += [code for code in _CODE.findall(bare) if _is_command(code) or is_command(code, said_to_run=True)]
     return found
 
 

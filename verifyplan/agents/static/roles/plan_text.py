@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from verifyplan.plans import Plan
-from verifyplan.plans.code_names import LineNumbers, is_path, without_place
+from verifyplan.plans.code_names import is_path, without_place
 from verifyplan.plans.markdown import blocks
 from verifyplan.plans.prose import PreparedText, prepare
-from verifyplan.plans.values import normalised
+from verifyplan.plans.values import LineNumbers, normalised
 
 Verb = Literal["edit", "delete", "rename", "add", "use"]
 
