@@ -2,5 +2,6 @@
 
 from .anthropic.backend import Anthropic as Anthropic
 from .base import Backend as Backend
+from .functions import from_function as from_function
 from .scripted import ScriptedBackend as ScriptedBackend
 from .static.backend import StaticBackend as StaticBackend
