@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifyplan.agents.evidence import Place, read_evidence
+from verifyplan.agents.evidence import CitedPlace, read_evidence
 from verifyplan.repository.sources import LARGEST, Sources, UnreadableError
 
 
 def test_places_and_quoted_lines_are_read_in_order():
     evidence = read_evidence("See `a/b.py:3-7`, then (c.toml:12).\n>  x = 1\n> y\ntext")
-    assert evidence.places == (Place("a/b.py", 3, 7), Place("c.toml", 12, 12))
+    assert evidence.places == (CitedPlace("a/b.py", 3, 7), CitedPlace("c.toml", 12, 12))
     assert evidence.quotes == (" x = 1", "y")
 
 

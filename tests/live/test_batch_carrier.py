@@ -12,7 +12,7 @@ from tests.live.live_runs import KEY
 from tests.live.scripted_http import Reply, Request, json_reply
 from tests.live.scripted_replies import error
 from tests.live.scripted_server import ScriptedServer
-from verifyplan.agents.anthropic.batches import Batches
+from verifyplan.agents.anthropic.batches import AnthropicBatches
 from verifyplan.agents.anthropic.endpoints import Endpoints
 from verifyplan.errors import AgentError
 from verifyplan.runs.batch import carrier as module
@@ -48,7 +48,7 @@ def carried(server: ScriptedServer, folder: Any, work: Any, poll: float = POLL) 
         with opened(folder) as journal:
             async with endpoints.session():
                 carrier = Carrier(endpoints, journal, poll, lambda *_: None)
-                return await work(carrier, journal, Batches(endpoints.at(server.url)))
+                return await work(carrier, journal, AnthropicBatches(endpoints.at(server.url)))
 
     return asyncio.run(run())
 

@@ -13,7 +13,7 @@ from tests.live.scripted_http import Reply, Request, json_reply
 from tests.live.scripted_replies import cancels, error, expires, status
 from tests.live.scripted_server import ScriptedServer
 from verifyplan.agents.anthropic import batches
-from verifyplan.agents.anthropic.batches import Batches
+from verifyplan.agents.anthropic.batches import AnthropicBatches
 from verifyplan.agents.anthropic.endpoints import Endpoints
 from verifyplan.agents.base import BatchResult, NoAnswerError, RefusedError
 
@@ -25,7 +25,7 @@ def talk(server: ScriptedServer, *asked: Any, retries: int = 0, timeout: float =
         endpoints = Endpoints(server.url, KEY, {}, timeout=timeout, max_retries=retries)
         async with endpoints.session():
             for one in asked:
-                given = await one(Batches(endpoints.at(server.url)))
+                given = await one(AnthropicBatches(endpoints.at(server.url)))
             return given
 
     return asyncio.run(run())
@@ -145,7 +145,7 @@ def test_results_without_a_message(result, failure):
 
 
 def test_younger_batches_are_listed_page_by_page(monkeypatch):
-    monkeypatch.setattr(batches, "PAGE", 2)
+    monkeypatch.setattr(batches, "BATCHES_PER_PAGE", 2)
     with ScriptedServer([]) as server:
         assert talk(server, lambda to: to.newest()) is None
         assert talk(server, lambda to: to.since(None)) == []

@@ -14,7 +14,7 @@ _LONGEST, _LONGEST_WORD, _MOST_PLACES, _MOST_QUOTES = 100_000, 1_000, 5, 60
 
 
 @dataclass(frozen=True)
-class Place:
+class CitedPlace:
     """A cited place: a path as it was written, and the lines from `line` to `last`."""
 
     path: str
@@ -27,14 +27,14 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class CitedEvidence:
     """What a finding's evidence holds: cited places and quoted code lines, in their order."""
 
-    places: tuple[Place, ...]
+    places: tuple[CitedPlace, ...]
     quotes: tuple[str, ...]
 
 
-def read_evidence(text: str) -> Evidence:
+def read_evidence(text: str) -> CitedEvidence:
     r"""Places (`path.ext:12`, `path.ext:12-20`) and quoted code: `> ` lines, else fences, else backticks.
 
     At most 5 places and 60 quoted lines of the first 100,000 characters are read; a text that cites or quotes
@@ -45,14 +45,14 @@ def read_evidence(text: str) -> Evidence:
     """
     lines = text[:_LONGEST].replace("\r\n", "\n").replace("\r", "\n").split("\n")
     prose = " ".join(line for line in lines if not line.startswith(">"))
-    return Evidence(tuple(_places(prose)), tuple(_quotes(lines, text[:_LONGEST])[:_MOST_QUOTES]))
+    return CitedEvidence(tuple(_places(prose)), tuple(_quotes(lines, text[:_LONGEST])[:_MOST_QUOTES]))
 
 
-def _places(prose: str) -> list[Place]:
+def _places(prose: str) -> list[CitedPlace]:
     around = "`'\"()[]{}<>,;!?"  # a dot begins names such as .github/ci.yml: only at its end is it no part of one
     words = (word.lstrip(around).rstrip(f"{around}.") for word in prose.split() if len(word) <= _LONGEST_WORD)
     found = [match for word in words if (match := _PLACE.match(word.removeprefix("./")))]
-    places = (Place(path, int(line), int(last or line)) for path, line, last in map(_groups, found))
+    places = (CitedPlace(path, int(line), int(last or line)) for path, line, last in map(_groups, found))
     return [place for place in places if 0 < place.line <= place.last][:_MOST_PLACES]
 
 

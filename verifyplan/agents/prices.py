@@ -21,10 +21,10 @@ from verifyplan.protocol.base import Model
 from verifyplan.protocol.call import Usage
 from verifyplan.text import did_you_mean
 
-ENVIRONMENT = "VERIFYPLAN_PRICES"
+PRICES_VARIABLE = "VERIFYPLAN_PRICES"
 MILLION = 6  # digits
-DEAREST = 1_000_000  # dollars; beyond it, a price is a slip
-LARGEST = 1_000_000  # bytes of a table
+MAX_PRICE = 1_000_000  # dollars; beyond it, a price is a slip
+MAX_TABLE_BYTES = 1_000_000  # bytes of a table
 _DATE = re.compile(r"[-@]20\d{6}$")
 _EXACT = Context(prec=100)  # sums of prices and tokens have fewer digits, so that nothing is rounded
 
@@ -36,8 +36,8 @@ def _number(value: object) -> Decimal:
         number = Decimal(number)
     if not isinstance(number, Decimal):
         raise ValueError(f"{value!r} is no number")
-    if not number.is_finite() or not 0 <= number <= DEAREST:
-        raise ValueError(f"{value} is no number from 0 to {DEAREST:,}")
+    if not number.is_finite() or not 0 <= number <= MAX_PRICE:
+        raise ValueError(f"{value} is no number from 0 to {MAX_PRICE:,}")
     return number
 
 
@@ -90,10 +90,10 @@ def price_of(model: str, given: PriceSource | None = None) -> Price | None:
     >>> price_of("my-model", {"my-model": free}).input, price_of("my-model")
     (Decimal('0'), None)
     """
-    named = os.environ.get(ENVIRONMENT)
+    named = os.environ.get(PRICES_VARIABLE)
     tables = [] if given is None else [_table(given)]
     tables += [_table(Path(named))] if named else []
-    for table in (*tables, bundled()):
+    for table in (*tables, bundled_prices()):
         for name in (model, _DATE.sub("", model)):
             if name in table:
                 return table[name]
@@ -125,17 +125,17 @@ def cost(usage: Usage, price: Price, *, batch: bool = False) -> Decimal:
 def unknown_price(model: str) -> SettingsError:
     """The error to raise where a cost is limited and the model has no price; it holds the lines that add one."""
     lines = "\n".join((f"[{json.dumps(model)}]", *(f"{name} = ..." for name in _REQUIRED)))
-    known = did_you_mean(model, bundled())
+    known = did_you_mean(model, bundled_prices())
     fix = (
-        f"write its price into a TOML file, and name that file by prices= or in the environment variable {ENVIRONMENT} "
-        f"(US dollars per million tokens, web_search per 1,000 searches; 0 where nothing is paid):\n\n{lines}\n\n"
+        "write its price into a TOML file, and name that file by prices= or in the environment variable "
+        f"{PRICES_VARIABLE} (US dollars per million tokens, web_search per 1,000 searches; 0 where nothing is paid):\n\n{lines}\n\n"
         "or leave out the limit of cost"
     )
     return SettingsError(Problem(f"price of {model!r}", f"no table has it{known}", fix))
 
 
 @cache
-def bundled() -> Mapping[str, Price]:
+def bundled_prices() -> Mapping[str, Price]:
     """The prices that this package knows, by model; each with its source and date."""
     text = files(__package__).joinpath("prices.toml").read_text("utf-8")
     return _prices(tomllib.loads(text, parse_float=Decimal), "prices.toml")
@@ -155,8 +155,8 @@ def _toml(path: Path) -> dict[str, Any]:
     """The tables of a file; SettingsError if it cannot be read or is no TOML."""
     fix = "name a TOML file with a table for each model"
     try:
-        if not path.is_file() or path.stat().st_size > LARGEST:
-            raise SettingsError(Problem(str(path), f"is no file of at most {LARGEST:,} bytes", fix))
+        if not path.is_file() or path.stat().st_size > MAX_TABLE_BYTES:
+            raise SettingsError(Problem(str(path), f"is no file of at most {MAX_TABLE_BYTES:,} bytes", fix))
         return tomllib.loads(decode(path.read_bytes(), str(path)), parse_float=Decimal)
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
@@ -204,7 +204,7 @@ def _problem(kind: str, message: str, place: str, names: tuple[int | str, ...]) 
     return Problem(place, message[0].lower() + message[1:], "write a value that fits")
 
 
-MOST = 2**40
+MAX_TOKEN_COUNT = 2**40
 """From so many on, a count of one exchange is none: no table could hold the sum."""
 
 
@@ -232,4 +232,4 @@ def usage_of(message: Mapping[str, Any], price: Price | None, *, batch: bool = F
 
 def _count(counts: Mapping[str, Any], name: str) -> int:
     value = counts.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MAX_TOKEN_COUNT else 0

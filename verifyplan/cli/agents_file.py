@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 import verifyplan as vp
-from verifyplan.agents.anthropic.key import Key, hidden
+from verifyplan.agents.anthropic.key import Key, hide_key
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import decode
 from verifyplan.redaction import remember
@@ -113,4 +113,4 @@ def _from_environment(variables: Mapping[str, str], path: str) -> dict[str, Key]
             Problem(f"{path}: {KEY_VARIABLES}", f"the variable {name!r} is not set", "set it to the endpoint's key")
             for name in missing
         )
-    return {address: hidden(os.environ[name], name) for address, name in variables.items()}
+    return {address: hide_key(os.environ[name], name) for address, name in variables.items()}

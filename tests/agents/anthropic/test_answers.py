@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from verifyplan.agents.anthropic.answers import AnswerError, answer_schema, parse, repaired
+from verifyplan.agents.anthropic.answers import AnswerError, answer_schema, merge_repair, parse_answer
 from verifyplan.agents.anthropic.api_schema import api_schema
-from verifyplan.agents.anthropic.wire import LABELS, wire_schema
+from verifyplan.agents.anthropic.wire import VERDICT_LABELS, answer_model
 from verifyplan.errors import AgentError
 from verifyplan.protocol.call import TOOLS, Item, WorkerRequest, WorkerVote
 from verifyplan.protocol.challenge import CONFIDENCES, SEVERITIES, STATUSES
@@ -172,7 +172,7 @@ def as_asked(request: RoleRequest | WorkerRequest, value: dict[str, Any]) -> dic
     """A protocol's answer as a model writes it: lists for mappings, labels for verdicts."""
     value = json.loads(json.dumps(value))
     if isinstance(request, WorkerRequest):
-        label = {VERDICT_OF_LABEL[one.lower()]: one for one in LABELS[request.mode]}
+        label = {VERDICT_OF_LABEL[one.lower()]: one for one in VERDICT_LABELS[request.mode]}
         return {
             "votes": [
                 {"finding_id": name, **vote, "verdict": label[vote["verdict"]]} for name, vote in value["votes"].items()
@@ -188,7 +188,7 @@ def as_asked(request: RoleRequest | WorkerRequest, value: dict[str, Any]) -> dic
 def test_an_answer_that_is_written_as_asked_is_read_as_the_protocols(request_, data):
     answer = data.draw(ANSWERS[request_.role])
     value = answer.model_dump(mode="json")
-    assert parse(request_, json.dumps(as_asked(request_, value))) == value
+    assert parse_answer(request_, json.dumps(as_asked(request_, value))) == value
     schema = WorkerAnswer if isinstance(request_, WorkerRequest) else ANSWER_OF_ROLE[request_.role]
     assert schema.model_validate(value) == answer
 
@@ -197,7 +197,7 @@ def test_an_answer_that_is_written_as_asked_is_read_as_the_protocols(request_, d
 @given(data=st.data())
 def test_the_protocols_own_shape_is_read_too(request_, data):
     value = data.draw(ANSWERS[request_.role]).model_dump(mode="json")
-    assert parse(request_, json.dumps(value, ensure_ascii=False)) == value
+    assert parse_answer(request_, json.dumps(value, ensure_ascii=False)) == value
 
 
 @each_request
@@ -206,7 +206,7 @@ def test_an_answer_is_found_in_the_midst_of_prose(request_, data, before, after,
     value = data.draw(ANSWERS[request_.role]).model_dump(mode="json")
     text = json.dumps(as_asked(request_, value), indent=data.draw(st.none() | st.just(2)))
     text = f"```json\n{text}\n```" if fence else text
-    assert parse(request_, f"{before}\n{text}\n{after}") == value
+    assert parse_answer(request_, f"{before}\n{text}\n{after}") == value
 
 
 # Schemas
@@ -251,7 +251,7 @@ def test_the_sdk_would_make_the_same_of_the_model_but_for_words_and_order(reques
             return {key: one for key, one in left.items() if not (key == "type" and "enum" in left)}
         return [bare(one) for one in schema] if isinstance(schema, list) else schema
 
-    assert bare(transform_schema(wire_schema(request_))) == bare(answer_schema(request_))
+    assert bare(transform_schema(answer_model(request_))) == bare(answer_schema(request_))
 
 
 class Inner(BaseModel):
@@ -301,9 +301,9 @@ def test_reasons_are_written_before_what_follows_from_them():
 @pytest.mark.parametrize("mode", MODES)
 def test_a_worker_is_offered_the_labels_of_its_mode_and_a_basis_only_where_it_counts(mode):
     [part] = answer_schema(of_worker(mode))["$defs"].values()
-    assert part["properties"]["verdict"] == {"enum": list(LABELS[mode])}
+    assert part["properties"]["verdict"] == {"enum": list(VERDICT_LABELS[mode])}
     assert ("disagree_basis" in part["properties"]) == (mode == "adversarial")
-    assert [VERDICT_OF_LABEL[label.lower()] for label in LABELS[mode]] == ["agree", "supplement", "disagree"]
+    assert [VERDICT_OF_LABEL[label.lower()] for label in VERDICT_LABELS[mode]] == ["agree", "supplement", "disagree"]
 
 
 def test_a_schema_is_the_same_for_all_requests_of_a_kind():
@@ -316,7 +316,7 @@ def test_a_schema_is_the_same_for_all_requests_of_a_kind():
 
 def problems(request: RoleRequest | WorkerRequest, text: str) -> list[str]:
     with pytest.raises(AnswerError) as told:
-        parse(request, text)
+        parse_answer(request, text)
     assert isinstance(told.value, AgentError)
     assert str(told.value) == "\n".join(str(one) for one in told.value.problems)
     return [f"{one.place}: {one.message}" for one in told.value.problems]
@@ -329,7 +329,7 @@ def test_votes_on_other_findings_are_kept_left_out_ones_left_out_and_any_spellin
     text = """{"votes": [{"FindingId": "F-9", "Verdict": "refuted ", "disagreeBasis": "Counter Evidence",
         "explanation": "no"}]}"""
     vote = {"verdict": "disagree", "disagree_basis": "counter-evidence", "explanation": "no"}
-    assert parse(ADVERSARIAL, text) == {"votes": {"F-9": vote}}
+    assert parse_answer(ADVERSARIAL, text) == {"votes": {"F-9": vote}}
 
 
 def voting(**votes: Any) -> str:
@@ -339,9 +339,9 @@ def voting(**votes: Any) -> str:
 def test_a_refutation_without_a_basis_is_asked_for_it_in_adversarial_runs_alone():
     text = voting(F1={"verdict": "REFUTED", "explanation": "no"})
     with pytest.raises(AnswerError, match=r"votes\[0\]: refutes without a basis. Fix: keep it, and add") as told:
-        parse(ADVERSARIAL, text)
+        parse_answer(ADVERSARIAL, text)
     assert "counter-evidence or burden-not-met" in str(told.value)
-    assert parse(of_worker("collaborative"), text)["votes"]["F1"]["verdict"] == "disagree"
+    assert parse_answer(of_worker("collaborative"), text)["votes"]["F1"]["verdict"] == "disagree"
 
 
 REFUTED = {"verdict": "REFUTED", "explanation": "no"}
@@ -362,7 +362,7 @@ BASED = REFUTED | {"disagree_basis": "counter-evidence"}
     ],
 )
 def test_what_a_repair_leaves_of_the_votes_is_kept(first, second, verdicts):
-    value = repaired(ADVERSARIAL, first, second)
+    value = merge_repair(ADVERSARIAL, first, second)
     assert value is not None
     read = read_votes(value)
     assert isinstance(read, dict)
@@ -373,7 +373,7 @@ def test_what_a_repair_leaves_of_the_votes_is_kept(first, second, verdicts):
 def test_two_votes_on_a_finding_that_differ_are_none_and_cost_no_other():
     both = json.dumps({"votes": [{"finding_id": "F1", **BASED}, {"finding_id": "F1", **SURVIVES},
                                  {"finding_id": "F2", **SURVIVES}]})  # fmt: skip
-    value = repaired(ADVERSARIAL, both, both)
+    value = merge_repair(ADVERSARIAL, both, both)
     read = read_votes(value)
     assert isinstance(read, dict)
     assert read["F1"] == "its verdict 'given twice, and not alike' is no verdict"
@@ -382,8 +382,8 @@ def test_two_votes_on_a_finding_that_differ_are_none_and_cost_no_other():
 
 @pytest.mark.parametrize("text", ["", "no JSON", '{"votes": []}', '{"votes": 7}', voting(F1={"verdict": "?"})])
 def test_where_no_vote_can_be_read_nothing_is_kept(text):
-    assert repaired(ADVERSARIAL, text, text) is None
-    assert repaired(of_role("challenger"), voting(F1=BASED), "") is None
+    assert merge_repair(ADVERSARIAL, text, text) is None
+    assert merge_repair(of_role("challenger"), voting(F1=BASED), "") is None
 
 
 ENTRY = {"claim": "a", "concern": "b", "severity": "BLOCKING", "confidence": "HIGH"}
@@ -403,7 +403,7 @@ BAD_ENTRY = {"claim": "a"}
 def test_what_a_repair_leaves_of_the_entries_is_kept_with_the_bad_ones_in_place(first, second, kept):
     """rule A11: the loop refuses the bad entry and records why; the others count."""
     texts = [json.dumps({"challenges": one}) if one is not None else "Sorry" for one in (first, second)]
-    value = repaired(of_role("challenger"), *texts)
+    value = merge_repair(of_role("challenger"), *texts)
     assert value is not None
     assert [{key: one[key] for key in one if key in ENTRY} for one in value["challenges"]] == kept
     read = read_entries(ChallengerAnswer, value)
@@ -413,13 +413,13 @@ def test_what_a_repair_leaves_of_the_entries_is_kept_with_the_bad_ones_in_place(
 
 def test_where_no_entry_can_be_used_nothing_is_kept():
     text = json.dumps({"challenges": [BAD_ENTRY]})
-    assert repaired(of_role("challenger"), text, text) is None
+    assert merge_repair(of_role("challenger"), text, text) is None
 
 
 def test_a_bad_challenge_within_a_context_is_kept_for_the_loop_to_refuse():
     found = {"source": "codebase", "location": "a.py:1", "relevance": "x", "impact": "contradicts_plan"}
     text = json.dumps({"contexts": [found | {"challenge": BAD_ENTRY}]})
-    value = repaired(of_role("surface"), text, text)
+    value = merge_repair(of_role("surface"), text, text)
     assert value == {"contexts": [found | {"challenge": BAD_ENTRY}]}
 
 
@@ -440,7 +440,7 @@ def test_everything_that_is_wrong_is_told_at_once():
 
 def test_a_refusal_says_what_is_allowed_in_the_words_that_were_offered():
     with pytest.raises(AnswerError, match="Fix: write SURVIVES or SURVIVES-WITH-CAVEAT or REFUTED") as told:
-        parse(ADVERSARIAL, '{"votes": [{"finding_id": "F-1", "verdict": "MAYBE", "disagree_basis": "x"}]}')
+        parse_answer(ADVERSARIAL, '{"votes": [{"finding_id": "F-1", "verdict": "MAYBE", "disagree_basis": "x"}]}')
     assert "Fix: write 'counter-evidence' or 'burden-not-met'" in str(told.value)
 
 
@@ -488,7 +488,7 @@ def test_a_draft_is_not_taken_for_the_answer():
     vote = '{"votes": [{"finding_id": "F-1", "verdict": "%s"}]}'
     draft, answer = vote % "SURVIVES", vote % "SURVIVES-WITH-CAVEAT"
     text = f"<think>Perhaps {draft}, or {{}}?</think>\n{answer}\nThis follows from {{x}} and {{}}."
-    assert parse(ADVERSARIAL, text)["votes"]["F-1"]["verdict"] == "supplement"
+    assert parse_answer(ADVERSARIAL, text)["votes"]["F-1"]["verdict"] == "supplement"
     damaged = answer.replace('", "verdict', '" "verdict')
     assert problems(ADVERSARIAL, f"{draft} No: {damaged}") == [
         "the answer: the JSON is broken at line 1 of the object, column 33: Expecting ',' delimiter"
@@ -548,7 +548,7 @@ HOSTILE = {
 def test_a_hostile_text_of_megabytes_is_refused_in_time(text):
     began = time.monotonic()
     with pytest.raises(AnswerError, match=r"the answer|votes"):
-        parse(ADVERSARIAL, text)
+        parse_answer(ADVERSARIAL, text)
     assert time.monotonic() - began < 10  # 0 to 2 s; what is quadratic takes minutes
 
 
@@ -556,10 +556,10 @@ def test_a_hostile_text_of_megabytes_is_refused_in_time(text):
 def test_any_text_is_an_answer_or_an_answer_error(text):
     for request in REQUESTS:
         with suppress(AnswerError):
-            parse(request, text)
+            parse_answer(request, text)
 
 
 def test_an_answer_with_endless_faults_is_told_of_the_first_ones():
     with pytest.raises(AnswerError, match="and 950 more problems") as told:
-        parse(ADVERSARIAL, json.dumps({"votes": [1] * 5_000}))
+        parse_answer(ADVERSARIAL, json.dumps({"votes": [1] * 5_000}))
     assert len(told.value.problems) == 1_000

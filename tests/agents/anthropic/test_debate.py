@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from verifyplan import redaction
 from verifyplan.agents.anthropic.allowances import tools_of
-from verifyplan.agents.anthropic.answers import AnswerError, answer_schema, parse
+from verifyplan.agents.anthropic.answers import AnswerError, answer_schema, parse_answer
 from verifyplan.agents.anthropic.prompt_files import prompt
 from verifyplan.agents.anthropic.rendering import render
-from verifyplan.agents.anthropic.toolkits import Toolkits
-from verifyplan.agents.anthropic.voices import Voices
+from verifyplan.agents.anthropic.toolkits import ToolkitFactory
+from verifyplan.agents.anthropic.voices import ModelConfigs
 from verifyplan.agents.tools import Memory
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.challenge import Challenge
@@ -236,16 +236,16 @@ spoken = st.fixed_dictionaries({"content": lines.filter(bool), "reasons": some, 
 
 @given(spoken, lines, st.text(max_size=9))
 def test_an_answer_is_read_as_it_was_written_to_the_letter(value, diff, before):
-    assert parse(asked(), f"{before}\n```json\n{json.dumps(value)}\n```") == value
+    assert parse_answer(asked(), f"{before}\n```json\n{json.dumps(value)}\n```") == value
     built = value | {"diff": diff}
-    assert parse(builder(), json.dumps(built, ensure_ascii=False)) == built
+    assert parse_answer(builder(), json.dumps(built, ensure_ascii=False)) == built
     assert BuilderAnswer.model_validate(built).diff == diff
 
 
 def problems(request: DebateRequest, value: Any) -> list[str]:
     """What a model is told in words, behind the same as programs read it."""
     with pytest.raises(AnswerError) as told:
-        parse(request, json.dumps(value))
+        parse_answer(request, json.dumps(value))
     first, *words = told.value.problems
     assert first.message.startswith(FAILED)
     assert len(json.loads(first.message.removeprefix(FAILED))["errors"]) == len(words)
@@ -270,9 +270,9 @@ def test_the_answer_of_the_other_role_is_none():
 
 
 def test_a_diff_may_be_blank_and_may_hold_what_looks_like_an_answer():
-    assert parse(builder(), '{"diff": "", "content": "Nothing has to be changed."}')["diff"] == ""
+    assert parse_answer(builder(), '{"diff": "", "content": "Nothing has to be changed."}')["diff"] == ""
     diff = '+{"content": "Verified", "diff": "x"}\n'
-    assert parse(builder(), json.dumps({"content": "c", "diff": diff}))["diff"] == diff
+    assert parse_answer(builder(), json.dumps({"content": "c", "diff": diff}))["diff"] == diff
 
 
 # Tools and models
@@ -290,7 +290,7 @@ def test_tools_are_confined_and_counted_whatever_is_configured(tmp_path, web):
     (tmp_path / "notes" / "a.md").write_text("# Note\nnothing\n")
     (tmp_path / "a.py").write_text("x = 1\n")
     memory = Memory.open(tmp_path / "notes")
-    toolkits = Toolkits(tmp_path, None, web=web)
+    toolkits = ToolkitFactory(tmp_path, None, web=web)
     toolkits.memory = memory
     kit = toolkits.kit(asked(documents={"plan.md": "one\n"}, tools={"Read": 1}))
     assert kit.allowed() == ("Read",)
@@ -305,7 +305,7 @@ def test_tools_are_confined_and_counted_whatever_is_configured(tmp_path, web):
 
 def test_a_debate_reads_the_repository_as_it_is_when_it_begins(tmp_path):
     (tmp_path / "a.py").write_text("x = 1\n")
-    toolkits = Toolkits(tmp_path, None, web=False)
+    toolkits = ToolkitFactory(tmp_path, None, web=False)
 
     def seen(request: DebateRequest) -> str:
         return toolkits.kit(request).run("Grep", {"pattern": "y = 2"}).text
@@ -317,10 +317,10 @@ def test_a_debate_reads_the_repository_as_it_is_when_it_begins(tmp_path):
 
 
 def test_each_role_may_have_a_model_of_its_own():
-    voices = Voices({"model": "m"}, {"builder": {"model": "b", "max_tokens": 9}, "architect": "a"}, {}, None)
+    voices = ModelConfigs({"model": "m"}, {"builder": {"model": "b", "max_tokens": 9}, "architect": "a"}, {}, None)
     assert [voices.of(request).model for request in KINDS] == ["a", "a", "a", "b"]
-    assert Voices({"model": "m"}, {}, {}, None).of(builder()).model == "m"
+    assert ModelConfigs({"model": "m"}, {}, {}, None).of(builder()).model == "m"
     with pytest.raises(SettingsError, match=r"models\['builder'\]: no model is named"):
-        Voices({}, {"architect": "a"}, {}, None).of(builder())
+        ModelConfigs({}, {"architect": "a"}, {}, None).of(builder())
     with pytest.raises(SettingsError, match=r"'architekt' is no role .did you mean 'architect'"):
-        Voices({}, {"architekt": "a"}, {}, None)
+        ModelConfigs({}, {"architekt": "a"}, {}, None)

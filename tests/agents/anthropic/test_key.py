@@ -15,11 +15,11 @@ import pytest
 from verifyplan import redaction
 from verifyplan.agents.anthropic import key as key_module
 from verifyplan.agents.anthropic.key import (
-    HOME as ANTHROPIC,
+    DEFAULT_URL as ANTHROPIC,
 )
 from verifyplan.agents.anthropic.key import (
+    KEY_VARIABLES,
     PLACEHOLDER,
-    VARIABLES,
     Key,
     address_of,
     check_address,
@@ -52,7 +52,7 @@ class Ring(types.ModuleType):
 @pytest.fixture(autouse=True)
 def ring(monkeypatch):
     """No key anywhere: neither in the environment nor in the keyring of this machine."""
-    for name in (*VARIABLES, "ANTHROPIC_BASE_URL"):
+    for name in (*KEY_VARIABLES, "ANTHROPIC_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(redaction, "_forms", ())
     ring = Ring()
@@ -169,7 +169,7 @@ def test_blank_variables_count_as_not_set(monkeypatch):
 def test_without_a_key_every_way_to_give_one_is_said():
     with pytest.raises(SettingsError, match="no key was found") as caught:
         find_key()
-    for way in (*VARIABLES, "api_key=", "keyring set verifyplan anthropic", "verifyplan[keyring]"):
+    for way in (*KEY_VARIABLES, "api_key=", "keyring set verifyplan anthropic", "verifyplan[keyring]"):
         assert way in str(caught.value)
 
 

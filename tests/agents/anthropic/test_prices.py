@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verifyplan.agents.prices import (
-    ENVIRONMENT,
+    PRICES_VARIABLE,
     Price,
-    bundled,
+    bundled_prices,
     cost,
     price_of,
     unknown_price,
@@ -31,7 +31,7 @@ TOML = "[mine]\ninput = 1\noutput = 2.5\ncache_write = 0\ncache_read = 0.1\nweb_
 
 @pytest.fixture(autouse=True)
 def no_table_of_the_user(monkeypatch):
-    monkeypatch.delenv(ENVIRONMENT, raising=False)
+    monkeypatch.delenv(PRICES_VARIABLE, raising=False)
 
 
 def the_models_of_the_sdk():
@@ -45,20 +45,20 @@ def test_every_model_of_the_sdk_has_a_price_but_the_one_that_could_not_be_source
 
 
 def test_no_price_is_for_a_model_that_the_sdk_does_not_know():
-    assert set(bundled()) <= the_models_of_the_sdk()
+    assert set(bundled_prices()) <= the_models_of_the_sdk()
 
 
-@pytest.mark.parametrize("model", bundled())
+@pytest.mark.parametrize("model", bundled_prices())
 def test_every_price_has_a_source_and_a_date(model):
-    price = bundled()[model]
+    price = bundled_prices()[model]
     assert re.fullmatch(r"https://platform\.claude\.com/docs/\S+", price.source)
     assert datetime.date(2026, 1, 1) < datetime.date.fromisoformat(price.date) < datetime.date(2026, 12, 1)
 
 
-@pytest.mark.parametrize("model", bundled())
+@pytest.mark.parametrize("model", bundled_prices())
 def test_prices_stand_to_each_other_as_the_page_says(model):
     """Output 5 times input, cache writes 1.25 times, batches half: a slip of a digit would show."""
-    price = bundled()[model]
+    price = bundled_prices()[model]
     for rates in filter(None, (price, price.long)):
         assert rates.output == 5 * rates.input
         assert rates.cache_write == Decimal("1.25") * rates.input
@@ -81,7 +81,7 @@ def test_prices_stand_to_each_other_as_the_page_says(model):
     ],
 )
 def test_prices_are_those_of_the_sources(model, rates):
-    price = bundled()[model]
+    price = bundled_prices()[model]
     assert (price.input, price.cache_write, price.cache_read, price.output) == tuple(map(Decimal, rates))
 
 
@@ -117,7 +117,7 @@ def test_a_table_of_ones_own_adds_and_replaces(tmp_path, monkeypatch):
     file = tmp_path / "prices.toml"
     file.write_text(TOML + TOML.replace("mine", "claude-opus-5"))
     assert price_of("mine") is None
-    monkeypatch.setenv(ENVIRONMENT, str(file))
+    monkeypatch.setenv(PRICES_VARIABLE, str(file))
     assert price_of("mine") == Price(**OURS)
     assert price_of("claude-opus-5").input == 1
     assert price_of("claude-opus-5-5").input == 4
@@ -172,7 +172,7 @@ def test_all_that_is_wrong_with_a_table_is_said_at_once():
 def test_a_file_that_holds_no_prices_is_named(content, why, tmp_path, monkeypatch):
     file = tmp_path / "prices.toml"
     file.write_bytes(content)
-    monkeypatch.setenv(ENVIRONMENT, str(file))
+    monkeypatch.setenv(PRICES_VARIABLE, str(file))
     with pytest.raises(SettingsError, match=rf"prices\.toml.*{why}"):
         price_of("claude-opus-5")
 
@@ -233,7 +233,7 @@ def test_a_cost_is_exact(usage, price, batch):
     ],
 )
 def test_costs_by_hand(usage, batch, dollars):
-    assert str(cost(usage, bundled()["claude-opus-5"], batch=batch)) == dollars
+    assert str(cost(usage, bundled_prices()["claude-opus-5"], batch=batch)) == dollars
 
 
 @pytest.mark.parametrize(
@@ -247,18 +247,18 @@ def test_costs_by_hand(usage, batch, dollars):
     ],
 )
 def test_a_long_prompt_costs_more_where_the_price_says_so(usage, dollars):
-    assert str(cost(usage, bundled()["claude-haiku-5-5"])) == dollars
+    assert str(cost(usage, bundled_prices()["claude-haiku-5-5"])) == dollars
 
 
 def test_an_unknown_price_says_which_lines_to_write(tmp_path, monkeypatch):
     error = unknown_price('llama-3.1 "q4"')
     assert isinstance(error, SettingsError)
     lines = re.search(r"\n\n(\[.*?)\n\n", str(error), re.DOTALL)[1]
-    assert ENVIRONMENT in str(error)
+    assert PRICES_VARIABLE in str(error)
     file = tmp_path / "prices.toml"
     file.write_text(lines.replace("...", "0"))
     assert tomllib.loads(file.read_text())
-    monkeypatch.setenv(ENVIRONMENT, str(file))
+    monkeypatch.setenv(PRICES_VARIABLE, str(file))
     assert cost(Usage(input_tokens=7, web_searches=1), price_of('llama-3.1 "q4"')) == 0
 
 

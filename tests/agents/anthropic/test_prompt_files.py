@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from verifyplan.agents.anthropic.answers import answer_schema, parse
+from verifyplan.agents.anthropic.answers import answer_schema, parse_answer
 from verifyplan.agents.anthropic.prompt_files import prompt, prompt_names, prompt_versions
-from verifyplan.agents.anthropic.rendering import PROMPTS_OF_ROLE, render
+from verifyplan.agents.anthropic.rendering import ROLE_PROMPTS, render
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.call import Item, WorkerRequest
 from verifyplan.protocol.challenge import STATUSES
@@ -102,7 +102,7 @@ def example(request_: Any) -> str:
 @each_request
 def test_the_example_of_an_answer_is_one_and_has_every_key(request_):
     text = example(request_)
-    assert parse(request_, text)
+    assert parse_answer(request_, text)
     written = {key for key in keys_of(answer_schema(request_)) if f'"{key}"' not in text}
     assert written == set()
 
@@ -164,7 +164,7 @@ def test_what_must_be_raised_and_what_may_not_is_said():
     )
     assert "must be there where the severity is `BLOCKING` or `SIGNIFICANT`" in prompt("probe").text
     assert "others are refused" in prompt("devils-advocate").text
-    assert all("challenges" in PROMPTS_OF_ROLE[role] for role in ("challenger", "surface", "probe", "domain-expert"))
+    assert all("challenges" in ROLE_PROMPTS[role] for role in ("challenger", "surface", "probe", "domain-expert"))
 
 
 def test_words_load_no_sdk():

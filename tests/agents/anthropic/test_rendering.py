@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from verifyplan import redaction
 from verifyplan.agents import untrusted_text as marks
-from verifyplan.agents.anthropic.record import NOTHING
-from verifyplan.agents.anthropic.rendering import render, repair
+from verifyplan.agents.anthropic.record import EMPTY_RECORD
+from verifyplan.agents.anthropic.rendering import render, repair_prompt
 from verifyplan.agents.untrusted_text import delimited, numbered_lines, quoted
 from verifyplan.protocol.call import Item, WorkerRequest
 from verifyplan.protocol.challenge import Challenge
@@ -186,7 +186,7 @@ def test_the_record_says_what_stands_where():
 
 def test_what_is_empty_takes_no_place():
     blocks = render(asked(role="synthesizer")).blocks
-    assert NOTHING in blocks[1]
+    assert EMPTY_RECORD in blocks[1]
     assert "directives" not in blocks[2]
     assert "user" not in blocks[2]
     assert "You have no tools" in blocks[2]
@@ -371,6 +371,6 @@ def test_secrets_do_not_reach_a_model():
 
 
 def test_the_repair_turn_lists_what_is_wrong_and_asks_for_the_whole():
-    text = repair("votes[0].verdict: is missing. Fix: add it. {problems}")
+    text = repair_prompt("votes[0].verdict: is missing. Fix: add it. {problems}")
     assert text.count("votes[0].verdict: is missing. Fix: add it. {problems}") == 1
     assert "Give the whole answer again" in text

@@ -29,10 +29,10 @@ def tools_of(request: RoleRequest | DebateRequest) -> dict[Tool, int]:
     return {tool: given[tool] for tool in DEBATE_TOOLS if given.get(tool)}
 
 
-def told_tools(tools: Mapping[Tool, int]) -> str:
+def tool_budget_text(tools: Mapping[Tool, int]) -> str:
     """What may be called, in the order of `TOOLS`.
 
-    >>> told_tools({"Grep": 5, "Read": 8})
+    >>> tool_budget_text({"Grep": 5, "Read": 8})
     'Calls that you have: Read 8, Grep 5.'
     """
     limits = [f"{tool} {tools[tool]}" for tool in TOOLS if tools.get(tool)]

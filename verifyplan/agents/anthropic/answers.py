@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from verifyplan.agents.anthropic.api_schema import api_schema
-from verifyplan.agents.anthropic.json_text import Odd, Piece, find_object
-from verifyplan.agents.anthropic.wire import LABELS, MISSING_BASIS, protocol_value, wire_schema
+from verifyplan.agents.anthropic.json_text import JsonCandidate, UnusableValue, find_object
+from verifyplan.agents.anthropic.wire import MISSING_BASIS, VERDICT_LABELS, answer_model, protocol_value
 from verifyplan.agents.base import Request
 from verifyplan.errors import AgentError, Problem
 from verifyplan.protocol.call import WorkerRequest, WorkerVote
@@ -37,10 +37,10 @@ class AnswerError(AgentError):
 
 def answer_schema(request: Request) -> dict[str, Any]:
     """The JSON Schema that the API is to hold the answer to: of `wire_schema`, without what the API does not take."""
-    return api_schema(wire_schema(request))
+    return api_schema(answer_model(request))
 
 
-def parse(request: Request, text: str) -> dict[str, Any]:
+def parse_answer(request: Request, text: str) -> dict[str, Any]:
     """The answer in a model's text as the JSON values that the loop expects; AnswerError listing all that is wrong.
 
     The text may hold prose or a fence around the JSON; of several objects the last that looks like an answer is taken.
@@ -50,7 +50,7 @@ def parse(request: Request, text: str) -> dict[str, Any]:
     B8). Scores must be six, whole and with evidence: unlike the rules, which would refuse a score, a repair turn can
     still mend it.
     """
-    schema, piece = wire_schema(request), _object(request, text)
+    schema, piece = answer_model(request), _object(request, text)
     if piece.problem:
         raise AnswerError(Problem(_WHOLE, piece.problem, "answer with one JSON object and nothing else"))
     problems = [*islice(_repeated(piece.value), _MOST)]
@@ -72,12 +72,12 @@ def _of_message(request: Request, value: Any) -> Iterator[Problem]:
             yield Problem(_WHOLE, str(error), "mend what is listed")
 
 
-def _object(request: Request, text: str) -> Piece:
-    keys = list(wire_schema(request).model_fields)
+def _object(request: Request, text: str) -> JsonCandidate:
+    keys = list(answer_model(request).model_fields)
     return find_object(text, keys[0], keys)
 
 
-def repaired(request: Request, first: str, second: str) -> dict[str, Any] | None:
+def merge_repair(request: Request, first: str, second: str) -> dict[str, Any] | None:
     """An answer and the one that repairs it as one, for the loop to read entry by entry (rules A11, B8).
 
     Of a worker's votes the second answer's count, but that a refutation of the first stands where the second gives
@@ -93,7 +93,7 @@ def repaired(request: Request, first: str, second: str) -> dict[str, Any] | None
 def _entries(request: RoleRequest, text: str) -> tuple[int, dict[str, Any]] | None:
     """How many entries of an answer can be used, and the answer with the others as they stand."""
     written = _object(request, text).value
-    read = read_entries(wire_schema(request), written)
+    read = read_entries(answer_model(request), written)
     if read is None:
         return None
     value = protocol_value(read.answer)
@@ -156,7 +156,7 @@ def _twice(entries: Any, key: str, place: str, fix: str) -> Iterator[Problem]:
 def _problem(error: ErrorDetails, request: Request) -> Problem:
     """One misfit in words that a model understands without knowing what checks it."""
     place, kind, given = _place(error["loc"]), error["type"], error["input"]
-    if isinstance(given, Odd):
+    if isinstance(given, UnusableValue):
         return Problem(place, given.reason, "write plain JSON")
     if kind in _DUE:
         return Problem(place, f"is {_kind(given)}, not {_DUE[kind]}", f"give {_DUE[kind]}")
@@ -185,7 +185,7 @@ def _problem(error: ErrorDetails, request: Request) -> Problem:
 def _allowed(error: ErrorDetails, request: Request) -> str:
     """What may stand at a place: of a worker's verdict the labels that it was offered."""
     if isinstance(request, WorkerRequest) and error["loc"][-1] == "verdict":
-        return " or ".join(LABELS[request.mode])
+        return " or ".join(VERDICT_LABELS[request.mode])
     return str(error["ctx"]["expected"])
 
 

@@ -17,12 +17,12 @@ from verifyplan.agents.anthropic.answers import answer_schema
 from verifyplan.agents.anthropic.conversation import Conversation
 from verifyplan.agents.anthropic.endpoints import Endpoints, check_logged
 from verifyplan.agents.anthropic.exchange import Block
-from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, check_model, hidden, misplaced
+from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, check_model, hide_key, misplaced_keys
 from verifyplan.agents.anthropic.opened import open_evidence
 from verifyplan.agents.anthropic.prompt_files import prompt_versions
 from verifyplan.agents.anthropic.rendering import Rendered, render
-from verifyplan.agents.anthropic.toolkits import Toolkits
-from verifyplan.agents.anthropic.voices import Effort, Settings, Voice, Voices
+from verifyplan.agents.anthropic.toolkits import ToolkitFactory
+from verifyplan.agents.anthropic.voices import Effort, ModelConfig, ModelConfigs, ModelSettings
 from verifyplan.agents.base import Address, BatchClient, ModelReply, Request, SendRequest, Turns, UnrecordedTurns
 from verifyplan.agents.prices import Price, PriceSource, price_of, usage_of
 from verifyplan.agents.tools import ModelToolkit, tool_definitions
@@ -74,8 +74,8 @@ class Anthropic:
         self,
         model: str | None = None,
         *,
-        models: Mapping[str, Settings] | None = None,
-        workers: Mapping[str, Settings] | None = None,
+        models: Mapping[str, ModelSettings] | None = None,
+        workers: Mapping[str, ModelSettings] | None = None,
         base_url: str | None = None,
         api_key: str | Key | None = None,
         api_keys: Mapping[str, str | Key] | None = None,
@@ -93,22 +93,22 @@ class Anthropic:
         prices: PriceSource | None = None,
         root: str | Path = ".",
     ) -> None:
-        api_key = None if api_key is None else hidden(api_key)
-        api_keys = {address: hidden(own, "api_keys") for address, own in (api_keys or {}).items()}
+        api_key = None if api_key is None else hide_key(api_key)
+        api_keys = {address: hide_key(own, "api_keys") for address, own in (api_keys or {}).items()}
         expect_mappings(models=models, workers=workers)
-        _refuse(misplaced(models=models, workers=workers))
+        _refuse(misplaced_keys(models=models, workers=workers))
         _check_numbers(max_concurrency=max_concurrency, max_retries=max_retries, timeout=timeout)
         default: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "effort": effort, "thinking": thinking}
         default["temperature"] = temperature
         self.max_concurrency, self.structured, self.cache = max_concurrency, structured, cache
         self._default, self._models, self._workers = default, dict(models or {}), dict(workers or {})
-        self._voices = Voices(default, self._models, self._workers, base_url)
+        self._voices = ModelConfigs(default, self._models, self._workers, base_url)
         self._endpoints = Endpoints(base_url, api_key, api_keys, timeout=timeout, max_retries=max_retries)
         _refuse(check_model(voice.model) for voice in self._voices.all)
         _refuse(self._endpoints.check(voice.base_url) for voice in self._voices.all)
         self._prices = {voice.model: price_of(voice.model, prices) for voice in self._voices.all}
         self._memory = Path(memory).absolute() if memory is not None else None
-        self._toolkits = Toolkits(Path(root), self._memory, web=web)
+        self._toolkits = ToolkitFactory(Path(root), self._memory, web=web)
         self._send_request: SendRequest | None = None
 
     def __repr__(self) -> str:
@@ -121,13 +121,13 @@ class Anthropic:
     def at(self, root: str | Path) -> Self:
         """The same backend, its tools reading another folder."""
         moved = copy.copy(self)
-        moved._toolkits = Toolkits(Path(root), self._memory, web=self._toolkits.web, kind=self._toolkits.kind)
+        moved._toolkits = ToolkitFactory(Path(root), self._memory, web=self._toolkits.web, kind=self._toolkits.kind)
         return moved
 
     def with_tools(self, kind: type[ModelToolkit]) -> Self:
         """The same backend, its agents having tools of another kind, as in dry runs."""
         other = copy.copy(self)
-        other._toolkits = Toolkits(self._toolkits.root, self._memory, web=self._toolkits.web, kind=kind)
+        other._toolkits = ToolkitFactory(self._toolkits.root, self._memory, web=self._toolkits.web, kind=kind)
         return other
 
     def through(self, send: SendRequest) -> Self:
@@ -144,7 +144,7 @@ class Anthropic:
     def batch_client(self, address: Address) -> BatchClient:
         """The message batches of an endpoint; within a session."""
         batches = importlib.import_module("verifyplan.agents.anthropic.batches")  # the SDK takes over a second
-        client: BatchClient = batches.Batches(self._endpoints.at(address))
+        client: BatchClient = batches.AnthropicBatches(self._endpoints.at(address))
         return client
 
     @property
@@ -254,7 +254,9 @@ class Anthropic:
     def _kit(self, request: Request) -> ModelToolkit | None:
         return None if isinstance(request, WorkerRequest) or not tools_of(request) else self._toolkits.kit(request)
 
-    def _head(self, request: Request, voice: Voice, rendered: Rendered, kit: ModelToolkit | None) -> dict[str, Any]:
+    def _head(
+        self, request: Request, voice: ModelConfig, rendered: Rendered, kit: ModelToolkit | None
+    ) -> dict[str, Any]:
         body = voice.body()
         if self.structured:
             shape = {"type": "json_schema", "schema": answer_schema(request)}
@@ -268,7 +270,7 @@ class Anthropic:
         worth = self.cache and not isinstance(request, WorkerRequest)
         return [*({**block, **(_CACHED if worth else {})} for block in lasting), last]
 
-    async def _post(self, voice: Voice, turn: str, body: dict[str, Any]) -> ModelReply:
+    async def _post(self, voice: ModelConfig, turn: str, body: dict[str, Any]) -> ModelReply:
         if self._send_request is not None:
             exchanged = await self._send_request(voice.base_url, turn, body)
         else:

@@ -14,10 +14,10 @@ from pydantic_core import from_json
 from verifyplan.agents.anthropic.client import Endpoint
 from verifyplan.agents.base import BatchResult, BatchStatus, NoAnswerError, RefusedError
 
-LATER = (408, 409, 425, 429)
+RETRY_STATUSES = (408, 409, 425, 429)
 """What an endpoint answers beside 5xx where the same request may do in a while."""
 
-FINAL = (
+FINAL_ERRORS = (
     "invalid_request_error",
     "authentication_error",
     "billing_error",
@@ -27,7 +27,7 @@ FINAL = (
 )
 """Errors of a request that would be the same in another batch."""
 
-PAGE = 100
+BATCHES_PER_PAGE = 100
 """Batches that are listed at once."""
 
 
@@ -59,7 +59,7 @@ class _Page(BaseModel):
     has_more: bool = False
 
 
-class Batches:
+class AnthropicBatches:
     """The batches of one endpoint.
 
     Each method raises NoAnswerError where it may be called again (the SDK did so already, but for `submit`), and
@@ -93,7 +93,7 @@ class Batches:
     async def since(self, batch: str | None) -> list[BatchStatus]:
         """All batches that are younger than one, the youngest first; all if that one is gone."""
         found: list[BatchStatus] = []
-        page = await self._page(limit=PAGE)
+        page = await self._page(limit=BATCHES_PER_PAGE)
         while page.data:
             for one in page.data:
                 if one.id == batch:
@@ -101,7 +101,7 @@ class Batches:
                 found.append(one.status())
             if not page.has_more:
                 break
-            page = await self._page(limit=PAGE, after_id=page.data[-1].id)
+            page = await self._page(limit=BATCHES_PER_PAGE, after_id=page.data[-1].id)
         return found
 
     async def results(self, batch: str) -> list[BatchResult]:
@@ -130,7 +130,7 @@ def _told() -> Iterator[None]:
         yield
     except anthropic.APIStatusError as error:
         reason = f"{error.type}: {error.api_message}" if error.api_message else "no reason given"
-        if error.status_code in LATER or error.status_code >= 500:
+        if error.status_code in RETRY_STATUSES or error.status_code >= 500:
             raise NoAnswerError(f"the endpoint answered {error.status_code}: {reason}") from None
         raise RefusedError(error.status_code, reason) from None
     except anthropic.APITimeoutError:
@@ -156,7 +156,7 @@ def _result(line: Any) -> BatchResult:
     if kind != "errored":
         return BatchResult(name, None, str(kind))
     told = (result.get("error") or {}).get("error") or {}
-    return BatchResult(name, None, f"{told.get('type')}: {told.get('message')}", told.get("type") in FINAL)
+    return BatchResult(name, None, f"{told.get('type')}: {told.get('message')}", told.get("type") in FINAL_ERRORS)
 
 
 def _message(name: str, message: Any) -> BatchResult:

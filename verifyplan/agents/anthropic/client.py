@@ -15,15 +15,15 @@ import anthropic
 import httpx2
 from pydantic_core import from_json
 
-from verifyplan.agents.anthropic.key import OFFLINE, Key, custom_headers, is_forbidden
+from verifyplan.agents.anthropic.key import OFFLINE_VARIABLE, Key, custom_headers, is_forbidden
 from verifyplan.errors import AgentError, Problem, SettingsError
 from verifyplan.redaction import redact
 
-TURN = "x-verifyplan-turn"
+TURN_HEADER = "x-verifyplan-turn"
 """The header that names the turn of a request."""
 
 
-SETTINGS = {
+FIX_BY_STATUS = {
     401: "check the key; `verifyplan doctor` says where it comes from",
     402: "see to the account's credit",
     403: "check what the key may do",
@@ -32,7 +32,7 @@ SETTINGS = {
 """Answers that tell of settings, not of the one request, and what to do: asked again, all would be the same."""
 
 
-class Pause:
+class RetryPause:
     """What an endpoint asked all its callers to wait, by `retry-after`; the SDK alone would only hold back one."""
 
     def __init__(self) -> None:
@@ -56,9 +56,9 @@ class Endpoint:
         """Headers of the environment, which may hold keys, go to the `first` endpoint of a backend alone."""
         self.base_url, headers = base_url, custom_headers()
         if is_forbidden(base_url):
-            fix = f"point base_url to a server on this machine, or unset {OFFLINE}"
-            raise SettingsError(Problem("base_url", f"{base_url} is not asked while {OFFLINE} is set", fix))
-        self._retries, pause = max_retries, Pause()
+            fix = f"point base_url to a server on this machine, or unset {OFFLINE_VARIABLE}"
+            raise SettingsError(Problem("base_url", f"{base_url} is not asked while {OFFLINE_VARIABLE} is set", fix))
+        self._retries, pause = max_retries, RetryPause()
         self.sdk = anthropic.AsyncAnthropic(
             api_key=key.reveal(),
             base_url=self.base_url,
@@ -102,15 +102,17 @@ class Endpoint:
         known = dict(body)
         extra = {"temperature": known.pop("temperature")} if "temperature" in known else None  # the SDK has it no more
         sdk = self.sdk if retries == self._retries else self.sdk.with_options(max_retries=retries)
-        headers = {TURN: quote(turn)}
+        headers = {TURN_HEADER: quote(turn)}
         try:
             raw = await sdk.messages.with_raw_response.create(**known, extra_body=extra, extra_headers=headers)
         except anthropic.APITimeoutError:
             raise TimeoutError("the endpoint gave no answer in time, retries included") from None
         except anthropic.APIStatusError as error:
             said = redact(f"answered {error.status_code}: {_reason(error)}")  # a refusal may quote the key
-            if error.status_code in SETTINGS:
-                raise SettingsError(Problem(f"endpoint {self.base_url}", said, SETTINGS[error.status_code])) from None
+            if error.status_code in FIX_BY_STATUS:
+                raise SettingsError(
+                    Problem(f"endpoint {self.base_url}", said, FIX_BY_STATUS[error.status_code])
+                ) from None
             raise AgentError(f"the endpoint {said}") from None
         except (anthropic.APIConnectionError, httpx2.TransportError) as error:
             cause = error.__cause__ or error

@@ -6,10 +6,10 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from verifyplan.agents.anthropic.answers import AnswerError, parse, repaired
-from verifyplan.agents.anthropic.exchange import Block, Post, check_message, text_of
-from verifyplan.agents.anthropic.rendering import repair
-from verifyplan.agents.anthropic.web import look_up, recall, web_tool
+from verifyplan.agents.anthropic.answers import AnswerError, merge_repair, parse_answer
+from verifyplan.agents.anthropic.exchange import Block, PostTurn, check_message, message_text
+from verifyplan.agents.anthropic.rendering import repair_prompt
+from verifyplan.agents.anthropic.web import look_up, recall_look_up, web_tool
 from verifyplan.agents.base import Request, Turns, request_digest
 from verifyplan.agents.tools import ModelToolkit, WebCall
 from verifyplan.errors import AgentError
@@ -29,7 +29,7 @@ class Conversation:
 
     request: Request
     turns: Turns
-    post: Post
+    post: PostTurn
     head: dict[str, Any]
     """What every request of the call has: model, limits, system, schema, tools."""
     opening: list[Block]
@@ -56,7 +56,7 @@ class Conversation:
             try:
                 message = await self._turn(number, messages, added, last=last)
             except (AgentError, TimeoutError):
-                if broken is not None and (kept := repaired(self.request, broken, "")) is not None:
+                if broken is not None and (kept := merge_repair(self.request, broken, "")) is not None:
                     return Reply(value=kept, usage=self.usage, tools=used)
                 raise
             if self.kit is not None and (calls := _of_type("tool_use", message)):
@@ -64,13 +64,13 @@ class Conversation:
                     break
                 added = await self._tools(self.kit, calls, number)
             else:
-                text = text_of(message)
+                text = message_text(message)
                 try:
                     value = self._value(broken, text, last=number == most)
                 except AnswerError as error:
                     if broken is not None or number == most:
                         raise
-                    added, broken = (({"type": "text", "text": repair(str(error))},), ()), text
+                    added, broken = (({"type": "text", "text": repair_prompt(str(error))},), ()), text
                 else:
                     return Reply(value=value, usage=self.usage, tools=used)
             messages += [{"role": "assistant", "content": self._said(message)}]
@@ -80,8 +80,8 @@ class Conversation:
 
     def _value(self, broken: str | None, text: str, *, last: bool) -> dict[str, Any]:
         """Return what an answer says, or, where it cannot be repaired any more, what of it can be used."""
-        kept = repaired(self.request, broken or "", text) if broken is not None or last else None
-        return kept or parse(self.request, text)
+        kept = merge_repair(self.request, broken or "", text) if broken is not None or last else None
+        return kept or parse_answer(self.request, text)
 
     async def _turn(self, number: int, messages: list[Any], added: Added, *, last: bool) -> dict[str, Any]:
         """The message of one turn; AgentError where it did not come to its end."""
@@ -107,7 +107,7 @@ class Conversation:
         if recorded is not None:
             kit.count(recorded.tools)
             for turn in web_turns:
-                self.usage += await recall(turn, self.turns)
+                self.usage += await recall_look_up(turn, self.turns)
             return recorded.added, recorded.tools
         done = [await self._tool(kit, call, turn) for call, turn in zip(calls, web_turns, strict=True)]
         return tuple(block for block, _ in done), tuple(use for _, use in done if use is not None)

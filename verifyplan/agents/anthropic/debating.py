@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from verifyplan.agents.anthropic.allowances import told_tools, tools_of
-from verifyplan.agents.anthropic.record import challenge_entry, entry
+from verifyplan.agents.anthropic.allowances import tool_budget_text, tools_of
+from verifyplan.agents.anthropic.record import challenge_entry, record_entry
 from verifyplan.agents.untrusted_text import delimited, numbered_lines
 from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.message import DebateRole, Message
 
-PROMPTS_OF_DEBATE: dict[DebateRole, tuple[str, ...]] = {
+DEBATE_PROMPTS: dict[DebateRole, tuple[str, ...]] = {
     "architect": ("debate", "architect"),
     "builder": ("debate", "builder"),
 }
@@ -49,7 +49,7 @@ def _diff(request: DebateRequest) -> str:
 
 
 def _message(one: Message) -> str:
-    return entry(
+    return record_entry(
         f"turn {one.turn}, {one.role}, {one.type}",
         ("content", one.content),
         *(("reason", text) for text in one.reasons),
@@ -63,7 +63,7 @@ def _due(request: DebateRequest) -> str:
         [
             f"You are the {request.role}. This is turn {request.turn} of at most {request.max_turns}."
             f" The message that is due: `{request.type}`.",
-            told_tools(tools_of(request)),
+            tool_budget_text(tools_of(request)),
             "Do your task now, and answer with the JSON object.",
         ]
     )

@@ -9,13 +9,13 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from verifyplan.agents.anthropic.key import (
-    BASE_URL,
+    BASE_URL_VARIABLE,
     PLACEHOLDER,
     Key,
     address_of,
     check_address,
     find_key,
-    hidden,
+    hide_key,
     is_loopback,
 )
 from verifyplan.agents.base import Address
@@ -36,7 +36,7 @@ def check_logged(address: object) -> Problem | None:
     here = address_of()
     if address in (None, here) or (isinstance(address, str) and is_loopback(address)):
         return None
-    fix = f"if your key is for it, set {BASE_URL} to it, or pass backend=agents.Anthropic(..., base_url=...)"
+    fix = f"if your key is for it, set {BASE_URL_VARIABLE} to it, or pass backend=agents.Anthropic(..., base_url=...)"
     return Problem("backend", f"the log names the endpoint {address}, and that of this environment is {here}", fix)
 
 
@@ -52,7 +52,7 @@ class Endpoints:
     ) -> None:
         self.address, self.timeout, self.max_retries = address, timeout, max_retries
         self._key = find_key(key, base_url=address)
-        self._keys = {one: find_key(hidden(own, "api_keys"), base_url=one) for one, own in keys.items()}
+        self._keys = {one: find_key(hide_key(own, "api_keys"), base_url=one) for one, own in keys.items()}
         self._open: dict[asyncio.AbstractEventLoop, dict[Address, Endpoint]] = {}
         self._holders: dict[asyncio.AbstractEventLoop, int] = {}
 

@@ -9,14 +9,14 @@ from verifyplan.agents.base import ModelReply
 from verifyplan.errors import AgentError
 
 Block = dict[str, Any]
-Post = Callable[[str, dict[str, Any]], Awaitable[ModelReply]]
+PostTurn = Callable[[str, dict[str, Any]], Awaitable[ModelReply]]
 """Sends the body of a request, for the turn of that id."""
 
 
-def text_of(message: Mapping[str, Any]) -> str:
+def message_text(message: Mapping[str, Any]) -> str:
     """What a message says, its thinking left out.
 
-    >>> text_of({"content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "yes"}]})
+    >>> message_text({"content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "yes"}]})
     'yes'
     """
     blocks = [block for block in message["content"] if isinstance(block, dict) and block.get("type") == "text"]

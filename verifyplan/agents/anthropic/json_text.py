@@ -18,14 +18,14 @@ _MOST_DIGITS = 300
 
 
 @dataclass(frozen=True)
-class Odd:
+class UnusableValue:
     """Stands where a text holds what no JSON value can be, and says why."""
 
     reason: str
 
 
 @dataclass(frozen=True)
-class Piece:
+class JsonCandidate:
     """What stands at an opening brace: a value, or why there is none."""
 
     value: Any = None
@@ -39,7 +39,7 @@ class Piece:
         return 2 if self.wanted else int(not self.problem)
 
 
-def find_object(text: str, main: str, keys: Collection[str]) -> Piece:
+def find_object(text: str, main: str, keys: Collection[str]) -> JsonCandidate:
     """The last object in a text that has the `main` key, or that is broken and begins with one of the `keys`.
 
     So a draft that a model wrote down before its answer is not taken for it, not even where the answer is damaged.
@@ -50,13 +50,13 @@ def find_object(text: str, main: str, keys: Collection[str]) -> Piece:
     >>> find_object('Here: {"votes": []} Done.', "votes", {"votes"}).value
     {'votes': []}
     """
-    best = Piece(problem="there is no JSON object in it")
+    best = JsonCandidate(problem="there is no JSON object in it")
     for piece in _pieces(text, main, keys):
         best = piece if piece.rank >= best.rank else best
     return best
 
 
-def _pieces(text: str, main: str, keys: Collection[str]) -> Iterator[Piece]:
+def _pieces(text: str, main: str, keys: Collection[str]) -> Iterator[JsonCandidate]:
     at, effort = 0, 0
     while match := _BEGIN.search(text, at):
         start, at = match.start(), match.start() + 1
@@ -65,14 +65,14 @@ def _pieces(text: str, main: str, keys: Collection[str]) -> Iterator[Piece]:
             value, at = _DECODER.raw_decode(text, start)
         except json.JSONDecodeError as error:
             effort += _read(error, start)
-            yield Piece(problem=f"the JSON is broken at {_where(error, start)}: {error.msg}", wanted=begins)
+            yield JsonCandidate(problem=f"the JSON is broken at {_where(error, start)}: {error.msg}", wanted=begins)
         except RecursionError:
             effort += len(text) - start
-            yield Piece(problem="the JSON is nested without end", wanted=begins)
+            yield JsonCandidate(problem="the JSON is nested without end", wanted=begins)
         else:
-            yield Piece(value, wanted=main in value if isinstance(value, dict) else begins)
+            yield JsonCandidate(value, wanted=main in value if isinstance(value, dict) else begins)
         if effort > _EFFORT * len(text) + _MOST_FOR_SHORT:
-            yield Piece(problem="it holds too much that looks like JSON and is none", wanted=True)
+            yield JsonCandidate(problem="it holds too much that looks like JSON and is none", wanted=True)
             return
 
 
@@ -88,14 +88,14 @@ def _where(error: json.JSONDecodeError, start: int) -> str:
     return f"line {line} of the object, column {error.pos - (start - 1 if before < 0 else before)}"
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Odd:
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | UnusableValue:
     found = dict(pairs)
     if len(found) < len(pairs):
         seen: set[str] = set()
         twin = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        return Odd(f"has the key {twin[:60]!r} twice")
+        return UnusableValue(f"has the key {twin[:60]!r} twice")
     if not all(map(_encodable, found)):
-        return Odd("has a key with half a character in it")
+        return UnusableValue("has a key with half a character in it")
     return {key: _sound(value) for key, value in found.items()}
 
 
@@ -103,7 +103,7 @@ def _sound(value: Any) -> Any:
     """A value without texts that cannot be written down again; objects in it have been seen to already."""
     if isinstance(value, list):
         return [_sound(one) for one in value]
-    return Odd("holds half a character") if isinstance(value, str) and not _encodable(value) else value
+    return UnusableValue("holds half a character") if isinstance(value, str) and not _encodable(value) else value
 
 
 def _encodable(text: str) -> bool:
@@ -115,17 +115,17 @@ def _encodable(text: str) -> bool:
     return True
 
 
-def _number(digits: str) -> float | Odd:
+def _number(digits: str) -> float | UnusableValue:
     value = float(digits)
-    return value if isfinite(value) else Odd("is too large a number")
+    return value if isfinite(value) else UnusableValue("is too large a number")
 
 
-def _whole(digits: str) -> int | Odd:
-    return int(digits) if len(digits) <= _MOST_DIGITS else Odd("is too large a number")
+def _whole(digits: str) -> int | UnusableValue:
+    return int(digits) if len(digits) <= _MOST_DIGITS else UnusableValue("is too large a number")
 
 
-def _no_number(name: str) -> Odd:
-    return Odd(f"is {name}, which is no JSON number")
+def _no_number(name: str) -> UnusableValue:
+    return UnusableValue(f"is {name}, which is no JSON number")
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_number, parse_int=_whole, parse_constant=_no_number)

@@ -14,11 +14,11 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.redaction import redact, remember
 
-VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
-BASE_URL = "ANTHROPIC_BASE_URL"
-CUSTOM_HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
-HOME = "https://api.anthropic.com"
-OFFLINE = "VERIFYPLAN_OFFLINE"
+KEY_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+BASE_URL_VARIABLE = "ANTHROPIC_BASE_URL"
+HEADERS_VARIABLE = "ANTHROPIC_CUSTOM_HEADERS"
+DEFAULT_URL = "https://api.anthropic.com"
+OFFLINE_VARIABLE = "VERIFYPLAN_OFFLINE"
 """Where this variable is set, no endpoint is asked that is not on this machine."""
 KEYRING = ("verifyplan", "anthropic")
 """Service and user name of the key in the keyring."""
@@ -85,7 +85,7 @@ def find_key(given: str | Key | None = None, *, base_url: str | None = None) -> 
     >>> find_key("the-key-of-this-example")
     Key(from api_key, hidden)
     """
-    given = None if given is None else hidden(given)
+    given = None if given is None else hide_key(given)
     address = address_of(base_url)
     check_address(address)
     if given is not None:
@@ -100,7 +100,7 @@ def find_key(given: str | Key | None = None, *, base_url: str | None = None) -> 
     raise SettingsError(Problem("api_key", f"no key was found{failure}", _WAYS))
 
 
-def hidden(given: str | Key, origin: str = "api_key") -> Key:
+def hide_key(given: str | Key, origin: str = "api_key") -> Key:
     """A key as a local name may hold it, which a traceback can show; SettingsError if it is no text.
 
     Whoever is given a key as a text puts this in its place before anything else.
@@ -114,14 +114,14 @@ def hidden(given: str | Key, origin: str = "api_key") -> Key:
 
 def custom_headers() -> tuple[str, ...]:
     """Names of the headers that ANTHROPIC_CUSTOM_HEADERS has the SDK add; keys in them are redacted from then on."""
-    pairs = [line.partition(":") for line in os.environ.get(CUSTOM_HEADERS, "").split("\n")]
+    pairs = [line.partition(":") for line in os.environ.get(HEADERS_VARIABLE, "").split("\n")]
     for name, _, value in pairs:
         if _KEYS.search(name) and value.strip():
             remember(value.split()[-1])  # behind Bearer, where that stands
     return tuple(name.strip() for name, colon, _ in pairs if colon)
 
 
-def misplaced(**given: Mapping[str, object] | None) -> Iterator[Problem]:
+def misplaced_keys(**given: Mapping[str, object] | None) -> Iterator[Problem]:
     """Keys among the settings of single voices, by their names; what was given is not told, as an error may be kept."""
     for argument, voices in given.items():
         for name, own in (voices or {}).items():
@@ -140,12 +140,12 @@ def check_model(model: str) -> Problem | None:
 
 def address_of(base_url: str | None = None) -> str:
     """The address that is asked: the one given, else that of ANTHROPIC_BASE_URL, else Anthropic's own."""
-    return base_url or os.environ.get(BASE_URL) or HOME
+    return base_url or os.environ.get(BASE_URL_VARIABLE) or DEFAULT_URL
 
 
 def is_forbidden(address: str) -> bool:
     """Whether VERIFYPLAN_OFFLINE forbids to ask that address: it is set, and the address is not of this machine."""
-    return bool(os.environ.get(OFFLINE)) and not is_loopback(address)
+    return bool(os.environ.get(OFFLINE_VARIABLE)) and not is_loopback(address)
 
 
 def is_loopback(address: str) -> bool:
@@ -221,7 +221,7 @@ def _unfit(secret: str, origin: str) -> Iterator[Problem]:
 
 def _from_environment() -> Key | None:
     """The key of the first variable that is not blank; a function of its own, as tracebacks show what a line names."""
-    names = (name for name in VARIABLES if os.environ.get(name, "").strip())
+    names = (name for name in KEY_VARIABLES if os.environ.get(name, "").strip())
     return next((Key(os.environ[name], name) for name in names), None)
 
 

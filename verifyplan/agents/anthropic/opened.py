@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from verifyplan.agents.evidence import Place, read_evidence
+from verifyplan.agents.evidence import CitedPlace, read_evidence
 from verifyplan.agents.tools.file_access import NotOpenedError, read_listed, relative_path
 from verifyplan.protocol.call import Item, ToolUse
 from verifyplan.redaction import redact
 from verifyplan.repository.repository import Repository
 from verifyplan.repository.sources import Source
 
-AROUND = 20
+CONTEXT_LINES = 20
 """Lines that are shown before and after a cited place."""
-MOST_LINES = 200
+MAX_PLACE_LINES = 200
 """Lines that are shown of one place."""
 
 
@@ -66,6 +66,6 @@ class _Opened:
         return read_listed(self._repository, relative_path(self._repository, path)).split("\n")
 
 
-def _around(source: Source, place: Place) -> list[str]:
-    last = min(place.last, place.line + MOST_LINES - 1)
-    return [f"{number}: {line}" for number, line in source.numbered(place.line - AROUND, last + AROUND)]
+def _around(source: Source, place: CitedPlace) -> list[str]:
+    last = min(place.last, place.line + MAX_PLACE_LINES - 1)
+    return [f"{number}: {line}" for number, line in source.numbered(place.line - CONTEXT_LINES, last + CONTEXT_LINES)]

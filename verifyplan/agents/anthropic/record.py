@@ -11,10 +11,10 @@ from verifyplan.protocol.plan_call import Moved, PanelResult, RoleRequest
 from verifyplan.protocol.research import ProbedRisk, SurfacedContext, Unknown
 from verifyplan.rules.guards import MAX_ACTIVE
 
-NOTHING = "Nothing is on record yet."
+EMPTY_RECORD = "Nothing is on record yet."
 
 
-def record(request: RoleRequest) -> str:
+def run_record(request: RoleRequest) -> str:
     """All that is on record in a run, in sections; blank fields and empty sections are left out.
 
     The keys are those of the answers. A text of several lines is indented below its key, so that no text can pass for
@@ -30,22 +30,22 @@ def record(request: RoleRequest) -> str:
         ("VOTES OF THE PANEL IN THIS ITERATION", [_panel(one) for one in request.panel]),
     )
     told = ["\n".join([title, *entries]) for title, entries in sections if entries]
-    return "\n\n".join([_counts(request), *told]) if told else NOTHING
+    return "\n\n".join([_counts(request), *told]) if told else EMPTY_RECORD
 
 
-def entry(head: str, *fields: tuple[str, str]) -> str:
+def record_entry(head: str, *fields: tuple[str, str]) -> str:
     r"""A line, and below it, indented, the fields that are not blank.
 
-    >>> print(entry("C1", ("claim", "The plan assumes x."), ("alternative", " "), ("evidence", "plan.md:3\n> x")))
+    >>> print(record_entry("C1", ("claim", "It assumes x."), ("alternative", " "), ("evidence", "plan.md:3\n> x")))
     C1
-      claim: The plan assumes x.
+      claim: It assumes x.
       evidence: plan.md:3
         > x
     """
-    return "\n".join([head, *(f"  {line}" for line in fields_of(*fields))])
+    return "\n".join([head, *(f"  {line}" for line in field_lines(*fields))])
 
 
-def fields_of(*fields: tuple[str, str]) -> list[str]:
+def field_lines(*fields: tuple[str, str]) -> list[str]:
     """The lines of the fields that are not blank, each with its key; further lines of a text are indented."""
     lines: list[str] = []
     for key, text in fields:
@@ -65,7 +65,7 @@ def _counts(request: RoleRequest) -> str:
 def challenge_entry(one: Challenge, evidence: str = "") -> str:
     """A challenge with the places that it cites, as far as they are known."""
     source = f"raised by {one.origin} in iteration {one.iteration_introduced}"
-    return entry(
+    return record_entry(
         f"{one.id} {one.severity}, confidence {one.confidence}, {one.status}, {source}",
         ("claim", one.claim),
         ("concern", one.concern),
@@ -78,7 +78,7 @@ def challenge_entry(one: Challenge, evidence: str = "") -> str:
 
 def _unknown(one: Unknown) -> str:
     affects = f", affects {one.affects_challenge}" if one.affects_challenge else ""
-    return entry(
+    return record_entry(
         f"{one.id} {one.type}{affects}: {one.resolution or 'not answered yet'}",
         ("description", one.description),
         ("suggested_query", one.suggested_query),
@@ -87,7 +87,7 @@ def _unknown(one: Unknown) -> str:
 
 
 def _context(one: SurfacedContext) -> str:
-    return entry(
+    return record_entry(
         f"{one.id} {one.impact}, from {one.source}{_raised(one.generates_challenge)}",
         ("location", one.location),
         ("relevance", one.relevance),
@@ -95,7 +95,7 @@ def _context(one: SurfacedContext) -> str:
 
 
 def _risk(one: ProbedRisk) -> str:
-    return entry(
+    return record_entry(
         f"{one.id} {one.severity}, probability {one.probability}{_raised(one.generates_challenge)}",
         ("risk", one.risk),
         ("trigger", one.trigger),
@@ -111,14 +111,14 @@ def _move(one: Moved, request: RoleRequest) -> str:
     """A change; its resolution is left out where it stands with the challenge already."""
     current = {challenge.id: challenge.resolution for challenge in request.challenges}
     resolution = "" if one.resolution == current.get(one.challenge) else one.resolution
-    return entry(
+    return record_entry(
         f"iteration {one.iteration}: {one.challenge} from {one.old} to {one.new}",
         ("resolution", resolution),
     )
 
 
 def _panel(one: PanelResult) -> str:
-    return entry(f"{one.challenge} {one.classification}, by rule {quoted(one.rule)}", *_votes(one))
+    return record_entry(f"{one.challenge} {one.classification}, by rule {quoted(one.rule)}", *_votes(one))
 
 
 def _votes(one: PanelResult) -> Iterator[tuple[str, str]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from verifyplan.agents.anthropic.allowances import told_tools, tools_of
-from verifyplan.agents.anthropic.debating import PROMPTS_OF_DEBATE, debate_blocks
+from verifyplan.agents.anthropic.allowances import tool_budget_text, tools_of
+from verifyplan.agents.anthropic.debating import DEBATE_PROMPTS, debate_blocks
 from verifyplan.agents.anthropic.prompt_files import prompt
-from verifyplan.agents.anthropic.record import fields_of, record
+from verifyplan.agents.anthropic.record import field_lines, run_record
 from verifyplan.agents.base import Request
 from verifyplan.agents.untrusted_text import delimited, numbered_lines, quoted
 from verifyplan.protocol.call import WorkerRequest
@@ -17,7 +17,7 @@ from verifyplan.protocol.plan_call import Role, RoleRequest
 from verifyplan.protocol.vote import Mode, VerificationMode
 from verifyplan.text import counted
 
-PROMPTS_OF_ROLE: dict[Role, tuple[str, ...]] = {
+ROLE_PROMPTS: dict[Role, tuple[str, ...]] = {
     "challenger": ("challenges", "challenger"),
     "resolver": ("resolver",),
     "surface": ("challenges", "surface"),
@@ -30,7 +30,7 @@ PROMPTS_OF_ROLE: dict[Role, tuple[str, ...]] = {
 }
 """What a role is told beside what all roles of a plan run are told."""
 
-EVIDENCE_OF: dict[VerificationMode, str] = {
+EVIDENCE_PROMPTS: dict[VerificationMode, str] = {
     "full-reanalysis": "worker-evidence-full",
     "lightweight": "worker-evidence-quoted",
 }
@@ -62,22 +62,22 @@ def render(request: Request, *, style: Mode | None = None, opened: Mapping[str, 
         names = worker_prompts(request, style or request.mode)
         blocks = _worker_blocks(request, opened or {})
     elif isinstance(request, DebateRequest):
-        names = ("common", *PROMPTS_OF_DEBATE[request.role])
+        names = ("common", *DEBATE_PROMPTS[request.role])
         blocks = debate_blocks(request)
     else:
-        names = ("common", "plan-run", *PROMPTS_OF_ROLE[request.role])
+        names = ("common", "plan-run", *ROLE_PROMPTS[request.role])
         blocks = (_plan(request), _record(request), _call(request))
     return Rendered("\n\n".join(prompt(name).text for name in names), blocks, names)
 
 
-def repair(problems: str) -> str:
+def repair_prompt(problems: str) -> str:
     """The one turn in which an answer can be put right; `problems` is the text of the AnswerError (rule A11)."""
     return prompt("repair").text.replace("{problems}", problems)
 
 
 def worker_prompts(request: WorkerRequest, style: Mode) -> tuple[str, ...]:
     """The files of a worker's system text: the stance by style, the labels by the run's mode (rule B4)."""
-    evidence = EVIDENCE_OF[request.verification_mode]
+    evidence = EVIDENCE_PROMPTS[request.verification_mode]
     return ("common", "worker", f"stance-{style}", evidence, f"labels-{request.mode}")
 
 
@@ -86,7 +86,7 @@ def _plan(request: RoleRequest) -> str:
 
 
 def _record(request: RoleRequest) -> str:
-    return "The record of this run:\n" + delimited(record(request), "record")
+    return "The record of this run:\n" + delimited(run_record(request), "record")
 
 
 def _call(request: RoleRequest) -> str:
@@ -94,8 +94,8 @@ def _call(request: RoleRequest) -> str:
         [
             f"You are the {request.role}. This is iteration {request.iteration} of at most {request.max_iterations}.",
             _assessment(request),
-            *([_may_raise(request)] if "challenges" in PROMPTS_OF_ROLE[request.role] else []),
-            told_tools(tools_of(request)),
+            *([_may_raise(request)] if "challenges" in ROLE_PROMPTS[request.role] else []),
+            tool_budget_text(tools_of(request)),
             *_sayings(request),
             "Do your task now, and answer with the JSON object.",
         ]
@@ -129,7 +129,7 @@ def _sayings(request: RoleRequest) -> list[str]:
 
 def _worker_blocks(request: WorkerRequest, opened: Mapping[str, str]) -> tuple[str, ...]:
     findings = [
-        delimited("\n".join(fields_of(("claim", one.summary), ("evidence", one.evidence))), "finding", one.finding_id)
+        delimited("\n".join(field_lines(("claim", one.summary), ("evidence", one.evidence))), "finding", one.finding_id)
         for one in request.items
     ]
     asked = f"Give your vote on each of the {counted(len(request.items), 'finding')} now, as the JSON object."

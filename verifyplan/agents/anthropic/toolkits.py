@@ -13,7 +13,7 @@ from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import MODES, Budget
 
 
-class Toolkits:
+class ToolkitFactory:
     """Makes tool kits; keeps the last repository, opened anew for the first call of each run.
 
     Safe to use from several threads.

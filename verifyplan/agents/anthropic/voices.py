@@ -18,15 +18,15 @@ from verifyplan.text import did_you_mean
 
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 
-MOST_TOKENS = 21_000
+MAX_OUTPUT_TOKENS = 21_000
 """Tokens of one answer: above, the API wants answers streamed."""
 
 
-class Voice(Model):
+class ModelConfig(Model):
     """One model and how it is asked; what is None is left to the endpoint."""
 
     model: Annotated[str, Field(min_length=1, max_length=200, pattern=r"^\S+$")]
-    max_tokens: Annotated[int, Field(ge=1, le=MOST_TOKENS)] = Field(
+    max_tokens: Annotated[int, Field(ge=1, le=MAX_OUTPUT_TOKENS)] = Field(
         default=16_000, description="Tokens of one answer, thinking included."
     )
     effort: Effort | None = None
@@ -42,7 +42,7 @@ class Voice(Model):
     def body(self) -> dict[str, Any]:
         """Its part of a request, as the API names it.
 
-        >>> Voice(model="m", thinking=2048, effort="low").body()["thinking"]
+        >>> ModelConfig(model="m", thinking=2048, effort="low").body()["thinking"]
         {'type': 'enabled', 'budget_tokens': 2048}
         """
         body: dict[str, Any] = {"model": self.model, "max_tokens": self.max_tokens}
@@ -57,11 +57,11 @@ class Voice(Model):
         return body
 
 
-Settings = str | Mapping[str, Any]
+ModelSettings = str | Mapping[str, Any]
 """A model's name, or some of the settings of a voice."""
 
 
-class Voices:
+class ModelConfigs:
     """Who is played how: the default, and what roles and workers have of their own.
 
     A role or worker that is given by a text has another model; by a mapping, other settings. SettingsError listing
@@ -71,8 +71,8 @@ class Voices:
     def __init__(
         self,
         default: Mapping[str, Any],
-        models: Mapping[str, Settings],
-        workers: Mapping[str, Settings],
+        models: Mapping[str, ModelSettings],
+        workers: Mapping[str, ModelSettings],
         base_url: str | None,
     ) -> None:
         self._problems: list[Problem] = []
@@ -93,7 +93,7 @@ class Voices:
         if self._problems:
             raise SettingsError(self._problems)
 
-    def of(self, request: Request) -> Voice:
+    def of(self, request: Request) -> ModelConfig:
         """How a request is to be played; SettingsError where nothing says by which model."""
         if isinstance(request, WorkerRequest):
             places = [f"workers[{request.worker!r}]", "models['worker']"]
@@ -110,36 +110,36 @@ class Voices:
         return None if has else f"worker {worker!r} has no model"
 
     @property
-    def all(self) -> list[Voice]:
+    def all(self) -> list[ModelConfig]:
         """Every voice that may be heard, each once."""
         return list(dict.fromkeys(self._voices.values()))
 
     def _of_worker(self, name: str) -> dict[str, Any]:
         return {**self.models.get("worker", {}), **self.workers[name]}
 
-    def _voice(self, place: str, own: Mapping[str, Any], base_url: str | None) -> Voice:
+    def _voice(self, place: str, own: Mapping[str, Any], base_url: str | None) -> ModelConfig:
         settings = {"base_url": base_url, **{k: v for k, v in self.default.items() if v is not None}, **own}
         if settings.get("model") is None:
             self._problems.append(_no_model(place))
             settings["model"] = "-"
         try:
-            return self._checked(place, Voice.model_validate(settings))
+            return self._checked(place, ModelConfig.model_validate(settings))
         except ValidationError as error:
             for one in error.errors(include_url=False):
                 name = ".".join(str(part) for part in one["loc"][:1])
-                known = list(Voice.model_fields)
+                known = list(ModelConfig.model_fields)
                 fix = f"a voice has {one_of(known)}" if one["type"] == "extra_forbidden" else "see agents.Anthropic"
                 self._problems.append(Problem(f"{place}: {name}", f"{one['input']!r} does not fit: {one['msg']}", fix))
-            return Voice(model="-")
+            return ModelConfig(model="-")
 
-    def _checked(self, place: str, voice: Voice) -> Voice:
+    def _checked(self, place: str, voice: ModelConfig) -> ModelConfig:
         if isinstance(voice.thinking, int) and voice.thinking >= voice.max_tokens:
             fix = f"give fewer than {voice.max_tokens:,}, its max_tokens: thinking is a part of the answer"
             self._problems.append(Problem(f"{place}: thinking", f"{voice.thinking:,} tokens do not fit", fix))
         return voice
 
 
-def _plain(given: Mapping[str, Settings]) -> dict[str, dict[str, Any]]:
+def _plain(given: Mapping[str, ModelSettings]) -> dict[str, dict[str, Any]]:
     return {str(n): {"model": own} if isinstance(own, str) else dict(own) for n, own in given.items()}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from verifyplan.agents.anthropic.exchange import Block, Post, text_of
+from verifyplan.agents.anthropic.exchange import Block, PostTurn, message_text
 from verifyplan.agents.base import BudgetError, ModelReply, Turns, request_digest
 from verifyplan.agents.tools import WebCall
 from verifyplan.agents.tools.web import WebTool
@@ -12,7 +12,7 @@ from verifyplan.errors import AgentError
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event_turn import TurnSent
 
-MAX_TOKENS = 4_000
+LOOKUP_MAX_TOKENS = 4_000
 
 _TOOLS: dict[WebTool, Block] = {
     "WebSearch": {"type": "web_search_20250305", "name": "web_search", "max_uses": 1},
@@ -31,7 +31,7 @@ def web_tool(name: str) -> WebTool | None:
     return next((tool for tool in _TOOLS if tool == name), None)
 
 
-class Found(NamedTuple):
+class WebLookup(NamedTuple):
     """What a look gave: its words and how many results, or why there are none."""
 
     text: str
@@ -40,11 +40,11 @@ class Found(NamedTuple):
     usage: Usage
 
 
-async def look_up(call: WebCall, turn: str, model: str, turns: Turns, post: Post) -> Found:
+async def look_up(call: WebCall, turn: str, model: str, turns: Turns, post: PostTurn) -> WebLookup:
     """One look by the endpoint's own tool; an endpoint that has none, or refuses, is told as a refusal."""
     body: dict[str, Any] = {
         "model": model,
-        "max_tokens": MAX_TOKENS,
+        "max_tokens": LOOKUP_MAX_TOKENS,
         "messages": [{"role": "user", "content": f"{_WISHES[call.tool]}\n\n{call.argument}"}],
         "tools": [_TOOLS[call.tool]],
     }
@@ -52,13 +52,13 @@ async def look_up(call: WebCall, turn: str, model: str, turns: Turns, post: Post
     try:
         replied = await turns.exchange(sent, lambda: post(turn, body))
     except (AgentError, TimeoutError) as error:
-        return Found("", 0, f"the endpoint could not look it up: {error}", Usage())
+        return WebLookup("", 0, f"the endpoint could not look it up: {error}", Usage())
     results, failure = _results(replied.message)
-    words = text_of(replied.message).strip() or f"The endpoint found nothing{failure}."
-    return Found(words, results, "", replied.usage)
+    words = message_text(replied.message).strip() or f"The endpoint found nothing{failure}."
+    return WebLookup(words, results, "", replied.usage)
 
 
-async def recall(turn: str, turns: Turns) -> Usage:
+async def recall_look_up(turn: str, turns: Turns) -> Usage:
     """What a look cost that is on disk, whose result the next turn holds; one that failed cost nothing known."""
     sent = turns.sent(turn)
     if sent is None:

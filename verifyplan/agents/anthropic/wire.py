@@ -31,7 +31,7 @@ from verifyplan.protocol.plan_call import (
 from verifyplan.protocol.score import DIMENSIONS, DimensionScore
 from verifyplan.protocol.vote import Mode, read_basis, read_verdict, spelling
 
-LABELS: dict[Mode, tuple[str, ...]] = {
+VERDICT_LABELS: dict[Mode, tuple[str, ...]] = {
     "adversarial": ("SURVIVES", "SURVIVES-WITH-CAVEAT", "REFUTED"),
     "collaborative": ("AGREE", "SUPPLEMENT", "DISAGREE"),
 }
@@ -63,7 +63,7 @@ def _labelled(mode: Mode) -> Callable[[dict[str, Any]], None]:
         given = schema["properties"]
         keys = ["finding_id", "explanation", "verdict", *(["disagree_basis"] if mode == "adversarial" else [])]
         schema["properties"] = {key: given[key] for key in keys}
-        schema["properties"]["verdict"] = {"enum": list(LABELS[mode])}
+        schema["properties"]["verdict"] = {"enum": list(VERDICT_LABELS[mode])}
 
     return offer
 
@@ -150,7 +150,7 @@ class ChallengesAndUnknowns(ChallengerAnswer):
     challenges: tuple[RaisedChallenge, ...]
 
 
-class Findings(ResolverAnswer):
+class UnknownAnswers(ResolverAnswer):
     """The resolver's answer."""
 
     answers: tuple[UnknownAnswer, ...]
@@ -201,11 +201,11 @@ class BuilderMessage(BuilderAnswer):
     model_config = ConfigDict(json_schema_extra=_spoken_last("diff", "content"))
 
 
-_OF_DEBATE: dict[DebateRole, type[BaseModel]] = {"architect": ArchitectMessage, "builder": BuilderMessage}
+_MODEL_OF_DEBATE_ROLE: dict[DebateRole, type[BaseModel]] = {"architect": ArchitectMessage, "builder": BuilderMessage}
 
-_OF_ROLE: dict[Role, type[BaseModel]] = {
+_MODEL_OF_ROLE: dict[Role, type[BaseModel]] = {
     "challenger": ChallengesAndUnknowns,
-    "resolver": Findings,
+    "resolver": UnknownAnswers,
     "surface": Contexts,
     "probe": Risks,
     "domain-expert": Challenges,
@@ -216,7 +216,7 @@ _OF_ROLE: dict[Role, type[BaseModel]] = {
 }
 
 
-def wire_schema(request: Request) -> type[BaseModel]:
+def answer_model(request: Request) -> type[BaseModel]:
     """The model of the answer as it is asked of a model: the same for all requests of a role, or of a mode of workers.
 
     Where its shape is not the protocol's (votes, scores, grants), `protocol_value` turns it back.
@@ -224,8 +224,8 @@ def wire_schema(request: Request) -> type[BaseModel]:
     if isinstance(request, WorkerRequest):
         return AdversarialVotes if request.mode == "adversarial" else CollaborativeVotes
     if isinstance(request, DebateRequest):
-        return _OF_DEBATE[request.role]
-    return _OF_ROLE[request.role]
+        return _MODEL_OF_DEBATE_ROLE[request.role]
+    return _MODEL_OF_ROLE[request.role]
 
 
 def protocol_value(answer: BaseModel) -> dict[str, Any]:

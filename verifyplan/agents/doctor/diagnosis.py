@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from verifyplan.agents import doctor
-from verifyplan.agents.anthropic.key import OFFLINE, Key, address_of, check_address, find_key, is_forbidden
+from verifyplan.agents.anthropic.key import OFFLINE_VARIABLE, Key, address_of, check_address, find_key, is_forbidden
 from verifyplan.agents.doctor.check import Check, State
 from verifyplan.agents.doctor.installation import installation, is_installed
 from verifyplan.agents.prices import price_of, unknown_price
@@ -57,7 +57,7 @@ def _way_to_a_model(address: str, model: str | None, network: bool, timeout: flo
 def _endpoint(address: str, key: Key | None, model: str | None, network: bool, timeout: float) -> Check:
     reasons = {
         "--no-network": not network,
-        f"{OFFLINE} is set": is_forbidden(address),
+        f"{OFFLINE_VARIABLE} is set": is_forbidden(address),
         "there is no key": key is None,
         "the package anthropic is not installed": not is_installed("anthropic"),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from verifyplan.agents.evidence import Evidence, Place, read_evidence
+from verifyplan.agents.evidence import CitedEvidence, CitedPlace, read_evidence
 from verifyplan.agents.static.claims import Claim, read_claim
 from verifyplan.agents.static.outcome import Case, Check, Look, Outcome, judge
 from verifyplan.protocol.call import Item
@@ -37,15 +37,17 @@ def look(check: Check, item: Item, sources: Sources | None) -> Outcome:
     return outcome
 
 
-def _quoted(check: Check, claim: Claim, evidence: Evidence) -> Iterator[Look]:
+def _quoted(check: Check, claim: Claim, evidence: CitedEvidence) -> Iterator[Look]:
     """Look at the quoted lines, taken to begin at the first cited line."""
     if evidence.quotes and claim.kind != "file":
-        place = evidence.places[0] if evidence.places else Place("", 1, 1)
+        place = evidence.places[0] if evidence.places else CitedPlace("", 1, 1)
         source = Source(place.path, evidence.quotes, first=place.line, whole=False)
         yield check(Case(claim, source, place.line, place.last, evidence.quotes))
 
 
-def _opened(check: Check, claim: Claim, text: str, place: Place, evidence: Evidence, sources: Sources) -> Look:
+def _opened(
+    check: Check, claim: Claim, text: str, place: CitedPlace, evidence: CitedEvidence, sources: Sources
+) -> Look:
     """Look at one cited place; whether a file, or a name in a file that the claim names, is there, is judged alike."""
     placed = claim.kind == "location" and f"`{place.path}`" in text
     try:

@@ -13,7 +13,7 @@ from verifyplan.errors import AgentError, Problem
 from verifyplan.runs.batch.journal import Intent, Journal
 
 if TYPE_CHECKING:
-    from verifyplan.agents.anthropic.batches import Batches
+    from verifyplan.agents.anthropic.batches import AnthropicBatches
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ class Carrier:
     def __init__(self, endpoints: Endpoints, journal: Journal, poll: float, told: Told) -> None:
         self._endpoints, self._journal, self._poll, self._told = endpoints, journal, poll, told
         module = importlib.import_module("verifyplan.agents.anthropic.batches")  # the SDK takes over a second
-        self._batches: type[Batches] = module.Batches
+        self._batches: type[AnthropicBatches] = module.AnthropicBatches
         self._unanswered: type[NoAnswerError] = module.NoAnswerError
         self._refused: type[RefusedError] = module.RefusedError
 
@@ -122,7 +122,7 @@ class Carrier:
             return False
         return any(result.custom_id in intent.requests for result in results)
 
-    def _at(self, address: Address) -> Batches:
+    def _at(self, address: Address) -> AnthropicBatches:
         return self._batches(self._endpoints.at(address))
 
     async def _patient(self, ask: Callable[..., Awaitable[T]], *given: Any) -> T:
