@@ -14,7 +14,7 @@ from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import AGREE, BURDEN, finding
 from tests.runs.plan.planning import REPO, challenge, run_of, script
 from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.agents.anthropic.prompt_files import prompt
+from verifyplan.agents.anthropic.rendering import prompt
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import SettingsError
 from verifyplan.runs.cross import crossverify

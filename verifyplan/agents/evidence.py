@@ -1,16 +1,27 @@
-"""Evidence as a discoverer wrote it: the places it cites and the lines it quotes; no file is opened here."""
+"""Read evidence as a discoverer wrote it: the places it cites, the lines it quotes, and the lines at those places."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from verifyplan.agents.tools.file_access import NotOpenedError, read_listed, relative_path
+from verifyplan.protocol.call import Item, ToolUse
+from verifyplan.redaction import redact
+from verifyplan.repository.repository import Repository
+
+CONTEXT_LINES = 20
+"""Lines that are shown before and after a cited place."""
+MAX_PLACE_LINES = 200
+"""Lines that are shown of one place."""
 
 _PLACE = re.compile(
     r"([^\s:`][^\s`]*\.[A-Za-z]\w*|(?:[^\s:`]+/)?(?:Makefile|Dockerfile|Justfile|Procfile|Gemfile|LICENSE|README))"
     r":([0-9]{1,8})(?:-([0-9]{1,8}))?(?:$|:)"
 )
 _TICKED = re.compile(r"`([^`\n]+)`")
-_LONGEST, _LONGEST_WORD, _MOST_PLACES, _MOST_QUOTES = 100_000, 1_000, 5, 60
+_MAX_CHARACTERS, _MAX_WORD_CHARACTERS, _MAX_PLACES, _MAX_QUOTES = 100_000, 1_000, 5, 60
 
 
 @dataclass(frozen=True)
@@ -22,50 +33,80 @@ class CitedPlace:
     last: int
 
     def __str__(self) -> str:
-        """The place as it is cited."""
+        """Return the place as it is cited."""
         return f"{self.path}:{self.line}"
 
 
 @dataclass(frozen=True)
 class CitedEvidence:
-    """What a finding's evidence holds: cited places and quoted code lines, in their order."""
+    """The content of a finding's evidence: cited places and quoted code lines, in their order."""
 
     places: tuple[CitedPlace, ...]
     quotes: tuple[str, ...]
 
 
 def read_evidence(text: str) -> CitedEvidence:
-    r"""Places (`path.ext:12`, `path.ext:12-20`) and quoted code: `> ` lines, else fences, else backticks.
+    r"""Return places (`path.ext:12`, `path.ext:12-20`) and quoted code: `> ` lines, else fences, else backticks.
 
     At most 5 places and 60 quoted lines of the first 100,000 characters are read; a text that cites or quotes
-    nothing gives empty tuples, never an error. Source: rules B4, B7.
+    nothing gives empty tuples, never an error. No file is opened. Source: rules B4, B7.
 
     >>> read_evidence("json/decoder.py:12\n> def parse(text):")
-    Evidence(places=(Place(path='json/decoder.py', line=12, last=12),), quotes=('def parse(text):',))
+    CitedEvidence(places=(CitedPlace(path='json/decoder.py', line=12, last=12),),
+                  quotes=('def parse(text):',))
     """
-    lines = text[:_LONGEST].replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    text = text[:_MAX_CHARACTERS]
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     prose = " ".join(line for line in lines if not line.startswith(">"))
-    return CitedEvidence(tuple(_places(prose)), tuple(_quotes(lines, text[:_LONGEST])[:_MOST_QUOTES]))
+    return CitedEvidence(tuple(_places(prose)), tuple(_quotes(lines, text)[:_MAX_QUOTES]))
+
+
+def open_evidence(
+    items: Sequence[Item], repository: Repository, documents: Mapping[str, str]
+) -> tuple[dict[str, str], tuple[ToolUse, ...]]:
+    r"""Return the lines around each place that the items cite, by the place, and each opening as a use of Read.
+
+    Places may be cited in documents by their names, or in files of the repository that tools may read, too. In place
+    of lines that cannot be read, the reason is shown; secrets are redacted in the whole text, as those of many lines
+    show only there. Each place is opened once. Source: rules B4, G4.
+
+    >>> item = Item(finding_id="F-1", summary="the sum is wrong", evidence="plan.md:2")
+    >>> open_evidence([item], Repository.open("."), {"plan.md": "one\ntwo"})[0]
+    {'plan.md:2': '1: one\n2: two'}
+    """
+    texts: dict[str, list[str]] = {}
+    shown: dict[str, str] = {}
+    uses: list[ToolUse] = []
+    for place in dict.fromkeys(place for item in items for place in read_evidence(item.evidence).places):
+        cited = str(place) if place.line == place.last else f"{place}-{place.last}"
+        try:
+            if place.path not in texts:
+                text = documents.get(place.path)
+                text = read_listed(repository, relative_path(repository, place.path)) if text is None else text
+                texts[place.path] = redact(text).split("\n")
+        except NotOpenedError as error:
+            shown[cited] = f"(cannot be opened: {error})"
+            uses.append(ToolUse(tool="Read", argument=cited, refused=str(error)))
+            continue
+        first = max(place.line - CONTEXT_LINES, 1)
+        last = min(place.last, place.line + MAX_PLACE_LINES - 1) + CONTEXT_LINES
+        lines = [f"{number}: {line}" for number, line in enumerate(texts[place.path][first - 1 : last], first)]
+        shown[cited] = "\n".join(lines) or "(no such line)"
+        uses.append(ToolUse(tool="Read", argument=cited, results=len(lines)))
+    return shown, tuple(uses)
 
 
 def _places(prose: str) -> list[CitedPlace]:
     around = "`'\"()[]{}<>,;!?"  # a dot begins names such as .github/ci.yml: only at its end is it no part of one
-    words = (word.lstrip(around).rstrip(f"{around}.") for word in prose.split() if len(word) <= _LONGEST_WORD)
-    found = [match for word in words if (match := _PLACE.match(word.removeprefix("./")))]
-    places = (CitedPlace(path, int(line), int(last or line)) for path, line, last in map(_groups, found))
-    return [place for place in places if 0 < place.line <= place.last][:_MOST_PLACES]
-
-
-def _groups(match: re.Match[str]) -> tuple[str, str, str | None]:
-    return match[1], match[2], match[3]
+    words = (word.lstrip(around).rstrip(f"{around}.") for word in prose.split() if len(word) <= _MAX_WORD_CHARACTERS)
+    matches = [match for word in words if (match := _PLACE.match(word.removeprefix("./")))]
+    places = (CitedPlace(match[1], int(match[2]), int(match[3] or match[2])) for match in matches)
+    return [place for place in places if 0 < place.line <= place.last][:_MAX_PLACES]
 
 
 def _quotes(lines: list[str], text: str) -> list[str]:
     quoted = [line[1:].removeprefix(" ") for line in lines if line.startswith(">")]
     fenced = [line for fence in text.split("```")[1::2] for line in fence.split("\n")[1:]]
     ticked = [name for name in _TICKED.findall(text) if not _PLACE.match(name)]
-    return next((kept for found in (quoted, fenced, ticked) if (kept := _kept(found))), [])
-
-
-def _kept(lines: list[str]) -> list[str]:
-    return [line.rstrip() for line in lines if line.strip()]
+    kept = ([line.rstrip() for line in code if line.strip()] for code in (quoted, fenced, ticked))
+    return next(filter(None, kept), [])

@@ -128,8 +128,8 @@ def unknown_price(model: str) -> SettingsError:
     known = did_you_mean(model, bundled_prices())
     fix = (
         "write its price into a TOML file, and name that file by prices= or in the environment variable "
-        f"{PRICES_VARIABLE} (US dollars per million tokens, web_search per 1,000 searches; 0 where nothing is paid):\n\n{lines}\n\n"
-        "or leave out the limit of cost"
+        f"{PRICES_VARIABLE} (US dollars per million tokens, web_search per 1,000 searches; "
+        f"0 where nothing is paid):\n\n{lines}\n\nor leave out the limit of cost"
     )
     return SettingsError(Problem(f"price of {model!r}", f"no table has it{known}", fix))
 

@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verifyplan import redaction
-from verifyplan.agents.anthropic.allowances import tools_of
-from verifyplan.agents.anthropic.answers import AnswerError, answer_schema, parse_answer
-from verifyplan.agents.anthropic.prompt_files import prompt
-from verifyplan.agents.anthropic.rendering import render
-from verifyplan.agents.anthropic.toolkits import ToolkitFactory
-from verifyplan.agents.anthropic.voices import ModelConfigs
+from verifyplan.agents.anthropic.answer_parsing import AnswerError, parse_answer
+from verifyplan.agents.anthropic.answer_schemas import answer_schema
+from verifyplan.agents.anthropic.model_config import ModelConfigs
+from verifyplan.agents.anthropic.rendering import prompt, render
+from verifyplan.agents.anthropic.toolkits import ToolkitFactory, tools_of
 from verifyplan.agents.tools import Memory
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.challenge import Challenge
@@ -292,7 +291,7 @@ def test_tools_are_confined_and_counted_whatever_is_configured(tmp_path, web):
     memory = Memory.open(tmp_path / "notes")
     toolkits = ToolkitFactory(tmp_path, None, web=web)
     toolkits.memory = memory
-    kit = toolkits.kit(asked(documents={"plan.md": "one\n"}, tools={"Read": 1}))
+    kit = toolkits.toolkit(asked(documents={"plan.md": "one\n"}, tools={"Read": 1}))
     assert kit.allowed() == ("Read",)
     assert "1: one" in kit.run("Read", {"path": "plan.md"}).text
     assert kit.uses == []  # what it was handed is free
@@ -308,7 +307,7 @@ def test_a_debate_reads_the_repository_as_it_is_when_it_begins(tmp_path):
     toolkits = ToolkitFactory(tmp_path, None, web=False)
 
     def seen(request: DebateRequest) -> str:
-        return toolkits.kit(request).run("Grep", {"pattern": "y = 2"}).text
+        return toolkits.toolkit(request).run("Grep", {"pattern": "y = 2"}).text
 
     assert "b.py" not in seen(asked(kind="propose", turn=1))
     (tmp_path / "b.py").write_text("y = 2\n")

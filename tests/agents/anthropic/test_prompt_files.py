@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from verifyplan.agents.anthropic.answers import answer_schema, parse_answer
-from verifyplan.agents.anthropic.prompt_files import prompt, prompt_names, prompt_versions
-from verifyplan.agents.anthropic.rendering import ROLE_PROMPTS, render
+from verifyplan.agents.anthropic.answer_parsing import parse_answer
+from verifyplan.agents.anthropic.answer_schemas import answer_schema
+from verifyplan.agents.anthropic.rendering import ROLE_PROMPTS, prompt, prompt_names, prompt_versions, render
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.call import Item, WorkerRequest
 from verifyplan.protocol.challenge import STATUSES
@@ -168,6 +168,6 @@ def test_what_must_be_raised_and_what_may_not_is_said():
 
 
 def test_words_load_no_sdk():
-    modules = "answers, api_schema, json_text, marks, prompt_files, record, rendering, wire"
+    modules = "answer_parsing, answer_schemas, json_text, rendering, run_record"
     code = f"import sys\nfrom verifyplan.agents.anthropic import {modules}\nassert 'anthropic' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from verifyplan import redaction
 from verifyplan.agents import untrusted_text as marks
-from verifyplan.agents.anthropic.record import EMPTY_RECORD
 from verifyplan.agents.anthropic.rendering import render, repair_prompt
+from verifyplan.agents.anthropic.run_record import EMPTY_RECORD
 from verifyplan.agents.untrusted_text import delimited, numbered_lines, quoted
 from verifyplan.protocol.call import Item, WorkerRequest
 from verifyplan.protocol.challenge import Challenge

@@ -12,18 +12,20 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
-from verifyplan.agents.anthropic.allowances import tools_of
-from verifyplan.agents.anthropic.answers import answer_schema
-from verifyplan.agents.anthropic.conversation import Conversation
+from verifyplan.agents.anthropic.answer_schemas import answer_schema
+from verifyplan.agents.anthropic.conversation import Block, Conversation
 from verifyplan.agents.anthropic.endpoints import Endpoints, check_logged
-from verifyplan.agents.anthropic.exchange import Block
 from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, check_model, hide_key, misplaced_keys
-from verifyplan.agents.anthropic.opened import open_evidence
-from verifyplan.agents.anthropic.prompt_files import prompt_versions
-from verifyplan.agents.anthropic.rendering import Rendered, render
-from verifyplan.agents.anthropic.toolkits import ToolkitFactory
-from verifyplan.agents.anthropic.voices import Effort, ModelConfig, ModelConfigs, ModelSettings
+from verifyplan.agents.anthropic.model_config import (
+    Effort,
+    ModelConfig,
+    ModelConfigs,
+    ModelSettings,
+)
+from verifyplan.agents.anthropic.rendering import Rendered, prompt_versions, render
+from verifyplan.agents.anthropic.toolkits import ToolkitFactory, tools_of
 from verifyplan.agents.base import Address, BatchClient, ModelReply, Request, SendRequest, Turns, UnrecordedTurns
+from verifyplan.agents.evidence import open_evidence
 from verifyplan.agents.prices import Price, PriceSource, price_of, usage_of
 from verifyplan.agents.tools import ModelToolkit, tool_definitions
 from verifyplan.errors import Problem, SettingsError, expect_mappings
@@ -237,7 +239,7 @@ class Anthropic:
             head=self._head(request, voice, rendered, kit),
             opening=self._opening(request, rendered),
             opened=uses,
-            kit=kit,
+            toolkit=kit,
             cache=self.cache,
             paid_calls=0 if isinstance(request, WorkerRequest) else sum(tools_of(request).values()),
         ).run()
@@ -252,7 +254,7 @@ class Anthropic:
         return await asyncio.to_thread(open_evidence, request.items, repository, request.documents)
 
     def _kit(self, request: Request) -> ModelToolkit | None:
-        return None if isinstance(request, WorkerRequest) or not tools_of(request) else self._toolkits.kit(request)
+        return None if isinstance(request, WorkerRequest) or not tools_of(request) else self._toolkits.toolkit(request)
 
     def _head(
         self, request: Request, voice: ModelConfig, rendered: Rendered, kit: ModelToolkit | None

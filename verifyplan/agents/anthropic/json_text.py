@@ -1,4 +1,4 @@
-"""The JSON object in what a model wrote, whatever stands around it; never quadratic in the text (rule H3)."""
+"""Find the JSON object in a model's text, whatever is around it, in time linear in the text (rule H3)."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from math import isfinite
 from typing import Any
 
 _BEGIN = re.compile(r'\{\s*(?:"([^"\\\n]{0,60})"|")|\{\s*\}')
-_EFFORT = 8
-"""How often a text may be read over, in pieces that look like JSON and are none, before it is given up."""
-_MOST_FOR_SHORT = 100_000
+_MAX_PASSES = 8
+"""Passes over a text, in pieces that look like JSON and are none, before it is given up."""
+_MIN_EFFORT = 100_000
 """Characters that are read over in any case."""
-_MOST_DIGITS = 300
+_MAX_DIGITS = 300
 
 
 @dataclass(frozen=True)
 class UnusableValue:
-    """Stands where a text holds what no JSON value can be, and says why."""
+    """The place of a value that no JSON value can be, and why."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class JsonCandidate:
-    """What stands at an opening brace: a value, or why there is none."""
+    """The value at an opening brace, or why there is none."""
 
     value: Any = None
     problem: str = ""
     wanted: bool = False
-    """Whether it has the key that is looked for, or is broken and begins with a key of such an object."""
+    """Whether it has the main key, or is broken and begins with a key of such an object."""
 
     @property
     def rank(self) -> int:
-        """Which of two pieces is rather taken."""
+        """The order in which candidates are preferred, the highest first."""
         return 2 if self.wanted else int(not self.problem)
 
 
 def find_object(text: str, main: str, keys: Collection[str]) -> JsonCandidate:
-    """The last object in a text that has the `main` key, or that is broken and begins with one of the `keys`.
+    """Return the last object in a text that has the `main` key, or that is broken and begins with one of the `keys`.
 
     So a draft that a model wrote down before its answer is not taken for it, not even where the answer is damaged.
     Without any such object it is the last that can be read, else what is wrong with the last. NaN, infinite and endless
@@ -51,12 +51,12 @@ def find_object(text: str, main: str, keys: Collection[str]) -> JsonCandidate:
     {'votes': []}
     """
     best = JsonCandidate(problem="there is no JSON object in it")
-    for piece in _pieces(text, main, keys):
-        best = piece if piece.rank >= best.rank else best
+    for candidate in _candidates(text, main, keys):
+        best = candidate if candidate.rank >= best.rank else best
     return best
 
 
-def _pieces(text: str, main: str, keys: Collection[str]) -> Iterator[JsonCandidate]:
+def _candidates(text: str, main: str, keys: Collection[str]) -> Iterator[JsonCandidate]:
     at, effort = 0, 0
     while match := _BEGIN.search(text, at):
         start, at = match.start(), match.start() + 1
@@ -71,14 +71,14 @@ def _pieces(text: str, main: str, keys: Collection[str]) -> Iterator[JsonCandida
             yield JsonCandidate(problem="the JSON is nested without end", wanted=begins)
         else:
             yield JsonCandidate(value, wanted=main in value if isinstance(value, dict) else begins)
-        if effort > _EFFORT * len(text) + _MOST_FOR_SHORT:
+        if effort > _MAX_PASSES * len(text) + _MIN_EFFORT:
             yield JsonCandidate(problem="it holds too much that looks like JSON and is none", wanted=True)
             return
 
 
 def _read(error: json.JSONDecodeError, start: int) -> int:
-    """Characters that were read until an error was found; the error counts its lines, which is faster."""
-    endless = error.msg.startswith("Unterminated")  # the whole text was read, though the error stands at the quote
+    """Return the characters that were read until an error; the error counts its lines, which is faster."""
+    endless = error.msg.startswith("Unterminated")  # the whole text was read, though the error is at the quote
     return (len(error.doc) if endless else error.pos) - start + error.pos // 16
 
 
@@ -89,25 +89,25 @@ def _where(error: json.JSONDecodeError, start: int) -> str:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | UnusableValue:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         seen: set[str] = set()
         twin = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         return UnusableValue(f"has the key {twin[:60]!r} twice")
-    if not all(map(_encodable, found)):
+    if not all(map(_encodable, values)):
         return UnusableValue("has a key with half a character in it")
-    return {key: _sound(value) for key, value in found.items()}
+    return {key: _sound(value) for key, value in values.items()}
 
 
 def _sound(value: Any) -> Any:
-    """A value without texts that cannot be written down again; objects in it have been seen to already."""
+    """Return a value without texts that UTF-8 cannot spell; objects in it are sound already."""
     if isinstance(value, list):
-        return [_sound(one) for one in value]
+        return [_sound(item) for item in value]
     return UnusableValue("holds half a character") if isinstance(value, str) and not _encodable(value) else value
 
 
 def _encodable(text: str) -> bool:
-    """Whether UTF-8 can spell a text; JSON can also spell surrogates that stand alone."""
+    """Return whether UTF-8 can spell a text; JSON can also spell lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -121,7 +121,7 @@ def _number(digits: str) -> float | UnusableValue:
 
 
 def _whole(digits: str) -> int | UnusableValue:
-    return int(digits) if len(digits) <= _MOST_DIGITS else UnusableValue("is too large a number")
+    return int(digits) if len(digits) <= _MAX_DIGITS else UnusableValue("is too large a number")
 
 
 def _no_number(name: str) -> UnusableValue:

@@ -1,21 +1,27 @@
-"""From a request to the words that a model is sent: what holds for all calls of a kind first, what changes last."""
+"""Render a request as the words for a model: prompt files as system text, then data, then the task (rules C2, G3, H3).
+
+The prompts are files of this package, each with a version; their hashes are in the run log.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
-from typing import NamedTuple
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple, TypedDict
 
-from verifyplan.agents.anthropic.allowances import tool_budget_text, tools_of
-from verifyplan.agents.anthropic.debating import DEBATE_PROMPTS, debate_blocks
-from verifyplan.agents.anthropic.prompt_files import prompt
-from verifyplan.agents.anthropic.record import field_lines, run_record
+from verifyplan.agents.anthropic.run_record import challenge_entry, field_lines, record_entry, run_record
+from verifyplan.agents.anthropic.toolkits import tools_of
 from verifyplan.agents.base import Request
 from verifyplan.agents.untrusted_text import delimited, numbered_lines, quoted
-from verifyplan.protocol.call import WorkerRequest
+from verifyplan.errors import Problem, SettingsError
+from verifyplan.protocol.call import TOOLS, Tool, WorkerRequest
 from verifyplan.protocol.debate_call import DebateRequest
+from verifyplan.protocol.message import DebateRole, Message
 from verifyplan.protocol.plan_call import Role, RoleRequest
 from verifyplan.protocol.vote import Mode, VerificationMode
-from verifyplan.text import counted
+from verifyplan.text import counted, did_you_mean
 
 ROLE_PROMPTS: dict[Role, tuple[str, ...]] = {
     "challenger": ("challenges", "challenger"),
@@ -28,13 +34,42 @@ ROLE_PROMPTS: dict[Role, tuple[str, ...]] = {
     "score": ("scoring", "score"),
     "audit": ("scoring", "audit"),
 }
-"""What a role is told beside what all roles of a plan run are told."""
+"""The prompts of a role beside those of all roles of a plan run."""
+
+DEBATE_PROMPTS: dict[DebateRole, tuple[str, ...]] = {
+    "architect": ("debate", "architect"),
+    "builder": ("debate", "builder"),
+}
+"""The prompts of a role of debates: the same in all of its calls, so that a prompt cache holds them."""
 
 EVIDENCE_PROMPTS: dict[VerificationMode, str] = {
     "full-reanalysis": "worker-evidence-full",
     "lightweight": "worker-evidence-quoted",
 }
-"""What a worker is told of the evidence that it sees."""
+"""The prompt on the evidence that a worker sees."""
+
+_FOLDER = files("verifyplan.agents.anthropic").joinpath("prompts")
+_VERSION, _SUFFIX = "version: ", ".md"
+_GO = "Do your task now, and answer with the JSON object."
+
+
+class Prompt(NamedTuple):
+    """One prompt file."""
+
+    name: str
+    version: int
+    """From 1; raised whenever the words change, so that runs of different words can be told apart."""
+    text: str
+    """The file without its first line."""
+    sha256: str
+    """Over all bytes of the file."""
+
+
+class PromptVersion(TypedDict):
+    """The part of a prompt that the log keeps."""
+
+    version: int
+    sha256: str
 
 
 class Rendered(NamedTuple):
@@ -43,103 +78,156 @@ class Rendered(NamedTuple):
     system: str
     """The same for every request of a role, or of workers with one stance, mode and view of the evidence."""
     blocks: tuple[str, ...]
-    """What the user's turn holds, the most lasting first, so that a cache of prompts can be used up to any of them."""
+    """The user's turn, the most lasting block first, so that a cache of prompts can be used up to any of them."""
     prompts: tuple[str, ...]
     """The names of the files that the system text is made of."""
 
 
-def render(request: Request, *, style: Mode | None = None, opened: Mapping[str, str] | None = None) -> Rendered:
-    """A request as system text and user blocks; the same request always gives the same words.
+@cache
+def prompt_names() -> tuple[str, ...]:
+    """Return the names of all prompts, sorted."""
+    names = (file.name for file in _FOLDER.iterdir())
+    return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
 
-    Of a role: the plan with its line numbers; the record of the run; what this call is about. Of a role of a debate:
-    task, documents and challenges; messages and diff; what this call is about. Of a worker: the findings; in
-    full-reanalysis the `opened` places, each with what the caller read there, line numbers included, or why nothing
-    was; what is asked. A worker sees no document that evidence cites but through `opened` (rule B4).
+
+@cache
+def prompt(name: str) -> Prompt:
+    """Return the prompt of that name, read once; SettingsError for a name without a file.
+
+    >>> prompt("challenger").text.startswith("# Your task: challenger")
+    True
+    """
+    if name not in prompt_names():
+        message = f"there is no prompt {name!r}{did_you_mean(name, prompt_names())}"
+        raise SettingsError(Problem("prompt", message, f"use one of {', '.join(prompt_names())}"))
+    data = _FOLDER.joinpath(name + _SUFFIX).read_bytes()
+    version, _, text = data.decode().partition("\n")
+    number = int(version.removeprefix(_VERSION))
+    return Prompt(name, number, text.strip(), hashlib.sha256(data).hexdigest())
+
+
+def prompt_versions() -> dict[str, PromptVersion]:
+    """Return version and hash of every prompt by its name, for the log."""
+    prompts = map(prompt, prompt_names())
+    return {each.name: {"version": each.version, "sha256": each.sha256} for each in prompts}
+
+
+def render(request: Request, *, style: Mode | None = None, opened: Mapping[str, str] | None = None) -> Rendered:
+    """Return a request as system text and user blocks; the same request always gives the same words.
+
+    Of a role: the plan with its line numbers; the record of the run; the task of this call. Of a role of a debate:
+    task, documents and challenges; messages and diff; the task of this call. Of a worker: the findings; in
+    full-reanalysis the `opened` places, each with the lines there, line numbers included, or why there are none; the
+    task. A worker sees no document that evidence cites but through `opened` (rule B4).
     `style` is the stance of a worker's prompt, if it is not the run's mode; labels and bases follow the run's mode.
-    Texts that a request holds are marked as data, and secrets in them redacted. Both options are for workers alone.
+    Texts that a request holds are delimited as data, and secrets in them redacted. Both options are for workers alone.
     """
     if isinstance(request, WorkerRequest):
-        names = worker_prompts(request, style or request.mode)
+        evidence = EVIDENCE_PROMPTS[request.verification_mode]
+        names: tuple[str, ...] = ("common", "worker", f"stance-{style or request.mode}", evidence)
+        names += (f"labels-{request.mode}",)
         blocks = _worker_blocks(request, opened or {})
     elif isinstance(request, DebateRequest):
         names = ("common", *DEBATE_PROMPTS[request.role])
-        blocks = debate_blocks(request)
+        blocks = (_debate_task(request), _debate_so_far(request), _debate_call(request))
     else:
         names = ("common", "plan-run", *ROLE_PROMPTS[request.role])
-        blocks = (_plan(request), _record(request), _call(request))
+        plan = "The plan:\n" + delimited(numbered_lines(request.plan_text), "plan", request.plan_name)
+        blocks = (plan, "The record of this run:\n" + delimited(run_record(request), "record"), _role_call(request))
     return Rendered("\n\n".join(prompt(name).text for name in names), blocks, names)
 
 
 def repair_prompt(problems: str) -> str:
-    """The one turn in which an answer can be put right; `problems` is the text of the AnswerError (rule A11)."""
+    """Return the one turn in which an answer can be repaired; `problems` is the text of the AnswerError (rule A11)."""
     return prompt("repair").text.replace("{problems}", problems)
 
 
-def worker_prompts(request: WorkerRequest, style: Mode) -> tuple[str, ...]:
-    """The files of a worker's system text: the stance by style, the labels by the run's mode (rule B4)."""
-    evidence = EVIDENCE_PROMPTS[request.verification_mode]
-    return ("common", "worker", f"stance-{style}", evidence, f"labels-{request.mode}")
+def tool_budget_text(tools: Mapping[Tool, int]) -> str:
+    """Return the calls that a model has, in the order of `TOOLS`.
+
+    >>> tool_budget_text({"Grep": 5, "Read": 8})
+    'Calls that you have: Read 8, Grep 5.'
+    """
+    limits = [f"{tool} {tools[tool]}" for tool in TOOLS if tools.get(tool)]
+    return f"Calls that you have: {', '.join(limits)}." if limits else "You have no tools in this call."
 
 
-def _plan(request: RoleRequest) -> str:
-    return "The plan:\n" + delimited(numbered_lines(request.plan_text), "plan", request.plan_name)
-
-
-def _record(request: RoleRequest) -> str:
-    return "The record of this run:\n" + delimited(run_record(request), "record")
-
-
-def _call(request: RoleRequest) -> str:
-    return "\n\n".join(
-        [
-            f"You are the {request.role}. This is iteration {request.iteration} of at most {request.max_iterations}.",
-            _assessment(request),
-            *([_may_raise(request)] if "challenges" in ROLE_PROMPTS[request.role] else []),
-            tool_budget_text(tools_of(request)),
-            *_sayings(request),
-            "Do your task now, and answer with the JSON object.",
-        ]
-    )
-
-
-def _assessment(request: RoleRequest) -> str:
+def _role_call(request: RoleRequest) -> str:
     domains = ", ".join(quoted(domain) for domain in request.domains) or "none"
-    return f"The plan was assessed as {request.plan_quality}. Its domains: {domains}."
-
-
-def _may_raise(request: RoleRequest) -> str:
-    if request.may_raise:
-        return f"At most {counted(request.may_raise, 'new challenge')} of yours can be taken in now."
-    return "No new challenge can be taken in now: one that you raise nevertheless waits in overflow."
-
-
-def _sayings(request: RoleRequest) -> list[str]:
-    """What others say of this iteration: who failed, what the synthesizer asks, what the user said, oldest first."""
-    said = []
+    parts = [
+        f"You are the {request.role}. This is iteration {request.iteration} of at most {request.max_iterations}.",
+        f"The plan was assessed as {request.plan_quality}. Its domains: {domains}.",
+    ]
+    if "challenges" in ROLE_PROMPTS[request.role]:
+        if request.may_raise:
+            parts.append(f"At most {counted(request.may_raise, 'new challenge')} of yours can be taken in now.")
+        else:
+            parts.append("No new challenge can be taken in now: one that you raise nevertheless waits in overflow.")
+    parts.append(tool_budget_text(tools_of(request)))
     if request.unavailable:
-        said.append("An agent failed in this iteration: " + "; ".join(map(quoted, request.unavailable)) + ".")
+        parts.append("An agent failed in this iteration: " + "; ".join(map(quoted, request.unavailable)) + ".")
     if request.directives:
-        asked = "\n".join(f"- {' '.join(str(one).split())}" for one in request.directives)
-        said.append("The synthesizer's directives for this iteration:\n" + delimited(asked, "directives"))
+        directives = "\n".join(f"- {' '.join(str(directive).split())}" for directive in request.directives)
+        parts.append("The synthesizer's directives for this iteration:\n" + delimited(directives, "directives"))
     if request.user_context:
-        said.append("The user said, oldest first:")
-        said += [delimited(text, "context", element="user") for text in request.user_context]
-    return said
+        parts.append("The user said, oldest first:")
+        parts += [delimited(text, "context", element="user") for text in request.user_context]
+    return "\n\n".join([*parts, _GO])
 
 
 def _worker_blocks(request: WorkerRequest, opened: Mapping[str, str]) -> tuple[str, ...]:
-    findings = [
-        delimited("\n".join(field_lines(("claim", one.summary), ("evidence", one.evidence))), "finding", one.finding_id)
-        for one in request.items
-    ]
-    asked = f"Give your vote on each of the {counted(len(request.items), 'finding')} now, as the JSON object."
-    blocks = ["The findings:\n" + "\n\n".join(findings), asked]
-    if request.verification_mode == "full-reanalysis":
-        blocks.insert(1, _opened(opened))
-    return tuple(blocks)
+    findings = "\n\n".join(
+        delimited(
+            "\n".join(field_lines(("claim", item.summary), ("evidence", item.evidence))), "finding", item.finding_id
+        )
+        for item in request.items
+    )
+    task = f"Give your vote on each of the {counted(len(request.items), 'finding')} now, as the JSON object."
+    if request.verification_mode != "full-reanalysis":
+        return "The findings:\n" + findings, task
+    places = "\n\n".join(delimited(text, "opened", place) for place, text in opened.items())
+    cited = "The cited places:\n" + places if opened else "None of the cited places could be opened."
+    return "The findings:\n" + findings, cited, task
 
 
-def _opened(opened: Mapping[str, str]) -> str:
-    if not opened:
-        return "None of the cited places could be opened."
-    return "The cited places:\n" + "\n\n".join(delimited(text, "opened", place) for place, text in opened.items())
+def _debate_task(request: DebateRequest) -> str:
+    """Return what holds for the whole debate; the task is delimited too: the prompt says what it may ask for."""
+    parts = ["The task:\n" + delimited(request.task, "task")]
+    if request.documents:
+        texts = [delimited(numbered_lines(text), "document", name) for name, text in sorted(request.documents.items())]
+        parts.append("The documents:\n" + "\n\n".join(texts))
+    if request.challenges:
+        parts.append("The challenges:\n" + delimited("\n".join(map(challenge_entry, request.challenges)), "challenges"))
+    return "\n\n".join(parts)
+
+
+def _debate_so_far(request: DebateRequest) -> str:
+    messages = "Nothing has been said yet."
+    if request.messages:
+        messages = "The messages so far:\n" + delimited("\n".join(map(_message_entry, request.messages)), "messages")
+    if request.diff:
+        return f"{messages}\n\nThe builder's diff:\n" + delimited(request.diff, "diff")
+    implemented = any(message.type == "implement" for message in request.messages)
+    diff = "The builder's diff is blank: it changes nothing." if implemented else "There is no diff yet."
+    return f"{messages}\n\n{diff}"
+
+
+def _message_entry(message: Message) -> str:
+    return record_entry(
+        f"turn {message.turn}, {message.role}, {message.type}",
+        ("content", message.content),
+        *(("reason", text) for text in message.reasons),
+        *(("evidence", text) for text in message.evidence),
+        *(("risk", text) for text in message.risks),
+    )
+
+
+def _debate_call(request: DebateRequest) -> str:
+    return "\n\n".join(
+        [
+            f"You are the {request.role}. This is turn {request.turn} of at most {request.max_turns}."
+            f" The message that is due: `{request.type}`.",
+            tool_budget_text(tools_of(request)),
+            _GO,
+        ]
+    )
