@@ -10,7 +10,7 @@ from tests.sample_tree import FILES, PHASE, line_of, sample_tree
 from verifyplan.documents import Tree, check, load, load_text
 from verifyplan.documents.checks.catalogue import RULES
 from verifyplan.documents.checks.check import check_tree
-from verifyplan.documents.reading.matching import matched, unmatched
+from verifyplan.documents.reading.comparing import matched, unmatched
 
 RESEARCH, AUTH, STORAGE = "research/SUMMARY.md", "research/auth.md", "research/storage.md"
 PLAN, SECOND = f"{PHASE}/PLAN-01.md", f"{PHASE}/PLAN-02.md"

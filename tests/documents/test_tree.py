@@ -11,7 +11,7 @@ import pytest
 from tests.sample_tree import FILES, PHASE, sample_tree
 from verifyplan.documents import Tree, check, load
 from verifyplan.documents import walk as walking
-from verifyplan.documents.reading.matching import plan_key
+from verifyplan.documents.reading.comparing import plan_key
 from verifyplan.documents.walk import walk
 from verifyplan.errors import InputError
 
@@ -154,7 +154,7 @@ def test_a_single_pipe_is_refused_and_not_waited_for(tmp_path):
 
 
 def test_a_folder_of_very_many_files_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(walking, "MOST_ENTRIES", 5)
+    monkeypatch.setattr(walking, "MAX_ENTRIES", 5)
     with pytest.raises(InputError, match=r"more than 5 files and folders.*name its .planning folder"):
         load(sample_tree(tmp_path))
 

@@ -23,8 +23,8 @@ from verifyplan.documents.kinds.plan import (
 )
 from verifyplan.documents.kinds.research_note import ResearchNote
 from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument, counts_as_passed, open_gaps
+from verifyplan.documents.reading.comparing import matched, wording
 from verifyplan.documents.reading.document import Document
-from verifyplan.documents.reading.matching import matched, wording
 from verifyplan.documents.tree import Phase, Tree, milestone_of, repository_root
 from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.text import counted, did_you_mean

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from verifyplan.documents.kinds.registry import MODELS, kind_of
 from verifyplan.documents.reading.document import Document, Kind
-from verifyplan.documents.reading.source import MARK, read_source
+from verifyplan.documents.reading.source import BYTE_ORDER_MARK, read_source
 from verifyplan.documents.tree import Tree, planning_folder
 from verifyplan.documents.walk import Unread, shown_path, walk
 from verifyplan.documents.walk import is_folder as is_folder
@@ -15,7 +15,7 @@ from verifyplan.errors import InputError, Problem
 from verifyplan.files import decode
 from verifyplan.progress import progress
 
-LARGEST = 20_000_000
+MAX_BYTES = 20_000_000
 """Bytes above which a document is not read."""
 
 NAMES = (
@@ -84,18 +84,18 @@ def read_text(place: Path) -> str:
         if not stat.S_ISREG(place.stat().st_mode):  # a pipe would be waited for
             raise InputError(Problem(name, "is no regular file", "name a document in Markdown"))
         with place.open("rb") as stream:
-            data = stream.read(LARGEST + 1)
+            data = stream.read(MAX_BYTES + 1)
     except InputError:
         raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(Problem(name, f"cannot be read ({reason})", "name a file or folder that exists")) from None
-    if len(data) > LARGEST:
-        raise InputError(Problem(name, f"is larger than {LARGEST:,} bytes", "split it"))
+    if len(data) > MAX_BYTES:
+        raise InputError(Problem(name, f"is larger than {MAX_BYTES:,} bytes", "split it"))
     if b"\0" in data[:_BINARY]:
         raise InputError(Problem(name, "is binary", "name a document in Markdown"))
     text = decode(data, name)
-    return MARK + text if data.startswith(MARK.encode()) else text
+    return BYTE_ORDER_MARK + text if data.startswith(BYTE_ORDER_MARK.encode()) else text
 
 
 def _load_tree(folder: Path) -> Tree:

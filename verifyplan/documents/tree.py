@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from verifyplan.documents.reading.comparing import id_in_name, plan_key
 from verifyplan.documents.reading.document import Document, Kind
-from verifyplan.documents.reading.matching import id_in_name, plan_key
 from verifyplan.documents.walk import PLANNING, is_folder
 from verifyplan.documents.walk import Unread as Unread
 

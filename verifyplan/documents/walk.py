@@ -15,7 +15,7 @@ PLANNING = ".planning"
 LEFT_OUT = frozenset({"node_modules", "__pycache__"})
 """Folders of packages, left out as hidden ones but `.planning` are."""
 
-MOST_ENTRIES = 200_000
+MAX_ENTRIES = 200_000
 
 Obstacle = Literal["not followed", "unreadable"]
 
@@ -29,14 +29,14 @@ class Unread(NamedTuple):
     obstacle: Obstacle
 
 
-class Found(NamedTuple):
+class FolderContents(NamedTuple):
     """What lies in a folder and all that it holds: regular files, and what is none."""
 
     files: tuple[Path, ...]
     unread: tuple[Unread, ...]
 
 
-def walk(root: Path) -> Found:
+def walk(root: Path) -> FolderContents:
     """All regular files under a folder, in the order of their names, folder by folder.
 
     Links, pipes, sockets, devices and names that hold control characters or are no UTF-8 are listed as unread, with
@@ -57,7 +57,7 @@ def walk(root: Path) -> Found:
                 files.append(path)
         _check_size(seen, root)
         folders += reversed(inner)
-    return Found(tuple(sorted(files)), tuple(sorted(unread)))
+    return FolderContents(tuple(sorted(files)), tuple(sorted(unread)))
 
 
 def is_folder(place: Path) -> bool:
@@ -111,6 +111,6 @@ def _reason(name: str, mode: int) -> str:
 
 
 def _check_size(seen: int, root: Path) -> None:
-    if seen > MOST_ENTRIES:
-        message = f"holds more than {MOST_ENTRIES:,} files and folders"
+    if seen > MAX_ENTRIES:
+        message = f"holds more than {MAX_ENTRIES:,} files and folders"
         raise InputError(Problem(shown_path(root), message, "name its .planning folder, or one phase"))

@@ -375,7 +375,7 @@ def test_code_within_code_ends_nothing():
         "# Work\n\n````markdown\n## Key Findings\n\n```sh\nmake\n```\n\n## Not a section\n````\n\n"
         "```markdown\n## Neither\n\n```sh\nmake\n```\n\n## Nor this\n```\n\n## Sources\n"
     )
-    assert [part.title for part in read_source(text, "a.md").parts] == ["Work", "Sources"]
+    assert [part.title for part in read_source(text, "a.md").sections] == ["Work", "Sources"]
 
 
 def test_a_plan_whose_frontmatter_is_damaged_is_told_that_alone():

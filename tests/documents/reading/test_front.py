@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from verifyplan.documents.reading import front as plain_yaml
 from verifyplan.documents.reading.front import (
-    LONGEST,
+    MAX_FRONT_CHARACTERS,
     count_of,
     flag_of,
     read_front,
@@ -61,7 +61,7 @@ def test_values_keep_their_lines_and_how_they_are_written():
         ("a: 1\n[1, 2]: 3", 3, "a key is no single value"),
         ("a: " + "[" * 30 + "]" * 30, 2, "nested deeper"),
         ("a: " + "[" * 5000, 2, "nested deeper"),
-        ("a: " + "x" * LONGEST, 1, "longer than"),
+        ("a: " + "x" * MAX_FRONT_CHARACTERS, 1, "longer than"),
     ],
 )
 def test_what_is_wrong_is_told_at_its_line(text, line, problem):

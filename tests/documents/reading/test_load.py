@@ -13,13 +13,13 @@ from verifyplan.documents.checks.check import check, check_document
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.kinds.registry import kind_of
 from verifyplan.documents.loading import (
-    LARGEST,
+    MAX_BYTES,
     NAMES,
     load,
     load_text,
 )
 from verifyplan.documents.reading.document import Document
-from verifyplan.documents.reading.source import MOST_CHARACTERS, MOST_LINES, read_source
+from verifyplan.documents.reading.source import MAX_CHARACTERS, MAX_LINES, read_source
 from verifyplan.documents.tree import Tree
 from verifyplan.errors import InputError
 
@@ -119,7 +119,7 @@ def test_what_a_tree_cannot_read_is_a_violation(tree):
     [
         (b"a\0b", "is binary"),
         (b"a\n\xff", "line 2: byte 0xff is not UTF-8"),
-        (b"x" * (LARGEST + 1), "is larger than 20,000,000 bytes"),
+        (b"x" * (MAX_BYTES + 1), "is larger than 20,000,000 bytes"),
         (b"# notes", "is none of the nine documents"),
     ],
 )
@@ -156,13 +156,13 @@ def test_strict_holds_a_known_form_to_the_contract(tmp_path):
 
 
 def test_a_document_is_read_as_far_as_anyone_writes():
-    text = "# Plan\n" * (MOST_LINES + 5) + "<task>\n"
+    text = "# Plan\n" * (MAX_LINES + 5) + "<task>\n"
     document = load_text(text, "01-01-PLAN.md")
     assert document.write() == text
-    assert (len(document.source.parts), document.tasks) == (MOST_LINES, ())
+    assert (len(document.source.sections), document.tasks) == (MAX_LINES, ())
     found = [(v.rule, v.line) for v in check_document(document) if v.rule.startswith("document/")]
-    assert found == [("document/too-long", MOST_LINES + 1)]
-    long = load_text("a" * (MOST_CHARACTERS + 1), "01-01-PLAN.md")
+    assert found == [("document/too-long", MAX_LINES + 1)]
+    long = load_text("a" * (MAX_CHARACTERS + 1), "01-01-PLAN.md")
     assert [v.line for v in check_document(long) if v.rule == "document/too-long"] == [1]
 
 

@@ -14,7 +14,7 @@ from verifyplan.documents.kinds.integration_report import (
     IntegrationCheck,
     IntegrationReport,
 )
-from verifyplan.documents.kinds.plan_check_report import Counts, PlanCheckReport, PlanIssue
+from verifyplan.documents.kinds.plan_check_report import IssueCounts, PlanCheckReport, PlanIssue
 from verifyplan.documents.kinds.verification import Gap, MustHaveResult, VerificationDocument
 from verifyplan.documents.loading import load_text
 from verifyplan.documents.reading.document import Document
@@ -98,7 +98,7 @@ def test_a_plan_check_report():
     assert report.issues == (PlanIssue("01-02", "D3", "blocker", "a -> b", "c", 5),)
     assert report.unread == ((6, "no issue"),)
     counted = PlanCheckReport.read(read_source(text.replace("**", ""), "PLAN-CHECK.md"))
-    assert (counted.counts, counted.counts_line) == (Counts(2, 3), 2)
+    assert (counted.counts, counted.counts_line) == (IssueCounts(2, 3), 2)
 
 
 def test_an_integration_report():

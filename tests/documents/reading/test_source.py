@@ -23,7 +23,7 @@ def read(text):
 
 def test_parts_reach_over_their_subsections_and_code_holds_none():
     source = read("# A\n\n## B\n\ntext\n### C\n```\n## no\n```\n<!--\n## no\n-->\n## D ##\n\nE\nF\n===\n#no\n")
-    assert [(p.title, p.level, p.first, p.last) for p in source.parts] == [
+    assert [(p.title, p.level, p.first, p.last) for p in source.sections] == [
         ("A", 1, 1, 14),
         ("B", 2, 3, 12),
         ("C", 3, 6, 12),
@@ -34,17 +34,17 @@ def test_parts_reach_over_their_subsections_and_code_holds_none():
 
 def test_a_part_is_found_without_regard_to_case_and_punctuation():
     source = read("### Gaps\n\n## **Gaps:**\n\nx\n")
-    assert source.part("gaps").first == 3
-    assert source.part("gaps", level=None).first == 1
-    assert source.part("gap") is None
-    assert source.lines_of(source.part("gaps")) == [(4, ""), (5, "x")]
+    assert source.section("gaps").first == 3
+    assert source.section("gaps", level=None).first == 1
+    assert source.section("gap") is None
+    assert source.lines_of(source.section("gaps")) == [(4, ""), (5, "x")]
 
 
 @pytest.mark.parametrize(
     "text", ["- item\n---\n", "| a |\n---\n", "> quote\n---\n", "\n---\n", "***\n---\n", "# A\n---\n", "<b>\n---\n"]
 )
 def test_a_rule_across_the_page_makes_no_heading(text):
-    assert [part for part in read(text).parts if part.level == 2] == []
+    assert [part for part in read(text).sections if part.level == 2] == []
 
 
 def test_headings_within_elements_of_a_plan_are_not_its_own():
@@ -52,7 +52,7 @@ def test_headings_within_elements_of_a_plan_are_not_its_own():
         "<objective>\n# no\n</objective>\n<tasks>\n## Yes\n<task>\n<action>\n## no\n</action>\n</task>\n</tasks>\n"
         "## End\n"
     )
-    assert [part.title for part in source.parts] == ["Yes", "End"]
+    assert [part.title for part in source.sections] == ["Yes", "End"]
 
 
 def test_tables_are_found_with_their_lines():
@@ -64,7 +64,7 @@ def test_tables_are_found_with_their_lines():
     assert [(row.line, row.cells) for row in first.rows] == [(5, ("1", "`a|b`")), (6, ("2",))]
     assert [first.cell(row, "Y") for row in first.rows] == ["`a|b`", ""]
     assert [(row.line, row.cells) for row in second.rows] == [(12, ("3", "4 | 5"))]
-    assert source.tables(source.part("A")) == (first, second)
+    assert source.tables(source.section("A")) == (first, second)
 
 
 def test_bullets_are_found_with_depth_boxes_and_their_further_lines():
@@ -112,15 +112,15 @@ def test_whatever_the_text_lines_are_its_own(text):
     count = len(source.lines)
     assert len(source.prose) == source.read == count
     assert source.text == text
-    assert all(1 <= part.first <= part.head <= part.last <= count for part in source.parts)
-    assert [part.first for part in source.parts] == sorted({part.first for part in source.parts})
+    assert all(1 <= part.first <= part.head <= part.last <= count for part in source.sections)
+    assert [part.first for part in source.sections] == sorted({part.first for part in source.sections})
     assert all(1 <= bullet.line <= count and bullet.depth >= 0 for bullet in source.bullets())
     for table in source.tables():
         assert [row.line for row in table.rows] == list(range(table.line + 2, table.line + 2 + len(table.rows)))
-    assert all(len(source.lines_of(part)) == part.last - part.head for part in source.parts)
+    assert all(len(source.lines_of(part)) == part.last - part.head for part in source.sections)
 
 
 def test_the_underline_of_a_heading_is_no_line_under_it():
     source = read("Two\nlines\n---\n\ntext\n")
-    assert (source.parts[0].first, source.parts[0].head) == (1, 3)
-    assert source.lines_of(source.parts[0]) == [(4, ""), (5, "text")]
+    assert (source.sections[0].first, source.sections[0].head) == (1, 3)
+    assert source.lines_of(source.sections[0]) == [(4, ""), (5, "text")]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from verifyplan.documents.kinds.registry import MODELS
 from verifyplan.documents.loading import load, load_text
 from verifyplan.documents.reading.document import KINDS
-from verifyplan.documents.reading.writing import entry
+from verifyplan.documents.reading.writing import front_lines
 from verifyplan.errors import InputError
 
 PLAN = """---
@@ -144,16 +144,16 @@ def test_a_replaced_section_leaves_what_stands_before_and_behind(text, end):
 
 
 def test_entries_are_short_where_they_can_be():
-    assert entry("a", {"b": [{"c": 1, "d": ["x", "z"]}, []]}) == [
+    assert front_lines("a", {"b": [{"c": 1, "d": ["x", "z"]}, []]}) == [
         "a:",
         "  b:",
         "    - c: 1",
         "      d: [x, z]",
         "    - []",
     ]
-    assert entry("a", ["x" * 80, "y" * 80]) == ["a:", f"  - {'x' * 80}", f"  - {'y' * 80}"]
-    assert entry("a", {}) == ["a: {}"]
-    assert entry("yes", "no") == ['"yes": "no"']
+    assert front_lines("a", ["x" * 80, "y" * 80]) == ["a:", f"  - {'x' * 80}", f"  - {'y' * 80}"]
+    assert front_lines("a", {}) == ["a: {}"]
+    assert front_lines("yes", "no") == ['"yes": "no"']
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_one_key_or_one_section_changes_and_nothing_else_does(front, body, end, 
     assert after.source.lines[after.source.front.last :] == before.source.lines[before.source.front.last :]
     assert {line for line in before.source.lines if line == "# a comment"} <= set(after.source.lines)
     changed = before.with_section("A", "- new\n\ntext")
-    part, old = changed.source.part("A"), before.source.part("A")
+    part, old = changed.source.section("A"), before.source.section("A")
     assert [line for _, line in changed.source.lines_of(part) if line] == ["- new", "text"]
     if old:
         assert changed.source.lines[: old.head] == before.source.lines[: old.head]

@@ -23,8 +23,8 @@ from verifyplan.documents.dimensions.d4_d6_must_haves import paths_in
 from verifyplan.documents.dimensions.plan_graph import name_of
 from verifyplan.documents.kinds.execution_summary import ExecutionSummary
 from verifyplan.documents.kinds.plan import MustHave, PlanDocument, named_path
+from verifyplan.documents.reading.comparing import id_in_name, matched, phase_number
 from verifyplan.documents.reading.front import text_of, texts_of, value_of
-from verifyplan.documents.reading.matching import id_in_name, matched, phase_number
 from verifyplan.documents.reading.phrases import outcome
 from verifyplan.documents.reading.source import titled
 from verifyplan.protocol.finding import Finding

@@ -21,8 +21,8 @@ from verifyplan.documents.kinds.plan import (
 )
 from verifyplan.documents.kinds.verification import Gap, MustHaveResult, VerificationDocument
 from verifyplan.documents.kinds.write_plan import PlannedTask, write_plan
+from verifyplan.documents.reading.comparing import matched, phase_number
 from verifyplan.documents.reading.front import entry_texts
-from verifyplan.documents.reading.matching import matched, phase_number
 from verifyplan.documents.reading.source import read_source
 from verifyplan.errors import InputError, Problem
 

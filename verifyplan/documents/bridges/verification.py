@@ -25,7 +25,7 @@ from verifyplan.documents.kinds.verification import (
     override_names,
     write_verification,
 )
-from verifyplan.documents.reading.matching import matched, wording
+from verifyplan.documents.reading.comparing import matched, wording
 from verifyplan.documents.reading.source import read_source
 from verifyplan.errors import InputError, Problem, expect_lists
 from verifyplan.protocol.artifact import Artifact, ArtifactFinding

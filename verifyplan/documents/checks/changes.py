@@ -10,8 +10,8 @@ from pathlib import Path, PurePath
 from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.debug_log import DEBUG_STATUSES, DebugLog
 from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument
+from verifyplan.documents.reading.comparing import wording
 from verifyplan.documents.reading.document import Document
-from verifyplan.documents.reading.matching import wording
 from verifyplan.documents.tree import Tree
 from verifyplan.documents.walk import is_folder, shown_path
 from verifyplan.errors import InputError, Problem
@@ -80,7 +80,7 @@ def _check_status(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
 
 
 def _part(document: Document, title: str) -> int:
-    part = document.source.part(title)
+    part = document.source.section(title)
     return part.first if part else 1
 
 

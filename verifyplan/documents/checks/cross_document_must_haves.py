@@ -9,13 +9,13 @@ from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.execution_summary import Claimed, ExecutionSummary
 from verifyplan.documents.kinds.plan import MustHave, PlanDocument
 from verifyplan.documents.kinds.verification import VerificationDocument
-from verifyplan.documents.reading.document import CONTRACT
-from verifyplan.documents.reading.matching import (
-    MOST_COMPARED,
+from verifyplan.documents.reading.comparing import (
+    MAX_COMPARISONS,
     unmatched,
     wording,
     words_of,
 )
+from verifyplan.documents.reading.document import CONTRACT
 from verifyplan.documents.tree import Phase, Tree
 from verifyplan.text import counted
 
@@ -71,7 +71,7 @@ def _check_summary(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Vi
 def _compared(wanted: Sequence[str], given: Sequence[str]) -> tuple[list[int], list[int]]:
     """Return what `unmatched` finds, but texts that say a must-have in fewer of its own words."""
     lacking, extra = unmatched(wanted, given)
-    if len(lacking) * len(extra) > MOST_COMPARED:
+    if len(lacking) * len(extra) > MAX_COMPARISONS:
         return lacking, extra
     pairs = [(at, place) for at in lacking for place in extra if _shortens(given[place], wanted[at])]
     said, known = {at for at, _ in pairs}, {place for _, place in pairs}

@@ -10,8 +10,14 @@ from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.execution_summary import ExecutionSummary, TaskResult
 from verifyplan.documents.kinds.plan import PlanDocument, Task
 from verifyplan.documents.loading import read_text
+from verifyplan.documents.reading.comparing import (
+    id_in_name,
+    phase_number,
+    plan_key,
+    unmatched,
+    wording,
+)
 from verifyplan.documents.reading.document import CONTRACT
-from verifyplan.documents.reading.matching import id_in_name, phase_number, plan_key, unmatched, wording
 from verifyplan.documents.tree import Phase, Tree
 from verifyplan.errors import InputError
 
@@ -122,7 +128,7 @@ def _unknown_requirement(plan: PlanDocument, at: int, name: str) -> Violation:
     )
 
 
-MOST_TASKS = 200
+MAX_TASKS = 200
 """So many tasks and results of a plan are compared."""
 _NUMBER = re.compile(r"(?:Task\s+)?(\d{1,3})(?!\d|-|\.\d)", re.IGNORECASE)
 
@@ -181,8 +187,8 @@ def _begins(said: str, task_id: str) -> bool:
 
 def _check_tasks(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:
     """Results of tasks that the plan does not have; forms other than the contract's tell them in their own words."""
-    tasks = plan.tasks[:MOST_TASKS]
-    for result in summary.task_results[:MOST_TASKS] if tasks and summary.form == "contract" else ():
+    tasks = plan.tasks[:MAX_TASKS]
+    for result in summary.task_results[:MAX_TASKS] if tasks and summary.form == "contract" else ():
         if result.task.strip("`* -") and planned_task(result, tasks) is None:
             message = f"{result.task[:80]!r} is no task of {PurePath(plan.path).name}"
             fix = "write the task's id as the plan does; tell what was done besides under Deviations"
@@ -191,11 +197,11 @@ def _check_tasks(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Viol
 
 def _check_untold(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:
     """Tasks of the plan that a complete summary's table leaves out; asked where both are of the contract's form."""
-    told = [planned_task(result, plan.tasks[:MOST_TASKS]) for result in summary.task_results[:MOST_TASKS]]
+    told = [planned_task(result, plan.tasks[:MAX_TASKS]) for result in summary.task_results[:MAX_TASKS]]
     contract = plan.form == CONTRACT.name and summary.form == CONTRACT.name
     if not contract or summary.table is None or summary.status != "complete" or None in told:
         return
-    for task in plan.tasks[:MOST_TASKS]:
+    for task in plan.tasks[:MAX_TASKS]:
         if task not in told:
             message = f"says nothing of the task {(task.id or task.name)[:80]!r} of {PurePath(plan.path).name}"
             fix = "add a row with what became of it"

@@ -11,8 +11,8 @@ from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.kinds.research_note import CONFIDENCES, Confidence, ResearchNote
 from verifyplan.documents.kinds.research_summary import NEEDS_DECISION, Decision, ResearchSummary
 from verifyplan.documents.reading.body import plain
+from verifyplan.documents.reading.comparing import MAX_COMPARISONS, matched, words_of
 from verifyplan.documents.reading.document import Document
-from verifyplan.documents.reading.matching import MOST_COMPARED, matched, words_of
 from verifyplan.documents.reading.phrases import says_nothing
 from verifyplan.documents.reading.source import Source
 from verifyplan.documents.tree import Tree
@@ -128,7 +128,7 @@ def _dropped(summary: ResearchSummary, note: Document) -> Violation:
 
 def _told(source: Source) -> int:
     """How many contradictions a document tells under their heading or by their tag."""
-    headed = LineRanges((part.first, part.last) for part in source.parts if _TITLE.fullmatch(plain(part.title)))
+    headed = LineRanges((part.first, part.last) for part in source.sections if _TITLE.fullmatch(plain(part.title)))
     return sum(
         bool(_CONFLICT_TAG.search(text)) or (line in headed and not says_nothing(text)) for line, text in _items(source)
     )
@@ -164,7 +164,7 @@ def check_decisions(tree: Tree) -> Iterator[Violation]:
     if not plans or not asked:
         return
     made = list(dict.fromkeys(words for plan in plans for words in _decisions(plan)))
-    if len(made) * len(asked) > MOST_COMPARED:
+    if len(made) * len(asked) > MAX_COMPARISONS:
         made = [frozenset().union(*made)]
     for summary, question in asked:
         text = " ".join(_NEEDS_DECISION.sub("", question.text).split())
@@ -186,7 +186,7 @@ def _decisions(plan: PlanDocument) -> Iterator[frozenset[str]]:
             yield words_of(" ".join(element.text for element in task.elements))
     source = plan.source
     lines = [_NEEDS_DECISION.sub("", line) for line in source.lines]
-    for part in source.parts:
+    for part in source.sections:
         if _DECIDES.search(part.title):
             said = (line for _, line in source.lines_of(part) if not _NEEDS_DECISION.search(line))
             yield from map(words_of, said)

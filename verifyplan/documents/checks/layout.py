@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.reading.body import Part, Table
+from verifyplan.documents.reading.body import DocumentSection, MarkdownTable
 from verifyplan.documents.reading.document import CONTRACT, OTHER, Document
 from verifyplan.errors import one_of
 
@@ -118,12 +118,14 @@ def _described(value: Any) -> str:
     return f"{kind} {value[:80]!r}" if isinstance(value, str) else f"{kind} {value}"
 
 
-def find_section(document: Document, title: str, columns: Iterable[str] = ()) -> tuple[Part | None, list[Violation]]:
+def find_section(
+    document: Document, title: str, columns: Iterable[str] = ()
+) -> tuple[DocumentSection | None, list[Violation]]:
     """Return a section that a contract requires, and the violation that it is missing; none in another known form.
 
     `columns` are those of its table, where it must hold one: "None" is not enough there.
     """
-    part = document.the_form.part(document.source, title)
+    part = document.the_form.section(document.source, title)
     if part or not held_to_contract(document):
         return part, []
     names = ", ".join(columns)
@@ -138,7 +140,9 @@ def check_sections(document: Document, titles: Iterable[str]) -> Iterator[Violat
         yield from find_section(document, title)[1]
 
 
-def check_columns(document: Document, part: Part, table: Table | None, required: Iterable[str]) -> Iterator[Violation]:
+def check_columns(
+    document: Document, part: DocumentSection, table: MarkdownTable | None, required: Iterable[str]
+) -> Iterator[Violation]:
     """Yield the violations of the table that a section must hold: it, or one of its columns, is missing."""
     if not held_to_contract(document):
         return

@@ -19,7 +19,7 @@ from verifyplan.documents.dimensions.plan_graph import PlanGraph, folder_of, in_
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.kinds.plan_check_report import write_plan_check
 from verifyplan.documents.loading import is_folder, load, read_text
-from verifyplan.documents.reading.matching import id_in_name, plan_key
+from verifyplan.documents.reading.comparing import id_in_name, plan_key
 from verifyplan.documents.reading.writing import flat
 from verifyplan.documents.tree import Tree
 from verifyplan.documents.walk import PLANNING, walk

@@ -24,7 +24,7 @@ from verifyplan.documents.dimensions.plan_graph import (
 from verifyplan.documents.kinds.plan import PlanDocument, Task, TaskElement
 from verifyplan.documents.kinds.plan_check_report import IssueSeverity as IssueSeverity
 from verifyplan.documents.kinds.plan_check_report import PlanIssue, issue_line
-from verifyplan.documents.reading.matching import phase_number, plan_key
+from verifyplan.documents.reading.comparing import phase_number, plan_key
 from verifyplan.documents.walk import Unread
 from verifyplan.plans.markup import Element
 

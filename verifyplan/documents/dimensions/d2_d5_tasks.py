@@ -21,7 +21,7 @@ from verifyplan.documents.dimensions.check_context import (
 )
 from verifyplan.documents.dimensions.matching import is_empty, meaningful_words, vague_words
 from verifyplan.documents.kinds.plan import PlanDocument
-from verifyplan.documents.reading.matching import id_in_name
+from verifyplan.documents.reading.comparing import id_in_name
 from verifyplan.documents.walk import Unread
 from verifyplan.text import counted
 
@@ -95,7 +95,9 @@ def _has_work(plan: PlanDocument) -> bool:
     """
     source = plan.source
     steps = _STEPS if source.front.last else _BULLETS
-    return any(map(steps.match, source.lines[source.front.last :])) or any(_WORK.match(p.title) for p in source.parts)
+    return any(map(steps.match, source.lines[source.front.last :])) or any(
+        _WORK.match(p.title) for p in source.sections
+    )
 
 
 def _plan(against: IssueFactory, at: int) -> Iterator[Issue]:

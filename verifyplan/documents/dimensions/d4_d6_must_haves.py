@@ -245,7 +245,7 @@ def _plan(against: IssueFactory, at: int) -> Iterator[Issue]:
 def _says_when_done(plan: PlanDocument) -> bool:
     """Whether a plan says elsewhere than in its frontmatter what must be so at its end."""
     source = plan.source
-    titled = any(word in part.title.lower() for part in source.parts for word in DONE)
+    titled = any(word in part.title.lower() for part in source.sections for word in DONE)
     return titled or any(element.name == "success_criteria" for element in source.elements)
 
 

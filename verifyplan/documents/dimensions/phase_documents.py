@@ -11,9 +11,9 @@ from typing import NamedTuple
 from verifyplan.documents.dimensions.matching import meaningful_words
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.loading import read_text
-from verifyplan.documents.reading.body import Part, Table, plain
+from verifyplan.documents.reading.body import DocumentSection, MarkdownTable, plain
+from verifyplan.documents.reading.comparing import phase_number
 from verifyplan.documents.reading.front import texts_of
-from verifyplan.documents.reading.matching import phase_number
 from verifyplan.documents.reading.source import Source, read_source
 from verifyplan.documents.tree import milestone_of
 from verifyplan.documents.walk import PLANNING
@@ -60,10 +60,10 @@ def _said(source: Source, wanted: str) -> Iterator[ContextItem]:
                 yield said
 
 
-def _parts(source: Source, wanted: str) -> Iterator[Part]:
+def _parts(source: Source, wanted: str) -> Iterator[DocumentSection]:
     """The smallest sections under headings that hold the word; sections that leave something open are none."""
     within = 0
-    for place, part in enumerate(source.parts):
+    for place, part in enumerate(source.sections):
         title = plain(part.title)
         if wanted in title:
             within = max(within, part.last)
@@ -71,12 +71,12 @@ def _parts(source: Source, wanted: str) -> Iterator[Part]:
             continue
         if wanted != "deferred" and "deferred" in title:
             continue
-        following = source.parts[place + 1] if place + 1 < len(source.parts) else None
+        following = source.sections[place + 1] if place + 1 < len(source.sections) else None
         last = min(part.last, following.first - 1) if following else part.last
-        yield Part(part.title, part.level, part.first, last)
+        yield DocumentSection(part.title, part.level, part.first, last)
 
 
-def _items(source: Source, part: Part) -> Iterator[ContextItem]:
+def _items(source: Source, part: DocumentSection) -> Iterator[ContextItem]:
     stated = [(number, _STATED.match(line)) for number, line in source.prose_of(part)]
     found = [ContextItem(matched["text"].strip(), number) for number, matched in stated if matched]
     if found:
@@ -157,7 +157,7 @@ def read_requirements(sources: Sequence[Source]) -> Requirements:
     titles: dict[str, str] = {}
     of_phase: dict[str, dict[str, None]] = {}
     for source in sources:
-        for part in source.parts:
+        for part in source.sections:
             if found := _PHASE.search(part.title):
                 titles.setdefault(phase_number(found[1]), part.title[found.end() :])
         for line in source.lines[:_MOST_LINES]:
@@ -192,7 +192,7 @@ def _between(first: str, last: str) -> Iterator[str]:
 
 
 def _listed(source: Source) -> Iterator[tuple[str, str]]:
-    phase, headings = "", {part.first: part.title for part in source.parts}
+    phase, headings = "", {part.first: part.title for part in source.sections}
     for number, line in enumerate(source.prose[:_MOST_LINES], 1):
         if number in headings:
             found = _PHASE.search(headings[number])
@@ -201,7 +201,7 @@ def _listed(source: Source) -> Iterator[tuple[str, str]]:
             yield from ((phase, requirement) for requirement in ids_in(line))
 
 
-def _traced(tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
+def _traced(tables: Sequence[MarkdownTable]) -> Iterator[tuple[str, str]]:
     for table in tables:
         if table.column("Requirement") is None or table.column("Phase") is None:
             continue

@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.reading.comparing import id_in_name, plan_key
 from verifyplan.documents.reading.front import texts_of
-from verifyplan.documents.reading.matching import id_in_name, plan_key
 from verifyplan.documents.walk import PLANNING
 from verifyplan.plans.code_names import is_glob
 

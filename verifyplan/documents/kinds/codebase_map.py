@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.checks.layout import check_columns, check_form, find_section, held_to_contract
 from verifyplan.documents.kinds.research_note import outermost
-from verifyplan.documents.reading.body import tables
+from verifyplan.documents.reading.body import find_tables
 from verifyplan.documents.reading.document import Document, Form, Kind, other_form
 from verifyplan.documents.reading.phrases import says_nothing
 from verifyplan.documents.reading.source import Source
@@ -67,7 +67,7 @@ class NamedPath(NamedTuple):
     line: int
 
 
-class Claim(NamedTuple):
+class MapClaim(NamedTuple):
     """A table's row or an outermost list item: what a map says, the paths that it names, and its section."""
 
     text: str
@@ -87,7 +87,7 @@ class CodebaseMap(Document):
     kind: Kind = "codebase-map"
     map: str | None = None
     focus: Focus | None = None
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[MapClaim, ...] = ()
     paths: tuple[NamedPath, ...] = ()
 
     @classmethod
@@ -137,14 +137,14 @@ def _is_named(name: str) -> bool:
     return len(name) <= _LONGEST_PATH and (is_path(name) or is_glob(name))
 
 
-def _read_claims(source: Source, found: dict[int, tuple[NamedPath, ...]]) -> Iterator[Claim]:
-    ends = [part.first - 1 for part in source.parts[1:]] + [len(source.lines)]
-    for part, end in zip(source.parts, ends, strict=False):
+def _read_claims(source: Source, found: dict[int, tuple[NamedPath, ...]]) -> Iterator[MapClaim]:
+    ends = [part.first - 1 for part in source.sections[1:]] + [len(source.lines)]
+    for part, end in zip(source.sections, ends, strict=False):
         lines = list(enumerate(source.prose[part.head : end], part.head + 1))
-        rows = [(row.line, row.line, " | ".join(row.cells)) for table in tables(lines) for row in table.rows]
+        rows = [(row.line, row.line, " | ".join(row.cells)) for table in find_tables(lines) for row in table.rows]
         for first, last, text in [*rows, *_read_items(lines, end)]:
             paths = tuple(path for number in range(first, last + 1) for path in found.get(number, ()))
-            yield Claim(text, paths, part.title, first)
+            yield MapClaim(text, paths, part.title, first)
 
 
 def _read_items(lines: list[tuple[int, str]], end: int) -> Iterator[tuple[int, int, str]]:
@@ -186,7 +186,7 @@ def _check_focus(document: CodebaseMap) -> Iterator[Violation]:
 
 def _check_sections(document: CodebaseMap) -> Iterator[Violation]:
     wanted = SECTIONS.get(document.map or "", ())
-    if not wanted and not any(part.level == 2 for part in document.source.parts):
+    if not wanted and not any(part.level == 2 for part in document.source.sections):
         message = "the map has no section"
         yield violation("codebase-map/section-missing", document.path, 1, message, "divide it by headings with ##")
     for title, names in wanted:

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.checks.layout import RequiredField, check_fields, check_form, check_sections, held_to_contract
-from verifyplan.documents.reading.body import Part
+from verifyplan.documents.reading.body import DocumentSection
 from verifyplan.documents.reading.document import Document, Form, Kind, other_form
 from verifyplan.documents.reading.front import moment, moment_of, text_of
-from verifyplan.documents.reading.phrases import Labelled, divided, labelled, says_nothing
+from verifyplan.documents.reading.phrases import LocatedText, split_label, labelled_texts, says_nothing
 from verifyplan.documents.reading.source import Source, items, subparts
 
 DebugStatus = Literal["gathering", "investigating", "fixing", "verifying", "resolved"]
@@ -56,7 +56,7 @@ class Hypothesis(NamedTuple):
     line: int
 
 
-class Entry(NamedTuple):
+class EvidenceEntry(NamedTuple):
     """An entry of the evidence log; `at` is None where it does not begin with a time."""
 
     text: str
@@ -79,11 +79,11 @@ class DebugLog(Document):
     created: datetime | None = None
     updated: datetime | None = None
     mode: str | None = None
-    focus: Mapping[str, Labelled] = MappingProxyType({})
+    focus: Mapping[str, LocatedText] = MappingProxyType({})
     symptoms: tuple[str, ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
-    evidence: tuple[Entry, ...] = ()
-    resolution: Mapping[str, Labelled] = MappingProxyType({})
+    evidence: tuple[EvidenceEntry, ...] = ()
+    resolution: Mapping[str, LocatedText] = MappingProxyType({})
 
     @classmethod
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:
@@ -96,25 +96,25 @@ class DebugLog(Document):
             "updated": moment_of(front, "updated"),
             "mode": text_of(front, "mode"),
             "focus": _read_labels(source, "Current Focus", {name.casefold(): name for name in FOCUS}),
-            "symptoms": tuple(_lines(source, source.part("Symptoms"))),
-            "hypotheses": tuple(_read_hypotheses(source, source.part("Hypotheses"))),
-            "evidence": tuple(_read_evidence(source, form.part(source, "Evidence Log"))),
+            "symptoms": tuple(_lines(source, source.section("Symptoms"))),
+            "hypotheses": tuple(_read_hypotheses(source, source.section("Hypotheses"))),
+            "evidence": tuple(_read_evidence(source, form.section(source, "Evidence Log"))),
             "resolution": _read_labels(source, "Resolution", _RESOLUTION_NAMES),
         }
 
 
-def _read_labels(source: Source, title: str, names: dict[str, str]) -> dict[str, Labelled]:
-    part = source.part(title)
-    return labelled(source.lines_of(part), names) if part else {}
+def _read_labels(source: Source, title: str, names: dict[str, str]) -> dict[str, LocatedText]:
+    part = source.section(title)
+    return labelled_texts(source.lines_of(part), names) if part else {}
 
 
-def _lines(source: Source, part: Part | None) -> Iterator[str]:
+def _lines(source: Source, part: DocumentSection | None) -> Iterator[str]:
     """The lines of a part that hold something, with single spaces."""
     lines = source.lines_of(part) if part else []
     return (" ".join(line.split()) for _, line in lines if line.strip())
 
 
-def _read_hypotheses(source: Source, part: Part | None) -> Iterator[Hypothesis]:
+def _read_hypotheses(source: Source, part: DocumentSection | None) -> Iterator[Hypothesis]:
     """The items of a section, each eliminated or not by the last heading or label above it, else by its box."""
     if part is None:
         return
@@ -131,12 +131,12 @@ def _read_hypotheses(source: Source, part: Part | None) -> Iterator[Hypothesis]:
 
 def _state(line: str) -> bool | None:
     """Whether a line is the title of the eliminated hypotheses (True) or of the active ones (False)."""
-    name, text = divided(line)
+    name, text = split_label(line)
     word = name if not text else ""
     return {"eliminated": True, "active": False}.get(word.split(" ")[0]) if word else None
 
 
-def _read_evidence(source: Source, part: Part | None) -> Iterator[Entry]:
+def _read_evidence(source: Source, part: DocumentSection | None) -> Iterator[EvidenceEntry]:
     """The entries of a log: its headings, else its list items, else the rows of its table."""
     if part is None:
         return
@@ -144,7 +144,7 @@ def _read_evidence(source: Source, part: Part | None) -> Iterator[Entry]:
     tops = [(bullet.text, bullet.line) for bullet in items(source, part)]
     rows = [(" | ".join(row.cells), row.line) for table in source.tables(part) for row in table.rows]
     for text, line in [(p.title, p.first) for p in under] or tops or rows:
-        yield Entry(text, _moment(text), line)
+        yield EvidenceEntry(text, _moment(text), line)
 
 
 def _moment(text: str) -> datetime | None:
@@ -207,7 +207,7 @@ def _check_head(log: DebugLog) -> Iterator[Violation]:
 
 
 def _check_focus(log: DebugLog) -> Iterator[Violation]:
-    part = log.source.part("Current Focus")
+    part = log.source.section("Current Focus")
     for name in FOCUS if part else ():
         told = log.focus.get(name)
         if part and (told is None or not told.text):
@@ -218,7 +218,7 @@ def _check_focus(log: DebugLog) -> Iterator[Violation]:
 
 def _check_symptoms(log: DebugLog) -> Iterator[Violation]:
     """Symptoms that say nothing once they are gathered, when nothing may be added to them any more."""
-    part = log.source.part("Symptoms")
+    part = log.source.section("Symptoms")
     if part and log.status != "gathering" and says_nothing(" ".join(log.symptoms)):
         message = f"the section 'Symptoms' is empty, and the status is {log.status or 'not given'}"
         yield violation("debug-log/symptoms-empty", log.path, part.first, message, "say what was seen to be wrong")
@@ -251,7 +251,7 @@ def _check_evidence(log: DebugLog) -> Iterator[Violation]:
 
 def _check_resolution(log: DebugLog) -> Iterator[Violation]:
     """What a resolved log lacks; where the root cause alone was sought, there is no fix and no commit."""
-    part = log.source.part("Resolution")
+    part = log.source.section("Resolution")
     if log.status != "resolved" or part is None:
         return
     wanted = RESOLUTION[:2] if log.mode == "find_root_cause_only" else RESOLUTION

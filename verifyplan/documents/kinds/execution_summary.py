@@ -18,12 +18,12 @@ from verifyplan.documents.checks.layout import (
     check_sections,
     find_section,
 )
-from verifyplan.documents.reading.body import Part, Table
+from verifyplan.documents.reading.body import DocumentSection, MarkdownTable
+from verifyplan.documents.reading.comparing import id_in_name, plan_key
 from verifyplan.documents.reading.document import CONTRACT, Document, Form, Kind, other_form
 from verifyplan.documents.reading.front import entries_of, entry_texts, text_of
-from verifyplan.documents.reading.matching import id_in_name, plan_key
 from verifyplan.documents.reading.source import Source, empty, items, rows_of, table_with
-from verifyplan.documents.reading.writing import document, item, table
+from verifyplan.documents.reading.writing import document_text, list_item, table_lines
 from verifyplan.errors import expect_lists, one_of
 from verifyplan.text import counted
 
@@ -113,16 +113,16 @@ class ExecutionSummary(Document):
     deviations: tuple[str, ...] = ()
     requirements_completed: tuple[str, ...] = ()
     accomplishments: tuple[Accomplishment, ...] = ()
-    table: InstanceOf[Table] | None = Field(None, repr=False)
+    table: InstanceOf[MarkdownTable] | None = Field(None, repr=False)
 
     @classmethod
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:
         """The typed fields of a summary."""
         front = source.front
-        deviations = form.part(source, "Deviations")
-        tasks = form.part(source, "Task Results")
+        deviations = form.section(source, "Deviations")
+        tasks = form.section(source, "Task Results")
         found = table_with(source, tasks, "Task") if tasks else None
-        done = source.part("Accomplishments") or source.part("Key Outcomes")
+        done = source.section("Accomplishments") or source.section("Key Outcomes")
         return {
             "plan": text_of(front, "plan"),
             "status": text_of(front, "status"),
@@ -156,18 +156,18 @@ def _commits(source: Source, form: Form) -> tuple[str, ...]:
     """The commits of the frontmatter; without that field those named in the section of tasks, each once."""
     if "commits" in source.front.values:
         return entry_texts(source.front, "commits")
-    part = form.part(source, "Task Results")
+    part = form.section(source, "Task Results")
     text = "\n".join(line for _, line in source.lines_of(part)) if part else ""
     return tuple(dict.fromkeys(_COMMIT.findall(text)))
 
 
-def _deviations(source: Source, part: Part) -> Iterator[str]:
+def _deviations(source: Source, part: DocumentSection) -> Iterator[str]:
     """The numbered deviations in bold, as an older form has them; without them the items of the list."""
     numbered = [found["text"] for _, line in source.prose_of(part) if (found := _NUMBERED.match(line))]
     yield from numbered or (bullet.text for bullet in items(source, part))
 
 
-def _task_results(found: Table | None) -> Iterator[TaskResult]:
+def _task_results(found: MarkdownTable | None) -> Iterator[TaskResult]:
     for (task, status, notes), line in rows_of(found, ["Task"], ["Status"], ["Notes"]):
         yield TaskResult(task, status, notes, line)
 
@@ -194,18 +194,18 @@ def write_summary(
         "provides": list(provides),
         "must_haves": [f"{claim.text}: {claim.state or 'SKIPPED'}" for claim in must_haves],
     }
-    return document(
+    return document_text(
         front,
         [
             f"# Summary: {plan}",
             "",
             "## Task Results",
             "",
-            *table(("Task", "Status", "Notes"), [result[:3] for result in task_results]),
+            *table_lines(("Task", "Status", "Notes"), [result[:3] for result in task_results]),
             "",
             "## Deviations",
             "",
-            *([item(text) for text in deviations] or ["None"]),
+            *([list_item(text) for text in deviations] or ["None"]),
         ],
     )
 
@@ -228,7 +228,7 @@ def check_summary(summary: ExecutionSummary, root: Path | None = None) -> Iterat
     yield from check_fields(summary, FIELDS)
     yield from find_section(summary, "Task Results", COLUMNS)[1]
     yield from check_sections(summary, ("Deviations",))
-    results = summary.source.part("Task Results")
+    results = summary.source.section("Task Results")
     if results:
         yield from check_columns(summary, results, summary.table, COLUMNS)
     yield from _check_must_haves(summary)
@@ -237,7 +237,7 @@ def check_summary(summary: ExecutionSummary, root: Path | None = None) -> Iterat
             message = f"{commit.text[:80]!r} is no commit"
             fix = "write its hash, 7 to 40 hexadecimal digits in quotation marks"
             yield violation("summary/commit-form", summary.path, commit.line, message, fix)
-    deviations = summary.the_form.part(summary.source, "Deviations")
+    deviations = summary.the_form.section(summary.source, "Deviations")
     if deviations and empty(summary.source, deviations):
         message = "the section 'Deviations' is empty"
         yield violation("summary/deviations-empty", summary.path, deviations.first, message, "list them, or write None")

@@ -17,7 +17,7 @@ from verifyplan.documents.checks.layout import (
     check_sections,
     find_section,
 )
-from verifyplan.documents.reading.body import Part, Table
+from verifyplan.documents.reading.body import DocumentSection, MarkdownTable
 from verifyplan.documents.reading.document import Document, Form, Kind, other_form
 from verifyplan.documents.reading.front import count_of, text_of
 from verifyplan.documents.reading.phrases import Outcome, is_blank, outcome
@@ -28,7 +28,7 @@ from verifyplan.documents.reading.source import (
     subparts,
     table_with,
 )
-from verifyplan.documents.reading.writing import document, item, table
+from verifyplan.documents.reading.writing import document_text, list_item, table_lines
 from verifyplan.errors import InputError, Problem, expect_lists
 from verifyplan.text import counted
 
@@ -95,8 +95,8 @@ class IntegrationReport(Document):
     checks: tuple[IntegrationCheck, ...] = ()
     flows: tuple[Flow, ...] = ()
     issues: tuple[CriticalIssue, ...] = ()
-    checks_table: InstanceOf[Table] | None = Field(None, repr=False)
-    flows_table: InstanceOf[Table] | None = Field(None, repr=False)
+    checks_table: InstanceOf[MarkdownTable] | None = Field(None, repr=False)
+    flows_table: InstanceOf[MarkdownTable] | None = Field(None, repr=False)
 
     @classmethod
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:  # noqa: ARG003  (there is one form)
@@ -118,16 +118,16 @@ class IntegrationReport(Document):
             ),
             "checks_table": checks,
             "flows_table": flows,
-            "issues": _issues(source, source.part("Critical Issues")),
+            "issues": _issues(source, source.section("Critical Issues")),
         }
 
 
-def _table(source: Source, title: str, column: str) -> Table | None:
-    part = source.part(title)
+def _table(source: Source, title: str, column: str) -> MarkdownTable | None:
+    part = source.section(title)
     return table_with(source, part, column) if part else None
 
 
-def _issues(source: Source, part: Part | None) -> tuple[CriticalIssue, ...]:
+def _issues(source: Source, part: DocumentSection | None) -> tuple[CriticalIssue, ...]:
     """The issues of a section: its headings, or without headings its list items; none where it says so."""
     if part is None:
         return ()
@@ -166,9 +166,14 @@ def write_integration(
         "critical_issues": len(critical),
     }
     body = ["# Integration report", "", "## Integration Checks", ""]
-    body += [*table(("Check", "Status", "Evidence"), [check[:3] for check in checks]), "", "## E2E Flows", ""]
-    body += [*table(("Flow", "Status", "Broken Link"), [flow[:3] for flow in flows]), "", "## Critical Issues", ""]
-    return document(front, [*body, *([item(text) for text in critical] or ["None"])])
+    body += [*table_lines(("Check", "Status", "Evidence"), [check[:3] for check in checks]), "", "## E2E Flows", ""]
+    body += [
+        *table_lines(("Flow", "Status", "Broken Link"), [flow[:3] for flow in flows]),
+        "",
+        "## Critical Issues",
+        "",
+    ]
+    return document_text(front, [*body, *([list_item(text) for text in critical] or ["None"])])
 
 
 def _check(checks: Sequence[IntegrationCheck], flows: Sequence[Flow]) -> None:
@@ -246,10 +251,10 @@ def _check_unproven(report: IntegrationReport) -> Iterator[Violation]:
 
 def _check_categories(report: IntegrationReport) -> Iterator[Violation]:
     """The categories without a check; the flows have a table of their own, which is their check."""
-    part = report.source.part("Integration Checks")
+    part = report.source.section("Integration Checks")
     if part is None:
         return
-    inner = [p.title for p in report.source.parts if part.first < p.first <= part.last]
+    inner = [p.title for p in report.source.sections if part.first < p.first <= part.last]
     there = {category_of(text) for text in [*(check.check for check in report.checks), *inner]}
     there |= {"E2E Flows"} if report.flows else set()
     for category in CATEGORIES:
@@ -267,7 +272,11 @@ def _check_counts(report: IntegrationReport) -> Iterator[Violation]:
     elif report.checks:
         yield from _check_against_tables(report)
     told = len(report.issues)
-    if report.critical_issues is not None and report.source.part("Critical Issues") and report.critical_issues != told:
+    if (
+        report.critical_issues is not None
+        and report.source.section("Critical Issues")
+        and report.critical_issues != told
+    ):
         message = f"critical_issues is {report.critical_issues}, the section tells {told}"
         line = front.line("critical_issues")
         yield violation("integration/critical-wrong", report.path, line, message, f"write {told}, or tell the others")

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, InstanceOf
 
-from verifyplan.documents.reading.body import Part
+from verifyplan.documents.reading.body import DocumentSection
+from verifyplan.documents.reading.comparing import phase_number
 from verifyplan.documents.reading.document import Document, Form, Kind
 from verifyplan.documents.reading.front import (
     Front,
@@ -18,8 +19,7 @@ from verifyplan.documents.reading.front import (
     texts_of,
     value_of,
 )
-from verifyplan.documents.reading.matching import phase_number
-from verifyplan.documents.reading.phrases import labelled
+from verifyplan.documents.reading.phrases import labelled_texts
 from verifyplan.documents.reading.source import Source
 from verifyplan.plans.code_names import is_path
 from verifyplan.plans.markup import Element
@@ -122,11 +122,11 @@ def read_tasks(source: Source) -> tuple[Task, ...]:
 
 
 def _headed(source: Source) -> Iterator[Task]:
-    for part in source.parts:
+    for part in source.sections:
         titled = _TITLE.match(part.title)
         if titled:
             lines = source.lines_of(part)
-            told = labelled(lines, _LABELS)
+            told = labelled_texts(lines, _LABELS)
             name = TaskElement("name", titled["name"].strip(), part.first)
             inner = [TaskElement(element, text.text, text.line) for element, text in told.items() if text.text]
             yield Task(part.first, part.last, {}, (name, *inner))
@@ -256,7 +256,7 @@ class PlanDocument(Document):
     gap_closure: bool = False
     objective: str = ""
     tasks: tuple[InstanceOf[Task], ...] = Field((), repr=False)
-    summary: InstanceOf[Part] | None = None
+    summary: InstanceOf[DocumentSection] | None = None
 
     @classmethod
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:
@@ -272,7 +272,7 @@ class PlanDocument(Document):
             "gap_closure": flag_of(front, "gap_closure") or False,
             "objective": _objective(source),
             "tasks": read_tasks(source),
-            "summary": source.part("Summary"),
+            "summary": source.section("Summary"),
         }
 
 
@@ -363,5 +363,5 @@ def _objective(source: Source) -> str:
     element = next((e for e in source.elements if e.name == "objective"), None)
     if element is not None:
         return element.text.strip()
-    part = source.part("Objective") or source.part("Goal")
+    part = source.section("Objective") or source.section("Goal")
     return "\n".join(line for _, line in source.lines_of(part)).strip() if part else ""

@@ -28,7 +28,7 @@ _FIX = re.compile(r"\s*(?:->|→)\s*fix:\s*", re.IGNORECASE)
 _COUNT = re.compile(r"(?P<name>plans|tasks|blockers|warnings|info)\s*:\s*(?P<n>\d{1,9})(?!\d)", re.IGNORECASE)
 
 
-class Counts(NamedTuple):
+class IssueCounts(NamedTuple):
     """The numbers of a report's second line; None for those it lacks."""
 
     plans: int | None = None
@@ -61,7 +61,7 @@ class PlanCheckReport(Document):
     kind: Kind = "plan-check"
     passed: bool | None = None
     heading_line: int = 0
-    counts: Counts = Counts()
+    counts: IssueCounts = IssueCounts()
     counts_line: int = 0
     issues: tuple[PlanIssue, ...] = ()
     unread: tuple[tuple[int, str], ...] = ()
@@ -91,18 +91,18 @@ def _read_heading(source: Source) -> tuple[bool | None, int]:
     return None, 0
 
 
-def _read_counts(source: Source) -> tuple[Counts, int]:
+def _read_counts(source: Source) -> tuple[IssueCounts, int]:
     """The first line that counts at least two of the five things."""
     for number, line in source.prose_of():
         found = {m["name"].casefold(): int(m["n"]) for m in _COUNT.finditer(line)} if ":" in line else {}
         if len(found) >= 2:
-            return Counts(**found), number
-    return Counts(), 0
+            return IssueCounts(**found), number
+    return IssueCounts(), 0
 
 
 def _bullets(source: Source) -> Iterator[Bullet]:
     titles = {plain(title) for title in SECTIONS}
-    for part in source.parts:
+    for part in source.sections:
         if part.level == 2 and plain(part.title) in titles:
             yield from items(source, part)
 
@@ -204,7 +204,7 @@ def _check_counts(report: PlanCheckReport) -> Iterator[Violation]:
 
 def _sections(report: PlanCheckReport) -> dict[int, str]:
     """The severity of the section that each line of an issue stands in."""
-    parts = [(p, _HEADINGS[plain(p.title)]) for p in report.source.parts if plain(p.title) in _HEADINGS]
+    parts = [(p, _HEADINGS[plain(p.title)]) for p in report.source.sections if plain(p.title) in _HEADINGS]
     lines = [issue.line for issue in report.issues]
     return {line: severity for part, severity in parts for line in lines if part.first < line <= part.last}
 

@@ -22,8 +22,8 @@ from verifyplan.documents.kinds.plan import (
     is_plan_id,
 )
 from verifyplan.documents.kinds.research_summary import NEEDS_DECISION
+from verifyplan.documents.reading.comparing import id_in_name, plan_key
 from verifyplan.documents.reading.front import text_of, value_of
-from verifyplan.documents.reading.matching import id_in_name, plan_key
 from verifyplan.documents.reading.phrases import is_imperative, is_prose
 from verifyplan.errors import one_of
 from verifyplan.text import did_you_mean
@@ -252,7 +252,7 @@ def _check_summary(document: PlanDocument) -> Iterator[Violation]:
         return
     part = document.summary
     last = max((task.last for task in document.tasks if task.closed), default=0)
-    later = [other for other in document.source.parts if other.first > part.last]
+    later = [other for other in document.source.sections if other.first > part.last]
     if later or last > part.first:
         what = f"## {later[0].title} (line {later[0].first})" if later else f"the task that ends in line {last}"
         message = f"the section ## Summary does not close the plan: {what} comes after it"

@@ -17,7 +17,7 @@ from verifyplan.documents.checks.layout import (
     check_sections,
     held_to_contract,
 )
-from verifyplan.documents.reading.body import Part, bullets, tables
+from verifyplan.documents.reading.body import DocumentSection, find_bullets, find_tables
 from verifyplan.documents.reading.document import Document, Form, Kind, other_form
 from verifyplan.documents.reading.front import count_of, text_of
 from verifyplan.documents.reading.source import Source
@@ -107,7 +107,7 @@ def version_sensitive(text: str) -> str:
     return found.group().strip() if found else ""
 
 
-def findings(source: Source, part: Part | None) -> tuple[ResearchFinding, ...]:
+def findings(source: Source, part: DocumentSection | None) -> tuple[ResearchFinding, ...]:
     """The findings under a heading: what it says, each with its level and confidence; () without a heading."""
     return tuple(_read_finding(statement) for statement in said(source, part))
 
@@ -119,19 +119,19 @@ def _read_finding(statement: Statement) -> ResearchFinding:
     return ResearchFinding(text, levels[0] if levels else None, confidence_in(text), speculative, line)
 
 
-def said(source: Source, part: Part | None) -> tuple[Statement, ...]:
+def said(source: Source, part: DocumentSection | None) -> tuple[Statement, ...]:
     """What a section says: its outermost list items and its tables' rows, else its paragraphs; () without a section."""
     if part is None:
         return ()
     lines = source.prose_of(part)
-    rows = [Statement(" | ".join(row.cells), row.line) for table in tables(lines) for row in table.rows]
+    rows = [Statement(" | ".join(row.cells), row.line) for table in find_tables(lines) for row in table.rows]
     return tuple(sorted([*outermost(lines), *rows], key=lambda item: item.line)) or tuple(paragraphs(lines))
 
 
 def outermost(lines: list[tuple[int, str]]) -> list[Statement]:
     """The outermost list items among numbered lines, each with the items below it."""
     found: list[tuple[int, list[str]]] = []
-    for bullet in bullets(lines):
+    for bullet in find_bullets(lines):
         if bullet.depth == 0 or not found:
             found.append((bullet.line, [bullet.text]))
         else:
@@ -196,16 +196,16 @@ class ResearchNote(Document):
     @classmethod
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:
         """The typed fields of a research note."""
-        key_findings = form.part(source, "Key Findings")
+        key_findings = form.section(source, "Key Findings")
         return {
             "confidence": stated_confidence(source, form),
             "sources_checked": count_of(source.front, "sources_checked"),
             "coverage": text_of(source.front, "coverage"),
             "findings": findings(source, key_findings),
-            "gaps": said(source, form.part(source, "Gaps")),
+            "gaps": said(source, form.section(source, "Gaps")),
             "sources": tuple(
                 ListedSource(item.text, levels_in(item.text), item.line)
-                for item in said(source, form.part(source, "Sources"))
+                for item in said(source, form.section(source, "Sources"))
             ),
         }
 
@@ -249,7 +249,7 @@ def check_research_note(document: ResearchNote, root: Path | None = None) -> Ite
 
 
 def _check_no_findings(document: ResearchNote) -> Iterator[Violation]:
-    part = document.the_form.part(document.source, "Key Findings")
+    part = document.the_form.section(document.source, "Key Findings")
     if part is not None and not document.findings:
         message, fix = (
             "Key Findings holds no finding",

@@ -25,7 +25,7 @@ from verifyplan.documents.kinds.research_note import (
     said,
     stated_confidence,
 )
-from verifyplan.documents.reading.body import Table
+from verifyplan.documents.reading.body import MarkdownTable
 from verifyplan.documents.reading.document import Document, Form, Kind, other_form
 from verifyplan.documents.reading.front import count_of
 from verifyplan.documents.reading.phrases import says_nothing
@@ -85,7 +85,7 @@ class ResearchSummary(Document):
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:
         """The typed fields of a research summary."""
         table = decision_table(source)
-        questions = said(source, form.part(source, "Open Questions"))
+        questions = said(source, form.section(source, "Open Questions"))
         return {
             "confidence": stated_confidence(source, form),
             "sources": count_of(source.front, "sources"),
@@ -94,17 +94,17 @@ class ResearchSummary(Document):
             "open_questions": tuple(
                 OpenQuestion(item.text, NEEDS_DECISION in item.text.upper(), item.line) for item in questions
             ),
-            "deferred": said(source, form.part(source, "Deferred Ideas")),
+            "deferred": said(source, form.section(source, "Deferred Ideas")),
         }
 
 
-def decision_table(source: Source) -> Table | None:
+def decision_table(source: Source) -> MarkdownTable | None:
     """The first table under Resolved Decisions; None without one."""
-    part = source.part("Resolved Decisions")
+    part = source.section("Resolved Decisions")
     return next(iter(source.tables(part)), None) if part else None
 
 
-def _read_decisions(table: Table) -> tuple[Decision, ...]:
+def _read_decisions(table: MarkdownTable) -> tuple[Decision, ...]:
     found = []
     for (topic, decision, stated, sources), line in rows_of(table, *([name] for name in DECISION_COLUMNS)):
         grade = stated.strip("*_`[]() ").casefold()
@@ -137,7 +137,7 @@ def check_research_summary(document: ResearchSummary, root: Path | None = None) 
 
 
 def _check_decisions(document: ResearchSummary) -> Iterator[Violation]:
-    part = document.source.part("Resolved Decisions")
+    part = document.source.section("Resolved Decisions")
     if part is None:
         return
     table = decision_table(document.source)

@@ -10,17 +10,17 @@ from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field, InstanceOf
 
-from verifyplan.documents.reading.body import Numbered, Part, Table
+from verifyplan.documents.reading.body import Numbered, DocumentSection, MarkdownTable
+from verifyplan.documents.reading.comparing import wording
 from verifyplan.documents.reading.document import CONTRACT, Document, Form, Kind, other_form
 from verifyplan.documents.reading.front import Front, count_of, entries_of, entry_texts, text_of
-from verifyplan.documents.reading.matching import wording
-from verifyplan.documents.reading.phrases import Labelled, Outcome, is_blank, labelled, outcome
+from verifyplan.documents.reading.phrases import LocatedText, Outcome, is_blank, labelled_texts, outcome
 from verifyplan.documents.reading.source import Source, items, rows_of, subparts, titled
 from verifyplan.documents.reading.writing import (
-    document,
+    document_text,
     flat,
-    item,
-    table,
+    list_item,
+    table_lines,
 )
 from verifyplan.errors import InputError, Problem, expect_lists
 
@@ -84,7 +84,7 @@ class Gap(NamedTuple):
     line: int = 0
 
 
-def open_gaps(front: Front) -> tuple[Labelled, ...]:
+def open_gaps(front: Front) -> tuple[LocatedText, ...]:
     """The gaps that frontmatter lists, with their lines, but those whose own status says that they are closed."""
     value = front.values.get("gaps")
     closed = {
@@ -99,7 +99,7 @@ def _is_closed(status: str) -> bool:
     return status.casefold().strip("*_` ").startswith(_CLOSED)
 
 
-def gaps_in(source: Source, part: Part | None) -> tuple[Gap, ...]:
+def gaps_in(source: Source, part: DocumentSection | None) -> tuple[Gap, ...]:
     """The gaps that a section tells: one under each heading, or without headings one in each list item.
 
     Evidence and fix stand behind their labels, on lines of their own or within the item. A section that says None has
@@ -113,12 +113,12 @@ def gaps_in(source: Source, part: Part | None) -> tuple[Gap, ...]:
         return tuple(
             _gap(inner.title, inner.first, told)
             for inner, told in zip(under, lines, strict=True)
-            if not _is_closed(labelled(told, _NAMES).get("status", Labelled("", 0)).text)
+            if not _is_closed(labelled_texts(told, _NAMES).get("status", LocatedText("", 0)).text)
         )
     return tuple(_listed(source, part))
 
 
-def _listed(source: Source, part: Part) -> Iterator[Gap]:
+def _listed(source: Source, part: DocumentSection) -> Iterator[Gap]:
     tops = items(source, part)
     for at, bullet in enumerate(tops):
         end = tops[at + 1].line - 1 if at + 1 < len(tops) else part.last
@@ -131,7 +131,7 @@ def _listed(source: Source, part: Part) -> Iterator[Gap]:
 
 
 def _gap(title: str, line: int, lines: Sequence[Numbered], inline: Mapping[str, str] = MappingProxyType({})) -> Gap:
-    found = {**inline, **{name: told.text for name, told in labelled(lines, _NAMES).items()}}
+    found = {**inline, **{name: told.text for name, told in labelled_texts(lines, _NAMES).items()}}
     return Gap(title, found.get("evidence", ""), found.get("fix", ""), line)
 
 
@@ -205,7 +205,7 @@ class VerificationDocument(Document):
     artifact_results: tuple[MustHaveResult, ...] = ()
     link_results: tuple[MustHaveResult, ...] = ()
     gap_details: tuple[Gap, ...] = ()
-    table: InstanceOf[Table] | None = Field(None, repr=False)
+    table: InstanceOf[MarkdownTable] | None = Field(None, repr=False)
 
     @classmethod
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:
@@ -226,7 +226,7 @@ class VerificationDocument(Document):
             "artifact_results": tuple(_rows_under(source, ARTIFACTS)),
             "link_results": tuple(_rows_under(source, LINKS)),
             "table": next(iter(tables), None),
-            "gap_details": gaps_in(source, source.part("Gaps")),
+            "gap_details": gaps_in(source, source.section("Gaps")),
         }
 
     @cached_property
@@ -248,18 +248,22 @@ class VerificationDocument(Document):
         return sum(map(self.counts_as_passed, self.results))
 
 
-def _results(table: Table | None, form: Form) -> Iterator[MustHaveResult]:
+def _results(table: MarkdownTable | None, form: Form) -> Iterator[MustHaveResult]:
     names = [form.names(name) for name in ("#", "Must-Have", "Status", "Evidence")]
     for (number, text, status, evidence), line in rows_of(table, *names):
         yield MustHaveResult(number, text, status, evidence, line)
 
 
-def _results_tables(source: Source, form: Form) -> tuple[Table, ...]:
+def _results_tables(source: Source, form: Form) -> tuple[MarkdownTable, ...]:
     """The tables of must-haves: under their own heading, else under the one of the form; else the first table there.
 
     Where a form tells must-haves and observable truths apart, the table of must-haves is the one that is counted.
     """
-    part = source.part("Must-Have Verification") or _must_haves(source) or form.part(source, "Must-Have Verification")
+    part = (
+        source.section("Must-Have Verification")
+        or _must_haves(source)
+        or form.section(source, "Must-Have Verification")
+    )
     tables = source.tables(part) if part else ()
     wanted = form.names("Must-Have")
     named = tuple(found for found in tables if any(found.column(name) is not None for name in wanted))
@@ -268,7 +272,7 @@ def _results_tables(source: Source, form: Form) -> tuple[Table, ...]:
 
 def _rows_under(source: Source, section: _Section) -> Iterator[MustHaveResult]:
     """The rows of the tables of a section, each as the must-have that a plan would state."""
-    parts = (source.part(title, level=None) for title in section.titles)
+    parts = (source.section(title, level=None) for title in section.titles)
     part = next((part for part in parts if part), None)
     for held in source.tables(part) if part else ():
         if all(held.column(name) is None for name in section.columns[0]):
@@ -278,7 +282,7 @@ def _rows_under(source: Source, section: _Section) -> Iterator[MustHaveResult]:
             yield MustHaveResult("", text.removesuffix(": "), status, evidence, line)
 
 
-def _must_haves(source: Source) -> Part | None:
+def _must_haves(source: Source) -> DocumentSection | None:
     return titled(source, lambda title: title.startswith("must-have"))
 
 
@@ -313,10 +317,10 @@ def write_verification(
         "gaps": [gap.title for gap in gaps],
         "overrides": list(overrides),
     }
-    found = table(("#", "Must-Have", "Status", "Evidence"), [row[:4] for row in rows])
+    found = table_lines(("#", "Must-Have", "Status", "Evidence"), [row[:4] for row in rows])
     told = [line for gap in gaps for line in _gap_lines(gap)] or ["None"]
     lines = [f"# {flat(title)}", "", "## Must-Have Verification", "", *found, "", "## Gaps", "", *told]
-    return document(front, lines)
+    return document_text(front, lines)
 
 
 def _gap_of(result: MustHaveResult) -> Gap:
@@ -327,8 +331,8 @@ def _gap_lines(gap: Gap) -> list[str]:
     return [
         f"### {flat(gap.title)}",
         "",
-        item(f"**Evidence:** {gap.evidence}"),
-        item(f"**Suggested fix:** {gap.fix}"),
+        list_item(f"**Evidence:** {gap.evidence}"),
+        list_item(f"**Suggested fix:** {gap.fix}"),
         "",
     ]
 

@@ -15,8 +15,8 @@ from verifyplan.documents.checks.layout import (
     find_section,
 )
 from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument, override_names
+from verifyplan.documents.reading.comparing import wording
 from verifyplan.documents.reading.front import entries_of
-from verifyplan.documents.reading.matching import wording
 from verifyplan.text import counted
 
 FIELDS = (
@@ -123,7 +123,7 @@ def _check_status(document: VerificationDocument) -> Iterator[Violation]:
 
 def _check_gaps(document: VerificationDocument) -> Iterator[Violation]:
     listed, told = len(document.gaps), len(document.gap_details)
-    if "gaps" in document.source.front.values and document.source.part("Gaps") and listed != told:
+    if "gaps" in document.source.front.values and document.source.section("Gaps") and listed != told:
         message = f"the frontmatter lists {counted(listed, 'gap')}, the section 'Gaps' tells {told}"
         line = document.source.front.line("gaps")
         fix = 'list each gap, and tell each under a heading of its own, "### " and the gap\'s text'

@@ -14,7 +14,7 @@ from verifyplan.documents.kinds.plan import (
     is_plan_id,
 )
 from verifyplan.documents.reading.source import read_source
-from verifyplan.documents.reading.writing import entry, flat
+from verifyplan.documents.reading.writing import front_lines, flat
 from verifyplan.errors import InputError, Problem, expect_lists, one_of
 from verifyplan.text import counted
 
@@ -83,7 +83,7 @@ def write_plan(
         body += [*_task(f"{plan}-T{number}", task), ""]
     body += ["## Summary", "", *_summary(front, tasks)]
     text = "\n".join(
-        ["---", *(line for key, value in front.items() for line in entry(key, value)), "---", "", *body, ""]
+        ["---", *(line for key, value in front.items() for line in front_lines(key, value)), "---", "", *body, ""]
     )
     return _readable(text)
 

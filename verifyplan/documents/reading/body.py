@@ -19,7 +19,7 @@ _LONGEST_ROW = 10_000
 
 
 @dataclass(frozen=True)
-class Part:
+class DocumentSection:
     """A heading and the lines under it, those of its subsections included; the heading ends in line `head`."""
 
     title: str
@@ -34,26 +34,26 @@ class Part:
         return self.underline or self.first
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A row of a table and its line."""
 
     line: int
     cells: tuple[str, ...]
 
 
-class Table(NamedTuple):
+class MarkdownTable(NamedTuple):
     """A table: the line of its header, and its rows, as many cells in each as are written."""
 
     line: int
     header: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
 
     def column(self, name: str) -> int | None:
         """The place of a column, by its name without regard to case and emphasis; None if there is none."""
         wanted = plain(name)
         return next((at for at, title in enumerate(self.header) if plain(title) == wanted), None)
 
-    def cell(self, row: Row, name: str) -> str:
+    def cell(self, row: TableRow, name: str) -> str:
         """What a row holds in a column; empty where it holds nothing or there is no such column."""
         at = self.column(name)
         return row.cells[at] if at is not None and at < len(row.cells) else ""
@@ -77,7 +77,7 @@ def plain(title: str) -> str:
     return " ".join(title.casefold().split()).strip("*_`: .") or title.strip()
 
 
-def parts(prose: Sequence[str], total: int) -> tuple[Part, ...]:
+def find_sections(prose: Sequence[str], total: int) -> tuple[DocumentSection, ...]:
     """The headings of a text whose code has been blanked, in order, each with its reach in `total` lines."""
     found = list(_headings(prose))
     ends: list[int] = []
@@ -89,7 +89,8 @@ def parts(prose: Sequence[str], total: int) -> tuple[Part, ...]:
         after.append((level, first))
     ends.reverse()
     return tuple(
-        Part(title, level, first, last, head) for (first, head, level, title), last in zip(found, ends, strict=True)
+        DocumentSection(title, level, first, last, head)
+        for (first, head, level, title), last in zip(found, ends, strict=True)
     )
 
 
@@ -131,9 +132,9 @@ def _bare(title: str) -> str:
     return (without if closed else stripped).strip()
 
 
-def tables(lines: Sequence[Numbered]) -> tuple[Table, ...]:
+def find_tables(lines: Sequence[Numbered]) -> tuple[MarkdownTable, ...]:
     """The tables among numbered lines: a header, a line of hyphens, and rows as long as lines hold a pipe."""
-    found: list[Table] = []
+    found: list[MarkdownTable] = []
     at = 0
     while at + 1 < len(lines):
         if "|" not in lines[at][1] or not _is_delimiter(lines[at + 1][1]):
@@ -143,8 +144,8 @@ def tables(lines: Sequence[Numbered]) -> tuple[Table, ...]:
         end = at + 2
         while end < len(lines) and "|" in lines[end][1]:
             end += 1
-        rows = tuple(Row(line, cells(text)) for line, text in lines[at + 2 : end])
-        found.append(Table(number, cells(header), rows))
+        rows = tuple(TableRow(line, cells(text)) for line, text in lines[at + 2 : end])
+        found.append(MarkdownTable(number, cells(header), rows))
         at = end
     return tuple(found)
 
@@ -185,11 +186,11 @@ def _divided(line: str) -> list[str]:
     return [*pieces, line[begin:]]
 
 
-def bullets(lines: Iterable[Numbered]) -> tuple[Bullet, ...]:
+def find_bullets(lines: Iterable[Numbered]) -> tuple[Bullet, ...]:
     """The list items among numbered lines, ordered ones included; the lines that go on with one are joined to it."""
-    found: list[_Item] = []
+    found: list[_OpenItem] = []
     indents: list[int] = []
-    item: _Item | None = None
+    item: _OpenItem | None = None
     for number, line in lines:
         begun = _BULLET.match(line) if not _is_rule(line) else None
         if begun:
@@ -197,7 +198,7 @@ def bullets(lines: Iterable[Numbered]) -> tuple[Bullet, ...]:
             while indents and indents[-1] >= indent:
                 indents.pop()
             indents = [*indents, indent][:_DEEPEST]
-            item = _Item(number, len(indents) - 1, indent, [begun["text"] or ""])
+            item = _OpenItem(number, len(indents) - 1, indent, [begun["text"] or ""])
             found.append(item)
         elif item is not None:
             item = item if item.goes_on(line) else None
@@ -206,7 +207,7 @@ def bullets(lines: Iterable[Numbered]) -> tuple[Bullet, ...]:
 
 
 @dataclass
-class _Item:
+class _OpenItem:
     line: int
     depth: int
     indent: int

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf
 
 from verifyplan.documents.reading import writing
-from verifyplan.documents.reading.body import Part
+from verifyplan.documents.reading.body import DocumentSection
 from verifyplan.documents.reading.source import Source, read_source
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import write_text
@@ -46,10 +46,10 @@ class Form:
         """The name under which a document has a key of frontmatter; the contract's own if it has none of them."""
         return next((known for known in self.names(name) if known in source.front.values), name)
 
-    def part(self, source: Source, title: str) -> Part | None:
+    def section(self, source: Source, title: str) -> DocumentSection | None:
         """The section of a document that has a title of the contract, or a name that it has in this form."""
-        own = source.part(title)
-        others = (source.part(name, level=None) for name in self.aliases.get(title, ()))
+        own = source.section(title)
+        others = (source.section(name, level=None) for name in self.aliases.get(title, ()))
         return own or next((part for part in others if part), None)
 
     def label(self, source: Source, name: str) -> tuple[int, str] | None:
@@ -94,7 +94,7 @@ def shows(source: Source, sign: str) -> bool:
     if where == "front":
         return name in source.front.values
     if where == "part":
-        return source.part(name, level=None) is not None
+        return source.section(name, level=None) is not None
     if where == "element":
         return any(element.name == name for element in source.elements)
     if where == "label":

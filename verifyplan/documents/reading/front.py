@@ -14,7 +14,7 @@ from yaml.composer import Composer
 from yaml.constructor import SafeConstructor
 from yaml.resolver import Resolver
 
-from verifyplan.documents.reading.phrases import Labelled
+from verifyplan.documents.reading.phrases import LocatedText
 from verifyplan.plans.prose import FENCE, PlainLoader, frontmatter_end
 
 try:
@@ -22,7 +22,7 @@ try:
 except ImportError:  # PyYAML was built without libyaml: everything is read by its own parser, some four times slower
     CParser = None  # type: ignore[assignment, misc]
 
-DEEPEST = 20
+MAX_DEPTH = 20
 
 _ALIKE = re.compile(r"[\n ->@-~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe]*")
 _APART = re.compile(r"[|>][0-9+-]*#")
@@ -50,8 +50,8 @@ class _Plain(Composer):
             if getattr(event, name, None) is not None:
                 alias = isinstance(event, yaml.AliasEvent)
                 raise Refused(event.start_mark.index, f"it holds {'an alias' if alias else _ARTICLE[name]}")
-        if self.depth >= DEEPEST:
-            raise Refused(event.start_mark.index, f"it is nested deeper than {DEEPEST}")
+        if self.depth >= MAX_DEPTH:
+            raise Refused(event.start_mark.index, f"it is nested deeper than {MAX_DEPTH}")
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1
@@ -94,7 +94,7 @@ def root_node(text: str) -> tuple[SafeConstructor, yaml.Node | None]:
 
 Path = tuple[str | int, ...]
 
-LONGEST = 40_000
+MAX_FRONT_CHARACTERS = 40_000
 """So many characters of frontmatter are read: real ones have some 5,000, and YAML is read slowly."""
 
 _MOST_BITS = 63
@@ -151,8 +151,8 @@ def read_front(lines: Sequence[str]) -> Front:
         opened = bool(lines) and lines[0].rstrip() == FENCE and any(":" in line for line in lines[1:2])
         return Front(problems=((1, "the frontmatter never closes"),)) if opened else Front()
     text = "".join(f"{line}\n" for line in lines[1:end])
-    if len(text) > LONGEST:
-        return Front(first=1, last=end + 1, problems=((1, f"it is longer than {LONGEST:,} characters"),))
+    if len(text) > MAX_FRONT_CHARACTERS:
+        return Front(first=1, last=end + 1, problems=((1, f"it is longer than {MAX_FRONT_CHARACTERS:,} characters"),))
     reading = _Reading(text)
     reading.read()
     return Front(reading.values, 1, end + 1, tuple(reading.problems), reading.lines, reading.written, reading.flow)
@@ -286,7 +286,7 @@ _NAMES = ("truth", "must_have", "must-have", "gap", "title", "name", "descriptio
 """Where an item of a list is a mapping, the keys that may hold what it is called."""
 
 
-def entries_of(front: Front, key: str) -> tuple[Labelled, ...]:
+def entries_of(front: Front, key: str) -> tuple[LocatedText, ...]:
     """The items of a list as texts, each with its line; () where there is no list.
 
     An item `a: DONE` that lacks its quotation marks is a mapping to YAML and read as the text that was meant; of
@@ -299,7 +299,7 @@ def entries_of(front: Front, key: str) -> tuple[Labelled, ...]:
     value = front.values.get(key)
     if not isinstance(value, list):
         return ()
-    items = (Labelled(_item(front, key, at, item), front.line(key, at)) for at, item in enumerate(value))
+    items = (LocatedText(_item(front, key, at, item), front.line(key, at)) for at, item in enumerate(value))
     return tuple(item for item in items if item.text)
 
 

@@ -12,27 +12,27 @@ _MARKER = re.compile(r"\s*(?:[-*+]\s+|\d{1,9}[.)]\s+)?(?:\[[ xX]\]\s+)?")
 _LONGEST = 60  # letters of a label; what stands before a colon further on is prose
 
 
-class Labelled(NamedTuple):
+class LocatedText(NamedTuple):
     """The text behind a label, its further lines joined, and the label's line."""
 
     text: str
     line: int
 
 
-def labelled(lines: Iterable[tuple[int, str]], names: Mapping[str, str]) -> dict[str, Labelled]:
+def labelled_texts(lines: Iterable[tuple[int, str]], names: Mapping[str, str]) -> dict[str, LocatedText]:
     """What stands behind each of the labels `names` (as written, in small letters -> as it is called).
 
     A label may be emphasised, a list item's beginning or a heading. Its text goes on to the next label or heading, or
     to an empty line once there is text. The first of two equal labels stands; one without text is there and empty.
 
     >>> lines = enumerate(["**Root Cause:** a race", "between two writers", "", "- Fix: one lock"], 1)
-    >>> labelled(lines, {"root cause": "cause", "fix": "fix"})
+    >>> labelled_texts(lines, {"root cause": "cause", "fix": "fix"})
     {'cause': Labelled(text='a race between two writers', line=1), 'fix': Labelled(text='one lock', line=4)}
     """
     found: dict[str, tuple[int, list[str]]] = {}
     texts: list[str] | None = None
     for number, line in lines:
-        name, text = divided(line)
+        name, text = split_label(line)
         if name in names:
             texts = [text] if text else []
             found.setdefault(names[name], (number, texts))
@@ -42,13 +42,13 @@ def labelled(lines: Iterable[tuple[int, str]], names: Mapping[str, str]) -> dict
             texts.append(line.strip())
         elif texts:
             texts = None
-    return {name: Labelled(" ".join(texts), number) for name, (number, texts) in found.items()}
+    return {name: LocatedText(" ".join(texts), number) for name, (number, texts) in found.items()}
 
 
-def divided(line: str) -> tuple[str, str]:
+def split_label(line: str) -> tuple[str, str]:
     """The label that a line begins with, in small letters, and the text behind it; ("", "") without a label.
 
-    >>> divided("- **Next action:** look"), divided("### Hypothesis"), divided("prose")
+    >>> split_label("- **Next action:** look"), split_label("### Hypothesis"), split_label("prose")
     (('next action', 'look'), ('hypothesis', ''), ('', ''))
     """
     marker = _MARKER.match(line)

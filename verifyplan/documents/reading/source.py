@@ -10,12 +10,12 @@ from typing import Literal
 
 from verifyplan.documents.reading.body import (
     Bullet,
-    Part,
-    Table,
-    bullets,
-    parts,
+    DocumentSection,
+    MarkdownTable,
+    find_bullets,
+    find_sections,
     plain,
-    tables,
+    find_tables,
 )
 from verifyplan.documents.reading.front import Front, read_front
 from verifyplan.documents.reading.phrases import says_nothing
@@ -25,10 +25,10 @@ from verifyplan.plans.values import LineRanges
 
 LineEnd = Literal["\n", "\r\n", "\r"]
 
-MARK = "\ufeff"
+BYTE_ORDER_MARK = "\ufeff"
 """The byte order mark; a text may begin with it."""
 
-MOST_LINES, MOST_CHARACTERS = 20_000, 1_000_000
+MAX_LINES, MAX_CHARACTERS = 20_000, 1_000_000
 """A document is read as far as both allow; real ones have some 1,500 lines, and a hostile text would take minutes."""
 
 _BREAK = re.compile(r"\r\n|\n|\r")
@@ -54,11 +54,11 @@ class Source:
     def read(self) -> int:
         """How many lines are read: all of them, unless the document is longer than any that people write."""
         total = 0
-        for number, line in enumerate(self.lines[:MOST_LINES]):
+        for number, line in enumerate(self.lines[:MAX_LINES]):
             total += len(line) + 1
-            if total > MOST_CHARACTERS:
+            if total > MAX_CHARACTERS:
                 return number
-        return min(len(self.lines), MOST_LINES)
+        return min(len(self.lines), MAX_LINES)
 
     @cached_property
     def prose(self) -> tuple[str, ...]:
@@ -75,52 +75,52 @@ class Source:
         return tuple(elements(self.prose)[0])
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def sections(self) -> tuple[DocumentSection, ...]:
         """The headings that stand in no code, comment, frontmatter or element."""
         lines = list(self.prose)
         inside = LineRanges((e.first, e.last) for e in self.elements if e.closed and e.name not in _CONTAINERS)
         if inside:
             lines = ["" if number in inside else line for number, line in enumerate(lines, 1)]
-        return parts(lines, len(self.lines))
+        return find_sections(lines, len(self.lines))
 
-    def part(self, title: str, level: int | None = 2) -> Part | None:
+    def section(self, title: str, level: int | None = 2) -> DocumentSection | None:
         """The first part of a title, without regard to case and punctuation around it; `level` None means any."""
         return next((part for part in self._titled.get(plain(title), ()) if level in (None, part.level)), None)
 
-    def lines_of(self, part: Part) -> list[tuple[int, str]]:
+    def lines_of(self, part: DocumentSection) -> list[tuple[int, str]]:
         """The lines under a heading with their numbers, as far as they are read, code and subsections included."""
         return list(enumerate(self.lines[part.head : min(part.last, self.read)], part.head + 1))
 
     @cached_property
-    def _titled(self) -> dict[str, list[Part]]:
-        titled: dict[str, list[Part]] = {}
-        for part in self.parts:
+    def _titled(self) -> dict[str, list[DocumentSection]]:
+        titled: dict[str, list[DocumentSection]] = {}
+        for part in self.sections:
             titled.setdefault(plain(part.title), []).append(part)
         return titled
 
-    def prose_of(self, part: Part | None = None) -> list[tuple[int, str]]:
+    def prose_of(self, part: DocumentSection | None = None) -> list[tuple[int, str]]:
         """The lines under a heading, or of the whole body, with code and comments blanked."""
         first, last = (part.head, part.last) if part else (0, len(self.prose))
         return list(enumerate(self.prose[first:last], first + 1))
 
-    def tables(self, part: Part | None = None) -> tuple[Table, ...]:
+    def tables(self, part: DocumentSection | None = None) -> tuple[MarkdownTable, ...]:
         """The tables under a heading, or of the whole body."""
-        return tables(self.prose_of(part))
+        return find_tables(self.prose_of(part))
 
-    def bullets(self, part: Part | None = None) -> tuple[Bullet, ...]:
+    def bullets(self, part: DocumentSection | None = None) -> tuple[Bullet, ...]:
         """The list items under a heading, or of the whole body."""
-        return bullets(self.prose_of(part))
+        return find_bullets(self.prose_of(part))
 
 
 def read_source(text: str, path: str) -> Source:
     r"""What the lines of a document are; never raises, whatever the text.
 
     >>> source = read_source("---\r\nwave: 1\r\n---\r\n# Plan\r\n\r\n## Summary\r\nDone.", "PLAN-01.md")
-    >>> source.front.values, [part.title for part in source.parts], source.line_end
+    >>> source.front.values, [part.title for part in source.sections], source.line_end
     ({'wave': 1}, ['Plan', 'Summary'], '\r\n')
     """
-    lines = split(text.removeprefix(MARK))
-    return Source(path, text, tuple(lines), read_front(lines[:MOST_LINES]), _line_end(text))
+    lines = split(text.removeprefix(BYTE_ORDER_MARK))
+    return Source(path, text, tuple(lines), read_front(lines[:MAX_LINES]), _line_end(text))
 
 
 def split(text: str) -> Sequence[str]:
@@ -140,25 +140,25 @@ def _line_end(text: str) -> LineEnd:
     return max(ends, key=lambda end: end[0])[1]
 
 
-def titled(source: Source, fits: Callable[[str], bool]) -> Part | None:
+def titled(source: Source, fits: Callable[[str], bool]) -> DocumentSection | None:
     """The first part of any level whose title, in small letters, fits."""
-    return next((part for part in source.parts if fits(plain(part.title))), None)
+    return next((part for part in source.sections if fits(plain(part.title))), None)
 
 
-def subparts(source: Source, part: Part) -> tuple[Part, ...]:
+def subparts(source: Source, part: DocumentSection) -> tuple[DocumentSection, ...]:
     """The parts right under a part: the headings of the highest level within it."""
-    inside = [p for p in source.parts if part.first < p.first <= part.last]
+    inside = [p for p in source.sections if part.first < p.first <= part.last]
     level = min((p.level for p in inside), default=0)
     return tuple(p for p in inside if p.level == level)
 
 
-def table_with(source: Source, part: Part, column: str) -> Table | None:
+def table_with(source: Source, part: DocumentSection, column: str) -> MarkdownTable | None:
     """The first table of a part with a column of that name; without one the first table, None without any."""
     tables = source.tables(part)
     return next((table for table in tables if table.column(column) is not None), tables[0] if tables else None)
 
 
-def rows_of(table: Table | None, *columns: Sequence[str]) -> Iterator[tuple[list[str], int]]:
+def rows_of(table: MarkdownTable | None, *columns: Sequence[str]) -> Iterator[tuple[list[str], int]]:
     """The cells of each row in the wanted columns, and its line; a column may have one of several names.
 
     A cell is empty where the row or the table lacks it. No table has no rows.
@@ -170,12 +170,12 @@ def rows_of(table: Table | None, *columns: Sequence[str]) -> Iterator[tuple[list
         yield [row.cells[at] if at is not None and at < len(row.cells) else "" for at in places], row.line
 
 
-def items(source: Source, part: Part | None) -> tuple[Bullet, ...]:
+def items(source: Source, part: DocumentSection | None) -> tuple[Bullet, ...]:
     """The outermost list items of a part that say something; () without a part."""
     found = source.bullets(part) if part else ()
     return tuple(bullet for bullet in found if bullet.depth == 0 and not says_nothing(bullet.text))
 
 
-def empty(source: Source, part: Part) -> bool:
+def empty(source: Source, part: DocumentSection) -> bool:
     """Whether a part holds nothing but empty lines, comments and headings."""
     return not any(line.strip() and not line.lstrip().startswith("#") for _, line in source.lines_of(part))

@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
-from verifyplan.documents.reading.body import Part
+from verifyplan.documents.reading.body import DocumentSection
 from verifyplan.documents.reading.source import (
-    MARK,
+    BYTE_ORDER_MARK,
     LineEnd,
     Source,
     read_source,
@@ -55,7 +55,7 @@ def _entries(source: Source, values: Mapping[str, Any]) -> dict[str, list[str]]:
     entries, problems = {}, []
     for key, value in values.items():
         try:
-            entries[str(key)] = entry(str(key), value)
+            entries[str(key)] = front_lines(str(key), value)
         except (yaml.YAMLError, ValueError):  # a number of 5,000 digits
             problems.append(_unheld(source, key))
     if problems:
@@ -104,7 +104,7 @@ def with_section(source: Source, title: str, text: str) -> str:
     a heading of its own level, or code or a comment that never closes, there or before.
     """
     body = split(text.strip("\r\n"))
-    part = source.part(title)
+    part = source.section(title)
     if part is None:
         before = [""] if source.lines and source.lines[-1].strip() else []
         lines = [*before, f"## {title}", "", *body]
@@ -120,24 +120,24 @@ def with_section(source: Source, title: str, text: str) -> str:
 
 def _reads(new: Source, old: Source, title: str, body: Sequence[str]) -> bool:
     """Whether a section holds some lines, and all parts outside of it are as they were."""
-    part, before = new.part(title), old.part(title)
+    part, before = new.section(title), old.section(title)
     if part is None or _filled(line for _, line in new.lines_of(part)) != _filled(body):
         return False
-    return _outside(new, part) == (_outside(old, before) if before else [(p.title, p.level) for p in old.parts])
+    return _outside(new, part) == (_outside(old, before) if before else [(p.title, p.level) for p in old.sections])
 
 
 def _filled(lines: Iterable[str]) -> list[str]:
     return [line for line in lines if line.strip()]
 
 
-def _outside(source: Source, part: Part) -> list[tuple[str, int]]:
-    return [(other.title, other.level) for other in source.parts if not part.first <= other.first <= part.last]
+def _outside(source: Source, part: DocumentSection) -> list[tuple[str, int]]:
+    return [(other.title, other.level) for other in source.sections if not part.first <= other.first <= part.last]
 
 
 def _replaced(text: str, end: LineEnd, first: int, last: int, lines: Sequence[str]) -> str:
     """The text with lines `first` to `last` replaced; none are where `last` lies before `first`."""
-    mark = MARK if text.startswith(MARK) else ""
-    kept = _LINE.findall(text.removeprefix(MARK))
+    mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+    kept = _LINE.findall(text.removeprefix(BYTE_ORDER_MARK))
     new = [line + end for line in lines]
     if first > 1 and len(kept) >= first - 1 and not kept[first - 2].endswith(("\n", "\r")):
         kept[first - 2] += end
@@ -150,9 +150,9 @@ def _put_whole(source: Source, lines: Sequence[str]) -> str:
     """The text with its whole frontmatter written anew; one that has none gets it behind its byte order mark."""
     if source.front.first:
         return _replaced(source.text, source.line_end, 2, source.front.last - 1, lines)
-    mark = MARK if source.text.startswith(MARK) else ""
+    mark = BYTE_ORDER_MARK if source.text.startswith(BYTE_ORDER_MARK) else ""
     head = [FENCE, *lines, FENCE]
-    return mark + "".join(line + source.line_end for line in head) + source.text.removeprefix(MARK)
+    return mark + "".join(line + source.line_end for line in head) + source.text.removeprefix(BYTE_ORDER_MARK)
 
 
 def _listed(value: Any) -> Any:
@@ -162,16 +162,16 @@ def _listed(value: Any) -> Any:
     return [_listed(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def entry(key: str, value: Any) -> list[str]:
+def front_lines(key: str, value: Any) -> list[str]:
     """The lines of frontmatter that a key and its value are.
 
-    >>> entry("gaps", ["a: b", "c"]), entry("must_haves", {"truths": [], "artifacts": ["x"]})
+    >>> front_lines("gaps", ["a: b", "c"]), front_lines("must_haves", {"truths": [], "artifacts": ["x"]})
     (['gaps: ["a: b", c]'], ['must_haves:', '  truths: []', '  artifacts: [x]'])
     """
     name = scalar(key)
     value = _listed(value)
     if isinstance(value, dict) and value:
-        return [f"{name}:", *(f"  {line}" for inner, held in value.items() for line in entry(inner, held))]
+        return [f"{name}:", *(f"  {line}" for inner, held in value.items() for line in front_lines(inner, held))]
     if isinstance(value, list) and value:
         return _list(name, value)
     return [f"{name}: {'{}' if value == {} else '[]' if value == [] else scalar(value)}"]
@@ -188,7 +188,7 @@ def _list(name: str, items: Sequence[Any]) -> list[str]:
 
 def _item(item: Any) -> list[str]:
     if isinstance(item, dict) and item:
-        lines = [line for key, value in item.items() for line in entry(key, value)]
+        lines = [line for key, value in item.items() for line in front_lines(key, value)]
         return [f"- {lines[0]}", *(f"  {line}" for line in lines[1:])]
     return [f"- {scalar(item) if not isinstance(item, dict | list) else _flow(item)}"]
 
@@ -243,13 +243,13 @@ def _closes(line: str) -> bool:
     return not opened
 
 
-def item(text: str) -> str:
+def list_item(text: str) -> str:
     """A text as a list item, which opens no code and has no box."""
     line = flat(text).replace("```", "'''").replace("~~~", "~~")
     return f"- {line}" if not line.startswith("[") else f"- \\{line}"
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def table_lines(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """A table's lines."""
     lines = [header, ["---"] * len(header), *rows]
     return [
@@ -257,9 +257,9 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     ]
 
 
-def document(front: Mapping[str, Value], body: Iterable[str]) -> str:
+def document_text(front: Mapping[str, Value], body: Iterable[str]) -> str:
     """A document of frontmatter and lines; texts are quoted, so that YAML reads none of them as anything else."""
-    head = [line for name, value in front.items() for line in entry(name, _flat(value))]
+    head = [line for name, value in front.items() for line in front_lines(name, _flat(value))]
     return "\n".join(["---", *head, "---", "", *body, ""])
 
 

@@ -70,10 +70,10 @@ def wording(text: str) -> str:
     return " ".join(token for token in tokens if token)
 
 
-MOST_COMPARED = 250_000
+MAX_COMPARISONS = 250_000
 """Pairs of texts beyond which only equal wording counts: like wording takes a comparison of each with each."""
 
-LONGEST = 600
+MAX_COMPARED_CHARACTERS = 600
 """Letters of a text beyond which only equal wording counts: comparing takes time by the square of the length."""
 
 _SIGN = re.compile(r"[<>=!+%$]")
@@ -92,9 +92,9 @@ def matched(wanted: Sequence[str], given: Sequence[str]) -> list[int | None]:
     first = {text: at for at, text in reversed(list(enumerate(offered)))}
     found = [first.get(text) for text in asked]
     there = set(asked)
-    lacking = [at for at, place in enumerate(found) if place is None and len(wanted[at]) <= LONGEST]
-    left = [at for at, text in enumerate(offered) if text not in there and len(given[at]) <= LONGEST]
-    if lacking and left and len(lacking) * len(left) <= MOST_COMPARED:
+    lacking = [at for at, place in enumerate(found) if place is None and len(wanted[at]) <= MAX_COMPARED_CHARACTERS]
+    left = [at for at, text in enumerate(offered) if text not in there and len(given[at]) <= MAX_COMPARED_CHARACTERS]
+    if lacking and left and len(lacking) * len(left) <= MAX_COMPARISONS:
         sayings = Sayings({str(at): (given[at], "") for at in left})
         for at in lacking:
             places = map(int, sayings.every(wanted[at]))
