@@ -110,7 +110,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line():
 def test_whatever_the_text_lines_are_its_own(text):
     source = read(text)
     count = len(source.lines)
-    assert len(source.prose) == source.read == count
+    assert len(source.prose) == source.n_read == count
     assert source.text == text
     assert all(1 <= part.first <= part.head <= part.last <= count for part in source.sections)
     assert [part.first for part in source.sections] == sorted({part.first for part in source.sections})

@@ -26,7 +26,6 @@ from verifyplan.documents.kinds.plan import MustHave, PlanDocument, named_path
 from verifyplan.documents.reading.comparing import id_in_name, matched, phase_number
 from verifyplan.documents.reading.front import text_of, texts_of, value_of
 from verifyplan.documents.reading.phrases import outcome
-from verifyplan.documents.reading.source import titled
 from verifyplan.protocol.finding import Finding
 
 EXECUTOR = "executor"
@@ -171,7 +170,7 @@ def _listed(summary: ExecutionSummary) -> Iterator[tuple[str, str]]:
 
 def _told(summary: ExecutionSummary) -> Iterator[tuple[str, str]]:
     """The paths in backticks that the items of a section such as "Files Created/Modified" begin with."""
-    part = titled(summary.source, lambda title: title.startswith(("files ", "key files")))
+    part = summary.source.section_where(lambda title: title.startswith(("files ", "key files")))
     for bullet in summary.source.bullets(part) if part else ():
         path = _TICKED.match(bullet.text)
         if path:

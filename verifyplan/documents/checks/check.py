@@ -177,9 +177,9 @@ def check_document(document: Document, root: Path | None = None) -> Iterator[Vio
         fix = "write plain names and values between two lines of three hyphens"
         yield violation("document/frontmatter", document.path, line, f"the frontmatter: {problem}", fix)
     source = document.source
-    if source.read < len(source.lines):
+    if source.n_read < len(source.lines):
         message = f"the document is too long: from here on it is not read ({counted(len(source.lines), 'line')})"
-        yield violation("document/too-long", document.path, source.read + 1, message, "divide it")
+        yield violation("document/too-long", document.path, source.n_read + 1, message, "divide it")
     checker = CHECKERS.get(document.kind)
     if checker is not None:
         yield from checker(document, root)

@@ -15,8 +15,8 @@ from verifyplan.documents.checks.layout import RequiredField, check_fields, chec
 from verifyplan.documents.reading.body import DocumentSection
 from verifyplan.documents.reading.document import Document, Form, Kind, other_form
 from verifyplan.documents.reading.front import moment, moment_of, text_of
-from verifyplan.documents.reading.phrases import LocatedText, split_label, labelled_texts, says_nothing
-from verifyplan.documents.reading.source import Source, items, subparts
+from verifyplan.documents.reading.phrases import LocatedText, labelled_texts, says_nothing, split_label
+from verifyplan.documents.reading.source import Source
 
 DebugStatus = Literal["gathering", "investigating", "fixing", "verifying", "resolved"]
 DEBUG_STATUSES: tuple[DebugStatus, ...] = get_args(DebugStatus)
@@ -120,7 +120,7 @@ def _read_hypotheses(source: Source, part: DocumentSection | None) -> Iterator[H
         return
     states = [(number, state) for number, line in source.prose_of(part) if (state := _state(line)) is not None]
     at = -1
-    for bullet in items(source, part):
+    for bullet in source.top_bullets(part):
         if _state(bullet.text) is not None:
             continue
         while at + 1 < len(states) and states[at + 1][0] < bullet.line:
@@ -140,8 +140,8 @@ def _read_evidence(source: Source, part: DocumentSection | None) -> Iterator[Evi
     """The entries of a log: its headings, else its list items, else the rows of its table."""
     if part is None:
         return
-    under = subparts(source, part)
-    tops = [(bullet.text, bullet.line) for bullet in items(source, part)]
+    under = source.subsections(part)
+    tops = [(bullet.text, bullet.line) for bullet in source.top_bullets(part)]
     rows = [(" | ".join(row.cells), row.line) for table in source.tables(part) for row in table.rows]
     for text, line in [(p.title, p.first) for p in under] or tops or rows:
         yield EvidenceEntry(text, _moment(text), line)

@@ -18,11 +18,11 @@ from verifyplan.documents.checks.layout import (
     check_sections,
     find_section,
 )
-from verifyplan.documents.reading.body import DocumentSection, MarkdownTable
+from verifyplan.documents.reading.body import DocumentSection, MarkdownTable, rows_of
 from verifyplan.documents.reading.comparing import id_in_name, plan_key
 from verifyplan.documents.reading.document import CONTRACT, Document, Form, Kind, other_form
 from verifyplan.documents.reading.front import entries_of, entry_texts, text_of
-from verifyplan.documents.reading.source import Source, empty, items, rows_of, table_with
+from verifyplan.documents.reading.source import Source
 from verifyplan.documents.reading.writing import document_text, list_item, table_lines
 from verifyplan.errors import expect_lists, one_of
 from verifyplan.text import counted
@@ -121,7 +121,7 @@ class ExecutionSummary(Document):
         front = source.front
         deviations = form.section(source, "Deviations")
         tasks = form.section(source, "Task Results")
-        found = table_with(source, tasks, "Task") if tasks else None
+        found = source.table_with(tasks, "Task") if tasks else None
         done = source.section("Accomplishments") or source.section("Key Outcomes")
         return {
             "plan": text_of(front, "plan"),
@@ -133,7 +133,7 @@ class ExecutionSummary(Document):
             "table": found,
             "deviations": tuple(_deviations(source, deviations)) if deviations else (),
             "requirements_completed": entry_texts(front, "requirements-completed"),
-            "accomplishments": tuple(Accomplishment(bullet.text, bullet.line) for bullet in items(source, done)),
+            "accomplishments": tuple(Accomplishment(bullet.text, bullet.line) for bullet in source.top_bullets(done)),
         }
 
 
@@ -164,7 +164,7 @@ def _commits(source: Source, form: Form) -> tuple[str, ...]:
 def _deviations(source: Source, part: DocumentSection) -> Iterator[str]:
     """The numbered deviations in bold, as an older form has them; without them the items of the list."""
     numbered = [found["text"] for _, line in source.prose_of(part) if (found := _NUMBERED.match(line))]
-    yield from numbered or (bullet.text for bullet in items(source, part))
+    yield from numbered or (bullet.text for bullet in source.top_bullets(part))
 
 
 def _task_results(found: MarkdownTable | None) -> Iterator[TaskResult]:
@@ -238,7 +238,7 @@ def check_summary(summary: ExecutionSummary, root: Path | None = None) -> Iterat
             fix = "write its hash, 7 to 40 hexadecimal digits in quotation marks"
             yield violation("summary/commit-form", summary.path, commit.line, message, fix)
     deviations = summary.the_form.section(summary.source, "Deviations")
-    if deviations and empty(summary.source, deviations):
+    if deviations and summary.source.is_empty(deviations):
         message = "the section 'Deviations' is empty"
         yield violation("summary/deviations-empty", summary.path, deviations.first, message, "list them, or write None")
     yield from _check_name(summary)

@@ -17,17 +17,11 @@ from verifyplan.documents.checks.layout import (
     check_sections,
     find_section,
 )
-from verifyplan.documents.reading.body import DocumentSection, MarkdownTable
+from verifyplan.documents.reading.body import DocumentSection, MarkdownTable, rows_of
 from verifyplan.documents.reading.document import Document, Form, Kind, other_form
 from verifyplan.documents.reading.front import count_of, text_of
 from verifyplan.documents.reading.phrases import Outcome, is_blank, outcome
-from verifyplan.documents.reading.source import (
-    Source,
-    items,
-    rows_of,
-    subparts,
-    table_with,
-)
+from verifyplan.documents.reading.source import Source
 from verifyplan.documents.reading.writing import document_text, list_item, table_lines
 from verifyplan.errors import InputError, Problem, expect_lists
 from verifyplan.text import counted
@@ -124,17 +118,17 @@ class IntegrationReport(Document):
 
 def _table(source: Source, title: str, column: str) -> MarkdownTable | None:
     part = source.section(title)
-    return table_with(source, part, column) if part else None
+    return source.table_with(part, column) if part else None
 
 
 def _issues(source: Source, part: DocumentSection | None) -> tuple[CriticalIssue, ...]:
     """The issues of a section: its headings, or without headings its list items; none where it says so."""
     if part is None:
         return ()
-    under = subparts(source, part)
+    under = source.subsections(part)
     if under:
         return tuple(CriticalIssue(inner.title, inner.first) for inner in under)
-    return tuple(CriticalIssue(bullet.text, bullet.line) for bullet in items(source, part))
+    return tuple(CriticalIssue(bullet.text, bullet.line) for bullet in source.top_bullets(part))
 
 
 def category_of(text: str) -> str | None:

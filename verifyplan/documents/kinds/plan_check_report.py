@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.reading.body import Bullet, plain
 from verifyplan.documents.reading.document import Document, Form, Kind
-from verifyplan.documents.reading.source import Source, items
+from verifyplan.documents.reading.source import Source
 from verifyplan.documents.reading.writing import flat
 from verifyplan.errors import expect_lists, one_of
 from verifyplan.text import counted
@@ -104,7 +104,7 @@ def _bullets(source: Source) -> Iterator[Bullet]:
     titles = {plain(title) for title in SECTIONS}
     for part in source.sections:
         if part.level == 2 and plain(part.title) in titles:
-            yield from items(source, part)
+            yield from source.top_bullets(part)
 
 
 def _read_issue(bullet: Bullet) -> PlanIssue | None:

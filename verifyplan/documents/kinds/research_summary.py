@@ -25,11 +25,11 @@ from verifyplan.documents.kinds.research_note import (
     said,
     stated_confidence,
 )
-from verifyplan.documents.reading.body import MarkdownTable
+from verifyplan.documents.reading.body import MarkdownTable, rows_of
 from verifyplan.documents.reading.document import Document, Form, Kind, other_form
 from verifyplan.documents.reading.front import count_of
 from verifyplan.documents.reading.phrases import says_nothing
-from verifyplan.documents.reading.source import Source, rows_of
+from verifyplan.documents.reading.source import Source
 from verifyplan.errors import one_of
 
 DECISION_COLUMNS = ("Topic", "Decision", "Confidence", "Sources")

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field, InstanceOf
 
-from verifyplan.documents.reading.body import Numbered, DocumentSection, MarkdownTable
+from verifyplan.documents.reading.body import DocumentSection, MarkdownTable, NumberedLine, rows_of
 from verifyplan.documents.reading.comparing import wording
 from verifyplan.documents.reading.document import CONTRACT, Document, Form, Kind, other_form
 from verifyplan.documents.reading.front import Front, count_of, entries_of, entry_texts, text_of
 from verifyplan.documents.reading.phrases import LocatedText, Outcome, is_blank, labelled_texts, outcome
-from verifyplan.documents.reading.source import Source, items, rows_of, subparts, titled
+from verifyplan.documents.reading.source import Source
 from verifyplan.documents.reading.writing import (
     document_text,
     flat,
@@ -107,7 +107,7 @@ def gaps_in(source: Source, part: DocumentSection | None) -> tuple[Gap, ...]:
     """
     if part is None:
         return ()
-    under = subparts(source, part)
+    under = source.subsections(part)
     if under:
         lines = [source.lines_of(inner) for inner in under]
         return tuple(
@@ -119,7 +119,7 @@ def gaps_in(source: Source, part: DocumentSection | None) -> tuple[Gap, ...]:
 
 
 def _listed(source: Source, part: DocumentSection) -> Iterator[Gap]:
-    tops = items(source, part)
+    tops = source.top_bullets(part)
     for at, bullet in enumerate(tops):
         end = tops[at + 1].line - 1 if at + 1 < len(tops) else part.last
         below = list(enumerate(source.lines[bullet.line : end], bullet.line + 1))
@@ -130,7 +130,7 @@ def _listed(source: Source, part: DocumentSection) -> Iterator[Gap]:
         yield _gap(title.strip("*_ .;"), bullet.line, below, inline)
 
 
-def _gap(title: str, line: int, lines: Sequence[Numbered], inline: Mapping[str, str] = MappingProxyType({})) -> Gap:
+def _gap(title: str, line: int, lines: Sequence[NumberedLine], inline: Mapping[str, str] = MappingProxyType({})) -> Gap:
     found = {**inline, **{name: told.text for name, told in labelled_texts(lines, _NAMES).items()}}
     return Gap(title, found.get("evidence", ""), found.get("fix", ""), line)
 
@@ -283,7 +283,7 @@ def _rows_under(source: Source, section: _Section) -> Iterator[MustHaveResult]:
 
 
 def _must_haves(source: Source) -> DocumentSection | None:
-    return titled(source, lambda title: title.startswith("must-have"))
+    return source.section_where(lambda title: title.startswith("must-have"))
 
 
 def write_verification(

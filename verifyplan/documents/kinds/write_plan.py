@@ -14,7 +14,7 @@ from verifyplan.documents.kinds.plan import (
     is_plan_id,
 )
 from verifyplan.documents.reading.source import read_source
-from verifyplan.documents.reading.writing import front_lines, flat
+from verifyplan.documents.reading.writing import flat, front_lines
 from verifyplan.errors import InputError, Problem, expect_lists, one_of
 from verifyplan.text import counted
 

@@ -1,4 +1,4 @@
-"""Headings, tables and bullets of Markdown, each with its line: what contracts ask of a document's body (rule D2)."""
+"""Find the sections, tables and list items of Markdown, each with its line (rule D2)."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-Numbered = tuple[int, str]
+NumberedLine = tuple[int, str]
 
 _HEADING = re.compile(r"[ ]{0,3}(?P<hashes>#{1,6})(?:[ \t]+(?P<title>.*))?$")
-_UNDERLINE = re.compile(r"[ ]{0,3}(?:(?P<one>=+)|-+)[ \t]*$")
+_UNDERLINE = re.compile(r"[ ]{0,3}(?:(?P<first>=+)|-+)[ \t]*$")
 _BULLET = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?P<text>.*))?$")
 _CHECK = re.compile(r"\[(?P<mark>[ xX])\](?:[ \t]+|$)")
 _DELIMITER = re.compile(r":?-+:?")
-_DEEPEST = 20
-_LONGEST_ROW = 10_000
+_MAX_DEPTH = 20
+_MAX_ROW_CHARACTERS = 10_000
 
 
 @dataclass(frozen=True)
 class DocumentSection:
-    """A heading and the lines under it, those of its subsections included; the heading ends in line `head`."""
+    """A heading and the lines under it, those of its subsections included; `head` is the heading's last line."""
 
     title: str
     level: int
@@ -49,12 +49,12 @@ class MarkdownTable(NamedTuple):
     rows: tuple[TableRow, ...]
 
     def column(self, name: str) -> int | None:
-        """The place of a column, by its name without regard to case and emphasis; None if there is none."""
+        """Return the place of a column, by its name in any case and emphasis; None without it."""
         wanted = plain(name)
         return next((at for at, title in enumerate(self.header) if plain(title) == wanted), None)
 
     def cell(self, row: TableRow, name: str) -> str:
-        """What a row holds in a column; empty where it holds nothing or there is no such column."""
+        """Return what a row holds in a column; empty where the row or the table lacks it."""
         at = self.column(name)
         return row.cells[at] if at is not None and at < len(row.cells) else ""
 
@@ -68,8 +68,20 @@ class Bullet(NamedTuple):
     checked: bool | None
 
 
+def rows_of(table: MarkdownTable | None, *columns: Sequence[str]) -> Iterator[tuple[list[str], int]]:
+    """Yield the cells of each row in some columns, and its line; a column may have one of several names.
+
+    A cell is empty where the row or the table lacks it. Without a table there are no rows.
+    """
+    if table is None:
+        return
+    places = [next((at for name in names if (at := table.column(name)) is not None), None) for names in columns]
+    for row in table.rows:
+        yield [row.cells[at] if at is not None and at < len(row.cells) else "" for at in places], row.line
+
+
 def plain(title: str) -> str:
-    """A title or column name as it is compared: small letters, without emphasis and punctuation around it.
+    """Return a title or column name as it is compared: small letters, without emphasis and punctuation around it.
 
     >>> plain("**Key Findings:**"), plain("#")
     ('key findings', '#')
@@ -78,11 +90,11 @@ def plain(title: str) -> str:
 
 
 def find_sections(prose: Sequence[str], total: int) -> tuple[DocumentSection, ...]:
-    """The headings of a text whose code has been blanked, in order, each with its reach in `total` lines."""
-    found = list(_headings(prose))
+    """Return the sections of a text whose code is blank, in order; the last ones end with line `total`."""
+    headings = list(_headings(prose))
     ends: list[int] = []
     after: list[tuple[int, int]] = []  # level and first line of the headings below, nearest last
-    for first, _, level, _ in reversed(found):
+    for first, _, level, _ in reversed(headings):
         while after and after[-1][0] > level:
             after.pop()
         ends.append(after[-1][1] - 1 if after else total)
@@ -90,51 +102,50 @@ def find_sections(prose: Sequence[str], total: int) -> tuple[DocumentSection, ..
     ends.reverse()
     return tuple(
         DocumentSection(title, level, first, last, head)
-        for (first, head, level, title), last in zip(found, ends, strict=True)
+        for (first, head, level, title), last in zip(headings, ends, strict=True)
     )
 
 
 def _headings(prose: Sequence[str]) -> Iterator[tuple[int, int, int, str]]:
-    """First and last line, level and title of each heading; a paragraph with a line of = or - under it is one."""
-    begun = 0  # the first line of the paragraph that is open; 0 if none is
+    """Yield first and last line, level and title of each heading, underlined paragraphs included."""
+    begun = 0  # the first line of the open paragraph; 0 without one
     for number, line in enumerate(prose, 1):
         hashes = _HEADING.match(line) if "#" in line[:4] else None
         underline = _UNDERLINE.match(line) if begun else None
         if hashes:
-            yield number, number, len(hashes["hashes"]), _bare(hashes["title"] or "")
+            yield number, number, len(hashes["hashes"]), _without_closing_hashes(hashes["title"] or "")
         elif underline:
             title = " ".join(" ".join(prose[begun - 1 : number - 1]).split())
-            yield begun, number, 1 if underline["one"] else 2, title
-        begun = 0 if hashes or underline or not _is_paragraph(line, open_one=bool(begun)) else begun or number
+            yield begun, number, 1 if underline["first"] else 2, title
+        begun = 0 if hashes or underline or not _is_paragraph(line, continued=bool(begun)) else begun or number
 
 
-def _is_paragraph(line: str, *, open_one: bool) -> bool:
-    """Whether a line belongs to a paragraph that an underline would make a heading: no list, table, quotation, tag."""
+def _is_paragraph(line: str, *, continued: bool) -> bool:
+    """Whether a line belongs to a paragraph that an underline makes a heading: no list, table, quotation or tag."""
     stripped = line.lstrip()
-    if not stripped or stripped[0] in "|<>" or ("|" in line and not open_one):
+    if not stripped or stripped[0] in "|<>" or ("|" in line and not continued):
         return False
-    if _BULLET.match(line) or _is_rule(line):
+    if _BULLET.match(line) or _is_break(line):
         return False
-    return open_one or len(line) - len(stripped) < 4
+    return continued or len(line) - len(stripped) < 4
 
 
-def _is_rule(line: str) -> bool:
-    """Whether a line is a rule across the page: three hyphens, asterisks or underscores and no other letter."""
+def _is_break(line: str) -> bool:
+    """Whether a line is a thematic break: three or more hyphens, asterisks or underscores, and nothing else."""
     letters = set(line) - {" ", "\t"}
     return len(letters) == 1 and letters <= set("-*_") and line.count(letters.pop()) >= 3
 
 
-def _bare(title: str) -> str:
-    """A title without the hashes that may close it."""
+def _without_closing_hashes(title: str) -> str:
     stripped = title.rstrip()
     without = stripped.rstrip("#")
     closed = without != stripped and (not without or without[-1] in " \t")
     return (without if closed else stripped).strip()
 
 
-def find_tables(lines: Sequence[Numbered]) -> tuple[MarkdownTable, ...]:
-    """The tables among numbered lines: a header, a line of hyphens, and rows as long as lines hold a pipe."""
-    found: list[MarkdownTable] = []
+def find_tables(lines: Sequence[NumberedLine]) -> tuple[MarkdownTable, ...]:
+    """Return the tables among lines: a header, a line of hyphens, and rows as long as lines hold a pipe."""
+    tables: list[MarkdownTable] = []
     at = 0
     while at + 1 < len(lines):
         if "|" not in lines[at][1] or not _is_delimiter(lines[at + 1][1]):
@@ -145,13 +156,13 @@ def find_tables(lines: Sequence[Numbered]) -> tuple[MarkdownTable, ...]:
         while end < len(lines) and "|" in lines[end][1]:
             end += 1
         rows = tuple(TableRow(line, cells(text)) for line, text in lines[at + 2 : end])
-        found.append(MarkdownTable(number, cells(header), rows))
+        tables.append(MarkdownTable(number, cells(header), rows))
         at = end
-    return tuple(found)
+    return tuple(tables)
 
 
 def _is_delimiter(line: str) -> bool:
-    """Whether a line is the one under a table's header."""
+    """Whether a line is the delimiter row under a table's header."""
     stripped = line.strip()
     if not stripped or stripped.strip("|-: \t"):
         return False
@@ -159,12 +170,12 @@ def _is_delimiter(line: str) -> bool:
 
 
 def cells(line: str) -> tuple[str, ...]:
-    r"""The cells of a table's row; a pipe that is escaped or stands in inline code divides none.
+    r"""Return the cells of a table's row; an escaped pipe, or one in inline code, separates none.
 
     >>> cells(r"| a \| b | `c | d` | e |")
     ('a | b', '`c | d`', 'e')
     """
-    pieces = _divided(line.strip())
+    pieces = _split_at_pipes(line.strip())
     if pieces and not pieces[0].strip():
         pieces = pieces[1:]
     if pieces and not pieces[-1].strip():
@@ -172,8 +183,8 @@ def cells(line: str) -> tuple[str, ...]:
     return tuple(piece.strip().replace("\\|", "|") for piece in pieces)
 
 
-def _divided(line: str) -> list[str]:
-    if len(line) > _LONGEST_ROW:  # no person writes it, and looking for its code would take long
+def _split_at_pipes(line: str) -> list[str]:
+    if len(line) > _MAX_ROW_CHARACTERS:  # nobody writes such a row, and finding its code would take long
         return line.split("|")
     pieces, begin, code = [], 0, ""
     for mark in re.finditer(r"\\.|`+|\|", line):
@@ -186,24 +197,23 @@ def _divided(line: str) -> list[str]:
     return [*pieces, line[begin:]]
 
 
-def find_bullets(lines: Iterable[Numbered]) -> tuple[Bullet, ...]:
-    """The list items among numbered lines, ordered ones included; the lines that go on with one are joined to it."""
-    found: list[_OpenItem] = []
+def find_bullets(lines: Iterable[NumberedLine]) -> tuple[Bullet, ...]:
+    """Return the list items among lines, numbered ones included, each joined with the lines that continue it."""
+    items: list[_OpenItem] = []
     indents: list[int] = []
     item: _OpenItem | None = None
     for number, line in lines:
-        begun = _BULLET.match(line) if not _is_rule(line) else None
+        begun = _BULLET.match(line) if not _is_break(line) else None
         if begun:
             indent = len(begun["indent"].expandtabs(4))
             while indents and indents[-1] >= indent:
                 indents.pop()
-            indents = [*indents, indent][:_DEEPEST]
+            indents = [*indents, indent][:_MAX_DEPTH]
             item = _OpenItem(number, len(indents) - 1, indent, [begun["text"] or ""])
-            found.append(item)
-        elif item is not None:
-            item = item if item.goes_on(line) else None
-            indents = indents if item else []
-    return tuple(item.bullet() for item in found)
+            items.append(item)
+        elif item is not None and not item.takes(line):
+            item, indents = None, []
+    return tuple(item.bullet() for item in items)
 
 
 @dataclass
@@ -214,8 +224,8 @@ class _OpenItem:
     texts: list[str]
     blank: bool = False
 
-    def goes_on(self, line: str) -> bool:
-        """Take a line, if it still belongs to the item: indented, or right behind it and no heading."""
+    def takes(self, line: str) -> bool:
+        """Add a line that continues the item: indented, or right behind it and no heading."""
         stripped = line.strip()
         if not stripped:
             self.blank = True
@@ -229,7 +239,7 @@ class _OpenItem:
 
     def bullet(self) -> Bullet:
         text = " ".join(" ".join(self.texts).split())
-        mark = _CHECK.match(text)
-        if mark is None:
+        box = _CHECK.match(text)
+        if box is None:
             return Bullet(self.line, self.depth, text, None)
-        return Bullet(self.line, self.depth, text[mark.end() :], mark["mark"] != " ")
+        return Bullet(self.line, self.depth, text[box.end() :], box["mark"] != " ")

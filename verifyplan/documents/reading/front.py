@@ -1,10 +1,10 @@
-"""Frontmatter of handed-over documents: plain YAML values, each with its line and as it is written (rules D1, H3)."""
+"""Read frontmatter as plain YAML values, each with its line and its spelling (rules D1, H3)."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -19,106 +19,43 @@ from verifyplan.plans.prose import FENCE, PlainLoader, frontmatter_end
 
 try:
     from yaml.cyaml import CParser  # type: ignore[attr-defined]
-except ImportError:  # PyYAML was built without libyaml: everything is read by its own parser, some four times slower
+except ImportError:  # PyYAML was built without libyaml: its own parser reads everything, some four times slower
     CParser = None  # type: ignore[assignment, misc]
 
+KeyPath = tuple[str | int, ...]
+
 MAX_DEPTH = 20
-
-_ALIKE = re.compile(r"[\n ->@-~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe]*")
-_APART = re.compile(r"[|>][0-9+-]*#")
-"""Texts that both parsers read alike: no tab, question mark, mark of byte order, or second kind of line end; and what
-they read apart all the same: a block whose head runs into a comment."""
-
-
-class Refused(yaml.YAMLError):
-    """Something that YAML allows and frontmatter does not; `at` is its place in the text."""
-
-    def __init__(self, at: int, problem: str) -> None:
-        super().__init__(problem)
-        self.at = at
-
-
-class _Plain(Composer):
-    """Refuses anchors, aliases and tags, and what is nested deeper than anyone writes by hand."""
-
-    depth = 0
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """The next node, if it is plain."""
-        event: Any = self.peek_event()  # type: ignore[attr-defined]
-        for name in ("anchor", "tag"):
-            if getattr(event, name, None) is not None:
-                alias = isinstance(event, yaml.AliasEvent)
-                raise Refused(event.start_mark.index, f"it holds {'an alias' if alias else _ARTICLE[name]}")
-        if self.depth >= MAX_DEPTH:
-            raise Refused(event.start_mark.index, f"it is nested deeper than {MAX_DEPTH}")
-        self.depth += 1
-        node = super().compose_node(parent, index)
-        self.depth -= 1
-        return node
-
-
-_ARTICLE = {"anchor": "an anchor", "tag": "a tag"}
-
-
-class _Slow(_Plain, PlainLoader):
-    """PyYAML's own parser, whose errors are told."""
-
-
-if CParser is not None:
-
-    class _Fast(_Plain, CParser, SafeConstructor, Resolver):
-        """The events of libyaml, composed and constructed as by the other one."""
-
-        def __init__(self, text: str) -> None:
-            CParser.__init__(self, text)
-            Composer.__init__(self)
-            SafeConstructor.__init__(self)
-            Resolver.__init__(self)
-
-
-def root_node(text: str) -> tuple[SafeConstructor, yaml.Node | None]:
-    """The root of a YAML text, None if it is empty, and what makes values of its nodes.
-
-    Raises a YAMLError for what is no YAML, or no plain one.
-    """
-    if CParser is not None and _ALIKE.fullmatch(text) and not _APART.search(text):
-        try:
-            fast = _Fast(text)
-            return fast, fast.get_single_node()
-        except (yaml.YAMLError, ValueError):
-            pass  # the other parser tells what is wrong
-    slow = _Slow(text)
-    return slow, slow.get_single_node()
-
-
-Path = tuple[str | int, ...]
-
 MAX_FRONT_CHARACTERS = 40_000
-"""So many characters of frontmatter are read: real ones have some 5,000, and YAML is read slowly."""
+"""Real frontmatter has some 5,000 characters, and YAML is read slowly."""
+MAX_INTEGER_BITS = 63
 
-_MOST_BITS = 63
-_FAULTS = (ValueError, TypeError, OverflowError, RecursionError, IndexError, AttributeError, KeyError)
+_ERRORS = (ValueError, TypeError, OverflowError, RecursionError, IndexError, AttributeError, KeyError)
+_READ_ALIKE = re.compile(r"[\n ->@-~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe]*")
+_READ_APART = re.compile(r"[|>][0-9+-]*#")
+"""Both parsers read texts of `_READ_ALIKE` alike (no tab, question mark, byte order mark, or second kind of line end),
+unless `_READ_APART` is in them: a block whose head runs into a comment."""
+_ITEM_NAMES = ("truth", "must_have", "must-have", "gap", "title", "name", "description")
+"""The keys that may hold the name of a list item that is a mapping."""
 
 
 @dataclass(frozen=True)
 class Front:
     """The frontmatter of a document: its values, the lines of its two fences, and what is wrong with it.
 
-    `values` is empty where there is none or it is damaged. `first` and `last` are 0 where there is none. `problems`
-    are lines and what is wrong in each: no YAML, an anchor, alias or tag, a key given twice (the first one stands).
+    `values` is empty without frontmatter and where it is damaged; `first` and `last` are 0 without it. `problems` are
+    lines and what is wrong in each: no YAML, an anchor, alias or tag, a repeated key (the first one counts).
     """
 
     values: dict[str, Any] = field(default_factory=dict, hash=False)
     first: int = 0
     last: int = 0
     problems: tuple[tuple[int, str], ...] = ()
-    lines: dict[Path, int] = field(default_factory=dict, hash=False, repr=False)
-    written: dict[Path, str] = field(default_factory=dict, hash=False, repr=False)
+    lines: dict[KeyPath, int] = field(default_factory=dict, hash=False, repr=False)
+    written: dict[KeyPath, str] = field(default_factory=dict, hash=False, repr=False)
     flow: bool = False  # whether the whole frontmatter is one {...}
 
     def line(self, *path: str | int) -> int:
-        """The line of a key or item; where there is none, of the nearest above it, at last the first line.
+        """Return the line of a key or item; without it that of the nearest one above it, at last the first line.
 
         >>> front = read_front(["---", "wave: 1", "gaps:", "  - a", "  - b", "---"])
         >>> front.line("gaps", 1), front.line("gaps", 7), front.line("plan")
@@ -130,7 +67,7 @@ class Front:
         return self.first or 1
 
     def raw(self, *path: str | int) -> str | None:
-        """A single value as it is written, without quotation marks; None where there is none, or it is a collection.
+        """Return a single value as it is written, without quotation marks; None for a collection and without a value.
 
         >>> read_front(["---", "plan: 01", "---"]).raw("plan")
         '01'
@@ -139,12 +76,10 @@ class Front:
 
 
 def read_front(lines: Sequence[str]) -> Front:
-    """The frontmatter at the head of a document's lines; never raises, and no value stands for more than it shows.
-
-    Without a closing fence there is none. Source: rules D1, H3.
+    """Read the frontmatter at the head of a document's lines; none without a closing fence. Never raises.
 
     >>> read_front(["---", "wave: 1", "wave: 2", "---"]).problems
-    ((3, "the key 'wave' is given twice; the first one stands"),)
+    ((3, "the key 'wave' is given twice; the first one counts"),)
     """
     end = frontmatter_end(lines)
     if end is None:
@@ -152,75 +87,67 @@ def read_front(lines: Sequence[str]) -> Front:
         return Front(problems=((1, "the frontmatter never closes"),)) if opened else Front()
     text = "".join(f"{line}\n" for line in lines[1:end])
     if len(text) > MAX_FRONT_CHARACTERS:
-        return Front(first=1, last=end + 1, problems=((1, f"it is longer than {MAX_FRONT_CHARACTERS:,} characters"),))
-    reading = _Reading(text)
-    reading.read()
-    return Front(reading.values, 1, end + 1, tuple(reading.problems), reading.lines, reading.written, reading.flow)
+        problem = f"it is longer than {MAX_FRONT_CHARACTERS:,} characters"
+        return Front(first=1, last=end + 1, problems=((1, problem),))
+    read = _FrontReader(text)
+    return Front(read.values, 1, end + 1, tuple(read.problems), read.lines, read.written, read.flow)
 
 
-class _Reading:
-    """One reading of YAML text: values, lines, and what is wrong."""
+class _FrontReader:
+    """The values of a YAML text, their lines and spellings, and what is wrong with it."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
         self.breaks = [at for at, letter in enumerate(text) if letter == "\n"]
         self.values: dict[str, Any] = {}
         self.problems: list[tuple[int, str]] = []
-        self.lines: dict[Path, int] = {}
-        self.written: dict[Path, str] = {}
+        self.lines: dict[KeyPath, int] = {}
+        self.written: dict[KeyPath, str] = {}
         self.flow = False
-
-    def read(self) -> None:
-        """Read the text; what raises is a problem at its line."""
         try:
-            self._root()
-        except Refused as error:
-            self._spoiled(self._line(error.at), str(error))
+            self._read(text)
+        except _NotPlainError as error:
+            self._damaged(self._line(error.at), str(error))
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            self._spoiled(self._line(mark.index) if mark else 1, f"it is not YAML ({error.problem})")
+            self._damaged(self._line(mark.index) if mark else 1, f"it is not YAML ({error.problem})")
         except yaml.reader.ReaderError as error:
-            self._spoiled(self._line(error.position), "it is not YAML (a character that is not allowed)")
-        except _FAULTS as error:
-            self._spoiled(1, f"it is not YAML ({type(error).__name__})")
+            self._damaged(self._line(error.position), "it is not YAML (a character that is not allowed)")
+        except _ERRORS as error:
+            self._damaged(1, f"it is not YAML ({type(error).__name__})")
 
-    def _root(self) -> None:
-        self.maker, node = root_node(self.text)
-        if node is None:
-            return
-        if not isinstance(node, yaml.MappingNode):
-            self._spoiled(2, "it is no list of names and values")
-            return
-        self.flow = bool(node.flow_style)
-        self.values = self._mapping(node, ())
+    def _read(self, text: str) -> None:
+        self.constructor, node = _root_node(text)
+        if isinstance(node, yaml.MappingNode):
+            self.flow = bool(node.flow_style)
+            self.values = self._mapping(node, ())
+        elif node is not None:
+            self._damaged(2, "it is no list of names and values")
 
-    def _spoiled(self, line: int, problem: str) -> None:
+    def _damaged(self, line: int, problem: str) -> None:
         self.values, self.lines, self.written = {}, {}, {}
         self.problems.append((line, problem))
 
     def _line(self, index: int) -> int:
-        """The document's line at a place of the text; not YAML's own, which has more kinds of line end."""
+        """Return the document's line at a place of the text; YAML's own numbers count more kinds of line end."""
         return min(bisect_left(self.breaks, index), len(self.breaks) - 1) + 2  # the end is in the last line
 
-    def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for key, name, value in self._pairs(node):
-            line = self._line(key.start_mark.index)
-            if name in found:
-                self.problems.append((line, f"the key {name[:80]!r} is given twice; the first one stands"))
-                continue
-            self.lines[(*path, name)] = line
-            found[name] = self._value(value, (*path, name))
-        return found
-
-    def _pairs(self, node: yaml.MappingNode) -> Iterator[tuple[yaml.Node, str, yaml.Node]]:
+    def _mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
+        values: dict[str, Any] = {}
         for key, value in node.value:
-            if isinstance(key, yaml.ScalarNode):
-                yield key, str(key.value), value
+            line = self._line(key.start_mark.index)
+            if not isinstance(key, yaml.ScalarNode):
+                self.problems.append((line, "a key is no single value"))
+                continue
+            name = str(key.value)
+            if name in values:
+                self.problems.append((line, f"the key {name[:80]!r} is given twice; the first one counts"))
             else:
-                self.problems.append((self._line(key.start_mark.index), "a key is no single value"))
+                self.lines[(*path, name)] = line
+                values[name] = self._value(value, (*path, name))
+        return values
 
-    def _value(self, node: yaml.Node, path: Path) -> Any:
+    def _value(self, node: yaml.Node, path: KeyPath) -> Any:
+        """Return a value; one that YAML cannot construct (a day 99) or no table can hold (10**30) stays a text."""
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
@@ -230,91 +157,149 @@ class _Reading:
                 items.append(self._value(item, (*path, at)))
             return items
         self.written[path] = str(node.value)
-        return self._scalar(node)
-
-    def _scalar(self, node: yaml.Node) -> Any:
-        """A single value; one that YAML cannot make (a day 99), or a number that no table holds, stays a text."""
         try:
-            value = self.maker.construct_object(node)
-        except (yaml.YAMLError, *_FAULTS):
+            value = self.constructor.construct_object(node)
+        except (yaml.YAMLError, *_ERRORS):
             return str(node.value)
-        return str(node.value) if isinstance(value, int) and value.bit_length() > _MOST_BITS else value
+        return str(node.value) if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS else value
+
+
+class _NotPlainError(yaml.YAMLError):
+    """Something that YAML allows and frontmatter does not; `at` is its place in the text."""
+
+    def __init__(self, at: int, problem: str) -> None:
+        super().__init__(problem)
+        self.at = at
+
+
+class _PlainComposer(Composer):
+    """Refuses anchors, aliases, tags, and what is nested deeper than anyone writes by hand."""
+
+    depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Return the next node, if it is plain."""
+        event: Any = self.peek_event()  # type: ignore[attr-defined]
+        if getattr(event, "anchor", None) is not None:
+            kind = "an alias" if isinstance(event, yaml.AliasEvent) else "an anchor"
+            raise _NotPlainError(event.start_mark.index, f"it holds {kind}")
+        if getattr(event, "tag", None) is not None:
+            raise _NotPlainError(event.start_mark.index, "it holds a tag")
+        if self.depth >= MAX_DEPTH:
+            raise _NotPlainError(event.start_mark.index, f"it is nested deeper than {MAX_DEPTH}")
+        self.depth += 1
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
+class _PythonLoader(_PlainComposer, PlainLoader):
+    """Loads with PyYAML's own parser, whose errors are reported."""
+
+
+if CParser is not None:
+
+    class _FastLoader(_PlainComposer, CParser, SafeConstructor, Resolver):
+        """Loads with libyaml; composes and constructs as the other loader does."""
+
+        def __init__(self, text: str) -> None:
+            CParser.__init__(self, text)
+            Composer.__init__(self)
+            SafeConstructor.__init__(self)
+            Resolver.__init__(self)
+
+
+def _root_node(text: str) -> tuple[SafeConstructor, yaml.Node | None]:
+    """Return the constructor and the root of a YAML text, None if it is empty; a YAMLError where it is not plain."""
+    if CParser is not None and _READ_ALIKE.fullmatch(text) and not _READ_APART.search(text):
+        try:
+            fast = _FastLoader(text)
+            return fast, fast.get_single_node()
+        except (yaml.YAMLError, ValueError):
+            pass  # the other parser says what is wrong
+    slow = _PythonLoader(text)
+    return slow, slow.get_single_node()
 
 
 def value_of(front: Front, *path: str | int) -> Any:
-    """The value at a path; None where there is none."""
-    found: Any = front.values
+    """Return the value at a path; None without one."""
+    value: Any = front.values
     for step in path:
-        in_list = isinstance(found, list) and isinstance(step, int) and 0 <= step < len(found)
-        if not in_list and not (isinstance(found, dict) and step in found):
+        in_list = isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value)
+        if not in_list and not (isinstance(value, dict) and step in value):
             return None
-        found = found[step]
-    return found
+        value = value[step]
+    return value
 
 
 def text_of(front: Front, *path: str | int) -> str | None:
-    """A single value as it is written, a number or date as well ("01" stays "01"); None where it is null or none."""
+    """Return a single value as it is written, numbers and dates too ("01" stays "01"); None for null and without it."""
     return front.raw(*path) if value_of(front, *path) is not None else None
 
 
 def count_of(front: Front, *path: str | int) -> int | None:
-    """A whole number; None where the value is no such number. True and false are none."""
-    found = value_of(front, *path)
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
+    """Return a whole number; None for any other value. True and false are no numbers."""
+    value = value_of(front, *path)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def flag_of(front: Front, *path: str | int) -> bool | None:
-    """True or false; None where the value is neither."""
-    found = value_of(front, *path)
-    return found if isinstance(found, bool) else None
+    """Return true or false; None for any other value."""
+    value = value_of(front, *path)
+    return value if isinstance(value, bool) else None
 
 
 def texts_of(front: Front, *path: str | int) -> tuple[str, ...]:
-    """The single values of a list, as they are written; what is no single value is left out.
+    """Return the single values of a list as they are written, without its collections.
 
     A single value that should be a list is a list of one; null is an empty one.
     """
-    found = value_of(front, *path)
-    if not isinstance(found, list):
-        one = text_of(front, *path)
-        return (one,) if one is not None else ()
-    items = (text_of(front, *path, at) for at in range(len(found)))
+    value = value_of(front, *path)
+    if not isinstance(value, list):
+        single = text_of(front, *path)
+        return (single,) if single is not None else ()
+    items = (text_of(front, *path, at) for at in range(len(value)))
     return tuple(item for item in items if item is not None)
 
 
-_NAMES = ("truth", "must_have", "must-have", "gap", "title", "name", "description")
-"""Where an item of a list is a mapping, the keys that may hold what it is called."""
-
-
 def entries_of(front: Front, key: str) -> tuple[LocatedText, ...]:
-    """The items of a list as texts, each with its line; () where there is no list.
+    """Return the items of a list as texts, each with its line; () without a list.
 
-    An item `a: DONE` that lacks its quotation marks is a mapping to YAML and read as the text that was meant; of
-    another mapping its name is read, and what holds no text is left out.
+    An item `a: DONE` that lacks its quotation marks is a mapping to YAML, and read as the text that was meant; of
+    another mapping its name is read. Items without text are left out.
 
-    >>> from verifyplan.documents.reading.front import read_front
     >>> entries_of(read_front(["---", "must_haves:", "  - logs are kept: DONE", "---"]), "must_haves")
-    (Labelled(text='logs are kept: DONE', line=3),)
+    (LocatedText(text='logs are kept: DONE', line=3),)
     """
     value = front.values.get(key)
-    if not isinstance(value, list):
-        return ()
-    items = (LocatedText(_item(front, key, at, item), front.line(key, at)) for at, item in enumerate(value))
-    return tuple(item for item in items if item.text)
+    items = value if isinstance(value, list) else []
+    entries = (LocatedText(_item_text(front, key, at, item), front.line(key, at)) for at, item in enumerate(items))
+    return tuple(entry for entry in entries if entry.text)
+
+
+def _item_text(front: Front, key: str, at: int, item: Any) -> str:
+    if not isinstance(item, Mapping):
+        return text_of(front, key, at) or ""
+    names = (text_of(front, key, at, name) for name in _ITEM_NAMES if name in item)
+    first = next((name for name in names if name), "")
+    if first or len(item) != 1:
+        return first
+    (name,) = item
+    return f"{name}: {text_of(front, key, at, name) or ''}".strip()
 
 
 def entry_texts(front: Front, key: str) -> tuple[str, ...]:
-    """The items of a list as texts."""
+    """Return the items of a list as texts."""
     return tuple(entry.text for entry in entries_of(front, key))
 
 
 def moment_of(front: Front, key: str) -> datetime | None:
-    """An ISO 8601 date or time; None where there is none."""
+    """Return an ISO 8601 date or time; None without one."""
     return moment(text_of(front, key) or "")
 
 
 def moment(text: str) -> datetime | None:
-    """An ISO 8601 date or time, taken as UTC where it names no zone; None where it is none.
+    """Parse an ISO 8601 date or time, as UTC where it names no zone; None for any other text.
 
     >>> moment("2026-03-02T09:29:18Z").isoformat(), moment("02.03.2026")
     ('2026-03-02T09:29:18+00:00', None)
@@ -324,14 +309,3 @@ def moment(text: str) -> datetime | None:
     except ValueError:
         return None
     return read if read.tzinfo else read.replace(tzinfo=UTC)
-
-
-def _item(front: Front, key: str, at: int, item: Any) -> str:
-    if not isinstance(item, Mapping):
-        return text_of(front, key, at) or ""
-    named = (text_of(front, key, at, name) for name in _NAMES if name in item)
-    first = next((name for name in named if name), "")
-    if first or len(item) != 1:
-        return first
-    (name,) = item
-    return f"{name}: {text_of(front, key, at, name) or ''}".strip()

@@ -1,4 +1,4 @@
-"""What stands behind a label in prose (`**Evidence:** text`, `- Fix: text`), each with its line."""
+"""Read what short texts say: labels, statuses, words for nothing; a command or prose, an order or a report."""
 
 from __future__ import annotations
 
@@ -8,66 +8,91 @@ from typing import Literal, NamedTuple
 
 from verifyplan.plans.word_lists import words
 
-_MARKER = re.compile(r"\s*(?:[-*+]\s+|\d{1,9}[.)]\s+)?(?:\[[ xX]\]\s+)?")
-_LONGEST = 60  # letters of a label; what stands before a colon further on is prose
+Outcome = Literal["passed", "failed", "human", "override"]
+"""The meaning of a status: it holds, it does not, a person must look, a person let it pass."""
+
+MAX_LABEL_CHARACTERS = 60
+"""Text before a colon further on is prose, not a label."""
+
+_LIST_MARKER = re.compile(r"\s*(?:[-*+]\s+|\d{1,9}[.)]\s+)?(?:\[[ xX]\]\s+)?")
+_NOTHING = frozenset(
+    {"none", "none found", "nothing", "n/a", "na", "no gaps", "no issues", "no critical issues", "-", "—", ""}
+)
+_STATUS_WORDS: dict[Outcome, str] = {
+    "passed": "verified pass passed passing done ok yes present wired satisfied complete completed met protected"
+    " covered connected working works",
+    "failed": "failed fail failing missing partial partially skipped stub broken orphaned no not gap gaps blocked"
+    " unwired unverified unprotected uncovered absent incomplete regressed regression error unmet",
+    "human": "human needs uncertain manual unclear pending",
+    "override": "override overridden waived",
+}
+_OUTCOMES: dict[str, Outcome] = {word: name for name, listed in _STATUS_WORDS.items() for word in listed.split()}
+_SIGNS: dict[str, Outcome] = {
+    **dict.fromkeys("✓✔✅☑", "passed"),
+    **dict.fromkeys("✗✘❌✖❎", "failed"),
+    **dict.fromkeys("?⚠❓", "human"),
+}
+_STATUS_WORD = re.compile(r"[a-z]+")
+_SHELL = re.compile(r"""[|&;$<>=`"'\\{}\[\]*~/]|(?:^|\s)--?\w|\w\.\w""")
+_CAPITALIZED = re.compile(r"[A-Z][a-z]+")
+_COMMANDS_WITH_PROSE = frozenset({"echo", "printf", "say", "grep", "rg"})
+_TASK_PREFIX = re.compile(
+    r"\s*(?:(?:Task|Step)\s+\d{1,3}[a-z]?\s*[:.)\-]+|\d{1,3}[.)]|\[[^\]]{1,20}\]|[A-Z]{2,10}:)\s*"
+)
+_WORD = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)?")
 
 
 class LocatedText(NamedTuple):
-    """The text behind a label, its further lines joined, and the label's line."""
+    """A text of a document, its further lines joined, and its first line."""
 
     text: str
     line: int
 
 
 def labelled_texts(lines: Iterable[tuple[int, str]], names: Mapping[str, str]) -> dict[str, LocatedText]:
-    """What stands behind each of the labels `names` (as written, in small letters -> as it is called).
+    """Return the texts behind labels, as in `**Evidence:** text`; `names`: small label -> name in the result.
 
-    A label may be emphasised, a list item's beginning or a heading. Its text goes on to the next label or heading, or
-    to an empty line once there is text. The first of two equal labels stands; one without text is there and empty.
+    A label may be emphasised, begin a list item, or be a heading. Its text ends before the next label or heading, or at
+    an empty line behind some text. Of equal labels the first one counts; a label without text is there and empty.
 
     >>> lines = enumerate(["**Root Cause:** a race", "between two writers", "", "- Fix: one lock"], 1)
     >>> labelled_texts(lines, {"root cause": "cause", "fix": "fix"})
-    {'cause': Labelled(text='a race between two writers', line=1), 'fix': Labelled(text='one lock', line=4)}
+    {'cause': LocatedText(text='a race between two writers', line=1), 'fix': LocatedText(text='one lock', line=4)}
     """
-    found: dict[str, tuple[int, list[str]]] = {}
+    labelled: dict[str, tuple[int, list[str]]] = {}
     texts: list[str] | None = None
     for number, line in lines:
-        name, text = split_label(line)
-        if name in names:
+        label, text = split_label(line)
+        if label in names:
             texts = [text] if text else []
-            found.setdefault(names[name], (number, texts))
+            labelled.setdefault(names[label], (number, texts))
         elif line.lstrip().startswith("#"):
             texts = None
         elif texts is not None and line.strip():
             texts.append(line.strip())
         elif texts:
             texts = None
-    return {name: LocatedText(" ".join(texts), number) for name, (number, texts) in found.items()}
+    return {name: LocatedText(" ".join(texts), number) for name, (number, texts) in labelled.items()}
 
 
 def split_label(line: str) -> tuple[str, str]:
-    """The label that a line begins with, in small letters, and the text behind it; ("", "") without a label.
+    """Return the label that a line begins with, in small letters, and the text behind it; ("", "") without a label.
 
     >>> split_label("- **Next action:** look"), split_label("### Hypothesis"), split_label("prose")
     (('next action', 'look'), ('hypothesis', ''), ('', ''))
     """
-    marker = _MARKER.match(line)
+    marker = _LIST_MARKER.match(line)
     text = line[marker.end() if marker else 0 :].strip()
     if text.startswith("#"):
         return text.strip("#*_`: ").casefold(), ""
     head, colon, rest = text.partition(":")
-    if not colon or len(head) > _LONGEST:
+    if not colon or len(head) > MAX_LABEL_CHARACTERS:
         return "", ""
     name = head.strip("*_` ")
     opened = head[: len(head) - len(head.lstrip("*_`"))]
     if opened and not head.rstrip().endswith(opened):
         rest = rest.lstrip().removeprefix(opened)
     return name.casefold().replace("_", " "), rest.strip()
-
-
-_NOTHING = frozenset(
-    {"none", "none found", "nothing", "n/a", "na", "no gaps", "no issues", "no critical issues", "-", "—", ""}
-)
 
 
 def says_nothing(text: str) -> bool:
@@ -80,7 +105,7 @@ def says_nothing(text: str) -> bool:
 
 
 def is_blank(cell: str) -> bool:
-    """Whether a cell of a table says nothing: it is empty, or holds a dash or a word that stands for that.
+    """Whether a table's cell says nothing: it is empty, or holds a dash or a word for "nothing yet".
 
     >>> is_blank(" - "), is_blank("TBD"), is_blank("src/a.py:3")
     (True, True, False)
@@ -88,71 +113,45 @@ def is_blank(cell: str) -> bool:
     return says_nothing(cell) or cell.casefold().strip("*_`. ") in ("tbd", "todo", "?", "...", "\N{EN DASH}")
 
 
-Outcome = Literal["passed", "failed", "human", "override"]
-"""What a status cell says: it holds, it does not, a person must look, a person let it pass."""
-
-_WORDS: dict[Outcome, str] = {
-    "passed": "verified pass passed passing done ok yes present wired satisfied complete completed met protected"
-    " covered connected working works",
-    "failed": "failed fail failing missing partial partially skipped stub broken orphaned no not gap gaps blocked"
-    " unwired unverified unprotected uncovered absent incomplete regressed regression error unmet",
-    "human": "human needs uncertain manual unclear pending",
-    "override": "override overridden waived",
-}
-_MEANT: dict[str, Outcome] = {word: name for name, meant in _WORDS.items() for word in meant.split()}
-_SIGNS: dict[str, Outcome] = {
-    **dict.fromkeys("✓✔✅☑", "passed"),
-    **dict.fromkeys("✗✘❌✖❎", "failed"),
-    **dict.fromkeys("?⚠❓", "human"),
-}
-_FIRST_WORD = re.compile(r"[a-z]+")
-
-
 def outcome(status: str) -> Outcome | None:
-    """What a status says: by its first word, or by its sign where it has no word; None where neither is known.
+    """Return the meaning of a status, by its first word, or by its sign without a word; None where neither is known.
 
     >>> outcome("✓ VERIFIED"), outcome("NOT_WIRED"), outcome("? UNCERTAIN"), outcome("❌"), outcome("blue")
     ('passed', 'failed', 'human', 'failed', None)
     """
-    word = _FIRST_WORD.search(status[:200].casefold())
+    word = _STATUS_WORD.search(status[:200].casefold())
     if word:
-        return _MEANT.get(word.group())
+        return _OUTCOMES.get(word.group())
     return next((_SIGNS[sign] for sign in status if sign in _SIGNS), None)
 
 
-_SHELL = re.compile(r"""[|&;$<>=`"'\\{}\[\]*~/]|(?:^|\s)--?\w|\w\.\w""")
-_CAPITAL = re.compile(r"[A-Z][a-z]+")
-_TALKS = frozenset({"echo", "printf", "say", "grep", "rg"})
-_PREFIX = re.compile(r"\s*(?:(?:Task|Step)\s+\d{1,3}[a-z]?\s*[:.)\-]+|\d{1,3}[.)]|\[[^\]]{1,20}\]|[A-Z]{2,10}:)\s*")
-_WORD = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)?")
-
-
 def is_prose(text: str) -> bool:
-    """Whether a check is prose that no shell could run; where it may be a command, it is none.
+    """Whether a check is prose that no shell could run; False where it may be a command.
 
-    Prose has no sign of a shell, and a function word of English among three words or more, or it begins with a capital
-    letter as sentences do.
+    Prose has no sign of a shell, and either begins with a capitalized word, or has three words or more with a function
+    word of English among them.
 
     >>> [is_prose(text) for text in ("Check that the page loads", "Manual inspection", "pytest -q", "make all")]
     [True, True, False, False]
     """
-    said = text.replace(".\n", "\n").strip().rstrip(".").split()
-    if len(said) < 2 or said[0] in _TALKS or _SHELL.search(" ".join(said)[:2_000]):
+    tokens = text.replace(".\n", "\n").strip().rstrip(".").split()
+    if len(tokens) < 2 or tokens[0] in _COMMANDS_WITH_PROSE or _SHELL.search(" ".join(tokens)[:2_000]):
         return False
-    told = {word.strip(",.:()").casefold() for word in said}
-    return bool(_CAPITAL.fullmatch(said[0])) or (len(said) > 2 and bool(told & words("phrasing", "function")))
+    folded = {token.strip(",.:()").casefold() for token in tokens}
+    has_function_word = len(tokens) > 2 and bool(folded & words("phrasing", "function"))
+    return bool(_CAPITALIZED.fullmatch(tokens[0])) or has_function_word
 
 
 def is_imperative(name: str) -> bool:
-    """Whether a task's name may be an order: not begun by a participle or an article, nor a sentence about something.
+    """Whether a task's name may be an order: it begins with no participle or article, and is no statement.
 
     >>> [is_imperative(name) for name in ("Add login", "Task 1: Embed fonts", "Adding login", "Login works", "The API")]
     [True, True, False, False, False]
     """
-    told = [word.strip("*,.:;()") for word in _PREFIX.sub("", name, count=1)[:300].split()[:2]]
-    if not told or not _WORD.fullmatch(told[0]):
+    begin = [word.strip("*,.:;()") for word in _TASK_PREFIX.sub("", name, count=1)[:300].split()[:2]]
+    if not begin or not _WORD.fullmatch(begin[0]):
         return True
-    first = told[0].casefold()
+    first = begin[0].casefold()
     participle = len(first) > 4 and first.endswith(("ing", "ed")) and first not in words("phrasing", "alike")
-    finite = len(told) > 1 and told[1].casefold() in words("phrasing", "finite")
+    finite = len(begin) > 1 and begin[1].casefold() in words("phrasing", "finite")
     return not (participle or finite or first in words("phrasing", "determiners"))
