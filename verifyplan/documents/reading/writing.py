@@ -1,4 +1,4 @@
-"""Frontmatter and sections written into a document, every other character left as it is (rule D1)."""
+"""Write changes into a document, every other character left as it is, and the lines of new documents (rule D1)."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ from typing import Any
 import yaml
 
 from verifyplan.documents.reading.body import DocumentSection
-from verifyplan.documents.reading.source import (
-    BYTE_ORDER_MARK,
-    LineEnd,
-    Source,
-    read_source,
-    split,
-)
+from verifyplan.documents.reading.source import BYTE_ORDER_MARK, Source, read_source, split
 from verifyplan.errors import InputError, Problem
 from verifyplan.plans.prose import FENCE
+
+FrontValue = str | int | None | Sequence[str]
+
+MAX_LIST_WIDTH = 110
+"""A list of frontmatter that is wider is written one item a line."""
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$")
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
 _KEYWORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
-_WIDEST = 110
+_BACKTICKS = re.compile(r"`+")
 
 
 def with_front(source: Source, values: Mapping[str, Any]) -> str:
-    """The text of a document with some keys of its frontmatter given new values; all other lines stay.
+    """Return the text of a document with new values of some keys of its frontmatter; all other lines stay.
 
-    A key that is missing is added at the end, frontmatter that is missing at the head. Raises InputError where the
-    frontmatter is damaged, or YAML cannot hold a value.
+    A missing key is added at the end, missing frontmatter at the head. Raises InputError where the frontmatter is
+    damaged, or YAML cannot hold a value.
     """
     front = source.front
     if front.problems:
@@ -37,105 +36,105 @@ def with_front(source: Source, values: Mapping[str, Any]) -> str:
         place = f"{source.path}: line {line}"
         raise InputError(Problem(place, f"the frontmatter cannot be changed: {problem}", "repair it first"))
     whole = front.flow or not front.first
-    wanted = {**front.values, **{str(key): _listed(value) for key, value in values.items()}}
+    wanted = {**front.values, **{str(key): _with_lists(value) for key, value in values.items()}}
     entries = _entries(source, wanted if whole else values)
-    if whole:
-        text = _put_whole(source, [line for lines in entries.values() for line in lines])
+    lines = [line for entry in entries.values() for line in entry]
+    if not front.first:
+        mark = BYTE_ORDER_MARK if source.text.startswith(BYTE_ORDER_MARK) else ""
+        head = "".join(line + source.line_end for line in [FENCE, *lines, FENCE])
+        text = mark + head + source.text.removeprefix(BYTE_ORDER_MARK)
+    elif whole:
+        text = _with_lines(source, source.text, 2, front.last - 1, lines)
     else:
         text = _with_keys(source, entries)
-    held = read_source(text, source.path).front.values
-    lost = [key for key, value in wanted.items() if repr(held.get(key)) != repr(value)]  # repr: nan is no nan
+    written = read_source(text, source.path).front.values
+    lost = [key for key, value in wanted.items() if repr(written.get(key)) != repr(value)]  # nan is not equal to nan
     if lost:
-        raise InputError(_unheld(source, key) for key in lost)
+        raise InputError(_not_writable(source, key) for key in lost)
     return text
 
 
 def _entries(source: Source, values: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The lines of each key; InputError names all whose values are of no kind that YAML has."""
+    """Return the lines of each key; InputError names all keys whose values YAML cannot hold."""
     entries, problems = {}, []
     for key, value in values.items():
         try:
             entries[str(key)] = front_lines(str(key), value)
         except (yaml.YAMLError, ValueError):  # a number of 5,000 digits
-            problems.append(_unheld(source, key))
+            problems.append(_not_writable(source, key))
     if problems:
         raise InputError(problems)
     return entries
 
 
-def _unheld(source: Source, key: str) -> Problem:
+def _not_writable(source: Source, key: str) -> Problem:
     place = f"{source.path}: key {key}"
     return Problem(place, "frontmatter cannot hold this value", "give texts, numbers, lists, or names and values")
 
 
 def _with_keys(source: Source, entries: Mapping[str, Sequence[str]]) -> str:
-    """The text with the lines of keys replaced, from the last key up, so that lines above stay where they are."""
+    """Return the text with the lines of keys replaced, from the last key up, so that lines above keep their numbers."""
     front = source.front
     heads = sorted(line for path, line in front.lines.items() if len(path) == 1)
     first = source.lines[heads[0] - 1] if heads else ""
     indent = first[: len(first) - len(first.lstrip())]
-    reaches = [(_reach(source, key, heads), [indent + line for line in lines]) for key, lines in entries.items()]
+    ranges = [(_lines_of_key(source, key, heads), [indent + line for line in lines]) for key, lines in entries.items()]
     text = source.text
-    for (begin, end), lines in sorted(reaches, key=lambda reach: reach[0])[::-1]:
-        text = _replaced(text, source.line_end, begin, end, lines)
+    for (begin, end), lines in sorted(ranges, key=lambda entry: entry[0])[::-1]:
+        text = _with_lines(source, text, begin, end, lines)
     return text
 
 
-def _reach(source: Source, key: str, heads: Sequence[int]) -> tuple[int, int]:
-    """The lines that a key and its value take; those of a missing key are none, right before the closing fence."""
+def _lines_of_key(source: Source, key: str, heads: Sequence[int]) -> tuple[int, int]:
+    """Return first and last line of a key and its value; of a missing key an empty range before the closing fence."""
     front = source.front
     if (key,) not in front.lines:
         return front.last, front.last - 1
     first = front.lines[(key,)]
     last = next((line for line in heads if line > first), front.last) - 1
-    while last > first and _is_between(source.lines[last - 1]):
+    while last > first and (not source.lines[last - 1].strip() or source.lines[last - 1].startswith("#")):
         last -= 1
     return first, last
 
 
-def _is_between(line: str) -> bool:
-    return not line.strip() or line.startswith("#")
-
-
 def with_section(source: Source, title: str, text: str) -> str:
-    """The text of a document with what stands under a heading of level 2 replaced; a missing one is added last.
+    """Return the text of a document with a new text under a heading of level 2; a missing section is added last.
 
-    Raises InputError where the section would not read as it was given, or take in what stands behind it: a text with
-    a heading of its own level, or code or a comment that never closes, there or before.
+    Raises InputError where the section would not read back, or would take in what is behind it: the text has a heading
+    of its own level, or code or a comment never closes, there or before.
     """
     body = split(text.strip("\r\n"))
-    part = source.section(title)
-    if part is None:
+    section = source.section(title)
+    if section is None:
         before = [""] if source.lines and source.lines[-1].strip() else []
         lines = [*before, f"## {title}", "", *body]
-        written = _replaced(source.text, source.line_end, len(source.lines) + 1, len(source.lines), lines)
+        written = _with_lines(source, source.text, len(source.lines) + 1, len(source.lines), lines)
     else:
-        after = [""] if part.last < len(source.lines) else []
-        written = _replaced(source.text, source.line_end, part.head + 1, part.last, ["", *body, *after])
-    if not _reads(read_source(written, source.path), source, title, body):
+        after = [""] if section.last < len(source.lines) else []
+        written = _with_lines(source, source.text, section.head + 1, section.last, ["", *body, *after])
+    if not _reads_back(read_source(written, source.path), source, title, body):
         message, fix = "would not read as it is given", "leave out headings with ##, and close code and comments"
         raise InputError(Problem(f"{source.path}: section {title}", message, fix))
     return written
 
 
-def _reads(new: Source, old: Source, title: str, body: Sequence[str]) -> bool:
-    """Whether a section holds some lines, and all parts outside of it are as they were."""
-    part, before = new.section(title), old.section(title)
-    if part is None or _filled(line for _, line in new.lines_of(part)) != _filled(body):
+def _reads_back(new: Source, old: Source, title: str, body: Sequence[str]) -> bool:
+    """Whether a section has the lines of `body`, and all sections outside of it are as they were."""
+    section, before = new.section(title), old.section(title)
+    if section is None or [line for _, line in new.lines_of(section) if line.strip()] != list(filter(str.strip, body)):
         return False
-    return _outside(new, part) == (_outside(old, before) if before else [(p.title, p.level) for p in old.sections])
+    return _outside(new, section) == _outside(old, before)
 
 
-def _filled(lines: Iterable[str]) -> list[str]:
-    return [line for line in lines if line.strip()]
+def _outside(source: Source, section: DocumentSection | None) -> list[tuple[str, int]]:
+    """Return title and level of the sections that neither are nor begin within a section."""
+    first, last = (section.first, section.last) if section else (0, 0)
+    return [(other.title, other.level) for other in source.sections if not first <= other.first <= last]
 
 
-def _outside(source: Source, part: DocumentSection) -> list[tuple[str, int]]:
-    return [(other.title, other.level) for other in source.sections if not part.first <= other.first <= part.last]
-
-
-def _replaced(text: str, end: LineEnd, first: int, last: int, lines: Sequence[str]) -> str:
-    """The text with lines `first` to `last` replaced; none are where `last` lies before `first`."""
+def _with_lines(source: Source, text: str, first: int, last: int, lines: Sequence[str]) -> str:
+    """Return the text with lines `first` to `last` replaced; with `last` before `first`, lines are inserted."""
+    end = source.line_end
     mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
     kept = _LINE.findall(text.removeprefix(BYTE_ORDER_MARK))
     new = [line + end for line in lines]
@@ -146,59 +145,43 @@ def _replaced(text: str, end: LineEnd, first: int, last: int, lines: Sequence[st
     return mark + "".join([*kept[: first - 1], *new, *kept[max(last, first - 1) :]])
 
 
-def _put_whole(source: Source, lines: Sequence[str]) -> str:
-    """The text with its whole frontmatter written anew; one that has none gets it behind its byte order mark."""
-    if source.front.first:
-        return _replaced(source.text, source.line_end, 2, source.front.last - 1, lines)
-    mark = BYTE_ORDER_MARK if source.text.startswith(BYTE_ORDER_MARK) else ""
-    head = [FENCE, *lines, FENCE]
-    return mark + "".join(line + source.line_end for line in head) + source.text.removeprefix(BYTE_ORDER_MARK)
-
-
-def _listed(value: Any) -> Any:
-    """A value with its tuples as lists."""
+def _with_lists(value: Any) -> Any:
+    """Return a value with its tuples as lists."""
     if isinstance(value, Mapping):
-        return {str(key): _listed(inner) for key, inner in value.items()}
-    return [_listed(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {str(key): _with_lists(inner) for key, inner in value.items()}
+    return [_with_lists(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def front_lines(key: str, value: Any) -> list[str]:
-    """The lines of frontmatter that a key and its value are.
+    """Return the lines of frontmatter for a key and its value; a list is on one line where that is short.
 
     >>> front_lines("gaps", ["a: b", "c"]), front_lines("must_haves", {"truths": [], "artifacts": ["x"]})
     (['gaps: ["a: b", c]'], ['must_haves:', '  truths: []', '  artifacts: [x]'])
     """
     name = scalar(key)
-    value = _listed(value)
+    value = _with_lists(value)
     if isinstance(value, dict) and value:
         return [f"{name}:", *(f"  {line}" for inner, held in value.items() for line in front_lines(inner, held))]
     if isinstance(value, list) and value:
-        return _list(name, value)
+        line = "" if any(isinstance(item, dict | list) for item in value) else ", ".join(map(scalar, value))
+        if line and len(line) + len(name) + 4 <= MAX_LIST_WIDTH:
+            return [f"{name}: [{line}]"]
+        return [f"{name}:", *(f"  {line}" for item in value for line in _item_lines(item))]
     return [f"{name}: {'{}' if value == {} else '[]' if value == [] else scalar(value)}"]
 
 
-def _list(name: str, items: Sequence[Any]) -> list[str]:
-    """A list in one line where that is short, else an item a line."""
-    if not any(isinstance(item, dict | list) for item in items):
-        line = f"{name}: [{', '.join(scalar(item) for item in items)}]"
-        if len(line) <= _WIDEST:
-            return [line]
-    return [f"{name}:", *(f"  {line}" for item in items for line in _item(item))]
-
-
-def _item(item: Any) -> list[str]:
+def _item_lines(item: Any) -> list[str]:
     if isinstance(item, dict) and item:
         lines = [line for key, value in item.items() for line in front_lines(key, value)]
         return [f"- {lines[0]}", *(f"  {line}" for line in lines[1:])]
-    return [f"- {scalar(item) if not isinstance(item, dict | list) else _flow(item)}"]
-
-
-def _flow(value: Any) -> str:
-    return str(yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=1_000_000_000)).strip()
+    if isinstance(item, dict | list):
+        flow = yaml.safe_dump(item, default_flow_style=True, allow_unicode=True, width=1_000_000_000)
+        return [f"- {flow.strip()}"]
+    return [f"- {scalar(item)}"]
 
 
 def scalar(value: Any) -> str:
-    """A single value as YAML writes it; texts in quotation marks unless they are plain words.
+    """Return a single value as YAML writes it; texts are in quotation marks unless they are plain words.
 
     >>> scalar("auth.py"), scalar("01"), scalar("yes"), scalar(None), scalar(3)
     ('auth.py', '"01"', '"yes"', 'null', '3')
@@ -206,17 +189,12 @@ def scalar(value: Any) -> str:
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.casefold() not in _KEYWORDS:
         return value
     style = '"' if isinstance(value, str) else None
-    shown = yaml.safe_dump(value, default_style=style, allow_unicode=True, width=1_000_000_000)
-    return str(shown).removesuffix("\n").removesuffix("\n...")
-
-
-_BACKTICKS = re.compile(r"`+")
-
-Value = str | int | None | Sequence[str]
+    dumped = yaml.safe_dump(value, default_style=style, allow_unicode=True, width=1_000_000_000)
+    return str(dumped).removesuffix("\n").removesuffix("\n...")
 
 
 def flat(text: str) -> str:
-    r"""A text as one line that opens no comment, so that it can stand in a list, a table or a heading.
+    r"""Return a text as one line that opens no comment, for a list, a table or a heading.
 
     >>> flat(" two\n lines <!-- "), flat("")
     ('two lines <! --', '')
@@ -225,45 +203,38 @@ def flat(text: str) -> str:
     return " ".join(visible.replace("<!--", "<! --").split())
 
 
-def cell(text: str) -> str:
-    r"""A text as a table's cell: one line, its pipes escaped; inline code that never closes becomes plain text.
+def table_cell(text: str) -> str:
+    r"""Return a text as a table's cell: one line, its pipes escaped; inline code that never closes is plain text.
 
-    >>> cell("a | b"), cell("`a | b`"), cell("a ` b")
+    >>> table_cell("a | b"), table_cell("`a | b`"), table_cell("a ` b")
     ('a \\| b', '`a \\| b`', "a ' b")
     """
     line = flat(text).replace("\\|", "|").replace("|", "\\|")
-    return line if _closes(line) else line.replace("`", "'")
-
-
-def _closes(line: str) -> bool:
-    """Whether each run of backticks has its like behind it."""
     opened = ""
     for run in _BACKTICKS.findall(line):
         opened = "" if run == opened else opened or run
-    return not opened
+    return line.replace("`", "'") if opened else line
 
 
 def list_item(text: str) -> str:
-    """A text as a list item, which opens no code and has no box."""
+    """Return a text as a list item, which opens no code and has no box."""
     line = flat(text).replace("```", "'''").replace("~~~", "~~")
     return f"- {line}" if not line.startswith("[") else f"- \\{line}"
 
 
 def table_lines(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A table's lines."""
-    lines = [header, ["---"] * len(header), *rows]
-    return [
-        f"| {' | '.join(map(cell, line))} |" if at != 1 else "|---" * len(header) + "|" for at, line in enumerate(lines)
-    ]
+    """Return the lines of a table."""
+    head, *body = (f"| {' | '.join(map(table_cell, row))} |" for row in (header, *rows))
+    return [head, "|---" * len(header) + "|", *body]
 
 
-def document_text(front: Mapping[str, Value], body: Iterable[str]) -> str:
-    """A document of frontmatter and lines; texts are quoted, so that YAML reads none of them as anything else."""
-    head = [line for name, value in front.items() for line in front_lines(name, _flat(value))]
-    return "\n".join(["---", *head, "---", "", *body, ""])
+def document_text(front: Mapping[str, FrontValue], body: Iterable[str]) -> str:
+    """Return a document of frontmatter and lines; texts are on one line, and quoted where YAML needs it."""
+    head = [line for name, value in front.items() for line in front_lines(name, _flat_value(value))]
+    return "\n".join([FENCE, *head, FENCE, "", *body, ""])
 
 
-def _flat(value: Value) -> Value:
+def _flat_value(value: FrontValue) -> FrontValue:
     if value is None or isinstance(value, int):
         return value
     return flat(value) if isinstance(value, str) else [flat(text) for text in value]
