@@ -25,7 +25,7 @@ from verifyplan.datasets import plan_path, stdlib_claims, stdlib_root
 from verifyplan.datasets.plans_repository import sample_repository
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.plans.plan import parse_plan
-from verifyplan.protocol.plan_call import ROLES
+from verifyplan.protocol.role_call import ROLES
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import LIMITS, Budget
 from verifyplan.runs.cross import crossverify

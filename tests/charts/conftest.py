@@ -12,7 +12,7 @@ import pytest
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.charts import Figure, class_mix, rounds, transitions, truth_metrics, vote_matrix
 from verifyplan.charts.figure import spec, svg_text
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 COUNTS = {"a": [24, 33, 12, 11], "b": [30, 15, 22, 13]}

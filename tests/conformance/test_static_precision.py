@@ -19,7 +19,7 @@ import pytest
 from verifyplan.agents.static import StaticBackend
 from verifyplan.agents.static.roles.issues import read_statement
 from verifyplan.plans import assess, parse_plan
-from verifyplan.protocol.plan_call import ChallengesAnswer, RoleRequest
+from verifyplan.protocol.role_call import ChallengesAnswer, RoleRequest
 from verifyplan.rules.budgets import OTHERS
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "repositories"

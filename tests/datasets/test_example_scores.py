@@ -5,7 +5,7 @@ import pytest
 import verifyplan as vp
 from verifyplan.datasets.scores import PEOPLE
 from verifyplan.errors import SettingsError
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 
 
 def test_the_same_seed_gives_the_same_scores_and_another_one_others():

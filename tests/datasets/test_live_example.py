@@ -13,8 +13,7 @@ import pytest
 
 import verifyplan as vp
 from tests.live.live_runs import derived
-from verifyplan.protocol.event_run import CallFailed, CallReplied
-from verifyplan.protocol.event_turn import TurnReplied, TurnSent
+from verifyplan.protocol.event_run import CallFailed, CallReplied, TurnReplied, TurnSent
 from verifyplan.runs.run import Run
 
 FOLDER = vp.datasets.path("live-example")

@@ -6,12 +6,17 @@ from typing import Any
 
 from verifyplan.protocol import event_cross, event_plan, event_run
 from verifyplan.protocol.call import ToolUse, Usage
-from verifyplan.protocol.challenge import Challenge
-from verifyplan.protocol.directive import Directive
 from verifyplan.protocol.event import Event
-from verifyplan.protocol.iteration import Convergence, IterationState
-from verifyplan.protocol.research import ProbedRisk, SurfacedContext, Unknown
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import (
+    DIMENSIONS,
+    Challenge,
+    Convergence,
+    Directive,
+    IterationState,
+    ProbedRisk,
+    SurfacedContext,
+    Unknown,
+)
 from verifyplan.protocol.settings import PanelSettings, PlanSettings
 from verifyplan.rules.classification import at_end, decide, tally
 from verifyplan.runlog.chain import START, Record, encode

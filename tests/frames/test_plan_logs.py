@@ -13,7 +13,7 @@ from verifyplan.frames.load import load
 from verifyplan.frames.run_tables import log_rows, tables_of
 from verifyplan.frames.runset import TABLE_NAMES, RunSet, assemble
 from verifyplan.protocol import event_plan, event_run
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.runlog.chain import Record
 
 

@@ -20,8 +20,7 @@ from verifyplan.frames.runset import TABLE_NAMES, RunSet
 from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_plan import AgentFailed, IterationStarted
-from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested
-from verifyplan.protocol.event_turn import TurnReplied, TurnSent
+from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, TurnReplied, TurnSent
 
 LOGS = Path(__file__).parents[1] / "runlog" / "logs"
 READ = ToolUse(tool="Read", argument="a.py", results=9)

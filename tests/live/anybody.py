@@ -10,7 +10,7 @@ from typing import Any
 from tests.live.live_runs import LABELS, findings_of, mode_of
 from tests.live.scripted_asked import Asked
 from tests.live.scripted_replies import Answer, says_json
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 
 DIFF = "--- /dev/null\n+++ b/hello.txt\n@@ -0,0 +1 @@\n+hello\n"
 """What a builder makes of any task."""

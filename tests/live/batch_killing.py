@@ -28,8 +28,7 @@ from tests.runs.crossing import AGREE, BURDEN, COUNTER, finding
 from tests.runs.plan.planning import PLAN, challenge, change, scores, unknown
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.protocol.event import Event, Sink
-from verifyplan.protocol.event_run import RunResumed
-from verifyplan.protocol.event_turn import call_of
+from verifyplan.protocol.event_run import RunResumed, call_of
 from verifyplan.runlog.reader import read_log
 from verifyplan.runs.batch.findings import batch_crossverify
 from verifyplan.runs.batch.journal import NAME, Journal

@@ -28,7 +28,7 @@ from tests.live.scripted_server import ScriptedServer
 from tests.runs.plan.planning import AGREE, COUNTER, scores, script
 from verifyplan.agents.base import ModelReply, Turns
 from verifyplan.protocol.call import Reply, ToolUse, Usage
-from verifyplan.protocol.event_turn import TurnSent
+from verifyplan.protocol.event_run import TurnSent
 
 LIVE = "Live'key\"<0f>\\1e&2d+3c/4b5a6978"
 """The key in use: nothing about it tells that it is one, and it is escaped differently wherever it could stand."""

@@ -22,7 +22,7 @@ from tests.live.scripted_replies import Answer, hangs, says, says_json, status
 from tests.live.scripted_server import ScriptedServer
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.protocol.event import Event
-from verifyplan.protocol.event_turn import call_of
+from verifyplan.protocol.event_run import call_of
 from verifyplan.runlog.recorder import FACTS
 from verifyplan.runs.run import Run
 

@@ -24,7 +24,7 @@ from tests.live.scripted_replies import calls, says
 from tests.live.scripted_server import ScriptedServer
 from tests.live.test_live_tools import results_of
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.protocol.message_schema import check_message
+from verifyplan.protocol.message import check_message
 from verifyplan.runs.debate.debate import debate
 from verifyplan.runs.replay import replay_run
 

@@ -13,7 +13,7 @@ from tests.live.scripted_replies import says
 from tests.live.test_injection import CANARIES, OBEYED, ORDER, canaries, in_all, sent, unmarked
 from tests.live.test_live_tools import results_of
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.protocol.challenge import Challenge
+from verifyplan.protocol.records import Challenge
 from verifyplan.redaction import MARK
 from verifyplan.runs.debate.debate import debate
 

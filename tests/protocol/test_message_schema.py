@@ -11,16 +11,19 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from verifyplan.errors import InputError
-from verifyplan.protocol.debate_call import ArchitectAnswer, BuilderAnswer
-from verifyplan.protocol.message import DEBATE_ROLES, MESSAGE_TYPES, BudgetTrace, Message
-from verifyplan.protocol.message_schema import (
+from verifyplan.protocol.message import (
+    DEBATE_ROLES,
     FAILED,
+    MESSAGE_TYPES,
+    BudgetTrace,
+    Message,
     MessageError,
     answer_schema,
     check_answer,
     check_message,
     message_schema,
 )
+from verifyplan.protocol.role_call import ArchitectAnswer, BuilderAnswer
 from verifyplan.rules.debate import closing
 
 GOOD = {"role": "builder", "type": "implement", "content": "Done.", "turn": 1}

@@ -10,11 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reports.plan_events import Say, failed, full
-from verifyplan.protocol import event_cross, event_debate, event_run, event_turn
+from verifyplan.protocol import (
+    event_cross,
+    event_run,
+)
+from verifyplan.protocol import (
+    event_cross as event_debate,
+)
+from verifyplan.protocol import (
+    event_run as event_turn,
+)
 from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event import Event
-from verifyplan.protocol.finding import Finding, PlanItem
 from verifyplan.protocol.message import Message
+from verifyplan.protocol.vote import Finding, PlanItem
 from verifyplan.reports.log import log_text, told
 from verifyplan.runlog.chain import Record
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verifyplan.errors import SettingsError
-from verifyplan.protocol.challenge import SEVERITIES, STATUSES, Challenge
+from verifyplan.protocol.records import SEVERITIES, STATUSES, Challenge
 from verifyplan.protocol.settings import POLICIES
 from verifyplan.rules.convergence import evaluate
 

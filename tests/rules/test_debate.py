@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verifyplan.errors import SettingsError
-from verifyplan.protocol.message_schema import check_message
+from verifyplan.protocol.message import check_message
 from verifyplan.rules.debate import MAX_TURNS, ROLE_OF_TYPE, asked_for, call_id, closing, ruling
 
 NO_IMPROVEMENT, VERIFIED = ("FAILED", "NO_IMPROVEMENT"), ("CONVERGED", "VERIFIED")

@@ -8,10 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verifyplan.protocol.challenge import SEVERITIES, STATUSES, Challenge
-from verifyplan.protocol.directive import DIRECTIVE_KINDS, TRIGGERS, Directive
-from verifyplan.protocol.plan_call import ROLES
-from verifyplan.protocol.research import UNKNOWN_RESOLUTIONS, Unknown
+from verifyplan.protocol.records import (
+    DIRECTIVE_KINDS,
+    SEVERITIES,
+    STATUSES,
+    TRIGGERS,
+    UNKNOWN_RESOLUTIONS,
+    Challenge,
+    Directive,
+    Unknown,
+)
+from verifyplan.protocol.role_call import ROLES
 from verifyplan.rules.directives import TRIGGERS_OF, Circumstances, refusal
 
 

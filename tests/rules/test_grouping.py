@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifyplan.protocol.finding import Finding
+from verifyplan.protocol.vote import Finding
 from verifyplan.rules.grouping import MATCHERS, group
-from verifyplan.rules.opposites import PAIRS
+from verifyplan.rules.likeness import PAIRS
 
 ROSTER = ["ann", "bob", "cy"]
 

@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from verifyplan.protocol.challenge import SEVERITIES, STATUSES
+from verifyplan.protocol.records import SEVERITIES, STATUSES
 from verifyplan.protocol.vote import CLASSIFICATIONS
-from verifyplan.rules.panel import consensus_refusal
+from verifyplan.rules.lifecycle import consensus_refusal
 
 CONSENSUS = ("full-consensus", "partial-consensus")
 CASES = [*product(SEVERITIES, STATUSES, (*CLASSIFICATIONS, None), (True, False))]

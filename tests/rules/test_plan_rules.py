@@ -12,10 +12,15 @@ from pydantic import ValidationError
 
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.protocol.call import TOOLS
-from verifyplan.protocol.challenge import SEVERITIES, STATUSES
-from verifyplan.protocol.iteration import IterationState
-from verifyplan.protocol.research import PROBABILITIES, ProbedRisk, Unknown
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import (
+    DIMENSIONS,
+    PROBABILITIES,
+    SEVERITIES,
+    STATUSES,
+    IterationState,
+    ProbedRisk,
+    Unknown,
+)
 from verifyplan.rules.budgets import LIMITS, OTHERS, Budget, refusal, web_refusal
 from verifyplan.rules.guards import MAX_ACTIVE, OVERFLOW_TAG, Arrival, admit, cap, degraded
 from verifyplan.rules.lifecycle import NEXT, check_transition

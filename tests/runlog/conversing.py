@@ -10,7 +10,7 @@ from typing import Any, Self
 from verifyplan.agents.base import ModelReply, Turns
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.protocol.call import Reply, ToolUse, Usage
-from verifyplan.protocol.event_turn import TurnReplied, TurnSent
+from verifyplan.protocol.event_run import TurnReplied, TurnSent
 
 MODEL = "a-model"
 LOOK = ToolUse(tool="Read", argument="store.py", results=9)

@@ -15,8 +15,7 @@ from tests.runs.plan.breaking import small_cross
 from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event import EVENT, Event
 from verifyplan.protocol.event_plan import CeilingPassed
-from verifyplan.protocol.event_run import CallFailed, RunResumed
-from verifyplan.protocol.event_turn import TurnReplied, TurnSent
+from verifyplan.protocol.event_run import CallFailed, RunResumed, TurnReplied, TurnSent
 from verifyplan.runlog import chain
 from verifyplan.runlog.chain import START, Record, decode, encode
 from verifyplan.runlog.reader import parse_log

@@ -11,8 +11,7 @@ import pytest
 from pydantic_core import from_json, to_json
 
 from verifyplan.errors import LogError
-from verifyplan.protocol.event_run import LOG_VERSION, CallFailed, CallReplied, RunStarted
-from verifyplan.protocol.event_turn import TurnReplied, TurnSent
+from verifyplan.protocol.event_run import LOG_VERSION, CallFailed, CallReplied, RunStarted, TurnReplied, TurnSent
 from verifyplan.runlog import chain, migrate, reader
 from verifyplan.runlog.cross_state import artifact, fold_cross
 from verifyplan.runlog.debate_state import fold_debate

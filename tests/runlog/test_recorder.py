@@ -8,8 +8,16 @@ from verifyplan.errors import LogError
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_plan import IterationStarted
-from verifyplan.protocol.event_run import AnswerGiven, CallFailed, CallReplied, CallRequested, Checkpoint, RunResumed
-from verifyplan.protocol.event_turn import TurnReplied, TurnSent
+from verifyplan.protocol.event_run import (
+    AnswerGiven,
+    CallFailed,
+    CallReplied,
+    CallRequested,
+    Checkpoint,
+    RunResumed,
+    TurnReplied,
+    TurnSent,
+)
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.reader import read_log
 from verifyplan.runlog.recorder import Past, Recorder

@@ -13,8 +13,7 @@ from tests.runs.crossing import AGREE, finding
 from tests.runs.plan.breaking import StopError, resumptions, rewritten, stopping
 from tests.runs.plan.planning import REPO
 from verifyplan.protocol.call import Usage
-from verifyplan.protocol.event_run import CallFailed, CallReplied, RunResumed
-from verifyplan.protocol.event_turn import TurnReplied, TurnSent, call_of
+from verifyplan.protocol.event_run import CallFailed, CallReplied, RunResumed, TurnReplied, TurnSent, call_of
 from verifyplan.reports.log import log_text
 from verifyplan.runlog.recorder import Past
 from verifyplan.runs.cross import crossverify

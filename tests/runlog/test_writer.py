@@ -21,8 +21,7 @@ from verifyplan.errors import LogError
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event import Fact
 from verifyplan.protocol.event_plan import IterationStarted
-from verifyplan.protocol.event_run import CallFailed, CallRequested, RunResumed
-from verifyplan.protocol.event_turn import TurnReplied, TurnSent
+from verifyplan.protocol.event_run import CallFailed, CallRequested, RunResumed, TurnReplied, TurnSent
 from verifyplan.runlog import writer as writing
 from verifyplan.runlog.reader import parse_log, read_log
 from verifyplan.runlog.writer import LogWriter

@@ -11,7 +11,7 @@ import pytest
 
 from tests.runs.crossing import Playing, finding, run_of
 from verifyplan.errors import InputError
-from verifyplan.protocol.finding import Finding, PlanItem
+from verifyplan.protocol.vote import Finding, PlanItem
 from verifyplan.runs.read_findings import read_findings, read_plan_items
 
 ROSTER = ["ann", "bob"]

@@ -15,8 +15,8 @@ from tests.runs.plan.planning import challenge
 from tests.widgets.live_runs import BLOCKED, SECONDS, blocked_run, course, cross_run, plan_run, threads
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError, SettingsError
-from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.event_cross import VoteCast
+from verifyplan.protocol.records import Challenge
 from verifyplan.runs.plan.ruling import Pause
 from verifyplan.runs.resume import read_run
 from verifyplan.widgets.live import LiveRun

@@ -29,8 +29,7 @@ from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError, LogError
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.call import Usage
-from verifyplan.protocol.event_run import CallFailed, CallRequested
-from verifyplan.protocol.event_turn import TurnReplied, TurnSent
+from verifyplan.protocol.event_run import CallFailed, CallRequested, TurnReplied, TurnSent
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.resume import read_run, resume
 from verifyplan.widgets.live import LiveRun

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from verifyplan.analysis import weights as vw
 from verifyplan.errors import InputError
 from verifyplan.frames.runset import RunSet
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.widgets.panel import Panel
 from verifyplan.widgets.tuner import WeightTuner
 from verifyplan.widgets.tuner import scores as tuner_scores

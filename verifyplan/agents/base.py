@@ -13,9 +13,8 @@ from pydantic_core import to_json
 
 from verifyplan.errors import AgentError
 from verifyplan.protocol.call import Reply, Usage, WorkerRequest
-from verifyplan.protocol.debate_call import DebateRequest
-from verifyplan.protocol.event_turn import TurnReplied, TurnSent
-from verifyplan.protocol.plan_call import RoleRequest
+from verifyplan.protocol.event_run import TurnReplied, TurnSent
+from verifyplan.protocol.role_call import DebateRequest, RoleRequest
 
 if TYPE_CHECKING:
     from verifyplan.agents.prices import Price

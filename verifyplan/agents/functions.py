@@ -11,7 +11,7 @@ from typing import Any
 from verifyplan.agents.base import Request
 from verifyplan.errors import AgentError, InputError, Problem, SettingsError
 from verifyplan.protocol.call import Item, Reply, WorkerRequest
-from verifyplan.protocol.plan_call import ROLES
+from verifyplan.protocol.role_call import ROLES
 from verifyplan.rules.ballots import read_vote
 from verifyplan.text import did_you_mean
 

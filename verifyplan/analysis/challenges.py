@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from verifyplan.frames.runset import RunSet, expect_runs, mark_synthetic
-from verifyplan.protocol.challenge import SEVERITIES, STATUSES
+from verifyplan.protocol.records import SEVERITIES, STATUSES
 
 STATES = (*STATUSES, "overflow")
 """Where a challenge can stand: in the pool with a status, or in overflow."""

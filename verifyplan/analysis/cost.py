@@ -6,7 +6,7 @@ import pandas as pd
 
 from verifyplan.frames.runset import RunSet, expect_runs, mark_synthetic
 from verifyplan.protocol.message import DEBATE_ROLES
-from verifyplan.protocol.plan_call import ROLES
+from verifyplan.protocol.role_call import ROLES
 
 TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 

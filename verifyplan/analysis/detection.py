@@ -15,7 +15,7 @@ from verifyplan.datasets.labels import SOUND, plan_name
 from verifyplan.datasets.labels_read import Labels, label_table
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.runset import RunSet, expect_runs
-from verifyplan.protocol.iteration import PLAN_VERDICTS
+from verifyplan.protocol.records import PLAN_VERDICTS
 from verifyplan.rules.citations import Place, places
 from verifyplan.text import counted
 

@@ -12,7 +12,7 @@ from verifyplan.charts.tables import checked
 from verifyplan.charts.theme import STATE_COLORS
 from verifyplan.charts.unchecked import unchecked
 from verifyplan.errors import expect
-from verifyplan.protocol.challenge import SEVERITIES, UNSETTLED
+from verifyplan.protocol.records import SEVERITIES, UNSETTLED
 
 COLUMNS = ("run_id", "iteration", "severity", "state", "n", "new", "came", "went")
 TITLE = "How the pool of challenges moves"

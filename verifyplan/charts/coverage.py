@@ -11,7 +11,7 @@ from verifyplan.charts.section_strip import section_strip
 from verifyplan.charts.tables import checked
 from verifyplan.charts.unchecked import unchecked
 from verifyplan.errors import InputError, Problem, expect
-from verifyplan.protocol.challenge import SEVERITIES
+from verifyplan.protocol.records import SEVERITIES
 
 COUNTS = tuple(severity.lower() for severity in SEVERITIES)
 COLUMNS = ("run_id", "section", "title", "level", "first", "last", "lines", "n", *COUNTS, "worst")

@@ -10,7 +10,7 @@ from verifyplan.charts.labels import shortened
 from verifyplan.charts.tables import checked
 from verifyplan.errors import InputError, Problem, TableError, expect, one_of
 from verifyplan.frames.runset import RunSet
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 
 COLUMNS = ("run_id", "by", "dimension", "score", "evidence", "refused", "disputed")
 KEY = ["run_id", "by", "dimension"]

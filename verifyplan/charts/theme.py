@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 import altair as alt
 
-from verifyplan.protocol.challenge import Severity
+from verifyplan.protocol.records import Severity
 from verifyplan.protocol.vote import CLASSIFICATIONS, Classification
 
 Mark = Literal[

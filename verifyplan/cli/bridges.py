@@ -27,7 +27,7 @@ from verifyplan.errors import ArtifactError, InputError, Problem
 from verifyplan.files import write_new_text, write_text
 from verifyplan.frames.artifact import read_artifact
 from verifyplan.protocol.artifact import Artifact
-from verifyplan.protocol.finding import Finding
+from verifyplan.protocol.vote import Finding
 from verifyplan.runs.run import CrossRun
 from verifyplan.text import counted
 

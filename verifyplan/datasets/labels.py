@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from verifyplan.protocol.base import Model
-from verifyplan.protocol.challenge import Severity
+from verifyplan.protocol.records import Severity
 
 SOUND = "sound"
 """The kind of a plan with which nothing is wrong."""

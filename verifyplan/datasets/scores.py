@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.errors import Problem, SettingsError
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 
 PEOPLE = (0.35, 0.25, 0.10, 0.10, 0.15, 0.05)
 """What each dimension counts for in the overall scores, in the order of the dimensions: what a fit should find."""

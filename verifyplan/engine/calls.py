@@ -19,11 +19,9 @@ from pydantic_core import from_json, to_json
 from verifyplan.agents.base import Backend, BudgetError, ConversingBackend, Request, Send
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.call import MOST_TOKENS, Reply, ToolUse, Usage, WorkerRequest
-from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.event import Event
-from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, Failure
-from verifyplan.protocol.event_turn import TurnReplied, TurnSent
-from verifyplan.protocol.plan_call import AGENT_OF_ROLE
+from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, Failure, TurnReplied, TurnSent
+from verifyplan.protocol.role_call import AGENT_OF_ROLE, DebateRequest
 from verifyplan.protocol.settings import Limits
 from verifyplan.redaction import redact, redacted
 from verifyplan.runlog.recorder import Past, Recorder, Result

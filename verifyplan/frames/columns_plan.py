@@ -11,17 +11,21 @@ from verifyplan.frames.columns_run import (
     Columns,
 )
 from verifyplan.protocol.call import TOOLS
-from verifyplan.protocol.challenge import CONFIDENCES, ORIGINS, SEVERITIES, STATUSES
-from verifyplan.protocol.iteration import CONVERGENCE_STATUSES, PLAN_VERDICTS
-from verifyplan.protocol.plan_call import ROLES, Agent
-from verifyplan.protocol.research import (
+from verifyplan.protocol.records import (
+    CONFIDENCES,
     CONTEXT_IMPACTS,
     CONTEXT_SOURCES,
+    CONVERGENCE_STATUSES,
+    DIMENSIONS,
+    ORIGINS,
+    PLAN_VERDICTS,
     PROBABILITIES,
+    SEVERITIES,
+    STATUSES,
     UNKNOWN_RESOLUTIONS,
     UNKNOWN_TYPES,
 )
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.role_call import ROLES, Agent
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 HISTORY_EVENTS = (

@@ -9,9 +9,14 @@ from verifyplan.columns import Columns as Columns
 from verifyplan.protocol.artifact import DISPATCH_STATUSES, FINAL_STATES, ROUND2_REASONS, SCHEMA_VERSIONS
 from verifyplan.protocol.call import TOOLS, ReplySource
 from verifyplan.protocol.event_run import ENDED_BY, DebateReason, DebateStatus
-from verifyplan.protocol.iteration import CONVERGENCE_STATUSES, PLAN_VERDICTS, PlanQuality, TeamMode
 from verifyplan.protocol.message import DEBATE_ROLES, MESSAGE_TYPES
-from verifyplan.protocol.plan_call import ROLES
+from verifyplan.protocol.records import (
+    CONVERGENCE_STATUSES,
+    PLAN_VERDICTS,
+    PlanQuality,
+    TeamMode,
+)
+from verifyplan.protocol.role_call import ROLES
 from verifyplan.protocol.settings import POLICIES
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MODES, VERDICTS, VERIFICATION_MODES
 

@@ -6,7 +6,7 @@ import hashlib
 
 from verifyplan.frames.log_events import Row, RunEvents, instant
 from verifyplan.frames.runset import Rows
-from verifyplan.protocol.event_debate import MessagePublished
+from verifyplan.protocol.event_cross import MessagePublished
 from verifyplan.runlog.debate_state import fold_debate
 
 

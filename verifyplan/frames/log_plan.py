@@ -18,7 +18,6 @@ from verifyplan.frames.log_events import (
 )
 from verifyplan.frames.runset import Rows
 from verifyplan.protocol.call import TOOLS
-from verifyplan.protocol.challenge import UNSETTLED
 from verifyplan.protocol.event_cross import DispatchClosed, FindingQueued, RoundClosed, VoteCast
 from verifyplan.protocol.event_plan import (
     AgentFailed,
@@ -36,12 +35,12 @@ from verifyplan.protocol.event_plan import (
     UnknownResolved,
 )
 from verifyplan.protocol.event_run import CallRequested, Checkpoint, PlanOutcome
-from verifyplan.protocol.plan_call import AGENT_OF_ROLE, Role
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS, UNSETTLED
+from verifyplan.protocol.role_call import AGENT_OF_ROLE, Role
 from verifyplan.protocol.vote import Verdict
 from verifyplan.rules.ballots import sides
 from verifyplan.rules.budgets import budget_of
-from verifyplan.rules.panel import claim_of
+from verifyplan.rules.lifecycle import claim_of
 from verifyplan.rules.scoring import WEIGHTS
 from verifyplan.runlog.plan_state import PlanState, fold_plan
 

@@ -14,7 +14,7 @@ from verifyplan.plans.markdown import Text
 from verifyplan.plans.statements import constraints, decisions, is_goal_line, may_state_goal
 from verifyplan.plans.values import Plan, Reference, normalised
 from verifyplan.plans.word_lists import Lexicon, table
-from verifyplan.protocol.iteration import PlanQuality
+from verifyplan.protocol.records import PlanQuality
 from verifyplan.rules.sizing import Signs, Traits, quality, trivial
 
 DOMAIN_WORDS, DOMAIN_MENTIONS = 2, 3

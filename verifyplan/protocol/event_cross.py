@@ -1,7 +1,4 @@
-"""The events of votes on findings: those of a cross run, and of the panel of a plan run (part B of the rules, A9).
-
-All are derived by rules, in the order of the roster, whatever the order of replies.
-"""
+"""Events that rules derive in cross runs and debates: rounds, votes, classes, messages (rules B3-B6, C2, E1)."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ from pydantic import Field
 
 from verifyplan.protocol.artifact import DispatchStatus
 from verifyplan.protocol.base import Model
+from verifyplan.protocol.message import Message
 from verifyplan.protocol.vote import Basis, Classification, Verdict
 
 Part = Literal["findings", "plan-body", "challenges"]
@@ -108,3 +106,11 @@ class RoundClosed(Model):
     input_queue_size: int
     resolved_count: int
     carried_forward_count: int
+
+
+class MessagePublished(Model):
+    """A message was found valid and published."""
+
+    type: Literal["message-published"] = "message-published"
+    message: Message
+    diff: str | None = Field(default=None, description="The builder's diff, with an implement message; else null.")

@@ -11,12 +11,24 @@ from pydantic import Field
 
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.call import Tool
-from verifyplan.protocol.challenge import Challenge, Origin, Status
-from verifyplan.protocol.directive import Directive
-from verifyplan.protocol.iteration import ConvergenceStatus, IterationState, PlanQuality, PlanVerdict, TeamMode
-from verifyplan.protocol.plan_call import Agent, Role
-from verifyplan.protocol.research import Probability, ProbedRisk, SurfacedContext, Unknown, UnknownResolution
-from verifyplan.protocol.score import Dimension
+from verifyplan.protocol.records import (
+    Challenge,
+    ConvergenceStatus,
+    Dimension,
+    Directive,
+    IterationState,
+    Origin,
+    PlanQuality,
+    PlanVerdict,
+    Probability,
+    ProbedRisk,
+    Status,
+    SurfacedContext,
+    TeamMode,
+    Unknown,
+    UnknownResolution,
+)
+from verifyplan.protocol.role_call import Agent, Role
 
 
 class SectionRead(Model):

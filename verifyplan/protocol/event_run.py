@@ -1,6 +1,6 @@
-"""The events that runs of every kind share: how a run begins and ends, calls, pauses (rule E1).
+"""Events that runs of every kind share: start, resume, calls and their turns, pauses, end (rule E1).
 
-These are facts from outside, which no rule can recompute, but for `checkpoint` and `run-ended`, which rules give.
+These are facts from outside, which no rule can recompute; only `checkpoint` and `run-ended` follow from rules.
 """
 
 from __future__ import annotations
@@ -12,12 +12,64 @@ from pydantic import Field
 from verifyplan.protocol.artifact import FinalState, Round2SkippedReason
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.call import ReplySource, ToolUse, Usage
-from verifyplan.protocol.challenge import Challenge
-from verifyplan.protocol.finding import Finding, PlanItem
-from verifyplan.protocol.iteration import ConvergenceStatus, PlanVerdict
+from verifyplan.protocol.records import Challenge, ConvergenceStatus, PlanVerdict
 from verifyplan.protocol.settings import Limits, PlanSettings
-from verifyplan.protocol.vote import MissingBasis
+from verifyplan.protocol.vote import Finding, MissingBasis, PlanItem
 from verifyplan.version import RULES_VERSION
+
+
+class TurnSent(Model):
+    """A model is about to be asked: what this turn adds to the conversation, written before it is sent."""
+
+    type: Literal["turn-sent"] = "turn-sent"
+    call_id: str = Field(description="Where the exchange stands: the call and the turn, as in i2/challenger/t3.")
+    model: str = Field(description="The model that is asked.")
+    request_sha256: str = Field(description="Digest of the whole request as it is sent.")
+    added: tuple[dict[str, Any], ...] = Field(
+        default=(), description="Blocks that this turn adds: results of tools, a wish for repair; none in the first."
+    )
+    tools: tuple[ToolUse, ...] = Field(default=(), description="The tool calls behind those blocks, in order.")
+
+    @property
+    def of_call(self) -> str:
+        """The call that this turn belongs to.
+
+        >>> TurnSent(call_id="i2/challenger/t3", model="m", request_sha256="").of_call
+        'i2/challenger'
+        """
+        return call_of(self.call_id)
+
+
+class TurnReplied(Model):
+    """A model's reply, as it came; it is on disk before anything acts on it."""
+
+    type: Literal["turn-replied"] = "turn-replied"
+    call_id: str = Field(description="The exchange that it ends.")
+    message: dict[str, Any] = Field(description="The message as the endpoint sent it: content, stop reason, usage.")
+    usage: Usage
+    duration_ms: int
+    source: ReplySource = "live"
+    batch: str | None = Field(default=None, description="The message batch that it came in, if it came in one.")
+
+    @property
+    def of_call(self) -> str:
+        """The call that this turn belongs to."""
+        return call_of(self.call_id)
+
+
+def call_of(turn: str) -> str:
+    """The call that a turn belongs to, by its id; web look-ups within a turn are turns, too.
+
+    >>> call_of("i1/resolver/t2/w1"), call_of("r1/ann/t1")
+    ('i1/resolver', 'r1/ann')
+    """
+    head, _, last = turn.rpartition("/")
+    return head.rpartition("/")[0] if last.startswith("w") and _is_turn(head.rpartition("/")[2]) else head
+
+
+def _is_turn(name: str) -> bool:
+    return name.startswith("t") and name[1:].isdigit()
+
 
 LOG_VERSION = 3
 """The version of the event model; logs of older ones are read through `runlog.migrate`."""

@@ -1,12 +1,19 @@
-"""What architect and builder say to each other, message by message (rules C1, C4)."""
+"""Messages of a debate, and the JSON Schema that each must satisfy before it is published (rules C1, C4)."""
 
 from __future__ import annotations
 
+import importlib
+import json
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import resources
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, StrictInt, StrictStr, model_serializer
 
+from verifyplan.errors import InputError
 from verifyplan.protocol.base import Model
+from verifyplan.redaction import redacted
 
 DebateRole = Literal["architect", "builder"]
 DEBATE_ROLES: tuple[DebateRole, ...] = get_args(DebateRole)
@@ -61,3 +68,148 @@ class Message(_Sparse):
     def as_json(self) -> dict[str, Any]:
         """The message as the schema has it: without a budget trace where no model was called."""
         return self.model_dump(mode="json")
+
+
+FAILED = "MESSAGE_SCHEMA_VALIDATION_FAILED::"
+"""What the text of every `MessageError` begins with; the rest of it is JSON."""
+
+_ORDER = ("type", "enum", "minimum", "minLength", "required", "additionalProperties")
+"""The keywords of the schema that can be broken, in the order in which Ajv looks at them."""
+
+_DEPTH = 2
+"""How deep the schema looks into a message: what lies deeper is of no matter to it."""
+_LARGEST = 2**64
+"""Integers beyond it are as good as it to the schema, and some are too long to be written out."""
+
+
+class MessageError(InputError):
+    """A message of a debate breaks its schema; `.errors` lists how, each with keyword, instancePath and params."""
+
+    def __init__(self, errors: Iterable[dict[str, Any]]) -> None:
+        self.errors: tuple[dict[str, Any], ...] = tuple(redacted(one) for one in errors)
+        text = json.dumps({"errors": self.errors}, ensure_ascii=False, separators=(",", ":"))
+        super().__init__(FAILED + text.encode(errors="backslashreplace").decode())
+
+
+@cache
+def message_schema() -> dict[str, Any]:
+    """The JSON Schema of a message, draft 2020-12, as its file has it; do not change it.
+
+    >>> message_schema()["required"]
+    ['role', 'type', 'content', 'turn']
+    """
+    text = resources.files("verifyplan.protocol").joinpath("message.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def check_message(data: object) -> None:
+    """Raise MessageError unless JSON data is a message; its text lists everything that is wrong.
+
+    The errors have Ajv's shapes and come in Ajv's order: of an object first what is missing, then what is too much,
+    then its fields in the order of the schema. 1.0 is an integer, true is none; halves of surrogate pairs, which JSON
+    texts cannot hold, pass here and are shown as escapes. Source: rule C1, document 004 §1A.
+
+    >>> check_message({"role": "architect", "type": "propose", "content": "Do it", "turn": 1})
+    >>> check_message({"role": "judge", "type": "propose", "content": "Do it", "turn": 1})
+    Traceback (most recent call last):
+    verifyplan.protocol.message.MessageError: MESSAGE_SCHEMA_VALIDATION_FAILED::{"errors":[{"keyword":"enum",\
+"instancePath":"/role","params":{"allowedValues":["architect","builder"]}}]}
+    """
+    _check(data, message_schema(), _validator(None))
+
+
+def check_answer(data: object, role: DebateRole) -> None:
+    """Raise MessageError unless JSON data is what a role answers: the fields of a message that it writes itself.
+
+    These are the content, reasons, evidence and risks, of a builder also the diff; role, type, turn and budget are the
+    loop's. The errors are those of `check_message`. Source: rules C1, C4.
+
+    >>> check_answer({"content": "Done", "diff": ""}, "builder")
+    >>> check_answer({}, "architect")
+    Traceback (most recent call last):
+    verifyplan.protocol.message.MessageError: MESSAGE_SCHEMA_VALIDATION_FAILED::{"errors":[...]}
+    """
+    _check(data, answer_schema(role), _validator(role))
+
+
+@cache
+def answer_schema(role: DebateRole) -> dict[str, Any]:
+    """Return the JSON Schema of what a role answers, made of that of messages; do not change it."""
+    whole = message_schema()
+    fields = {name: whole["properties"][name] for name in ("content", "reasons", "evidence", "risks")}
+    if role == "builder":
+        fields["diff"] = {"description": "The whole diff as it now stands; may be blank.", "type": "string"}
+    required = [name for name in ("content", "diff") if name in fields]
+    return {name: whole[name] for name in ("$schema", "type", "additionalProperties")} | {
+        "required": required,
+        "properties": fields,
+    }
+
+
+def _check(data: object, schema: dict[str, Any], validator: Any) -> None:
+    found = sorted(validator.iter_errors(_shallow(data)), key=lambda error: _place(error, schema))
+    told = {(one.json_path, one.validator, str(params)): _told(one, params) for one in found for params in _params(one)}
+    if told:
+        raise MessageError(told.values())
+
+
+@cache
+def _validator(role: DebateRole | None) -> Any:
+    """The validator of what a role answers; None: of whole messages."""
+    library = importlib.import_module("jsonschema")  # with its formats it can take over a second
+    schema = message_schema() if role is None else answer_schema(role)
+    library.Draft202012Validator.check_schema(schema)
+    return library.Draft202012Validator(schema)
+
+
+def _shallow(value: object, depth: int = _DEPTH) -> object:
+    """The data as far down as the schema looks: the library writes out what is wrong, however deep that is."""
+    if isinstance(value, dict):
+        return {name: _shallow(one, depth - 1) for name, one in value.items()} if depth else {}
+    if isinstance(value, list):
+        return [_shallow(one, depth - 1) for one in value] if depth else []
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        return _LARGEST if value > 0 else -_LARGEST
+    return value
+
+
+def _place(error: Any, schema: dict[str, Any]) -> list[tuple[int, int]]:
+    """Where an error comes in Ajv's order: by fields and items on the way to it, then by keyword."""
+    place = []
+    for part in error.absolute_path:
+        if isinstance(part, int):
+            place.append((1, part))
+            schema = schema["items"]
+        else:
+            place.append((1, list(schema["properties"]).index(part)))
+            schema = schema["properties"][part]
+    return [*place, (0, _ORDER.index(error.validator))]
+
+
+def _params(error: Any) -> Iterator[dict[str, Any]]:
+    """Ajv's parameters of an error; several where the library tells in one what Ajv tells in several."""
+    rule = error.validator_value
+    match error.validator:
+        case "additionalProperties":
+            yield from ({"additionalProperty": str(one)} for one in error.instance if one not in _fields(error))
+        case "required":
+            yield from ({"missingProperty": one} for one in rule if one not in error.instance)
+        case "enum":
+            yield {"allowedValues": list(rule)}
+        case "minimum":
+            yield {"comparison": ">=", "limit": rule}
+        case "minLength":
+            yield {"limit": rule}
+        case _:
+            yield {"type": rule}
+
+
+def _fields(error: Any) -> dict[str, Any]:
+    fields: dict[str, Any] = error.schema["properties"]
+    return fields
+
+
+def _told(error: Any, params: dict[str, Any]) -> dict[str, Any]:
+    pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in error.absolute_path)
+    return {"keyword": error.validator, "instancePath": pointer, "params": params}

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypedDict, get_args
 from pydantic import Field
 
 from verifyplan.protocol.base import Model
-from verifyplan.protocol.iteration import TeamMode
+from verifyplan.protocol.records import TeamMode
 from verifyplan.protocol.vote import Mode, VerificationMode
 
 Policy = Literal["protocol", "deliberate"]

@@ -1,9 +1,13 @@
-"""The words of a vote and of its outcome: verdict, basis, class, mode; and how they may be spelt (rules B4, B6)."""
+"""Findings and votes: the words of cross-verification and the spellings that are read (rules B2, B4)."""
 
 from __future__ import annotations
 
 import re
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
+
+from pydantic import Field, StrictBool
+
+from verifyplan.protocol.base import Model
 
 Mode = Literal["collaborative", "adversarial"]
 VerificationMode = Literal["lightweight", "full-reanalysis"]
@@ -103,3 +107,29 @@ def read_mode(text: object) -> Mode | None:
     ('adversarial', None)
     """
     return _MODES.get(spelling(text)) if isinstance(text, str) else None
+
+
+Name = Annotated[str, Field(min_length=1, strict=True, pattern=r"\S")]
+
+
+class Finding(Model):
+    """One claim by one worker, as it enters a run; `truth` is for the analysis and no worker sees it."""
+
+    finding_id: Name = Field(description="Id, unique in the run; workers that share an id share the finding.")
+    summary: Name = Field(description="The claim, in one or two sentences.")
+    evidence: str = Field(default="", strict=True, description="Cited places (path:line) and quoted text.")
+    worker: Name | None = Field(
+        default=None, description="Who brought it, one of the run's analysers; None in a run where everybody votes."
+    )
+    category: str | None = Field(default=None, description="Kind of finding; free text.")
+    truth: StrictBool | None = Field(default=None, description="Whether it is true, where that is known.")
+    ticket_ids: tuple[str, ...] = Field(default=(), description="Tickets the finding belongs to.")
+
+
+class PlanItem(Model):
+    """One item of a plan body, which all analysers vote on (rule B10)."""
+
+    finding_id: Name = Field(description="Id such as P-001.")
+    summary: Name = Field(description="What the plan states.")
+    evidence: str = Field(default="", strict=True, description="The place of the item, or what it rests on.")
+    truth: StrictBool | None = Field(default=None, description="Whether it is right, where that is known.")

@@ -11,7 +11,7 @@ from typing import Any
 
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
 from verifyplan.files import decode, write_text
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.strict_json import strict_json
 from verifyplan.text import did_you_mean, short_repr
 

@@ -8,8 +8,7 @@ from datetime import datetime
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import DispatchClosed, FindingClassified, VoteCast, VoteRefused
 from verifyplan.protocol.event_plan import IterationClosed, IterationStarted
-from verifyplan.protocol.event_run import RunEnded, RunResumed, RunStarted
-from verifyplan.protocol.event_turn import TurnReplied, TurnSent
+from verifyplan.protocol.event_run import RunEnded, RunResumed, RunStarted, TurnReplied, TurnSent
 from verifyplan.reports.log_cross import CrossEvent, told_of_votes
 from verifyplan.reports.log_debate import DebateEvent, told_of_debate
 from verifyplan.reports.log_plan import told_of_plan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verifyplan.protocol.event_debate import MessagePublished
+from verifyplan.protocol.event_cross import MessagePublished
 from verifyplan.reports.debate import DOES
 from verifyplan.reports.log_run import said
 from verifyplan.text import counted

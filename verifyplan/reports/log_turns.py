@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from verifyplan.protocol.event_turn import TurnReplied, TurnSent
+from verifyplan.protocol.event_run import TurnReplied, TurnSent
 from verifyplan.reports.log_run import said, seconds
 from verifyplan.reports.usage import used_told
 from verifyplan.text import counted

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.event_cross import FindingClassified, VoteCast
 from verifyplan.protocol.event_plan import ChallengeOverflowed, StatusChanged
+from verifyplan.protocol.records import Challenge
 from verifyplan.reports.blocks import (
     Block,
     Bullets,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from verifyplan.protocol.iteration import TeamMode
+from verifyplan.protocol.records import TeamMode
 from verifyplan.text import counted
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from verifyplan.protocol.event_run import EndedBy, PlanOutcome
-from verifyplan.protocol.iteration import ConvergenceStatus, PlanVerdict
+from verifyplan.protocol.records import ConvergenceStatus, PlanVerdict
 from verifyplan.reports.blocks import Said, Tone, Words
 from verifyplan.reports.plan_parts import overflowed, standing, tally
 from verifyplan.reports.plan_scores import nothing_seen

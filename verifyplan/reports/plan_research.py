@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from verifyplan.protocol.research import ProbedRisk, SurfacedContext, Unknown
+from verifyplan.protocol.records import ProbedRisk, SurfacedContext, Unknown
 from verifyplan.reports.blocks import Inline, Section, Table, Words, brief
 from verifyplan.reports.plan_parts import number, reference
 from verifyplan.runlog.plan_state import PlanState

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from verifyplan.protocol.event_plan import ScoreDisputed, ScoreGiven, ScoreRefused
-from verifyplan.protocol.score import DIMENSIONS, Dimension
+from verifyplan.protocol.records import DIMENSIONS, Dimension
 from verifyplan.reports.blocks import (
     Block,
     Bullets,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.event_run import Checkpoint
+from verifyplan.protocol.records import Challenge
 from verifyplan.reports import plan_grounds, plan_silence
 from verifyplan.reports.blocks import Block, Bullets, Code, Inline, Link, Paragraph, Said, Strong, Words, joined
 from verifyplan.reports.plan_ending import STRONGLY, Ending, counts, rule

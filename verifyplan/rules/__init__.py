@@ -16,8 +16,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "invariants",
         "lifecycle",
         "likeness",
-        "opposites",
-        "panel",
         "restatement",
         "scoring",
         "settings",

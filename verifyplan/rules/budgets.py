@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from verifyplan.protocol.call import TOOLS, Tool
-from verifyplan.protocol.directive import Directive
-from verifyplan.protocol.plan_call import Role
-from verifyplan.protocol.research import UnknownType
+from verifyplan.protocol.records import Directive, UnknownType
+from verifyplan.protocol.role_call import Role
 
 ResearchMode = Literal["resolve", "surface", "probe"]
 

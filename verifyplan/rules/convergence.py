@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from verifyplan.errors import Problem, SettingsError, one_of
-from verifyplan.protocol.challenge import UNSETTLED, Severity, Status
-from verifyplan.protocol.iteration import Convergence, ConvergenceStatus, PlanVerdict
+from verifyplan.protocol.records import UNSETTLED, Convergence, ConvergenceStatus, PlanVerdict, Severity, Status
 from verifyplan.protocol.settings import POLICIES, Policy
 
 MANY_SIGNIFICANT = 3

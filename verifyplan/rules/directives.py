@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from verifyplan.protocol.challenge import UNSETTLED, Challenge
-from verifyplan.protocol.directive import Directive, DirectiveKind, Trigger
-from verifyplan.protocol.plan_call import ROLES, Role
-from verifyplan.protocol.research import Unknown
+from verifyplan.protocol.records import UNSETTLED, Challenge, Directive, DirectiveKind, Trigger, Unknown
+from verifyplan.protocol.role_call import ROLES, Role
 from verifyplan.rules.budgets import limits_of
 
 TRIGGERS_OF: dict[DirectiveKind, tuple[Trigger, ...]] = {

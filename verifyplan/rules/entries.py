@@ -39,7 +39,7 @@ def read_entries(schema: type[A], value: object) -> ReadAnswer | None:
     list decides, unless that is empty. A bad challenge within a context or a risk is refused alone.
     Source: rule A11.
 
-    >>> from verifyplan.protocol.plan_call import SynthesizerAnswer
+    >>> from verifyplan.protocol.role_call import SynthesizerAnswer
     >>> read = read_entries(SynthesizerAnswer, {"promotions": ["C6", 7]})
     >>> read.answer.promotions, read.refused[0].reason
     (('C6',), 'Input should be a valid string, got 7')

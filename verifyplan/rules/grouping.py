@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple, Protocol
 
-from verifyplan.protocol.finding import Finding
+from verifyplan.protocol.vote import Finding
 from verifyplan.rules.citations import places
 from verifyplan.rules.likeness import Likeness
 

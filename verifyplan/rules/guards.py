@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
-from verifyplan.protocol.challenge import SEVERITIES, Confidence, Origin, Severity
-from verifyplan.protocol.iteration import PlanVerdict
-from verifyplan.protocol.research import Probability
+from verifyplan.protocol.records import (
+    SEVERITIES,
+    Confidence,
+    Origin,
+    PlanVerdict,
+    Probability,
+    Severity,
+)
 
 T = TypeVar("T")
 

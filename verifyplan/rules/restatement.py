@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 
-from verifyplan.protocol.finding import Finding
+from verifyplan.protocol.vote import Finding
 from verifyplan.rules.citations import places
 from verifyplan.rules.grouping import MATCHERS
 

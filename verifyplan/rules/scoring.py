@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from fractions import Fraction
 
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
-from verifyplan.protocol.score import DIMENSIONS, Dimension
+from verifyplan.protocol.records import DIMENSIONS, Dimension
 
 WEIGHTS: dict[Dimension, Decimal] = {
     "approach_soundness": Decimal("0.25"),

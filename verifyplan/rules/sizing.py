@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from verifyplan.errors import Problem, SettingsError
-from verifyplan.protocol.iteration import PlanQuality, TeamMode
+from verifyplan.protocol.records import PlanQuality, TeamMode
 
 THRESHOLD = 7
 """From this score on the team is scaled."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from verifyplan.protocol.event import Event
-from verifyplan.protocol.event_debate import MessagePublished
+from verifyplan.protocol.event_cross import MessagePublished
 from verifyplan.protocol.event_run import DebateInputs, DebateOutcome, RunEnded, RunStarted
 from verifyplan.protocol.message import Message
 

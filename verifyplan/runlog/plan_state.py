@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from verifyplan.protocol.call import Tool, Usage
-from verifyplan.protocol.challenge import INACTIVE, UNSETTLED, Challenge
-from verifyplan.protocol.directive import Directive
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import FindingClassified, VoteCast
 from verifyplan.protocol.event_plan import (
@@ -48,8 +46,16 @@ from verifyplan.protocol.event_run import (
     RunEnded,
     RunStarted,
 )
-from verifyplan.protocol.iteration import IterationState
-from verifyplan.protocol.research import ProbedRisk, SurfacedContext, Unknown
+from verifyplan.protocol.records import (
+    INACTIVE,
+    UNSETTLED,
+    Challenge,
+    Directive,
+    IterationState,
+    ProbedRisk,
+    SurfacedContext,
+    Unknown,
+)
 
 Refusal = ChallengeRefused | PromotionRefused | StatusRefused | DirectiveRefused | ScoreRefused | EntryRefused
 

@@ -8,8 +8,16 @@ from typing import get_args
 
 from verifyplan.errors import LogError, Problem
 from verifyplan.protocol.event import Event, Fact, Sink
-from verifyplan.protocol.event_run import AnswerGiven, CallFailed, CallReplied, CallRequested, RunResumed, RunStarted
-from verifyplan.protocol.event_turn import TurnReplied, TurnSent
+from verifyplan.protocol.event_run import (
+    AnswerGiven,
+    CallFailed,
+    CallReplied,
+    CallRequested,
+    RunResumed,
+    RunStarted,
+    TurnReplied,
+    TurnSent,
+)
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.writer import LogWriter, now
 

@@ -13,8 +13,7 @@ from filelock import FileLock, Timeout
 
 from verifyplan.errors import LogError, Problem
 from verifyplan.protocol.event import Event, Fact
-from verifyplan.protocol.event_run import LOG_VERSION, CallRequested, Checkpoint, RunEnded, RunStarted
-from verifyplan.protocol.event_turn import TurnSent
+from verifyplan.protocol.event_run import LOG_VERSION, CallRequested, Checkpoint, RunEnded, RunStarted, TurnSent
 from verifyplan.runlog.chain import START, Record, encode
 from verifyplan.runlog.reader import SUFFIX, Log, read_log
 from verifyplan.runlog.rules_version import rules_changed, writer_of

@@ -17,9 +17,8 @@ from verifyplan.agents.static import StaticBackend
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
 from verifyplan.files import try_to_write
 from verifyplan.protocol.event_cross import FindingGrouped
-from verifyplan.protocol.finding import Finding, PlanItem
 from verifyplan.protocol.settings import ConvergenceBlock, Limits
-from verifyplan.protocol.vote import MISSING_BASES
+from verifyplan.protocol.vote import MISSING_BASES, Finding, PlanItem
 from verifyplan.redaction import redact
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.grouping import Matcher, group

@@ -8,7 +8,7 @@ import pandas as pd
 
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
 from verifyplan.protocol.event_run import CrossInputs
-from verifyplan.protocol.finding import Finding
+from verifyplan.protocol.vote import Finding
 from verifyplan.rules.grouping import MATCHERS, Matcher, group
 from verifyplan.rules.likeness import likeness
 from verifyplan.runs.arguments import Workers, roster_of

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import decode
 from verifyplan.protocol.base import Model
-from verifyplan.protocol.finding import Finding, PlanItem
+from verifyplan.protocol.vote import Finding, PlanItem
 from verifyplan.rules.citations import places
 from verifyplan.rules.grouping import claim_words
 from verifyplan.text import did_you_mean

@@ -10,8 +10,7 @@ from typing import Any
 
 from verifyplan.engine.calls import CensoredError
 from verifyplan.errors import Problem, SettingsError, one_of
-from verifyplan.protocol.event_run import CallReplied, DebateInputs, PlanInputs, RunStarted
-from verifyplan.protocol.event_turn import TurnReplied
+from verifyplan.protocol.event_run import CallReplied, DebateInputs, PlanInputs, RunStarted, TurnReplied
 from verifyplan.protocol.settings import Policy
 from verifyplan.protocol.vote import Mode
 from verifyplan.reports.log import told

@@ -22,10 +22,22 @@ from verifyplan.agents.anthropic.answer_parsing import (
 from verifyplan.agents.anthropic.answer_schemas import VERDICT_LABELS, answer_model, answer_schema, api_schema
 from verifyplan.errors import AgentError
 from verifyplan.protocol.call import TOOLS, Item, WorkerRequest, WorkerVote
-from verifyplan.protocol.challenge import CONFIDENCES, SEVERITIES, STATUSES
-from verifyplan.protocol.directive import DIRECTIVE_KINDS, TRIGGERS, Directive
-from verifyplan.protocol.iteration import CONVERGENCE_STATUSES, PLAN_VERDICTS
-from verifyplan.protocol.plan_call import (
+from verifyplan.protocol.records import (
+    CONFIDENCES,
+    CONTEXT_IMPACTS,
+    CONTEXT_SOURCES,
+    CONVERGENCE_STATUSES,
+    DIMENSIONS,
+    DIRECTIVE_KINDS,
+    PLAN_VERDICTS,
+    PROBABILITIES,
+    SEVERITIES,
+    STATUSES,
+    TRIGGERS,
+    UNKNOWN_TYPES,
+    Directive,
+)
+from verifyplan.protocol.role_call import (
     ANSWER_OF_ROLE,
     ROLES,
     ChallengerAnswer,
@@ -45,8 +57,6 @@ from verifyplan.protocol.plan_call import (
     SynthesizerAnswer,
     UnknownAnswer,
 )
-from verifyplan.protocol.research import CONTEXT_IMPACTS, CONTEXT_SOURCES, PROBABILITIES, UNKNOWN_TYPES
-from verifyplan.protocol.score import DIMENSIONS
 from verifyplan.protocol.vote import BASES, MODES, VERDICT_OF_LABEL, Mode
 from verifyplan.rules.ballots import read_vote, read_votes
 from verifyplan.rules.entries import read_entries

@@ -19,10 +19,9 @@ from verifyplan.agents.anthropic.rendering import prompt, render
 from verifyplan.agents.anthropic.toolkits import ToolkitFactory, tools_of
 from verifyplan.agents.tools import Memory
 from verifyplan.errors import SettingsError
-from verifyplan.protocol.challenge import Challenge
-from verifyplan.protocol.debate_call import ArchitectAnswer, BuilderAnswer, DebateRequest
-from verifyplan.protocol.message import BudgetTrace, Message
-from verifyplan.protocol.message_schema import FAILED
+from verifyplan.protocol.message import FAILED, BudgetTrace, Message
+from verifyplan.protocol.records import Challenge
+from verifyplan.protocol.role_call import ArchitectAnswer, BuilderAnswer, DebateRequest
 from verifyplan.rules.debate import VERIFIED
 
 DIFF = "--- a/plan.md\n+++ b/plan.md\n@@ -1 +1 @@\n-one\n+two\n"

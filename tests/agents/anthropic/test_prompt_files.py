@@ -17,10 +17,9 @@ from verifyplan.agents.anthropic.answer_schemas import answer_schema
 from verifyplan.agents.anthropic.rendering import ROLE_PROMPTS, prompt, prompt_names, prompt_versions, render
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.call import Item, WorkerRequest
-from verifyplan.protocol.challenge import STATUSES
-from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.message import DEBATE_ROLES, DebateRole
-from verifyplan.protocol.plan_call import ROLES, Role, RoleRequest
+from verifyplan.protocol.records import STATUSES
+from verifyplan.protocol.role_call import ROLES, DebateRequest, Role, RoleRequest
 from verifyplan.protocol.vote import MODES, VERIFICATION_MODES, Mode, VerificationMode
 from verifyplan.rules.budgets import limits_of
 from verifyplan.rules.directives import TRIGGERS_OF

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as st_numpy
 
 from verifyplan.analysis import weights
 from verifyplan.errors import InputError, SettingsError, TableError
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.rules.scoring import final_score
 
 HALVES = {"wit": "0.5", "depth": "0.5"}

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from verifyplan.analysis import weights
 from verifyplan.errors import InputError, SettingsError
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 
 KNOWN = {"wit": 0.5, "depth": 0.3, "grace": 0.2, "noise": 0.0}
 SCALES = {"wit": (1, 10), "depth": (0, 3), "grace": (-1, 1), "noise": (0, 1)}

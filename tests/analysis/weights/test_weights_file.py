@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from verifyplan.analysis import weights
 from verifyplan.errors import InputError, SettingsError
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.rules.scoring import WEIGHTS, check_weights
 
 TEXTS = {name: str(weight) for name, weight in WEIGHTS.items()}

@@ -14,7 +14,7 @@ from verifyplan.errors import InputError, TableError
 from verifyplan.frames.columns import typed
 from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import RunSet
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 
 
 def row(plan, dimension, score, by="synthesizer", refused=None):

@@ -19,9 +19,9 @@ from tests.runs.debate_scripts import (
     texts,
     turn,
 )
-from verifyplan.protocol.event_debate import MessagePublished
+from verifyplan.protocol.event_cross import MessagePublished
 from verifyplan.protocol.event_run import CallReplied
-from verifyplan.protocol.message_schema import FAILED, check_message
+from verifyplan.protocol.message import FAILED, check_message
 from verifyplan.runs.debate.debate import debate
 
 

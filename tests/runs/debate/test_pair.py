@@ -12,7 +12,7 @@ from tests.runs.debate_scripts import CONVERGES, Heard
 from verifyplan.agents.base import ConversingBackend
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError
-from verifyplan.protocol.debate_call import DebateRequest
+from verifyplan.protocol.role_call import DebateRequest
 from verifyplan.runs.debate.arguments import ConversingPair, Pair, paired
 
 

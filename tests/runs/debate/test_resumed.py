@@ -8,7 +8,7 @@ import verifyplan as vp
 from tests.runs.debate_scripts import CONVERGES, ROOT, RUNS_OUT, STAGNATES, Heard, debate_of, says, texts
 from tests.runs.plan.breaking import StopError, course, resumptions, rewritten
 from verifyplan.errors import InputError, LogError, SettingsError
-from verifyplan.protocol.event_debate import MessagePublished
+from verifyplan.protocol.event_cross import MessagePublished
 from verifyplan.runs.debate.arguments import Pair
 from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.replay import replay_run

@@ -9,12 +9,21 @@ from hypothesis import strategies as st
 
 from tests.runs.plan.planning import PLAN
 from verifyplan.protocol.call import Reply, ToolUse, Usage, WorkerRequest
-from verifyplan.protocol.challenge import CONFIDENCES, SEVERITIES, STATUSES
-from verifyplan.protocol.directive import DIRECTIVE_KINDS, TRIGGERS
-from verifyplan.protocol.iteration import CONVERGENCE_STATUSES, PLAN_VERDICTS
-from verifyplan.protocol.plan_call import ROLES, RoleRequest
-from verifyplan.protocol.research import CONTEXT_IMPACTS, CONTEXT_SOURCES, UNKNOWN_RESOLUTIONS, UNKNOWN_TYPES
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import (
+    CONFIDENCES,
+    CONTEXT_IMPACTS,
+    CONTEXT_SOURCES,
+    CONVERGENCE_STATUSES,
+    DIMENSIONS,
+    DIRECTIVE_KINDS,
+    PLAN_VERDICTS,
+    SEVERITIES,
+    STATUSES,
+    TRIGGERS,
+    UNKNOWN_RESOLUTIONS,
+    UNKNOWN_TYPES,
+)
+from verifyplan.protocol.role_call import ROLES, RoleRequest
 from verifyplan.protocol.settings import PanelSettings
 from verifyplan.rules.directives import TRIGGERS_OF
 from verifyplan.runs.plan.ruling import Answer, Pause

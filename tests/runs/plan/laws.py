@@ -21,7 +21,7 @@ from tests.runs.plan.expected import (
     source_of,
     table,
 )
-from verifyplan.protocol.iteration import IterationState
+from verifyplan.protocol.records import IterationState
 from verifyplan.protocol.settings import PlanSettings
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.plans.plan import parse_plan
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.verify import verify
 

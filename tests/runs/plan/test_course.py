@@ -19,7 +19,7 @@ from tests.runs.plan.planning import (
     unknown,
 )
 from verifyplan.protocol.call import Reply
-from verifyplan.protocol.plan_call import RoleRequest
+from verifyplan.protocol.role_call import RoleRequest
 
 S = "SIGNIFICANT"
 

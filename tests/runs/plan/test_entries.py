@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.runs.plan.planning import WORDS, answer, challenge, change, context, risk, run_of, told, unknown
-from verifyplan.protocol.plan_call import ChallengerAnswer
+from verifyplan.protocol.role_call import ChallengerAnswer
 from verifyplan.rules.entries import read_entries
 
 BAD = challenge("clock", "CRITICAL")

@@ -9,7 +9,7 @@ import pytest
 from tests.runs.plan.acting import USAGE, Acting
 from tests.runs.plan.planning import challenge, run_of, scores, told
 from verifyplan.protocol.call import Reply
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.rules.scoring import final_score
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.runs.plan.acting import Acting, person, playing, settings_of_runs
 from tests.runs.plan.laws import Book
 from tests.runs.plan.planning import run_of
-from verifyplan.protocol.plan_call import RoleRequest
+from verifyplan.protocol.role_call import RoleRequest
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.replay import replay_run

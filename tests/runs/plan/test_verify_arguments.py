@@ -17,7 +17,7 @@ from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.call import Reply
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.protocol.settings import PanelSettings
 from verifyplan.protocol.weights_file import save
 

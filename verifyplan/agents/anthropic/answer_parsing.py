@@ -15,9 +15,8 @@ from verifyplan.agents.anthropic.json_text import JsonCandidate, UnusableValue, 
 from verifyplan.agents.base import Request
 from verifyplan.errors import AgentError, Problem
 from verifyplan.protocol.call import WorkerRequest, WorkerVote
-from verifyplan.protocol.debate_call import DebateRequest
-from verifyplan.protocol.message_schema import MessageError, check_answer
-from verifyplan.protocol.plan_call import RoleRequest
+from verifyplan.protocol.message import MessageError, check_answer
+from verifyplan.protocol.role_call import DebateRequest, RoleRequest
 from verifyplan.protocol.vote import BASES
 from verifyplan.rules.ballots import read_vote, read_votes
 from verifyplan.rules.entries import read_entries

@@ -16,10 +16,11 @@ from pydantic_core import PydanticCustomError
 from verifyplan.agents.base import Request
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.call import Tool, WorkerRequest, WorkerVote
-from verifyplan.protocol.debate_call import ArchitectAnswer, BuilderAnswer
-from verifyplan.protocol.directive import Directive
 from verifyplan.protocol.message import DebateRole
-from verifyplan.protocol.plan_call import (
+from verifyplan.protocol.records import DIMENSIONS, DimensionScore, Directive
+from verifyplan.protocol.role_call import (
+    ArchitectAnswer,
+    BuilderAnswer,
     ChallengerAnswer,
     ChallengesAnswer,
     ProbeAnswer,
@@ -29,7 +30,6 @@ from verifyplan.protocol.plan_call import (
     SurfaceAnswer,
     SynthesizerAnswer,
 )
-from verifyplan.protocol.score import DIMENSIONS, DimensionScore
 from verifyplan.protocol.vote import Mode, read_basis, read_verdict, spelling
 
 VERDICT_LABELS: dict[Mode, tuple[str, ...]] = {

@@ -14,7 +14,7 @@ from verifyplan.agents.tools import ModelToolkit, WebCall
 from verifyplan.agents.tools.web import WebTool
 from verifyplan.errors import AgentError
 from verifyplan.protocol.call import Reply, ToolUse, Usage
-from verifyplan.protocol.event_turn import TurnSent
+from verifyplan.protocol.event_run import TurnSent
 
 SPARE_TURNS = 4
 """Turns beyond the calls that the budgets allow: the answer, its repair, and calls that were refused."""

@@ -12,7 +12,7 @@ from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.call import WorkerRequest
 from verifyplan.protocol.message import DEBATE_ROLES
-from verifyplan.protocol.plan_call import ROLES
+from verifyplan.protocol.role_call import ROLES
 from verifyplan.protocol.vote import Mode
 from verifyplan.text import did_you_mean
 

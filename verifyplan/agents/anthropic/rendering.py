@@ -17,9 +17,8 @@ from verifyplan.agents.base import Request
 from verifyplan.agents.untrusted_text import delimited, numbered_lines, quoted
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.protocol.call import TOOLS, Tool, WorkerRequest
-from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.message import DebateRole, Message
-from verifyplan.protocol.plan_call import Role, RoleRequest
+from verifyplan.protocol.role_call import DebateRequest, Role, RoleRequest
 from verifyplan.protocol.vote import Mode, VerificationMode
 from verifyplan.text import counted, did_you_mean
 

@@ -6,9 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from verifyplan.agents.untrusted_text import quoted
-from verifyplan.protocol.challenge import INACTIVE, SEVERITIES, UNSETTLED, Challenge
-from verifyplan.protocol.plan_call import Moved, PanelResult, RoleRequest
-from verifyplan.protocol.research import ProbedRisk, SurfacedContext, Unknown
+from verifyplan.protocol.records import (
+    INACTIVE,
+    SEVERITIES,
+    UNSETTLED,
+    Challenge,
+    ProbedRisk,
+    SurfacedContext,
+    Unknown,
+)
+from verifyplan.protocol.role_call import Moved, PanelResult, RoleRequest
 from verifyplan.rules.guards import MAX_ACTIVE
 
 EMPTY_RECORD = "Nothing is on record yet."

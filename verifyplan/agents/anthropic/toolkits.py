@@ -7,8 +7,7 @@ from pathlib import Path
 
 from verifyplan.agents.tools import Memory, ModelToolkit, WebRules
 from verifyplan.protocol.call import Tool
-from verifyplan.protocol.debate_call import DebateRequest
-from verifyplan.protocol.plan_call import RoleRequest
+from verifyplan.protocol.role_call import DebateRequest, RoleRequest
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import MODES, OTHERS, Budget
 

@@ -16,8 +16,7 @@ from verifyplan.agents.static.outcome import Check, vote
 from verifyplan.agents.static.plan_backend import PANEL, PlanAgents
 from verifyplan.errors import AgentError, Problem, SettingsError, expect_mappings, one_of
 from verifyplan.protocol.call import Reply, WorkerRequest
-from verifyplan.protocol.debate_call import DebateRequest
-from verifyplan.protocol.plan_call import RoleRequest
+from verifyplan.protocol.role_call import DebateRequest, RoleRequest
 from verifyplan.repository.sources import Sources
 from verifyplan.text import did_you_mean
 

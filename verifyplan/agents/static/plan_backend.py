@@ -16,7 +16,7 @@ from verifyplan.agents.static.roles.scene import Scene
 from verifyplan.agents.tools.toolkit import StaticToolkit
 from verifyplan.plans import parse_plan
 from verifyplan.protocol.call import Reply, WorkerRequest
-from verifyplan.protocol.plan_call import Answer, Role, RoleRequest
+from verifyplan.protocol.role_call import Answer, Role, RoleRequest
 from verifyplan.rules.budgets import OTHERS, Budget
 
 PANEL: tuple[str, ...] = tuple(JUDGES)

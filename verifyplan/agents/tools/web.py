@@ -9,7 +9,7 @@ from typing import Literal
 
 from verifyplan.agents.tools.definitions import Arguments
 from verifyplan.agents.untrusted_text import one_line
-from verifyplan.protocol.research import UnknownType
+from verifyplan.protocol.records import UnknownType
 from verifyplan.redaction import redact
 from verifyplan.rules.budgets import ResearchMode, web_refusal
 

@@ -19,7 +19,7 @@ from verifyplan.analysis.weights.score_table import (
 from verifyplan.analysis.weights.scored import MAX_FLOAT, joined_error, whole
 from verifyplan.errors import InputError, Problem, SettingsError, TableError, one_of
 from verifyplan.frames.columns import as_text
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.text import counted, did_you_mean, short_repr
 
 PerPlan: TypeAlias = "pd.Series[Any] | Mapping[str, Any] | Sequence[Any] | np.ndarray[Any, Any] | str"

@@ -14,7 +14,7 @@ from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 from verifyplan.errors import Problem, TableError, expect
 from verifyplan.frames.columns import as_text
 from verifyplan.frames.runset import RunSet, mark_synthetic
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.text import counted
 
 Floats = npt.NDArray[np.float64]

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from verifyplan.errors import Problem, SettingsError, expect_lists, one_of
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.protocol.weights_file import load as load
 from verifyplan.protocol.weights_file import save as save
 from verifyplan.rules.scoring import WEIGHTS

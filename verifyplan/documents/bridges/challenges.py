@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from verifyplan.documents.dimensions.check import PlanCheck
 from verifyplan.documents.dimensions.check_context import Issue
-from verifyplan.protocol.plan_call import RaisedChallenge
+from verifyplan.protocol.role_call import RaisedChallenge
 
 
 class Stake(NamedTuple):

@@ -26,7 +26,7 @@ from verifyplan.documents.kinds.plan import MustHave, PlanDocument, named_path
 from verifyplan.documents.reading.comparing import id_in_name, matched, phase_number
 from verifyplan.documents.reading.front import text_of, texts_of, value_of
 from verifyplan.documents.reading.phrases import outcome
-from verifyplan.protocol.finding import Finding
+from verifyplan.protocol.vote import Finding
 
 EXECUTOR = "executor"
 """Who brings the claims of a summary, unless somebody else is named."""

@@ -15,7 +15,7 @@ from verifyplan.documents.loading import load
 from verifyplan.documents.reading.document import Document
 from verifyplan.errors import InputError, Problem
 from verifyplan.plans.code_names import without_place
-from verifyplan.protocol.finding import Finding
+from verifyplan.protocol.vote import Finding
 
 MAX_CITED_PLACES = 5
 """So many places of a finding are opened by a worker."""

@@ -15,9 +15,9 @@ from verifyplan.agents.static import StaticBackend
 from verifyplan.errors import InputError, Problem, Problems, SettingsError
 from verifyplan.files import decode
 from verifyplan.protocol.call import Reply
-from verifyplan.protocol.challenge import Challenge
-from verifyplan.protocol.debate_call import DebateRequest
 from verifyplan.protocol.message import DEBATE_ROLES, DebateRole
+from verifyplan.protocol.records import Challenge
+from verifyplan.protocol.role_call import DebateRequest
 from verifyplan.protocol.settings import Limits
 from verifyplan.runs.arguments import (
     backend_of,

@@ -13,10 +13,8 @@ from verifyplan.engine.queue import parse_answer
 from verifyplan.engine.run_async import in_session, run_async
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.call import Usage
-from verifyplan.protocol.challenge import Challenge
-from verifyplan.protocol.debate_call import ArchitectAnswer, BuilderAnswer, DebateRequest
 from verifyplan.protocol.event import Sink
-from verifyplan.protocol.event_debate import MessagePublished
+from verifyplan.protocol.event_cross import MessagePublished
 from verifyplan.protocol.event_run import (
     CallFailed,
     CallReplied,
@@ -27,8 +25,9 @@ from verifyplan.protocol.event_run import (
     RunEnded,
     RunStarted,
 )
-from verifyplan.protocol.message import BudgetTrace, Message, MessageType
-from verifyplan.protocol.message_schema import MessageError, check_answer, check_message
+from verifyplan.protocol.message import BudgetTrace, Message, MessageError, MessageType, check_answer, check_message
+from verifyplan.protocol.records import Challenge
+from verifyplan.protocol.role_call import ArchitectAnswer, BuilderAnswer, DebateRequest
 from verifyplan.redaction import redacted
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import OTHERS

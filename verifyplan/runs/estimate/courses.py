@@ -11,10 +11,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from verifyplan.protocol.call import Usage
-from verifyplan.protocol.event_run import CallRequested
-from verifyplan.protocol.event_turn import TurnReplied, TurnSent
-from verifyplan.protocol.iteration import TeamMode
-from verifyplan.protocol.plan_call import ROLES
+from verifyplan.protocol.event_run import CallRequested, TurnReplied, TurnSent
+from verifyplan.protocol.records import TeamMode
+from verifyplan.protocol.role_call import ROLES
 from verifyplan.runs.estimate.sizes import CUT
 from verifyplan.runs.run import Run
 

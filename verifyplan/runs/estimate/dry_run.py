@@ -12,7 +12,7 @@ from pydantic_core import to_json
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.base import ModelReply, Turns, UnrecordedTurns
 from verifyplan.protocol.call import Reply, Tool, Usage
-from verifyplan.protocol.event_turn import call_of
+from verifyplan.protocol.event_run import call_of
 from verifyplan.runs.estimate.kits import DryKit
 from verifyplan.runs.estimate.prompt_cache import CallCache, PromptCache
 from verifyplan.runs.estimate.sizes import (

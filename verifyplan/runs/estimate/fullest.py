@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from verifyplan.protocol.call import WorkerRequest
-from verifyplan.protocol.plan_call import Role, RoleRequest
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
+from verifyplan.protocol.role_call import Role, RoleRequest
 from verifyplan.repository.repository import Repository
 from verifyplan.runs.estimate.dry_run import Play, ToolCall
 from verifyplan.runs.estimate.sizes import CHARACTERS_PER_TOKEN, Asked

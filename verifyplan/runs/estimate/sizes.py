@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from pydantic_core import to_json
 
 from verifyplan.protocol.call import WorkerRequest
-from verifyplan.protocol.plan_call import Role, RoleRequest
+from verifyplan.protocol.role_call import Role, RoleRequest
 
 Asked = WorkerRequest | RoleRequest
 """What is estimated: the calls of plan runs and cross runs. A debate is not: nobody knows how long its diffs are."""

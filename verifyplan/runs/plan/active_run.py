@@ -13,12 +13,11 @@ from verifyplan.engine.calls import Caller
 from verifyplan.engine.queue import parse_answer
 from verifyplan.plans.plan import Plan
 from verifyplan.protocol.call import TOOLS
-from verifyplan.protocol.challenge import Origin
-from verifyplan.protocol.directive import Directive
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_plan import AgentFailed, CeilingPassed, EntryRefused
 from verifyplan.protocol.event_run import CallFailed, CallReplied, PlanOutcome
-from verifyplan.protocol.plan_call import (
+from verifyplan.protocol.records import Directive, Origin, UnknownResolution
+from verifyplan.protocol.role_call import (
     AGENT_OF_ROLE,
     ANSWER_OF_ROLE,
     Answer,
@@ -28,7 +27,6 @@ from verifyplan.protocol.plan_call import (
     Role,
     RoleRequest,
 )
-from verifyplan.protocol.research import UnknownResolution
 from verifyplan.protocol.settings import PlanSettings
 from verifyplan.rules.budgets import Budget, budget_of, passed_ceilings
 from verifyplan.rules.entries import read_entries

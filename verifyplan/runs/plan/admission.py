@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from verifyplan.protocol.challenge import SEVERITIES, Challenge, Origin, Severity, Status
 from verifyplan.protocol.event_plan import (
     ChallengeAdmitted,
     ChallengeOverflowed,
@@ -13,8 +12,15 @@ from verifyplan.protocol.event_plan import (
     ChallengeRefused,
     Restated,
 )
-from verifyplan.protocol.plan_call import RaisedChallenge
-from verifyplan.protocol.research import Probability
+from verifyplan.protocol.records import (
+    SEVERITIES,
+    Challenge,
+    Origin,
+    Probability,
+    Severity,
+    Status,
+)
+from verifyplan.protocol.role_call import RaisedChallenge
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.guards import MAX_ACTIVE, OVERFLOW_TAG, Arrival, admit, cap, displace, raising_refusal, ranked
 from verifyplan.rules.restatement import brings_new_place

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from verifyplan.engine.queue import QueueLoop
 from verifyplan.plans.assessment import Assessment
-from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import FindingGrouped, RoundClosed
 from verifyplan.protocol.event_plan import IterationClosed, IterationStarted, PlanAssessed, SectionRead, SignFound
 from verifyplan.protocol.event_run import PlanOutcome, RunEnded
-from verifyplan.protocol.iteration import ChallengeState, ContextState, IterationState, RiskState, UnknownState
-from verifyplan.protocol.plan_call import ChallengerAnswer, ChallengesAnswer, Role, SynthesizerAnswer
+from verifyplan.protocol.records import (
+    Challenge,
+    ChallengeState,
+    ContextState,
+    IterationState,
+    RiskState,
+    UnknownState,
+)
+from verifyplan.protocol.role_call import (
+    ChallengerAnswer,
+    ChallengesAnswer,
+    Role,
+    SynthesizerAnswer,
+)
 from verifyplan.rules.convergence import Ruling, evaluate
-from verifyplan.rules.panel import claim_of
+from verifyplan.rules.lifecycle import claim_of
 from verifyplan.rules.sizing import complexity, team
 from verifyplan.runs.plan import (
     checking,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verifyplan.protocol.challenge import SEVERITIES, Severity
 from verifyplan.protocol.event_plan import (
     ContextSurfaced,
     Restated,
@@ -13,7 +12,8 @@ from verifyplan.protocol.event_plan import (
     UnknownResolved,
 )
 from verifyplan.protocol.event_run import Checkpoint
-from verifyplan.protocol.plan_call import (
+from verifyplan.protocol.records import SEVERITIES, ProbedRisk, Severity, SurfacedContext, Unknown
+from verifyplan.protocol.role_call import (
     ProbeAnswer,
     RaisedChallenge,
     RaisedContext,
@@ -24,7 +24,6 @@ from verifyplan.protocol.plan_call import (
     SurfaceAnswer,
     UnknownAnswer,
 )
-from verifyplan.protocol.research import ProbedRisk, SurfacedContext, Unknown
 from verifyplan.runs.plan.active_run import ActiveRun, RunOverError
 from verifyplan.runs.plan.admission import (
     Proposal,

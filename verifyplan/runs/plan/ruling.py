@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import NamedTuple, get_args
 
 from verifyplan.errors import InputError, Problem, one_of
-from verifyplan.protocol.challenge import INACTIVE, Challenge, Severity
 from verifyplan.protocol.event_plan import ConvergenceEvaluated, StatusChanged
 from verifyplan.protocol.event_run import AnswerGiven, AnswerKind, Checkpoint, PlanOutcome
-from verifyplan.protocol.plan_call import SynthesizerAnswer
+from verifyplan.protocol.records import INACTIVE, Challenge, Severity
+from verifyplan.protocol.role_call import SynthesizerAnswer
 from verifyplan.redaction import redact
 from verifyplan.rules.convergence import Ruling, evaluate, override_words, verdict_words
 from verifyplan.rules.guards import capped_verdict, degraded

@@ -10,7 +10,7 @@ from typing import Literal
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import write_text
 from verifyplan.protocol.event_run import PlanOutcome
-from verifyplan.protocol.iteration import ConvergenceStatus, PlanVerdict
+from verifyplan.protocol.records import ConvergenceStatus, PlanVerdict
 from verifyplan.reports.plan import plan_report, plan_report_frame, plan_report_html, plan_summary
 from verifyplan.runlog.plan_state import PlanState, fold_plan
 from verifyplan.runs.plan.ruling import Pause

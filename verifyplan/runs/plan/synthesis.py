@@ -7,8 +7,6 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from verifyplan.protocol.challenge import UNSETTLED
-from verifyplan.protocol.directive import Directive
 from verifyplan.protocol.event_plan import (
     ChallengeAdmitted,
     DirectiveIssued,
@@ -20,11 +18,15 @@ from verifyplan.protocol.event_plan import (
     StatusChanged,
     StatusRefused,
 )
-from verifyplan.protocol.plan_call import Answer, ScoreAnswer, StatusChange, SynthesizerAnswer
-from verifyplan.protocol.score import DIMENSIONS, Dimension, DimensionScore
+from verifyplan.protocol.records import DIMENSIONS, UNSETTLED, Dimension, DimensionScore, Directive
+from verifyplan.protocol.role_call import (
+    Answer,
+    ScoreAnswer,
+    StatusChange,
+    SynthesizerAnswer,
+)
 from verifyplan.rules import directives as directive_rules
-from verifyplan.rules.lifecycle import check_transition, decision_refusal, rests_on_evidence
-from verifyplan.rules.panel import consensus_refusal
+from verifyplan.rules.lifecycle import check_transition, consensus_refusal, decision_refusal, rests_on_evidence
 from verifyplan.rules.scoring import audit, final_score
 from verifyplan.runs.plan.active_run import ActiveRun
 from verifyplan.runs.plan.admission import promotion_refusal

@@ -19,7 +19,7 @@ from verifyplan.plans.plan import Plan, parse_plan
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import PlanInputs, RunStarted
-from verifyplan.protocol.iteration import TeamMode
+from verifyplan.protocol.records import TeamMode
 from verifyplan.protocol.settings import OnBlocked, PanelSettings, PlanSettings, Policy
 from verifyplan.redaction import redacted
 from verifyplan.repository.repository import Repository

@@ -11,8 +11,7 @@ import pandas as pd
 
 from verifyplan.diffs import PatchError, apply, diff_of
 from verifyplan.plans.plan import parse_plan
-from verifyplan.protocol.challenge import UNSETTLED, Challenge, Severity
-from verifyplan.protocol.iteration import PlanVerdict
+from verifyplan.protocol.records import UNSETTLED, Challenge, PlanVerdict, Severity
 from verifyplan.reports.plan_grounds import notes
 from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.plan.run import PlanRun

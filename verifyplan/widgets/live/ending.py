@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from verifyplan.charts.theme import GREEN, ORANGE, VERMILLION
-from verifyplan.protocol.challenge import UNSETTLED
+from verifyplan.protocol.records import UNSETTLED
 from verifyplan.reports.visible import one_line
 from verifyplan.rules.convergence import verdict_words
 from verifyplan.runs.plan.run import PlanRun

@@ -13,8 +13,16 @@ from typing import Literal
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.protocol.event import Event, Sink
-from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, RunEnded, RunResumed
-from verifyplan.protocol.event_turn import TurnReplied, TurnSent, call_of
+from verifyplan.protocol.event_run import (
+    CallFailed,
+    CallReplied,
+    CallRequested,
+    RunEnded,
+    RunResumed,
+    TurnReplied,
+    TurnSent,
+    call_of,
+)
 from verifyplan.runs.plan.ruling import (
     Answer,
     Ask,

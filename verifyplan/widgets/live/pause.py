@@ -9,8 +9,8 @@ from html import escape
 import ipywidgets as ipw
 
 from verifyplan.charts.theme import ORANGE
-from verifyplan.protocol.challenge import Challenge
 from verifyplan.protocol.event_run import AnswerKind
+from verifyplan.protocol.records import Challenge
 from verifyplan.reports.visible import lines, one_line, shortened
 from verifyplan.runs.plan.ruling import ABOUT_ONE, Answer, Pause
 

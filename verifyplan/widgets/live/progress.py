@@ -8,16 +8,15 @@ from collections.abc import Iterable
 from html import escape
 
 from verifyplan.engine.calls import UsageBudget
-from verifyplan.protocol.challenge import SEVERITIES, UNSETTLED
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import (
     DispatchClosed,
     FindingClassified,
     FindingGrouped,
     FindingQueued,
+    MessagePublished,
     VoteCast,
 )
-from verifyplan.protocol.event_debate import MessagePublished
 from verifyplan.protocol.event_plan import (
     ChallengeAdmitted,
     ChallengeRaised,
@@ -34,8 +33,10 @@ from verifyplan.protocol.event_run import (
     PlanInputs,
     RunEnded,
     RunStarted,
+    TurnReplied,
+    TurnSent,
 )
-from verifyplan.protocol.event_turn import TurnReplied, TurnSent
+from verifyplan.protocol.records import SEVERITIES, UNSETTLED
 from verifyplan.protocol.settings import Limits
 from verifyplan.reports.log import told
 from verifyplan.reports.usage import dollars

@@ -14,7 +14,7 @@ import pandas as pd
 from verifyplan.analysis.weights.simplex import Weights, checked, presets
 from verifyplan.analysis.weights.weight_fit import WeightFit
 from verifyplan.frames.runset import RunSet
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.protocol.weights_file import load, text_of
 from verifyplan.widgets.panel import Panel, guarded
 from verifyplan.widgets.tuner import parts, words

@@ -13,8 +13,8 @@ import pytest
 from verifyplan.agents.static import StaticBackend
 from verifyplan.plans import assess, parse_plan
 from verifyplan.protocol.call import Item, WorkerRequest
-from verifyplan.protocol.challenge import Challenge
-from verifyplan.protocol.plan_call import ANSWER_OF_ROLE, RoleRequest
+from verifyplan.protocol.records import Challenge
+from verifyplan.protocol.role_call import ANSWER_OF_ROLE, RoleRequest
 from verifyplan.rules.budgets import LIMITS, OTHERS
 
 FILES = {

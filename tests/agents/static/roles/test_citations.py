@@ -83,7 +83,7 @@ def test_any_names_are_read_again(kind, names):
 SCRIPT = """
 import asyncio, json, sys
 from verifyplan.agents.static import StaticBackend
-from verifyplan.protocol.plan_call import RoleRequest
+from verifyplan.protocol.role_call import RoleRequest
 backend = StaticBackend(sys.argv[1])
 for line in sys.stdin:
     print(json.dumps(asyncio.run(backend.answer(RoleRequest.model_validate_json(line))).value))

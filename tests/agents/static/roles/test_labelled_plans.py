@@ -7,7 +7,7 @@ import pytest
 
 from verifyplan.agents.static import StaticBackend
 from verifyplan.datasets.plans import labelled_plans
-from verifyplan.protocol.plan_call import ChallengerAnswer
+from verifyplan.protocol.role_call import ChallengerAnswer
 
 REPOSITORY = Path(__file__).resolve().parents[4] / "data" / "plans" / "repository"
 

@@ -5,10 +5,8 @@ import asyncio
 import pytest
 
 from verifyplan.agents.static import StaticBackend
-from verifyplan.protocol.iteration import CONVERGENCE_STATUSES
-from verifyplan.protocol.plan_call import ROLES, PanelResult, PanelVote
-from verifyplan.protocol.research import Unknown
-from verifyplan.protocol.score import DIMENSIONS
+from verifyplan.protocol.records import CONVERGENCE_STATUSES, DIMENSIONS, Unknown
+from verifyplan.protocol.role_call import ROLES, PanelResult, PanelVote
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.lifecycle import check_transition
 

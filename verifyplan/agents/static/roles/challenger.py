@@ -12,7 +12,7 @@ from verifyplan.agents.static.roles.checks import dependents, files, packages, q
 from verifyplan.agents.static.roles.issues import Issue, Place
 from verifyplan.agents.static.roles.scene import Scene
 from verifyplan.agents.static.roles.unknowns import unknowns
-from verifyplan.protocol.plan_call import ChallengerAnswer, ChallengesAnswer
+from verifyplan.protocol.role_call import ChallengerAnswer, ChallengesAnswer
 
 Check = Callable[[Scene], Iterator[Place | Issue]]
 

@@ -11,8 +11,14 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from verifyplan.agents.static.roles.plan_text import PlanText
-from verifyplan.protocol.challenge import CONFIDENCES, SEVERITIES, Challenge, Confidence, Severity
-from verifyplan.protocol.plan_call import RaisedChallenge
+from verifyplan.protocol.records import (
+    CONFIDENCES,
+    SEVERITIES,
+    Challenge,
+    Confidence,
+    Severity,
+)
+from verifyplan.protocol.role_call import RaisedChallenge
 from verifyplan.rules.citations import cites_location
 
 Kind = Literal[

@@ -9,7 +9,12 @@ from collections.abc import Iterator
 from verifyplan.agents.static.roles.checks.rules import rules
 from verifyplan.agents.static.roles.issues import Place, evidence, quoted
 from verifyplan.agents.static.roles.scene import Scene
-from verifyplan.protocol.plan_call import ProbeAnswer, RaisedContext, RaisedRisk, SurfaceAnswer
+from verifyplan.protocol.role_call import (
+    ProbeAnswer,
+    RaisedContext,
+    RaisedRisk,
+    SurfaceAnswer,
+)
 from verifyplan.text import counted
 
 MAX_CONTEXTS, MAX_RISKS = 5, 3

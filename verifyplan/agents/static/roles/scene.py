@@ -13,8 +13,8 @@ from verifyplan.agents.static.roles.known import Known
 from verifyplan.agents.static.roles.plan_text import PlanText
 from verifyplan.agents.tools.toolkit import StaticToolkit
 from verifyplan.plans import Plan
-from verifyplan.protocol.challenge import UNSETTLED, Challenge
-from verifyplan.protocol.plan_call import RaisedChallenge, RoleRequest
+from verifyplan.protocol.records import UNSETTLED, Challenge
+from verifyplan.protocol.role_call import RaisedChallenge, RoleRequest
 from verifyplan.repository.languages import LANGUAGES, PARSED
 from verifyplan.repository.records import Outline
 from verifyplan.repository.repository import Repository

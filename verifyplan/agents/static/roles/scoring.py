@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from verifyplan.agents.static.roles.challenger import Findings, run_checks
 from verifyplan.agents.static.roles.issues import Kind, Statement, place_of, read_statement
 from verifyplan.agents.static.roles.scene import Scene
-from verifyplan.protocol.challenge import Challenge, Severity
-from verifyplan.protocol.plan_call import GivenScore, ScoreAnswer
-from verifyplan.protocol.score import Dimension
+from verifyplan.protocol.records import Challenge, Dimension, Severity
+from verifyplan.protocol.role_call import GivenScore, ScoreAnswer
 from verifyplan.text import counted
 
 UNKNOWN_SCORE = 5

@@ -8,8 +8,14 @@ from verifyplan.agents.static.roles.issues import place_of
 from verifyplan.agents.static.roles.panel import Case, refutation
 from verifyplan.agents.static.roles.scene import Scene
 from verifyplan.protocol.call import Item
-from verifyplan.protocol.challenge import INACTIVE, SEVERITIES, UNSETTLED, Challenge, Status
-from verifyplan.protocol.plan_call import PanelResult, StatusChange, SynthesizerAnswer
+from verifyplan.protocol.records import (
+    INACTIVE,
+    SEVERITIES,
+    UNSETTLED,
+    Challenge,
+    Status,
+)
+from verifyplan.protocol.role_call import PanelResult, StatusChange, SynthesizerAnswer
 from verifyplan.protocol.vote import HELD
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.convergence import evaluate

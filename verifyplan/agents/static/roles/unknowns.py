@@ -9,8 +9,8 @@ from verifyplan.agents.static.roles.issues import Issue, Place, cited, names_in,
 from verifyplan.agents.static.roles.known import plain
 from verifyplan.agents.static.roles.scene import Scene
 from verifyplan.plans import assess
-from verifyplan.protocol.plan_call import RaisedUnknown, ResolverAnswer, UnknownAnswer
-from verifyplan.protocol.research import Unknown, UnknownResolution, UnknownType
+from verifyplan.protocol.records import Unknown, UnknownResolution, UnknownType
+from verifyplan.protocol.role_call import RaisedUnknown, ResolverAnswer, UnknownAnswer
 
 MOST = 5
 """Questions in one iteration."""

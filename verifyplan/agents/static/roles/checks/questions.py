@@ -12,7 +12,7 @@ from importlib.resources import files
 from verifyplan.agents.static.roles.issues import Issue, Place, statement
 from verifyplan.agents.static.roles.scene import Scene
 from verifyplan.plans.statements import is_instruction
-from verifyplan.protocol.challenge import Severity
+from verifyplan.protocol.records import Severity
 
 _NEVER = "(?!)"
 _COMMENT = re.compile(r"^\s*(?:#|//|--\s|\*)")

@@ -1,4 +1,4 @@
-"""What the agents of a plan run are asked and what each answers (rules A1, A4-A11, G1)."""
+"""Requests to the roles of plan runs and debates, and the answer that each role gives (rules A1, A4-A11, C2, G1)."""
 
 from __future__ import annotations
 
@@ -8,20 +8,61 @@ from pydantic import BeforeValidator, Field, StrictStr, model_validator
 
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.call import Tool
-from verifyplan.protocol.challenge import Challenge, ChallengeId, Confidence, Severity, Status
-from verifyplan.protocol.directive import Directive
-from verifyplan.protocol.iteration import ConvergenceStatus, PlanQuality, PlanVerdict
-from verifyplan.protocol.research import (
+from verifyplan.protocol.message import DebateRole, Message, MessageType
+from verifyplan.protocol.records import (
+    Challenge,
+    ChallengeId,
+    Confidence,
     ContextImpact,
     ContextSource,
+    ConvergenceStatus,
+    Directive,
+    PlanQuality,
+    PlanVerdict,
     Probability,
     ProbedRisk,
+    Severity,
+    Status,
     SurfacedContext,
     Unknown,
     UnknownResolution,
     UnknownType,
 )
 from verifyplan.protocol.vote import Classification
+
+
+class DebateRequest(Model):
+    """One call of architect or builder: the task, what was said so far, and the diff as it stands."""
+
+    call_id: str = Field(description="Where the call stands, such as t2/critique.")
+    role: DebateRole
+    type: MessageType = Field(description="What is asked for: a proposal, a critique, a diff, a verification.")
+    turn: int
+    max_turns: int
+    task: str
+    documents: dict[str, str] = Field(
+        default={}, description="Texts under debate beside the repository's files, by the name that a diff gives them."
+    )
+    challenges: tuple[Challenge, ...] = Field(default=(), description="What is open about a plan that is revised.")
+    diff: str = Field(default="", description="The builder's diff as it stands; blank before the first.")
+    messages: tuple[Message, ...] = Field(default=(), description="Every message so far.")
+    tools: dict[Tool, int] = Field(default={}, description="Tool calls allowed in this call.")
+
+
+class ArchitectAnswer(Model):
+    """What an architect answers: the message's text and what it rests on."""
+
+    content: Annotated[StrictStr, Field(min_length=1)]
+    reasons: tuple[StrictStr, ...] = ()
+    evidence: tuple[StrictStr, ...] = ()
+    risks: tuple[StrictStr, ...] = ()
+
+
+class BuilderAnswer(ArchitectAnswer):
+    """What a builder answers: its message, and the whole diff as it now stands."""
+
+    diff: StrictStr = Field(description="A unified diff of files of the repository, or of the documents; may be blank.")
+
 
 Role = Literal[
     "challenger",
