@@ -39,11 +39,7 @@ VERIFICATION_FORMS = (
         seen_by=("front:must_haves_total", "front:must_haves_passed", "front:must_haves_verified"),
         aliases={"Status": ("Current Status", "Result"), "Evidence": ("Details", "Notes")},
     ),
-    Form(
-        "short",
-        "a verification with nothing but its phase and status",
-        seen_by=("front:phase",),
-    ),
+    Form("short", "a verification with nothing but its phase and status", seen_by=("front:phase",)),
     other_form("part:Must-Have Verification"),
 )
 
