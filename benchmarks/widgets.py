@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from verifyplan.datasets.scores import example_scores
+from verifyplan.datasets.bundled import example_scores
 from verifyplan.frames.columns import typed
 from verifyplan.frames.runset import RunIndex, RunSet
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, VERDICTS

@@ -22,7 +22,7 @@ from verifyplan.agents.prices import cost, price_of
 from verifyplan.agents.static import CHECKERS
 from verifyplan.agents.tools import ModelToolkit
 from verifyplan.datasets import plan_path, stdlib_claims, stdlib_root
-from verifyplan.datasets.plans_repository import sample_repository
+from verifyplan.datasets.sample import sample_repository
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.role_call import ROLES

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verifyplan.agents.evidence import CitedPlace, read_evidence
-from verifyplan.repository.sources import LARGEST, Sources, UnreadableError
+from verifyplan.repository.reading import MAX_FILE_BYTES, UnreadableError
+from verifyplan.repository.sources import SourceFiles
 
 
 def test_places_and_quoted_lines_are_read_in_order():
@@ -54,7 +55,7 @@ def root(tmp_path):
     (root / "a.py").write_bytes(b"one\r\ntwo\x0cstill two\nthree")
     (root / "binary.py").write_bytes(b"a\0b")
     (root / "latin.py").write_bytes("é".encode("latin-1"))
-    (root / "huge.py").write_bytes(b"#" * (LARGEST + 1))
+    (root / "huge.py").write_bytes(b"#" * (MAX_FILE_BYTES + 1))
     (root / "empty.py").write_bytes(b"")
     (root / "loop.py").symlink_to("loop.py")
     (root / "out.py").symlink_to(tmp_path / "secret.py")
@@ -86,12 +87,12 @@ def root(tmp_path):
 )
 def test_hostile_and_unfit_files_are_refused_in_words(root, path, reason):
     with pytest.raises(UnreadableError, match=reason) as caught:
-        Sources(root).open(path)
+        SourceFiles(root).open(path)
     assert str(root) not in str(caught.value)
 
 
 def test_lines_are_numbered_as_python_numbers_them(root):
-    source = Sources(root).open("a.py")
+    source = SourceFiles(root).open("a.py")
     assert source.lines == ("one", "two\x0cstill two", "three")
     assert source.line(3) == "three"
     assert source.numbered(2, 9) == [(2, "two\x0cstill two"), (3, "three")]
@@ -99,17 +100,17 @@ def test_lines_are_numbered_as_python_numbers_them(root):
 
 
 def test_links_within_the_root_and_empty_files_are_read(root):
-    assert Sources(root).open("in.py").line(1) == "one"
-    assert Sources(root).open("empty.py").lines == ("",)
+    assert SourceFiles(root).open("in.py").line(1) == "one"
+    assert SourceFiles(root).open("empty.py").lines == ("",)
 
 
 def test_a_missing_root_is_refused_in_words(tmp_path):
     with pytest.raises(UnreadableError, match="does not exist"):
-        Sources(tmp_path / "nowhere").open("a.py")
+        SourceFiles(tmp_path / "nowhere").open("a.py")
 
 
 def test_files_are_kept_up_to_a_bound(root):
-    sources = Sources(root, most=20)
+    sources = SourceFiles(root, max_characters=20)
     first = sources.open("a.py")
     assert sources.open("a.py") is first
     sources.open("in.py")

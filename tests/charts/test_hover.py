@@ -23,8 +23,9 @@ from verifyplan.charts import (
     sensitivity,
     timeline,
 )
-from verifyplan.charts.encodings import with_hover
-from verifyplan.charts.figure import schema_checks_off, spec, svg_text
+from verifyplan.charts.figure import spec, svg_text
+from verifyplan.charts.hover import with_hover
+from verifyplan.charts.unchecked import unchecked
 from verifyplan.frames.run_tables import tables_of
 
 
@@ -162,13 +163,13 @@ def _refused_by_altair() -> bool:
 
 
 def test_parts_are_unchecked_within_the_block_alone():
-    with schema_checks_off():
+    with unchecked():
         assert not _refused_by_altair()
-        with schema_checks_off():
+        with unchecked():
             pass
         assert not _refused_by_altair()
     assert _refused_by_altair()
-    with pytest.raises(ZeroDivisionError), schema_checks_off():
+    with pytest.raises(ZeroDivisionError), unchecked():
         1 / 0  # noqa: B018
     assert _refused_by_altair()
 

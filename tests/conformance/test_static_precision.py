@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from verifyplan.agents.static import StaticBackend
-from verifyplan.agents.static.roles.issues import read_statement
+from verifyplan.agents.static.roles.issues import read_assertion
 from verifyplan.plans import assess, parse_plan
 from verifyplan.protocol.role_call import ChallengesAnswer, RoleRequest
 from verifyplan.rules.budgets import OTHERS
@@ -73,7 +73,7 @@ def challenges(backend: StaticBackend, text: str) -> list[tuple[str, str, str]]:
         reply = asyncio.run(backend.answer(request))
         assert reply.partial_failures == ()
         for one in ChallengesAnswer.model_validate({"challenges": reply.value["challenges"]}).challenges:
-            stated = read_statement(one.claim)
+            stated = read_assertion(one.claim)
             assert stated is not None
             found.append((stated.kind, one.severity, " in ".join(stated.names)))
     return found

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import verifyplan as vp
-from verifyplan.datasets.debates import DEBATES, debate_script
+from verifyplan.datasets.bundled import DEBATES, debate_script
 from verifyplan.datasets.plans import plan_path
 from verifyplan.diffs import apply
 from verifyplan.errors import InputError

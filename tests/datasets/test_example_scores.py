@@ -3,7 +3,7 @@
 import pytest
 
 import verifyplan as vp
-from verifyplan.datasets.scores import PEOPLE
+from verifyplan.datasets.bundled import EXAMPLE_WEIGHTS
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.records import DIMENSIONS
 
@@ -23,7 +23,7 @@ def test_scores_are_whole_numbers_from_1_to_10_and_marked():
 def test_a_fit_finds_the_weights_that_made_the_overall_score():
     scores = vp.datasets.example_scores(2000)
     fit = vp.weights.fit(scores[list(DIMENSIONS)], scores["overall"])
-    assert fit.weights["weight"].tolist() == pytest.approx(PEOPLE, abs=0.02)
+    assert fit.weights["weight"].tolist() == pytest.approx(EXAMPLE_WEIGHTS, abs=0.02)
 
 
 @pytest.mark.parametrize("n", [0, -1, 2.5, True, "3"])

@@ -12,9 +12,9 @@ import tree_sitter_typescript
 import yaml
 
 from verifyplan.datasets import plans as module
-from verifyplan.datasets import plans_data, plans_repository
+from verifyplan.datasets import sample
 from verifyplan.datasets.plans import DEFECT_KINDS, labelled_plans, plan_path
-from verifyplan.datasets.plans_repository import sample_repository
+from verifyplan.datasets.sample import sample_repository
 from verifyplan.errors import InputError
 
 DATA = plan_path("readme-dbmate").parents[1]
@@ -234,7 +234,7 @@ def test_an_unknown_plan_is_refused_with_the_nearest_name():
 @pytest.fixture
 def damaged(tmp_path, monkeypatch):
     """Writes a changed labels.json or history.json that is read in place of the bundled one."""
-    for reader in (module, plans_data, plans_repository):
+    for reader in (module, sample):
         monkeypatch.setattr(reader, "plans_folder", lambda: tmp_path)
     module._labels.cache_clear()
     (tmp_path / "repository").symlink_to(DATA / "repository")

@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 
 from verifyplan.datasets import plan_labels
-from verifyplan.datasets.labels import PlanLabel
-from verifyplan.datasets.labels_read import label_table, read_labels
-from verifyplan.datasets.plans_data import plans_folder
+from verifyplan.datasets.bundled import plans_folder
+from verifyplan.datasets.labels import PlanLabel, label_table, read_labels
 from verifyplan.errors import InputError
 
 DEFECT = {"severity": "BLOCKING", "needles": ["db.py"], "places": ["move.md:26-30", "/repo/src/db.py:4"]}

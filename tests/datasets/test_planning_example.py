@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path, PurePath
 
-from verifyplan.datasets.planning import planning_folder, sample_planning
+from verifyplan.datasets.bundled import planning_folder
+from verifyplan.datasets.sample import sample_planning
 from verifyplan.documents import check, load, plan_check
 
 README = (planning_folder() / "README.md").read_text(encoding="utf-8")

@@ -102,7 +102,7 @@ def test_a_git_that_hangs_is_given_up_on(tmp_path, monkeypatch):
     write(tmp_path, {"bin/git": "#!/bin/sh\nexec sleep 60\n"})
     (tmp_path / "bin/git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    monkeypatch.setattr(asked, "SECONDS", 0.2)
+    monkeypatch.setattr(asked, "TIMEOUT_S", 0.2)
     repository = Repository.open(tmp_path / "r")
     assert list(repository.files) == ["a.py"]
     assert "took longer than 0.2 seconds" in reasons(repository)["."]

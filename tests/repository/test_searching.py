@@ -14,8 +14,8 @@ from verifyplan.errors import InputError
 from verifyplan.repository import (
     Match,
     Repository,
-    careful,
     grep,
+    helper_process,
 )
 
 FILES = {
@@ -72,7 +72,7 @@ def test_a_pattern_is_refused_in_an_empty_repository_too(tmp_path):
     "pattern", [r"(x+)+y", r"(a|a)*$b", r".*.*.*.*.*.*=z", r"(x*)*\d", r"^(([a-z])+.)+[A-Z]([a-z])+$"]
 )
 def test_a_pattern_that_never_ends_is_ended(repository, pattern, monkeypatch):
-    monkeypatch.setattr(grep, "SECONDS", 1.0)
+    monkeypatch.setattr(grep, "TIMEOUT_S", 1.0)
     start = time.monotonic()
     try:
         repository.grep(pattern)
@@ -136,7 +136,7 @@ def test_merges_are_left_out(tmp_path):
 def test_the_helping_process_ends_with_its_repository(tmp_path):
     repository = walked(tmp_path, {"a.py": "def f(): pass\n"})
     repository.outline("a.py")
-    process = repository._careful._helper.process
+    process = repository._helper._running.process
     assert process.poll() is None
     del repository
     gc.collect()
@@ -155,13 +155,13 @@ def test_without_a_helping_process_files_are_told_as_not_parsed(tmp_path, monkey
 def test_an_interrupt_leaves_no_stale_answer(tmp_path, monkeypatch):
     repository = walked(tmp_path, {"a.py": "def f(): pass\n", "b.py": "def g(): pass\n"})
     repository.outline("a.py")
-    real = careful.read_frame
+    real = helper_process.read_frame
 
     def interrupted(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(careful, "read_frame", interrupted)
+    monkeypatch.setattr(helper_process, "read_frame", interrupted)
     with pytest.raises(KeyboardInterrupt):
         repository.outline("b.py")
-    monkeypatch.setattr(careful, "read_frame", real)
+    monkeypatch.setattr(helper_process, "read_frame", real)
     assert places(repository.grep("def f")) == [("a.py", 1)]

@@ -11,8 +11,7 @@ import pandas as pd
 
 from verifyplan.analysis.cost import failed, tokens
 from verifyplan.analysis.intervals import Share, clustered_share
-from verifyplan.datasets.labels import SOUND, plan_name
-from verifyplan.datasets.labels_read import Labels, label_table
+from verifyplan.datasets.labels import SOUND, Labels, label_table, plan_name
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.runset import RunSet, expect_runs
 from verifyplan.protocol.records import PLAN_VERDICTS

@@ -1,12 +1,18 @@
-"""Labels of plans: the verdict a plan deserves, what is wrong with it, and where a good finding would look."""
+"""Labels of plans: the verdict a plan deserves and its defects; read from JSON, a mapping or a table."""
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr, model_validator
+import pandas as pd
+from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
+from verifyplan.errors import InputError, Problem
+from verifyplan.files import read_json
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.records import Severity
 
@@ -27,27 +33,27 @@ def _no_lone_text(value: Any) -> Any:
 
 Text = Annotated[StrictStr, Field(min_length=1)]
 Line = Annotated[StrictInt, Field(ge=1)]
-Place = Annotated[StrictStr, Field(pattern=r"^[^:\s][^:]*:[1-9][0-9]*(-[1-9][0-9]*)?$")]
+PlaceText = Annotated[StrictStr, Field(pattern=r"^[^:\s][^:]*:[1-9][0-9]*(-[1-9][0-9]*)?$")]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_no_lone_text)]
-Places = Annotated[tuple[Place, ...], BeforeValidator(_no_lone_text)]
+Places = Annotated[tuple[PlaceText, ...], BeforeValidator(_no_lone_text)]
 
 
-class Evidence(Model):
-    """A line that speaks about a defect, in the plan or in the repository, and words that stand in it."""
+class DefectEvidence(Model):
+    """A line that speaks about a defect, in the plan or in the repository, and words of it."""
 
-    place: Place = Field(description="`plan:12`, the plan's file (`PLAN.md:12`), or `waybill/db.py:34-40`.")
+    place: PlaceText = Field(description="`plan:12`, the plan's file (`PLAN.md:12`), or `waybill/db.py:34-40`.")
     quote: StrictStr = ""
 
 
 class LabelledDefect(Model):
-    """What is wrong with a plan, where a good finding would look, and how it would be recognised."""
+    """A defect of a plan, where a good finding would look, and how it would be recognised."""
 
     severity: Severity
     needles: Texts = Field(min_length=1, description="A finding about the defect mentions at least one.")
     kind: Text = Field(default="defect", description="What sort of defect it is, in a word of yours.")
     line: Line | None = Field(default=None, description="The line of the plan that is wrong.")
     places: Places = Field(default=(), description="Places that a good finding would cite.")
-    evidence: tuple[Evidence, ...] = Field(default=(), description="The same, each with words that stand there.")
+    evidence: tuple[DefectEvidence, ...] = Field(default=(), description="The same, each with words of that line.")
     quote: StrictStr = Field(default="", description="Words of that line.")
     finding: StrictStr = Field(default="", description="The defect in one sentence.")
     why: StrictStr = Field(default="", description="The consequence from which the severity follows.")
@@ -56,7 +62,7 @@ class LabelledDefect(Model):
     def cited(self) -> tuple[str, ...]:
         """Every place that a good finding would cite: the defect's own line first."""
         own = () if self.line is None else (f"plan:{self.line}",)
-        return (*own, *self.places, *(one.place for one in self.evidence))
+        return (*own, *self.places, *(evidence.place for evidence in self.evidence))
 
     @model_validator(mode="after")
     def _is_somewhere(self) -> Self:
@@ -87,12 +93,12 @@ class PlanLabel(Model):
     @property
     def expected(self) -> str:
         """The verdict that the plan deserves."""
-        worst = next((one for one in VERDICTS if any(one == defect.severity for defect in self.defects)), "MINOR")
-        return self.verdict or VERDICTS[worst]
+        severities = {defect.severity for defect in self.defects}
+        return self.verdict or next((VERDICTS[worst] for worst in VERDICTS if worst in severities), VERDICTS["MINOR"])
 
     @model_validator(mode="after")
     def _is_of_its_kind(self) -> Self:
-        kinds = [one.kind for one in self.defects] or [SOUND]
+        kinds = [defect.kind for defect in self.defects] or [SOUND]
         if self.kind is not None and self.kind not in kinds:
             raise ValueError(f"the kind {self.kind!r} is not that of a defect: {', '.join(kinds)}")
         return self
@@ -106,3 +112,132 @@ def plan_name(path: str | PurePath) -> str:
     """
     name = PurePath(path).name
     return PurePath(name).stem if name.lower().endswith(_SUFFIXES) else name
+
+
+COLUMNS = ("plan", "kind", "verdict", "held_out", "severity", "line", "needles", "places")
+"""The columns of a table of labels: a row for each defect, and one for each sound plan."""
+
+_REQUIRED_COLUMNS = ("plan", "kind", "severity", "needles", "places")
+_FIX = "see datasets.PlanLabel and datasets.LabelledDefect, or data/plans/labels.json"
+_FORMS = {
+    "PlanLabel": "a label is a mapping such as {'verdict': 'REVISE', 'defects': [defect, ...]}, {} for a sound plan",
+    "LabelledDefect": "a defect is a mapping such as {'severity': 'BLOCKING', 'needles': ['db.py'], 'line': 3}",
+    "DefectEvidence": "an evidence is a mapping such as {'place': 'plan:12', 'quote': 'drop it'}",
+}
+"""The form that is expected where a label holds something else, by the model that it should be."""
+
+Labels = str | Path | Mapping[str, Any] | pd.DataFrame | Iterable[PlanLabel]
+"""What labels can be read from."""
+
+
+def read_labels(labels: Labels) -> tuple[PlanLabel, ...]:
+    """Return the labels of plans from a JSON file, a mapping, a table, or labels that were read before.
+
+    JSON and mappings hold `{"plans": [label, ...]}` or `{name: label, ...}`; `PlanLabel` and `LabelledDefect` describe
+    a label, and `data/plans/labels.json` is an example. A table has a row for each defect and one for each
+    sound plan: `plan, kind, severity, needles, places` and, if there, `verdict, held_out, line`. Raises
+    InputError for what cannot be read, listing every problem of every label.
+
+    >>> [label] = read_labels({"move": {"defects": [{"severity": "BLOCKING", "needles": ["db.py"], "line": 3}]}})
+    >>> label.expected, label.defects[0].cited
+    ('RETHINK', ('plan:3',))
+    """
+    if isinstance(labels, pd.DataFrame):
+        return _validated(_of_table(labels), "labels")
+    if isinstance(labels, str | Path):
+        content = read_json(Path(labels), "name a JSON file of labels, such as data/plans/labels.json")
+        return _validated(_of_mapping(content, str(labels)), str(labels))
+    if isinstance(labels, Mapping):
+        return _validated(_of_mapping(labels, "labels"), "labels")
+    ready = tuple(labels) if isinstance(labels, Iterable) else (labels,)
+    if not all(isinstance(label, PlanLabel) for label in ready):
+        fix = "give the path of a JSON file, a mapping of names to labels, or a table"
+        raise InputError(Problem("labels", f"are a {type(labels).__name__}, not labels of plans", fix))
+    return ready
+
+
+def label_table(labels: Labels) -> pd.DataFrame:
+    """Return labels as a table: a row for each defect, and one for each sound plan, whose severity and line are empty.
+
+    Columns: `plan, kind, verdict, held_out, severity, line, needles, places`. Raises InputError as `read_labels` does.
+    """
+    rows = []
+    for label in read_labels(labels):
+        common = {"plan": label.plan, "verdict": label.expected, "held_out": label.held_out}
+        if not label.defects:
+            rows.append({**common, "kind": SOUND, "severity": None, "line": None, "needles": (), "places": ()})
+        for defect in label.defects:
+            own = {"kind": defect.kind, "severity": defect.severity, "line": defect.line}
+            rows.append({**common, **own, "needles": defect.needles, "places": defect.cited})
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _of_mapping(value: Any, place: str) -> list[Any]:
+    """Return the labels one by one, each with its name; InputError for a value that has neither form."""
+    if isinstance(value, Mapping) and isinstance(value.get("plans"), list | tuple):
+        return list(value["plans"])
+    if not isinstance(value, Mapping):
+        raise InputError(Problem(place, f"holds a {type(value).__name__}, not labels by the names of plans", _FIX))
+    return [{"name": name, **label} if isinstance(label, Mapping) else label for name, label in value.items()]
+
+
+def _of_table(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the rows of each plan as one label; InputError for missing columns, or rows that disagree on a plan.
+
+    The line of a defect is among its places, as in `label_table`.
+    """
+    if missing := [name for name in _REQUIRED_COLUMNS if name not in table]:
+        fix = f"give a table with {', '.join(_REQUIRED_COLUMNS)}, as datasets.plan_labels does"
+        raise InputError(Problem("labels", f"has no column {name!r}", fix) for name in missing)
+    for plan, rows in table.groupby("plan", sort=False):
+        wrong = [name for name in ("verdict", "held_out") if name in rows and rows[name].nunique(dropna=False) > 1]
+        if wrong:
+            raise InputError(Problem(f"labels: {plan}", f"its rows disagree on {wrong[0]}", "give each the same"))
+        common = {name: _plain(rows[name].iloc[0]) for name in ("verdict", "held_out") if name in rows}
+        defects = [
+            {name: _plain(row[name]) for name in ("kind", "severity", "needles", "places")}
+            for row in rows.to_dict("records")
+            if row["kind"] != SOUND
+        ]
+        yield {"name": plan, "defects": defects} | {name: cell for name, cell in common.items() if cell is not None}
+
+
+def _plain(value: Any) -> Any:
+    """Return a cell as JSON has it: lists of any sort as lists, empty cells as None."""
+    if isinstance(value, str):
+        return str(value)
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple | set):
+        return list(value)
+    return None if pd.isna(value) else value
+
+
+def _validated(values: Iterable[Any], place: str) -> tuple[PlanLabel, ...]:
+    """Return the labels; InputError listing all that is wrong with any, and plans with two labels."""
+    labels, problems = list[PlanLabel](), list[Problem]()
+    for number, value in enumerate(values):
+        name = value.get("name", number) if isinstance(value, Mapping) else number
+        try:
+            labels.append(PlanLabel.model_validate(value))
+        except ValidationError as error:
+            details = error.errors(include_url=False)
+            problems += [
+                Problem(f"{place}: {'.'.join(map(str, (name, *detail['loc'])))}", _message(detail), _FIX)
+                for detail in details
+            ]
+    twice = [name for name, times in Counter(label.plan for label in labels).items() if times > 1]
+    problems += [Problem(f"{place}: {name}", "is labelled twice", "give a plan one label") for name in twice]
+    if problems:
+        raise InputError(problems)
+    return tuple(labels)
+
+
+def _message(error: ErrorDetails) -> str:
+    """Return what is wrong at a place of a label, and what form is expected there."""
+    form = _FORMS.get(str(error.get("ctx", {}).get("class_name")))
+    if form is not None:
+        return f"is {error['input']!r:.100}, of type {type(error['input']).__name__}: {form}"
+    if error["type"] == "tuple_type":
+        return f"must be a list, got {error['input']!r:.100}"
+    return error["msg"].removeprefix("Value error, ")

@@ -9,9 +9,8 @@ from typing import Annotated, Literal, Self, get_args
 import pandas as pd
 from pydantic import Field, StrictBool, StrictStr, model_validator
 
-from verifyplan.datasets.labels import SOUND, VERDICTS, LabelledDefect, Line, PlanLabel, Text
-from verifyplan.datasets.labels_read import label_table
-from verifyplan.datasets.plans_data import plans_folder, read_data
+from verifyplan.datasets.bundled import plans_folder, read_data
+from verifyplan.datasets.labels import SOUND, VERDICTS, LabelledDefect, Line, PlanLabel, Text, label_table
 from verifyplan.errors import InputError, Problem
 from verifyplan.protocol.base import Model
 from verifyplan.text import did_you_mean
@@ -25,7 +24,7 @@ DEFECT_KINDS: tuple[DefectKind, ...] = get_args(DefectKind)
 
 
 class Defect(LabelledDefect):
-    """What was seeded into a bundled plan: every field is filled in."""
+    """A defect seeded into a bundled plan: every field is filled in."""
 
     kind: DefectKind
     line: Line
@@ -53,8 +52,8 @@ class LabelledPlan(PlanLabel):
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        kinds: list[str] = [one.kind for one in self.defects] or [SOUND]
-        verdicts = [VERDICTS[one.severity] for one in self.defects] or ["PROCEED"]
+        kinds: list[str] = [defect.kind for defect in self.defects] or [SOUND]
+        verdicts = [VERDICTS[defect.severity] for defect in self.defects] or ["PROCEED"]
         if [self.kind] != kinds or [self.verdict] != verdicts:
             raise ValueError(f"{self.kind} and {self.verdict} do not follow from the defects: {kinds}, {verdicts}")
         return self
@@ -64,8 +63,13 @@ class _Labels(Model):
     plans: tuple[LabelledPlan, ...]
 
 
+@cache
+def _labels() -> _Labels:
+    return read_data(_Labels, plans_folder() / "labels.json")
+
+
 def labelled_plans(held_out: bool | None = None) -> list[LabelledPlan]:
-    """All labelled plans in the order of `labels.json`; only those held out, or only the others, where `held_out` says.
+    """Return all labelled plans in the order of `labels.json`, or only those (not) held out, as `held_out` says.
 
     The labels were made by reading, not by any checker. InputError if the bundled labels are damaged.
 
@@ -74,30 +78,25 @@ def labelled_plans(held_out: bool | None = None) -> list[LabelledPlan]:
     >>> labelled_plans(held_out=False)[0].name
     'shop-reference'
     """
-    return [one for one in _labels().plans if held_out is None or one.held_out == held_out]
+    return [plan for plan in _labels().plans if held_out is None or plan.held_out == held_out]
 
 
 def plan_path(name: str) -> Path:
-    """The Markdown file of a labelled plan; InputError for a name that there is none of.
+    """Return the Markdown file of a labelled plan; InputError for an unknown name.
 
     >>> plan_path("readme-dbmate").name
     'readme-dbmate.md'
     """
-    names = [one.name for one in _labels().plans]
-    if name not in names:
+    paths = {plan.name: plan.path for plan in _labels().plans}
+    if name not in paths:
         raise InputError(
-            Problem("plan", f"{name!r} is not labelled{did_you_mean(name, names)}", "use a name of `labelled_plans()`")
+            Problem("plan", f"{name!r} is not labelled{did_you_mean(name, paths)}", "use a name of `labelled_plans()`")
         )
-    return plans_folder() / "plans" / f"{name}.md"
-
-
-@cache
-def _labels() -> _Labels:
-    return read_data(_Labels, "labels.json")
+    return paths[name]
 
 
 def plan_labels(held_out: bool | None = None) -> pd.DataFrame:
-    """The labels as a table: a row per defect, and one per sound plan, whose severity, line and lists are empty.
+    """Return the labels as a table: a row per defect, and one per sound plan, whose severity, line and lists are empty.
 
     Columns: `plan, kind, verdict, held_out, severity, line, needles, places`.
 

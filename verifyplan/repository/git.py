@@ -1,4 +1,4 @@
-"""Git, asked with fixed arguments and never through a shell; what a hostile repository configures does not run.
+"""Git, run with fixed arguments and never through a shell; what a hostile repository configures does not run.
 
 Only reading commands are used. Programs that a repository's configuration can name (file monitors, hooks,
 signature checks, external diffs, fetching of missing objects) are switched off, and variables such as GIT_DIR,
@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from verifyplan.repository.records import Commit
 
-SECONDS = 60.0
+TIMEOUT_S = 60.0
 """How long one git command may take."""
 
 _SETTINGS = (
@@ -57,8 +57,6 @@ _REASONS = {
     "must be run in a work tree": "the folder is a repository without a working tree",
     "cannot use bare repository": "the folder is a repository without a working tree",
 }
-
-
 _START = re.compile(r"\x01(?:[0-9a-f]{40}|[0-9a-f]{64})")
 
 
@@ -74,7 +72,7 @@ class Tracked(NamedTuple):
 
 
 def head(root: Path) -> str | None:
-    """The hash of the commit that is checked out; None if there is none yet."""
+    """Return the hash of the commit that is checked out; None if there is none yet."""
     try:
         return _git(root, "rev-parse", "--verify", "--end-of-options", "HEAD^{commit}").decode("ascii").strip() or None
     except (GitError, UnicodeDecodeError):
@@ -82,56 +80,50 @@ def head(root: Path) -> str | None:
 
 
 def tracked(root: Path) -> list[Tracked]:
-    """What git tracks under `root`, relative to it, each path once, sorted; GitError if it cannot tell.
+    """Return what git tracks under `root`, relative to it, each path once, sorted; GitError if it cannot tell.
 
-    Where git tracks something, new files that it is not told to ignore are there, too: a plan may speak of work
-    that is not committed yet. Names that are not UTF-8 come with surrogates, as the system's functions take them.
+    Where git tracks something, new files that it does not ignore are listed, too: a plan may speak of work that is not
+    committed yet. Names that are not UTF-8 come with surrogates, as the system's functions take them.
     """
-    found: dict[str, bool] = {}
+    submodules: dict[str, bool] = {}
     for entry in _git(root, "ls-files", "-z", "--stage").split(b"\0"):
         about, _, path = entry.partition(b"\t")
         if path:
-            found[os.fsdecode(path)] = about.startswith(b"160000")
-    new = _git(root, "ls-files", "-z", "--others", "--exclude-standard").split(b"\0") if found else []
-    found |= {os.fsdecode(path): False for path in new if path and not path.endswith(b"/")}  # no nested repositories
-    return [Tracked(path, found[path]) for path in sorted(found)]
+            submodules[os.fsdecode(path)] = about.startswith(b"160000")
+    new = _git(root, "ls-files", "-z", "--others", "--exclude-standard").split(b"\0") if submodules else []
+    files = (path for path in new if path and not path.endswith(b"/"))  # no nested repositories
+    submodules |= {os.fsdecode(path): False for path in files}
+    return [Tracked(path, submodules[path]) for path in sorted(submodules)]
 
 
 def log(root: Path, paths: Sequence[str], limit: int) -> list[Commit]:
-    """The latest commits that touch `paths` (empty: any file under `root`), newest first, merges left out.
+    """Return the latest commits that touch `paths` (empty: any file under `root`), newest first, merges left out.
 
     Each with all of its files under the root; GitError if git cannot tell.
     """
-    asked = ("--format=%x01%H%x00%cI%x00%s", "--name-only", "--full-diff", "--relative", f"--max-count={limit}")
-    return list(_commits(_git(root, "--literal-pathspecs", *_LOG, *asked, "--", *(paths or (".",)))))
+    options = ("--format=%x01%H%x00%cI%x00%s", "--name-only", "--full-diff", "--relative", f"--max-count={limit}")
+    output = _git(root, "--literal-pathspecs", *_LOG, *options, "--", *(paths or (".",)))
+    commits: list[tuple[list[str], set[str]]] = []
+    for field in output.decode("utf-8", "backslashreplace").split("\0"):
+        if _START.fullmatch(field):
+            commits.append(([field[1:]], set()))
+        elif commits and len(commits[-1][0]) < 3:
+            commits[-1][0].append(field)
+        elif commits:
+            commits[-1][1].add(field.removeprefix("\n"))
+    return [
+        Commit(header[0], header[1], header[2].strip(), tuple(sorted(files - {""})))
+        for header, files in commits
+        if len(header) == 3
+    ]
 
 
 def ignores(root: Path, path: str) -> bool:
-    """Whether git is told to ignore a path under `root`; False where it cannot tell."""
+    """Whether git ignores a path under `root`; False where it cannot tell."""
     try:
         return bool(_git(root, "-c", "core.excludesFile=/dev/null", "check-ignore", "--no-index", "--", path))
     except GitError:
         return False
-
-
-def _commits(output: bytes) -> Iterator[Commit]:
-    """Commits of a log: fields that end with NUL, the first of each commit being byte 1 and its hash."""
-    header: list[str] = []
-    files: set[str] = set()
-    for field in output.decode("utf-8", "backslashreplace").split("\0"):
-        if _START.fullmatch(field):
-            yield from _commit(header, files)
-            header, files = [field[1:]], set()
-        elif len(header) < 3:
-            header.append(field)
-        else:
-            files.add(field.removeprefix("\n"))
-    yield from _commit(header, files)
-
-
-def _commit(header: list[str], files: set[str]) -> Iterator[Commit]:
-    if len(header) == 3:
-        yield Commit(header[0], header[1], header[2].strip(), tuple(sorted(files - {""})))
 
 
 def _git(root: Path, *arguments: str) -> bytes:
@@ -150,22 +142,19 @@ def _git(root: Path, *arguments: str) -> bytes:
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=SECONDS,
+            timeout=TIMEOUT_S,
             check=False,
         )
     except FileNotFoundError:
         raise GitError("git is not installed") from None
     except subprocess.TimeoutExpired:
-        raise GitError(f"git took longer than {SECONDS:g} seconds") from None
+        raise GitError(f"git took longer than {TIMEOUT_S:g} seconds") from None
     except (OSError, ValueError):
         raise GitError("git could not be run") from None
     if done.returncode:
-        raise GitError(_reason(done.stderr.decode("utf-8", "replace")))
+        message = done.stderr.decode("utf-8", "replace")
+        if "not a git repository" in message:
+            raise GitError("")
+        known = (reason for words, reason in _REASONS.items() if words in message)  # git's own words hold paths
+        raise GitError(next(known, "git could not read its repository"))
     return done.stdout
-
-
-def _reason(message: str) -> str:
-    """Why git failed, without the paths that its own message holds."""
-    if "not a git repository" in message:
-        return ""
-    return next((words for sign, words in _REASONS.items() if sign in message), "git could not read its repository")

@@ -1,4 +1,4 @@
-"""Which files a repository has: those that git tracks, else those that a walk finds."""
+"""The files of a repository, those that git tracks, else those that a walk yields; and the language of each."""
 
 from __future__ import annotations
 
@@ -6,39 +6,25 @@ import os
 import posixpath
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from verifyplan.plans.values import split_lines
 from verifyplan.repository import git
-from verifyplan.repository.languages import language_of
 from verifyplan.repository.reading import reason
-from verifyplan.repository.records import FileEntry
+from verifyplan.repository.records import FileEntry, Listing
 
-LEFT_OUT = frozenset({"node_modules", "__pycache__", "target", "dist", "build", "venv"})
+EXCLUDED_FOLDERS = frozenset({"node_modules", "__pycache__", "target", "dist", "build", "venv"})
 """Folders that a walk does not enter, beside hidden ones."""
-ENTERED = frozenset({".github", ".cursor"})
+HIDDEN_FOLDERS_ENTERED = frozenset({".github", ".cursor"})
 """Hidden folders that a walk enters: they hold rules for whoever works on the repository."""
-MOST = 500_000
+MAX_FILES = 500_000
 """Files after which a walk ends."""
-
-
-@dataclass
-class Listing:
-    """Files by path, sorted; paths that lead to another listed file; what was left out; the commit."""
-
-    files: dict[str, FileEntry] = field(default_factory=dict)
-    aliases: set[str] = field(default_factory=set)
-    skipped: dict[str, str] = field(default_factory=dict)
-    commit: str | None = None
-
-
 LOG_BEGINS = b'{"seq":1,"at":"'
 """How a run log begins: it quotes a plan, and what a plan says must not vouch for the plan."""
 
 
 def list_files(root: Path, plan: str = "") -> Listing:
-    """The ordinary files under `root`, which is resolved. Never raises, whatever lies there.
+    """Return the ordinary files under `root`, which is resolved. Never raises, whatever lies there.
 
     Files that hold the text of `plan`, and run logs, are left out: a plan does not vouch for itself.
 
@@ -47,33 +33,33 @@ def list_files(root: Path, plan: str = "") -> Listing:
     """
     listing = Listing()
     _add(root, _tracked(root, listing) or _walk(root, listing), listing)
-    least = len(plan.encode(errors="replace"))
-    sizes = range(least - 4, least + 5 + plan.count("\n")) if plan else range(0)  # whatever the line ends
+    size = len(plan.encode(errors="replace"))
+    sizes = range(size - 4, size + 5 + plan.count("\n")) if plan else range(0)  # whatever the line ends
     for path in [path for path, entry in listing.files.items() if _quotes(root / path, entry.size in sizes, plan)]:
         del listing.files[path]
         listing.skipped[path] = "the plan itself, or a run log"
     listing.files = {path: listing.files[path] for path in sorted(listing.files)}
-    listing.aliases = {path for path in listing.aliases if _leads_to(root, path) in listing.files}
+    listing.aliases = {path for path in listing.aliases if _target(root, path) in listing.files}
     return listing
 
 
 def _tracked(root: Path, listing: Listing) -> list[git.Tracked]:
-    """What git tracks; nothing, and a note why, where the folder has to be walked."""
+    """Return what git tracks; nothing, and a note why, where the folder has to be walked."""
     try:
-        found = git.tracked(root)
+        tracked = git.tracked(root)
     except git.GitError as error:
         if str(error):
             listing.skipped["."] = f"{error}, so the folder was walked"
         return []
-    if found:
+    if tracked:
         listing.commit = git.head(root)
     else:
         listing.skipped["."] = "git tracks nothing here, so the folder was walked"
-    return found
+    return tracked
 
 
 def shown(path: str) -> str:
-    r"""A path that can be written down, whatever bytes its name has.
+    r"""Return a path that can be written down, whatever bytes its name has.
 
     >>> shown("caf\udce9.py")
     'caf\\xe9.py'
@@ -91,7 +77,7 @@ def _add(root: Path, paths: Iterable[git.Tracked], listing: Listing) -> None:
             continue
         try:
             listing.files[path] = FileEntry(path, _size(root, path, listing), language_of(path))
-        except _LeftOutError as error:
+        except _ExcludedError as error:
             listing.skipped[path] = str(error)
         except (OSError, RuntimeError, ValueError) as error:
             listing.skipped[path] = reason(error)
@@ -114,27 +100,27 @@ def _quotes(path: Path, same_size: bool, plan: str) -> bool:
         return False
 
 
-class _LeftOutError(Exception):
+class _ExcludedError(Exception):
     """Why a path is not listed as a file."""
 
 
 def _size(root: Path, path: str, listing: Listing) -> int:
-    """Bytes of an ordinary file, by way of a link if need be."""
-    found = os.lstat(f"{root}/{path}")
-    if stat.S_ISLNK(found.st_mode):
+    """Return the bytes of an ordinary file, by way of a link if need be."""
+    status = os.lstat(f"{root}/{path}")
+    if stat.S_ISLNK(status.st_mode):
         target = (root / path).resolve(strict=True)
         if not target.is_relative_to(root):
-            raise _LeftOutError("a link that leads out of the folder")
-        found = target.stat()
-        if stat.S_ISDIR(found.st_mode):
-            raise _LeftOutError("a link to a folder, whose files stand under their own names")
+            raise _ExcludedError("a link that leads out of the folder")
+        status = target.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise _ExcludedError("a link to a folder, whose files stand under their own names")
         listing.aliases.add(path)
-    if not stat.S_ISREG(found.st_mode):
-        raise _LeftOutError("no ordinary file")
-    return found.st_size
+    if not stat.S_ISREG(status.st_mode):
+        raise _ExcludedError("no ordinary file")
+    return status.st_size
 
 
-def _leads_to(root: Path, path: str) -> str:
+def _target(root: Path, path: str) -> str:
     try:
         return (root / path).resolve(strict=True).relative_to(root).as_posix()
     except (OSError, RuntimeError, ValueError):
@@ -142,8 +128,8 @@ def _leads_to(root: Path, path: str) -> str:
 
 
 def _walk(root: Path, listing: Listing) -> Iterator[git.Tracked]:
-    """Paths of what is no folder, folder by folder; links to folders are not followed."""
-    waiting, found = [""], 0
+    """Yield the paths of what is no folder, folder by folder; links to folders are not followed."""
+    waiting, count = [""], 0
     while waiting:
         folder = waiting.pop()
         try:
@@ -155,14 +141,74 @@ def _walk(root: Path, listing: Listing) -> Iterator[git.Tracked]:
         for entry in inside:
             path = posixpath.join(folder, entry.name)
             if entry.is_dir(follow_symlinks=False):
-                waiting += [path] if _entered(entry.name) else []
-            elif found == MOST:
-                listing.skipped["."] = f"only the first {MOST:,} files were listed"
+                hidden = entry.name.startswith(".") or entry.name in EXCLUDED_FOLDERS
+                waiting += [path] if entry.name in HIDDEN_FOLDERS_ENTERED or not hidden else []
+            elif count == MAX_FILES:
+                listing.skipped["."] = f"only the first {MAX_FILES:,} files were listed"
                 return
             else:
-                found += 1
+                count += 1
                 yield git.Tracked(path, submodule=False)
 
 
-def _entered(name: str) -> bool:
-    return name in ENTERED or not (name.startswith(".") or name in LEFT_OUT)
+LANGUAGES: dict[str, str] = {
+    "bash": "shell",
+    "c": "c",
+    "cc": "c++",
+    "cfg": "ini",
+    "cjs": "javascript",
+    "cpp": "c++",
+    "cs": "c#",
+    "css": "css",
+    "cts": "typescript",
+    "go": "go",
+    "gradle": "gradle",
+    "h": "c",
+    "hpp": "c++",
+    "html": "html",
+    "ini": "ini",
+    "java": "java",
+    "js": "javascript",
+    "json": "json",
+    "jsx": "javascript",
+    "kt": "kotlin",
+    "kts": "kotlin",
+    "md": "markdown",
+    "mjs": "javascript",
+    "mk": "make",
+    "mts": "typescript",
+    "php": "php",
+    "proto": "protobuf",
+    "py": "python",
+    "pyi": "python",
+    "rb": "ruby",
+    "rs": "rust",
+    "rst": "restructuredtext",
+    "scala": "scala",
+    "sh": "shell",
+    "sql": "sql",
+    "swift": "swift",
+    "toml": "toml",
+    "ts": "typescript",
+    "tsx": "typescript",
+    "xml": "xml",
+    "yaml": "yaml",
+    "yml": "yaml",
+}
+"""Languages by the suffix of a file's name."""
+
+NAMED: dict[str, str] = {"dockerfile": "docker", "gnumakefile": "make", "justfile": "just", "makefile": "make"}
+"""Languages of files whose name has no suffix."""
+
+PARSED = frozenset({"go", "java", "javascript", "python", "rust", "typescript"})
+"""Languages whose definitions and imports are read."""
+
+
+def language_of(path: str) -> str | None:
+    """Return the language of a file, None if its name does not tell.
+
+    >>> language_of("src/app.tsx"), language_of("Makefile"), language_of("LICENSE")
+    ('typescript', 'make', None)
+    """
+    name = posixpath.basename(path).lower()
+    return NAMED.get(name) or LANGUAGES.get(name.rpartition(".")[2] if "." in name else "")

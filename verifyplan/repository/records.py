@@ -1,8 +1,8 @@
-"""What a repository answers with: small frozen records, each of which says where it stands."""
+"""The records of a repository: files, findings of a search, commits, and the outline of a file of code."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
@@ -15,9 +15,19 @@ class FileEntry:
     language: str | None = None
 
 
+@dataclass
+class Listing:
+    """Files by path, sorted; paths that lead to another listed file; what was left out and why; the commit."""
+
+    files: dict[str, FileEntry] = field(default_factory=dict)
+    aliases: set[str] = field(default_factory=set)
+    skipped: dict[str, str] = field(default_factory=dict)
+    commit: str | None = None
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Skipped:
-    """Something that was not read, and why, in words. The path `.` stands for the whole folder."""
+    """Something that was not read, and why, in words. The path `.` is the whole folder."""
 
     path: str
     reason: str
@@ -44,7 +54,7 @@ class Import(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call: the last part of what is called, and how many arguments it is given."""
+    """A call: the last part of the called name, and the number of arguments."""
 
     line: int
     name: str
@@ -52,7 +62,7 @@ class Call(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """What a text of code defines, imports and calls."""
+    """The definitions, imports and calls in a text of code."""
 
     definitions: list[Definition]
     imports: list[Import]
@@ -61,7 +71,7 @@ class Outline(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A line that was looked for; of lines above 1,000 characters only so many are kept."""
+    """A line in which a pattern was found, cut after 1,000 characters."""
 
     path: str
     line: int

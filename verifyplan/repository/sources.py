@@ -1,4 +1,4 @@
-"""Cited files, opened to be read: confined to one folder, limited in size, kept for a while (rules G4, H3)."""
+"""Cited source files, opened to be read, and what their Python defines, raises, calls and imports (rules G4, H3)."""
 
 from __future__ import annotations
 
@@ -6,23 +6,29 @@ import ast
 import threading
 import warnings
 from collections import OrderedDict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from verifyplan.repository.reading import LARGEST as LARGEST
-from verifyplan.repository.reading import UnreadableError as UnreadableError
-from verifyplan.repository.reading import read_lines as read_lines
+from verifyplan.repository.reading import read_lines
 
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+DefinitionNode = FunctionNode | ast.ClassDef
+NamesWithLines = list[tuple[str, int]]
+"""Names, each with its line."""
+
+_DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_MAX_HEADER_LINES = 30
 _PARSING = threading.Lock()  # the filter of warnings belongs to the whole process
 
 
 @dataclass(frozen=True)
-class Source:
-    """Lines of code that a checker may look at, and where they stand.
+class SourceLines:
+    """Lines of code that a checker may look at, and where they are.
 
     `whole` is false for lines that are only quoted: `first` is then the cited line, and what the lines do not
-    show may stand elsewhere.
+    show may be elsewhere in the file.
     """
 
     path: str
@@ -31,18 +37,18 @@ class Source:
     whole: bool = True
 
     def line(self, number: int) -> str:
-        """The text of one line, by its number in the file; empty if it does not exist."""
+        """Return the text of one line, by its number in the file; empty if it does not exist."""
         at = number - self.first
         return self.lines[at] if 0 <= at < len(self.lines) else ""
 
     def numbered(self, first: int = 1, last: int | None = None) -> list[tuple[int, str]]:
-        """Line numbers and lines from `first` to `last`, as far as they exist."""
+        """Return line numbers and lines from `first` to `last`, as far as they exist."""
         start = max(first - self.first, 0)
         stop = len(self.lines) if last is None else max(last - self.first + 1, 0)
         return [(self.first + start + at, line) for at, line in enumerate(self.lines[start:stop])]
 
     def at(self, number: int) -> str:
-        """A line as a citation."""
+        """Return a line as a citation."""
         return f"{self.path}:{number}" if self.path else f"line {number} of the quoted text"
 
     @cached_property
@@ -51,8 +57,33 @@ class Source:
         return parse("\n".join(self.lines)) if self.path.endswith((".py", ".pyi")) else None
 
 
+class SourceFiles:
+    """Opens cited files under one root; the last ones opened are kept, up to `max_characters` of text.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(self, root: str | Path, max_characters: int = 8_000_000) -> None:
+        self._root = Path(root)
+        self._max_characters = max_characters
+        self._kept: OrderedDict[str, SourceLines] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def open(self, path: str) -> SourceLines:
+        """Return the file at `path`, relative to the root; UnreadableError as in `read_lines`."""
+        with self._lock:
+            source = self._kept.pop(path, None) or SourceLines(path, read_lines(self._root, path))
+            self._kept[path] = source
+            while len(self._kept) > 1 and self._size() > self._max_characters:
+                self._kept.popitem(last=False)
+            return source
+
+    def _size(self) -> int:
+        return sum(len(line) for source in self._kept.values() for line in source.lines)
+
+
 def parse(text: str) -> ast.Module | None:
-    """The syntax tree of a Python text, or None where it has none, for whatever reason."""
+    """Return the syntax tree of a Python text, or None where it has none, for whatever reason."""
     with _PARSING, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -61,31 +92,133 @@ def parse(text: str) -> ast.Module | None:
             return None
 
 
-class Sources:
-    """Opens cited files under one root; the last ones opened are kept, up to `most` characters of text.
+def definitions(tree: ast.AST) -> Iterator[tuple[str, DefinitionNode]]:
+    r"""Yield qualified names and nodes of all definitions, at any depth, in the order of the text.
 
-    Safe to use from several threads.
+    >>> [name for name, _ in definitions(ast.parse("class C:\n  def f(self): pass"))]
+    ['C', 'C.f']
     """
-
-    def __init__(self, root: str | Path, most: int = 8_000_000) -> None:
-        self._root = Path(root)
-        self._most = most
-        self._kept: OrderedDict[str, Source] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def open(self, path: str) -> Source:
-        """The file at `path`, relative to the root; UnreadableError says why it cannot be read.
-
-        Links are resolved first, and what then lies outside the root is not opened. Files above 2 MB, binary
-        files, files that are not UTF-8 and what is no ordinary file are refused. Source: rules G4, H3.
-        """
-        with self._lock:
-            source = self._kept.pop(path, None) or Source(path, read_lines(self._root, path))
-            self._kept[path] = source
-            while len(self._kept) > 1 and sum(map(_size, self._kept.values())) > self._most:
-                self._kept.popitem(last=False)
-            return source
+    waiting: list[tuple[str, ast.AST]] = [("", tree)]
+    while waiting:
+        name, node = waiting.pop()
+        if isinstance(node, _DEFINES):
+            name = f"{name}.{node.name}" if name else node.name
+            yield name, node
+        if not isinstance(node, ast.expr):
+            waiting += [(name, child) for child in reversed(list(ast.iter_child_nodes(node)))]
 
 
-def _size(source: Source) -> int:
-    return sum(map(len, source.lines))
+def own_nodes(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes of a body without those of functions, classes and lambdas within it."""
+    waiting = list(reversed(getattr(node, "body", [])))
+    nodes: list[ast.AST] = []
+    while waiting:
+        nodes.append(node := waiting.pop())
+        if not isinstance(node, (*_DEFINES, ast.Lambda)):
+            waiting += reversed(list(ast.iter_child_nodes(node)))
+    return nodes
+
+
+def header(lines: Iterable[str]) -> DefinitionNode | None:
+    """Return the definition whose header begins on the first line, read to its colon; None if that is not shown.
+
+    >>> parameters(header(["def f(a,", "      b=1):", "    return a"]))
+    {'a': 'plain', 'b': 'plain'}
+    """
+    text = ""
+    for line in [*lines][:_MAX_HEADER_LINES]:
+        text = f"{text}\n{line.strip()}" if text else line.strip()
+        if text.endswith((":", "...", "pass")) or ": " in line or ":#" in line:
+            tree = parse(f"{text}\n pass") or parse(text)
+            node = tree.body[0] if tree and tree.body else None
+            if isinstance(node, _DEFINES):
+                return node
+    return None
+
+
+def parameters(function: FunctionNode) -> dict[str, str]:
+    """Return a function's parameters and how each is passed: plain, keyword-only, variadic."""
+    args = function.args
+    kinds = dict.fromkeys((arg.arg for arg in (*args.posonlyargs, *args.args)), "plain")
+    kinds.update(dict.fromkeys((arg.arg for arg in args.kwonlyargs), "keyword-only"))
+    return kinds | dict.fromkeys((arg.arg for arg in (args.vararg, args.kwarg) if arg), "variadic")
+
+
+def defaults(function: FunctionNode) -> dict[str, ast.expr]:
+    """Return the default of each parameter that has one."""
+    args = function.args
+    plain = zip(reversed([*args.posonlyargs, *args.args]), reversed(args.defaults), strict=False)
+    pairs = [*plain, *zip(args.kwonlyargs, args.kw_defaults, strict=True)]
+    return {arg.arg: value for arg, value in pairs if value}
+
+
+def bases(node: ast.ClassDef) -> list[str]:
+    """Return the names of a class's direct bases; `Generic[T]` counts as `Generic`."""
+    plain = (base.value if isinstance(base, ast.Subscript) else base for base in node.bases)
+    return [name for base in plain if (name := _dotted(base))]
+
+
+def raised(nodes: Iterable[ast.AST]) -> NamesWithLines:
+    """Return what is raised; the name is empty for a bare `raise` and for other expressions."""
+    raises = (node for node in nodes if isinstance(node, ast.Raise))
+    return [(_dotted(node.exc.func if isinstance(node.exc, ast.Call) else node.exc), node.lineno) for node in raises]
+
+
+def called(nodes: Iterable[ast.AST]) -> NamesWithLines:
+    """Return what is called, such as `self.read`; calls of other expressions are left out."""
+    calls = ((_dotted(node.func), node.lineno) for node in nodes if isinstance(node, ast.Call))
+    return [(name, line) for name, line in calls if name]
+
+
+def imported(nodes: Iterable[ast.AST]) -> NamesWithLines:
+    """Return imported modules; `from a import b` imports `a`, perhaps `a.b`, and gives both."""
+    modules: NamesWithLines = []
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            modules += [(alias.name, node.lineno) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            modules += [(name, node.lineno) for name in names]
+    return modules
+
+
+def same_name(claimed: str, actual: str) -> bool:
+    """Whether a claimed name means an actual one: equal, or equal in the last part where one has no dots.
+
+    >>> same_name("read", "self.read"), same_name("os.read", "self.read")
+    (True, False)
+    """
+    if "." in claimed and "." in actual:
+        return claimed == actual
+    return bool(actual) and claimed.rpartition(".")[2] == actual.rpartition(".")[2]
+
+
+def unparsed(value: ast.expr) -> str:
+    """Return an expression as text, cut after 80 characters; `...` where it is nested too deeply to be written."""
+    try:
+        return ast.unparse(value)[:80]
+    except RecursionError:
+        return "..."
+
+
+def same_expression(value: ast.expr, text: str) -> bool:
+    """Whether an expression and a text are the same expression, however they are written.
+
+    >>> same_expression(ast.parse("'a'").body[0].value, '"a"')
+    True
+    """
+    tree = parse(f"({text})")
+    node = tree.body[0] if tree and len(tree.body) == 1 else None
+    try:
+        return isinstance(node, ast.Expr) and ast.dump(node.value) == ast.dump(value)
+    except RecursionError:
+        return False
+
+
+def _dotted(node: ast.AST | None) -> str:
+    """Return the name that an expression is, such as `a.b.c`; empty for any other expression."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from verifyplan.agents.static.backend import _CHECKS
-from verifyplan.agents.static.looking import look
+from verifyplan.agents.static.judging import look
 from verifyplan.protocol.call import Item
-from verifyplan.repository.sources import Sources
+from verifyplan.repository.sources import SourceFiles
 
 
 def found(tmp_path, summary, evidence="src/a.py:1", checker="search", opened=True):
@@ -15,7 +15,7 @@ def found(tmp_path, summary, evidence="src/a.py:1", checker="search", opened=Tru
     (tmp_path / "src" / "a.py").write_text("def f():\n    pass\n")
     (tmp_path / "src" / "b.bin").write_bytes(b"\0\1")
     item = Item(finding_id="F-1", summary=summary, evidence=evidence)
-    return look(_CHECKS[checker], item, Sources(tmp_path) if opened else None)
+    return look(_CHECKS[checker], item, SourceFiles(tmp_path) if opened else None)
 
 
 @pytest.mark.parametrize("checker", sorted(_CHECKS))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verifyplan.agents.static.roles.known import open_repository
+from verifyplan.agents.static.roles.context import open_repository
 
 PLAN = "# Plan\n\n1. Call `old_helper`.\n2. Test it.\n3. Deploy it.\n4. Tell the shop.\n5. Rest.\n"
 

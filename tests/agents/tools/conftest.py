@@ -9,7 +9,7 @@ import pytest
 
 from verifyplan.agents.tools import ModelToolkit, sources
 from verifyplan.repository import Repository
-from verifyplan.repository.careful import Careful
+from verifyplan.repository.helper_process import HelperProcess
 from verifyplan.rules.budgets import Budget
 
 CANARY = "CANARY-4711-nobody-may-read-this"
@@ -43,10 +43,10 @@ def write(folder, files):
 class Kept:
     """The process in which patterns are tried, kept from one search to the next: it starts slowly."""
 
-    careful = Careful()
+    helper = HelperProcess()
 
-    def ask(self, *request, seconds):
-        return self.careful.ask(*request, seconds=seconds)
+    def request(self, *request, seconds):
+        return self.helper.request(*request, seconds=seconds)
 
     def close(self):
         pass
@@ -54,7 +54,7 @@ class Kept:
 
 @pytest.fixture(autouse=True)
 def one_process(monkeypatch):
-    monkeypatch.setattr(sources, "Careful", Kept)
+    monkeypatch.setattr(sources, "HelperProcess", Kept)
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from verifyplan.agents.tools import ModelToolkit, sources
 from verifyplan.agents.tools.sources import search
 from verifyplan.agents.untrusted_text import MAX_ANSWER_CHARACTERS
-from verifyplan.repository import grep, ripgrep
-from verifyplan.repository.careful import Careful
+from verifyplan.repository import grep
+from verifyplan.repository.helper_process import HelperProcess
 
 needs_ripgrep = pytest.mark.skipif(shutil.which("rg") is None, reason="needs ripgrep: apt-get install ripgrep")
 
@@ -75,7 +75,7 @@ def test_a_pattern_that_is_none_is_an_answer(found):
 
 
 def test_no_pattern_takes_long(repository_with, plenty, monkeypatch, at_once):
-    monkeypatch.setattr(grep, "SECONDS", 1.0)
+    monkeypatch.setattr(grep, "TIMEOUT_S", 1.0)
     tools = ModelToolkit(repository_with({"a.txt": "a" * 900 + "!\n", "b.txt": "a" * 900 + "!\n"}), {}, plenty)
     result = at_once(tools.run, "Grep", {"pattern": "(a+)+$"})
     assert result.failed
@@ -83,7 +83,7 @@ def test_no_pattern_takes_long(repository_with, plenty, monkeypatch, at_once):
 
 
 def test_a_search_that_finds_nothing_ends_in_time_too(repository_with, plenty, monkeypatch):
-    monkeypatch.setattr(grep, "SECONDS", -1.0)
+    monkeypatch.setattr(grep, "TIMEOUT_S", -1.0)
     tools = ModelToolkit(repository_with({f"{n}.txt": "x\n" for n in range(3)}), {}, plenty)
     assert "the search takes longer than" in tools.run("Grep", {"pattern": "nothing"}).text
 
@@ -160,19 +160,19 @@ def test_no_file_is_left_out_that_holds_a_match(tmp_path, files, pattern, casele
         for n, lines in enumerate(files)
         if any(compiled.search(part) for one in lines for part in one.split("\r"))
     }
-    named = ripgrep.holding(str(shutil.which("rg")), tmp_path, [f"{n}" for n in range(len(files))], pattern, 20)
+    named = grep.rg_candidates(str(shutil.which("rg")), tmp_path, [f"{n}" for n in range(len(files))], pattern, 20)
     assert named is None or holding <= named
 
 
 @needs_ripgrep
 def test_ripgrep_is_really_asked(repository_with):
     root = repository_with({"a.txt": "alpha\n", ".hidden": "alpha\n", "b.txt": "beta\n", ".ignore": "a.txt\n"}).root
-    rg = ripgrep.program(root)
-    assert ripgrep.holding(rg, root, ["a.txt", ".hidden", "b.txt"], "alpha", 20) == {"a.txt", ".hidden"}
-    assert ripgrep.holding(rg, root, ["a.txt", "gone.txt"], "alpha", 20) is None
-    assert ripgrep.holding(rg, root, ["a.txt"], "alpha", 0.0) is None
-    assert ripgrep.holding(rg, root, ["a.txt"], "(?:x{999}){999}", 20) is None
-    assert ripgrep.holding("/no/such/rg", root, ["a.txt"], "alpha", 20) is None
+    rg = grep.rg_program(root)
+    assert grep.rg_candidates(rg, root, ["a.txt", ".hidden", "b.txt"], "alpha", 20) == {"a.txt", ".hidden"}
+    assert grep.rg_candidates(rg, root, ["a.txt", "gone.txt"], "alpha", 20) is None
+    assert grep.rg_candidates(rg, root, ["a.txt"], "alpha", 0.0) is None
+    assert grep.rg_candidates(rg, root, ["a.txt"], "(?:x{999}){999}", 20) is None
+    assert grep.rg_candidates("/no/such/rg", root, ["a.txt"], "alpha", 20) is None
 
 
 @needs_ripgrep
@@ -194,7 +194,7 @@ def test_settings_of_ripgrep_do_not_matter(repository_with, monkeypatch, tmp_pat
 def test_letters_whose_case_python_sees_otherwise_are_found(tmp_path, letter):
     (tmp_path / "a.txt").write_text(f"x{letter}\n", encoding="utf-8")
     asked = next(one for one in "isk" if re.search(f"(?i)x{one}", f"x{letter}"))
-    assert ripgrep.holding(str(shutil.which("rg")), tmp_path, ["a.txt"], f"(?i)x{asked}", 20) == {"a.txt"}
+    assert grep.rg_candidates(str(shutil.which("rg")), tmp_path, ["a.txt"], f"(?i)x{asked}", 20) == {"a.txt"}
 
 
 def test_no_program_in_a_relative_place_is_run(repository_with, monkeypatch, tmp_path):
@@ -205,7 +205,7 @@ def test_no_program_in_a_relative_place_is_run(repository_with, monkeypatch, tmp
     monkeypatch.chdir(tmp_path / "elsewhere")
     monkeypatch.setenv("PATH", ".")
     assert shutil.which("rg")
-    assert ripgrep.program(root) is None
+    assert grep.rg_program(root) is None
 
 
 @pytest.mark.parametrize("place", ["relative", "absolute"])
@@ -215,7 +215,7 @@ def test_no_program_of_the_repository_is_run(repository_with, monkeypatch, tmp_p
     monkeypatch.chdir(repository.root)
     monkeypatch.setenv("PATH", "." if place == "relative" else str(repository.root))
     assert shutil.which("rg")
-    assert ripgrep.program(repository.root) is None
+    assert grep.rg_program(repository.root) is None
     assert [hit.path for hit in search(repository, {}, ["a.txt", "rg"], "alpha", 9)] == ["a.txt"]
     assert not (tmp_path / "ran").exists()
 
@@ -224,14 +224,14 @@ def test_no_program_of_the_repository_is_run(repository_with, monkeypatch, tmp_p
 def test_many_files_are_asked_about_in_calls_that_are_short_enough(repository_with):
     names = [f"{'long' * 20}/{'name' * 20}-{n:04}.txt" for n in range(400)]
     repository = repository_with(dict.fromkeys(names, "x\n") | {names[7]: "alpha\n", names[-1]: "alpha\n"})
-    assert len(ripgrep.batches(names)) == 3
+    assert len(grep.path_batches(names)) == 3
     assert [hit.path for hit in search(repository, {}, names, "alpha", 9)] == [names[7], names[-1]]
 
 
 def test_a_search_leaves_no_process_behind(found, monkeypatch):
     before = psutil.Process().children()
     started = []
-    monkeypatch.setattr(sources, "Careful", lambda: started.append(1) or Careful())
+    monkeypatch.setattr(sources, "HelperProcess", lambda: started.append(1) or HelperProcess())
     assert "TIMEOUT" in found("TIMEOUT").text
     assert found("(").failed
     assert len(started) == 2

@@ -13,7 +13,7 @@ import verifyplan as vp
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.analysis.detection import ALL
 from verifyplan.datasets import labelled_plans, plans
-from verifyplan.datasets.labels_read import label_table
+from verifyplan.datasets.labels import label_table
 from verifyplan.errors import InputError
 from verifyplan.protocol.call import Reply
 

@@ -10,9 +10,9 @@ import pytest
 import verifyplan as vp
 from tests.runs.revising import NAME, PLAN, Objecting, repository, revised, settling, to, verified
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.datasets.debates import debate_script
+from verifyplan.datasets.bundled import debate_script
 from verifyplan.datasets.plans import plan_path
-from verifyplan.datasets.plans_repository import sample_repository
+from verifyplan.datasets.sample import sample_repository
 from verifyplan.diffs import apply
 from verifyplan.errors import InputError
 from verifyplan.plans import parse_plan

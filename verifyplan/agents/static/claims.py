@@ -1,8 +1,7 @@
 """A claim about code, read from an ordinary sentence into its parts (rule G2).
 
-Names stand in backticks, or, in a text without any, are the words that look like code: `f()`, `a.b`, `ValueError`.
-What is not clearly one claim is not read at all: a checker that guesses what was meant would judge something that
-nobody said.
+Names are set in backticks, or, in a text without any, are the words that look like code: `f()`, `a.b`, `ValueError`.
+A text that is not clearly one claim is not read at all: a checker that guesses would judge something that nobody said.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
-Kind = Literal["file", "parameter", "default", "raises", "imports", "base-class", "calls", "location"]
+ClaimKind = Literal["file", "parameter", "default", "raises", "imports", "base-class", "calls", "location"]
 
 MAX_CHARACTERS = 2000
 """Characters above which a text is not read."""
@@ -53,8 +52,8 @@ _NAME = re.compile(r"\s*(?:(?:raise|import|class|def) )?\s*\**([^\W\d]\w*(?:\.[^
 
 
 @dataclass(frozen=True)
-class Claim:
-    """What a sentence states: `kind` of fact, `subject` it is about, and the `detail` that can be wrong.
+class CodeClaim:
+    """The claim of a sentence: `kind` of fact, `subject` it is about, and the `detail` that can be wrong.
 
     `subject` is the path of a file that exists, and empty where an import is stated of the cited file itself; `detail`
     is a parameter, exception, module, base, called name, or the line number of a location (empty: none stated);
@@ -62,7 +61,7 @@ class Claim:
     was not understood.
     """
 
-    kind: Kind
+    kind: ClaimKind
     subject: str
     detail: str
     value: str = ""
@@ -70,22 +69,22 @@ class Claim:
     unread: str = ""
 
 
-def read_claim(text: str) -> Claim | None:
+def read_claim(text: str) -> CodeClaim | None:
     """Return the one claim that `text` clearly states, or None; names of files in it are not part of the claim.
 
-    That a file exists is read of a text that begins so; whatever else it says is unread.
-    None for texts above 2,000 characters, for several claims, for double negations, and for more or fewer
-    names than the kind of claim needs. Never raises. Source: rule G2.
+    A text that begins with a claim that a file exists makes that claim; the rest of it is unread. None for texts
+    above 2,000 characters, for several claims, for double negations, and for more or fewer names than the kind of
+    claim needs. Never raises. Source: rule G2.
 
     >>> read_claim("The parameter `strict` of `parse` defaults to `True`.")
-    Claim(kind='default', subject='parse', detail='strict', value='True', negated=False, unread='')
+    CodeClaim(kind='default', subject='parse', detail='strict', value='True', negated=False, unread='')
     >>> read_claim("ValueError is never raised by parse()")
-    Claim(kind='raises', subject='parse', detail='ValueError', value='', negated=True, unread='')
+    CodeClaim(kind='raises', subject='parse', detail='ValueError', value='', negated=True, unread='')
     >>> read_claim("The code is hard to read.") is None
     True
     """
     if file := _FILE.match(text[:MAX_CHARACTERS]):
-        return Claim("file", file[1].removeprefix("./"), "", unread="the rest" if file[2] else "")
+        return CodeClaim("file", file[1].removeprefix("./"), "", unread="the rest" if file[2] else "")
     if len(text) > MAX_CHARACTERS:
         return None
     text = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
@@ -99,11 +98,11 @@ def read_claim(text: str) -> Claim | None:
     return replace(claims[0], unread=claims[0].unread or ("the other sentence" if other else ""))
 
 
-def _claim(sentence: str) -> Claim | None:
+def _claim(sentence: str) -> CodeClaim | None:
     line = _LINE.search(sentence)
     names, gaps, rest = _parts(_LINE.sub("line", sentence))
     words = [word for gap in gaps for word in gap]
-    kind = next((kind for kind, (marks, _) in _KINDS.items() if marks.intersection(words)), None)
+    kind = next((kind for kind, (signs, _) in _KINDS.items() if signs.intersection(words)), None)
     denials = sum(word in _NEGATIONS or word.endswith("n't") for word in words)
     if kind is None or denials > 1:
         return None
@@ -115,11 +114,11 @@ def _claim(sentence: str) -> Claim | None:
         return None
     subject, detail, value = (roles[0], number, "") if kind == "location" else roles
     unread = rest or next(iter(sorted(_QUANTIFIERS.intersection(words))), "")
-    return Claim(cast(Kind, kind), subject, detail, value, negated=denials == 1, unread=unread)
+    return CodeClaim(cast(ClaimKind, kind), subject, detail, value, negated=denials == 1, unread=unread)
 
 
 def _parts(sentence: str) -> tuple[list[str], list[list[str]], str]:
-    """Names, the words before each and after the last, and the word that begins a part which is not read."""
+    """Return names, the words before each and after the last, and the word that begins a part which is not read."""
     parts = _TICKED.split(sentence)
     gaps = [_WORD.findall(gap.lower()) for gap in parts[::2]]
     for at, gap in enumerate(gaps):
@@ -130,7 +129,7 @@ def _parts(sentence: str) -> tuple[list[str], list[list[str]], str]:
 
 
 def _owned(names: list[str], gaps: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-    """Method `m` of class `C` is `C.m`."""
+    """Join method `m` of class `C` to `C.m`."""
     for at in range(1, len(names)):
         if "class" in gaps[at] and set(gaps[at]) <= {"of", "in", "on", "the", "class"}:
             owned = f"{_bare(names[at])}.{_bare(names[at - 1])}"
@@ -139,7 +138,7 @@ def _owned(names: list[str], gaps: list[list[str]]) -> tuple[list[str], list[lis
 
 
 def _without_places(names: list[str], gaps: list[list[str]], kind: str) -> tuple[list[str], list[list[str]]]:
-    """The parts without names of files, and of modules that only say where something stands."""
+    """Return the parts without names of files, and of modules that only say where something is."""
     for at in reversed(range(len(names))):
         where = kind != "imports" and {"module", "file", "package"} & set(gaps[at][-1:])
         if where or _PATH.fullmatch(names[at]):
@@ -149,13 +148,13 @@ def _without_places(names: list[str], gaps: list[list[str]], kind: str) -> tuple
 
 
 def _bare(name: str) -> str:
-    """The name in `f()`, `f(a, b)`, `*args`, `raise X`, `import x`, `def f`; empty if there is none."""
-    found = _NAME.fullmatch(name)
-    return found[1] if found else ""
+    """Return the name in `f()`, `f(a, b)`, `*args`, `raise X`, `import x`, `def f`; empty if there is none."""
+    matched = _NAME.fullmatch(name)
+    return matched[1] if matched else ""
 
 
 def _roles(kind: str, names: list[str], gaps: list[list[str]]) -> tuple[str, str, str] | None:
-    """Subject, detail and value; None where the number of names, or what one is, does not fit the kind."""
+    """Return subject, detail and value; None where the number of names, or one of them, does not fit the kind."""
     if len(names) == 1 and kind in {"imports", "location"}:
         roles = ("", names[0], "") if kind == "imports" else (names[0], names[0], "")
     elif len(names) not in ({2, 3} if kind == "default" else {2}) or kind == "location":
@@ -164,15 +163,14 @@ def _roles(kind: str, names: list[str], gaps: list[list[str]]) -> tuple[str, str
         roles = _default_roles(names, [set(gap) for gap in gaps])
     else:
         between = set(gaps[1])
-        turned = between & _KINDS[kind][1]
-        turned = set() if kind == "base-class" and _DESCENDING & between else turned
+        turned = between & _KINDS[kind][1] and not (kind == "base-class" and _DESCENDING & between)
         roles = (names[1], names[0], "") if turned else (names[0], names[1], "")
     subject, detail = _bare(roles[0]), _bare(roles[1])
     return (subject, detail, roles[2].strip()) if detail and (subject or not roles[0]) else None
 
 
 def _default_roles(names: list[str], gaps: list[set[str]]) -> tuple[str, str, str]:
-    """`x` of `f` defaults to `3`; in `f`, `x` defaults to `3`; `3` is the default of `x` in `f`."""
+    """Read "`x` of `f` defaults to `3`", "in `f`, `x` defaults to `3`", "`3` is the default of `x` in `f`"."""
     if len(names) == 3 and {"is", "default"} <= gaps[1]:
         return names[2], names[1], names[0]
     value = names[2] if len(names) == 3 else ""

@@ -10,7 +10,7 @@ from fnmatch import translate
 from pathlib import Path
 
 from verifyplan.agents.untrusted_text import is_one_line, one_line
-from verifyplan.repository.reading import LARGEST, UnreadableError, read_resolved, reason, text_of
+from verifyplan.repository.reading import MAX_FILE_BYTES, UnreadableError, read_resolved, reason, text_of
 from verifyplan.repository.repository import Repository
 from verifyplan.text import counted
 
@@ -146,8 +146,8 @@ def resolve_listed(repository: Repository, path: str) -> Path:
         raise _refused(path, f"it is a link, and where it leads {_NOT_LISTED}")
     if any(target.is_relative_to(folder) for folder in _SYSTEM):
         raise _refused(path, "it is a file of the operating system")
-    if size > LARGEST:
-        raise _refused(path, f"it is larger than {LARGEST:,} bytes")
+    if size > MAX_FILE_BYTES:
+        raise _refused(path, f"it is larger than {MAX_FILE_BYTES:,} bytes")
     return target
 
 
@@ -157,7 +157,7 @@ def is_searchable(repository: Repository, path: str) -> bool:
         status = os.lstat(f"{repository.root}/{path}")
     except (OSError, ValueError):
         return False
-    return stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST
+    return stat.S_ISREG(status.st_mode) and status.st_size <= MAX_FILE_BYTES
 
 
 def files_below(repository: Repository, folder: str) -> list[str]:

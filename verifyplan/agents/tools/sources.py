@@ -27,8 +27,8 @@ from verifyplan.agents.tools.memory import Memory, Note
 from verifyplan.agents.untrusted_text import lines_that_fit, one_line, short_line
 from verifyplan.errors import InputError, Problem
 from verifyplan.redaction import redact
-from verifyplan.repository import grep, ripgrep
-from verifyplan.repository.careful import Careful
+from verifyplan.repository import grep
+from verifyplan.repository.helper_process import HelperProcess
 from verifyplan.repository.records import Commit, Match
 from verifyplan.repository.repository import Repository
 from verifyplan.text import counted, truncate
@@ -177,9 +177,9 @@ def search(
     their letters. InputError for an invalid pattern, and for a search of more than 20 seconds. The process that
     tries the pattern ends with the search: many agents may wait at once, and each would keep one of 40 MB.
     """
-    texts = _until(time.monotonic() + grep.SECONDS, _texts(repository, documents, paths, pattern), pattern)
-    with closing(Careful()) as careful:
-        matches = grep.grep(careful, pattern, texts, limit)
+    texts = _until(time.monotonic() + grep.TIMEOUT_S, _texts(repository, documents, paths, pattern), pattern)
+    with closing(HelperProcess()) as helper:
+        matches = grep.grep(helper, pattern, texts, limit)
     moved = {path for path in {hit.path for hit in matches} - set(documents) if not _in_place(repository, path)}
     return [hit for hit in matches if hit.path not in moved]
 
@@ -188,7 +188,7 @@ def _until(end: float, texts: Iterator[tuple[str, str]], pattern: str) -> Iterat
     """Yield the texts until the time is over, which ends the search even if none of them holds the pattern."""
     for path, text in texts:
         if time.monotonic() > end:
-            message = f"the search takes longer than {grep.SECONDS:g} seconds"
+            message = f"the search takes longer than {grep.TIMEOUT_S:g} seconds"
             raise InputError(Problem(f"pattern {pattern[:80]!r}", message, "give a path to look in"))
         if text:
             yield path, text.removesuffix("\n")
@@ -207,14 +207,14 @@ def _texts(
 
 def _likely(repository: Repository, paths: Sequence[str], pattern: str) -> Iterator[str]:
     """Yield the files worth reading, in order: without those in which ripgrep, where installed, finds nothing."""
-    rg = ripgrep.program(repository.root) if len(paths) > 1 else None
-    end = time.monotonic() + grep.SECONDS
-    for batch in ripgrep.batches(paths):
+    rg = grep.rg_program(repository.root) if len(paths) > 1 else None
+    end = time.monotonic() + grep.TIMEOUT_S
+    for batch in grep.path_batches(paths):
         searchable = [path for path in batch if is_searchable(repository, path)]
         left = end - time.monotonic()
         holding = None
         if rg and searchable and left > 0:
-            holding = ripgrep.holding(rg, repository.root, searchable, pattern, left)
+            holding = grep.rg_candidates(rg, repository.root, searchable, pattern, left)
         rg = rg if holding is not None else None  # it will not do better with the next files
         yield from searchable if holding is None else (path for path in searchable if path in holding)
 

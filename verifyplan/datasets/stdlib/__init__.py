@@ -1,6 +1,6 @@
 """Labelled claims about the standard library of the running interpreter, of any size."""
 
 from verifyplan.datasets.stdlib.claims import stdlib_claims
-from verifyplan.datasets.stdlib.reading import stdlib_root
+from verifyplan.datasets.stdlib.facts import stdlib_root
 
 __all__ = ["stdlib_claims", "stdlib_root"]

@@ -9,25 +9,13 @@ import sys
 from collections.abc import Iterable
 from random import Random
 
-from verifyplan.datasets.stdlib.facts import Fact, ancestors, short
-from verifyplan.datasets.stdlib.reading import Definition, Module
+from verifyplan.datasets.stdlib.facts import Fact, Module, StdlibDefinition, ancestors, short
 
 _COMMON = {  # details that are plausible anywhere; more come from the same module
     "parameter": ("name", "value", "encoding", "timeout", "flags"),
     "default": ("None", "True", "False", "0", "1", "-1", "''", "()"),
     "raises": ("ValueError", "TypeError", "KeyError", "RuntimeError", "OSError", "NotImplementedError"),
-    "imports": (
-        "os",
-        "re",
-        "sys",
-        "io",
-        "types",
-        "warnings",
-        "functools",
-        "collections",
-        "itertools",
-        "time",
-    ),
+    "imports": ("os", "re", "sys", "io", "types", "warnings", "functools", "collections", "itertools", "time"),
     "base-class": ("Exception", "ValueError", "dict", "list", "OSError"),
     "calls": ("len", "isinstance", "getattr", "open", "str", "repr", "super", "int"),
     "location": (),
@@ -38,10 +26,10 @@ _MENTIONED = re.compile(rf"\b(?:{'|'.join(_MODULES)})\b")
 
 
 def altered(fact: Fact, rng: Random) -> str | None:
-    """A detail with which the fact is false for all definitions of that full name; None if none is found."""
+    """Return a detail with which the fact is false for all definitions of that full name; None if there is none."""
     module = fact.module
-    same_name = [one for one in module.definitions if one.name == fact.subject]
-    near = sorted(module.definitions, key=lambda one: abs(one.line - fact.line))[:8]
+    same_name = [definition for definition in module.definitions if definition.name == fact.subject]
+    near = sorted(module.definitions, key=lambda definition: abs(definition.line - fact.line))[:8]
     pools = (_pool(fact, near), _pool(fact, module.definitions), _COMMON[fact.category])
     choices = [sorted(pool) for pool in map(set, pools) if pool]
     for _ in range(12):
@@ -51,47 +39,47 @@ def altered(fact: Fact, rng: Random) -> str | None:
     return None
 
 
-def _pool(fact: Fact, definitions: Iterable[Definition]) -> Iterable[str]:
-    """Details of that category that some definitions have; lines near by; modules that the text mentions."""
+def _pool(fact: Fact, definitions: Iterable[StdlibDefinition]) -> Iterable[str]:
+    """Return details of that category that some definitions have; lines near by; modules that the text mentions."""
     if fact.category == "imports":
         return _MENTIONED.findall("\n".join(fact.module.lines))
-    details = [detail for one in definitions for detail in _details(one, fact.category)]
+    details = [detail for definition in definitions for detail in _details(definition, fact.category)]
     lines = (fact.line + by for by in (-9, -3, -2, -1, 1, 2, 3, 4, 12) if fact.category == "location")
     return [*details, *(str(line) for line in lines if 0 < line <= len(fact.module.lines))]
 
 
-def _details(one: Definition, category: str) -> Iterable[str]:
+def _details(definition: StdlibDefinition, category: str) -> Iterable[str]:
     match category:
         case "parameter":
-            return set(one.parameter) - {"self", "cls"}
+            return set(definition.parameter) - {"self", "cls"}
         case "default":
-            return filter(short, one.defaults.values())
+            return filter(short, definition.defaults.values())
         case "raises":
-            return (name for name in one.raises if name.rpartition(".")[2][:1].isupper())
+            return (name for name in definition.raises if name.rpartition(".")[2][:1].isupper())
         case "calls":
-            return one.calls
+            return definition.calls
         case "base-class":
-            return (*one.bases, *((one.bare,) if one.node is ast.ClassDef else ()))
-    return (str(one.line),)
+            return (*definition.bases, *((definition.bare,) if definition.node is ast.ClassDef else ()))
+    return (str(definition.line),)
 
 
-def _is_false(fact: Fact, detail: str, same_name: list[Definition]) -> bool:
+def _is_false(fact: Fact, detail: str, same_name: list[StdlibDefinition]) -> bool:
     """Whether the tree shows that no definition of the fact's name has this detail."""
     match fact.category:
         case "parameter":
-            return all(detail not in one.parameter for one in same_name)
+            return all(detail not in definition.parameter for definition in same_name)
         case "default":
-            return all(_differs(one.defaults.get(fact.of), detail) for one in same_name)
+            return all(_differs(definition.defaults.get(fact.of), detail) for definition in same_name)
         case "raises":
-            return not any(_is_a(name, detail) for one in same_name for name in one.raises)
+            return not any(_is_a(name, detail) for definition in same_name for name in definition.raises)
         case "calls":
-            return not any(_last(name) == _last(detail) for one in same_name for name in one.calls)
+            return not any(_last(name) == _last(detail) for definition in same_name for name in definition.calls)
         case "imports":
             return not any(_related(name, detail) for name in fact.module.imports)
         case "base-class":
-            return all(_no_base(fact.module, one, detail) for one in same_name)
+            return all(_no_base(fact.module, definition, detail) for definition in same_name)
     bare = _last(fact.subject)  # a bare name at the line of a namesake would be true
-    return all(int(detail) != one.line for one in fact.module.definitions if one.bare == bare)
+    return all(int(detail) != definition.line for definition in fact.module.definitions if definition.bare == bare)
 
 
 def _last(name: str) -> str:
@@ -107,10 +95,10 @@ def _differs(value: str | None, text: str) -> bool:
 
 
 def _is_a(name: str, other: str) -> bool:
-    """Whether a name means another class, or one that is built in and derives from it."""
-    one, base = (getattr(builtins, _last(text), None) for text in (name, other))
-    if isinstance(one, type) and isinstance(base, type):
-        return issubclass(one, base)
+    """Whether a name means another class, or a builtin class that derives from it."""
+    derived, base = (getattr(builtins, _last(text), None) for text in (name, other))
+    if isinstance(derived, type) and isinstance(base, type):
+        return issubclass(derived, base)
     return not name or not name[0].isupper() or _last(name) == _last(other)
 
 
@@ -118,13 +106,13 @@ def _related(name: str, other: str) -> bool:
     return name == other or name.startswith(f"{other}.") or other.startswith(f"{name}.") or _last(name) == other
 
 
-def _no_base(module: Module, one: Definition, detail: str) -> bool:
+def _no_base(module: Module, definition: StdlibDefinition, detail: str) -> bool:
     """Whether `detail` is surely no base: a class of the module, or a built-in one where all bases are known."""
-    found = ancestors(module, one)
+    known = ancestors(module, definition)
     own = {other.bare for other in module.definitions if other.node is ast.ClassDef}
-    if _last(detail) in {one.bare, *map(_last, found)}:
+    if _last(detail) in {definition.bare, *map(_last, known)}:
         return False
-    outside = [name for name in found if name not in own]
-    known = all(isinstance(getattr(builtins, name, None), type) for name in outside)
+    outside = [name for name in known if name not in own]
+    all_builtin = all(isinstance(getattr(builtins, name, None), type) for name in outside)
     builtin = detail not in own and isinstance(getattr(builtins, detail, None), type)
-    return detail in own or (builtin and known and not any(_is_a(name, detail) for name in outside))
+    return detail in own or (builtin and all_builtin and not any(_is_a(name, detail) for name in outside))

@@ -7,6 +7,7 @@ run. A false claim is a true one with one detail altered, and is checked on the 
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Iterable, Sequence
 from math import ceil
 from random import Random
@@ -15,9 +16,7 @@ import pandas as pd
 
 from verifyplan.agents.static import CHECKERS
 from verifyplan.datasets.stdlib.alterations import altered
-from verifyplan.datasets.stdlib.facts import CATEGORIES, Fact, facts
-from verifyplan.datasets.stdlib.reading import module_paths, read_module, stdlib_root
-from verifyplan.datasets.stdlib.words import finding
+from verifyplan.datasets.stdlib.facts import CATEGORIES, Fact, facts, module_paths, read_module, stdlib_root
 from verifyplan.errors import InputError, Problem, expect_lists
 
 COLUMNS = ("finding_id", "summary", "evidence", "worker", "category", "truth")
@@ -33,7 +32,7 @@ def stdlib_claims(
     workers: Sequence[str] = CHECKERS,
     modules: Iterable[str] | None = None,
 ) -> pd.DataFrame:
-    """A labelled fixture set of `n` findings about the standard library: one row per finding and discoverer.
+    """Return a labelled fixture set of `n` findings about the standard library: one row per finding and discoverer.
 
     Columns are `finding_id`, `summary`, `evidence`, `worker`, `category`, `truth`; rows that share an id are
     the same finding. A fact is what the text of a definition holds, functions within it included: "raises"
@@ -49,19 +48,18 @@ def stdlib_claims(
     (4, True)
     """
     expect_lists(workers=workers, modules=modules)
-    names = None if modules is None else list(modules)
-    _check(n, false_share, workers, names)
+    paths = None if modules is None else list(modules)
+    _expect_valid(n, false_share, workers, paths)
     rng = Random(seed)  # noqa: S311  (a fixture, no secret)
-    drawn = _draw(n, rng, module_paths() if names is None else names)
+    drawn = _draw(n, rng, module_paths() if paths is None else paths)
     truths = [False] * round(n * false_share)
     truths += [True] * (n - len(truths))
     rng.shuffle(truths)
-    found = (finding(*pair, truth, rng) for pair, truth in zip(drawn, truths, strict=True))
-    rows = [
-        (f"F-{number:04d}", *claim, worker, category, truth)
-        for number, (claim, category, truth) in enumerate(found, 1)
-        for worker in _discoverers(workers, rng)
-    ]
+    rows = []
+    for number, ((fact, alteration), truth) in enumerate(zip(drawn, truths, strict=True), 1):
+        summary, evidence = _summary(fact, alteration, truth, rng)
+        found_by = _discoverers(workers, rng)
+        rows += [(f"F-{number:04d}", summary, evidence, worker, fact.category, truth) for worker in found_by]
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     frame.attrs = {
         "python": platform.python_version(),
@@ -72,11 +70,10 @@ def stdlib_claims(
     return frame
 
 
-def _check(n: int, false_share: float, workers: Sequence[str], modules: list[str] | None) -> None:
-    root = stdlib_root()
-    missing = [name for name in modules or () if not (root / name).is_file()]
+def _expect_valid(n: int, false_share: float, workers: Sequence[str], paths: list[str] | None) -> None:
+    missing = [path for path in paths or () if not (stdlib_root() / path).is_file()]
     fix = "give paths under stdlib_root(), such as 'json/decoder.py'"
-    problems = [Problem("modules", f"there is no file {name!r}", fix) for name in missing]
+    problems = [Problem("modules", f"there is no file {path!r}", fix) for path in missing]
     if n < 1:
         problems.append(Problem("n", f"{n!r} is less than 1", "ask for one claim or more"))
     if not 0 <= false_share <= 1:
@@ -87,19 +84,13 @@ def _check(n: int, false_share: float, workers: Sequence[str], modules: list[str
         raise InputError(problems)
 
 
-def _discoverers(workers: Sequence[str], rng: Random) -> list[str]:
-    count = rng.choices(list(_DISCOVERERS), list(_DISCOVERERS.values()))[0]
-    chosen = rng.sample(list(workers), min(count, len(workers)))
-    return [worker for worker in workers if worker in chosen]
-
-
 def _draw(n: int, rng: Random, paths: list[str]) -> list[tuple[Fact, str]]:
-    """Facts, each with a false detail beside it: categories in turn, from as few modules as give a choice."""
+    """Draw facts, each with a false detail: categories in turn, from as few modules as give a choice."""
     waiting = rng.sample(paths, len(paths))
     stock: dict[str, list[Fact]] = {category: [] for category in CATEGORIES}
-    enough, first = 4 * ceil(n / len(CATEGORIES)) + 20, 8 + n // 12
+    needed, first = 4 * ceil(n / len(CATEGORIES)) + 20, 8 + n // 12
     while True:
-        while waiting and (first > 0 or min(map(len, stock.values())) < enough):
+        while waiting and (first > 0 or min(map(len, stock.values())) < needed):
             first -= 1
             module = read_module(waiting.pop())
             for fact in facts(module) if module else ():
@@ -110,7 +101,7 @@ def _draw(n: int, rng: Random, paths: list[str]) -> list[tuple[Fact, str]]:
         if not waiting:
             fix = "ask for fewer, or draw from more modules"
             raise InputError(Problem("n", f"{n} claims are asked for, and {len(drawn)} exist", fix))
-        enough *= 2
+        needed *= 2
 
 
 def _deal(n: int, stock: dict[str, list[Fact]], rng: Random) -> list[tuple[Fact, str]]:
@@ -125,3 +116,94 @@ def _deal(n: int, stock: dict[str, list[Fact]], rng: Random) -> list[tuple[Fact,
                     drawn.append((fact, detail))
                     break
     return drawn
+
+
+def _discoverers(workers: Sequence[str], rng: Random) -> list[str]:
+    count = rng.choices(list(_DISCOVERERS), list(_DISCOVERERS.values()))[0]
+    chosen = rng.sample(list(workers), min(count, len(workers)))
+    return [worker for worker in workers if worker in chosen]
+
+
+_WORDINGS = {  # [what states the fact|what denies it]
+    "parameter": (
+        "`{subject}` takes [a|no] parameter `{detail}`.",
+        "`{detail}` is [a|not a] parameter of `{subject}`.",
+        "The signature of `{subject}` has [an|no] argument named `{detail}`.",
+    ),
+    "default": (
+        "The parameter `{of}` of `{subject}` [defaults|does not default] to `{detail}`.",
+        "In `{subject}`, `{of}` [has|does not have] the default value `{detail}`.",
+        "`{detail}` is [the|not the] default of `{of}` in `{subject}`.",
+    ),
+    "raises": (
+        "`{subject}` [raises|does not raise] `{detail}`.",
+        "`{detail}` is [raised|never raised] in the body of `{subject}`.",
+        "The body of `{subject}` [can|cannot] raise an exception of type `{detail}`.",
+    ),
+    "imports": (
+        "The module `{subject}` [imports|does not import] `{detail}`.",
+        "`{detail}` is [imported|not imported] by `{subject}`.",
+        "`{of}` has [an|no] import of `{detail}`.",
+    ),
+    "base-class": (
+        "`{subject}` [inherits|does not inherit] from `{detail}`.",
+        "`{subject}` is [a|not a] subclass of `{detail}`.",
+        "`{detail}` is [a|not a] base class of `{subject}`.",
+    ),
+    "calls": (
+        "`{subject}` [calls|does not call] `{detail}`.",
+        "`{detail}` is [called|not called] in the body of `{subject}`.",
+        "The body of `{subject}` contains [a|no] call to `{detail}`.",
+    ),
+    "location": (
+        "`{subject}` is [defined|not defined] at line {detail} of `{of}`.",
+        "The definition of `{subject}` [starts|does not start] at line {detail}.",
+    ),
+}
+_FORMS = {"exact": 34, "decisive": 34, "off": 12, "inside": 10, "shortened": 6, "retyped": 4}
+_DENIED, _BARE, _INHERITED = 0.12, 0.2, 0.08  # shares of ways to say it, the same for true and false
+
+
+def _summary(fact: Fact, alteration: str, truth: bool, rng: Random) -> tuple[str, str]:
+    """Return the summary and evidence of a fact, as careful and as careless as people are.
+
+    A denial is true of the altered detail.
+    """
+    denied = rng.random() < _DENIED
+    detail = fact.detail if truth != denied else alteration
+    wording = rng.choice(_WORDINGS[fact.category]).format(subject=_subject(fact, rng), detail=detail, of=fact.of)
+    summary = re.sub(r"\[([^|\]]*)\|([^\]]*)\]", lambda match: match[2 if denied else 1], wording)
+    offset = int(detail) - fact.line if fact.category == "location" else 0
+    return summary, _evidence(fact, offset, rng)
+
+
+def _subject(fact: Fact, rng: Random) -> str:
+    """Return the name of the fact's subject: in full, bare, or through a subclass that inherits it."""
+    form = rng.random()
+    owner, _, bare = fact.subject.rpartition(".")
+    if fact.category == "imports" or not owner:
+        return fact.subject
+    definitions = fact.module.definitions
+    heirs = [definition.bare for definition in definitions if owner in definition.bases]
+    if form < _INHERITED and heirs:
+        heir = rng.choice(heirs)
+        own = any(definition.name == f"{heir}.{bare}" for definition in definitions)
+        return fact.subject if own else f"{heir}.{bare}"
+    return bare if form > 1 - _BARE else fact.subject
+
+
+def _evidence(fact: Fact, offset: int, rng: Random) -> str:
+    """Return a cited line, `offset` lines from the fact's, and quoted lines, in a form as in real life.
+
+    The quotation is whole, shortened at the end, or typed anew without much care.
+    """
+    form = rng.choices(list(_FORMS), list(_FORMS.values()))[0]
+    first, last = fact.decisive if form == "decisive" else (fact.line, fact.line + rng.randint(0, 1))
+    shift = {"off": rng.choice((-4, -3, -2, -1, 1, 2, 3)), "inside": rng.randint(0, fact.last - fact.line)}
+    quote = [line for line in fact.module.lines[first - 1 : min(last, first + 7)] if line.strip()]
+    if form == "shortened" and quote:
+        quote[-1] = quote[-1][: max(12, len(quote[-1]) * 3 // 5)].rstrip() + " ..."
+    if form == "retyped":
+        quote = [line.replace('"', "'").replace(", ", ",").replace(" = ", "=") for line in quote]
+    cited = min(max(first + offset + shift.get(form, 0), 1), len(fact.module.lines))
+    return "\n".join([f"{fact.module.path}:{cited}", *(f"> {line}" for line in quote)])

@@ -9,7 +9,7 @@ from typing import Any
 
 from verifyplan.agents.base import Backend
 from verifyplan.datasets.plans import labelled_plans
-from verifyplan.datasets.plans_repository import sample_repository
+from verifyplan.datasets.sample import sample_repository
 from verifyplan.errors import InputError, Problem
 from verifyplan.plans.plan import Plan
 from verifyplan.protocol.event_run import RunStarted

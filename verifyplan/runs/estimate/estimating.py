@@ -15,7 +15,7 @@ from verifyplan.agents.base import Backend
 from verifyplan.agents.static.backend import CHECKERS
 from verifyplan.datasets.bundled import claims
 from verifyplan.datasets.plans import labelled_plans
-from verifyplan.datasets.plans_repository import sample_repository
+from verifyplan.datasets.sample import sample_repository
 from verifyplan.datasets.stdlib import stdlib_root
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.plans.plan import Plan

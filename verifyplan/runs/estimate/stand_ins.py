@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from verifyplan.agents.static.backend import CHECKERS, StaticBackend
-from verifyplan.agents.static.plan_backend import PANEL
+from verifyplan.agents.static.backend import CHECKERS, PANEL, StaticBackend
 from verifyplan.protocol.call import ToolUse, WorkerRequest
 from verifyplan.runs.estimate.dry_run import Play, ToolCall
 from verifyplan.runs.estimate.sizes import Asked

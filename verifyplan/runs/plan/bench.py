@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 from verifyplan.agents.base import Backend
 from verifyplan.analysis.detection import Detection, detection
-from verifyplan.datasets.labels import PlanLabel, plan_name
-from verifyplan.datasets.labels_read import Labels, read_labels
+from verifyplan.datasets.labels import Labels, PlanLabel, plan_name, read_labels
 from verifyplan.datasets.plans import labelled_plans, plan_path
-from verifyplan.datasets.plans_repository import sample_repository
+from verifyplan.datasets.sample import sample_repository
 from verifyplan.errors import InputError, Problem, Problems
 from verifyplan.frames.runset import RunSet, concat
 from verifyplan.progress import progress as progress_bar

@@ -276,8 +276,8 @@ def test_orders_are_read_from_sentences_cells_and_marks():
         "- [ ] **Step 1:** Modify `a.py`\n- In `b.py`, after line 3 call it.\n- `c.py` (modify)\n\n"
         "| file | what |\n|---|---|\n| `d.py` | Modified: the loop |\n| `e.py` | new |\n\nThey modify `f.py`.\n"
     )
-    orders = PlanText(parse_plan(text)).orders
-    assert [(one.verb, one.name, one.line) for one in orders if one.verb == "edit"] == [
+    instructions = PlanText(parse_plan(text)).instructions
+    assert [(each.verb, each.name, each.line) for each in instructions if each.verb == "edit"] == [
         ("edit", "a.py", 1), ("edit", "b.py", 2), ("edit", "c.py", 3), ("edit", "d.py", 7),
     ]  # fmt: skip
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from verifyplan.agents.static.quotation import is_line
-from verifyplan.agents.static.roles.issues import CLAIMS, claim, read_cited, read_statement, statement
+from verifyplan.agents.static.checkers import is_line
+from verifyplan.agents.static.roles.issues import CLAIMS, assertion, claim, read_assertion, read_cited
 from verifyplan.plans import parse_plan
 
 WORDS = [
@@ -51,7 +51,7 @@ def test_every_citation_of_a_random_plan_stands(ask, shop, text):
         ]
         for one in raised:
             assert one.evidence
-            assert read_statement(one.claim) is not None, one.claim
+            assert read_assertion(one.claim) is not None, one.claim
             places_stand(one.evidence, text, shop)
         for risk in getattr(answer, "risks", ()):
             places_stand(risk.evidence, text, shop)
@@ -67,8 +67,8 @@ def test_no_text_makes_a_role_fail(ask, text):
 @pytest.mark.parametrize("kind", CLAIMS)
 def test_a_claim_is_read_as_it_was_written(kind):
     names = [f"a{n}`b\n c" for n in range(CLAIMS[kind].count("{}") + CLAIMS[kind].count("<>"))]
-    stated = statement(kind, *names)
-    assert read_statement(f"{claim(stated)} And why.") == stated
+    stated = assertion(kind, *names)
+    assert read_assertion(f"{claim(stated)} And why.") == stated
 
 
 @given(
@@ -76,8 +76,8 @@ def test_a_claim_is_read_as_it_was_written(kind):
     st.lists(st.text(max_size=30).map(lambda text: text.replace("?", "")), min_size=3, max_size=3),
 )
 def test_any_names_are_read_again(kind, names):
-    stated = statement(kind, *names[: CLAIMS[kind].count("{}") + CLAIMS[kind].count("<>")])
-    assert read_statement(claim(stated)) == stated
+    stated = assertion(kind, *names[: CLAIMS[kind].count("{}") + CLAIMS[kind].count("<>")])
+    assert read_assertion(claim(stated)) == stated
 
 
 SCRIPT = """

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import verifyplan as vp
 from verifyplan.agents.static import StaticBackend
 from verifyplan.agents.static.roles import challenger, panel
-from verifyplan.agents.static.roles.issues import Issue
+from verifyplan.agents.static.roles.issues import StaticIssue
 
 TEXT = (
     "# A\n\n1. Change `shop/stock.py`.\n2. `make e2e`\n3. Rename `find_order`.\n4. Add `arrow`.\n\n"
@@ -69,7 +69,7 @@ def test_a_panel_worker_whose_look_raises_looked_at_nothing_and_is_named(vote, w
 def test_a_run_names_the_check_that_failed(shop, monkeypatch):
     def raises(_):
         raise ValueError("no such line")
-        yield Issue
+        yield StaticIssue
 
     monkeypatch.setitem(challenger.CHECKS, "rules", raises)
     run = vp.verify(vp.parse_plan(TEXT, "plan.md"), shop, backend=StaticBackend(shop), log_dir=None)

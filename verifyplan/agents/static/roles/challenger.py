@@ -1,82 +1,167 @@
-"""The challenger, the domain expert and the devil's advocate: what look-ups show, and what they ask (rules A5, G2).
+"""The agents that run the static checks: the challenger, its two companions, and the scores (rules A5, A10, G2).
 
 Each check runs on its own: one that raises costs the others nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from verifyplan.agents.static.roles.checks import dependents, files, packages, questions, rules, symbols
-from verifyplan.agents.static.roles.issues import Issue, Place
-from verifyplan.agents.static.roles.scene import Scene
-from verifyplan.agents.static.roles.unknowns import unknowns
-from verifyplan.protocol.role_call import ChallengerAnswer, ChallengesAnswer
+from verifyplan.agents.static.roles import check_files, check_packages, check_questions, check_rules, check_symbols
+from verifyplan.agents.static.roles.context import RoleContext
+from verifyplan.agents.static.roles.issues import (
+    Assertion,
+    CitedLine,
+    IssueKind,
+    StaticIssue,
+    first_cited,
+    read_assertion,
+)
+from verifyplan.agents.static.roles.research import unknowns
+from verifyplan.protocol.records import Challenge, Dimension, Severity
+from verifyplan.protocol.role_call import ChallengerAnswer, ChallengesAnswer, GivenScore, ScoreAnswer
+from verifyplan.text import counted
 
-Check = Callable[[Scene], Iterator[Place | Issue]]
+PlanCheck = Callable[[RoleContext], Iterator[CitedLine | StaticIssue]]
+"""Yields the places of the plan that it looked at, and the issues there."""
 
-CHECKS: dict[str, Check] = {
-    "files": files.check_files,
-    "commands": files.check_commands,
-    "packages": packages.check,
-    "symbols": symbols.check,
-    "dependents": dependents.check,
-    "rules": rules.check,
-    "questions": questions.check,
+CHECKS: dict[str, PlanCheck] = {
+    "files": check_files.check_files,
+    "commands": check_files.check_commands,
+    "packages": check_packages.check_packages,
+    "symbols": check_symbols.check_symbols,
+    "dependents": check_symbols.check_dependents,
+    "rules": check_rules.check_rules,
+    "questions": check_questions.check_questions,
 }
 """The checks by name, in the order in which they run."""
+MAX_CHALLENGES = 20
+"""Challenges of one answer, the worst first: a challenge that exceeds the caps is kept as overflow, within reason."""
+UNKNOWN_SCORE = 5
+"""The score of a dimension about which nothing was looked at."""
+
+_COST: dict[Severity, int] = {"BLOCKING": 5, "SIGNIFICANT": 2, "MINOR": 1}
+_DIMENSION_CHECKS: dict[Dimension, dict[str, IssueKind]] = {
+    "approach_soundness": {},
+    "risk_coverage": {"questions": "question", "dependents": "dependents"},
+    "assumption_validity": {"files": "file-missing", "symbols": "symbol-missing"},
+    "integration_feasibility": {"commands": "command-missing", "packages": "package-missing"},
+    "constraint_alignment": {"rules": "rule-broken"},
+}
+"""The checks of a dimension, and the challenges that lower it; challenges in other words lower the approach."""
 
 
 @dataclass
-class Findings:
-    """The issues found, and by check the places of the plan that were looked at."""
+class CheckResults:
+    """The issues of all checks, and by check the places of the plan that were looked at."""
 
-    issues: list[Issue] = field(default_factory=list)
-    looked: dict[str, list[Place]] = field(default_factory=dict)
+    issues: list[StaticIssue] = field(default_factory=list)
+    looked: dict[str, list[CitedLine]] = field(default_factory=dict)
 
 
-def run_checks(scene: Scene) -> Findings:
-    """Run all checks; a check that raises is named in the scene's failures, and what it found before counts."""
-    findings = Findings()
+def run_checks(context: RoleContext) -> CheckResults:
+    """Run all checks; a check that raises is named in the context's failures, and its results so far count."""
+    results = CheckResults()
     for name, check in CHECKS.items():
-        places = findings.looked.setdefault(name, [])
-        for found in scene.isolated(f"check {name}", lambda check=check: check(scene)):  # type: ignore[misc]
-            if isinstance(found, Issue):
-                findings.issues.append(found)
+        places = results.looked.setdefault(name, [])
+        for result in context.isolated(f"check {name}", lambda check=check: check(context)):  # type: ignore[misc]
+            if isinstance(result, StaticIssue):
+                results.issues.append(result)
             else:
-                places.append(found)
-    return findings
+                places.append(result)
+    return results
 
 
-MAX_CHALLENGES = 20
-"""Challenges of one answer, the worst first: what does not fit under the caps is kept as overflow, within reason."""
+def answer(context: RoleContext) -> ChallengerAnswer:
+    """Return the challenges of the checks that nobody has raised yet, the worst first, and the open questions.
 
-
-def answer(scene: Scene) -> ChallengerAnswer:
-    """The challenges that the checks find and that nobody has raised yet, the worst first, and the open questions.
-
-    MINOR challenges are raised only as far as the cap leaves room; others always, so that what does not fit is
-    recorded as overflow and not lost, up to 20.
+    MINOR challenges are raised only as far as the cap leaves room; others always, so that the excess is recorded as
+    overflow and not lost, up to 20.
     """
-    new = scene.new(run_checks(scene).issues)[:MAX_CHALLENGES]
-    room = scene.request.may_raise
+    new = context.new(run_checks(context).issues)[:MAX_CHALLENGES]
+    room = context.request.may_raise
     kept = [issue for at, issue in enumerate(new) if issue.severity != "MINOR" or at < room]
-    asked = tuple(scene.isolated("unknowns", lambda: unknowns(scene, kept)))
-    return ChallengerAnswer(challenges=tuple(scene.challenge(issue) for issue in kept), unknowns=asked)
+    questions = tuple(context.isolated("unknowns", lambda: unknowns(context, kept)))
+    return ChallengerAnswer(challenges=tuple(context.challenge(issue) for issue in kept), unknowns=questions)
 
 
-def answer_domain_expert(scene: Scene) -> ChallengesAnswer:
-    """The questions of the plan's domains that the challenger does not ask, as many as the cap allows."""
-    return _questions(scene, "domain-expert")
+def answer_domain_expert(context: RoleContext) -> ChallengesAnswer:
+    """Return the questions of the plan's domains that the challenger does not ask, as many as the cap allows."""
+    return _questions(context, "domain-expert")
 
 
-def answer_devils_advocate(scene: Scene) -> ChallengesAnswer:
-    """The questions on what cannot be undone, never MINOR and never of LOW confidence."""
-    return _questions(scene, "devils-advocate")
+def answer_devils_advocate(context: RoleContext) -> ChallengesAnswer:
+    """Return the questions on what cannot be undone, never MINOR and never of LOW confidence."""
+    return _questions(context, "devils-advocate")
 
 
-def _questions(scene: Scene, by: str) -> ChallengesAnswer:
-    found = scene.isolated("check questions", lambda: questions.check(scene, by))
-    new = scene.new(one for one in found if isinstance(one, Issue))[: scene.request.may_raise]
-    return ChallengesAnswer(challenges=tuple(scene.challenge(issue) for issue in new))
+def _questions(context: RoleContext, by: str) -> ChallengesAnswer:
+    results = context.isolated("check questions", lambda: check_questions.check_questions(context, by))
+    new = context.new(result for result in results if isinstance(result, StaticIssue))[: context.request.may_raise]
+    return ChallengesAnswer(challenges=tuple(context.challenge(issue) for issue in new))
+
+
+def score(context: RoleContext) -> ScoreAnswer:
+    """Return the synthesizer's scores: 10 after a look and 5 without, less what is still unsettled."""
+    against = [
+        (_dimension(read_assertion(challenge.claim)), challenge.severity, _id_and_place(context, challenge))
+        for challenge in context.unsettled
+    ]
+    return _scores(context, run_checks(context), against)
+
+
+def audit(context: RoleContext) -> ScoreAnswer:
+    """Return the challenger's scores, by the issues of the checks in the plan as it is, settled or not."""
+    results = run_checks(context)
+    against = [(_dimension(issue.assertion), issue.severity, context.at(issue.line)) for issue in results.issues]
+    return _scores(context, results, against)
+
+
+def _scores(
+    context: RoleContext, results: CheckResults, against: Sequence[tuple[Dimension, Severity, str]]
+) -> ScoreAnswer:
+    scores: dict[str, GivenScore] = {}
+    for dimension, checks in _DIMENSION_CHECKS.items():
+        looked = list(dict.fromkeys(place.line for check in checks for place in results.looked.get(check, [])))
+        costs = [(_COST[severity], named) for lowered, severity, named in against if lowered == dimension]
+        what = ", ".join(checks) or "the approach"
+        evidence = f"Nothing was looked at for {what}; the plan begins at {_first(context)}."
+        if looked:
+            evidence = f"Looked at {counted(len(looked), 'line')} for {what}: "
+            evidence += f"{', '.join(context.at(line) for line in looked[:3])}."
+        if costs:
+            evidence += f" Against it: {', '.join(named for _, named in costs)}."
+        value = (10 if looked else UNKNOWN_SCORE) - sum(cost for cost, _ in costs)
+        scores[dimension] = GivenScore(score=max(1, value), evidence=evidence)
+    scores["unknowns_coverage"] = _unknowns_score(context)
+    return ScoreAnswer(scores=scores)
+
+
+def _unknowns_score(context: RoleContext) -> GivenScore:
+    asked = context.request.unknowns
+    if not asked:
+        evidence = f"Nothing was looked at: the plan marks nothing as open from {_first(context)} on."
+        return GivenScore(score=UNKNOWN_SCORE, evidence=evidence)
+    open_ = [unknown.id for unknown in asked if unknown.resolution in (None, "UNRESOLVABLE")]
+    wrong = [unknown.id for unknown in asked if unknown.resolution == "REFUTED"]
+    named = ", ".join([*open_, *wrong]) or "none"
+    counts = f"Of {counted(len(asked), 'unknown')}, {len(open_)} are open and {len(wrong)} refuted: {named}"
+    value = max(1, 10 - 2 * len(open_) - 3 * len(wrong))
+    return GivenScore(score=value, evidence=f"{counts}; {_first(context)}.")
+
+
+def _dimension(asserted: Assertion | None) -> Dimension:
+    lowered = (name for name, checks in _DIMENSION_CHECKS.items() if asserted and asserted.kind in checks.values())
+    return next(lowered, "approach_soundness")
+
+
+def _id_and_place(context: RoleContext, challenge: Challenge) -> str:
+    place = first_cited(context.request.evidence.get(challenge.id, ""))
+    return f"{challenge.id} ({place})" if place else challenge.id
+
+
+def _first(context: RoleContext) -> str:
+    """Return the first line of the plan's body that says something, as a citation."""
+    lines = enumerate(context.plan.lines, 1)
+    return context.at(next((at for at, line in lines if line.strip() and at >= context.plan.body), 1))

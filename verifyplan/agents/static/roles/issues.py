@@ -1,6 +1,6 @@
-"""What a check found, how it is worded and cited as a challenge, and how a panel worker reads that again.
+"""Issues of the static checks: how they are worded and cited as challenges, and how a panel worker reads them again.
 
-Each kind of claim stands here once. Names are set in backticks; the words of other backends match no kind.
+Each kind of claim has its wording here. Names are set in backticks; the words of other backends match no kind.
 """
 
 from __future__ import annotations
@@ -11,21 +11,15 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from verifyplan.agents.static.roles.plan_text import PlanText
-from verifyplan.protocol.records import (
-    CONFIDENCES,
-    SEVERITIES,
-    Challenge,
-    Confidence,
-    Severity,
-)
+from verifyplan.protocol.records import CONFIDENCES, SEVERITIES, Challenge, Confidence, Severity
 from verifyplan.protocol.role_call import RaisedChallenge
 from verifyplan.rules.citations import cites_location
 
-Kind = Literal[
+IssueKind = Literal[
     "file-missing", "command-missing", "package-missing", "symbol-missing", "dependents", "rule-broken", "question"
 ]
 
-CLAIMS: dict[Kind, str] = {
+CLAIMS: dict[IssueKind, str] = {
     "file-missing": "The plan assumes that the file {} exists.",
     "command-missing": "The plan assumes that the command {} exists.",
     "package-missing": "The plan assumes that the package {} is declared.",
@@ -34,62 +28,59 @@ CLAIMS: dict[Kind, str] = {
     "rule-broken": "The plan does {}, which a rule of the project forbids.",
     "question": "The plan does {}. Does it say <>?",
 }
-"""What is claimed of the plan, by kind; each pair of braces is a name in backticks, and <> stands for words."""
+"""The claim about the plan, by kind; each pair of braces is a name in backticks, and <> is for words."""
 
-_MAX_NAME = 300
+MAX_QUOTE_CHARACTERS = 300
+"""Characters of a line that are quoted; a longer quotation ends in three dots."""
 
-
-class Statement(NamedTuple):
-    """What a challenge states: the kind, and the names that it states it of."""
-
-    kind: Kind
-    names: tuple[str, ...]
-
-
-def claim(statement: Statement) -> str:
-    """The statement as a challenge's claim.
-
-    >>> claim(statement("file-missing", "src/a.py"))
-    'The plan assumes that the file `src/a.py` exists.'
-    """
-    names = iter(statement.names)
-    return re.sub(r"{}|<>", lambda gap: f"`{next(names)}`" if gap[0] == "{}" else next(names), CLAIMS[statement.kind])
-
-
-def statement(kind: Kind, *names: str) -> Statement:
-    """A statement with its names on one line each, without backticks, and cut where they are very long."""
-    return Statement(
-        kind, tuple(" ".join(name.replace("`", "'").split())[:_MAX_NAME].rstrip() or " " for name in names)
-    )
-
-
-_PATTERNS: dict[Kind, re.Pattern[str]] = {
+_MAX_NAME_CHARACTERS = 300
+_MAX_EVIDENCE_CHARACTERS, _MAX_LINE_CHARACTERS, _MAX_CITED = 100_000, 1_000, 12
+_PATTERNS: dict[IssueKind, re.Pattern[str]] = {
     kind: re.compile(re.escape(template).replace(r"\{\}", r"`([^`\n]+)`").replace("<>", r"([^`\n?]+)"))
     for kind, template in CLAIMS.items()
 }
+_TICKED = re.compile(r"`([^`\n]{1,300})`")
+_PLACE = re.compile(r"(?:^|(?<=[\s(\[,;`'\"]))([^\s:`'\"()\[\]]+(?:\.[A-Za-z]\w*)?):(\d{1,8})(?:-(\d{1,8}))?(?![\w:])")
+_NAMED = re.compile(r"\blines? (\d{1,8})(?:-(\d{1,8}))? of (.+?)\s*$", re.IGNORECASE)
 
 
-def read_statement(text: str) -> Statement | None:
-    """What a text that begins with a claim states; None for words that are not worded here.
+class Assertion(NamedTuple):
+    """The assertion of a challenge: its kind, and the names in it."""
 
-    >>> read_statement("The plan assumes that the package `rich` is declared. No manifest has it.")
-    Statement(kind='package-missing', names=('rich',))
-    >>> read_statement("This will never work.") is None
+    kind: IssueKind
+    names: tuple[str, ...]
+
+
+def assertion(kind: IssueKind, *names: str) -> Assertion:
+    """Return an assertion with its names on one line each, without backticks, and cut where they are very long."""
+    plain = (" ".join(name.replace("`", "'").split())[:_MAX_NAME_CHARACTERS].rstrip() or " " for name in names)
+    return Assertion(kind, tuple(plain))
+
+
+def claim(asserted: Assertion) -> str:
+    """Return the assertion as a challenge's claim.
+
+    >>> claim(assertion("file-missing", "src/a.py"))
+    'The plan assumes that the file `src/a.py` exists.'
+    """
+    names = iter(asserted.names)
+    return re.sub(r"{}|<>", lambda gap: f"`{next(names)}`" if gap[0] == "{}" else next(names), CLAIMS[asserted.kind])
+
+
+def read_assertion(text: str) -> Assertion | None:
+    """Return the assertion of a text that begins with a claim; None for words of other backends.
+
+    >>> read_assertion("The plan assumes that the package `rich` is declared. No manifest has it.")
+    Assertion(kind='package-missing', names=('rich',))
+    >>> read_assertion("This will never work.") is None
     True
     """
-    for kind, pattern in _PATTERNS.items():
-        match = pattern.match(text)
-        if match is not None:
-            return Statement(kind, match.groups())
-    return None
+    matches = ((kind, pattern.match(text)) for kind, pattern in _PATTERNS.items())
+    return next((Assertion(kind, match.groups()) for kind, match in matches if match), None)
 
 
-LONGEST_QUOTE = 300
-"""Characters of a line that are quoted; what is longer ends in three dots."""
-
-
-class Place(NamedTuple):
-    """A line that is cited; an empty `path` is the plan's own. `text` is what stands there, empty if unknown."""
+class CitedLine(NamedTuple):
+    """A line that is cited; an empty `path` is the plan's own. `text` is the text of the line, empty if unknown."""
 
     path: str
     line: int
@@ -97,35 +88,44 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Issue:
-    """Something wrong with a plan: what is stated, where the plan says it, why it fails, how bad that is."""
+class StaticIssue:
+    """Something wrong with a plan: the assertion, where the plan makes it, why it fails, how bad that is."""
 
-    statement: Statement
+    assertion: Assertion
     line: int
     concern: str
     severity: Severity = "SIGNIFICANT"
     confidence: Confidence = "HIGH"
     scenario: str = ""
     alternative: str = ""
-    beside: tuple[Place, ...] = ()
+    beside: tuple[CitedLine, ...] = ()
 
 
-def raised(issue: Issue, plan: PlanText, name: str) -> RaisedChallenge:
-    """The challenge that an issue makes, with its places and quotations as evidence."""
-    places = [Place("", issue.line), *issue.beside]
+def new_issues(issues: Iterable[StaticIssue], challenges: Iterable[Challenge]) -> list[StaticIssue]:
+    """Return the issues that no challenge has stated yet, by severity, confidence and line; each assertion once."""
+    known = {read_assertion(challenge.claim) for challenge in challenges}
+    ranked = sorted(
+        issues, key=lambda issue: (SEVERITIES.index(issue.severity), CONFIDENCES.index(issue.confidence), issue.line)
+    )
+    first = {issue.assertion: issue for issue in reversed(ranked)}
+    return [issue for issue in reversed(first.values()) if issue.assertion not in known]
+
+
+def raised(issue: StaticIssue, plan: PlanText, name: str) -> RaisedChallenge:
+    """Return the challenge that an issue makes, with its places and quotations as evidence."""
     return RaisedChallenge(
-        claim=claim(issue.statement),
+        claim=claim(issue.assertion),
         concern=issue.concern,
         failure_scenario=issue.scenario,
         alternative=issue.alternative,
         severity=issue.severity,
         confidence=issue.confidence,
-        evidence=evidence(places, plan, name),
+        evidence=evidence([CitedLine("", issue.line), *issue.beside], plan, name),
     )
 
 
-def evidence(places: Iterable[Place], plan: PlanText, name: str) -> str:
-    """Places, each with what stands there behind `> `: of the plan, the lines of the whole sentence; none twice."""
+def evidence(places: Iterable[CitedLine], plan: PlanText, name: str) -> str:
+    """Return places, each with its text behind `> `: of the plan, the lines of the whole sentence; none twice."""
     parts = []
     for place in dict.fromkeys(places):
         lines = [place.text] if place.path else plan.quoted(place.line)
@@ -134,11 +134,11 @@ def evidence(places: Iterable[Place], plan: PlanText, name: str) -> str:
     return "\n".join(parts)
 
 
-def cited(place: Place, name: str) -> str:
-    """A place as it is cited; a plan whose name has no suffix is cited by `line 12 of NAME`.
+def cited(place: CitedLine, name: str) -> str:
+    """Return a place as a citation; a plan whose name has no suffix is cited by `line 12 of NAME`.
 
-    >>> cited(Place("", 12), "plan.md"), cited(Place("", 12), "PLAN"), cited(Place("src/a.py", 3), "plan.md")
-    ('plan.md:12', 'line 12 of PLAN', 'src/a.py:3')
+    >>> cited(CitedLine("", 12), "plan.md"), cited(CitedLine("", 12), "PLAN"), cited(CitedLine("a.py", 3), "plan.md")
+    ('plan.md:12', 'line 12 of PLAN', 'a.py:3')
     """
     path = place.path or name
     short = f"{path}:{place.line}"
@@ -146,26 +146,12 @@ def cited(place: Place, name: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """A line as it is quoted: without the space around it, and cut where it is very long."""
+    """Return a line as a quotation: without the space around it, and cut where it is very long."""
     text = text.strip()
-    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE].rstrip()} ..."
+    return text if len(text) <= MAX_QUOTE_CHARACTERS else f"{text[:MAX_QUOTE_CHARACTERS].rstrip()} ..."
 
 
-def new_ones(issues: Iterable[Issue], said: Iterable[Challenge]) -> list[Issue]:
-    """The issues that no challenge has stated yet, by severity, confidence and line; each statement once."""
-    known = {read_statement(challenge.claim) for challenge in said}
-    rank = sorted(issues, key=lambda one: (SEVERITIES.index(one.severity), CONFIDENCES.index(one.confidence), one.line))
-    first = {issue.statement: issue for issue in reversed(rank)}
-    return [issue for issue in reversed(first.values()) if issue.statement not in known]
-
-
-_TICKED = re.compile(r"`([^`\n]{1,300})`")
-_PLACE = re.compile(r"(?:^|(?<=[\s(\[,;`'\"]))([^\s:`'\"()\[\]]+(?:\.[A-Za-z]\w*)?):(\d{1,8})(?:-(\d{1,8}))?(?![\w:])")
-_NAMED = re.compile(r"\blines? (\d{1,8})(?:-(\d{1,8}))? of (.+?)\s*$", re.IGNORECASE)
-_LONGEST, _MOST = 100_000, 12
-
-
-class Cited(NamedTuple):
+class CitedRange(NamedTuple):
     """A cited place, and the lines quoted right behind it."""
 
     path: str
@@ -174,43 +160,38 @@ class Cited(NamedTuple):
     quotes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """The place as it is cited."""
+        """Return the place as a citation."""
         return f"{self.path}:{self.first}"
 
 
-def names_in(text: str) -> tuple[str, ...]:
-    """The names in backticks in a text, each once, in their order."""
-    return tuple(dict.fromkeys(_TICKED.findall(text[:_LONGEST])))
-
-
-def place_of(evidence: str) -> str:
-    """The first place that an evidence cites, as it is cited; empty if it cites none."""
-    places = read_cited(evidence)
-    return str(places[0]) if places else ""
-
-
-def read_cited(evidence: str) -> list[Cited]:
-    r"""The places of an evidence in their order, each with the `> ` lines that follow it; at most 12.
+def read_cited(evidence: str) -> list[CitedRange]:
+    r"""Return the places of an evidence in their order, each with the `> ` lines that follow it; at most 12.
 
     A place is `path:12`, `path:12-14` or `line 12 of NAME`. Quotations in front of any place belong to none and
     are left out. Never raises. Source: rule B4.
 
-    >>> [(str(one), one.last, one.quotes) for one in read_cited("plan.md:12\n> Change `a.py`.\nsrc/a.py:3-4")]
+    >>> [(str(c), c.last, c.quotes) for c in read_cited("plan.md:12\n> Change `a.py`.\nsrc/a.py:3-4")]
     [('plan.md:12', 12, ('Change `a.py`.',)), ('src/a.py:3', 4, ())]
     """
-    found: list[Cited] = []
-    for line in evidence[:_LONGEST].replace("\r", "\n").split("\n"):
+    places: list[CitedRange] = []
+    for line in evidence[:_MAX_EVIDENCE_CHARACTERS].replace("\r", "\n").split("\n"):
         if line.startswith(">"):
             text = line[1:].strip()
-            if found and text and len(found[-1].quotes) < _MOST:
-                found[-1] = found[-1]._replace(quotes=(*found[-1].quotes, text))
-        elif len(line) <= 1_000:
-            found += _places(line)
-    return found[:_MOST]
+            if places and text and len(places[-1].quotes) < _MAX_CITED:
+                places[-1] = places[-1]._replace(quotes=(*places[-1].quotes, text))
+        elif len(line) <= _MAX_LINE_CHARACTERS:
+            named = _NAMED.search(line)
+            groups = [(named[3], named[1], named[2])] if named else _PLACE.findall(line)
+            ranges = (CitedRange(path, int(first), int(last or first)) for path, first, last in groups)
+            places += [place for place in ranges if 0 < place.first <= place.last]
+    return places[:_MAX_CITED]
 
 
-def _places(line: str) -> list[Cited]:
-    named = _NAMED.search(line)
-    groups = [(named[3], named[1], named[2])] if named else _PLACE.findall(line)
-    places = [Cited(path, int(first), int(last or first)) for path, first, last in groups]
-    return [place for place in places if 0 < place.first <= place.last]
+def first_cited(evidence: str) -> str:
+    """Return the first place that an evidence cites, as a citation; empty if it cites none."""
+    return str(next(iter(read_cited(evidence)), ""))
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names in backticks in a text, each once, in their order."""
+    return tuple(dict.fromkeys(_TICKED.findall(text[:_MAX_EVIDENCE_CHARACTERS])))

@@ -1,7 +1,7 @@
-"""A plan as sentences, code and commands, whatever its headings, numbers and line ends (rules A8, G2).
+"""A plan as sentences, instructions, code and commands (rules A8, G2).
 
-What is read here does not depend on where lines break, how lists are numbered or what headings say: a sentence counts
-by its own words.
+The result does not depend on where lines break, how lists are numbered or what headings say: a sentence counts by its
+own words.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FILLERS = (
     r"(?:(?:the|a|an|our|all|every|existing|old|new|unused|deprecated|file|module|script|function|method|class|helper"
     r"|crate|package|dependency|library|field|column)\s+){0,4}"
 )
-_ORDER = re.compile(
+_INSTRUCTION = re.compile(
     rf"{_LEAD}(?P<verb>{'|'.join(_VERBS.values())})\b[*_]*\s*:?[*_]*\s+{_FILLERS}(?:`(?P<code>[^`]+)`|(?P<bare>[\w./-]+/[\w.-]*[\w-]))",
     re.IGNORECASE,
 )
@@ -85,11 +85,11 @@ PART_OF = re.compile(
     r"\s+(?:from|references?|imports?|calls?|usages?|mentions?|links?|entr(?:y|ies)|rows?|lines?|paths?|strings?|parameters?"
     r"|arguments?|flags?|options?|fields?|keys?|columns?|alias\w*|decorators?|tests?|checks?|blocks?|placeholders?)\b"
 )
-"""Words behind a name by which it is not itself the object of its sentence."""
+"""Words behind a name by which the name itself is not the object of its sentence."""
 _REFERRED = re.compile(r"(?:^|\s)@[^\s`]*$")
 _CODE_SPAN = re.compile(r"`[^`]*`")
 _IN_PATH = re.compile(r"(?<!\S)[\w.@-]*/\S*")
-_MAX_SENTENCE = 4_000
+_MAX_SENTENCE_CHARACTERS = 4_000
 _MAX_QUOTED_LINES = 4
 
 
@@ -102,8 +102,8 @@ class Sentence(NamedTuple):
     row: tuple[str, ...] = ()
 
 
-class Order(NamedTuple):
-    """What a sentence says to do to which name, and where; `by_sentence` where its verb governs the name itself."""
+class Instruction(NamedTuple):
+    """An instruction of a sentence: what to do to which name; `by_sentence` where its verb governs the name itself."""
 
     line: int
     verb: Verb
@@ -111,32 +111,30 @@ class Order(NamedTuple):
     text: str
     by_sentence: bool = True
     home: str = ""
-    """The file that the sentence says the name stands in; empty if it says none."""
+    """The file that, by the sentence, holds the name; empty if it names none."""
 
 
 def sentences(lines: Sequence[str], prepared: PreparedText | None = None) -> Iterator[Sentence]:
-    """The sentences of the prose in some lines of Markdown, in order; code blocks and comments are left out.
+    """Yield the sentences of the prose in some lines of Markdown, in order; code blocks and comments are left out.
 
-    >>> [one[:3] for one in sentences(["- Change `a.py`", "  now. Then", "test."])]
+    >>> [sentence[:3] for sentence in sentences(["- Change `a.py`", "  now. Then", "test."])]
     [(1, 2, 'Change `a.py` now.'), (2, 3, 'Then test.')]
     """
     for text in blocks((prepared or prepare(lines)).prose).texts:
         at, flat, begin = LineNumbers(text.content, text.first), text.content.replace("\n", " "), 0
-        ends = [m.start("gap") for m in _SENTENCE_END.finditer(flat) if not _abbreviated(flat, m.start("gap"))]
+        gaps = [match.start("gap") for match in _SENTENCE_END.finditer(flat)]
+        ends = [gap for gap in gaps if not _ABBREVIATION.search(flat[max(0, gap - 8) : gap])]
         for end in [*ends, len(flat)]:
             part = flat[begin:end]
             start = begin + len(part) - len(part.lstrip())
             if part.strip():
-                yield Sentence(at.at(start), at.at(end), " ".join(part.split())[:_MAX_SENTENCE], text.row)
+                words = " ".join(part.split())[:_MAX_SENTENCE_CHARACTERS]
+                yield Sentence(at.at(start), at.at(end), words, text.row)
             begin = end
 
 
-def _abbreviated(text: str, end: int) -> bool:
-    return _ABBREVIATION.search(text[max(0, end - 8) : end]) is not None
-
-
 class PlanText:
-    """What a plan orders, gives as code, runs and makes, each with its line; worked out once."""
+    """The sentences, instructions, code and commands of a plan, each with its line; worked out once."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -151,115 +149,126 @@ class PlanText:
         return tuple(sentences(self.plan.lines, self._prepared))
 
     @cached_property
-    def orders(self) -> tuple[Order, ...]:
-        """What sentences order: "Modify `a.py`", "In `a.py`, replace ...", "`a.py` (modify)"; conditions aside."""
-        return tuple(order for one in self.sentences if not _CONDITIONAL.search(one.text) for order in _orders(one))
+    def instructions(self) -> tuple[Instruction, ...]:
+        """The instructions: "Modify `a.py`", "In `a.py`, replace ...", "`a.py` (modify)"; conditional ones left out."""
+        plain = (sentence for sentence in self.sentences if not _CONDITIONAL.search(sentence.text))
+        return tuple(instruction for sentence in plain for instruction in _instructions(sentence))
 
-    def file_orders(self) -> Iterator[Order]:
-        """The orders whose object is the path of one file."""
-        for order in self.orders:
-            name = without_place(order.name.split("::")[0].strip())
-            behind = order.text.partition(order.name)[2].lstrip("`")
+    def file_instructions(self) -> Iterator[Instruction]:
+        """Yield the instructions whose object is the path of one file."""
+        for instruction in self.instructions:
+            name = without_place(instruction.name.split("::")[0].strip())
+            behind = instruction.text.partition(instruction.name)[2].lstrip("`")
             if is_path(name) and not name.endswith("/") and not PART_OF.match(behind):
-                yield order._replace(name=normalised(name))
+                yield instruction._replace(name=normalised(name))
 
     @cached_property
     def commands(self) -> tuple[tuple[int, str], ...]:
         """The commands that the plan runs, in its head, shell fences, inline code and `<verify>`, with their lines."""
         listed = self.plan.frontmatter.get("verification_commands")
-        heads = [str(one) for one in listed] if isinstance(listed, list) else []
-        head = ((self._line_of(one), one) for one in heads)
-        return (*head, *((one.line, one.name) for one in self.plan.references if one.kind == "command"))
-
-    def _line_of(self, text: str) -> int:
-        return next((at for at, line in enumerate(self.plan.lines, 1) if text in line), 1)
+        head = [str(command) for command in listed] if isinstance(listed, list) else []
+        lines = list(enumerate(self.plan.lines, 1))
+        in_head = ((next((at for at, line in lines if command in line), 1), command) for command in head)
+        references = (reference for reference in self.plan.references if reference.kind == "command")
+        return (*in_head, *((reference.line, reference.name) for reference in references))
 
     def quoted(self, line: int) -> list[str]:
-        """The lines to quote for what begins on a line: those of the sentence that begins there, at most 4."""
-        last = max((one.last for one in self.sentences if one.line == line), default=line)
+        """Return the lines to quote for what begins on a line: those of the sentence that begins there, at most 4."""
+        last = max((sentence.last for sentence in self.sentences if sentence.line == line), default=line)
         return [self.plan.line(at) for at in range(line, min(last, line + _MAX_QUOTED_LINES - 1) + 1)]
 
+    def sentences_at(self, line: int, words: str) -> Iterator[str]:
+        """Yield the texts of the sentences on a line that hold some words."""
+        for sentence in self.sentences:
+            if sentence.line <= line <= sentence.last and words in sentence.text:
+                yield sentence.text
+
     def mentions(self, name: str) -> int:
-        """The first line of the plan that holds a name as a whole; 0 if none does."""
-        pattern = _whole(name)
-        return next((at for at, line in enumerate(self.plan.lines, 1) if name in line and pattern.search(line)), 0)
+        """Return the first line of the plan that holds a name as a whole; 0 if none does."""
+        return self._first_line(name, _whole(name))
 
     def listed(self, name: str) -> int:
-        """The first line that lists a path in the frontmatter or in a task's files; 0 if none does."""
+        """Return the first line that lists a path in the frontmatter or in a task's files; 0 if none does."""
         return next((line for line in self._lines_naming(name) if line < self.plan.body or self._in_files(line)), 0)
 
     def listed_in_task_before(self, name: str, line: int) -> int:
-        """The first line that lists a path in the files of a task before the one that holds a line; 0 if none does."""
-        tasks = (one for one in self._prepared.elements if one.name == "task")
-        first = next((one.first for one in tasks if one.first <= line <= one.last), line)
+        """Return the first line that lists a path in the files of a task before the task on a line; 0 if none does."""
+        tasks = (element for element in self._prepared.elements if element.name == "task")
+        first = next((task.first for task in tasks if task.first <= line <= task.last), line)
         return next((at for at in self._lines_naming(name) if at < first and self._in_files(at)), 0)
 
     def _lines_naming(self, name: str) -> Iterator[int]:
-        files = ((one.line, normalised(one.name)) for one in self.plan.references if one.kind == "file")
-        return (line for line, found in files if _same_end(found, normalised(name)))
+        wanted = normalised(name)
+        for reference in self.plan.references:
+            file = normalised(reference.name) if reference.kind == "file" else ""
+            if file and (file == wanted or file.endswith(f"/{wanted}") or wanted.endswith(f"/{file}")):
+                yield reference.line
 
     def _in_files(self, line: int) -> bool:
-        return any(one.name == "files" and one.first <= line <= one.last for one in self._prepared.elements)
+        elements = self._prepared.elements
+        return any(element.name == "files" and element.first <= line <= element.last for element in elements)
 
     def makes(self, name: str) -> int:
-        """The first line that says that a file of this name is made or moved there; 0 if none does."""
+        """Return the first line that says that a file of this name is made or moved there; 0 if none does."""
         base = name.rpartition("/")[2]
-        for one in self.sentences:
-            at = one.text.find(base)
+        for sentence in self.sentences:
+            at = sentence.text.find(base)
             while at >= 0:
-                if not _REFERRED.search(one.text[:at]) and _makes_at(one.text, at, len(base)):
-                    return one.line
-                at = one.text.find(base, at + 1)
-        return self._made_by_command(base)
-
-    def _made_by_command(self, base: str) -> int:
-        pattern = re.compile(
+                if not _REFERRED.search(sentence.text[:at]) and _makes_at(sentence.text, at, len(base)):
+                    return sentence.line
+                at = sentence.text.find(base, at + 1)
+        made_by_command = (
             rf"(?:(?<=\s)>>?|(?<=\s\d)>>?|-o|--out\w*|--output\S*|\btee\b|\btouch\b|\bcp\b.*|\bmv\b.*|open\(|write\w*\(|save\w*\()"
             rf"[ =]*\S*{re.escape(base)}"
         )
-        return next((at for at, line in enumerate(self.plan.lines, 1) if base in line and pattern.search(line)), 0)
+        return self._first_line(base, re.compile(made_by_command))
 
-    def adds(self, name: str, beside: int = 0) -> int:
-        """The first line that speaks of adding a name (a symbol, target, package), or whose code defines it; 0 if none.
+    def adds(self, name: str, except_line: int = 0) -> int:
+        """Return the first line that speaks of adding a name, or whose code defines it; 0 if none does.
 
-        Any sentence that holds the name and a word of making counts, but for that on the line `beside`: what is
-        missed here would be a false alarm.
+        A name is a symbol, a target or a package. Any sentence that holds it and a word of making counts, but for
+        the sentence on `except_line`: a miss here would be a false alarm.
         """
         pattern = _whole(name)
-        defined = re.compile(
+        for sentence in self.sentences:
+            text = sentence.text
+            holds = sentence.line != except_line and name in text and pattern.search(text)
+            if holds and _MAKES.search(_CODE_SPAN.sub(" ", text).replace(name, " ")):
+                return sentence.line
+        defined = (
             rf"(?:(?:^|`)[\s+|-]*(?:(?:export|async|pub|static|default|public|private)\s+)*"
             rf"(?:def|class|function|func|fn|const|let|var|type|interface|struct|enum)\s+{re.escape(name)}\b"
             rf"|^\s*\"?{re.escape(name)}\"?\s*(?::(?!:)|=)|\b(?:install|add)\b.*{re.escape(name)})"
         )
-        for one in self.sentences:
-            if one.line != beside and name in one.text and pattern.search(one.text):
-                words = _CODE_SPAN.sub(" ", one.text).replace(name, " ")
-                if _MAKES.search(words):
-                    return one.line
+        return self._first_line(name, re.compile(defined), _MAX_SENTENCE_CHARACTERS)
+
+    def _first_line(self, name: str, pattern: re.Pattern[str], max_characters: int | None = None) -> int:
+        """Return the first line that holds a name and a pattern; 0 if none does."""
         lines = enumerate(self.plan.lines, 1)
-        return next((at for at, line in lines if name in line and defined.search(line[:_MAX_SENTENCE])), 0)
+        return next((at for at, line in lines if name in line and pattern.search(line[:max_characters])), 0)
 
 
-def _orders(one: Sentence) -> Iterator[Order]:
-    introduction = _INTRODUCTION.match(one.text)
-    matched = _ORDER.match(one.text, introduction.end() if introduction else 0) or _ORDER.match(one.text)
+def _instructions(sentence: Sentence) -> Iterator[Instruction]:
+    line, text = sentence.line, sentence.text
+    introduction = _INTRODUCTION.match(text)
+    matched = _INSTRUCTION.match(text, introduction.end() if introduction else 0) or _INSTRUCTION.match(text)
     if matched:
-        name = matched["code"] or matched["bare"]
         verb = next(verb for verb, words in _VERBS.items() if matched["verb"].lower() in words.split("|"))
-        home = _HOME_BEHIND.match(one.text, matched.end()) or _HOME_BEFORE.search(one.text[: matched.start("verb")])
-        yield Order(one.line, verb, name, one.text, home=home["path"] if home else "")
-    inside = _IN_FILE.match(one.text)
+        home = _HOME_BEHIND.match(text, matched.end()) or _HOME_BEFORE.search(text[: matched.start("verb")])
+        name = matched["code"] or matched["bare"]
+        yield Instruction(line, verb, name, text, home=home["path"] if home else "")
+    inside = _IN_FILE.match(text)
     if inside and _AS_IT_IS.search(inside["rest"]):
-        yield Order(one.line, "edit", inside["code"], one.text, by_sentence=False)
-    thing = _THING_IN_FILE.match(one.text)
+        yield Instruction(line, "edit", inside["code"], text, by_sentence=False)
+    thing = _THING_IN_FILE.match(text)
     if thing:
-        yield Order(one.line, "edit", thing["code"], one.text, by_sentence=False)
-    cell = re.fullmatch(r"`([^`]+)`", one.text)
-    changes = next((matched for other in one.row if (matched := _CHANGED_CELL.match(other))), None)
+        yield Instruction(line, "edit", thing["code"], text, by_sentence=False)
+    cell = re.fullmatch(r"`([^`]+)`", text)
+    changes = next((change for other in sentence.row if (change := _CHANGED_CELL.match(other))), None)
     if cell and changes:
-        yield Order(one.line, "delete" if changes[0].lower()[:2] in ("de", "re") else "edit", cell[1], one.text)
-    for marked in _MARKED.finditer(one.text):
-        yield Order(one.line, "edit", marked["code"], one.text, by_sentence=False)
+        yield Instruction(line, "delete" if changes[0].lower()[:2] in ("de", "re") else "edit", cell[1], text)
+    for marked in _MARKED.finditer(text):
+        yield Instruction(line, "edit", marked["code"], text, by_sentence=False)
 
 
 def _makes_at(text: str, start: int, size: int) -> bool:
@@ -274,7 +283,3 @@ def _makes_at(text: str, start: int, size: int) -> bool:
 
 def _whole(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
-
-
-def _same_end(one: str, other: str) -> bool:
-    return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
