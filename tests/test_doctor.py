@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from tests.live.scripted_http import LoopbackServer, Reply, json_reply
 from tests.live.scripted_server import ScriptedServer
 from verifyplan import redaction
-from verifyplan.agents.doctor import installation as installed
-from verifyplan.agents.doctor.diagnosis import diagnose
+from verifyplan.agents import doctor as doctor_module
+from verifyplan.agents.doctor import diagnose
 from verifyplan.cli.doctor import doctor
 
 SECRET = "sk-ant-api03-planted-key-of-the-doctor"
@@ -240,8 +240,8 @@ def test_prices_are_told_where_a_model_is_named(tmp_path, monkeypatch):
 
 
 def test_what_is_not_installed_is_missing_with_the_command_that_brings_it(monkeypatch):
-    monkeypatch.setattr(installed, "version", no_version)
-    monkeypatch.setattr(installed.shutil, "which", lambda _: None)
+    monkeypatch.setattr(doctor_module, "version", no_version)
+    monkeypatch.setattr(doctor_module.shutil, "which", lambda _: None)
     checks = checked()
     fixes = {name: check.fix for name, check in checks.items() if check.state == "missing" and name != "key"}
     assert fixes == {
@@ -256,12 +256,12 @@ def test_what_is_not_installed_is_missing_with_the_command_that_brings_it(monkey
 
 
 def no_version(package):
-    raise installed.PackageNotFoundError(package)
+    raise doctor_module.PackageNotFoundError(package)
 
 
 @pytest.mark.usefixtures("keyed")
 def test_without_the_sdk_no_endpoint_is_asked(monkeypatch):
-    monkeypatch.setattr(installed, "version", no_version)
+    monkeypatch.setattr(doctor_module, "version", no_version)
     with ScriptedServer([]) as server:
         assert endpoint(server.url).message.endswith("was not asked: the package anthropic is not installed")
 
@@ -317,7 +317,7 @@ def test_what_is_missing_does_not_end_the_command_with_1():
 
 def test_the_sdk_is_loaded_only_to_ask_an_endpoint():
     code = (
-        "import sys; import verifyplan.cli.doctor; from verifyplan.agents.doctor.diagnosis import diagnose; "
+        "import sys; import verifyplan.cli.doctor; from verifyplan.agents.doctor import diagnose; "
         "import verifyplan.agents.anthropic.key, verifyplan.agents.prices; "
         "diagnose(network=False); sys.exit('anthropic' in sys.modules)"
     )

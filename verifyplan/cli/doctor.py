@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from verifyplan.agents.doctor.diagnosis import TIMEOUT, diagnose
+from verifyplan.agents.doctor import TIMEOUT_S, diagnose
 
 WRONG = 1
 
@@ -20,7 +20,7 @@ def doctor(
     model: Annotated[str | None, typer.Option(help="Say whether this model is there, and has a price.")] = None,
     log_dir: Annotated[Path, typer.Option(help="The folder for run logs.")] = Path("runs"),
     network: Annotated[bool, typer.Option("--network/--no-network", help="Whether the endpoint is asked.")] = True,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for the endpoint.")] = TIMEOUT,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for the endpoint.")] = TIMEOUT_S,
     as_json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON.")] = False,
 ) -> None:
     """Check the installation, the key and the endpoint, and say what to do.

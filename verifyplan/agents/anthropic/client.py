@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from email.utils import mktime_tz, parsedate_tz
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import anthropic
@@ -19,6 +19,8 @@ from verifyplan.agents.anthropic.key import OFFLINE_VARIABLE, Key, custom_header
 from verifyplan.errors import AgentError, Problem, SettingsError
 from verifyplan.redaction import redact
 
+MAX_LISTED_MODELS = 1000
+"""Models of the one page that is asked for."""
 TURN_HEADER = "x-verifyplan-turn"
 """The header that names the turn of a request."""
 
@@ -149,3 +151,34 @@ def _message(value: Any) -> dict[str, Any]:
     if isinstance(told, dict):
         raise AgentError(f"the endpoint answered with an error: {told.get('type')}: {told.get('message')}")
     raise AgentError("the endpoint's reply is no message")
+
+
+class ModelList(NamedTuple):
+    """The ids of an endpoint's models; without them its status, or why there was no usable answer."""
+
+    ids: tuple[str, ...] = ()
+    status: int = 200
+    failure: str = ""
+    fix: str = "check the address, and the way there"
+
+
+async def list_models(address: str, key: Key, timeout: float) -> ModelList:
+    """Return the models of an endpoint, asked for once within the timeout, whatever it answers."""
+    endpoint = Endpoint(address, key, timeout=timeout, max_retries=0)
+    try:
+        async with asyncio.timeout(timeout):
+            page = await endpoint.sdk.models.list(limit=MAX_LISTED_MODELS)
+        ids = tuple(model.id for model in page.data)
+        if all(isinstance(name, str) for name in ids):  # the SDK gives what came, whatever its types say
+            return ModelList(ids)
+    except (TimeoutError, anthropic.APITimeoutError):
+        return ModelList(failure=f"no answer within {timeout:g} s")
+    except anthropic.APIStatusError as error:
+        return ModelList(status=error.status_code)
+    except (anthropic.APIConnectionError, httpx2.TransportError) as error:
+        return ModelList(failure=f"no connection ({type(error.__cause__ or error).__name__})")
+    except Exception:  # noqa: S110  (HTML, or JSON of another kind, which the SDK does not check and trips over)
+        pass
+    finally:
+        await endpoint.close()
+    return ModelList(failure="what it answers is no list of models", fix="name an endpoint of the Messages API")
