@@ -220,7 +220,7 @@ def test_keys_of_other_endpoints_come_from_variables_that_a_file_names(cli, monk
         ("a.toml", "x" * 1_000_001, "is no file of at most 1,000,000 bytes"),
         ("a.toml", 'modle = "x"', "modle: is no argument of agents.Anthropic (did you mean 'model'?)"),
         ("a.toml", 'model = "x"\nweb = "no"\nmax_retries = 1.5', "max_retries: does not fit"),
-        ("a.toml", 'model = "x"\nmax_retries = 99', "a.toml: max_retries: 99 is no number of retries"),
+        ("a.toml", 'model = "x"\nmax_retries = 99', "a.toml: max_retries: must be an integer from 0 to 20, got 99"),
         ("a.toml", 'models = {probe = {modle = "x"}}', "modle"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What a model costs, and what a call has cost: prices from a table in data, or from one that the user gives."""
+"""Compute the cost of a call: its tokens, and prices from a table of data or of the user (rule G3)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Context, Decimal, localcontext
 from functools import cache
 from importlib.resources import files
@@ -22,15 +23,18 @@ from verifyplan.protocol.call import Usage
 from verifyplan.text import did_you_mean
 
 PRICES_VARIABLE = "VERIFYPLAN_PRICES"
-MILLION = 6  # digits
-MAX_PRICE = 1_000_000  # dollars; beyond it, a price is a slip
-MAX_TABLE_BYTES = 1_000_000  # bytes of a table
+MAX_PRICE = 1_000_000
+"""US dollars per million tokens; a higher price is a mistake."""
+MAX_TABLE_BYTES = 1_000_000
+_WORDS = ("source", "date", "note")
+"""The fields of a price that are words, not numbers."""
+
 _DATE = re.compile(r"[-@]20\d{6}$")
 _EXACT = Context(prec=100)  # sums of prices and tokens have fewer digits, so that nothing is rounded
 
 
 def _number(value: object) -> Decimal:
-    """A price as it is written: 0.1 is one tenth, not the float next to it."""
+    """Return a price as it is written: 0.1 is one tenth, not the float next to it."""
     number = Decimal(repr(value)) if isinstance(value, float) else value
     if isinstance(number, int) and not isinstance(number, bool):
         number = Decimal(number)
@@ -45,7 +49,7 @@ Dollars = Annotated[Decimal, BeforeValidator(_number)]
 
 
 class Rates(Model):
-    """US dollars per million tokens, by what the tokens are."""
+    """US dollars per million tokens, by the kind of the tokens."""
 
     input: Dollars = Field(description="Tokens in that are neither read from nor put in a cache.")
     output: Dollars
@@ -60,7 +64,7 @@ class LongRates(Rates):
 
 
 class Price(Rates):
-    """What a model costs, from where that is known, and of which day."""
+    """The price of a model, with its source and date."""
 
     web_search: Dollars = Field(description="US dollars per 1,000 searches.")
     batch_discount: Annotated[Dollars, Field(le=1)] = Field(
@@ -77,9 +81,9 @@ PriceSource = Mapping[str, Price | Mapping[str, Any]] | str | Path
 
 
 def price_of(model: str, given: PriceSource | None = None) -> Price | None:
-    """The price of a model; None if no table has it.
+    """Return the price of a model; None if no table has it.
 
-    Tables are asked in this order: `given`, the file named by the environment variable VERIFYPLAN_PRICES, the one of
+    Tables are read in this order: `given`, the file named by the environment variable VERIFYPLAN_PRICES, the one of
     this package. In each, a dated id such as claude-haiku-4-5-20251001 is found under its own name, else under the
     one without its date; never under another model's. SettingsError names all that is wrong with a table of the user,
     even if another table has the model. Reads files anew at each call.
@@ -101,7 +105,7 @@ def price_of(model: str, given: PriceSource | None = None) -> Price | None:
 
 
 def cost(usage: Usage, price: Price, *, batch: bool = False) -> Decimal:
-    """US dollars of one exchange, to the last digit: nothing is rounded.
+    """Return the US dollars of one exchange, to the last digit: nothing is rounded.
 
     Give the usage of one request, not a sum of several: whether the rates of long prompts apply is decided by the
     prompt of each request. In a batch, tokens cost less and searches do not.
@@ -118,12 +122,20 @@ def cost(usage: Usage, price: Price, *, batch: bool = False) -> Decimal:
             + usage.output_tokens * rates.output
         )
         share = 1 - price.batch_discount if batch else Decimal(1)
-        total = (tokens * share).scaleb(-MILLION) + (usage.web_searches * price.web_search).scaleb(-3)
+        total = (tokens * share).scaleb(-6) + (usage.web_searches * price.web_search).scaleb(-3)
         return total.quantize(Decimal(1)) if total == total.to_integral_value() else total.normalize()
 
 
+def logged_price(price: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a price as it was before a log, which holds numbers of so many digits as texts."""
+    values = {name: logged_price(value) if isinstance(value, Mapping) else value for name, value in price.items()}
+    with suppress(ArithmeticError):
+        return {n: Decimal(v) if isinstance(v, str) and n not in _WORDS else v for n, v in values.items()}
+    return values
+
+
 def unknown_price(model: str) -> SettingsError:
-    """The error to raise where a cost is limited and the model has no price; it holds the lines that add one."""
+    """Return the error for a limited cost of a model without a price; it holds the lines that add one."""
     lines = "\n".join((f"[{json.dumps(model)}]", *(f"{name} = ..." for name in _REQUIRED)))
     known = did_you_mean(model, bundled_prices())
     fix = (
@@ -136,7 +148,7 @@ def unknown_price(model: str) -> SettingsError:
 
 @cache
 def bundled_prices() -> Mapping[str, Price]:
-    """The prices that this package knows, by model; each with its source and date."""
+    """Return the prices of this package by model, each with its source and date."""
     text = files(__package__).joinpath("prices.toml").read_text("utf-8")
     return _prices(tomllib.loads(text, parse_float=Decimal), "prices.toml")
 
@@ -145,46 +157,36 @@ _REQUIRED = tuple(name for name, field in Price.model_fields.items() if field.is
 
 
 def _table(given: PriceSource) -> Mapping[str, Price]:
+    """Return the prices of a mapping or a TOML file; SettingsError if it cannot be read or is no TOML."""
     if isinstance(given, Mapping):
         return _prices(given, "prices")
     path = Path(given)
-    return _prices(_toml(path), str(path))
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    """The tables of a file; SettingsError if it cannot be read or is no TOML."""
     fix = "name a TOML file with a table for each model"
     try:
         if not path.is_file() or path.stat().st_size > MAX_TABLE_BYTES:
             raise SettingsError(Problem(str(path), f"is no file of at most {MAX_TABLE_BYTES:,} bytes", fix))
-        return tomllib.loads(decode(path.read_bytes(), str(path)), parse_float=Decimal)
+        tables = tomllib.loads(decode(path.read_bytes(), str(path)), parse_float=Decimal)
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise SettingsError(error.problems) from None
         raise SettingsError(Problem(str(path), f"cannot be read ({error})", fix)) from None
+    return _prices(tables, str(path))
 
 
 def _prices(tables: Mapping[str, Any], place: str) -> Mapping[str, Price]:
-    """The prices of all models; SettingsError with all that is wrong in all of them."""
+    """Return the prices of all models; SettingsError with all problems of all of them."""
     problems: list[Problem] = []
     prices: dict[str, Price] = {}
     for model, table in tables.items():
         try:
             prices[model] = table if isinstance(table, Price) else Price.model_validate(table)
         except ValidationError as error:
-            problems += _problems(error, f"{place}: {model}")
+            for details in error.errors(include_url=False, include_context=False):
+                where = ": ".join((place, model, *map(str, details["loc"])))
+                problems.append(_problem(details["type"], details["msg"], where, details["loc"]))
     if problems:
         raise SettingsError(problems)
     return prices
-
-
-def _problems(error: ValidationError, place: str) -> Iterator[Problem]:
-    for one in error.errors(include_url=False, include_context=False):
-        yield _problem(one["type"], one["msg"], _path(place, one["loc"]), one["loc"])
-
-
-def _path(place: str, names: Iterable[object]) -> str:
-    return ": ".join((place, *(str(name) for name in names)))
 
 
 def _problem(kind: str, message: str, place: str, names: tuple[int | str, ...]) -> Problem:
@@ -205,19 +207,19 @@ def _problem(kind: str, message: str, place: str, names: tuple[int | str, ...]) 
 
 
 MAX_TOKEN_COUNT = 2**40
-"""From so many on, a count of one exchange is none: no table could hold the sum."""
+"""A count of one exchange from which on it is ignored: no table could hold the sum."""
 
 
 def usage_of(message: Mapping[str, Any], price: Price | None, *, batch: bool = False) -> Usage:
-    """The tokens and searches of a message, with their price if it is known.
+    """Return the tokens and searches of a message by the endpoint's own count, with their price if it is known.
 
-    What the endpoint does not say counts 0; a count that is none (a text, below 0, without end) does, too.
+    A missing count is 0; one that is no usable number (a text, below 0, too large) is, too.
 
     >>> usage_of({"usage": {"input_tokens": 7, "output_tokens": 2, "cache_read_input_tokens": None}}, None).total
     9
     """
-    told = message.get("usage")
-    counts: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
+    reported = message.get("usage")
+    counts: Mapping[str, Any] = reported if isinstance(reported, Mapping) else {}
     server = counts.get("server_tool_use")
     used = Usage(
         input_tokens=_count(counts, "input_tokens"),
@@ -226,8 +228,8 @@ def usage_of(message: Mapping[str, Any], price: Price | None, *, batch: bool = F
         cache_write_tokens=_count(counts, "cache_creation_input_tokens"),
         web_searches=_count(server, "web_search_requests") if isinstance(server, Mapping) else 0,
     )
-    counted = {"input_tokens", "output_tokens"} <= counts.keys()  # one that counts nothing is not free
-    return used if price is None or not counted else used.model_copy(update={"cost": cost(used, price, batch=batch)})
+    is_counted = {"input_tokens", "output_tokens"} <= counts.keys()  # a message without counts is not free
+    return used if price is None or not is_counted else used.model_copy(update={"cost": cost(used, price, batch=batch)})
 
 
 def _count(counts: Mapping[str, Any], name: str) -> int:

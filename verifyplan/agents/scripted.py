@@ -1,4 +1,4 @@
-"""A backend whose answers are written down beforehand: for tests, examples and recorded runs."""
+"""Answer from a script that is written beforehand, for tests, examples and recorded runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from verifyplan.files import read_json
 from verifyplan.protocol.call import Reply, WorkerRequest
 
 Script = Mapping[Any, Any]
-"""By call id (`i1/challenger`, `t2/critique`, `r2/bob`) the answer; or, for workers, by round and then worker."""
+"""The answers by call id (`i1/challenger`, `t2/critique`, `r2/bob`), or for workers by round and then worker."""
 
 
 class ScriptedBackend:
@@ -32,16 +32,18 @@ class ScriptedBackend:
         self.silent = silent
 
     def describe(self) -> dict[str, Any]:
-        """Name of the backend; the script itself is not a setting but its answers."""
+        """Return the name of the backend; the script is no setting, but its answers."""
         return {"name": "scripted"}
 
     def check_worker(self, worker: str) -> str | None:  # noqa: ARG002  (any name can be scripted)
-        """Any worker can be scripted."""
+        """Return None: any worker can be scripted."""
         return None
 
     async def answer(self, request: Request) -> Reply:
-        """The script's answer for this call."""
-        scripted = self._scripted(request)
+        """Return the script's answer for this call."""
+        scripted = self.script.get(request.call_id)
+        if isinstance(request, WorkerRequest) and request.call_id not in self.script:
+            scripted = self.script.get(str(request.round), {}).get(request.worker)
         if scripted is None:
             if self.silent:
                 return Reply(value=_nothing(request))
@@ -54,17 +56,12 @@ class ScriptedBackend:
             return Reply(value=scripted["raw"])
         if not isinstance(request, WorkerRequest):
             return Reply(value=dict(scripted))
-        asked = {item.finding_id for item in request.items}
-        return Reply(value={"votes": {key: vote for key, vote in scripted.items() if key in asked}})
-
-    def _scripted(self, request: Request) -> Any:
-        if request.call_id in self.script or not isinstance(request, WorkerRequest):
-            return self.script.get(request.call_id)
-        return self.script.get(str(request.round), {}).get(request.worker)
+        ids = {item.finding_id for item in request.items}
+        return Reply(value={"votes": {key: vote for key, vote in scripted.items() if key in ids}})
 
 
 def _nothing(request: Request) -> dict[str, Any]:
-    """The answer of an agent that has nothing to say: a challenger must say that it has no challenge (rule A3)."""
+    """Return an answer that says nothing; a challenger must say that it has no challenge (rule A3)."""
     if isinstance(request, WorkerRequest):
         return {"votes": {}}
     return {"challenges": []} if request.role == "challenger" else {}

@@ -1,4 +1,4 @@
-"""Message Batches of an endpoint, through the official SDK: sent, looked at, listed, read; half the price (rule G3)."""
+"""Send, watch and read the Message Batches of an endpoint through the official SDK, at half the price (rule G3)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from verifyplan.agents.anthropic.client import Endpoint
 from verifyplan.agents.base import BatchResult, BatchStatus, NoAnswerError, RefusedError
 
 RETRY_STATUSES = (408, 409, 425, 429)
-"""What an endpoint answers beside 5xx where the same request may do in a while."""
+"""Statuses beside 5xx after which the same request may succeed in a while."""
 
 FINAL_ERRORS = (
     "invalid_request_error",
@@ -28,7 +28,7 @@ FINAL_ERRORS = (
 """Errors of a request that would be the same in another batch."""
 
 BATCHES_PER_PAGE = 100
-"""Batches that are listed at once."""
+"""Batches of one page of the list."""
 
 
 class _RequestCounts(BaseModel):
@@ -49,6 +49,7 @@ class _Batch(BaseModel):
     request_counts: _RequestCounts
 
     def status(self) -> BatchStatus:
+        """Return its state."""
         requests = sum(self.request_counts.model_dump().values())
         done = requests - self.request_counts.processing
         return BatchStatus(self.id, requests, done, ended=self.processing_status == "ended")
@@ -60,56 +61,49 @@ class _Page(BaseModel):
 
 
 class AnthropicBatches:
-    """The batches of one endpoint.
-
-    Each method raises NoAnswerError where it may be called again (the SDK did so already, but for `submit`), and
-    RefusedError where that would not help.
-    """
+    """The batches of one endpoint, a `BatchClient`; the SDK repeats all requests but that of `submit`."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._sdk = endpoint.sdk
 
     async def submit(self, requests: Sequence[Mapping[str, Any]]) -> str:
-        """Send requests (`custom_id`, `params`) as one batch; its id.
-
-        It is sent once, never again by the SDK: after an NoAnswerError, the endpoint may have the batch or not.
-        """
+        """Send requests (`custom_id`, `params`) as one batch, once, and return its id."""
         once = self._sdk.with_options(max_retries=0)
-        with _told():
+        with _translated_errors():
             raw = await once.messages.batches.with_raw_response.create(requests=requests)  # type: ignore[arg-type]
             return _Batch.model_validate_json(raw.http_response.content).id
 
     async def look(self, batch: str) -> BatchStatus:
-        """How a batch stands."""
-        with _told():
+        """Return the state of a batch."""
+        with _translated_errors():
             raw = await self._sdk.messages.batches.with_raw_response.retrieve(batch)
             return _Batch.model_validate_json(raw.http_response.content).status()
 
     async def newest(self) -> str | None:
-        """The id of the youngest batch; None if there is none yet."""
+        """Return the id of the youngest batch; None if there is none yet."""
         page = await self._page(limit=1)
         return page.data[0].id if page.data else None
 
     async def since(self, batch: str | None) -> list[BatchStatus]:
-        """All batches that are younger than one, the youngest first; all if that one is gone."""
-        found: list[BatchStatus] = []
+        """Return all batches that are younger than one, the youngest first; all if that one is gone."""
+        younger: list[BatchStatus] = []
         page = await self._page(limit=BATCHES_PER_PAGE)
         while page.data:
-            for one in page.data:
-                if one.id == batch:
-                    return found
-                found.append(one.status())
+            for listed in page.data:
+                if listed.id == batch:
+                    return younger
+                younger.append(listed.status())
             if not page.has_more:
                 break
             page = await self._page(limit=BATCHES_PER_PAGE, after_id=page.data[-1].id)
-        return found
+        return younger
 
     async def results(self, batch: str) -> list[BatchResult]:
-        """The results of a batch that has ended, in the order in which they come.
+        """Return the results of a batch that has ended, in the order in which they come.
 
-        They are read at this endpoint, not where the batch says that they lie: the key goes nowhere else.
+        They are read at this endpoint, not at the address that the batch names: the key goes nowhere else.
         """
-        with _told():
+        with _translated_errors():
             response = await self._sdk.get(
                 f"/v1/messages/batches/{batch}/results",
                 cast_to=httpx2.Response,
@@ -118,14 +112,14 @@ class AnthropicBatches:
             return [_result(from_json(line)) for line in response.content.splitlines() if line.strip()]
 
     async def _page(self, **query: Any) -> _Page:
-        with _told():
+        with _translated_errors():
             raw = await self._sdk.messages.batches.with_raw_response.list(**query)
             return _Page.model_validate_json(raw.http_response.content)
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Whatever goes wrong with a request as one of two errors: asking again may help, or not."""
+def _translated_errors() -> Iterator[None]:
+    """Raise all errors of a request as NoAnswerError, where sending it again may help, or RefusedError."""
     try:
         yield
     except anthropic.APIStatusError as error:
@@ -143,23 +137,20 @@ def _told() -> Iterator[None]:
 
 
 def _result(line: Any) -> BatchResult:
-    """One line of the results; ValueError if it is none."""
+    """Return one line of the results; ValueError if it is none."""
     try:
         name, result = line["custom_id"], line["result"]
         kind = result["type"]
         if not isinstance(name, str):
             raise ValueError("a result without a custom_id")
         if kind == "succeeded":
-            return _message(name, result["message"])
+            message = result["message"]
+            if isinstance(message, dict) and isinstance(message.get("content"), list):
+                return BatchResult(name, message)
+            return BatchResult(name, None, "the endpoint's reply is no message", final=True)
     except (KeyError, TypeError):
         raise ValueError("a line that is no result") from None
     if kind != "errored":
         return BatchResult(name, None, str(kind))
-    told = (result.get("error") or {}).get("error") or {}
-    return BatchResult(name, None, f"{told.get('type')}: {told.get('message')}", told.get("type") in FINAL_ERRORS)
-
-
-def _message(name: str, message: Any) -> BatchResult:
-    if isinstance(message, dict) and isinstance(message.get("content"), list):
-        return BatchResult(name, message)
-    return BatchResult(name, None, "the endpoint's reply is no message", final=True)
+    error = (result.get("error") or {}).get("error") or {}
+    return BatchResult(name, None, f"{error.get('type')}: {error.get('message')}", error.get("type") in FINAL_ERRORS)

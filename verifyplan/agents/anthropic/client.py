@@ -1,4 +1,4 @@
-"""Requests to endpoints over HTTP, through the official SDK: the only module that imports it for single messages."""
+"""Send requests to endpoints over HTTP, through the official SDK (rule G3)."""
 
 from __future__ import annotations
 
@@ -24,29 +24,28 @@ MAX_LISTED_MODELS = 1000
 TURN_HEADER = "x-verifyplan-turn"
 """The header that names the turn of a request."""
 
-
 FIX_BY_STATUS = {
     401: "check the key; `verifyplan doctor` says where it comes from",
     402: "see to the account's credit",
     403: "check what the key may do",
     404: "check the model's name and base_url; `verifyplan doctor` lists the models of an endpoint",
 }
-"""Answers that tell of settings, not of the one request, and what to do: asked again, all would be the same."""
+"""The fix by status, for answers about settings, which would be the same for every request."""
 
 
 class RetryPause:
-    """What an endpoint asked all its callers to wait, by `retry-after`; the SDK alone would only hold back one."""
+    """The wait that an endpoint asks of all callers by `retry-after`; the SDK alone holds back one request."""
 
     def __init__(self) -> None:
         self._until = 0.0
 
     async def before(self, _: httpx2.Request) -> None:
-        """Wait until the endpoint may be asked again."""
+        """Wait until the endpoint takes requests again."""
         while (left := self._until - time.monotonic()) > 0:
             await asyncio.sleep(left)
 
     async def after(self, response: httpx2.Response) -> None:
-        """Note how long the endpoint asks to be left alone."""
+        """Note how long the endpoint asks to wait."""
         if response.status_code in (429, 503, 529):
             self._until = max(self._until, time.monotonic() + _seconds(response.headers))
 
@@ -55,7 +54,7 @@ class Endpoint:
     """One address with one key; connections are kept until it is closed."""
 
     def __init__(self, base_url: str, key: Key, *, timeout: float, max_retries: int, first: bool = True) -> None:
-        """Headers of the environment, which may hold keys, go to the `first` endpoint of a backend alone."""
+        """Send headers of the environment, which may hold keys, to the `first` endpoint of a backend alone."""
         self.base_url, headers = base_url, custom_headers()
         if is_forbidden(base_url):
             fix = f"point base_url to a server on this machine, or unset {OFFLINE_VARIABLE}"
@@ -78,20 +77,20 @@ class Endpoint:
         await self.sdk.close()
 
     async def _check_origin(self, request: httpx2.Request) -> None:
-        """No request leaves for another place than that of the key, also where a reply names one to ask next."""
+        """Refuse requests to another origin than that of the key, also where a reply names one to ask next."""
         if request.url.origin != httpx2.URL(self.base_url).origin:
             raise anthropic.AnthropicError("the endpoint names another address to be asked, which is not given its key")
 
     async def send(self, turn: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The endpoint's message for one request, with all retries; it is a message, whatever it says.
+        """Return the endpoint's message for one request, with all retries.
 
-        A header names the turn, for the logs of whatever stands in between.
-        The SDK asks again after 408, 409, 429, 5xx and lost connections, after the time that `retry-after` says;
-        here, a body that is no JSON is asked for again, too. TimeoutError and AgentError when that did not help.
+        A header names the turn, for the logs of proxies.
+        The SDK sends again after 408, 409, 429, 5xx and lost connections, after the time that `retry-after` says;
+        here, the same is done after a body that is no JSON. TimeoutError and AgentError when that did not help.
         """
         left = self._retries
         while True:
-            content, retries = await self._sent(turn, body, left)
+            content, retries = await self._send_once(turn, body, left)
             left -= retries + 1
             try:
                 return _message(from_json(content, allow_inf_nan=False))  # by what reads the log: it must be able to
@@ -99,23 +98,25 @@ class Endpoint:
                 if left < 0:
                     raise AgentError(f"the endpoint's reply is no JSON ({error})") from None
 
-    async def _sent(self, turn: str, body: Mapping[str, Any], retries: int) -> tuple[bytes, int]:
-        """The body of a reply, and how often the SDK sent the request again to get it."""
-        known = dict(body)
-        extra = {"temperature": known.pop("temperature")} if "temperature" in known else None  # the SDK has it no more
+    async def _send_once(self, turn: str, body: Mapping[str, Any], retries: int) -> tuple[bytes, int]:
+        """Return the body of a reply, and how often the SDK sent the request again to get it."""
+        arguments = dict(body)
+        extra = (
+            {"temperature": arguments.pop("temperature")} if "temperature" in arguments else None
+        )  # the SDK has it no more
         sdk = self.sdk if retries == self._retries else self.sdk.with_options(max_retries=retries)
         headers = {TURN_HEADER: quote(turn)}
         try:
-            raw = await sdk.messages.with_raw_response.create(**known, extra_body=extra, extra_headers=headers)
+            raw = await sdk.messages.with_raw_response.create(**arguments, extra_body=extra, extra_headers=headers)
         except anthropic.APITimeoutError:
             raise TimeoutError("the endpoint gave no answer in time, retries included") from None
         except anthropic.APIStatusError as error:
-            said = redact(f"answered {error.status_code}: {_reason(error)}")  # a refusal may quote the key
+            message = redact(f"answered {error.status_code}: {_reason(error)}")  # a refusal may quote the key
             if error.status_code in FIX_BY_STATUS:
                 raise SettingsError(
-                    Problem(f"endpoint {self.base_url}", said, FIX_BY_STATUS[error.status_code])
+                    Problem(f"endpoint {self.base_url}", message, FIX_BY_STATUS[error.status_code])
                 ) from None
-            raise AgentError(f"the endpoint {said}") from None
+            raise AgentError(f"the endpoint {message}") from None
         except (anthropic.APIConnectionError, httpx2.TransportError) as error:
             cause = error.__cause__ or error
             raise AgentError(f"the connection failed ({type(cause).__name__}: {cause})") from None
@@ -123,7 +124,7 @@ class Endpoint:
 
 
 def _seconds(headers: Mapping[str, str]) -> float:
-    """How long an endpoint asks to wait, by the headers that the SDK obeys, too; 0 where it does not say."""
+    """Return the seconds that an endpoint asks to wait, by the headers that the SDK obeys, too; 0 without them."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         with suppress(ValueError):
             seconds = float(headers.get(name, "")) * unit
@@ -133,23 +134,23 @@ def _seconds(headers: Mapping[str, str]) -> float:
 
 
 def _reason(error: anthropic.APIStatusError) -> str:
-    """What an endpoint says of a refusal, without its HTML."""
+    """Return the reason of a refusal, without HTML."""
     if error.status_code in range(300, 400):
         return "it leads to another address, which is not given its key; set base_url to where it leads"
     body = error.body
-    told = body.get("error") if isinstance(body, dict) else None
-    if isinstance(told, dict) and isinstance(told.get("message"), str):
-        return f"{told.get('type')}: {told['message']}"
+    details = body.get("error") if isinstance(body, dict) else None
+    if isinstance(details, dict) and isinstance(details.get("message"), str):
+        return f"{details.get('type')}: {details['message']}"
     return "no reason given"
 
 
 def _message(value: Any) -> dict[str, Any]:
-    """A reply that is a message; AgentError for an error in a reply of status 200, and for anything else."""
+    """Return a reply that is a message; AgentError for an error in a reply of status 200, and for anything else."""
     if isinstance(value, dict) and isinstance(value.get("content"), list):
         return value
-    told = value.get("error") if isinstance(value, dict) else None
-    if isinstance(told, dict):
-        raise AgentError(f"the endpoint answered with an error: {told.get('type')}: {told.get('message')}")
+    details = value.get("error") if isinstance(value, dict) else None
+    if isinstance(details, dict):
+        raise AgentError(f"the endpoint answered with an error: {details.get('type')}: {details.get('message')}")
     raise AgentError("the endpoint's reply is no message")
 
 

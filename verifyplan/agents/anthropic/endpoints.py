@@ -1,4 +1,4 @@
-"""The connections of a backend: one endpoint an address, in each event loop that drives a run (rule G3)."""
+"""Hold the connections of a backend: one endpoint an address, in each event loop that drives a run (rule G3)."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ Keys = Mapping[str, str | Key]
 
 
 def check_logged(address: object) -> Problem | None:
-    """What keeps an endpoint that a log names from being given the key of this environment: it is not the one of both.
+    """Return why an endpoint that a log names may not have the key of this environment: it is another endpoint.
 
-    A log may come from anybody. Endpoints on this machine may be asked.
+    A log may come from anybody. Endpoints on this machine are allowed.
     """
     here = address_of()
     if address in (None, here) or (isinstance(address, str) and is_loopback(address)):
@@ -41,7 +41,7 @@ def check_logged(address: object) -> Problem | None:
 
 
 class Endpoints:
-    """Opens endpoints as they are needed while a run is driven, and closes them with the last run of an event loop.
+    """Opens endpoints as they are needed during a run, and closes them with the last run of an event loop.
 
     The backend's own key goes to the backend's own address alone; other addresses have keys of their own in `keys`,
     or lie on this machine. SettingsError where a key is missing.
@@ -52,22 +52,22 @@ class Endpoints:
     ) -> None:
         self.address, self.timeout, self.max_retries = address, timeout, max_retries
         self._key = find_key(key, base_url=address)
-        self._keys = {one: find_key(hide_key(own, "api_keys"), base_url=one) for one, own in keys.items()}
+        self._keys = {other: find_key(hide_key(own, "api_keys"), base_url=other) for other, own in keys.items()}
         self._open: dict[asyncio.AbstractEventLoop, dict[Address, Endpoint]] = {}
         self._holders: dict[asyncio.AbstractEventLoop, int] = {}
 
     @property
-    def named(self) -> str:
-        """The address that is asked where no other is named, as the environment has it now."""
+    def default_address(self) -> str:
+        """The address for requests that name none, as the environment has it now."""
         return address_of(self.address)
 
     @property
     def key_origin(self) -> str:
-        """Where the key was found, in words; never the key."""
+        """The place where the key was found, in words; never the key."""
         return self._key.origin
 
     def check(self, address: Address) -> Problem | None:
-        """What keeps an address from being asked: it has no key of its own."""
+        """Return why an address cannot be used: it has no key of its own."""
         if address is not None:
             check_address(address)
         if address is None or self._is_first(address) or address in self._keys or is_loopback(address):
@@ -90,30 +90,26 @@ class Endpoints:
                     await endpoint.close()
 
     async def send(self, address: Address, turn: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The message that an endpoint answers, within a session or, at the cost of new connections, without one."""
+        """Return an endpoint's message, within a session or, at the cost of new connections, without one."""
         async with self.session():
             return await self.at(address).send(turn, body)
 
     def at(self, address: Address) -> Endpoint:
-        """The endpoint of an address in this event loop; SettingsError if it may not be asked."""
+        """Return the endpoint of an address in this event loop; SettingsError if it has no key."""
         if problem := self.check(address):
             raise SettingsError(problem)
-        held = self._open.setdefault(asyncio.get_running_loop(), {})
-        if address not in held:
+        opened = self._open.setdefault(asyncio.get_running_loop(), {})
+        if address not in opened:
+            first = self._is_first(address)
             client = importlib.import_module("verifyplan.agents.anthropic.client")  # the SDK takes over a second
-            held[address] = client.Endpoint(
-                address or self.named,
-                self._key_of(address),
+            opened[address] = client.Endpoint(
+                address or self.default_address,
+                self._key if first else self._keys.get(str(address), Key(PLACEHOLDER, "no setting")),
                 timeout=self.timeout,
                 max_retries=self.max_retries,
-                first=self._is_first(address),
+                first=first,
             )
-        return held[address]
+        return opened[address]
 
     def _is_first(self, address: Address) -> bool:
         return address in (None, self.address)
-
-    def _key_of(self, address: Address) -> Key:
-        if self._is_first(address):
-            return self._key
-        return self._keys[address] if address in self._keys else Key(PLACEHOLDER, "no setting")

@@ -1,4 +1,4 @@
-"""How each role and each worker is played: model, limits, thinking, and the prompt's stance (rules G3, F3)."""
+"""Configure the model of each role and each worker: limits, thinking, and the prompt's stance (rules G3, F3)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_OUTPUT_TOKENS = 21_000
 
 
 class ModelConfig(Model):
-    """One model and how it is asked; what is None is left to the endpoint."""
+    """One model and its settings; what is None is left to the endpoint."""
 
     model: Annotated[str, Field(min_length=1, max_length=200, pattern=r"^\S+$")]
     max_tokens: Annotated[int, Field(ge=1, le=MAX_OUTPUT_TOKENS)] = Field(
@@ -40,7 +40,7 @@ class ModelConfig(Model):
     base_url: str | None = Field(default=None, description="An endpoint of its own.")
 
     def body(self) -> dict[str, Any]:
-        """Its part of a request, as the API names it.
+        """Return its part of a request, as the API names it.
 
         >>> ModelConfig(model="m", thinking=2048, effort="low").body()["thinking"]
         {'type': 'enabled', 'budget_tokens': 2048}
@@ -58,14 +58,14 @@ class ModelConfig(Model):
 
 
 ModelSettings = str | Mapping[str, Any]
-"""A model's name, or some of the settings of a voice."""
+"""A model's name, or some of the settings of a `ModelConfig`."""
 
 
 class ModelConfigs:
-    """Who is played how: the default, and what roles and workers have of their own.
+    """The model configuration of each role and worker: the default, and what they have of their own.
 
-    A role or worker that is given by a text has another model; by a mapping, other settings. SettingsError listing
-    everything that does not fit.
+    A text in `models` or `workers` names another model; a mapping, other settings. SettingsError listing everything
+    that does not fit.
     """
 
     def __init__(
@@ -77,70 +77,67 @@ class ModelConfigs:
     ) -> None:
         self._problems: list[Problem] = []
         self.default = dict(default)
-        self.models, self.workers = _plain(models), _plain(workers)
+        self.models, self.workers = _as_mappings(models), _as_mappings(workers)
         known = (*ROLES, *DEBATE_ROLES, "worker")
         for name in self.models:
             if name not in known:
                 fix = f"use {one_of(known)}; name single workers in workers="
                 self._problems.append(Problem("models", f"{name!r} is no role{did_you_mean(name, known)}", fix))
-        everyone = {
+        worker: dict[str, Any] = self.models.get("worker", {})
+        settings = {
             **{f"models[{n!r}]": own for n, own in self.models.items()},
-            **{f"workers[{n!r}]": self._of_worker(n) for n in self.workers},
+            **{f"workers[{n!r}]": {**worker, **own} for n, own in self.workers.items()},
         }
-        if default.get("model") is not None or not everyone:
-            everyone = {"Anthropic": {}, **everyone}
-        self._voices = {place: self._voice(place, own, base_url) for place, own in everyone.items()}
+        if default.get("model") is not None or not settings:
+            settings = {"Anthropic": {}, **settings}
+        self._configs = {place: self._config(place, own, base_url) for place, own in settings.items()}
         if self._problems:
             raise SettingsError(self._problems)
 
     def of(self, request: Request) -> ModelConfig:
-        """How a request is to be played; SettingsError where nothing says by which model."""
+        """Return the configuration for a request; SettingsError where no model is named for it."""
         if isinstance(request, WorkerRequest):
             places = [f"workers[{request.worker!r}]", "models['worker']"]
         else:
             places = [f"models[{request.role!r}]"]
-        voice = next((self._voices[place] for place in (*places, "Anthropic") if place in self._voices), None)
-        if voice is None:
+        config = next((self._configs[place] for place in (*places, "Anthropic") if place in self._configs), None)
+        if config is None:
             raise SettingsError(_no_model(places[0]))
-        return voice
+        return config
 
-    def plays(self, worker: str) -> str | None:
-        """None if a worker has a model, else what is missing."""
-        has = {f"workers[{worker!r}]", "models['worker']", "Anthropic"} & self._voices.keys()
-        return None if has else f"worker {worker!r} has no model"
+    def worker_problem(self, worker: str) -> str | None:
+        """Return None if a worker has a model, else what is missing."""
+        places = {f"workers[{worker!r}]", "models['worker']", "Anthropic"}
+        return None if places & self._configs.keys() else f"worker {worker!r} has no model"
 
     @property
     def all(self) -> list[ModelConfig]:
-        """Every voice that may be heard, each once."""
-        return list(dict.fromkeys(self._voices.values()))
+        """Every configuration that may be used, each once."""
+        return list(dict.fromkeys(self._configs.values()))
 
-    def _of_worker(self, name: str) -> dict[str, Any]:
-        return {**self.models.get("worker", {}), **self.workers[name]}
-
-    def _voice(self, place: str, own: Mapping[str, Any], base_url: str | None) -> ModelConfig:
+    def _config(self, place: str, own: Mapping[str, Any], base_url: str | None) -> ModelConfig:
         settings = {"base_url": base_url, **{k: v for k, v in self.default.items() if v is not None}, **own}
         if settings.get("model") is None:
             self._problems.append(_no_model(place))
             settings["model"] = "-"
         try:
-            return self._checked(place, ModelConfig.model_validate(settings))
+            config = ModelConfig.model_validate(settings)
         except ValidationError as error:
-            for one in error.errors(include_url=False):
-                name = ".".join(str(part) for part in one["loc"][:1])
-                known = list(ModelConfig.model_fields)
-                fix = f"a voice has {one_of(known)}" if one["type"] == "extra_forbidden" else "see agents.Anthropic"
-                self._problems.append(Problem(f"{place}: {name}", f"{one['input']!r} does not fit: {one['msg']}", fix))
+            for details in error.errors(include_url=False):
+                name = ".".join(str(part) for part in details["loc"][:1])
+                unknown = details["type"] == "extra_forbidden"
+                fix = f"use {one_of(list(ModelConfig.model_fields))}" if unknown else "see agents.Anthropic"
+                message = f"{details['input']!r} does not fit: {details['msg']}"
+                self._problems.append(Problem(f"{place}: {name}", message, fix))
             return ModelConfig(model="-")
-
-    def _checked(self, place: str, voice: ModelConfig) -> ModelConfig:
-        if isinstance(voice.thinking, int) and voice.thinking >= voice.max_tokens:
-            fix = f"give fewer than {voice.max_tokens:,}, its max_tokens: thinking is a part of the answer"
-            self._problems.append(Problem(f"{place}: thinking", f"{voice.thinking:,} tokens do not fit", fix))
-        return voice
+        if isinstance(config.thinking, int) and config.thinking >= config.max_tokens:
+            fix = f"give fewer than {config.max_tokens:,}, its max_tokens: thinking is a part of the answer"
+            self._problems.append(Problem(f"{place}: thinking", f"{config.thinking:,} tokens do not fit", fix))
+        return config
 
 
-def _plain(given: Mapping[str, ModelSettings]) -> dict[str, dict[str, Any]]:
-    return {str(n): {"model": own} if isinstance(own, str) else dict(own) for n, own in given.items()}
+def _as_mappings(settings: Mapping[str, ModelSettings]) -> dict[str, dict[str, Any]]:
+    return {str(n): {"model": own} if isinstance(own, str) else dict(own) for n, own in settings.items()}
 
 
 def _no_model(place: str) -> Problem:
