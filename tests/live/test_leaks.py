@@ -65,7 +65,7 @@ def test_nothing_that_is_told_holds_a_key(spill):
     found = {where: leaks(text, names.get(where, ())) for where, text in spill.told.items()}
     assert {where: keys for where, keys in found.items() if keys} == {}
     assert {"all logs", "a plan run", "a live run", "an endpoint that refuses, traced"} <= set(found)
-    for deep in ("conversation.py", "turns.py", "verify.py"):
+    for deep in ("conversation.py", "calls.py", "verify.py"):
         assert deep in spill.told["a run broken at turn-replied, traced"]
 
 
