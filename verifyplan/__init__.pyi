@@ -26,7 +26,7 @@ from .analysis.replay import replay as replay
 from .analysis.vote_tables import queue as queue
 from .analysis.vote_tables import vote_grid as vote_grid
 from .charts.export import export as export
-from .charts.export_set import export_set as export_set
+from .charts.export import export_set as export_set
 from .frames.artifact import read_artifact as read_artifact
 from .frames.artifact import write_artifact as write_artifact
 from .frames.columns import documentation as documentation

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from verifyplan.charts import class_mix, rounds, transitions, truth_metrics, vote_matrix
-from verifyplan.charts.queue_lines import HEIGHT, NAME_GAP
+from verifyplan.charts.rounds import HEIGHT_PX, NAME_GAP_PX
 from verifyplan.charts.theme import CLASS_COLORS, MARK_COLORS
 from verifyplan.errors import InputError, TableError
 from verifyplan.protocol.vote import CLASSIFICATIONS
@@ -137,7 +137,7 @@ def test_long_readings_with_an_equal_start_are_told_apart(comparison_of, queue_o
 def test_rounds_name_lines_at_their_ends_without_overlap(queue_of, seen):
     queue = pd.concat([queue_of("a", "b"), queue_of("c", "d")], ignore_index=True).assign(waiting=[80, 9, 0] * 4)
     places = sorted(place for _, place in rows_of(rounds(queue), "label", "place"))
-    assert all(later - sooner >= NAME_GAP * 80 / HEIGHT - 1e-9 for sooner, later in pairwise(places))
+    assert all(later - sooner >= NAME_GAP_PX * 80 / HEIGHT_PX - 1e-9 for sooner, later in pairwise(places))
     assert places[0] == 0
     page = seen(rounds(queue_of()))
     assert page.texts.count("adversarial") == 2  # at the line's end and in the table
@@ -219,7 +219,7 @@ def test_vote_matrix_of_many_rows_is_drawn(grid_of):
 def test_a_missing_column_is_named(chart, table, request):
     rows = request.getfixturevalue(table)()
     last = rows.columns[-1]
-    with pytest.raises(TableError, match=f"column {last}: is not there"):
+    with pytest.raises(TableError, match=f"column {last}: is missing"):
         chart(rows.drop(columns=last))
 
 

@@ -149,7 +149,7 @@ def test_nothing_to_draw_is_said_and_other_things_are_refused():
     assert "There is no debate to draw." in debate(vp.RunSet()).caption
     with pytest.raises(InputError, match="give a RunSet"):
         debate([1])
-    with pytest.raises(TableError, match="debates: column end: is not there"):
+    with pytest.raises(TableError, match="debates: column end: is missing"):
         debate(table(*GROWS).drop(columns="end"))
     with pytest.raises(TableError, match="debates: column turn: lacks a number"):
         debate(table(*GROWS).assign(turn=[1, None]))

@@ -60,11 +60,11 @@ def test_all_problems_are_told_before_anything_is_written(tmp_path):
     with pytest.raises(InputError) as caught:
         export_set("no figure", tmp_path / "new" / "a.png", formats=("gif", "svg", "a/b", None))
     assert [str(problem).replace(str(tmp_path), "T") for problem in caught.value.problems] == [
-        "export_set: figure: a str is no figure. Fix: give what a function of verifyplan.charts returns.",
+        "export_set: figure: a str is not a figure. Fix: give what a function of verifyplan.charts returns.",
         "export_set: formats: there is no format 'gif'. Fix: use 'png', 'svg', 'pdf', 'html', 'json'.",
         "export_set: formats: there is no format 'a/b'. Fix: use 'png', 'svg', 'pdf', 'html', 'json'.",
         "export_set: formats: there is no format 'none'. Fix: use 'png', 'svg', 'pdf', 'html', 'json'.",
-        "export_set: T/new/a.png: ends in .png. Fix: leave the suffix away: one is added for each file.",
+        "export_set: T/new/a.png: ends in .png. Fix: leave the suffix out: one is added for each file.",
     ]
     assert not list(tmp_path.iterdir())
 
@@ -77,7 +77,7 @@ def test_what_is_no_list_of_formats_is_a_problem(figure, tmp_path):
 
 @pytest.mark.parametrize("name", ["a.csv", "a.TXT", "a.svg"])
 def test_a_name_with_a_suffix_is_refused(figure, tmp_path, name):
-    with pytest.raises(InputError, match="leave the suffix away"):
+    with pytest.raises(InputError, match="leave the suffix out"):
         export_set(figure, tmp_path / name)
 
 
@@ -90,7 +90,7 @@ def test_a_folder_that_cannot_be_written_to_is_a_problem(figure, tmp_path):
         export_set(figure, tmp_path / "b")
     with pytest.raises(InputError, match=r"cannot be written to \(File name too long\)"):
         export_set(figure, tmp_path / ("x" * 300))
-    with pytest.raises(InputError, match="is no name of a file"):
+    with pytest.raises(InputError, match="is not a file name"):
         export_set(figure, tmp_path / "a\0b")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b.svg", "file"]
 

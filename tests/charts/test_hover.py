@@ -23,9 +23,8 @@ from verifyplan.charts import (
     sensitivity,
     timeline,
 )
-from verifyplan.charts.figure import spec, svg_text
-from verifyplan.charts.hover import with_hover
-from verifyplan.charts.unchecked import unchecked
+from verifyplan.charts.encodings import with_hover
+from verifyplan.charts.figure import schema_checks_off, spec, svg_text
 from verifyplan.frames.run_tables import tables_of
 
 
@@ -163,13 +162,13 @@ def _refused_by_altair() -> bool:
 
 
 def test_parts_are_unchecked_within_the_block_alone():
-    with unchecked():
+    with schema_checks_off():
         assert not _refused_by_altair()
-        with unchecked():
+        with schema_checks_off():
             pass
         assert not _refused_by_altair()
     assert _refused_by_altair()
-    with pytest.raises(ZeroDivisionError), unchecked():
+    with pytest.raises(ZeroDivisionError), schema_checks_off():
         1 / 0  # noqa: B018
     assert _refused_by_altair()
 

@@ -10,7 +10,7 @@ import pytest
 from tests.frames.plan_story import records, whole
 from verifyplan.analysis import challenges
 from verifyplan.charts import challenge_pool, coverage, export
-from verifyplan.charts.section_strip import _places
+from verifyplan.charts.coverage import spread
 from verifyplan.charts.theme import SEVERITY_COLORS, STATE_COLORS
 from verifyplan.errors import InputError, TableError
 from verifyplan.frames.run_tables import tables_of
@@ -100,7 +100,7 @@ def test_one_run_is_drawn_and_which_is_never_guessed(sections):
 
 def test_names_of_short_sections_do_not_overlap_and_stay_inside():
     middles = [1.0, 1.5, 2.0, 2.5, 90.0, 99.5, 99.9]
-    places = _places(middles, 5, 0, 100)
+    places = spread(middles, 5, 0, 100)
     assert all(later - before >= 5 - 1e-9 for before, later in pairwise(places))
     assert places[0] >= 2.5
     assert places[-1] <= 97.5
@@ -113,9 +113,9 @@ def test_empty_tables_say_that_nothing_is_there(pool, sections, seen):
 
 
 def test_tables_that_lack_a_column_are_refused(pool, sections):
-    with pytest.raises(TableError, match=r"pool: column came: is not there\. Fix: give a table with the columns"):
+    with pytest.raises(TableError, match=r"pool: column came: is missing\. Fix: give a table with the columns"):
         challenge_pool(pool.drop(columns="came"))
-    with pytest.raises(TableError, match="coverage: column worst: is not there"):
+    with pytest.raises(TableError, match="coverage: column worst: is missing"):
         coverage(sections.drop(columns="worst"))
     with pytest.raises(InputError, match=r"pool: is a list, not a DataFrame\. Fix: give what pool"):
         challenge_pool([])

@@ -9,15 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verifyplan.charts import export, plan_graph
-from verifyplan.charts.plan_graph import MOST
-from verifyplan.charts.plan_graph_layout import lay_out
-from verifyplan.documents.dimensions.plan_graph import (
-    Conflict,
-    Edge,
-    PlanGraph,
-    PlanNode,
-    Unmet,
-)
+from verifyplan.charts.plan_graph import MAX_PLANS, lay_out
+from verifyplan.documents.dimensions.plan_graph import Conflict, Edge, PlanGraph, PlanNode, Unmet
 
 
 def node(name, wave=1, phase="02-auth", derived=None, files=()):
@@ -80,7 +73,7 @@ def test_a_wave_that_does_not_follow_is_told():
 
 
 @pytest.mark.parametrize(
-    ("nodes", "words"), [(0, "There are no plans to draw."), (MOST + 1, "301 plans are too many to draw")]
+    ("nodes", "words"), [(0, "There are no plans to draw."), (MAX_PLANS + 1, "301 plans are too many to draw")]
 )
 def test_nothing_and_too_much_are_told_in_words(nodes, words):
     figure = plan_graph(PlanGraph(tuple(node(str(n)) for n in range(nodes)), (), (), (), ()))

@@ -112,8 +112,8 @@ def test_rankings_drawn_one_after_the_other_are_those_drawn_alone():
 
 def test_rankings_build_one_chart_for_many_drawings(monkeypatch):
     module = sys.modules[ranking.__module__]  # the package has the function under the module's name
-    built, build = [], module._drawn
-    monkeypatch.setattr(module, "_drawn", lambda *given: built.append(given) or build(*given))
+    built, build = [], module._drawing
+    monkeypatch.setattr(module, "_drawing", lambda *given: built.append(given) or build(*given))
     start, rankings = scored([7.0, 5.0, 3.0]), Rankings(domain=(1, 10))
     pictures = {rankings.draw(scored([7.0, 5.0, 3.0 + n / 10]), start)._repr_html_() for n in range(1, 9)}
     assert (len(built), len(pictures)) == (1, 8)
@@ -146,7 +146,7 @@ def test_generated_data_is_marked(now):
 
 
 def test_what_it_cannot_read_is_refused(now, start):
-    with pytest.raises(TableError, match="now: column rank: is not there"):
+    with pytest.raises(TableError, match="now: column rank: is missing"):
         ranking(now.drop(columns="rank"))
     with pytest.raises(InputError, match="start: is not of the same plans in the same order"):
         ranking(now, start.iloc[::-1])

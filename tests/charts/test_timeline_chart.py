@@ -115,7 +115,7 @@ def test_a_runset_is_read_as_its_iterations_are():
 
 
 def test_tables_that_cannot_be_drawn_are_refused(one):
-    with pytest.raises(TableError, match="iterations: column closed: is not there"):
+    with pytest.raises(TableError, match="iterations: column closed: is missing"):
         timeline(one.drop(columns="closed"))
     with pytest.raises(
         TableError, match=r"iterations: column blocking_open: lacks a number\. Fix: give the iterations"

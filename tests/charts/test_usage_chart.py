@@ -8,7 +8,7 @@ import pytest
 import verifyplan as vp
 from verifyplan.analysis import cost as analysis
 from verifyplan.charts import export, usage
-from verifyplan.charts.usage_bars import COLORS
+from verifyplan.charts.usage import COLORS
 from verifyplan.errors import InputError, TableError
 
 HOSTILE = '</script><script>alert(1)</script>"><img src=x onerror=alert(2)> \x07 \u202e'
@@ -97,7 +97,7 @@ def test_nothing_used_is_said_in_words(table):
 
 
 def test_what_is_no_such_table_is_refused(table):
-    with pytest.raises(TableError, match="usage: column cost: is not there"):
+    with pytest.raises(TableError, match="usage: column cost: is missing"):
         usage(table.drop(columns="cost"))
     with pytest.raises(InputError, match="give a RunSet"):
         usage([1])

@@ -156,9 +156,9 @@ def test_a_plan_that_is_not_there_names_those_that_are():
 
 
 def test_tables_that_lack_a_column_are_refused(sweep):
-    with pytest.raises(TableError, match="sweep: column kept_rank: is not there"):
+    with pytest.raises(TableError, match="sweep: column kept_rank: is missing"):
         rank_stability(sweep.drop(columns="kept_rank"))
-    with pytest.raises(TableError, match="sensitivity: column base_rank: is not there"):
+    with pytest.raises(TableError, match="sensitivity: column base_rank: is missing"):
         sensitivity(moves({"p": 1}).drop(columns="base_rank"))
     with pytest.raises(InputError, match="sweep: is a list"):
         rank_stability([])

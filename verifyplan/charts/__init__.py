@@ -1,12 +1,11 @@
-"""WHAT IS SEEN: a theme and one file per chart; draws analysis results, computes nothing."""
+"""Draw analysis results as charts: a theme and one file per chart; nothing is computed here."""
 
 from verifyplan.charts.audit import audit
 from verifyplan.charts.challenge_pool import challenge_pool
 from verifyplan.charts.class_mix import class_mix
 from verifyplan.charts.coverage import coverage
 from verifyplan.charts.debate import debate
-from verifyplan.charts.export import export
-from verifyplan.charts.export_set import export_set
+from verifyplan.charts.export import export, export_set
 from verifyplan.charts.figure import Figure
 from verifyplan.charts.plan_graph import plan_graph
 from verifyplan.charts.quality_scores import quality_scores

@@ -1,34 +1,31 @@
-"""Where the synthesizer and the challenger score a plan differently: the challenger's audit."""
+"""Draw where the synthesizer and the challenger score a plan differently: the challenger's audit."""
 
 from __future__ import annotations
 
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.captions import INFORMS, sentences, subtitle, synthetic_is
-from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.hover import hover, with_hover
-from verifyplan.charts.labels import count
-from verifyplan.charts.pixels import x_at, x_of
-from verifyplan.charts.score_panels import panels, place, width_of
-from verifyplan.charts.score_rows import PLANS, dimension_names, every_cell, read_scores
-from verifyplan.charts.tables import words
+from verifyplan.charts.encodings import hover, text_of, unscaled, with_hover, x_at, x_of
+from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
+from verifyplan.charts.labels import count, sentences
+from verifyplan.charts.score_table import MAX_PLANS, dimension_names, every_cell, panels, place, read_scores, width_of
 from verifyplan.charts.theme import BLUE, FAINT, GREY, INK, PAPER, SIZE, VERMILLION
-from verifyplan.charts.unchecked import unchecked
 from verifyplan.frames.runset import RunSet
+from verifyplan.rules.scoring import INFORMS
 
 TITLE = "Where the audit differs"
 KEY = "Filled: the synthesizer; open: the challenger; red: 2 or more apart, counted above; right: points apart in all"
 FIELDS = {
     "run_id": "Plan",
     "whole": "Dimension",
-    "told_own": "Synthesizer",
+    "own_text": "Synthesizer",
     "own_evidence": "Synthesizer's evidence",
-    "told_audit": "Challenger",
+    "audit_text": "Challenger",
     "audit_evidence": "Challenger's evidence",
     "word": "Difference",
 }
-DRAWN = ["plan", "own_x", "audit_x", "color", "kind", "paired", "first", "total", *FIELDS, "hover"]
+DRAWN = ["name", "plan", "own_x", "audit_x", "color", "kind", "paired", "first", "total", *FIELDS, "hover"]
+"""The columns that the marks need."""
 SAME, NEAR, DISPUTED = "the same score", "differs by 1", "disputed"
 UNSCORED, UNAUDITED = "no score", "not audited"
 
@@ -37,11 +34,11 @@ def audit(scores: pd.DataFrame | RunSet) -> Figure:
     """Two scores of each plan and dimension, joined by a line: the synthesizer's, and the challenger's audit of it.
 
     Reads `run_id, by, dimension, score, evidence, refused, disputed`, the scores of a RunSet, or the RunSet. A
-    difference of 2 or more is disputed; both scores stand, and neither wins (rule A10). Plans stand in the order of how
-    far the two are apart in all, ties by name; 40 are drawn at most. Plans without an audit are not drawn, and the
-    caption says how many; a single dimension without one is said in its place. The score informs and never decides a
-    verdict. `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing or a score is no
-    whole number from 1 to 10.
+    difference of 2 or more is disputed; both scores are kept, and neither wins (rule A10). Plans are in the order of
+    how far the two are apart in all, ties by name; 40 are drawn at most. Plans without an audit are not drawn, and the
+    caption says how many; a single dimension without one is named in its place. The score informs and never decides a
+    verdict. `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing or a score is not
+    a whole number from 1 to 10.
 
     >>> scores = pd.DataFrame({"run_id": "p", "by": ["synthesizer", "challenger"], "dimension": "tone",
     ...     "score": [9, 6], "evidence": "p.md:3", "refused": None, "disputed": True})
@@ -53,25 +50,25 @@ def audit(scores: pd.DataFrame | RunSet) -> Figure:
     audited = [plan for plan, part in both.groupby("run_id", sort=True) if part["gap"].notna().any()]
     without = both["run_id"].nunique() - len(audited)
     if not audited:
-        told = f"There is no audit to draw ({count(without, 'plan')} without one)."
-        return empty(TITLE, told if without else "There is no score to draw.", table)
-    totals = both[both["run_id"].isin(audited)].groupby("run_id", sort=True)["gap"].sum()
-    totals = totals.sort_values(ascending=False, kind="stable")
-    rows = _rows(both, totals)
+        message = f"There is no audit to draw ({count(without, 'plan')} without one)."
+        return empty(TITLE, message if without else "There is no score to draw.", table)
     whole = both[both["run_id"].isin(audited)]
-    with unchecked():
+    totals = whole.groupby("run_id", sort=True)["gap"].sum().sort_values(ascending=False, kind="stable")
+    rows = _rows(both, totals)
+    with schema_checks_off():
         return figure(
-            _drawn(rows, _notes(whole, rows)),
+            panels(rows[DRAWN], _marks(rows), _notes(whole, rows)),
             title=TITLE,
-            subtitle=subtitle(KEY, synthetic),
-            caption=sentences(_caption(whole, totals, without), INFORMS, synthetic_is(synthetic)),
+            subtitle=KEY,
+            caption=sentences(_caption(whole, totals, without), INFORMS),
             data=table,
             description=_description(rows),
+            synthetic=synthetic,
         )
 
 
 def _pairs(table: pd.DataFrame) -> pd.DataFrame:
-    """A row for each plan and dimension, with both scores, both pieces of evidence, and how far they are apart."""
+    """Return a row for each plan and dimension, with both scores, both pieces of evidence, and their difference."""
     keys, texts = ["run_id", "dimension"], ["score", "evidence"]
     own, other = (table.loc[table["by"] == by, keys + texts] for by in ("synthesizer", "challenger"))
     both = own.merge(other, on=keys, how="outer", suffixes=("_own", "_audit"))
@@ -84,7 +81,7 @@ def _pairs(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rows(both: pd.DataFrame, totals: pd.Series[float]) -> pd.DataFrame:
-    cells = every_cell(both, totals.index[:PLANS])
+    cells = every_cell(both, totals.index[:MAX_PLANS])
     kind = cells["kind"].fillna(UNSCORED)
     points = cells["gap"].map("{:.0f}".format)
     apart = kind.isin([NEAR, DISPUTED])
@@ -92,8 +89,8 @@ def _rows(both: pd.DataFrame, totals: pd.Series[float]) -> pd.DataFrame:
     rows = cells.assign(
         kind=kind,
         word=("disputed: " + points + " apart").where(kind == DISPUTED, kind),
-        told_own=cells["score_own"].map("{:.0f}".format).where(cells["score_own"].notna(), "none"),
-        told_audit=cells["score_audit"].map("{:.0f}".format).where(cells["score_audit"].notna(), "none"),
+        own_text=cells["score_own"].map("{:.0f}".format).where(cells["score_own"].notna(), "none"),
+        audit_text=cells["score_audit"].map("{:.0f}".format).where(cells["score_audit"].notna(), "none"),
         own_evidence=cells["evidence_own"],
         audit_evidence=cells["evidence_audit"],
         own_x=place(cells, "score_own").fillna(middle),
@@ -107,46 +104,44 @@ def _rows(both: pd.DataFrame, totals: pd.Series[float]) -> pd.DataFrame:
 
 
 def _notes(whole: pd.DataFrame, rows: pd.DataFrame) -> dict[str, str]:
-    """Under each dimension's name: how many of all plans are disputed there."""
+    """Return the text under each dimension's name: how many of all plans are disputed there."""
     disputed = whole[whole["kind"] == DISPUTED].groupby("dimension").size()
     audited = whole[whole["gap"].notna()].groupby("dimension").size()
     names = rows.drop_duplicates("name").set_index("name")["dimension"]
     return {str(name): f"{disputed.get(key, 0):,} of {audited.get(key, 0):,}" for name, key in names.items()}
 
 
-def _drawn(rows: pd.DataFrame, notes: dict[str, str]) -> alt.LayerChart:
-    """Lines between the scores, the challenger's open dot, the synthesizer's filled one, and the sums at the right."""
+def _marks(rows: pd.DataFrame) -> list[alt.Chart]:
+    """Draw lines between the scores, the challenger's open dot, the synthesizer's filled one, sums at the right."""
     base = alt.Chart().encode(x=x_of("own_x"))
     both, absent = base.transform_filter("datum.paired"), base.transform_filter("!datum.paired")
-    color = alt.Color(field="color", type="nominal", scale=None)
-    line = both.mark_rule(strokeWidth=3, aria=False).encode(x2=alt.X2(field="audit_x"), color=color)
+    line = both.mark_rule(strokeWidth=3, aria=False)
     other = both.mark_point(size=110, fill=PAPER, stroke=INK, strokeWidth=1.5, opacity=1)
     own = both.mark_circle(size=46, color=BLUE, opacity=1)
     missing = absent.mark_text(fontSize=SIZE - 1, color=FAINT)
     sums = alt.Chart().transform_filter("datum.first").mark_text(align="right", fontWeight="bold", aria=False)
-    marks = [
-        line,
+    return [
+        line.encode(x2=alt.X2(field="audit_x"), color=unscaled(alt.Color, "color")),
         other.encode(x=x_of("audit_x"), **hover(FIELDS)),
         own.encode(**hover(FIELDS)),
-        missing.encode(text=words("kind"), **hover(FIELDS)),
-        sums.encode(x=x_at(width_of(rows) + 40), text=words("total")),
+        missing.encode(text=text_of("kind"), **hover(FIELDS)),
+        sums.encode(x=x_at(width_of(rows) + 40), text=text_of("total")),
     ]
-    columns = list(dict.fromkeys(["name", *DRAWN]))
-    return panels(rows[columns], marks, notes)
 
 
 def _caption(whole: pd.DataFrame, totals: pd.Series[float], without: int) -> str:
     counts = whole["kind"].value_counts()
     absent = sum(int(counts.get(kind, 0)) for kind in (UNSCORED, UNAUDITED))
     n = int(counts.sum()) - absent
-    told = [f"{counts.get(kind, 0):,}" for kind in (SAME, NEAR, DISPUTED)]
-    rest = len(totals) - PLANS
+    same, near, disputed = (f"{counts.get(kind, 0):,}" for kind in (SAME, NEAR, DISPUTED))
+    rest = len(totals) - MAX_PLANS
     return sentences(
         f"Scores of {count(len(totals), 'plan')} by the synthesizer (filled) and by the challenger's audit (open);"
-        f" n = {count(n, 'pair')} of scores: {told[0]} the same, {told[1]} apart by 1, {told[2]} by 2 or more"
+        f" n = {count(n, 'pair')} of scores: {same} the same, {near} apart by 1, {disputed} by 2 or more"
         " (disputed). Below each dimension: how many plans are disputed there. At the right: how many points the two"
         " are apart in all, which orders the plans.",
-        f"The first {PLANS} of them are drawn; {rest:,} are left out, {totals.iloc[PLANS]:.0f} points apart or less."
+        f"The first {MAX_PLANS} of them are drawn; {rest:,} are left out, {totals.iloc[MAX_PLANS]:.0f} points apart or"
+        " less."
         if rest > 0
         else "",
         f"Not drawn, for none of their scores was audited: {count(without, 'plan')}." if without else "",
@@ -156,16 +151,10 @@ def _caption(whole: pd.DataFrame, totals: pd.Series[float], without: int) -> str
 
 
 def _description(rows: pd.DataFrame) -> str:
-    told = (
-        rows["name"]
-        + " "
-        + rows["told_own"]
-        + " and "
-        + rows["told_audit"]
-        + rows["kind"].map({DISPUTED: ", disputed"}).fillna("")
-    )
+    disputed = rows["kind"].map({DISPUTED: ", disputed"}).fillna("")
+    both = rows["name"] + " " + rows["own_text"] + " and " + rows["audit_text"] + disputed
     apart = rows["kind"] != SAME
-    lines = told[apart].groupby(rows["plan"], sort=False).agg("; ".join)
+    lines = both[apart].groupby(rows["plan"], sort=False).agg("; ".join)
     plans = list(dict.fromkeys(rows["plan"]))
     each = [f"{plan}: {lines.get(plan, 'the same scores')}" for plan in plans]
     return f"Two scores each of {count(len(plans), 'plan')}, by synthesizer and challenger. {'. '.join(each)}."

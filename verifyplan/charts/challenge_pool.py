@@ -1,28 +1,45 @@
-"""How the pool of challenges moves from iteration to iteration."""
+"""Draw how the pool of challenges moves from iteration to iteration."""
 
 from __future__ import annotations
 
+import altair as alt
 import pandas as pd
 
-from verifyplan.charts.captions import sentences, subtitle, synthetic_is
-from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.labels import count
-from verifyplan.charts.pool_bars import pool_bars
-from verifyplan.charts.tables import checked
-from verifyplan.charts.theme import STATE_COLORS
-from verifyplan.charts.unchecked import unchecked
+from verifyplan.charts.encodings import hover, inline, require_columns, tooltip, with_hover
+from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
+from verifyplan.charts.labels import count, sentences
+from verifyplan.charts.theme import FAINT, INK, PAPER, SIZE, STATE_COLORS, WIDTH, state_colors
 from verifyplan.errors import expect
 from verifyplan.protocol.records import SEVERITIES, UNSETTLED
 
 COLUMNS = ("run_id", "iteration", "severity", "state", "n", "new", "came", "went")
 TITLE = "How the pool of challenges moves"
 KEY = "Challenges at the end of each iteration; what is unsettled stands at the bottom"
+PLOT_PX, MAX_BAR_WIDTH_PX = WIDTH - 60, 170
+"""Most pixels across of all bars, and of one of them."""
+UNIT_PX, MAX_BAR_HEIGHT_PX = 20, 220
+"""Pixels of one challenge, and those of the highest bar of all, if that is less."""
+TEXT_HEIGHT_PX = 14
+"""Least pixels in height of a bar's part that carries its text."""
+MAX_NAMED_ITERATIONS = 5
+"""Up to so many iterations, a part is named as well as counted."""
+FIELDS = {
+    "severity": "Severity",
+    "stage": "At the end of",
+    "state": "State",
+    "n": "Challenges",
+    "new": "New in the iteration",
+    "came": "Came from another state",
+    "went": "Left for another state",
+}
+LIGHT_STATES = ("UNRESOLVED", "DEFERRED", "overflow")
+"""States whose colour is light, so that dark text contrasts with it."""
 
 
 def challenge_pool(pool: pd.DataFrame) -> Figure:
     """Stacked bars of the challenges in each state over the iterations, a row of bars for each severity.
 
-    Reads what `pool(runs)` returns; several runs are added up, and a run that ended earlier goes on as it ended, so
+    Reads what `pool(runs)` returns; several runs are added up, and a run that ended earlier continues as it ended, so
     that no bar shrinks because a run was over. Severities without a challenge are left out and the caption says so.
     `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing.
 
@@ -32,43 +49,44 @@ def challenge_pool(pool: pd.DataFrame) -> Figure:
     'Stacked bars of challenges by state. BLOCKING: iteration 1: 2 open; iteration 2: 2 resolved.'
     """
     expect(pool, pd.DataFrame, "pool", "give what pool(runs) returns")
-    whole, synthetic = checked(pool, COLUMNS, "pool"), bool(pool.attrs.get("synthetic"))
+    whole = require_columns(pool, COLUMNS, "pool")
     rows = _rows(whole)
     if rows.empty:
         return empty(TITLE, "There is no challenge to draw.", whole)
-    with unchecked():
+    with schema_checks_off():
         return figure(
-            pool_bars(rows),
+            _drawing(rows),
             title=TITLE,
-            subtitle=subtitle(KEY, synthetic),
-            caption=_caption(rows, whole, synthetic=synthetic),
+            subtitle=KEY,
+            caption=_caption(rows, whole),
             data=whole,
             description=_description(rows),
+            synthetic=bool(pool.attrs.get("synthetic")),
         )
 
 
 def _rows(whole: pd.DataFrame) -> pd.DataFrame:
-    """The counts of all runs together, states and severities in their order, those of 0 left out."""
+    """Return the counts of all runs together, states and severities in their order, without those of 0.
+
+    A run's last iteration is repeated up to the last of all runs; nothing is new or moves there.
+    """
     plain = whole.astype({"severity": "object", "state": "object", "iteration": "int64"})
     last = plain["iteration"].max() if len(plain) else 0
-    summed = ["n", "new", "came", "went"]
-    rows = pd.concat([_carried_on(run, last) for _, run in plain.groupby("run_id", sort=False)] or [plain])
-    rows = pd.DataFrame(rows.groupby(["severity", "iteration", "state"], sort=False)[summed].sum().reset_index())
+    parts: list[pd.DataFrame] = []
+    for _, run in plain.groupby("run_id", sort=False):
+        end = run["iteration"].max()
+        still: pd.DataFrame = run[run["iteration"] == end].assign(new=0, came=0, went=0)
+        parts += [run, *(still.assign(iteration=number) for number in range(end + 1, last + 1))]
+    rows = pd.concat(parts or [plain])
+    keys, summed = ["severity", "iteration", "state"], ["n", "new", "came", "went"]
+    rows = pd.DataFrame(rows.groupby(keys, sort=False)[summed].sum().reset_index())
     rows = rows[rows["n"] > 0]
-    ranks = rows["severity"].map(SEVERITIES.index), rows["state"].map(list(STATE_COLORS).index)
-    rows = rows.assign(rank=ranks[0], order=ranks[1]).sort_values(["rank", "iteration", "order"], kind="stable")
+    rank, order = rows["severity"].map(SEVERITIES.index), rows["state"].map(list(STATE_COLORS).index)
+    rows = rows.assign(rank=rank, order=order).sort_values(["rank", "iteration", "order"], kind="stable")
     return pd.DataFrame(rows.reset_index(drop=True))
 
 
-def _carried_on(run: pd.DataFrame, last: int) -> pd.DataFrame:
-    """A run with its last iteration repeated up to the last of all runs; nothing is new or moves there."""
-    end = run["iteration"].max()
-    still: pd.DataFrame = run[run["iteration"] == end].assign(new=0, came=0, went=0)
-    parts: list[pd.DataFrame] = [run, *(still.assign(iteration=number) for number in range(end + 1, last + 1))]
-    return pd.concat(parts)
-
-
-def _caption(rows: pd.DataFrame, whole: pd.DataFrame, *, synthetic: bool) -> str:
+def _caption(rows: pd.DataFrame, whole: pd.DataFrame) -> str:
     last = rows[rows["iteration"] == rows["iteration"].max()]
     unsettled = int(last.loc[last["state"].isin(UNSETTLED), "n"].sum())
     absent = [severity for severity in SEVERITIES if severity not in set(rows["severity"])]
@@ -82,14 +100,78 @@ def _caption(rows: pd.DataFrame, whole: pd.DataFrame, *, synthetic: bool) -> str
         "Runs that ended earlier go on as they ended." if ends.nunique() > 1 else "",
         f"No challenge is {' or '.join(absent)}." if absent else "",
         "Counts, so without intervals.",
-        synthetic_is(synthetic),
     )
 
 
 def _description(rows: pd.DataFrame) -> str:
     lines = []
     for severity, part in rows.groupby("severity", sort=False):
-        told = part["n"].map("{:,}".format) + " " + part["state"].str.lower()
-        each = told.groupby(part["iteration"], sort=True).agg(", ".join)
+        counts = part["n"].map("{:,}".format) + " " + part["state"].str.lower()
+        each = counts.groupby(part["iteration"], sort=True).agg(", ".join)
         lines.append(f"{severity}: " + "; ".join(f"iteration {number}: {states}" for number, states in each.items()))
     return f"Stacked bars of challenges by state. {'. '.join(lines)}."
+
+
+def _drawing(rows: pd.DataFrame) -> alt.VConcatChart:
+    """Draw the key, and below it a row of stacked bars for each severity; all bars have one scale.
+
+    Reads `severity, iteration, state, order, n` and the numbers of the tooltips, in the order drawn.
+    """
+    tops = rows.groupby(["severity", "iteration"], sort=False)["n"].sum()
+    unit = min(UNIT_PX, MAX_BAR_HEIGHT_PX / int(tops.max()))
+    iterations = list(range(int(rows["iteration"].min()), int(rows["iteration"].max()) + 1))
+    parts = [
+        _bars(part, iterations, int(tops[severity].max()), unit, str(severity))
+        for severity, part in rows.groupby("severity", sort=False)
+    ]
+    return alt.VConcatChart(vconcat=[_key(rows), *parts], spacing=16)
+
+
+def _bars(part: pd.DataFrame, iterations: list[int], top: int, unit: float, severity: str) -> alt.LayerChart:
+    place = part.groupby("iteration", sort=False)["n"].cumsum()
+    named = len(iterations) <= MAX_NAMED_ITERATIONS
+    text = part["n"].map("{:,}".format) + (" " + part["state"].str.lower() if named else "")
+    rows = part.assign(
+        stage=part["iteration"].map("iteration {}".format),
+        low=place - part["n"],
+        high=place,
+        middle=place - part["n"] / 2,
+        text=text.where(part["n"] * unit >= TEXT_HEIGHT_PX, ""),
+        ink=part["state"].isin(LIGHT_STATES),
+    )
+    stages = [f"iteration {number}" for number in iterations]
+    scale = alt.Scale(domain=stages, type="band", paddingInner=0.12, paddingOuter=0)
+    below = alt.Axis(labelAngle=0, grid=False, ticks=False, domain=True)
+    ticks = {"values": [top]} if top * unit < 3 * TEXT_HEIGHT_PX else {"tickMinStep": 1, "tickCount": 4}
+    up = alt.Axis(**ticks, format=",d", domain=False, ticks=False)
+    base = alt.Chart(inline(with_hover(rows, FIELDS))).encode(x=alt.X("stage:N", scale=scale, axis=below, title=None))
+    y = alt.Y("low:Q", scale=alt.Scale(domain=[0, top]), axis=up, title=None)
+    bars = base.mark_bar(strokeWidth=1).encode(
+        y=y,
+        y2="high:Q",
+        color=alt.Color("state:N", scale=state_colors(), legend=None),
+        stroke=alt.when("datum.state === 'overflow'").then(alt.value(FAINT)).otherwise(alt.value(PAPER)),
+        **hover(FIELDS),
+    )
+    ink = alt.when("datum.ink").then(alt.value(INK)).otherwise(alt.value(PAPER))
+    texts = base.mark_text(fontSize=SIZE - 1, fontWeight="bold", aria=False).encode(
+        y="middle:Q", text="text:N", color=ink, **tooltip(FIELDS)
+    )
+    title = alt.Title(severity, fontSize=SIZE, offset=6, anchor="start")
+    width = min(PLOT_PX, MAX_BAR_WIDTH_PX * len(iterations))
+    return alt.LayerChart(layer=[bars, texts]).properties(title=title, width=width, height=max(round(top * unit), 1))
+
+
+def _key(rows: pd.DataFrame) -> alt.LayerChart:
+    """Draw a colour and a name for each state that occurs."""
+    states = [state for state in STATE_COLORS if state in set(rows["state"])]
+    places = [sum(34 + 8 * len(before) for before in states[:i]) for i in range(len(states))]
+    base = alt.Chart(inline(pd.DataFrame({"state": states, "place": places}))).encode(
+        x=alt.X("place:Q", scale=None, axis=None)
+    )
+    swatch = base.mark_square(size=150, opacity=1, strokeWidth=1, xOffset=8, aria=False).encode(
+        fill=alt.Fill("state:N", scale=state_colors(), legend=None),
+        stroke=alt.when("datum.state === 'overflow'").then(alt.value(FAINT)).otherwise(alt.value("transparent")),
+    )
+    name = base.mark_text(align="left", xOffset=20, aria=False).encode(text="state:N")
+    return alt.LayerChart(layer=[swatch, name]).properties(height=18)

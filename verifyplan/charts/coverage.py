@@ -1,15 +1,14 @@
-"""Which parts of a plan were challenged, and how badly."""
+"""Draw which parts of a plan were challenged, and how badly."""
 
 from __future__ import annotations
 
+import altair as alt
 import pandas as pd
 
-from verifyplan.charts.captions import sentences, subtitle, synthetic_is
-from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.labels import count, plain, short
-from verifyplan.charts.section_strip import section_strip
-from verifyplan.charts.tables import checked
-from verifyplan.charts.unchecked import unchecked
+from verifyplan.charts.encodings import hover, inline, require_columns, with_hover
+from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
+from verifyplan.charts.labels import count, plain, sentences, short
+from verifyplan.charts.theme import FAINT, INK, LINE, PAPER, SEVERITY_COLORS, SIZE, WIDTH
 from verifyplan.errors import InputError, Problem, expect
 from verifyplan.protocol.records import SEVERITIES
 
@@ -17,6 +16,18 @@ COUNTS = tuple(severity.lower() for severity in SEVERITIES)
 COLUMNS = ("run_id", "section", "title", "level", "first", "last", "lines", "n", *COUNTS, "worst")
 TITLE = "What of the plan was challenged"
 KEY = "The plan from top to bottom, a block a section, as long as its lines; colour: the worst challenge"
+STRIP_PX, LEAD_PX = 54, 26
+"""Pixels across of the strip, and of the lines that lead from it to the names."""
+NAME_PX = STRIP_PX + LEAD_PX + 6
+"""Where names begin."""
+CHARACTER_PX = 7
+"""Approximate pixels of a character."""
+ROW_PX, MIN_HEIGHT_PX, MAX_HEIGHT_PX = 18, 220, 900
+"""Pixels from name to name, and those of the whole strip, at least and, unless the names need more, at most."""
+LINE_PX = 6
+"""Pixels of one line of the plan, where that fits."""
+FIELDS = {"title": "Section", "where": "Where", "text": "Challenges", "worst_text": "Worst"}
+COLORS: dict[str, str] = {str(name): color for name, color in SEVERITY_COLORS.items()} | {"none": "#e4e7ea"}
 
 
 def coverage(table: pd.DataFrame, run_id: str | None = None) -> Figure:
@@ -33,20 +44,21 @@ def coverage(table: pd.DataFrame, run_id: str | None = None) -> Figure:
     'Strip of 2 sections. Goal (lines 1-4): not challenged; Steps (lines 5-9): 1 blocking, 1 minor.'
     """
     expect(table, pd.DataFrame, "table", "give what coverage(runs) returns")
-    whole, synthetic = checked(table, COLUMNS, "coverage"), bool(table.attrs.get("synthetic"))
-    one = _one_run(whole, run_id)
-    if one.empty:
-        return empty(TITLE, "There is no section to draw.", one)
-    rows = _rows(one)
+    chosen = _one_run(require_columns(table, COLUMNS, "coverage"), run_id)
+    if chosen.empty:
+        return empty(TITLE, "There is no section to draw.", chosen)
+    rows = _rows(chosen)
     elsewhere = dict(table.attrs.get("elsewhere", {})).get(rows["run_id"].iloc[0], 0)
-    with unchecked():
+    each = rows["name"] + " (" + rows["where"] + "): " + rows["text"]
+    with schema_checks_off():
         return figure(
-            section_strip(rows),
+            _strip(rows),
             title=TITLE,
-            subtitle=subtitle(KEY, synthetic),
-            caption=_caption(rows, elsewhere, synthetic=synthetic),
-            data=one,
-            description=_description(rows),
+            subtitle=KEY,
+            caption=_caption(rows, elsewhere),
+            data=chosen,
+            description=f"Strip of {count(len(rows), 'section')}. {'; '.join(each)}.",
+            synthetic=bool(table.attrs.get("synthetic")),
         )
 
 
@@ -60,28 +72,26 @@ def _one_run(whole: pd.DataFrame, run_id: str | None) -> pd.DataFrame:
     return whole if run_id is None else whole[whole["run_id"] == run_id].reset_index(drop=True)
 
 
-def _rows(one: pd.DataFrame) -> pd.DataFrame:
-    """The sections in the order of the plan, with their names and counts in words."""
-    rows = one.sort_values("first", kind="stable").reset_index(drop=True)
+def _rows(chosen: pd.DataFrame) -> pd.DataFrame:
+    """Return the sections in the order of the plan, with their names and counts in words."""
+    rows = chosen.sort_values("first", kind="stable").reset_index(drop=True)
     challenged = rows["worst"].notna()
     return rows.astype({"worst": "object"}).assign(
         worst=rows["worst"].astype("object").where(challenged, "none"),
         name=[short(title, 48, keep_end=False) for title in rows["title"]],
         title=rows["title"].map(plain),
-        told=[_counts(row) for row in rows[list(COUNTS)].to_dict("records")],
-        where=[_lines(first, last) for first, last in zip(rows["first"], rows["last"], strict=True)],
+        text=[
+            ", ".join(f"{n:,} {severity}" for severity, n in row.items() if n) or "not challenged"
+            for row in rows[list(COUNTS)].to_dict("records")
+        ],
+        where=[
+            f"line {first:,}" if first == last else f"lines {first:,}-{last:,}"
+            for first, last in zip(rows["first"], rows["last"], strict=True)
+        ],
     )
 
 
-def _counts(row: dict[object, int]) -> str:
-    return ", ".join(f"{n:,} {severity}" for severity, n in row.items() if n) or "not challenged"
-
-
-def _lines(first: int, last: int) -> str:
-    return f"line {first:,}" if first == last else f"lines {first:,}-{last:,}"
-
-
-def _caption(rows: pd.DataFrame, elsewhere: int, *, synthetic: bool) -> str:
+def _caption(rows: pd.DataFrame, elsewhere: int) -> str:
     bare = rows[rows["n"] == 0]
     lines, without = int(rows["lines"].sum()), int(bare["lines"].sum())
     return sentences(
@@ -89,10 +99,60 @@ def _caption(rows: pd.DataFrame, elsewhere: int, *, synthetic: bool) -> str:
         f"them; n: {int(rows['n'].sum()):,} citations of {count(lines, 'line')}.",
         f"Nobody challenged {count(len(bare), 'section')} ({count(without, 'line')}), in grey.",
         f"Not drawn: {count(elsewhere, 'challenge')} that cite no line of the plan." if elsewhere else "",
-        synthetic_is(synthetic),
     )
 
 
-def _description(rows: pd.DataFrame) -> str:
-    told = rows["name"] + " (" + rows["where"] + "): " + rows["told"]
-    return f"Strip of {count(len(rows), 'section')}. {'; '.join(told)}."
+def _strip(rows: pd.DataFrame) -> alt.LayerChart:
+    """Draw a block for each section, and beside it the names and counts, with lines to those that do not fit.
+
+    Reads `name, where, text, first, last, worst` and the texts of the tooltips, in the order of the plan.
+    """
+    height = max(MIN_HEIGHT_PX, ROW_PX * len(rows), min(MAX_HEIGHT_PX, LINE_PX * int(rows["lines"].sum())))
+    low, high = int(rows["first"].min()) - 1, int(rows["last"].max())
+    placed = rows.assign(top=rows["first"] - 1, middle=(rows["first"] - 1 + rows["last"]) / 2)
+    placed = placed.assign(place=spread(list(placed["middle"]), ROW_PX * (high - low) / height, low, high))
+    placed = with_hover(placed.assign(worst_text=placed["worst"].replace("none", "")), FIELDS)
+    base = alt.Chart(inline(placed))
+    scale = alt.Scale(domain=[low, high], reverse=True, nice=False)
+    label = "datum.value > 0 ? datum.label : ''"  # lines are counted from 1
+    axis = alt.Axis(grid=False, ticks=False, domain=False, tickCount=6, tickMinStep=1, format=",d", labelExpr=label)
+    blocks = base.mark_rect(stroke=PAPER, strokeWidth=1.5).encode(
+        x=alt.value(0),
+        x2=alt.value(STRIP_PX),
+        y=alt.Y("top:Q", scale=scale, axis=axis, title="Line of the plan"),
+        y2="last:Q",
+        color=alt.Color("worst:N", scale=alt.Scale(domain=list(COLORS), range=list(COLORS.values())), legend=None),
+        **hover(FIELDS),
+    )
+    leads = base.mark_rule(color=LINE, aria=False).encode(
+        x=alt.value(STRIP_PX + 2), x2=alt.value(STRIP_PX + LEAD_PX), y="middle:Q", y2="place:Q"
+    )
+    numbers = NAME_PX + CHARACTER_PX * int(rows["name"].str.len().max()) + 20
+    layers = [blocks, leads, *_texts(base, numbers)]
+    return alt.LayerChart(layer=layers).properties(width=max(WIDTH, numbers + 120), height=height)
+
+
+def spread(middles: list[float], gap: float, low: float, high: float) -> list[float]:
+    """Place names beside the middle of their section, moved apart where two would overlap."""
+    places: list[float] = []
+    for middle in middles:
+        places.append(max(middle, places[-1] + gap if places else low + gap / 2))
+    ceiling = high - gap / 2
+    for i in range(len(places) - 1, -1, -1):  # what was moved beyond the end comes back up
+        places[i] = min(places[i], ceiling)
+        ceiling = places[i] - gap
+    return places
+
+
+def _texts(base: alt.Chart, numbers: int) -> list[alt.Chart]:
+    """Write names in ink and counts in bold, both fainter where nobody challenged; counts begin at `numbers`."""
+    bare = "datum.worst === 'none'"
+    ink = alt.when(bare).then(alt.value(FAINT)).otherwise(alt.value(INK))
+    left = base.mark_text(align="left", baseline="middle", fontSize=SIZE, aria=False)
+    bold = base.mark_text(align="left", baseline="middle", fontSize=SIZE, fontWeight="bold", aria=False)
+    challenged, rest = bold.transform_filter(f"!({bare})"), left.transform_filter(bare)
+    return [
+        left.encode(x=alt.value(NAME_PX), y="place:Q", text="name:N", color=ink),
+        challenged.encode(x=alt.value(numbers), y="place:Q", text="text:N"),
+        rest.encode(x=alt.value(numbers), y="place:Q", text="text:N", color=alt.value(FAINT)),
+    ]

@@ -1,91 +1,123 @@
-"""Debates turn by turn: how the builder's diff grew, where it stayed the same, and how each debate ended."""
+"""Draw debates turn by turn: how the builder's diff grew, where it stayed the same, and how each debate ended."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import altair as alt
 import pandas as pd
 
 from verifyplan.analysis.debates import COLUMNS, debates
-from verifyplan.charts.captions import sentences, subtitle
-from verifyplan.charts.debate_rows import FIELDS, debate_rows
-from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.hover import with_hover
-from verifyplan.charts.labels import count, short, shortened
-from verifyplan.charts.tables import checked
-from verifyplan.charts.unchecked import unchecked
+from verifyplan.charts.encodings import (
+    hover,
+    inline,
+    require_columns,
+    text_of,
+    tooltip,
+    unscaled,
+    with_hover,
+    x_at,
+    x_of,
+    y_at,
+    y_of,
+)
+from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
+from verifyplan.charts.labels import count, distinct_labels, sentences, short
+from verifyplan.charts.theme import BLUE, FAINT, INK, LINE, ORANGE, PAPER, SIZE, VERMILLION
 from verifyplan.errors import Problem, TableError, expect
 from verifyplan.frames.runset import RunSet
 
 TITLE = "How the debates went"
 KEY = "Lines of the builder's diff in each turn; in brackets, how many more or fewer than in the turn before"
-DEBATES, TURNS = 20, 30
-"""Debates and turns of each drawn at most: more would not fit on a screen."""
-LETTERS = 34
-"""Letters of a task at most."""
 SYNTHETIC = "Synthetic data: tasks or answers were made up, not observed."
+MAX_DEBATES, MAX_TURNS = 20, 30
+"""Debates and turns of each drawn at most: more would not fit on a screen."""
+MAX_TASK_CHARACTERS = 34
+FIELDS = {
+    "run_id": "Debate",
+    "task": "Task",
+    "stage": "At",
+    "text": "Lines of the diff",
+    "opening": "Architect asks",
+    "built": "Builder says",
+    "verified": "Architect verifies",
+    "ended": "Ended",
+    "where": "In",
+}
+PLOT_PX, MIN_TURN_PX, MAX_TURN_PX = 360, 30, 130
+"""Pixels across of all turns together, and of one at least and at most."""
+BAR_PX = {1: 110, 2: 70, 3: 60}
+MANY_BAR_PX = 26
+"""Pixels of the longest bar, by the number of debates; where they are more."""
+ABOVE_PX, GAP_PX, TICK_PX = 20, 14, 6
+"""Pixels for the numbers above a bar, between two debates, and of a tick."""
+WIDE_PX = 62
+"""Pixels of a turn below which only the last of a debate has its number written."""
+GREY = "#6b7178"
+CROSS = "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z"
+"""The outline of an x; Vega's own cross is a plus."""
+ENDS = {"CONVERGED": ("circle", BLUE), "FAILED": (CROSS, VERMILLION)}
+OTHER_END = ("triangle-up", ORANGE)
+"""Shape and colour of an end."""
 
 
 def debate(runs: RunSet | pd.DataFrame) -> Figure:
     """A row of bars for each debate: the lines of the diff turn by turn, and the end beside them.
 
     Reads a RunSet, or what `analysis.debates` makes of it, in its order; 20 debates and 30 turns of each are drawn at
-    most. All bars have one scale, which begins at 0. A diff that is the one of the turn before is hollow, dashed and
+    most. All bars have one scale, which begins at 0. A diff that equals that of the turn before is hollow, dashed and
     named so; a turn that brought no diff says that. `.data` is the whole table. `attrs["synthetic"]` marks generated
     data. Raises TableError where a column or the number of a turn is missing.
 
     >>> turn = {"run_id": "r", "task": "greet", "opening": "Say hello.", "built": "Done.", "n_messages": 3}
-    >>> one = turn | {"turn": 1, "diff_lines": 4, "verified": "Verified.", "last": True, "max_turns": 3}
-    >>> one |= {"lines_more": None, "same_diff": None, "end": "CONVERGED VERIFIED"}
-    >>> debate(pd.DataFrame([one])).description
+    >>> row = turn | {"turn": 1, "diff_lines": 4, "verified": "Verified.", "last": True, "max_turns": 3}
+    >>> row |= {"lines_more": None, "same_diff": None, "end": "CONVERGED VERIFIED"}
+    >>> debate(pd.DataFrame([row])).description
     'Bars of the lines of diffs by turn, 1 debate. greet: turn 1: 4 lines; CONVERGED VERIFIED.'
     """
     table = debates(runs) if isinstance(runs, RunSet) else runs
     expect(table, pd.DataFrame, "runs", "give a RunSet, as the .frames of a debate, or what analysis.debates returns")
-    whole, synthetic = checked(table, COLUMNS, "debates"), bool(table.attrs.get("synthetic"))
+    whole = require_columns(table, COLUMNS, "debates")
     if whole.empty:
         return empty(TITLE, "There is no debate to draw.", whole)
     if whole["turn"].isna().any():
         raise TableError(Problem("debates: column turn", "lacks a number", "give what analysis.debates returns"))
     rows = _rows(whole)
-    with unchecked():
+    with schema_checks_off():
         return figure(
-            debate_rows(rows),
+            _drawing(rows),
             title=TITLE if whole["run_id"].nunique() > 1 else "How the debate went",
-            subtitle=subtitle(KEY, synthetic),
-            caption=sentences(_caption(whole, rows), SYNTHETIC if synthetic else ""),
+            subtitle=KEY,
+            caption=_caption(whole, rows),
             data=whole,
             description=_description(rows),
+            synthetic=SYNTHETIC if table.attrs.get("synthetic") else "",
         )
 
 
 def _rows(whole: pd.DataFrame) -> pd.DataFrame:
-    """The turns that are drawn, with their words."""
-    chosen = list(dict.fromkeys(whole["run_id"]))[:DEBATES]
-    rows = whole[whole["run_id"].isin(chosen) & (whole["turn"] <= TURNS)].astype({"turn": "int64"})
+    """Return the turns that are drawn, with their texts."""
+    chosen = list(dict.fromkeys(whole["run_id"]))[:MAX_DEBATES]
+    rows = whole[whole["run_id"].isin(chosen) & (whole["turn"] <= MAX_TURNS)].astype({"turn": "int64"})
     rows = rows.assign(order=rows["run_id"].map(chosen.index)).sort_values(["order", "turn"], kind="stable")
     ends = whole.dropna(subset="end").drop_duplicates("run_id", keep="last").set_index("run_id")
-    runs = shortened(chosen, LETTERS)
+    runs = distinct_labels(chosen, MAX_TASK_CHARACTERS)
     same = rows["same_diff"].astype("boolean").fillna(False).astype(bool)
-    return with_hover(
-        rows.reset_index(drop=True).assign(
-            named=[short(task, LETTERS, keep_end=False) for task in rows["task"]],
-            run=rows["run_id"].astype(str).map(runs).array,
-            stage=rows["turn"].map("turn {:,}".format).array,
-            same=same.array,
-            told=[_told(*row) for row in zip(rows["diff_lines"], rows["lines_more"], same, strict=True)],
-            ended=rows["run_id"].map(ends["end"]).fillna("broken off").array,
-            where=[
-                _where(*row)
-                for row in zip(rows["run_id"].map(ends["turn"]), rows["max_turns"], rows["turn"], strict=True)
-            ],
-        ),
-        FIELDS,
+    last_turns = rows["run_id"].map(ends["turn"])
+    rows = rows.assign(
+        named=[short(task, MAX_TASK_CHARACTERS, keep_end=False) for task in rows["task"]],
+        run=rows["run_id"].astype(str).map(runs),
+        stage=rows["turn"].map("turn {:,}".format),
+        same=same,
+        text=[_lines_text(*row) for row in zip(rows["diff_lines"], rows["lines_more"], same, strict=True)],
+        ended=rows["run_id"].map(ends["end"]).fillna("broken off"),
+        where=[_end_text(*row) for row in zip(last_turns, rows["max_turns"], rows["turn"], strict=True)],
     )
+    return with_hover(rows.reset_index(drop=True), FIELDS)
 
 
-def _told(lines: Any, more: Any, same: bool) -> str:
-    """What stands above a bar: its lines, and how they changed."""
+def _lines_text(lines: Any, more: Any, same: bool) -> str:
+    """Return the text above a bar: its lines, and how they changed."""
     if pd.isna(lines):
         return "no diff"
     if same:
@@ -96,8 +128,8 @@ def _told(lines: Any, more: Any, same: bool) -> str:
     return f"{int(lines):,} ({change})"
 
 
-def _where(last: Any, most: Any, turn: Any) -> str:
-    """In which turn a debate ended, of how many."""
+def _end_text(last: Any, most: Any, turn: Any) -> str:
+    """Say in which turn a debate ended, of how many."""
     number = turn if pd.isna(last) else last
     return f"turn {int(number):,}" if pd.isna(most) else f"turn {int(number):,} of at most {int(most):,}"
 
@@ -105,8 +137,8 @@ def _where(last: Any, most: Any, turn: Any) -> str:
 def _caption(whole: pd.DataFrame, rows: pd.DataFrame) -> str:
     n, drawn = whole["run_id"].nunique(), rows["run_id"].nunique()
     ends = ", ".join(f"{number:,} {end}" for end, number in whole["end"].dropna().value_counts(sort=False).items())
-    late = int((whole["turn"] > TURNS).sum())
-    changed = rows["told"].str.endswith("(changed)").any()
+    late = int((whole["turn"] > MAX_TURNS).sum())
+    changed = rows["text"].str.endswith("(changed)").any()
     return sentences(
         f"Lines of the diff that the builder gave in each turn of {count(n, 'debate')}"
         f" (n = {count(len(whole), 'turn')}), on one scale from 0. Ends: {ends or 'none'}.",
@@ -116,7 +148,7 @@ def _caption(whole: pd.DataFrame, rows: pd.DataFrame) -> str:
         "(changed): as many lines, and not the same." if changed else "",
         "How many lines were exchanged is not told: the tables hold a diff's length and digest.",
         f"The first {drawn} debates are drawn; {n - drawn:,} are left out." if n > drawn else "",
-        f"{count(late, 'turn')} after turn {TURNS} left out." if late else "",
+        f"{count(late, 'turn')} after turn {MAX_TURNS} left out." if late else "",
         "Counts, so without intervals.",
     )
 
@@ -124,9 +156,143 @@ def _caption(whole: pd.DataFrame, rows: pd.DataFrame) -> str:
 def _description(rows: pd.DataFrame) -> str:
     lines = []
     for _, part in rows.groupby("order", sort=False):
-        told = part["told"].where(
-            part["diff_lines"].isna(), part["told"].str.replace(r"^([\d,]+)", r"\1 lines", regex=True)
-        )
-        turns = "; ".join(part["stage"] + ": " + told)
+        with_unit = part["text"].str.replace(r"^([\d,]+)", r"\1 lines", regex=True)
+        turns = "; ".join(part["stage"] + ": " + part["text"].where(part["diff_lines"].isna(), with_unit))
         lines.append(f"{part['named'].iloc[0]}: {turns}; {part['ended'].iloc[0]}")
     return f"Bars of the lines of diffs by turn, {count(len(lines), 'debate')}. {'. '.join(lines)}."
+
+
+def _drawing(rows: pd.DataFrame) -> alt.LayerChart:
+    """Draw a strip of bars for each debate, all on one scale, its task at the left and its end at the right.
+
+    Reads `order, turn, diff_lines, same, last, text, named, run, ended, where`, the texts of `FIELDS` and `hover`;
+    debates together, in their order.
+    """
+    turns, n = int(rows["turn"].max()), rows["order"].nunique()
+    step = round(min(max(PLOT_PX / turns, MIN_TURN_PX), MAX_TURN_PX))
+    bar = BAR_PX.get(n, MANY_BAR_PX)
+    placed, width, pitch = _placed(rows, step, bar), step * turns, bar + ABOVE_PX + GAP_PX
+    feet = [ABOVE_PX + bar + pitch * number for number in range(n)]
+    # the whole place of a turn is pointed at, since the bar of a blank diff has no height
+    cell = alt.Chart().mark_rect(fill=PAPER, fillOpacity=0)
+    layers = [
+        *_heads(turns, step),
+        *_scale(feet, bar, int(rows["diff_lines"].fillna(0).max()), width),
+        cell.encode(x=x_of("x"), x2="x2", y=y_of("top"), y2="foot", **hover(FIELDS)),
+        *_bars(),
+        _numbers(step),
+        *_names(),
+        *_ends(placed, width),
+    ]
+    return alt.LayerChart(data=inline(placed), layer=layers, width=width, height=pitch * n - GAP_PX)
+
+
+def _placed(rows: pd.DataFrame, step: int, bar: int) -> pd.DataFrame:
+    """Return the rows with their places in pixels: a bar's foot and top, and its cell."""
+    most = max(int(rows["diff_lines"].fillna(0).max()), 1)
+    lines = rows["diff_lines"].astype("Float64").fillna(0).astype(float)
+    top = rows["order"] * (bar + ABOVE_PX + GAP_PX)
+    foot = top + ABOVE_PX + bar
+    left = (rows["turn"] - 1) * step
+    ends = ~rows.duplicated("order", keep="last")
+    return rows.assign(
+        x=left,
+        x2=left + step,
+        bar=left + step * 0.14,
+        bar2=left + step * 0.86,
+        middle=left + step / 2,
+        top=top,
+        foot=foot,
+        y=foot - lines / most * bar,
+        line=foot - bar / 2,
+        text=rows["text"].where(ends | (step >= WIDE_PX), ""),
+        look=[_look(*row) for row in zip(rows["same"], rows["diff_lines"], rows["last"], rows["ended"], strict=True)],
+        first=~rows.duplicated("order"),
+        ends=ends,
+    )
+
+
+def _look(same: bool, lines: Any, last: bool, ended: str) -> str:
+    """Return how a turn's bar is drawn."""
+    if pd.isna(lines):
+        return "none"
+    if same:
+        return "same"
+    return "verified" if last and ended.startswith("CONVERGED") else "draft"
+
+
+def _heads(turns: int, step: int) -> list[alt.Chart]:
+    """Write the turns' numbers above their columns."""
+    name = "turn {:,}" if step >= WIDE_PX else "{:,}"
+    heads = pd.DataFrame({"at": [(number + 0.5) * step for number in range(turns)]})
+    heads["text"] = [name.format(number + 1) for number in range(turns)]
+    text = alt.Chart(inline(heads)).mark_text(color=FAINT, fontWeight="bold", aria=False)
+    layers = [text.encode(x=x_of("at"), y=y_at(-10), text=text_of("text"))]
+    if step < WIDE_PX:
+        left = alt.Chart(inline(pd.DataFrame({"text": ["turn"]})))
+        side = left.mark_text(align="right", color=FAINT, fontWeight="bold", aria=False)
+        layers.append(side.encode(x=x_at(-12), y=y_at(-10), text=text_of("text")))
+    return layers
+
+
+def _scale(feet: list[int], bar: int, most: int, width: int) -> list[alt.Chart]:
+    """Draw a line at 0 below the bars of each debate and a tick at the most lines of all, with their numbers.
+
+    A whole line there would run through the numbers of other bars.
+    """
+    lines = pd.DataFrame({"y": feet, "text": "0", "to": width})
+    if most:
+        tops = pd.DataFrame({"y": [foot - bar for foot in feet], "text": f"{most:,}", "to": TICK_PX})
+        lines = pd.concat([lines, tops], ignore_index=True)
+    base = alt.Chart(inline(lines.assign(**{"from": 0}))).encode(y=y_of("y"))
+    rule = base.mark_rule(color=LINE, aria=False).encode(x=x_of("from"), x2="to")
+    small = base.mark_text(align="right", fontSize=SIZE - 3, color=FAINT, aria=False)
+    return [rule, small.encode(x=x_at(-5), text=text_of("text"))]
+
+
+def _bars() -> list[alt.Chart]:
+    """Draw the bars: filled, or hollow and dashed for the diff of the turn before; one of 0 is a line."""
+    base = alt.Chart().encode(x=x_of("bar"), x2="bar2", **tooltip(FIELDS))
+    looks: dict[str, dict[str, Any]] = {
+        "draft": {"fill": GREY, "stroke": GREY},
+        "verified": {"fill": BLUE, "stroke": BLUE},
+        "same": {"fill": PAPER, "stroke": VERMILLION, "strokeDash": [4, 3]},
+    }
+    bars = []
+    for name, look in looks.items():
+        own = base.transform_filter(f"datum.look === '{name}'").encode(y=y_of("y"))
+        bars.append(own.mark_rect(aria=False, strokeWidth=2, **look).encode(y2="foot"))
+    return bars
+
+
+def _numbers(step: int) -> alt.Chart:
+    """Write lines and their change above each bar; of narrow bars of the last alone, up to its right edge."""
+    narrow = step < WIDE_PX
+    look: dict[str, Any] = {"align": "right" if narrow else "center", "fontSize": SIZE - 1, "aria": False, "dy": -9}
+    place = {"x": x_of("bar2" if narrow else "middle"), "y": y_of("y"), "text": text_of("text")}
+    color = alt.when("datum.look === 'none'").then(alt.value(FAINT)).otherwise(alt.value(INK))
+    numbers: alt.Chart = alt.Chart().mark_text(**look).encode(**place, color=color, **tooltip(FIELDS))
+    return numbers
+
+
+def _names() -> list[alt.Chart]:
+    """Write the task and, smaller, the debate's id, left of the bars."""
+    base = alt.Chart().transform_filter("datum.first").encode(x=x_at(-40), y=y_of("line"))
+    task = base.mark_text(align="right", aria=False, dy=-8).encode(text=text_of("named"))
+    run = base.mark_text(align="right", aria=False, dy=8, color=FAINT, fontSize=SIZE - 1).encode(text=text_of("run"))
+    return [task, run]
+
+
+def _ends(placed: pd.DataFrame, width: int) -> list[alt.Chart]:
+    """Draw how each debate ended: a shape, the words, and below them the turn; to the right of the bars."""
+    ends = placed.loc[placed["ends"], ["line", "ended", "where"]]
+    kinds = [ENDS.get(end.split(" ")[0], OTHER_END) for end in ends["ended"]]
+    drawn = ends.assign(shape=[shape for shape, _ in kinds], color=[color for _, color in kinds])
+    base = alt.Chart(inline(drawn)).encode(y=y_of("line"))
+    shape = base.mark_point(filled=True, size=90, opacity=1, aria=False, yOffset=-8).encode(
+        x=x_at(width + 18), shape=unscaled(alt.Shape, "shape"), color=unscaled(alt.Color, "color")
+    )
+    words = base.encode(x=x_at(width + 30))
+    bold = words.mark_text(align="left", fontWeight="bold", aria=False, dy=-8).encode(text=text_of("ended"))
+    small = words.mark_text(align="left", color=FAINT, fontSize=SIZE - 1, aria=False, dy=8)
+    return [shape, bold, small.encode(text=text_of("where"))]

@@ -1,4 +1,4 @@
-"""Charts as files: PNG, SVG, PDF, HTML that needs no network, and the Vega-Lite specification."""
+"""Write charts as files: PNG, SVG, PDF, HTML that needs no network, Vega-Lite; and sets of files for a paper."""
 
 from __future__ import annotations
 
@@ -7,88 +7,91 @@ import functools
 import hashlib
 import html
 import json
-from collections.abc import Callable
+from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
+import pandas as pd
 import vl_convert
 
 from verifyplan.charts.figure import Figure, spec, svg_text, title_of
+from verifyplan.charts.labels import plain
 from verifyplan.charts.theme import FONT, INK, PAPER
 from verifyplan.errors import InputError, Problem, one_of
-from verifyplan.files import replacing
+from verifyplan.files import replacing, try_to_write
 
 PPI = 144
 """Dots per inch of PNG files: sharp in print at one column's width."""
+FORMATS = ("png", "svg", "pdf", "html", "json")
+"""Formats of figures."""
+BESIDE = ("csv", "txt")
+"""Formats of the data and the words that `export_set` writes beside the pictures."""
 
 
 def export(figure_or_chart: Figure | alt.TopLevelMixin, path: str | Path) -> Path:
     """Write a figure, or any Altair chart, to `path` in the format of its suffix; return the path.
 
     Suffixes: `.png` (144 dots an inch), `.svg`, `.pdf`, `.html` (interactive, with caption, works without
-    network) and `.json` (the Vega-Lite specification). Missing folders are made, and a file that is there
-    is replaced only when the new one is whole. An unknown suffix is an InputError. Texts of the data stay
-    text in every format.
+    network) and `.json` (the Vega-Lite specification). Missing folders are made, and an existing file is replaced
+    only when the new one is whole. An unknown suffix is an InputError. Texts of the data stay text in every format.
     """
     if not isinstance(figure_or_chart, Figure | alt.TopLevelMixin):
-        message = f"a {type(figure_or_chart).__name__} is no figure"
+        message = f"a {type(figure_or_chart).__name__} is not a figure"
         raise InputError(
             Problem("export", message, "give what a function of verifyplan.charts returns, or an Altair chart")
         )
     target = Path(path)
     suffix = target.suffix.lower()
-    if suffix not in _RENDERERS:
+    if suffix.removeprefix(".") not in FORMATS or not suffix:
         message = f"there is no format for the suffix {target.suffix!r}"
-        raise InputError(Problem(f"export to {target}", message, f"end the name in one of {one_of(_RENDERERS)}"))
-    data = rendered(figure_or_chart, suffix.removeprefix("."))
+        suffixes = one_of(f".{name}" for name in FORMATS)
+        raise InputError(Problem(f"export to {target}", message, f"end the name in one of {suffixes}"))
+    data = _rendered(_drawing(figure_or_chart), suffix.removeprefix("."))
     with replacing(target) as temporary:
         temporary.write_bytes(data)
     return target
 
 
-def rendered(figure_or_chart: Figure | alt.TopLevelMixin, name: str) -> bytes:
-    """A figure or chart as the content of a file in one of `FORMATS`."""
-    return _RENDERERS[f".{name}"](_drawing(figure_or_chart))
+class _Drawing(NamedTuple):
+    """The parts of a figure or of a bare chart that formats need."""
 
-
-class _Drawing:
-    """What a format needs of a figure or of a bare chart."""
-
-    def __init__(self, drawn: dict[str, Any], caption: str, description: str | None) -> None:
-        self.spec = drawn
-        self.caption = caption
-        self.title = title_of(self.spec)
-        self.description = description or str(self.spec.get("description", self.title))
+    spec: dict[str, Any]
+    caption: str
+    title: str
+    description: str
 
 
 def _drawing(shown: Figure | alt.TopLevelMixin) -> _Drawing:
     if isinstance(shown, Figure):
-        return _Drawing(spec(shown.chart), shown.caption, shown.description)
-    return _Drawing(dict(shown.to_dict()), "", None)
+        made = spec(shown.chart)
+        return _Drawing(made, shown.caption, title_of(made), shown.description)
+    made = dict(shown.to_dict())
+    return _Drawing(made, "", title_of(made), str(made.get("description", title_of(made))))
 
 
-def _png(drawing: _Drawing) -> bytes:
-    return vl_convert.vegalite_to_png(drawing.spec, ppi=PPI)
+def _rendered(drawing: _Drawing, name: str) -> bytes:
+    """Return a drawing as the content of a file in one of `FORMATS`."""
+    match name:
+        case "png":
+            return vl_convert.vegalite_to_png(drawing.spec, ppi=PPI)
+        case "svg":
+            return svg_text(drawing.spec, drawing.description).encode()
+        case "pdf":
+            return vl_convert.vegalite_to_pdf(drawing.spec)
+        case "html":
+            return _html(drawing).encode()
+        case _:
+            return (json.dumps(drawing.spec, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _svg(drawing: _Drawing) -> bytes:
-    return svg_text(drawing.spec, drawing.description).encode()
-
-
-def _pdf(drawing: _Drawing) -> bytes:
-    return vl_convert.vegalite_to_pdf(drawing.spec)
-
-
-def _json(drawing: _Drawing) -> bytes:
-    return (json.dumps(drawing.spec, indent=2, ensure_ascii=False) + "\n").encode()
-
-
-def _html(drawing: _Drawing) -> bytes:
-    """A page that names the two scripts it runs by their hashes, so that no other can run or be loaded."""
+def _html(drawing: _Drawing) -> str:
+    """Return a page that names the two scripts it runs by their hashes, so that no other can run or be loaded."""
     draw = f'vegaEmbed("#chart", {_in_script(drawing.spec)}, {_OPTIONS}).catch(console.error);'
-    page = _PAGE.format(
-        scripts=" ".join(_hash(script) for script in (_library(), draw)),
+    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in (_library(), draw)]
+    return _PAGE.format(
+        scripts=" ".join(f"'sha256-{digest}'" for digest in digests),
         title=html.escape(drawing.title),
         description=html.escape(drawing.description),
         caption=html.escape(drawing.caption),
@@ -96,35 +99,19 @@ def _html(drawing: _Drawing) -> bytes:
         library=_library(),
         draw=draw,
     )
-    return page.encode()
-
-
-def _hash(script: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 @functools.cache
 def _library() -> str:
-    """Vega-Embed, Vega-Lite and Vega as one script, as installed: nothing is loaded from elsewhere."""
+    """Return the installed Vega-Embed, Vega-Lite and Vega as one script; nothing is loaded from elsewhere."""
     return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
 
 
 def _in_script(value: object) -> str:
-    """JSON that may stand inside `<script>`: no text in it can end the script or begin a comment."""
+    """Return JSON for use inside `<script>`: no text in it can end the script or begin a comment."""
     text = json.dumps(value)  # ASCII, so the line separators that scripts mind are escaped as well
     return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
 
-
-_RENDERERS: dict[str, Callable[[_Drawing], bytes]] = {
-    ".png": _png,
-    ".svg": _svg,
-    ".pdf": _pdf,
-    ".html": _html,
-    ".json": _json,
-}
-
-FORMATS = tuple(suffix.removeprefix(".") for suffix in _RENDERERS)
-"""What figures can be written as."""
 
 _OPTIONS = '{actions: false, renderer: "svg", ast: true}'
 """No menu; and expressions are interpreted, which needs no right to make code out of text."""
@@ -153,3 +140,77 @@ figcaption {{{{ max-width: 52em; padding: 0 14px; }}}}
 </body>
 </html>
 """
+
+
+def export_set(figure: Figure, path: str | Path, formats: Iterable[str] = ("png", "svg")) -> list[Path]:
+    """Write a figure in each of the formats beside its data and its caption; return the paths, in this order.
+
+    `path` is a name without a suffix: `out/scores` writes `out/scores.png`, `out/scores.svg`,
+    `out/scores.csv` (the figure's data; lists joined by semicolons, missing values empty) and `out/scores.txt` (title,
+    caption, and the description as alt text). Formats are those of `export`: png, svg, pdf, html, json; without any,
+    data and caption are written alone. Missing folders are made. InputError lists all that is wrong before anything is
+    written; the files are replaced only when all of them are whole.
+    """
+    names = formats if isinstance(formats, Iterable) and not isinstance(formats, str) else [formats]
+    chosen = list(dict.fromkeys(str(name).lower().removeprefix(".") for name in names))
+    target = Path(path)
+    problems = [*_figure_problems(figure, chosen), *_path_problems(target, chosen)]
+    if problems:
+        raise InputError(problems)
+    drawing = _drawing(figure)
+    words = f"{drawing.title}\n\n{figure.caption}\n\nAlt text: {figure.description}\n"
+    files = {name: _rendered(drawing, name) for name in chosen}
+    files |= {"csv": _csv(figure.data).encode("utf-8", "replace"), "txt": words.encode("utf-8", "replace")}
+    with ExitStack() as stack:  # all are written beside their targets, then all take their places
+        for name, data in files.items():
+            stack.enter_context(replacing(_with_suffix(target, name))).write_bytes(data)
+    return [_with_suffix(target, name) for name in files]
+
+
+def _figure_problems(figure: object, chosen: list[str]) -> list[Problem]:
+    fix = "give what a function of verifyplan.charts returns"
+    wrong = [] if isinstance(figure, Figure) else [f"a {type(figure).__name__} is not a figure"]
+    unknown = [f"there is no format {name!r}" for name in chosen if name not in FORMATS]
+    return [
+        *(Problem("export_set: figure", message, fix) for message in wrong),
+        *(Problem("export_set: formats", message, f"use {one_of(FORMATS)}") for message in unknown),
+    ]
+
+
+def _path_problems(target: Path, chosen: list[str]) -> list[Problem]:
+    """Return the reasons why the files cannot be written: a suffix, folders in their place, no right to the folder."""
+    place = f"export_set: {plain(target)}"
+    suffix = target.suffix.lower().removeprefix(".")
+    if target.name in {"", ".."} or "\0" in target.name:
+        return [Problem(place, "is not a file name", "give a folder and a name without a suffix")]
+    if suffix in {*FORMATS, *BESIDE}:
+        return [Problem(place, f"ends in .{suffix}", "leave the suffix out: one is added for each file")]
+    paths = [_with_suffix(target, name) for name in [*(name for name in chosen if name in FORMATS), *BESIDE]]
+    try:
+        folders = [path.name for path in paths if path.is_dir()]
+        try_to_write(target.parent)
+    except OSError as error:
+        message = f"its folder cannot be written to ({error.strerror or error})"
+        return [Problem(place, message, "give a folder that you may write to")]
+    return [Problem(place, f"{name} is a folder", "give another name") for name in folders]
+
+
+def _with_suffix(target: Path, name: str) -> Path:
+    """Return the path with a format's suffix behind it; a dot in the name stays, as in `figure-1.2`."""
+    return target.with_name(f"{target.name}.{name}")
+
+
+def _csv(data: pd.DataFrame) -> str:
+    """Return the rows as CSV; an index that is not just row numbers is a column of its own."""
+    rows = data if isinstance(data.index, pd.RangeIndex) else data.reset_index()
+    columns = [rows.iloc[:, number] for number in range(rows.shape[1])]
+    cells = [column.map(_cell).astype("object") if column.dtype == "object" else column for column in columns]
+    table = pd.concat(cells, axis=1, keys=range(len(cells))) if cells else rows
+    text: str = table.to_csv(index=False, header=[str(name) for name in rows.columns], lineterminator="\n")
+    return text
+
+
+def _cell(value: Any) -> Any:
+    """Join a list to one text; lone surrogates, which no file can hold, become question marks."""
+    text = "; ".join(map(str, value)) if isinstance(value, list | tuple) else value
+    return text.encode("utf-8", "replace").decode() if isinstance(text, str) else text

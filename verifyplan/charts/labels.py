@@ -1,4 +1,4 @@
-"""Text and numbers of the data as they stand in charts: clean, short, and still told apart."""
+"""Write the data's texts and numbers as labels and sentences of charts: printable, short and distinct."""
 
 from __future__ import annotations
 
@@ -7,24 +7,26 @@ import math
 import re
 from collections.abc import Iterable
 
-_UNSHOWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
+from verifyplan.analysis.comparison import Comparison
+
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
 """Control characters that XML forbids, and those that turn the direction of the text around them."""
 
 
 def plain(text: object) -> str:
-    """The text whole, with what no page can show replaced: control characters and half characters.
+    """Return the whole text with control characters and lone surrogates replaced, which no page can show.
 
     >>> plain("bell" + chr(7) + " and text")
     'bell� and text'
     """
-    return _UNSHOWABLE.sub("\ufffd", str(text).encode("utf-8", "replace").decode())
+    return _UNPRINTABLE.sub("\ufffd", str(text).encode("utf-8", "replace").decode())
 
 
 def short(text: object, width: int, *, keep_end: bool = True) -> str:
-    """The text on one line of at most `width` characters.
+    """Return the text on one line of at most `width` characters.
 
-    Names often differ only at their end, so what is left out is left out inside; of prose the beginning is
-    kept.
+    Names often differ only at their end, so the middle is left out; `keep_end=False` keeps the beginning alone, as
+    for prose.
 
     >>> short("adversarial, max_rounds = 12", 16), short("The backup is never tested", 14, keep_end=False)
     ('adversaria…= 12', 'The backup is…')
@@ -36,44 +38,39 @@ def short(text: object, width: int, *, keep_end: bool = True) -> str:
     return f"{line[: width - tail - 1].rstrip()}…{line[len(line) - tail :].lstrip()}"
 
 
-def shortened(texts: Iterable[object], width: int) -> dict[str, str]:
-    """A short label for each different text; no two labels are equal.
+def distinct_labels(texts: Iterable[object], width: int) -> dict[str, str]:
+    """Map each different text to a short label; no two labels are equal.
 
-    Where cutting would make them equal, they begin where the texts differ, and are numbered if need be.
+    Labels that cutting would make equal begin where the texts differ, and are numbered if need be.
 
-    >>> labels = shortened(["adversarial, max_rounds=2, w=3", "adversarial, max_rounds=3, w=3"], 16)
+    >>> labels = distinct_labels(["adversarial, max_rounds=2, w=3", "adversarial, max_rounds=3, w=3"], 16)
     >>> list(labels.values())
     ['…max_rounds=2,…', '…max_rounds=3,…']
     """
     whole = list(dict.fromkeys(map(str, texts)))
     labels = [short(text, width) for text in whole]
     if len(set(labels)) < len(labels):
-        labels = [short(text, width, keep_end=False) for text in _without_equal_start(whole)]
-    return dict(zip(whole, _numbered(labels), strict=True))
+        labels = [short(text, width, keep_end=False) for text in _without_common_start(whole)]
+    numbered: dict[str, None] = {}  # in order
+    for label in labels:
+        numbers = itertools.count(2)
+        new = label
+        while new in numbered:
+            new = f"{label} ({next(numbers)})"
+        numbered[new] = None
+    return dict(zip(whole, numbered, strict=True))
 
 
-def _without_equal_start(texts: list[str]) -> list[str]:
-    """The texts from the word on in which they differ, "…" for what they all begin with."""
+def _without_common_start(texts: list[str]) -> list[str]:
+    """Return the texts from the first word in which they differ, "…" for the words before it."""
     lines = [" ".join(plain(text).split()) for text in texts]
     same = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*lines, strict=False))
     words = "".join(letters[0] for letters in same).rpartition(" ")[0]
     return [f"…{line[len(words) :].lstrip()}" for line in lines] if words else lines
 
 
-def _numbered(labels: list[str]) -> list[str]:
-    """The labels, with a number behind those that stood before."""
-    taken: dict[str, None] = {}  # in order
-    for label in labels:
-        numbers = itertools.count(2)
-        new = label
-        while new in taken:
-            new = f"{label} ({next(numbers)})"
-        taken[new] = None
-    return list(taken)
-
-
 def percent(share: float) -> str:
-    """A share in whole per cent; one that is nearly none or nearly all is not rounded to none or all.
+    """Return a share in whole per cent; only an exact 0 or 1 is written as 0 % or 100 %.
 
     >>> percent(0.414), percent(0.002), percent(0.999), percent(1.0)
     ('41 %', '<1 %', '>99 %', '100 %')
@@ -86,7 +83,7 @@ def percent(share: float) -> str:
 
 
 def interval(low: float, high: float) -> str:
-    """An interval of shares as it stands beside a mark; empty where there is none.
+    """Return an interval of shares in whole per cent; empty where an end is missing.
 
     >>> interval(0.3, 0.52).split(chr(0x2013)), interval(float("nan"), float("nan"))
     (['30', '52 %'], '')
@@ -97,9 +94,30 @@ def interval(low: float, high: float) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """A number and its noun, in the plural where it is not one.
+    """Return a number and its noun, in the plural unless the number is 1.
 
     >>> count(1, "finding"), count(2000, "finding")
     ('1 finding', '2,000 findings')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def sentences(*parts: str) -> str:
+    """Join the parts that are not empty by spaces."""
+    return " ".join(part for part in parts if part)
+
+
+INTERVALS = "95 % bootstrap intervals"
+
+
+def interval_sentence(comparison: Comparison) -> str:
+    """Say how a comparison's intervals were computed, and over what the bootstrap resampled."""
+    n = comparison.n_runs if comparison.resampled == "runs" else comparison.n_findings
+    over = f"{comparison.resampled} ({count(n, comparison.resampled.removesuffix('s'))})"
+    return f"Intervals: 95 % percentile bootstrap, resampled over {over}."
+
+
+def reading_labels(comparison: Comparison, width: int) -> tuple[str, str]:
+    """Return distinct labels of both readings, each of at most about `width` characters."""
+    labels = distinct_labels([comparison.a, comparison.b], width)
+    return labels[comparison.a], labels[comparison.b]

@@ -1,28 +1,26 @@
-"""Plans as boxes in the columns of their waves, dependencies as arrows; what cannot be so is said in words."""
+"""Draw plans as boxes in the columns of their waves, dependencies as arrows, and violations in red and in words."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections import defaultdict
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.captions import sentences
-from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.hover import hover, with_hover
-from verifyplan.charts.labels import count, plain, short
-from verifyplan.charts.plan_graph_layout import GAP, GUTTER, Layout, lay_out
-from verifyplan.charts.tables import inline
+from verifyplan.charts.encodings import hover, inline, with_hover
+from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
+from verifyplan.charts.labels import count, plain, sentences, short
 from verifyplan.charts.theme import FAINT, INK, LINE, PAPER, SIZE, VERMILLION
-from verifyplan.charts.unchecked import unchecked
 from verifyplan.documents.dimensions.check import PlanCheck
-from verifyplan.documents.dimensions.plan_graph import PlanGraph
+from verifyplan.documents.dimensions.plan_graph import Edge, PlanGraph
 from verifyplan.errors import InputError, Problem
 
 TITLE = "Plans by wave, and what they wait for"
 KEY = "A column is a wave; an arrow leads from a plan to one that waits for it. Dashed red boxes say what is wrong."
-MOST = 300
-"""So many plans are drawn at the most; nobody could read more."""
+MAX_PLANS = 300
+"""Plans drawn at most; nobody could read more."""
 FIELDS = {
     "plan": "Plan",
     "phase": "Phase",
@@ -32,105 +30,186 @@ FIELDS = {
     "n_files": "Files",
     "wrong": "Wrong",
 }
-LETTERS = 60
-"""Letters of a line in a box; what does not fit into the box is cut when it is drawn."""
+MAX_CHARACTERS = 60
+"""Longest line in a box or name of a phase; what does not fit into the box is cut when it is drawn."""
 DARK_RED = "#a34700"
+BOX_PX, ROW_PX, HEAD_PX = 48, 62, 24
+"""Pixels of a box in height, from one row to the next, and of the waves' names above."""
+GAP_PX = 7
+"""Pixels between a box's edge and its text."""
+MAX_BOX_PX, MIN_BOX_PX, BETWEEN_PX = 178, 62, 44
+"""Pixels across of a box at most and at least, and between two columns."""
+ALL_PX = 1_060
+"""Pixels across that the columns share before boxes get narrower."""
+GUTTER_PX = 150
+"""Pixels at the left for the names of phases, where there are several."""
+LANES = 6
+"""So many arrows run beside each other before the next one runs over the first."""
 
 
 def plan_graph(graph: PlanGraph | PlanCheck) -> Figure:
     """Plans as labelled boxes, a column for each wave and a band for each phase, with arrows for dependencies.
 
-    Reads a plan check, or its `graph`. Circles, file conflicts and waves that the dependencies do not allow are drawn
+    Reads a plan check, or its `graph`. Cycles, file conflicts and waves that the dependencies do not allow are drawn
     dashed, in red and in words. Without plans, or with more than 300, the figure says so. Raises InputError for
     anything else, as a plan that was not checked.
     """
-    graph = _graph_of(graph)
-    if not graph.nodes:
-        return empty(TITLE, "There are no plans to draw.", _table(graph))
-    if len(graph.nodes) > MOST:
-        return empty(TITLE, f"{count(len(graph.nodes), 'plan')} are too many to draw: check one phase.", _table(graph))
-    rows, layout = _table(graph), lay_out(graph)
-    with unchecked():
+    graph = graph.graph if isinstance(graph, PlanCheck) else graph
+    if not isinstance(graph, PlanGraph):
+        fix = "give the check of the plans, as plan_check returns it, or its graph"
+        raise InputError(Problem("graph", f"must be a graph of plans, got {type(graph).__name__}", fix))
+    rows = _table(graph)
+    if rows.empty:
+        return empty(TITLE, "There are no plans to draw.", rows)
+    if len(rows) > MAX_PLANS:
+        return empty(TITLE, f"{count(len(rows), 'plan')} are too many to draw: check one phase.", rows)
+    layout = lay_out(graph)
+    boxes = with_hover(rows.assign(**layout.boxes), FIELDS)
+    with schema_checks_off():
+        parts = [_bands(layout), *_arrows(layout), *_boxes(boxes), *_texts(boxes, layout)]
         return figure(
-            _drawn(rows, layout),
+            alt.LayerChart(layer=parts).properties(width=layout.width, height=layout.height),
             title=TITLE,
-            subtitle=[KEY],
+            subtitle=KEY,
             caption=_caption(graph, rows),
             data=rows,
             description=_description(rows),
         )
 
 
-def _graph_of(given: object) -> PlanGraph:
-    graph = given.graph if isinstance(given, PlanCheck) else given
-    if isinstance(graph, PlanGraph):
-        return graph
-    fix = "give the check of the plans, as plan_check returns it, or its graph"
-    raise InputError(Problem("graph", f"is of type {type(given).__name__}, and no graph of plans", fix))
-
-
 def _table(graph: PlanGraph) -> pd.DataFrame:
-    """One row a plan: `plan, phase, wave, derived, title, waits_for, n_files, wrong` and what its box says."""
+    """Return one row per plan: `plan, phase, wave, derived, title, waits_for, n_files, wrong` and its wave in words."""
     names = [node.plan_id for node in graph.nodes]
-    needs = [", ".join(names[before] for before in sorted(one)) for one in graph.needs()]
+    needs = [", ".join(names[before] for before in sorted(each)) for each in graph.needs()]
     rows = [
         (node.plan_id, node.phase, node.wave, node.derived, node.title, before, len(node.files), "; ".join(wrong))
-        for node, before, wrong in zip(graph.nodes, needs, _wrong(graph), strict=True)
+        for node, before, wrong in zip(graph.nodes, needs, _violations(graph), strict=True)
     ]
     columns = ["plan", "phase", "wave", "derived", "title", "waits_for", "n_files", "wrong"]
     table = pd.DataFrame(rows, columns=columns).astype({"wave": int, "derived": "Int64", "n_files": int})
-    own = ["none" if node.derived is None else f"{node.derived}" for node in graph.nodes]
-    told = [
+    derived = ["none" if node.derived is None else f"{node.derived}" for node in graph.nodes]
+    waves = [
         f"{node.wave}" if f"{node.wave}" == text else f"{node.wave} (from dependencies: {text})"
-        for node, text in zip(graph.nodes, own, strict=True)
+        for node, text in zip(graph.nodes, derived, strict=True)
     ]
-    return table.assign(told=told)
+    return table.assign(told=waves)
 
 
-def _wrong(graph: PlanGraph) -> list[list[str]]:
-    found: list[list[str]] = [[] for _ in graph.nodes]
-    for circle in graph.circles:
-        for at in circle:
-            found[at].append("in a circle")
+def _violations(graph: PlanGraph) -> list[list[str]]:
+    """Return what is wrong with each plan, in words, each once."""
+    violations: list[list[str]] = [[] for _ in graph.nodes]
+    for cycle in graph.circles:
+        for at in cycle:
+            violations[at].append("in a circle")
     for conflict in graph.conflicts:
         for at in conflict.plans:
-            found[at].append(f"same file: {conflict.file.rpartition('/')[2] or conflict.file}")
+            violations[at].append(f"same file: {conflict.file.rpartition('/')[2] or conflict.file}")
     for edge in graph.edges:
         early = graph.nodes[edge.after].wave <= graph.nodes[edge.before].wave
-        if early and not edge.across and not any(edge.after in circle for circle in graph.circles):
-            found[edge.after].append("too early")
+        if early and not edge.across and not any(edge.after in cycle for cycle in graph.circles):
+            violations[edge.after].append("too early")
     for unmet in graph.unmet:
-        found[unmet.plan].append(f"waits for {unmet.name}, unknown here")
-    return [list(dict.fromkeys(one)) for one in found]
-
-
-def _drawn(rows: pd.DataFrame, layout: Layout) -> alt.LayerChart:
-    boxes = with_hover(rows.assign(**layout.boxes), FIELDS)
-    parts = [_bands(layout), _arrows(layout), *_boxes(boxes), *_texts(boxes, layout)]
-    layers = alt.LayerChart(layer=[part for part in parts if part is not None])
-    return layers.properties(width=layout.width, height=layout.height)
+        violations[unmet.plan].append(f"waits for {unmet.name}, unknown here")
+    return [list(dict.fromkeys(each)) for each in violations]
 
 
 def _at(name: str) -> dict[str, Any]:
-    """The encoding of a place in pixels."""
+    """Return the encoding of a place in pixels."""
     return {name: (alt.X if name == "x" else alt.Y)(f"{name}:Q", scale=None, axis=None)}
 
 
+class Layout(NamedTuple):
+    """Places in pixels: boxes by column name, a row a wave and a phase, points of arrows, and the whole."""
+
+    boxes: dict[str, list[float]]  # x, x2, y, y2, in the order of the nodes
+    waves: pd.DataFrame  # x, name
+    phases: pd.DataFrame  # y, name
+    arrows: pd.DataFrame  # edge, step, x, y, head, wrong
+    box: float
+    width: float
+    height: float
+
+
+def lay_out(graph: PlanGraph) -> Layout:
+    """Return the places of everything that is drawn; columns are waves, bands are phases, and no boxes overlap.
+
+    Plans of a phase and wave are below each other in their order. An arrow leaves a box at its right and enters one
+    at its left; between columns it runs beside the boxes, along rows in the space above them.
+    """
+    waves = sorted({node.wave for node in graph.nodes})
+    columns = {wave: at for at, wave in enumerate(waves)}
+    box = min(MAX_BOX_PX, max(MIN_BOX_PX, ALL_PX / len(waves) - BETWEEN_PX))
+    rows, tops = _rows_and_phases(graph)
+    left = GUTTER_PX if len(tops) > 1 else 0
+    x: list[float] = [left + columns[node.wave] * (box + BETWEEN_PX) for node in graph.nodes]
+    y: list[float] = [HEAD_PX + ROW_PX * row + (ROW_PX - BOX_PX) for row in rows]
+    boxes = {"x": x, "x2": [place + box for place in x], "y": y, "y2": [place + BOX_PX for place in y]}
+    centres = [left + at * (box + BETWEEN_PX) + box / 2 for at in columns.values()]
+    phases = [short(phase, MAX_CHARACTERS, keep_end=False) if phase else "" for phase in tops]
+    return Layout(
+        boxes=boxes,
+        waves=pd.DataFrame({"x": centres, "name": [f"wave {wave}" for wave in waves]}),
+        phases=pd.DataFrame({"y": [HEAD_PX + ROW_PX * top + 4 for top in tops.values()], "name": phases}),
+        arrows=_arrow_points(graph, boxes),
+        box=box,
+        width=left + len(waves) * (box + BETWEEN_PX),
+        height=HEAD_PX + ROW_PX * (max(rows) + 1) + GAP_PX,
+    )
+
+
+def _rows_and_phases(graph: PlanGraph) -> tuple[list[int], dict[str, int]]:
+    """Return the row of each plan, and the first row of each phase."""
+    within: list[int] = []
+    taken: dict[tuple[str, int], int] = defaultdict(int)
+    deepest: dict[str, int] = {}
+    for node in graph.nodes:
+        within.append(taken[node.phase, node.wave])
+        taken[node.phase, node.wave] += 1
+        deepest[node.phase] = max(deepest.get(node.phase, 0), taken[node.phase, node.wave])
+    tops = dict(zip(deepest, accumulate([0, *deepest.values()]), strict=False))
+    return [tops[node.phase] + row for node, row in zip(graph.nodes, within, strict=True)], tops
+
+
+def _arrow_points(graph: PlanGraph, boxes: dict[str, list[float]]) -> pd.DataFrame:
+    cycles = {at: number for number, cycle in enumerate(graph.circles) for at in cycle}
+    points = []
+    for number, edge in enumerate(graph.edges):
+        route = _route(edge, boxes)
+        cycle = cycles.get(edge.before, -1)
+        early = not edge.across and graph.nodes[edge.after].wave <= graph.nodes[edge.before].wave
+        wrong = early or (cycle >= 0 and cycles.get(edge.after) == cycle)
+        points += [(number, step, *place, step == len(route) - 1, wrong) for step, place in enumerate(route)]
+    return pd.DataFrame(points, columns=["edge", "step", "x", "y", "head", "wrong"])
+
+
+def _route(edge: Edge, boxes: dict[str, list[float]]) -> list[tuple[float, float]]:
+    """Return the points of an arrow: straight to the next column, else along the space above the row of its end."""
+    x1, y1 = boxes["x2"][edge.before], (boxes["y"][edge.before] + boxes["y2"][edge.before]) / 2
+    x2, y2 = boxes["x"][edge.after], (boxes["y"][edge.after] + boxes["y2"][edge.after]) / 2
+    lane = edge.after % LANES
+    if 0 < x2 - x1 <= BETWEEN_PX:
+        return [(x1, y1), (x1 + GAP_PX, y1), (x2 - 2 * GAP_PX, y2), (x2, y2)]
+    out, into = x1 + 6 + 4 * lane, x2 - 12 - 4 * (LANES - 1 - lane) / 2
+    above = boxes["y"][edge.after] - 3 - 1.6 * lane
+    return [(x1, y1), (out, y1), (out, above), (into, above), (into, y2), (x2, y2)]
+
+
 def _bands(layout: Layout) -> alt.LayerChart:
-    """The names of waves above, of phases at the left, and lines between phases."""
+    """Draw the names of waves above, of phases at the left, and lines between phases."""
     waves = alt.Chart(inline(layout.waves)).mark_text(color=FAINT, fontWeight="bold", aria=False)
     phases = alt.Chart(inline(layout.phases)).encode(**_at("y"))
     lines = phases.mark_rule(stroke=LINE, aria=False).encode(x=alt.value(0), x2=alt.value(layout.width))
     names = phases.mark_text(
-        align="left", baseline="top", fontSize=SIZE - 1, color=FAINT, aria=False, dy=8, x=0, limit=GUTTER - GAP
+        align="left", baseline="top", fontSize=SIZE - 1, color=FAINT, aria=False, dy=8, x=0, limit=GUTTER_PX - GAP_PX
     )
     parts = [waves.encode(**_at("x"), y=alt.value(8), text="name:N"), lines, names.encode(text="name:N")]
     return alt.LayerChart(layer=parts if len(layout.phases) > 1 else parts[:1])
 
 
-def _arrows(layout: Layout) -> alt.LayerChart | None:
+def _arrows(layout: Layout) -> list[alt.LayerChart]:
+    """Draw the arrows, dashed and red where a wave does not allow them; no layer without any."""
     if layout.arrows.empty:
-        return None
+        return []
     base = alt.Chart(inline(layout.arrows)).encode(**_at("x"), **_at("y"))
     color = alt.when("datum.wrong").then(alt.value(VERMILLION)).otherwise(alt.value("#6b7178"))
     dash = alt.when("datum.wrong").then(alt.value([4, 3])).otherwise(alt.value([1, 0]))
@@ -140,11 +219,11 @@ def _arrows(layout: Layout) -> alt.LayerChart | None:
     heads = base.transform_filter("datum.head").mark_point(
         shape="triangle-right", filled=True, size=60, opacity=1, xOffset=-4, aria=False
     )
-    return alt.LayerChart(layer=[lines, heads.encode(color=color)])
+    return [alt.LayerChart(layer=[lines, heads.encode(color=color)])]
 
 
 def _boxes(rows: pd.DataFrame) -> list[alt.Chart]:
-    """Boxes in ink, and over them those of plans with which something is wrong, dashed and in red.
+    """Draw boxes in ink, and over them those of plans with violations, dashed and in red.
 
     A layer without a box is left out: a screen reader would meet a picture without a name.
     """
@@ -161,18 +240,18 @@ def _boxes(rows: pd.DataFrame) -> list[alt.Chart]:
 
 
 def _texts(rows: pd.DataFrame, layout: Layout) -> list[alt.Chart]:
-    """Up to three lines in each box: the plan's id, its title, and what is wrong; cut where the box ends."""
-    told = pd.DataFrame(
+    """Write up to three lines in each box: the plan's id, its title, and what is wrong; cut where the box ends."""
+    texts = pd.DataFrame(
         {
-            "left": rows["x"] + GAP,
+            "left": rows["x"] + GAP_PX,
             "y": rows["y"],
-            "line1": [short(plan, LETTERS) for plan in rows["plan"]],
-            "line2": [short(title, LETTERS, keep_end=False) if title else "" for title in rows["title"]],
-            "line3": [short(wrong, LETTERS, keep_end=False) if wrong else "" for wrong in rows["wrong"]],
+            "line1": [short(plan, MAX_CHARACTERS) for plan in rows["plan"]],
+            "line2": [short(title, MAX_CHARACTERS, keep_end=False) if title else "" for title in rows["title"]],
+            "line3": [short(wrong, MAX_CHARACTERS, keep_end=False) if wrong else "" for wrong in rows["wrong"]],
         }
     )
-    base = alt.Chart(inline(told)).encode(x=alt.X("left:Q", scale=None, axis=None), **_at("y"))
-    look: dict[str, Any] = {"align": "left", "baseline": "top", "aria": False, "limit": layout.box - 2 * GAP}
+    base = alt.Chart(inline(texts)).encode(x=alt.X("left:Q", scale=None, axis=None), **_at("y"))
+    look: dict[str, Any] = {"align": "left", "baseline": "top", "aria": False, "limit": layout.box - 2 * GAP_PX}
     lines: list[dict[str, Any]] = [
         {"dy": 5, "fontWeight": "bold", "fontSize": SIZE},
         {"dy": 20, "fontSize": SIZE - 2, "color": FAINT},
@@ -197,8 +276,8 @@ def _caption(graph: PlanGraph, rows: pd.DataFrame) -> str:
 
 
 def _description(rows: pd.DataFrame) -> str:
-    told = []
+    lines = []
     for plan, wave, before, wrong in rows[["plan", "wave", "waits_for", "wrong"]].itertuples(index=False):
         waits = f" waits for {before}" if before else ""
-        told.append(f"{plan} in wave {wave}{waits}{f' ({wrong})' if wrong else ''}")
-    return plain(f"Graph of plans by wave. {'; '.join(told)}.")
+        lines.append(f"{plan} in wave {wave}{waits}{f' ({wrong})' if wrong else ''}")
+    return plain(f"Graph of plans by wave. {'; '.join(lines)}.")

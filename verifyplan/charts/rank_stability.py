@@ -1,4 +1,4 @@
-"""How sure a plan's rank is where the weights are not."""
+"""Draw how sure a plan's rank is where the weights are uncertain."""
 
 from __future__ import annotations
 
@@ -7,30 +7,28 @@ from collections.abc import Callable
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.beside import beside
-from verifyplan.charts.captions import INFORMS, sentences, subtitle, synthetic_is
-from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.hover import hover, with_hover
-from verifyplan.charts.labels import count, percent, shortened
-from verifyplan.charts.score_rows import PLANS
-from verifyplan.charts.tables import checked, inline
+from verifyplan.charts.encodings import hover, inline, number_columns, require_columns, with_hover
+from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
+from verifyplan.charts.labels import count, distinct_labels, percent, sentences
+from verifyplan.charts.score_table import MAX_PLANS
 from verifyplan.charts.theme import BLUE, SKY, WIDTH
-from verifyplan.charts.unchecked import unchecked
 from verifyplan.errors import expect
+from verifyplan.rules.scoring import INFORMS
 
 COLUMNS = ("plan", "score", "rank", "kept_rank", "low_rank", "high_rank", "first", "above")
 TITLE = "How sure the ranks are"
 KEY = "Dot: the rank under the chosen weights; bar: 95 % of ranks under weights drawn around them"
 FIELDS = {
     "plan": "Plan",
-    "told_score": "Score",
+    "score_text": "Score",
     "rank": "Rank",
-    "told_range": "95 % of draws",
-    "told_kept": "Keeps its rank",
-    "told_first": "First",
-    "told_above": "At or above the threshold",
+    "range_text": "95 % of draws",
+    "kept_text": "Keeps its rank",
+    "first_text": "First",
+    "above_text": "At or above the threshold",
 }
-ROW, PLOT = 21, WIDTH - 160
+SHARES = {"kept_text": "kept_rank", "first_text": "first", "above_text": "above"}
+ROW_PX, PLOT_PX = 21, WIDTH - 160
 """Pixels from plan to plan, and across of the plot; the rest is for the numbers beside it."""
 
 
@@ -39,7 +37,7 @@ def rank_stability(sweep: pd.DataFrame) -> Figure:
 
     Reads what `weights.sweep` returns: `plan, score, rank, kept_rank, low_rank, high_rank, first, above`, and its
     `attrs` (draws, concentration, threshold). Rank 1 is the best, at the left; plans that tie share a rank. Plans
-    stand in the order of their ranks, ties as in the table; 40 are drawn at most. Plans without a rank are not drawn,
+    are in the order of their ranks, ties as in the table; 40 are drawn at most. Plans without a rank are not drawn,
     and the caption says so. The score informs and never decides a verdict (rules A10, F4). `attrs["synthetic"]` marks
     generated data. Raises TableError where a column is missing.
 
@@ -48,86 +46,71 @@ def rank_stability(sweep: pd.DataFrame) -> Figure:
     'Dot chart of ranks. p: rank 1 (1 to 2), keeps it in 90 % of draws.'
     """
     expect(sweep, pd.DataFrame, "sweep", "give what weights.sweep(scores) returns")
-    whole, synthetic = checked(sweep, COLUMNS, "sweep"), bool(sweep.attrs.get("synthetic"))
+    whole = require_columns(sweep, COLUMNS, "sweep")
     ranked = whole.dropna(subset=["rank", "low_rank", "high_rank", "kept_rank"])
     if ranked.empty:
         return empty(TITLE, "There is no plan with a rank to draw.", whole)
     ranked = ranked.sort_values("rank", kind="stable")
-    rows = _rows(ranked.head(PLANS))
-    with unchecked():
+    rows = _rows(ranked.head(MAX_PLANS))
+    ranks = rows["name"] + ": rank " + rows["rank"].map("{:,}".format)
+    ranks += " (" + rows["range_text"].str.removeprefix("ranks ") + "), keeps it in " + rows["kept_text"] + " of draws"
+    with schema_checks_off():
         return figure(
-            _drawn(rows),
+            _drawing(rows),
             title=TITLE,
-            subtitle=subtitle(KEY, synthetic),
-            caption=sentences(
-                _caption(rows, len(ranked), whole),
-                _drawn_how(sweep),
-                INFORMS,
-                synthetic_is(synthetic),
-            ),
+            subtitle=KEY,
+            caption=sentences(_caption(rows, len(ranked), whole), _draws_sentences(sweep), INFORMS),
             data=whole,
-            description=_description(rows),
+            description=f"Dot chart of ranks. {'; '.join(ranks)}.",
+            synthetic=bool(sweep.attrs.get("synthetic")),
         )
 
 
 def _rows(ranked: pd.DataFrame) -> pd.DataFrame:
     whole = ranked.astype({"rank": "int64", "low_rank": "int64", "high_rank": "int64"})
-    labels = shortened(whole["plan"], 26)
+    labels = distinct_labels(whole["plan"], 26)
+    ends = zip(whole["low_rank"], whole["high_rank"], strict=True)
     rows = whole.assign(
         name=whole["plan"].astype(str).map(labels),
         plan=whole["plan"].astype(str),
         left=whole["low_rank"] - 0.3,
         right=whole["high_rank"] + 0.3,
-        told_range=[
-            f"ranks {low:,} to {high:,}" for low, high in zip(whole["low_rank"], whole["high_rank"], strict=True)
-        ],
-        told_score=_told(whole["score"], "{:.2f}".format),
-        **{f"told_{name}": _told(whole[column], percent) for name, column in _SHARES.items()},
+        range_text=[f"ranks {low:,} to {high:,}" for low, high in ends],
+        score_text=_texts(whole["score"], "{:.2f}".format),
+        **{name: _texts(whole[column], percent) for name, column in SHARES.items()},
     )
-    rows["ever_first"] = rows["told_first"].where(rows["first"].fillna(0) > 0, "")
+    rows["ever_first"] = rows["first_text"].where(rows["first"].fillna(0) > 0, "")
     return with_hover(rows.reset_index(drop=True), FIELDS)
 
 
-_SHARES = {"kept": "kept_rank", "first": "first", "above": "above"}
-
-
-def _told(values: pd.Series[float], words: Callable[[float], str]) -> pd.Series[str]:
+def _texts(values: pd.Series[float], format_: Callable[[float], str]) -> pd.Series[str]:
     numbers = pd.to_numeric(values).astype("float64")
-    return numbers.map(words, na_action="ignore").astype("object").where(numbers.notna(), "")
+    return numbers.map(format_, na_action="ignore").astype("object").where(numbers.notna(), "")
 
 
-def _drawn(rows: pd.DataFrame) -> alt.LayerChart:
-    """The bars and dots over faint lines, and score and shares in columns at the right."""
+def _drawing(rows: pd.DataFrame) -> alt.LayerChart:
+    """Draw the bars and dots over faint lines, and score and shares in columns at the right."""
     most = max(int(rows["high_rank"].max()), int(rows["rank"].max()), 2)
     scale = alt.Scale(domain=[0.5, most + 0.5], nice=False)
-    ticks = alt.Axis(values=_ranks(most), format=",d", domain=False, ticks=False, orient="top", labelOverlap=False)
-    names = alt.Axis(grid=False, ticks=False, domain=False, labelLimit=0, labelPadding=10)
-    y = alt.Y(
-        field="name",
-        type="nominal",
-        title=None,
-        axis=names,
-        scale=alt.Scale(domain=list(rows["name"]), type="band"),
-    )
+    step = next(step for step in (1, 5, 10, 20, 50, 100, 200, 500, most) if most / step <= 16)
+    values = sorted({1, *range(step, most + 1, step)})
+    ticks = alt.Axis(values=values, format=",d", domain=False, ticks=False, orient="top", labelOverlap=False)
+    axis = alt.Axis(grid=False, ticks=False, domain=False, labelLimit=0, labelPadding=10)
+    names = alt.Scale(domain=list(rows["name"]), type="band")
+    y = alt.Y(field="name", type="nominal", title=None, axis=axis, scale=names)
     rank = alt.X(field="rank", type="quantitative", scale=scale, axis=ticks, title="Rank (1: the best)")
     spread = alt.X(field="left", type="quantitative", scale=scale, axis=ticks, title="Rank (1: the best)")
     base = alt.Chart().encode(y=y)
-    columns = {"told_kept": "keeps rank"}
+    columns = {"kept_text": "keeps rank"}
     columns |= {"ever_first": "first"} if rows["ever_first"].any() else {}
-    columns |= {"told_above": "at threshold"} if rows["told_above"].any() else {}
+    columns |= {"above_text": "at threshold"} if rows["above_text"].any() else {}
     layers = [
         base.mark_bar(height=9, color=SKY, cornerRadius=4).encode(x=spread, x2=alt.X2(field="right"), **hover(FIELDS)),
         base.mark_circle(size=90, color=BLUE, opacity=1).encode(x=rank, **hover(FIELDS)),
-        *beside(rows, columns, PLOT, y),
+        *number_columns(rows, columns, PLOT_PX, y),
     ]
     used = ["name", "left", "right", "ever_first", "hover", *FIELDS]
-    return alt.LayerChart(data=inline(rows[used]), layer=layers, width=PLOT, height=ROW * len(rows))
-
-
-def _ranks(most: int) -> list[int]:
-    """The ranks that the axis names: 1, and then every one, or every 5th, 10th, 20th ..."""
-    step = next(step for step in (1, 5, 10, 20, 50, 100, 200, 500, most) if most / step <= 16)
-    return sorted({1, *range(step, most + 1, step)})
+    return alt.LayerChart(data=inline(rows[used]), layer=layers, width=PLOT_PX, height=ROW_PX * len(rows))
 
 
 def _caption(rows: pd.DataFrame, ranked: int, whole: pd.DataFrame) -> str:
@@ -141,8 +124,8 @@ def _caption(rows: pd.DataFrame, ranked: int, whole: pd.DataFrame) -> str:
     )
 
 
-def _drawn_how(sweep: pd.DataFrame) -> str:
-    """How the weights were drawn, as far as the table says it."""
+def _draws_sentences(sweep: pd.DataFrame) -> str:
+    """Say how the weights were drawn, as far as the table's `attrs` hold it."""
     draws, concentration, threshold = (sweep.attrs.get(name) for name in ("draws", "concentration", "threshold"))
     return sentences(
         f"{draws:,} draws from a Dirichlet distribution, concentration {concentration:g}."
@@ -150,10 +133,3 @@ def _drawn_how(sweep: pd.DataFrame) -> str:
         else "",
         f"At threshold: the share of draws with a score of {threshold:g} or more." if threshold is not None else "",
     )
-
-
-def _description(rows: pd.DataFrame) -> str:
-    told = rows["name"] + ": rank " + rows["rank"].map("{:,}".format)
-    ends = rows["told_range"].str.removeprefix("ranks ")
-    lines = told + " (" + ends + "), keeps it in " + rows["told_kept"] + " of draws"
-    return f"Dot chart of ranks. {'; '.join(lines)}."

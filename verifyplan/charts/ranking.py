@@ -1,4 +1,4 @@
-"""How plans rank under weights, and where they stood under others."""
+"""Draw how plans rank under weights, and how they ranked under others."""
 
 from __future__ import annotations
 
@@ -7,36 +7,32 @@ from typing import Any, NamedTuple
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.beside import beside
-from verifyplan.charts.captions import INFORMS, sentences, subtitle, synthetic_is
-from verifyplan.charts.figure import Figure, empty, figure, spec
-from verifyplan.charts.hover import hover, with_hover
-from verifyplan.charts.labels import count, shortened
-from verifyplan.charts.pixels import x_at, y_of
-from verifyplan.charts.tables import checked, inline, words
+from verifyplan.charts.encodings import hover, inline, number_columns, require_columns, text_of, with_hover, x_at, y_of
+from verifyplan.charts.figure import SYNTHETIC, Figure, empty, figure, schema_checks_off, spec
+from verifyplan.charts.labels import count, distinct_labels, sentences
 from verifyplan.charts.theme import BLUE, FAINT, PAPER, SKY, WIDTH
-from verifyplan.charts.unchecked import unchecked
 from verifyplan.errors import InputError, Problem, expect
+from verifyplan.rules.scoring import INFORMS
 
 COLUMNS = ("plan", "score", "final", "rank", "missing")
 TITLE = "How the plans rank"
 KEY = "Dot: the score under the chosen weights"
-STARTED = "ring: under the starting weights"
-PLANS = 30
+START_KEY = "ring: under the starting weights"
+MAX_PLANS = 30
 """Plans drawn at most: more would not be read while a slider moves."""
-LETTERS = 20
-"""Letters of a name at most: most of the time that the picture takes goes into measuring its texts."""
+MAX_NAME_CHARACTERS = 20
+"""Longest name: measuring texts takes most of the time that the picture takes."""
 FIELDS = {
     "plan": "Plan",
-    "told_score": "Score",
-    "told_final": "Final score",
-    "told_rank": "Rank",
-    "told_start": "Score at the start",
-    "told_was": "Rank at the start",
+    "score_text": "Score",
+    "final_text": "Final score",
+    "rank_text": "Rank",
+    "start_text": "Score at the start",
+    "was_text": "Rank at the start",
 }
-USED = ("name", "y", "score", "start", "before", "hover", *FIELDS)
-"""What the marks need of each row."""
-ROW, PLOT = 21, WIDTH - 150
+DRAWN = ["name", "y", "score", "start", "before", "hover", *FIELDS]
+"""The columns that the marks need."""
+ROW_PX, PLOT_PX = 21, WIDTH - 150
 """Pixels from plan to plan, and across of the plot; the rest is for the numbers beside it."""
 
 
@@ -45,12 +41,12 @@ def ranking(
     start: pd.DataFrame | None = None,
     *,
     domain: tuple[float, float] | None = None,
-    most: int = PLANS,
+    most: int = MAX_PLANS,
 ) -> Figure:
-    """Dots of each plan's score under weights, in the order of ranks, and where it stood under the starting weights.
+    """Dots of each plan's score under weights, in the order of ranks, and of its score under the starting weights.
 
     Reads what `weights.apply` returns, `plan, score, final, rank, missing`; `start` is the same of the same plans
-    under other weights. Plans stand in the order of their ranks, ties as in the table; the first `most` are drawn, up
+    under other weights. Plans are in the order of their ranks, ties as in the table; the first `most` are drawn, up
     to 30. Plans without a rank are not drawn. The caption says who is left out. `domain` holds the ends of the axis,
     so that it stays while weights change (None: what the dots need). The score informs and never decides a verdict
     (rules A10, F4). `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing, InputError
@@ -60,8 +56,8 @@ def ranking(
     >>> ranking(pd.DataFrame([row])).description
     'Dot chart of scores. p: 7.50, final 8, rank 1.'
     """
-    found = _ranked(now, start, domain, most)
-    return _nothing(now) if found is None else _figure(found)
+    ranked = _ranked(now, start, domain, most)
+    return ranked if isinstance(ranked, Figure) else _figure(ranked)
 
 
 class Rankings:
@@ -69,117 +65,94 @@ class Rankings:
 
     Building a chart takes almost as long as drawing it. So a chart is built once for each shape, and later only its
     rows and its description are put in place. `.chart` of its figures is a finished specification, to be drawn and
-    not to be changed; `ranking` makes those that can be.
+    not to be changed; `ranking` makes charts that can be changed.
     """
 
-    def __init__(self, *, domain: tuple[float, float] | None = None, most: int = PLANS) -> None:
+    def __init__(self, *, domain: tuple[float, float] | None = None, most: int = MAX_PLANS) -> None:
         self._domain, self._most = domain, most
-        self._specs: dict[_Shape, dict[str, Any]] = {}
+        self._specs: dict[tuple[object, ...], dict[str, Any]] = {}
 
     def draw(self, now: pd.DataFrame, start: pd.DataFrame | None = None) -> Figure:
-        """What `ranking` draws of the same tables; raises what it raises."""
-        found = _ranked(now, start, self._domain, self._most)
-        if found is None:
-            return _nothing(now)
-        shape = found.shape()
+        """Return what `ranking` draws of the same tables; raises the same errors."""
+        ranked = _ranked(now, start, self._domain, self._most)
+        if isinstance(ranked, Figure):
+            return ranked
+        widths = tuple((column, max(map(len, ranked.drawn[column]))) for column in _columns(ranked.drawn))
+        # all that a specification depends on, but for the rows and the description
+        shape = (len(ranked.drawn), ranked.moved, ranked.synthetic, ranked.ends, widths)
         if shape not in self._specs:
-            self._specs[shape] = _without_rows(spec(_figure(found).chart))
-        description = _description(found.drawn)
-        with unchecked():
-            data = {"values": inline(found.drawn[list(USED)])["values"]}
+            made = spec(_figure(ranked).chart)
+            datasets = {name: rows for name, rows in made["datasets"].items() if name != made["data"]["name"]}
+            self._specs[shape] = made | {"data": {}, "datasets": datasets}
+        description = _description(ranked.drawn)
+        with schema_checks_off():
+            data = {"values": inline(ranked.drawn[DRAWN])["values"]}
         made = self._specs[shape] | {"data": data, "description": description}
-        return Figure(_Finished(made), found.caption, found.rows, description)
+        caption = sentences(ranked.caption, SYNTHETIC if ranked.synthetic else "")
+        return Figure(_FinishedChart(made), caption, ranked.rows, description)
 
 
-def _without_rows(made: dict[str, Any]) -> dict[str, Any]:
-    """The specification without the rows of the plot, which Altair keeps under a name of their own."""
-    own = made["data"]["name"]
-    datasets = {name: rows for name, rows in made["datasets"].items() if name != own}
-    return made | {"data": {}, "datasets": datasets}
-
-
-class _Finished(alt.TopLevelMixin):
+class _FinishedChart(alt.TopLevelMixin):
     """A finished specification in the place of a chart."""
 
     def __init__(self, made: dict[str, Any]) -> None:
         self._made = made
 
     def to_dict(self, *_: Any, **__: Any) -> dict[str, Any]:
-        """The specification."""
+        """Return the specification."""
         return dict(self._made)
 
 
-class _Shape(NamedTuple):
-    """All that a specification depends on, but for the rows and the description."""
-
-    rows: int
-    moved: bool
-    synthetic: bool
-    ends: tuple[float, float]
-    widths: tuple[tuple[str, int], ...]
-    """The columns beside the plot, and how long the longest text of each is."""
-
-
 class _Ranked(NamedTuple):
-    """What is drawn and said of a ranking."""
+    """The rows and texts of a ranking."""
 
     rows: pd.DataFrame
     drawn: pd.DataFrame
     moved: bool
     """Whether a plan's score differs from that at the start."""
     ends: tuple[float, float]
+    """Of the axis of scores."""
     caption: str
     synthetic: bool
-
-    def shape(self) -> _Shape:
-        """What the specification depends on."""
-        widths = tuple((column, max(map(len, self.drawn[column]))) for column in _columns(self.drawn))
-        return _Shape(len(self.drawn), self.moved, self.synthetic, self.ends, widths)
 
 
 def _ranked(
     now: pd.DataFrame, start: pd.DataFrame | None, domain: tuple[float, float] | None, most: int
-) -> _Ranked | None:
-    """What to draw; None where no plan has a rank."""
-    whole, synthetic = _read(now, "now"), bool(now.attrs.get("synthetic"))
-    rows = whole if start is None else _with_start(whole, _read(start, "start"))
+) -> _Ranked | Figure:
+    """Return what to draw, or a figure that says that no plan has a rank."""
+    rows = whole = _read(now, "now")
+    if start is not None:
+        before = _read(start, "start")
+        if list(whole["plan"]) != list(before["plan"]):
+            raise InputError(Problem("start", "is not of the same plans in the same order", "apply both to one table"))
+        rows = whole.assign(start=before["score"], was=before["rank"])
     ranked = rows.dropna(subset=["score", "rank"]).sort_values("rank", kind="stable")
     if ranked.empty:
-        return None
-    drawn = _rows(ranked.head(max(1, min(most, PLANS))))
+        return empty(TITLE, "There is no plan with a score to draw.", whole)
+    drawn = _rows(ranked.head(max(1, min(most, MAX_PLANS))))
     moved = start is not None and bool((ranked["score"] != ranked["start"]).any())
-    said = _caption(ranked, len(drawn), len(whole), start is not None)
-    caption = sentences(said, INFORMS, synthetic_is(synthetic))
-    return _Ranked(rows, drawn, moved, domain or _ends(drawn), caption, synthetic)
-
-
-def _nothing(now: pd.DataFrame) -> Figure:
-    return empty(TITLE, "There is no plan with a score to draw.", _read(now, "now"))
-
-
-def _figure(found: _Ranked) -> Figure:
-    key = f"{KEY}; {STARTED}" if found.moved else KEY
-    with unchecked():
-        return figure(
-            _drawn(found.drawn, found.moved, found.ends),
-            title=TITLE,
-            subtitle=subtitle(key, found.synthetic),
-            caption=found.caption,
-            data=found.rows,
-            description=_description(found.drawn),
-        )
+    every = pd.concat([drawn["score"], drawn["start"]])
+    caption = sentences(_caption(ranked, len(drawn), len(whole), start is not None), INFORMS)
+    ends = domain or (float(every.min()), float(every.max()))
+    return _Ranked(rows, drawn, moved, ends, caption, bool(now.attrs.get("synthetic")))
 
 
 def _read(table: pd.DataFrame, name: str) -> pd.DataFrame:
     expect(table, pd.DataFrame, name, "give what weights.apply(scores) returns")
-    return checked(table, COLUMNS, name)
+    return require_columns(table, COLUMNS, name)
 
 
-def _with_start(now: pd.DataFrame, start: pd.DataFrame) -> pd.DataFrame:
-    """The plans with `start` and `was`, their score and rank under the starting weights."""
-    if list(now["plan"]) != list(start["plan"]):
-        raise InputError(Problem("start", "is not of the same plans in the same order", "apply both to one table"))
-    return now.assign(start=start["score"], was=start["rank"])
+def _figure(ranked: _Ranked) -> Figure:
+    with schema_checks_off():
+        return figure(
+            _drawing(ranked.drawn, ranked.moved, ranked.ends),
+            title=TITLE,
+            subtitle=f"{KEY}; {START_KEY}" if ranked.moved else KEY,
+            caption=ranked.caption,
+            data=ranked.rows,
+            description=_description(ranked.drawn),
+            synthetic=ranked.synthetic,
+        )
 
 
 def _rows(ranked: pd.DataFrame) -> pd.DataFrame:
@@ -189,31 +162,25 @@ def _rows(ranked: pd.DataFrame) -> pd.DataFrame:
     rank = ranked["rank"].map("{:,}".format)
     rows = ranked.assign(
         plan=plans,
-        name=plans.map(shortened(plans, LETTERS)),
+        name=plans.map(distinct_labels(plans, MAX_NAME_CHARACTERS)),
         start=start,
-        told_score=ranked["score"].map("{:.2f}".format),
-        told_final=ranked["final"].map("{:,}".format),
-        told_rank=rank,
-        told_start=start.map("{:.2f}".format).where(start.notna(), ""),
-        told_was=was,
+        score_text=ranked["score"].map("{:.2f}".format),
+        final_text=ranked["final"].map("{:,}".format),
+        rank_text=rank,
+        start_text=start.map("{:.2f}".format).where(start.notna(), ""),
+        was_text=was,
         before=was.where(was != rank, ""),
-        y=[ROW * (row + 0.5) for row in range(len(ranked))],
+        y=[ROW_PX * (row + 0.5) for row in range(len(ranked))],
     )
     return with_hover(rows.reset_index(drop=True), FIELDS)
 
 
-def _ends(rows: pd.DataFrame) -> tuple[float, float]:
-    """The least and the greatest score that is drawn."""
-    every = pd.concat([rows["score"], rows["start"]])
-    return float(every.min()), float(every.max())
+def _drawing(rows: pd.DataFrame, moved: bool, ends: tuple[float, float]) -> alt.LayerChart:
+    """Draw the dots, what they moved by, and score and ranks in columns at the right.
 
-
-def _drawn(rows: pd.DataFrame, moved: bool, domain: tuple[float, float]) -> alt.LayerChart:
-    """The dots, what they moved by, and score and ranks in columns at the right.
-
-    Plans stand at pixels and their names are marks: an axis of names takes a third of the time of the whole picture.
+    Plans are placed by pixels and their names are marks: an axis of names takes a third of the picture's time.
     """
-    low, high = domain
+    low, high = ends
     margin = 0.04 * (high - low) or 0.5
     scale = alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False)
     ticks = alt.Axis(tickCount=8, domain=False, ticks=False, orient="top", labelOverlap=True)
@@ -227,14 +194,14 @@ def _drawn(rows: pd.DataFrame, moved: bool, domain: tuple[float, float]) -> alt.
     ring = base.mark_circle(size=50, color=PAPER, stroke=FAINT, strokeWidth=1.5, opacity=1)
     before = [path, ring.encode(x=at["start"], **hover(FIELDS))] if moved else []
     dot = base.mark_circle(size=90, color=BLUE, opacity=1).encode(x=at["score"], **hover(FIELDS))
-    names = base.mark_text(align="right", aria=False).encode(x=x_at(-10), text=words("name"))
-    layers = [*before, dot, names, *beside(rows, _columns(rows), PLOT, y)]
-    return alt.LayerChart(data=inline(rows[list(USED)]), layer=layers, width=PLOT, height=ROW * len(rows))
+    names = base.mark_text(align="right", aria=False).encode(x=x_at(-10), text=text_of("name"))
+    layers = [*before, dot, names, *number_columns(rows, _columns(rows), PLOT_PX, y)]
+    return alt.LayerChart(data=inline(rows[DRAWN]), layer=layers, width=PLOT_PX, height=ROW_PX * len(rows))
 
 
 def _columns(rows: pd.DataFrame) -> dict[str, str]:
-    """The columns beside the plot, with their headings."""
-    columns = {"told_score": "score", "told_final": "final", "told_rank": "rank"}
+    """Return the columns beside the plot, with their headings."""
+    columns = {"score_text": "score", "final_text": "final", "rank_text": "rank"}
     return columns | ({"before": "was"} if rows["before"].any() else {})
 
 
@@ -256,6 +223,6 @@ def _caption(ranked: pd.DataFrame, drawn: int, n: int, started: bool) -> str:
 
 
 def _description(rows: pd.DataFrame) -> str:
-    told = rows["name"] + ": " + rows["told_score"] + ", final " + rows["told_final"] + ", rank " + rows["told_rank"]
-    told += ("; it was " + rows["before"]).where(rows["before"] != "", "")
-    return f"Dot chart of scores. {'. '.join(told)}."
+    lines = rows["name"] + ": " + rows["score_text"] + ", final " + rows["final_text"] + ", rank " + rows["rank_text"]
+    lines += ("; it was " + rows["before"]).where(rows["before"] != "", "")
+    return f"Dot chart of scores. {'. '.join(lines)}."

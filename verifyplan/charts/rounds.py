@@ -1,20 +1,31 @@
-"""How the queue of findings shrinks from round to round."""
+"""Draw how the queue of findings shrinks from round to round."""
 
 from __future__ import annotations
 
+import altair as alt
 import pandas as pd
 
-from verifyplan.charts.captions import sentences, subtitle, synthetic_is
-from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.labels import count, plain, shortened
-from verifyplan.charts.queue_lines import queue_lines
-from verifyplan.charts.tables import checked
-from verifyplan.charts.unchecked import unchecked
+from verifyplan.charts.encodings import hover, inline, require_columns, with_hover
+from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
+from verifyplan.charts.labels import count, distinct_labels, plain, sentences
+from verifyplan.charts.theme import FAINT, INK, WIDTH, reading_colors, reading_dashes, reading_shapes
 from verifyplan.errors import expect
 
 COLUMNS = ("reading", "round", "waiting", "resolved", "n_runs")
 TITLE = "How the queue shrinks"
 KEY = "Below: findings waiting, and in brackets how many the round classed"
+FIELDS = {
+    "reading": "Reading",
+    "stage": "When",
+    "waiting": "Waiting",
+    "resolved": "Classed in the round",
+    "n_runs": "Runs",
+}
+HEIGHT_PX = 220
+PLOT_PX = WIDTH - 120
+"""Pixels across of the plot; the rest is for the names at the ends of the lines."""
+NAME_GAP_PX = 17
+"""Least pixels between two names."""
 
 
 def rounds(queue: pd.DataFrame) -> Figure:
@@ -31,41 +42,42 @@ def rounds(queue: pd.DataFrame) -> Figure:
     'Line chart of findings waiting in the queue. adversarial: 9 as queued, 4 after round 1.'
     """
     expect(queue, pd.DataFrame, "queue", "give what queue(runs) returns")
-    whole, synthetic = checked(queue, COLUMNS, "queue"), bool(queue.attrs.get("synthetic"))
+    whole = require_columns(queue, COLUMNS, "queue")
     kept = whole[whole["waiting"].notna()]
     if kept.empty:
         return empty(TITLE, "There is no round to draw.", whole)
     rows = _rows(kept)
-    with unchecked():
+    stages = (rows["text"] + " " + rows["stage"]).groupby(rows["label"], sort=False)
+    lines = [f"{label}: {', '.join(each)}" for label, each in stages]
+    labels = list(dict.fromkeys(rows.sort_index()["label"]))
+    with schema_checks_off():
+        drawn = with_hover(rows, FIELDS)
         return figure(
-            queue_lines(rows),
+            alt.VConcatChart(vconcat=[_lines(drawn, labels), _numbers(drawn, labels)], spacing=8),
             title=TITLE,
-            subtitle=subtitle(KEY, synthetic),
-            caption=_caption(rows, left_out=len(whole) - len(kept), synthetic=synthetic),
+            subtitle=KEY,
+            caption=_caption(rows, left_out=len(whole) - len(kept)),
             data=whole,
-            description=_description(rows),
+            description=f"Line chart of findings waiting in the queue. {'; '.join(lines)}.",
+            synthetic=bool(queue.attrs.get("synthetic")),
         )
 
 
 def _rows(kept: pd.DataFrame) -> pd.DataFrame:
-    """The rows in the order of rounds, with the reading's label, the stage's name and the table's text."""
-    names = shortened(kept["reading"], 30)
+    """Return the rows in the order of rounds, with the reading's label, the stage's name and the table's text."""
+    names = distinct_labels(kept["reading"], 30)
     rows = kept.astype({"round": int, "waiting": int}).sort_values("round", kind="stable")
-    resolved = pd.to_numeric(rows["resolved"]).map(_taken)
+    resolved = pd.to_numeric(rows["resolved"]).map(lambda n: f"(\N{MINUS SIGN}{n:,.0f})" if n else "(0)")
     return rows.assign(
         label=rows["reading"].astype(str).map(names),
         reading=rows["reading"].map(plain),
         stage=rows["round"].map(lambda number: f"after round {number}" if number else "as queued"),
-        told=rows["waiting"].map("{:,}".format),
-        told_resolved=resolved.where((rows["round"] > 0) & rows["resolved"].notna(), ""),
+        text=rows["waiting"].map("{:,}".format),
+        resolved_text=resolved.where((rows["round"] > 0) & rows["resolved"].notna(), ""),
     )
 
 
-def _taken(resolved: float) -> str:
-    return f"(\N{MINUS SIGN}{resolved:,.0f})" if resolved else "(0)"
-
-
-def _caption(rows: pd.DataFrame, left_out: int, synthetic: bool) -> str:
+def _caption(rows: pd.DataFrame, left_out: int) -> str:
     fewest, most = int(rows["n_runs"].min()), int(rows["n_runs"].max())
     runs = count(most, "run") if fewest == most else f"{fewest:,} to {count(most, 'run')}"
     first = rows.drop_duplicates("label").sort_index()
@@ -75,11 +87,52 @@ def _caption(rows: pd.DataFrame, left_out: int, synthetic: bool) -> str:
         f" ({runs}); n at first: {sizes}.",
         "Counts, so without intervals.",
         f"Left out: {count(left_out, 'row')} without a number." if left_out else "",
-        synthetic_is(synthetic),
     )
 
 
-def _description(rows: pd.DataFrame) -> str:
-    told = (rows["told"] + " " + rows["stage"]).groupby(rows["label"], sort=False)
-    lines = [f"{label}: {', '.join(stages)}" for label, stages in told]
-    return f"Line chart of findings waiting in the queue. {'; '.join(lines)}."
+def _stage(rows: pd.DataFrame, axis: alt.Axis | None) -> alt.X:
+    stages = list(dict.fromkeys(rows["stage"]))
+    scale = alt.Scale(domain=stages, type="point", padding=0.5)
+    return alt.X("stage:N", scale=scale, axis=axis, title=None)
+
+
+def _lines(rows: pd.DataFrame, labels: list[str]) -> alt.LayerChart:
+    """Draw a line for each reading over the rounds, with its symbol and name right of the plot."""
+    top = max(int(rows["waiting"].max()), 1)
+    up = alt.Axis(tickMinStep=1, tickCount=5, format=",d", domain=False, ticks=False)
+    base = alt.Chart(inline(rows)).encode(
+        x=_stage(rows, alt.Axis(labelAngle=0, grid=False, ticks=False, labelPadding=8)),
+        y=alt.Y("waiting:Q", scale=alt.Scale(domain=[0, top]), axis=up, title="Findings waiting"),
+        color=alt.Color("label:N", scale=reading_colors(labels), legend=None),
+    )
+    dash = alt.StrokeDash("label:N", scale=reading_dashes(labels), legend=None)
+    line = base.mark_line(strokeWidth=2.5, aria=False).encode(strokeDash=dash)
+    shape = alt.Shape("label:N", scale=reading_shapes(labels), legend=None)
+    points = base.mark_point(filled=True, size=110, opacity=1).encode(shape=shape, **hover(FIELDS))
+    ends = base.properties(data=inline(_ends(rows, top))).encode(y="place:Q")
+    symbol = ends.mark_point(filled=True, size=110, opacity=1, aria=False).encode(
+        x=alt.value(PLOT_PX + 10), shape=alt.Shape("label:N", scale=reading_shapes(labels), legend=None)
+    )
+    name = ends.mark_text(align="left", limit=240, aria=False).encode(
+        x=alt.value(PLOT_PX + 22), text="label:N", color=alt.value(INK)
+    )
+    return alt.LayerChart(layer=[line, points, symbol, name]).properties(width=PLOT_PX, height=HEIGHT_PX)
+
+
+def _ends(rows: pd.DataFrame, top: int) -> pd.DataFrame:
+    """Place each line's name: at its last value, moved up where two names would overlap."""
+    last = rows.drop_duplicates("label", keep="last").sort_values("waiting", kind="stable")
+    gap = NAME_GAP_PX * top / HEIGHT_PX
+    places: list[float] = []
+    for waiting in last["waiting"]:
+        places.append(max(float(waiting), places[-1] + gap) if places else float(waiting))
+    return pd.DataFrame({"label": list(last["label"]), "place": places, "stage": list(last["stage"])})
+
+
+def _numbers(rows: pd.DataFrame, labels: list[str]) -> alt.LayerChart:
+    """Write the numbers under the rounds: how many wait, and how many the round took off the queue."""
+    axis = alt.Axis(domain=False, ticks=False, grid=False, labelColor=FAINT)
+    base = alt.Chart(inline(rows)).encode(x=_stage(rows, None), y=alt.Y("label:N", sort=labels, axis=axis, title=None))
+    waiting = base.mark_text(align="right", xOffset=2, aria=False).encode(text="text:N")
+    resolved = base.mark_text(align="left", xOffset=7, color=FAINT, aria=False).encode(text="resolved_text:N")
+    return alt.LayerChart(layer=[waiting, resolved]).properties(width=PLOT_PX, height=alt.Step(20))

@@ -1,22 +1,42 @@
-"""What each weight does to the scores: a tornado of one plan, or of all plans together."""
+"""Draw what each weight does to the scores: a tornado of one plan, or of all plans together."""
 
 from __future__ import annotations
+
+from functools import partial
+from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.captions import INFORMS, sentences, subtitle, synthetic_is
-from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.labels import count, plain, short
-from verifyplan.charts.score_rows import dimension_names, in_words
-from verifyplan.charts.tables import checked
-from verifyplan.charts.tornado import all_plans, one_plan
-from verifyplan.charts.unchecked import unchecked
+from verifyplan.charts.encodings import hover, inline, require_columns, text_of, unscaled, with_hover, x2_at, y_of
+from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
+from verifyplan.charts.labels import count, plain, sentences, short
+from verifyplan.charts.score_table import dimension_names, dimension_words
+from verifyplan.charts.theme import BLUE, GREY, INK, ORANGE, SIZE, WIDTH
 from verifyplan.errors import InputError, Problem, expect
+from verifyplan.rules.scoring import INFORMS
 
 COLUMNS = ("plan", "dimension", "direction", "weight", "score", "rank", "base_score", "base_rank")
 TITLE = "What each weight does"
-COLORED = "orange: the weight lowered, blue: raised"
+COLOR_KEY = "orange: the weight lowered, blue: raised"
+COLORS = {"lower": ORANGE, "higher": BLUE}
+DIRECTIONS = {"lower": "lowered", "higher": "raised"}
+ROW_PX, BAR_PX, PLOT_PX = 34, 13, WIDTH - 120
+"""Pixels from dimension to dimension, of a bar's height, and across of the plot."""
+LABEL_PX = 88
+"""Pixels that a label at the end of a bar takes beyond the plot."""
+MIN_SPAN = 0.25
+"""Points of score that the plot of one plan shows to either side, at least, so that tiny moves look tiny."""
+ONE_PLAN_FIELDS = {
+    "plan": "Plan",
+    "whole": "Dimension",
+    "way": "Weight",
+    "weight_text": "Moved to",
+    "score_text": "Score",
+    "move_text": "Change",
+    "rank_text": "Rank",
+}
+MANY_PLANS_FIELDS = {"whole": "Dimension", "way": "Weight", "mean_text": "Mean change", "changed_text": "Change rank"}
 
 
 def sensitivity(table: pd.DataFrame, plan: str | None = None) -> Figure:
@@ -34,7 +54,7 @@ def sensitivity(table: pd.DataFrame, plan: str | None = None) -> Figure:
     'Bars of how the score of p, 7.00, moves. tone: 7.50 with weight 0.10.'
     """
     expect(table, pd.DataFrame, "table", "give what weights.sensitivity(scores) returns")
-    whole, synthetic = checked(table, COLUMNS, "sensitivity"), bool(table.attrs.get("synthetic"))
+    whole = require_columns(table, COLUMNS, "sensitivity")
     chosen = _chosen(whole.assign(plan=whole["plan"].astype(str)), plan)
     known = chosen.dropna(subset=["score", "base_score", "rank", "base_rank"])
     if known.empty:
@@ -42,21 +62,29 @@ def sensitivity(table: pd.DataFrame, plan: str | None = None) -> Figure:
     names = dimension_names(known["dimension"].astype(str))
     rows = known.assign(
         name=known["dimension"].astype(str).map(names),
-        whole=known["dimension"].astype(str).map(in_words),
+        whole=known["dimension"].astype(str).map(dimension_words),
         direction=known["direction"].astype(str).map(plain),
         move=(known["score"] - known["base_score"]).astype("float64"),
         moved=known["rank"].astype("int64") != known["base_rank"].astype("int64"),
     )
-    without = chosen["plan"].nunique() - rows["plan"].nunique()
-    with unchecked():
-        chart, key, caption, description = _one(rows) if rows["plan"].nunique() == 1 else _many(rows)
+    without, step = chosen["plan"].nunique() - rows["plan"].nunique(), table.attrs.get("by")
+    with schema_checks_off():
+        chart, key, caption, description = (_one_plan if rows["plan"].nunique() == 1 else _many_plans)(rows)
         return figure(
             chart,
             title=TITLE,
-            subtitle=subtitle(key, synthetic),
-            caption=sentences(caption, _by(table), _left_out(without), INFORMS, synthetic_is(synthetic)),
+            subtitle=key,
+            caption=sentences(
+                caption,
+                f"Each weight is moved by {step:g} (within 0 and 1); the others give way in proportion."
+                if step is not None
+                else "",
+                f"Left out, for a score is missing: {count(without, 'plan')}." if without else "",
+                INFORMS,
+            ),
             data=chosen,
             description=description,
+            synthetic=bool(table.attrs.get("synthetic")),
         )
 
 
@@ -70,25 +98,16 @@ def _chosen(whole: pd.DataFrame, plan: str | None) -> pd.DataFrame:
     return part
 
 
-def _by(table: pd.DataFrame) -> str:
-    step = table.attrs.get("by")
-    others = "the others give way in proportion"
-    return f"Each weight is moved by {step:g} (within 0 and 1); {others}." if step is not None else ""
-
-
-def _left_out(without: int) -> str:
-    return f"Left out, for a score is missing: {count(without, 'plan')}." if without else ""
-
-
-def _one(rows: pd.DataFrame) -> tuple[alt.LayerChart, str, str, str]:
+def _one_plan(rows: pd.DataFrame) -> tuple[alt.LayerChart, str, str, str]:
+    """Return chart, key, caption and description of one plan."""
     name, base, rank = short(rows["plan"].iloc[0], 40), rows["base_score"].iloc[0], int(rows["base_rank"].iloc[0])
-    told = rows["score"].map("{:.2f}".format) + " with weight " + rows["weight"].map("{:.2f}".format)
-    lines = told.groupby(rows["name"], sort=False).agg(", ".join)
+    each = rows["score"].map("{:.2f}".format) + " with weight " + rows["weight"].map("{:.2f}".format)
+    lines = each.groupby(rows["name"], sort=False).agg(", ".join)
     moved = rows[rows["moved"]]
     ranks = f"goes from {int(rows['rank'].min())} to {int(rows['rank'].max())}" if len(moved) else f"stays {rank}"
     return (
-        one_plan(rows),
-        f"{name}: score {base:.2f}, rank {rank}; {COLORED}; w: where to",
+        _bars_of_a_plan(rows),
+        f"{name}: score {base:.2f}, rank {rank}; {COLOR_KEY}; w: where to",
         f"Score of {plain(rows['plan'].iloc[0])} (n = 1) as each weight is lowered and raised alone, the widest move on"
         f" top; bars begin at its score under the chosen weights, {base:.2f}, and the axis does not begin at 0. Its"
         f" rank {ranks}. Exact sums, so without intervals.",
@@ -98,17 +117,106 @@ def _one(rows: pd.DataFrame) -> tuple[alt.LayerChart, str, str, str]:
     )
 
 
-def _many(rows: pd.DataFrame) -> tuple[alt.LayerChart, str, str, str]:
+def _many_plans(rows: pd.DataFrame) -> tuple[alt.LayerChart, str, str, str]:
+    """Return chart, key, caption and description of many plans."""
     groups = rows.groupby(["name", "whole", "direction"], sort=False)
     sums = groups.agg(mean=("move", lambda moves: moves.abs().mean()), changed=("moved", "sum")).reset_index()
     n, touched = rows["plan"].nunique(), rows.groupby("plan")["moved"].any().sum()
     lines = sums["name"] + " " + sums["direction"] + ": " + sums["mean"].map("{:.3f}".format)
     lines += ", " + sums["changed"].map("{:,}".format) + " change rank"
     return (
-        all_plans(sums, n),
-        f"{COLORED[0].upper()}{COLORED[1:]}; at the right: how many of {count(n, 'plan')} change rank",
+        _bars_of_plans(sums, n),
+        f"{COLOR_KEY[0].upper()}{COLOR_KEY[1:]}; at the right: how many of {count(n, 'plan')} change rank",
         f"Mean absolute change of score over {count(n, 'plan')} (n) as each weight is lowered and raised alone, the"
         f" largest on top, and how many plans change their rank; {touched:,} of {n:,} do so at least once. Exact sums,"
         " so without intervals.",
         f"Bars of the mean change of score over {count(n, 'plan')}. {'; '.join(lines)}.",
     )
+
+
+def _bars_of_a_plan(rows: pd.DataFrame) -> alt.LayerChart:
+    """Draw bars from the score under the chosen weights to that under the moved ones, a row a dimension.
+
+    Reads `plan, name, whole, direction, weight, score, move, rank, base_score, base_rank`.
+    """
+    base = float(rows["base_score"].iloc[0])
+    span = max(MIN_SPAN, float(rows["move"].abs().max())) * 1.08
+    texts = rows.assign(
+        way=[DIRECTIONS.get(direction, direction) for direction in rows["direction"]],
+        weight_text=rows["weight"].map("{:.2f}".format),
+        score_text=rows["score"].map("{:.2f}".format),
+        move_text=rows["move"].map("{:+.2f}".format),
+        rank_text=[
+            f"{old:,}, as before" if old == new else f"{new:,} instead of {old:,}"
+            for old, new in zip(rows["base_rank"], rows["rank"], strict=True)
+        ],
+        text=rows["score"].map("{:.2f}".format) + " (w " + rows["weight"].map("{:.2f}".format) + ")",
+    )
+    placed = with_hover(_placed(texts, texts["move"].abs()), ONE_PLAN_FIELDS)
+    x = partial(_across, domain=[base - span, base + span], title="Score")
+    chart = alt.Chart().encode(x=x("score"), y=y_of("middle"))
+    up, down = chart.transform_filter("datum.move >= 0"), chart.transform_filter("datum.move < 0")
+    bars = chart.mark_bar(height=BAR_PX)
+    layers = [
+        bars.encode(x2=alt.X2(field="base_score"), color=unscaled(alt.Color, "color"), **hover(ONE_PLAN_FIELDS)),
+        alt.Chart().mark_rule(color=INK, strokeWidth=1.5, aria=False).encode(x=x("base_score")),
+        up.mark_text(align="left", dx=5, fontSize=SIZE - 1, aria=False).encode(text=text_of("text")),
+        down.mark_text(align="right", dx=-5, fontSize=SIZE - 1, aria=False).encode(text=text_of("text")),
+    ]
+    return _with_names(placed, layers, -LABEL_PX)
+
+
+def _bars_of_plans(sums: pd.DataFrame, n: int) -> alt.LayerChart:
+    """Draw bars of the mean change from 0, a row a dimension, with the number of plans that change rank.
+
+    Reads `name, whole, direction, mean, changed`.
+    """
+    texts = sums.assign(
+        way=[DIRECTIONS.get(direction, direction) for direction in sums["direction"]],
+        mean_text=sums["mean"].map("{:.3f}".format),
+        changed_text=[f"{changed:,} of {n:,} plans" for changed in sums["changed"]],
+        text=sums["mean"].map("{:.3f}".format),
+        share_text=[f"{changed:,} of {n:,}" for changed in sums["changed"]],
+    )
+    placed = with_hover(_placed(texts, texts["mean"]), MANY_PLANS_FIELDS)
+    top = max(float(sums["mean"].max()), 0.01) * 1.15
+    x = _across("mean", [0, top], "Mean absolute change of score")
+    chart = alt.Chart().encode(y=y_of("middle"))
+    small: dict[str, Any] = {"fontSize": SIZE - 1, "aria": False}
+    bars = chart.mark_bar(height=BAR_PX)
+    layers = [
+        bars.encode(x=x, x2=x2_at(0), color=unscaled(alt.Color, "color"), **hover(MANY_PLANS_FIELDS)),
+        chart.mark_text(align="left", dx=5, **small).encode(x=x, text=text_of("text")),
+        chart.mark_text(align="right", x=PLOT_PX + 60, **small).encode(text=text_of("share_text")),
+    ]
+    return _with_names(placed, layers, -14)
+
+
+def _across(field: str, domain: list[float], title: str) -> alt.X:
+    axis = alt.Axis(domain=False, ticks=False, tickCount=5)
+    scale = alt.Scale(domain=domain, nice=False)
+    return alt.X(field=field, type="quantitative", scale=scale, axis=axis, title=title)
+
+
+def _placed(rows: pd.DataFrame, size: pd.Series[float]) -> pd.DataFrame:
+    """Return the rows with their places in pixels: dimensions by their largest size, directions under each other."""
+    order = size.groupby(rows["name"], sort=False).max().sort_values(ascending=False, kind="stable")
+    row = rows["name"].map({name: number for number, name in enumerate(order.index)})
+    directions = dict.fromkeys([*COLORS, *rows["direction"]])
+    lane = rows["direction"].map({direction: number for number, direction in enumerate(directions)})
+    placed = rows.assign(
+        middle=row * ROW_PX + ROW_PX / 2 + (lane - 0.5) * (BAR_PX + 1),
+        center=row * ROW_PX + ROW_PX / 2,
+        color=rows["direction"].map(COLORS).fillna(GREY),
+        first=~rows["name"].duplicated(),
+    )
+    return placed.sort_values("middle", kind="stable").reset_index(drop=True)
+
+
+def _with_names(placed: pd.DataFrame, layers: list[alt.Chart], at: int) -> alt.LayerChart:
+    """Draw the layers over their rows, with the dimensions' names left of the plot."""
+    first = placed[placed["first"]][["name", "center"]]
+    text = alt.Chart(inline(first)).mark_text(align="right", x=at, aria=False)
+    names = text.encode(y=y_of("center"), text=text_of("name"))
+    height = ROW_PX * placed["name"].nunique()
+    return alt.LayerChart(data=inline(placed), layer=[*layers, names], width=PLOT_PX, height=height)

@@ -1,18 +1,28 @@
-"""How plan runs converge: what is unsettled at the end of each iteration, and what the counts say of it."""
+"""Draw how plan runs converge: what is unsettled at the end of each iteration, and the status that follows."""
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
+import altair as alt
 import pandas as pd
 
-from verifyplan.charts.captions import sentences, subtitle, synthetic_is
-from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.hover import with_hover
-from verifyplan.charts.labels import count, shortened
-from verifyplan.charts.tables import checked
-from verifyplan.charts.timeline_marks import FIELDS, lines, strips
-from verifyplan.charts.unchecked import unchecked
+from verifyplan.charts.encodings import (
+    hover,
+    inline,
+    require_columns,
+    text_of,
+    tooltip,
+    unscaled,
+    with_hover,
+    x_of,
+    y2_at,
+    y_at,
+)
+from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
+from verifyplan.charts.labels import count, distinct_labels, sentences
+from verifyplan.charts.theme import FAINT, INK, LINE, ORANGE, PAPER, SIZE, VERMILLION, WIDTH
 from verifyplan.errors import Problem, TableError, expect
 from verifyplan.frames.runset import RunSet
 
@@ -21,8 +31,30 @@ COLUMNS = (
     *("n_new", "n_settled", "closed"),
 )
 TITLE = "How the runs converge"
-RUNS = 40
+KEY_SEVERAL = "Unsettled challenges at the end of each iteration: BLOCKING in red, SIGNIFICANT in orange"
+KEY_ONE = "Challenges that are unsettled at the end of each iteration"
+MAX_RUNS = 40
 """Runs drawn at most: more would not fit on a screen."""
+FIELDS = {
+    "run_id": "Run",
+    "stage": "At the end of",
+    "blocking_open": "BLOCKING, unsettled",
+    "significant_open": "SIGNIFICANT, unsettled",
+    "word": "Status",
+    "new": "Raised in it",
+    "settled": "Settled in it",
+}
+LOOKS = {
+    "BLOCKING": ("blocking_open", VERMILLION, "circle", (1, 0)),
+    "SIGNIFICANT": ("significant_open", ORANGE, "diamond", (7, 4)),
+}
+"""Each severity's column, colour, shape and dash: two lines at one height are both seen."""
+MAX_HEIGHT_PX, LINE_UNIT_PX, MIN_STAGE_PX, MAX_STAGE_PX = 190, 60, 104, 190
+"""Pixels of the lines' plot, at most, and of one challenge in it; and across of an iteration, at least and at most."""
+ROW_PX, BAR_UNIT_PX, MAX_BAR_PX = 22, 13, 90
+"""Pixels from run to run, of one challenge in a bar, and of the longest bar of all, if that is less."""
+CHARACTER_PX = 7.4
+"""Approximate pixels of a character of the statuses."""
 
 
 def timeline(runs: RunSet | pd.DataFrame) -> Figure:
@@ -45,19 +77,16 @@ def timeline(runs: RunSet | pd.DataFrame) -> Figure:
         return empty(TITLE, "There is no iteration to draw.", table)
     rows = _rows(table)
     several = rows["run_id"].nunique() > 1
-    with unchecked():
+    with schema_checks_off():
         return figure(
-            strips(rows) if several else lines(rows),
+            _bars_of_runs(rows) if several else _lines_of_a_run(rows),
             title=TITLE if several else f"How {rows['run'].iloc[0]} converges",
-            subtitle=subtitle(_KEY_SEVERAL if several else _KEY_ONE, synthetic),
-            caption=sentences(_caption(table, rows), synthetic_is(synthetic)),
+            subtitle=KEY_SEVERAL if several else KEY_ONE,
+            caption=_caption(table, rows),
             data=table,
             description=_description(rows),
+            synthetic=synthetic,
         )
-
-
-_KEY_SEVERAL = "Unsettled challenges at the end of each iteration: BLOCKING in red, SIGNIFICANT in orange"
-_KEY_ONE = "Challenges that are unsettled at the end of each iteration"
 
 
 def _read(runs: RunSet | pd.DataFrame) -> tuple[pd.DataFrame, bool]:
@@ -66,7 +95,7 @@ def _read(runs: RunSet | pd.DataFrame) -> tuple[pd.DataFrame, bool]:
     else:
         expect(runs, pd.DataFrame, "runs", "give a RunSet, or its iterations")
         table, synthetic = runs, bool(runs.attrs.get("synthetic"))
-    plain = checked(table, COLUMNS, "iterations")
+    plain = require_columns(table, COLUMNS, "iterations")
     counts = ("iteration", "blocking_open", "significant_open")
     lacking = [name for name in counts if plain[name].isna().any()]
     if lacking:
@@ -76,38 +105,34 @@ def _read(runs: RunSet | pd.DataFrame) -> tuple[pd.DataFrame, bool]:
 
 
 def _rows(table: pd.DataFrame) -> pd.DataFrame:
-    """The iterations of the runs that are drawn, in the order drawn, with their words."""
+    """Return the iterations of the runs that are drawn, in the order drawn, with their texts."""
     whole = table.assign(run_id=table["run_id"].astype(str)).sort_values(["run_id", "iteration"], kind="stable")
     ends = whole.drop_duplicates("run_id", keep="last").sort_values(
         ["blocking_open", "significant_open", "run_id"], ascending=[False, False, True], kind="stable"
     )
-    chosen = list(ends["run_id"].head(RUNS))
+    chosen = list(ends["run_id"].head(MAX_RUNS))
     rows = whole[whole["run_id"].isin(chosen)].assign(order=lambda part: part["run_id"].map(chosen.index))
     rows = rows.sort_values(["order", "iteration"], kind="stable").reset_index(drop=True)
-    names = shortened(chosen, 30)
-    words = [_words(*row) for row in zip(*(rows[name] for name in _SAID), strict=True)]
+    columns = (rows[name] for name in ("plan_status", "plan_verdict", "strong", "closed"))
     rows = rows.assign(
-        run=rows["run_id"].map(names),
+        run=rows["run_id"].map(distinct_labels(chosen, 30)),
         stage=rows["iteration"].map("iteration {:,}".format),
-        word=words,
-        new=rows["n_new"].map(_number),
-        settled=rows["n_settled"].map(_number),
+        word=[_status_text(*row) for row in zip(*columns, strict=True)],
+        new=rows["n_new"].map(_number_text),
+        settled=rows["n_settled"].map(_number_text),
     )
     return with_hover(rows, FIELDS)
 
 
-_SAID = ("plan_status", "plan_verdict", "strong", "closed")
-
-
-def _words(status: Any, verdict: Any, strong: Any, closed: Any) -> str:
-    """What is said of an iteration: its status, and the verdict where there is one."""
+def _status_text(status: Any, verdict: Any, strong: Any, closed: Any) -> str:
+    """Return an iteration's status, and the verdict where there is one."""
     if pd.isna(status):
         return "not ended" if pd.isna(closed) or not closed else "no status"
     end = "" if pd.isna(verdict) else f": {verdict}"
     return f"{status}{end}{' (strong)' if end and not pd.isna(strong) and strong else ''}"
 
 
-def _number(value: Any) -> str:
+def _number_text(value: Any) -> str:
     return "" if pd.isna(value) else f"{value:,.0f}"
 
 
@@ -116,26 +141,167 @@ def _caption(table: pd.DataFrame, rows: pd.DataFrame) -> str:
     last = table.sort_values("iteration", kind="stable").drop_duplicates("run_id", keep="last")
     open_ends = int((~last["closed"].fillna(False).astype(bool)).sum())
     order = " Runs with most left at their end stand first." if n > 1 else ""
+    rest = last[~last["run_id"].astype(str).isin(rows["run_id"])]
+    most = int((rest["blocking_open"] + rest["significant_open"]).max()) if n > drawn else 0
+    left = f"{most:,} unsettled or fewer" if most else "nothing unsettled"
     return sentences(
         f"BLOCKING and SIGNIFICANT challenges that are OPEN or UNRESOLVED at the end of each iteration of"
         f" {count(n, 'run')} (n = {count(len(table), 'iteration')}), and what these counts say of it: status and"
         f" verdict.{order}",
-        f"The first {drawn} runs are drawn; {n - drawn:,} are left out{_rest(last, rows)}." if n > drawn else "",
+        f"The first {drawn} runs are drawn; {n - drawn:,} are left out, with {left} at their end." if n > drawn else "",
         f"{count(open_ends, 'run')} broken off within an iteration." if open_ends else "",
         "Counts, so without intervals. Counts decide the verdict; scores never do.",
     )
 
 
-def _rest(last: pd.DataFrame, rows: pd.DataFrame) -> str:
-    rest = last[~last["run_id"].astype(str).isin(rows["run_id"])]
-    most = int((rest["blocking_open"] + rest["significant_open"]).max())
-    return f", with {most:,} unsettled or fewer at their end" if most else ", with nothing unsettled at their end"
-
-
 def _description(rows: pd.DataFrame) -> str:
-    counts = rows["blocking_open"].map("{:,} blocking, ".format) + rows["significant_open"].map(
-        "{:,} significant, ".format
-    )
-    told = (rows["stage"] + ": " + counts + rows["word"]).groupby(rows["run"], sort=False).agg("; ".join)
-    each = [f"{run}: {text}" for run, text in told.items()]
+    blocking = rows["blocking_open"].map("{:,} blocking, ".format)
+    significant = rows["significant_open"].map("{:,} significant, ".format)
+    stages = (rows["stage"] + ": " + blocking + significant + rows["word"]).groupby(rows["run"], sort=False)
+    each = [f"{run}: {text}" for run, text in stages.agg("; ".join).items()]
     return f"Timeline of {count(len(each), 'run')}. {'. '.join(each)}."
+
+
+def _lines_of_a_run(rows: pd.DataFrame) -> alt.LayerChart:
+    """Draw a line for each severity over the iterations of one run, named at its end; below, status and changes.
+
+    Reads `stage, iteration, blocking_open, significant_open, word, new, settled` and the texts of `FIELDS`.
+    """
+    points = _points(rows)
+    stages, most = list(rows["stage"]), max(int(points["n"].max()), 1)
+    stage_axis = alt.Axis(labelAngle=0, grid=False, ticks=False, labelPadding=26, labelLimit=0)
+    across = alt.Scale(domain=stages, type="point", padding=0.5)
+    x = alt.X(field="stage", type="nominal", scale=across, title=None, axis=stage_axis)
+    few: dict[str, Any] = {"values": list(range(most + 1))} if most < 6 else {"tickMinStep": 1, "tickCount": 5}
+    ticks = alt.Axis(**few, format=",d", domain=False, ticks=False)
+    y = alt.Y(field="n", type="quantitative", scale=alt.Scale(domain=[0, most]), axis=ticks, title="Unsettled")
+    color, shape = unscaled(alt.Color, "color"), unscaled(alt.Shape, "shape")
+    base = alt.Chart().encode(x=x)
+    dash = unscaled(alt.StrokeDash, "dash")
+    line = base.mark_line(strokeWidth=2.5, aria=False).encode(y=y, color=color, strokeDash=dash)
+    dots = base.mark_point(filled=True, size=120, opacity=1).encode(y=y, color=color, shape=shape, **hover(FIELDS))
+    numbers = [
+        base.transform_filter(which).mark_text(dy=dy, fontWeight="bold", aria=False).encode(y=y, text=text_of("text"))
+        for which, dy in (("datum.upper", -14), ("!datum.upper", 16))
+    ]
+    height = min(MAX_HEIGHT_PX, 30 + LINE_UNIT_PX * most)
+    width = round(min(max(WIDTH / len(stages), MIN_STAGE_PX), MAX_STAGE_PX)) * len(stages)
+    layers = [line, dots, *numbers, _names(points, most / height, width), *_below(rows, x, height)]
+    return alt.LayerChart(data=inline(points), layer=layers, width=width, height=height)
+
+
+def _points(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each severity and iteration, with its look and its number.
+
+    Two points at one place have one number. The higher point of an iteration (`upper`) has its number above it; of
+    equal ones, the first.
+    """
+    parts = [
+        rows.assign(
+            severity=name,
+            n=rows[column],
+            color=color,
+            shape=shape,
+            dash=pd.Series([list(dash)] * len(rows), dtype="object"),
+        )
+        for name, (column, color, shape, dash) in LOOKS.items()
+    ]
+    points = pd.concat(parts, ignore_index=True)
+    stages = points.groupby("stage", sort=False)["n"]
+    blocking, other = points["severity"] == "BLOCKING", stages.transform("sum") - points["n"]
+    return points.assign(
+        text=points["n"].map("{:,}".format).where((stages.transform("nunique") != 1) | blocking, ""),
+        upper=(points["n"] > other) | ((points["n"] == other) & blocking),
+    )
+
+
+def _names(points: pd.DataFrame, pixel: float, width: int) -> alt.Chart:
+    """Write the severities' names at the ends of their lines, apart where both end at one height."""
+    last = points.drop_duplicates("severity", keep="last").sort_values("n", kind="stable")
+    places: list[float] = []
+    for n in last["n"]:
+        places.append(max(float(n), places[-1] + 17 * pixel) if places else float(n))
+    ends = last[["severity"]].assign(place=places)
+    text = alt.Chart(inline(ends)).mark_text(align="left", x=width + 2, aria=False)
+    names: alt.Chart = text.encode(y=alt.Y(field="place", type="quantitative"), text=text_of("severity"))
+    return names
+
+
+def _below(rows: pd.DataFrame, x: alt.X, height: int) -> list[alt.Chart]:
+    """Write below each iteration its status and verdict, on two lines, and how many challenges moved in it."""
+    moved = rows["new"] + " raised, " + rows["settled"] + " settled"
+    moved = moved.where((rows["new"] != "") & (rows["settled"] != ""), "")
+    status = rows["word"].str.replace(": ", "\n", regex=False)
+    text = alt.Chart(inline(pd.DataFrame({"stage": rows["stage"], "status": status, "moved": moved})))
+    bold = text.mark_text(lineBreak="\n", fontWeight="bold", fontSize=SIZE - 1 if len(rows) > 3 else SIZE, aria=False)
+    faint = text.mark_text(color=FAINT, fontSize=SIZE - 1, aria=False)
+    return [
+        bold.encode(x=x, y=y_at(height + 60), text=text_of("status")),
+        faint.encode(x=x, y=y_at(height + 94), text=text_of("moved")),
+    ]
+
+
+def _bars_of_runs(rows: pd.DataFrame) -> alt.LayerChart:
+    """Draw a row for each run: in each iteration a bar of what is unsettled, on one scale, and the status behind it.
+
+    Reads the columns of `_lines_of_a_run`, and `run`.
+    """
+    most = max(int((rows["blocking_open"] + rows["significant_open"]).max()), 1)
+    unit = min(BAR_UNIT_PX, MAX_BAR_PX / most)
+    edges = _edges(rows, unit)
+    scale = alt.Scale(domain=list(dict.fromkeys(rows["run"])), type="band")
+    names = alt.Axis(grid=False, ticks=False, domain=False, labelLimit=0, labelPadding=10)
+    y = alt.Y(field="run", type="nominal", scale=scale, title=None, axis=names)
+    base = alt.Chart().encode(y=y)
+    bars = [
+        base.transform_filter(f"datum.{column} > 0")
+        .mark_bar(height=15, color=color, stroke=PAPER, strokeWidth=0.5)
+        .encode(x=x_of(f"{column}_x"), x2=alt.X2(field=f"{column}_x2"), **hover(FIELDS))
+        for column, color, *_ in LOOKS.values()
+    ]
+    numbers = [
+        base.mark_text(fontSize=SIZE - 2, fontWeight="bold", color=ink, aria=False).encode(
+            x=x_of(f"{column}_middle"), text=text_of(f"{column}_text"), **tooltip(FIELDS)
+        )
+        for (column, *_), ink in zip(LOOKS.values(), (PAPER, INK), strict=True)
+    ]
+    status = base.mark_text(align="left", fontSize=SIZE - 1, color=INK)
+    status = status.encode(x=x_of("text"), text=text_of("word"), **hover(FIELDS))
+    height = ROW_PX * rows["run"].nunique()
+    layers = [*_stage_columns(edges[:-1], height), *bars, *numbers, status]
+    return alt.LayerChart(data=inline(_placed(rows, unit, edges)), layer=layers, width=edges[-1], height=height)
+
+
+def _edges(rows: pd.DataFrame, unit: float) -> list[int]:
+    """Return where the columns of the iterations begin, and the last one ends: each is as wide as its longest row."""
+    unsettled = rows["blocking_open"] + rows["significant_open"]
+    needs = 40 + unsettled * unit + CHARACTER_PX * rows["word"].str.len()
+    widest = needs.groupby(rows["iteration"]).max()
+    widths = [round(widest.get(number, 100)) for number in range(1, int(rows["iteration"].max()) + 1)]
+    return list(accumulate([0, *(max(width, 100) for width in widths)]))
+
+
+def _placed(rows: pd.DataFrame, unit: float, edges: list[int]) -> pd.DataFrame:
+    """Return the rows with their places in pixels; a number is written where its bar has room."""
+    left = rows["iteration"].map(lambda number: edges[number - 1]) + 8.0
+    for column, *_ in LOOKS.values():
+        right = left + rows[column] * unit
+        wide = rows[column] * unit >= 8 * rows[column].map("{:,}".format).str.len()
+        text = rows[column].map("{:,}".format).where(wide & (rows[column] > 0), "")
+        rows = rows.assign(**{f"{column}_x": left, f"{column}_x2": right, f"{column}_text": text})
+        rows = rows.assign(**{f"{column}_middle": (left + right) / 2})
+        left = right
+    bare = rows["blocking_open"] + rows["significant_open"] == 0
+    return rows.assign(text=left + (~bare) * 6.0)
+
+
+def _stage_columns(lefts: list[int], height: int) -> list[alt.Chart]:
+    """Write the iterations' names above their columns, with a line at the left of each."""
+    heads = pd.DataFrame({"at": lefts, "text": [f"iteration {i + 1}" for i in range(len(lefts))]})
+    base = alt.Chart(inline(heads))
+    return [
+        base.mark_rule(color=LINE, aria=False).encode(x=x_of("at"), y=y_at(0), y2=y2_at(height)),
+        base.mark_text(align="left", dx=8, fontWeight="bold", aria=False).encode(
+            x=x_of("at"), y=y_at(-10), text=text_of("text")
+        ),
+    ]

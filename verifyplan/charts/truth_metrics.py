@@ -1,4 +1,4 @@
-"""How well each reading finds what is true, where the truth is known."""
+"""Draw how well each reading finds what is true, where the truth is known."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis.comparison import Comparison, expect_comparison
-from verifyplan.charts.captions import INTERVALS, intervals_are, sentences, subtitle, synthetic_is
-from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.hover import hover, with_hover
-from verifyplan.charts.interval_rows import interval_rows, labelled, whisker
-from verifyplan.charts.labels import plain, short
-from verifyplan.charts.tables import checked
+from verifyplan.charts.encodings import hover, require_columns, with_hover
+from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
+from verifyplan.charts.interval_rows import interval_rows, whisker, with_texts
+from verifyplan.charts.labels import INTERVALS, interval_sentence, plain, sentences, short
 from verifyplan.charts.theme import reading_colors, reading_shapes
-from verifyplan.charts.unchecked import unchecked
 from verifyplan.errors import InputError, Problem
 
 COLUMNS = ("reading", "metric", "value", "low", "high", "n")
@@ -21,8 +18,8 @@ TITLE = "How well each reading finds what is true"
 FIELDS = {
     "reading": "Reading",
     "metric": "Metric",
-    "told_share": "Value",
-    "told_interval": "95 % interval",
+    "share_text": "Value",
+    "interval_text": "95 % interval",
     "n": "Denominator",
 }
 METRICS = {
@@ -44,45 +41,38 @@ def truth_metrics(comparison: Comparison) -> Figure:
     """
     expect_comparison(comparison)
     if comparison.truth is None:
-        raise InputError(_NO_TRUTH)
-    truth = checked(comparison.truth, COLUMNS, "comparison.truth").astype({"metric": str})
+        message = "no finding's truth is known, so there is nothing to measure against"
+        fix = "compare findings that have a column truth"
+        raise InputError(Problem("truth_metrics: comparison.truth", message, fix))
+    truth = require_columns(comparison.truth, COLUMNS, "comparison.truth").astype({"metric": str})
     names = [METRICS.get(metric, short(metric, 24)) for metric in truth["metric"]]
-    rows = labelled(truth.assign(name=names, metric=truth["metric"].map(plain), share=truth["value"]))
+    rows = with_texts(truth.assign(name=names, metric=truth["metric"].map(plain), share=truth["value"]))
     rows = with_hover(rows, FIELDS)
     if rows.empty:
         return empty(TITLE, "There is no metric whose denominator is above 0.", truth)
     order = list(dict.fromkeys([*METRICS.values(), *names]))
-    with unchecked():
+    each = rows["label"] + ": " + rows["metric"] + " " + rows["share_text"] + ", " + rows["n_text"]
+    with schema_checks_off():
+        labels = list(dict.fromkeys(rows["label"]))
+        dots = (
+            alt.Chart()
+            .mark_point(filled=True, size=110, opacity=1)
+            .encode(
+                x="share:Q",
+                color=alt.Color("label:N", scale=reading_colors(labels), legend=None),
+                shape=alt.Shape("label:N", scale=reading_shapes(labels), legend=None),
+                **hover(FIELDS),
+            )
+        )
         return figure(
-            interval_rows(rows, [whisker(), _dots(rows)], "name", order, "Value of the metric"),
+            interval_rows(rows, [whisker(), dots], "name", order, "Value of the metric"),
             title=TITLE,
-            subtitle=subtitle(f"↑ more is better, ↓ less is better; lines: {INTERVALS}", comparison.synthetic),
+            subtitle=f"↑ more is better, ↓ less is better; lines: {INTERVALS}",
             caption=_caption(comparison, truth),
             data=truth,
-            description=_description(rows),
+            description=f"Dot chart of metrics against the known truth. {'; '.join(each)}.",
+            synthetic=comparison.synthetic,
         )
-
-
-_NO_TRUTH = Problem(
-    "truth_metrics: comparison.truth",
-    "no finding's truth is known, so there is nothing to measure against",
-    "compare findings that have a column truth",
-)
-
-
-def _dots(rows: pd.DataFrame) -> alt.Chart:
-    labels = list(dict.fromkeys(rows["label"]))
-    dots: alt.Chart = (
-        alt.Chart()
-        .mark_point(filled=True, size=110, opacity=1)
-        .encode(
-            x="share:Q",
-            color=alt.Color("label:N", scale=reading_colors(labels), legend=None),
-            shape=alt.Shape("label:N", scale=reading_shapes(labels), legend=None),
-            **hover(FIELDS),
-        )
-    )
-    return dots
 
 
 def _caption(comparison: Comparison, truth: pd.DataFrame) -> str:
@@ -92,12 +82,6 @@ def _caption(comparison: Comparison, truth: pd.DataFrame) -> str:
         "Dots: the metric; lines: its interval; n: what it is taken of (F1: findings whose truth is known).",
         "A finding held if it ended in full or partial consensus. False consensus: held, among false claims;"
         " false demotion: not held, among true claims.",
-        intervals_are(comparison),
+        interval_sentence(comparison),
         f"Left out, for their denominator is 0: {', '.join(named)}." if len(named) else "",
-        synthetic_is(comparison.synthetic),
     )
-
-
-def _description(rows: pd.DataFrame) -> str:
-    told = rows["label"] + ": " + rows["metric"] + " " + rows["told_share"] + ", " + rows["told_n"]
-    return f"Dot chart of metrics against the known truth. {'; '.join(told)}."

@@ -1,35 +1,55 @@
-"""What the models used, role by role and turn by turn."""
+"""Draw what the models used, role by role and turn by turn."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import altair as alt
 import pandas as pd
 
 from verifyplan.analysis.cost import usage as usage_of
-from verifyplan.charts.captions import sentences, subtitle, synthetic_is
-from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.labels import count, percent, shortened
-from verifyplan.charts.tables import checked
-from verifyplan.charts.unchecked import unchecked
-from verifyplan.charts.usage_bars import PARTS, usage_bars
+from verifyplan.charts.encodings import (
+    hover,
+    inline,
+    number_columns,
+    require_columns,
+    text_of,
+    with_hover,
+    x_at,
+    y_at,
+    y_of,
+)
+from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
+from verifyplan.charts.labels import count, distinct_labels, percent, sentences
+from verifyplan.charts.theme import FAINT, GREEN, GREY, INK, SIZE, WIDTH
 from verifyplan.errors import expect
 from verifyplan.frames.runset import RunSet
 
+PARTS = {
+    "input_tokens": "fresh",
+    "cache_write_tokens": "put in the cache",
+    "cache_read_tokens": "read from the cache",
+    "output_tokens": "out",
+}
+"""The kinds of tokens, in the order drawn, with their names."""
 COLUMNS = ("role", "turn", "n_turns", *PARTS, "cost")
 TITLE = "What the models used"
 KEY = "Tokens of each role, by its turns: 1 is the first of a call"
-TURNS = 6
+MAX_TURNS = 6
 """Turns that have a row of their own; later ones of a role are added up in the last."""
-LETTERS = 24
-"""Letters of a role's name at most."""
+MAX_ROLE_CHARACTERS = 24
+COLORS = {"fresh": INK, "put in the cache": GREY, "read from the cache": "#d3d7dc", "out": GREEN}
+ROW_PX, BAR_PX, PLOT_PX, ROLE_GAP_PX = 20, 14, WIDTH - 140, 8
+"""Pixels from row to row, of a bar's height, across of the plot, and between two roles."""
+FIELDS = {"role": "Role", "stage": "Turn", "part": "Tokens", "text": "Number", "turns_text": "Exchanges"}
 
 
 def usage(usage: pd.DataFrame | RunSet) -> Figure:
     """Stacked bars of the tokens of each role's turns, those of the cache apart, with numbers and dollars beside them.
 
     Reads what `analysis.usage` makes of runs, `role, turn, n_turns, cost` and the tokens, or the RunSet itself; its
-    `.data` is that table. From the sixth turn on a role's turns are added up. Costs that are not known are left blank
-    and the caption says so. `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing.
+    `.data` is that table. From the sixth turn on a role's turns are added up. Unknown costs are left blank and the
+    caption says so. `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing.
 
     >>> table = pd.DataFrame({"role": "challenger", "turn": [1, 2], "n_turns": 1, "input_tokens": [900, 50],
     ...     "cache_write_tokens": [0, 100], "cache_read_tokens": [0, 800], "output_tokens": [40, 60], "cost": None})
@@ -39,48 +59,44 @@ def usage(usage: pd.DataFrame | RunSet) -> Figure:
     """
     table = usage_of(usage) if isinstance(usage, RunSet) else usage
     expect(table, pd.DataFrame, "usage", "give a RunSet, as the .frames of a run")
-    whole, synthetic = checked(table, COLUMNS, "usage"), bool(table.attrs.get("synthetic"))
+    whole = require_columns(table, COLUMNS, "usage")
     rows = _rows(whole)
     if rows.empty:
         return empty(TITLE, "No model was asked in turns: there is nothing to draw.", whole)
-    with unchecked():
+    with schema_checks_off():
+        stage = rows["turn"].astype(str).mask(rows["later"], f"{MAX_TURNS} on")
         return figure(
-            _drawn(rows),
+            alt.VConcatChart(vconcat=[_key(rows), _bars(_placed(rows.assign(stage=stage)))], spacing=24),
             title=TITLE,
-            subtitle=subtitle(KEY, synthetic),
-            caption=_caption(rows, synthetic=synthetic),
+            subtitle=KEY,
+            caption=_caption(rows),
             data=whole,
             description=_description(rows),
+            synthetic=bool(table.attrs.get("synthetic")),
         )
 
 
 def _rows(whole: pd.DataFrame) -> pd.DataFrame:
-    """A row for each role and turn that used anything, roles as they come; late turns of a role as one."""
+    """Return a row for each role and turn that used anything, roles in their order; late turns of a role as one."""
     plain = whole.astype({"role": "object", "turn": "int64", "cost": "float64"} | dict.fromkeys(PARTS, "int64"))
-    plain = plain.assign(turn=plain["turn"].clip(upper=TURNS), later=plain["turn"] > TURNS)
+    plain = plain.assign(turn=plain["turn"].clip(upper=MAX_TURNS), later=plain["turn"] > MAX_TURNS)
     groups = plain.groupby(["role", "turn"], sort=False)
     rows = groups[[*PARTS, "n_turns", "cost"]].sum(skipna=False).assign(later=groups["later"].any()).reset_index()
-    rows = rows.assign(role=rows["role"].map(shortened(rows["role"], LETTERS)))
+    rows = rows.assign(role=rows["role"].map(distinct_labels(rows["role"], MAX_ROLE_CHARACTERS)))
     return pd.DataFrame(rows[rows[list(PARTS)].sum(axis=1) > 0].reset_index(drop=True))
 
 
-def _drawn(rows: pd.DataFrame) -> alt.VConcatChart:
-    number = rows["turn"].astype(str).mask(rows["later"], f"{TURNS} on")
-    return usage_bars(rows.assign(stage=number))
-
-
-def _caption(rows: pd.DataFrame, *, synthetic: bool) -> str:
-    n, taken = int(rows["n_turns"].sum()), int(rows[list(PARTS)].sum().sum())
-    fed = taken - int(rows["output_tokens"].sum())
+def _caption(rows: pd.DataFrame) -> str:
+    n, tokens = int(rows["n_turns"].sum()), int(rows[list(PARTS)].sum().sum())
+    tokens_in = tokens - int(rows["output_tokens"].sum())
     known, unpriced = rows["cost"].sum(), int(rows.loc[rows["cost"].isna(), "n_turns"].sum())
-    share = f"; of those in, {percent(rows['cache_read_tokens'].sum() / fed)} were read from the cache" if fed else ""
+    cached = percent(rows["cache_read_tokens"].sum() / tokens_in) if tokens_in else ""
     return sentences(
-        f"Tokens of {count(n, 'exchange')} with models, {taken:,} in all, added up by role and by the turn of its"
-        f" calls{share}.",
+        f"Tokens of {count(n, 'exchange')} with models, {tokens:,} in all, added up by role and by the turn of its"
+        f" calls{f'; of those in, {cached} were read from the cache' if cached else ''}.",
         f"Dollars by the table of prices: {known:,.4f} in all." if known else "",
         f"No price is known for {count(unpriced, 'exchange')}." if unpriced else "",
         "Counts, so without intervals.",
-        synthetic_is(synthetic),
     )
 
 
@@ -94,3 +110,81 @@ def _description(rows: pd.DataFrame) -> str:
         ]
         lines.append(f"{role}: {'; '.join(each)}")
     return f"Stacked bars of tokens. {'. '.join(lines)}."
+
+
+def _placed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with their places in pixels and the texts beside them."""
+    first = ~rows["role"].duplicated()
+    total = rows[list(PARTS)].sum(axis=1)
+    return rows.assign(
+        named=rows["role"].where(first, ""),
+        y=[ROW_PX * (number + 0.5) for number in range(len(rows))] + ROLE_GAP_PX * (first.cumsum() - 1),
+        total_text=total.map("{:,}".format),
+        turns_text=rows["n_turns"].map("{:,}".format),
+        cost_text=rows["cost"].map("{:,.4f}".format).where(rows["cost"].notna(), ""),
+        total=total,
+    )
+
+
+def _bars(placed: pd.DataFrame) -> alt.LayerChart:
+    """Draw the bars, all on one scale, with the role and turn at their left, and numbers at their right."""
+    y = y_of("y")
+    axis = alt.Axis(format=",d", tickCount=5, tickMinStep=1, domain=False, ticks=False)
+    scale = alt.Scale(domain=[0, int(placed["total"].max())], nice=False)
+    bars = (
+        alt.Chart(inline(_parts(placed)))
+        .mark_bar(height=BAR_PX)
+        .encode(
+            x=alt.X(field="low", type="quantitative", scale=scale, axis=axis, title="Tokens"),
+            x2=alt.X2(field="high"),
+            y=y,
+            color=_colors(),
+            **hover(FIELDS),
+        )
+    )
+    columns = {"total_text": "tokens", "turns_text": "exchanges"}
+    columns |= {"cost_text": "dollars"} if placed["cost_text"].any() else {}
+    layers = [bars, *_names(y), *number_columns(placed, columns, PLOT_PX, y)]
+    height = float(placed["y"].max()) + ROW_PX / 2
+    drawn = placed[["named", "stage", "y", *columns]]
+    return alt.LayerChart(data=inline(drawn), layer=layers, width=PLOT_PX, height=height)
+
+
+def _names(y: alt.Y) -> list[alt.Chart]:
+    """Write role and turn, left of the bars, and the heading of the turns above them."""
+    role = alt.Chart().mark_text(align="right", aria=False).encode(x=x_at(-44), y=y, text=text_of("named"))
+    small: dict[str, Any] = {"align": "right", "aria": False, "color": FAINT, "fontSize": SIZE - 1}
+    turn = alt.Chart().mark_text(**small).encode(x=x_at(-12), y=y, text=text_of("stage"))
+    head = alt.Chart(inline(pd.DataFrame({"text": ["turn"]}))).mark_text(**small)
+    return [role, turn, head.encode(x=x_at(-12), y=y_at(-10), text=text_of("text"))]
+
+
+def _parts(placed: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each kind of tokens of each bar, with where it begins and ends."""
+    high = placed[list(PARTS)].cumsum(axis=1)
+    parts = [
+        placed[["role", "stage", "turns_text", "y"]].assign(
+            part=name,
+            low=high[column] - placed[column],
+            high=high[column],
+            text=placed[column].map("{:,}".format),
+        )[placed[column] > 0]
+        for column, name in PARTS.items()
+    ]
+    return with_hover(pd.concat(parts, ignore_index=True), FIELDS)
+
+
+def _colors() -> alt.Color:
+    return alt.Color("part:N", scale=alt.Scale(domain=list(COLORS), range=list(COLORS.values())), legend=None)
+
+
+def _key(rows: pd.DataFrame) -> alt.LayerChart:
+    """Draw a colour and a name for each kind of tokens that occurs."""
+    names = [name for column, name in PARTS.items() if rows[column].any()]
+    places = [sum(38 + 6 * len(before) for before in names[:at]) for at in range(len(names))]
+    base = alt.Chart(inline(pd.DataFrame({"part": names, "place": places}))).encode(
+        x=alt.X("place:Q", scale=None, axis=None)
+    )
+    swatch = base.mark_square(size=150, opacity=1, xOffset=8, aria=False).encode(color=_colors())
+    name = base.mark_text(align="left", xOffset=20, aria=False).encode(text="part:N")
+    return alt.LayerChart(layer=[swatch, name]).properties(height=18)

@@ -1,27 +1,49 @@
-"""Who voted what on which finding, round by round."""
+"""Draw who voted what on which finding, round by round."""
 
 from __future__ import annotations
 
+import altair as alt
 import pandas as pd
 
-from verifyplan.charts.captions import sentences, subtitle, synthetic_is
-from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.labels import count, plain, short, shortened
-from verifyplan.charts.tables import checked
-from verifyplan.charts.theme import CLASS_COLORS, MARK_COLORS
-from verifyplan.charts.unchecked import unchecked
-from verifyplan.charts.vote_tiles import vote_tiles
+from verifyplan.charts.encodings import hover, inline, require_columns, tooltip, with_hover
+from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
+from verifyplan.charts.labels import count, distinct_labels, plain, sentences, short
+from verifyplan.charts.theme import (
+    CLASS_COLORS,
+    FAINT,
+    INK,
+    MARK_COLORS,
+    MARK_LETTERS,
+    PAPER,
+    SIZE,
+    class_colors,
+    mark_colors,
+)
 from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 COLUMNS = ("finding_id", "summary", "round", "worker", "mark", "explanation", "classification")
 TEXTS = {"finding_id": "", "summary": "", "worker": "", "explanation": "", "classification": "not classed"}
-"""Columns of text, and what stands where a text is missing."""
+"""Columns of text, and what replaces a missing text."""
 TITLE = "Who voted what"
-GAP = "\N{EN SPACE}"
+ID_GAP = "\N{EN SPACE}"
 """Between a finding's id and its summary; labels hold no such space, so no two rows have one name."""
-MOST = 60
+MAX_FINDINGS = 60
 """Findings drawn at most: more would not be read."""
+STEP_PX = 22
+"""Pixels from tile to tile."""
+FIELDS = {
+    "finding_id": "Finding",
+    "summary": "Summary",
+    "worker": "Worker",
+    "round": "Round",
+    "mark": "Vote",
+    "explanation": "Explanation",
+    "classification": "Class",
+}
+NAME_FIELDS = {"finding_id": "Finding", "summary": "Summary", "classification": "Class"}
+OUTLINE = alt.when("datum.mark === 'discovered'").then(alt.value(FAINT)).otherwise(alt.value("transparent"))
+"""The edge of a tile or swatch: only that of a discovery, which is as white as the page, is seen."""
 
 
 def vote_matrix(grid: pd.DataFrame) -> Figure:
@@ -29,7 +51,7 @@ def vote_matrix(grid: pd.DataFrame) -> Figure:
 
     Reads `finding_id, summary, round, worker, mark, explanation, classification`; a mark is one of agree,
     supplement, counter-evidence, burden-not-met, disagree, verification-error, discovered; round 0 is drawn
-    as "found by". Findings stand in the order of their classes; the first 60 of the grid are drawn, and the
+    as "found by". Findings are in the order of their classes; the first 60 of the grid are drawn, and the
     caption says how many are left out. `attrs["synthetic"]` marks generated data. Raises TableError where a column is
     missing or a mark unknown.
 
@@ -38,50 +60,46 @@ def vote_matrix(grid: pd.DataFrame) -> Figure:
     'Table of votes on 1 finding by 1 worker in 1 round. Marks: 1 agree. Classes: 1 full-consensus.'
     """
     expect(grid, pd.DataFrame, "grid", "give what vote_grid(runs) returns")
-    whole, synthetic = checked(grid, COLUMNS, "grid"), bool(grid.attrs.get("synthetic"))
-    _check_marks(whole)
+    whole = require_columns(grid, COLUMNS, "grid")
+    unknown = sorted(set(map(str, whole["mark"])) - set(MARK_COLORS))
+    if unknown:
+        received = one_of(short(mark, 40) for mark in unknown)
+        raise TableError(Problem("grid: column mark", f"unknown: {received}", f"write one of {one_of(MARK_COLORS)}"))
     if whole.empty:
         return empty(TITLE, "There are no votes to draw.", whole)
     ids = list(dict.fromkeys(map(str, whole["finding_id"])))
-    rows = _rows(whole[whole["finding_id"].astype(str).isin(ids[:MOST])])
-    with unchecked():
+    rows = _rows(whole[whole["finding_id"].astype(str).isin(ids[:MAX_FINDINGS])])
+    with schema_checks_off():
         return figure(
-            vote_tiles(rows),
+            _drawing(rows),
             title=TITLE,
-            subtitle=subtitle("Blank: not asked in that round", synthetic),
-            caption=_caption(rows, n_findings=len(ids), synthetic=synthetic),
+            subtitle="Blank: not asked in that round",
+            caption=_caption(rows, n_findings=len(ids)),
             data=whole,
             description=_description(rows),
+            synthetic=bool(grid.attrs.get("synthetic")),
         )
 
 
-def _check_marks(grid: pd.DataFrame) -> None:
-    unknown = sorted(set(map(str, grid["mark"])) - set(MARK_COLORS))
-    if unknown:
-        found = one_of(short(mark, 40) for mark in unknown)
-        fix = f"write one of {one_of(MARK_COLORS)}"
-        raise TableError(Problem("grid: column mark", f"unknown: {found}", fix))
-
-
 def _rows(grid: pd.DataFrame) -> pd.DataFrame:
-    """The rows in the order drawn, with short labels of findings and workers."""
+    """Return the rows in the order drawn, with short labels of findings and workers."""
     rank = grid["classification"].astype(str).map({name: i for i, name in enumerate(CLASSIFICATIONS)})
-    rows = grid.assign(**{column: _text(grid[column], missing) for column, missing in TEXTS.items()})
-    rows = rows.loc[rank.sort_values(kind="stable", na_position="last").index]
-    ids, workers = shortened(rows["finding_id"].sort_index(), 16), shortened(rows["worker"].sort_index(), 18)
+    texts = {
+        column: grid[column].astype(object).where(grid[column].notna(), missing).map(plain)
+        for column, missing in TEXTS.items()
+    }
+    rows = grid.assign(**texts).loc[rank.sort_values(kind="stable", na_position="last").index]
+    ids = distinct_labels(rows["finding_id"].sort_index(), 16)
+    workers = distinct_labels(rows["worker"].sort_index(), 18)
     summaries = rows.groupby("finding_id")["summary"].first().map(lambda text: short(text, 46, keep_end=False))
     return rows.assign(
-        finding=rows["finding_id"].map(ids) + GAP + rows["finding_id"].map(summaries),
+        finding=rows["finding_id"].map(ids) + ID_GAP + rows["finding_id"].map(summaries),
         voter=rows["worker"].map(workers),
         mark=rows["mark"].astype(str),
     )
 
 
-def _text(texts: pd.Series, missing: str) -> pd.Series:
-    return texts.astype(object).where(texts.notna(), missing).map(plain)
-
-
-def _caption(rows: pd.DataFrame, n_findings: int, synthetic: bool) -> str:
+def _caption(rows: pd.DataFrame, n_findings: int) -> str:
     drawn = rows["finding"].nunique()
     return sentences(
         f"Votes on {_size(rows)} (n), lettered as the key says; findings stand in the order of their classes,"
@@ -89,7 +107,6 @@ def _caption(rows: pd.DataFrame, n_findings: int, synthetic: bool) -> str:
         f"The first {drawn:,} of {n_findings:,} findings are drawn, {n_findings - drawn:,} left out."
         if n_findings > drawn
         else "",
-        synthetic_is(synthetic),
     )
 
 
@@ -100,12 +117,91 @@ def _size(rows: pd.DataFrame) -> str:
 
 
 def _description(rows: pd.DataFrame) -> str:
-    marks = _counted(rows["mark"], list(MARK_COLORS))
-    classes = _counted(rows.drop_duplicates("finding")["classification"], list(CLASS_COLORS))
-    return f"Table of votes on {_size(rows)}. Marks: {marks}. Classes: {classes}."
+    classes = rows.drop_duplicates("finding")["classification"]
+    listed = []
+    for names, order in ((rows["mark"], list(MARK_COLORS)), (classes, list(CLASS_COLORS))):
+        counts = names.value_counts()
+        listed.append(", ".join(f"{counts[name]:,} {name}" for name in order if name in counts))
+    return f"Table of votes on {_size(rows)}. Marks: {listed[0]}. Classes: {listed[1]}."
 
 
-def _counted(names: pd.Series, order: list[str]) -> str:
-    """How often each name occurs, in this order."""
-    counts = names.value_counts()
-    return ", ".join(f"{counts[name]:,} {name}" for name in order if name in counts)
+def _drawing(rows: pd.DataFrame) -> alt.VConcatChart:
+    """Draw the key above, then side by side the findings' names, a panel for each round, and the classes.
+
+    Reads `finding, voter, mark, round, classification` and the texts of the tooltips, in the order drawn.
+    """
+    lettered = with_hover(rows.assign(letter=rows["mark"].map(MARK_LETTERS.__getitem__)), FIELDS)
+    panels = [_panel(lettered, number) for number in sorted(set(rows["round"]))]
+    row = alt.HConcatChart(hconcat=[_names(rows), *panels, _classes(rows)], spacing=18)
+    own = alt.Resolve(scale={"color": "independent", "fill": "independent"})  # votes and classes differ in colours
+    return alt.VConcatChart(vconcat=[_key(lettered), row.properties(resolve=own)], spacing=14, resolve=own)
+
+
+def _finding(rows: pd.DataFrame) -> alt.Y:
+    scale = alt.Scale(domain=list(dict.fromkeys(rows["finding"])), type="band", paddingInner=0.1)
+    return alt.Y("finding:N", scale=scale, axis=None)
+
+
+def _names(rows: pd.DataFrame) -> alt.Chart:
+    """Write the findings' names, as wide as they are."""
+    findings = with_hover(rows.drop_duplicates("finding")[["finding", *NAME_FIELDS]], NAME_FIELDS)
+    base = alt.Chart(inline(findings), width=1, height=STEP_PX * len(findings)).mark_text(align="left", x=0)
+    names: alt.Chart = base.encode(y=_finding(rows), text="finding:N", **hover(NAME_FIELDS))
+    return names
+
+
+def _panel(rows: pd.DataFrame, number: int) -> alt.LayerChart:
+    """Draw one round's votes; round 0 has the discoverers."""
+    workers = list(dict.fromkeys(rows.sort_index()["voter"]))
+    axis = alt.Axis(orient="top", labelAngle=-45, domain=False, ticks=False, grid=False, labelLimit=160)
+    scale = alt.Scale(domain=workers, type="band", paddingInner=0.1)
+    base = alt.Chart(inline(rows[rows["round"] == number])).encode(
+        x=alt.X("voter:N", scale=scale, axis=axis, title=None), y=_finding(rows)
+    )
+    tiles = base.mark_rect(strokeWidth=1).encode(
+        color=alt.Color("mark:N", scale=mark_colors(), legend=None), stroke=OUTLINE, **hover(FIELDS)
+    )
+    layers = alt.LayerChart(layer=[tiles, _letters(base).encode(**tooltip(FIELDS))])
+    title = alt.Title(f"Round {number}" if number else "Found by", fontSize=SIZE, offset=6)
+    height = STEP_PX * rows["finding"].nunique()
+    return layers.properties(title=title, width=STEP_PX * len(workers), height=height)
+
+
+def _letters(base: alt.Chart, right: int = 0) -> alt.Chart:
+    """Write the marks' letters, in the colour that contrasts with the tile."""
+    ink = alt.when("datum.mark === 'agree'").then(alt.value(PAPER)).otherwise(alt.value(INK))
+    text = base.mark_text(fontSize=SIZE - 1, fontWeight="bold", xOffset=right, aria=False)
+    letters: alt.Chart = text.encode(text="letter:N", color=ink)
+    return letters
+
+
+def _classes(rows: pd.DataFrame) -> alt.LayerChart:
+    """Draw the class of each finding, as a colour and in words."""
+    findings = rows.drop_duplicates("finding")[["finding", "classification"]]
+    base = alt.Chart(inline(findings)).encode(y=_finding(rows))
+    swatch = base.mark_square(size=110, opacity=1, aria=False).encode(
+        x=alt.value(6), color=alt.Color("classification:N", scale=class_colors(), legend=None)
+    )
+    name = base.mark_text(align="left", aria=False).encode(x=alt.value(18), text="classification:N")
+    title = alt.Title("Class", fontSize=SIZE, offset=6)
+    layers = alt.LayerChart(layer=[swatch, name])
+    return layers.properties(title=title, width=1, height=STEP_PX * len(findings))
+
+
+def _key(rows: pd.DataFrame) -> alt.LayerChart:
+    """Draw a tile and a name for each kind of vote that occurs."""
+    kinds = [mark for mark in MARK_COLORS if mark in set(rows["mark"])]
+    places = [sum(40 + _width(before) for before in kinds[:i]) for i in range(len(kinds))]
+    key = pd.DataFrame({"mark": kinds, "letter": [MARK_LETTERS[kind] for kind in kinds], "place": places})
+    base = alt.Chart(inline(key)).encode(x=alt.X("place:Q", scale=None, axis=None))
+    tile = base.mark_square(size=280, opacity=1, strokeWidth=1, xOffset=9, aria=False).encode(
+        fill=alt.Fill("mark:N", scale=mark_colors(), legend=None), stroke=OUTLINE
+    )
+    name = base.mark_text(align="left", xOffset=24, aria=False).encode(text="mark:N")
+    return alt.LayerChart(layer=[tile, _letters(base, right=9), name]).properties(height=18)
+
+
+def _width(word: str) -> float:
+    """Return about how many pixels the word takes, in letters of the theme's size."""
+    widths = dict.fromkeys("fijlt", 3.0) | dict.fromkeys("r-", 4.0) | dict.fromkeys("mw", 9.0)
+    return sum(widths.get(letter, 6.6) for letter in word)

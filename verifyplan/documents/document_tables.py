@@ -15,12 +15,7 @@ from verifyplan.documents.checks.catalogue import Violation
 from verifyplan.documents.checks.check import Report, check
 from verifyplan.documents.document_columns import DOCUMENT_TABLES, SOURCE_LEVELS, SURENESS
 from verifyplan.documents.kinds.execution_summary import CLAIM_STATES, ExecutionSummary
-from verifyplan.documents.kinds.plan import (
-    TASK_TYPES,
-    MustHave,
-    PlanDocument,
-    implied_model,
-)
+from verifyplan.documents.kinds.plan import TASK_TYPES, MustHave, PlanDocument, implied_model
 from verifyplan.documents.kinds.research_note import ResearchNote
 from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument, counts_as_passed, open_gaps
 from verifyplan.documents.reading.comparing import matched, wording

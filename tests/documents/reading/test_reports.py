@@ -9,7 +9,6 @@ import pytest
 from verifyplan.documents.kinds.debug_log import DebugLog, Hypothesis
 from verifyplan.documents.kinds.execution_summary import Claimed, ExecutionSummary, TaskResult
 from verifyplan.documents.kinds.integration_report import (
-    CriticalIssue,
     Flow,
     IntegrationCheck,
     IntegrationReport,
@@ -18,6 +17,7 @@ from verifyplan.documents.kinds.plan_check_report import IssueCounts, PlanCheckR
 from verifyplan.documents.kinds.verification import Gap, MustHaveResult, VerificationDocument
 from verifyplan.documents.loading import load_text
 from verifyplan.documents.reading.document import Document
+from verifyplan.documents.reading.phrases import LocatedText
 from verifyplan.documents.reading.source import read_source
 
 MODELS: list[type[Document]] = [
@@ -109,7 +109,7 @@ def test_an_integration_report():
     report = IntegrationReport.read(read_source(text, "INTEGRATION-REPORT.md"))
     assert report.checks == (IntegrationCheck("Auth Protection: x", "ok", "y", 11),)
     assert report.flows == (Flow("a", "broken", "b", 17),)
-    assert report.issues == (CriticalIssue("Open door", 21),)
+    assert report.issues == (LocatedText("Open door", 21),)
     assert (report.flows[0].outcome, report.checks[0].outcome) == ("failed", "passed")
 
 

@@ -13,12 +13,7 @@ from verifyplan.documents.checks.cross_document_must_haves import check_must_hav
 from verifyplan.documents.checks.cross_document_plans import check_plans, check_requirements, check_summaries
 from verifyplan.documents.checks.cross_document_research import check_conflicts, check_decisions, check_research
 from verifyplan.documents.kinds.registry import CHECKERS
-from verifyplan.documents.loading import (
-    is_folder,
-    load,
-    load_beside,
-    shown_for,
-)
+from verifyplan.documents.loading import is_folder, load, load_beside, shown_for
 from verifyplan.documents.reading.document import Document
 from verifyplan.documents.tree import Tree, repository_root
 from verifyplan.documents.walk import Unread

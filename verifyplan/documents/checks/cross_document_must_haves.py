@@ -9,12 +9,7 @@ from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.execution_summary import Claimed, ExecutionSummary
 from verifyplan.documents.kinds.plan import MustHave, PlanDocument
 from verifyplan.documents.kinds.verification import VerificationDocument
-from verifyplan.documents.reading.comparing import (
-    MAX_COMPARISONS,
-    unmatched,
-    wording,
-    words_of,
-)
+from verifyplan.documents.reading.comparing import MAX_COMPARISONS, unmatched, wording, words_of
 from verifyplan.documents.reading.document import CONTRACT
 from verifyplan.documents.tree import Phase, Tree
 from verifyplan.text import counted

@@ -10,13 +10,7 @@ from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.execution_summary import ExecutionSummary, TaskResult
 from verifyplan.documents.kinds.plan import PlanDocument, Task
 from verifyplan.documents.loading import read_text
-from verifyplan.documents.reading.comparing import (
-    id_in_name,
-    phase_number,
-    plan_key,
-    unmatched,
-    wording,
-)
+from verifyplan.documents.reading.comparing import id_in_name, phase_number, plan_key, unmatched, wording
 from verifyplan.documents.reading.document import CONTRACT
 from verifyplan.documents.tree import Phase, Tree
 from verifyplan.errors import InputError

@@ -30,11 +30,7 @@ def to_sarif(report: Report, root: str | Path = ".") -> str:
     The same report gives the same text. Raises nothing. Source: OASIS SARIF 2.1.0; rule D2.
     """
     used = sorted({violation.rule for violation in report.violations})
-    driver = {
-        "name": "verifyplan",
-        "version": VERSION,
-        "rules": [_rule(name) for name in used],
-    }
+    driver = {"name": "verifyplan", "version": VERSION, "rules": [_rule(name) for name in used]}
     run = {
         "tool": {"driver": driver},
         "invocations": [{"executionSuccessful": True}],

@@ -1,4 +1,4 @@
-"""Execution summary: what an executor says it did, plan by plan; nothing of it is proof (document 003)."""
+"""Execution summary: what an executor says it did of one plan; nothing of it is proof (rules D1, D2)."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from verifyplan.documents.reading.body import DocumentSection, MarkdownTable, ro
 from verifyplan.documents.reading.comparing import id_in_name, plan_key
 from verifyplan.documents.reading.document import CONTRACT, Document, Form, Kind, other_form
 from verifyplan.documents.reading.front import entries_of, entry_texts, text_of
+from verifyplan.documents.reading.phrases import LocatedText
 from verifyplan.documents.reading.source import Source
 from verifyplan.documents.reading.writing import document_text, list_item, table_lines
 from verifyplan.errors import expect_lists, one_of
@@ -30,9 +31,18 @@ from verifyplan.text import counted
 ClaimState = Literal["DONE", "PARTIAL", "SKIPPED"]
 CLAIM_STATES: tuple[ClaimState, ...] = get_args(ClaimState)
 
+FIELDS = (
+    RequiredField("plan", "text"),
+    RequiredField("status", "word", ("complete", "partial", "checkpoint")),
+    RequiredField("commits", "texts"),
+    RequiredField("provides", "texts"),
+    RequiredField("must_haves", "texts", shape='["the must-have: DONE", ...], each of DONE, PARTIAL or SKIPPED'),
+)
+COLUMNS = ("Task", "Status", "Notes")
+
 _NUMBERED = re.compile(r"\*\*\d{1,4}\.[ ]*(?P<text>[^*]*)\*\*")
 _COMMIT = re.compile(r"(?<![\w-])[0-9a-f]{7,40}(?![\w-])")
-
+_SHA = re.compile(r"[0-9a-fA-F]{7,40}")
 
 SUMMARY_FORMS = (
     Form("contract", CONTRACT.meaning, seen_by=("front:must_haves", "front:commits")),
@@ -70,7 +80,7 @@ SUMMARY_FORMS = (
 
 
 class Claimed(NamedTuple):
-    """A must-have and what the executor says of it; `state` is None where it says none of the three words."""
+    """A must-have and its state as the executor says; `state` is None where it is none of the three words."""
 
     text: str
     state: ClaimState | None
@@ -86,19 +96,11 @@ class TaskResult(NamedTuple):
     line: int = 0
 
 
-class Accomplishment(NamedTuple):
-    """A statement of a summary that has no must-haves: what it says was done."""
-
-    text: str
-    line: int
-
-
 class ExecutionSummary(Document):
     """What was done of one plan, as its executor says.
 
-    `commits` are those of the frontmatter, else those named in the section of tasks; `accomplishments` are what older
-    forms have instead of must-haves, `table` the one of task results.
-    Source: document 003, Executor -> Verifier; rule D1.
+    `commits` are those of the frontmatter, else those in the section of tasks; `accomplishments` are what older forms
+    have instead of must-haves, `table` is the one of task results.
     """
 
     FORMS: ClassVar[tuple[Form, ...]] = SUMMARY_FORMS
@@ -112,33 +114,35 @@ class ExecutionSummary(Document):
     task_results: tuple[TaskResult, ...] = ()
     deviations: tuple[str, ...] = ()
     requirements_completed: tuple[str, ...] = ()
-    accomplishments: tuple[Accomplishment, ...] = ()
+    accomplishments: tuple[LocatedText, ...] = ()
     table: InstanceOf[MarkdownTable] | None = Field(None, repr=False)
 
     @classmethod
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:
-        """The typed fields of a summary."""
+        """Return the typed fields of a summary."""
         front = source.front
         deviations = form.section(source, "Deviations")
-        tasks = form.section(source, "Task Results")
-        found = source.table_with(tasks, "Task") if tasks else None
-        done = source.section("Accomplishments") or source.section("Key Outcomes")
+        table = source.table_with(form.section(source, "Task Results"), "Task")
+        accomplishments = source.section("Accomplishments") or source.section("Key Outcomes")
         return {
             "plan": text_of(front, "plan"),
             "status": text_of(front, "status"),
             "commits": _commits(source, form),
             "provides": entry_texts(front, "provides"),
             "must_haves": tuple(claimed(entry.text, entry.line) for entry in entries_of(front, "must_haves")),
-            "task_results": tuple(_task_results(found)),
-            "table": found,
-            "deviations": tuple(_deviations(source, deviations)) if deviations else (),
+            "task_results": tuple(
+                TaskResult(task, status, notes, line)
+                for (task, status, notes), line in rows_of(table, *([name] for name in COLUMNS))
+            ),
+            "table": table,
+            "deviations": _deviations(source, deviations) if deviations else (),
             "requirements_completed": entry_texts(front, "requirements-completed"),
-            "accomplishments": tuple(Accomplishment(bullet.text, bullet.line) for bullet in source.top_bullets(done)),
+            "accomplishments": tuple(LocatedText(b.text, b.line) for b in source.top_bullets(accomplishments)),
         }
 
 
 def claimed(text: str, line: int) -> Claimed:
-    """A must-have of a summary divided from the word behind its last colon.
+    """Split a must-have of a summary from the word behind its last colon.
 
     >>> claimed("Users can log in: DONE", 7)
     Claimed(text='Users can log in', state='DONE', line=7)
@@ -153,77 +157,23 @@ def claimed(text: str, line: int) -> Claimed:
 
 
 def _commits(source: Source, form: Form) -> tuple[str, ...]:
-    """The commits of the frontmatter; without that field those named in the section of tasks, each once."""
+    """Return the commits of the frontmatter; without that field those in the section of tasks, each once."""
     if "commits" in source.front.values:
         return entry_texts(source.front, "commits")
-    part = form.section(source, "Task Results")
-    text = "\n".join(line for _, line in source.lines_of(part)) if part else ""
+    section = form.section(source, "Task Results")
+    text = "\n".join(line for _, line in source.lines_of(section)) if section else ""
     return tuple(dict.fromkeys(_COMMIT.findall(text)))
 
 
-def _deviations(source: Source, part: DocumentSection) -> Iterator[str]:
-    """The numbered deviations in bold, as an older form has them; without them the items of the list."""
-    numbered = [found["text"] for _, line in source.prose_of(part) if (found := _NUMBERED.match(line))]
-    yield from numbered or (bullet.text for bullet in source.top_bullets(part))
-
-
-def _task_results(found: MarkdownTable | None) -> Iterator[TaskResult]:
-    for (task, status, notes), line in rows_of(found, ["Task"], ["Status"], ["Notes"]):
-        yield TaskResult(task, status, notes, line)
-
-
-def write_summary(
-    plan: str,
-    status: Literal["complete", "partial", "checkpoint"],
-    must_haves: Sequence[Claimed],
-    task_results: Sequence[TaskResult] = (),
-    *,
-    commits: Sequence[str] = (),
-    provides: Sequence[str] = (),
-    deviations: Sequence[str] = (),
-) -> str:
-    """A new summary of a plan, in document 003's form; texts are written on one line each.
-
-    A must-have without a state is written as SKIPPED: nobody said that it was done.
-    """
-    expect_lists(commits=commits, provides=provides, deviations=deviations)
-    front = {
-        "plan": plan,
-        "status": status,
-        "commits": list(commits),
-        "provides": list(provides),
-        "must_haves": [f"{claim.text}: {claim.state or 'SKIPPED'}" for claim in must_haves],
-    }
-    return document_text(
-        front,
-        [
-            f"# Summary: {plan}",
-            "",
-            "## Task Results",
-            "",
-            *table_lines(("Task", "Status", "Notes"), [result[:3] for result in task_results]),
-            "",
-            "## Deviations",
-            "",
-            *([list_item(text) for text in deviations] or ["None"]),
-        ],
-    )
-
-
-FIELDS = (
-    RequiredField("plan", "text"),
-    RequiredField("status", "word", ("complete", "partial", "checkpoint")),
-    RequiredField("commits", "texts"),
-    RequiredField("provides", "texts"),
-    RequiredField("must_haves", "texts", shape='["the must-have: DONE", ...], each of DONE, PARTIAL or SKIPPED'),
-)
-COLUMNS = ("Task", "Status", "Notes")
-
-_SHA = re.compile(r"[0-9a-fA-F]{7,40}")
+def _deviations(source: Source, section: DocumentSection) -> tuple[str, ...]:
+    """Return the numbered deviations in bold, as an older form has them; without them the list items."""
+    numbered = (_NUMBERED.match(line) for _, line in source.prose_of(section))
+    bold = tuple(match["text"] for match in numbered if match)
+    return bold or tuple(bullet.text for bullet in source.top_bullets(section))
 
 
 def check_summary(summary: ExecutionSummary, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
-    """The violations of an execution summary by itself. Source: document 003, Executor -> Verifier; rule D2."""
+    """Yield the violations of an execution summary by itself (rule D2)."""
     yield from check_form(summary)
     yield from check_fields(summary, FIELDS)
     yield from find_section(summary, "Task Results", COLUMNS)[1]
@@ -241,7 +191,7 @@ def check_summary(summary: ExecutionSummary, root: Path | None = None) -> Iterat
     if deviations and summary.source.is_empty(deviations):
         message = "the section 'Deviations' is empty"
         yield violation("summary/deviations-empty", summary.path, deviations.first, message, "list them, or write None")
-    yield from _check_name(summary)
+    yield from _check_file_name(summary)
 
 
 def _check_must_haves(summary: ExecutionSummary) -> Iterator[Violation]:
@@ -250,23 +200,51 @@ def _check_must_haves(summary: ExecutionSummary) -> Iterator[Violation]:
             message = f"the must-have {claim.text[:80]!r} does not say how far it got"
             fix = f"end it with a colon and one of {one_of(CLAIM_STATES)}"
             yield violation("summary/must-have-state", summary.path, claim.line, message, fix)
-    open_ones = [claim for claim in summary.must_haves if claim.state in ("PARTIAL", "SKIPPED")]
-    if summary.status == "complete" and open_ones:
-        are = "is" if len(open_ones) == 1 else "are"
-        message = f"the status is complete, but {counted(len(open_ones), 'must-have')} {are} not DONE"
-        fix = "write partial, or finish what is left"
-        line = summary.source.front.line("status")
+    n_open = sum(claim.state in ("PARTIAL", "SKIPPED") for claim in summary.must_haves)
+    if summary.status == "complete" and n_open:
+        message = (
+            f"the status is complete, but {counted(n_open, 'must-have')} {'is' if n_open == 1 else 'are'} not DONE"
+        )
+        line, fix = summary.source.front.line("status"), "write partial, or finish what is left"
         yield violation("summary/status-above-results", summary.path, line, message, fix)
 
 
-def _check_name(summary: ExecutionSummary) -> Iterator[Violation]:
-    """Whether the file's name holds the plan's id; a file of another name than SUMMARY is not asked."""
+def _check_file_name(summary: ExecutionSummary) -> Iterator[Violation]:
+    """Yield the violation that the name of a SUMMARY file does not hold the plan's id."""
     path = PurePath(summary.path)
     if summary.plan is None or "summary" not in path.stem.lower():
         return
     phase = text_of(summary.source.front, "phase") or path.parent.name
-    named = id_in_name(summary.path)
-    if plan_key(named, phase) != plan_key(summary.plan, phase):
-        message = f"the plan is {summary.plan[:80]!r}, the file's name says {named[:80]!r}"
-        line = summary.source.front.line("plan")
-        yield violation("summary/file-name", summary.path, line, message, f"name it SUMMARY-{summary.plan[:80]}.md")
+    in_name = id_in_name(summary.path)
+    if plan_key(in_name, phase) != plan_key(summary.plan, phase):
+        message = f"the plan is {summary.plan[:80]!r}, the file's name says {in_name[:80]!r}"
+        line, fix = summary.source.front.line("plan"), f"name it SUMMARY-{summary.plan[:80]}.md"
+        yield violation("summary/file-name", summary.path, line, message, fix)
+
+
+def write_summary(
+    plan: str,
+    status: Literal["complete", "partial", "checkpoint"],
+    must_haves: Sequence[Claimed],
+    task_results: Sequence[TaskResult] = (),
+    *,
+    commits: Sequence[str] = (),
+    provides: Sequence[str] = (),
+    deviations: Sequence[str] = (),
+) -> str:
+    """Write a new summary of a plan in the contract's form, each text on one line.
+
+    A must-have without a state is written as SKIPPED: nobody said that it was done.
+    """
+    expect_lists(commits=commits, provides=provides, deviations=deviations)
+    front = {
+        "plan": plan,
+        "status": status,
+        "commits": list(commits),
+        "provides": list(provides),
+        "must_haves": [f"{claim.text}: {claim.state or 'SKIPPED'}" for claim in must_haves],
+    }
+    results = table_lines(COLUMNS, [result[:3] for result in task_results])
+    listed = [list_item(text) for text in deviations] or ["None"]
+    body = [f"# Summary: {plan}", "", "## Task Results", "", *results, "", "## Deviations", "", *listed]
+    return document_text(front, body)

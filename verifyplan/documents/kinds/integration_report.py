@@ -1,4 +1,4 @@
-"""Integration report: whether phases fit together, check by check and flow by flow (document 003)."""
+"""Integration report: whether phases fit together, check by check and flow by flow (rules D1, D2)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from verifyplan.documents.checks.layout import (
     check_sections,
     find_section,
 )
-from verifyplan.documents.reading.body import DocumentSection, MarkdownTable, rows_of
+from verifyplan.documents.reading.body import MarkdownTable, rows_of
 from verifyplan.documents.reading.document import Document, Form, Kind, other_form
 from verifyplan.documents.reading.front import count_of, text_of
-from verifyplan.documents.reading.phrases import Outcome, is_blank, outcome
+from verifyplan.documents.reading.phrases import LocatedText, Outcome, is_blank, outcome
 from verifyplan.documents.reading.source import Source
 from verifyplan.documents.reading.writing import document_text, list_item, table_lines
 from verifyplan.errors import InputError, Problem, expect_lists
@@ -35,8 +35,15 @@ CATEGORIES: dict[str, tuple[str, ...]] = {
 }
 """The five categories of checks, and the words by which a check is known to be one of each."""
 
-_HOLDS = ("passed", "override")
+FIELDS = (
+    RequiredField("status", "word", ("passed", "issues_found")),
+    RequiredField("checks_total", "number"),
+    RequiredField("checks_passed", "number"),
+    RequiredField("critical_issues", "number"),
+)
+CHECK_COLUMNS, FLOW_COLUMNS = ("Check", "Status", "Evidence"), ("Flow", "Status", "Broken Link")
 
+_HOLDS = ("passed", "override")
 
 INTEGRATION_FORMS = (other_form("part:Integration Checks", "part:E2E Flows"),)
 
@@ -69,15 +76,8 @@ class Flow(NamedTuple):
         return outcome(self.status)
 
 
-class CriticalIssue(NamedTuple):
-    """A critical issue: its heading or the first words of its list item, and its line."""
-
-    title: str
-    line: int = 0
-
-
 class IntegrationReport(Document):
-    """What a checker found across phases. Source: document 003, Integration-Checker -> Planner; rule D1."""
+    """What a checker found across phases; an issue is its heading or its list item."""
 
     FORMS: ClassVar[tuple[Form, ...]] = INTEGRATION_FORMS
 
@@ -88,15 +88,16 @@ class IntegrationReport(Document):
     critical_issues: int | None = None
     checks: tuple[IntegrationCheck, ...] = ()
     flows: tuple[Flow, ...] = ()
-    issues: tuple[CriticalIssue, ...] = ()
+    issues: tuple[LocatedText, ...] = ()
     checks_table: InstanceOf[MarkdownTable] | None = Field(None, repr=False)
     flows_table: InstanceOf[MarkdownTable] | None = Field(None, repr=False)
 
     @classmethod
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:  # noqa: ARG003  (there is one form)
-        """The typed fields of a report."""
+        """Return the typed fields of a report."""
         front = source.front
-        checks, flows = _table(source, "Integration Checks", "Check"), _table(source, "E2E Flows", "Flow")
+        checks = source.table_with(source.section("Integration Checks"), "Check")
+        flows = source.table_with(source.section("E2E Flows"), "Flow")
         return {
             "status": text_of(front, "status"),
             "checks_total": count_of(front, "checks_total"),
@@ -104,124 +105,56 @@ class IntegrationReport(Document):
             "critical_issues": count_of(front, "critical_issues"),
             "checks": tuple(
                 IntegrationCheck(check, status, evidence, line)
-                for (check, status, evidence), line in rows_of(checks, ["Check"], ["Status"], ["Evidence"])
+                for (check, status, evidence), line in rows_of(checks, *([name] for name in CHECK_COLUMNS))
             ),
             "flows": tuple(
                 Flow(flow, status, broken, line)
-                for (flow, status, broken), line in rows_of(flows, ["Flow"], ["Status"], ["Broken Link"])
+                for (flow, status, broken), line in rows_of(flows, *([name] for name in FLOW_COLUMNS))
             ),
             "checks_table": checks,
             "flows_table": flows,
-            "issues": _issues(source, source.section("Critical Issues")),
+            "issues": _issues(source),
         }
 
 
-def _table(source: Source, title: str, column: str) -> MarkdownTable | None:
-    part = source.section(title)
-    return source.table_with(part, column) if part else None
-
-
-def _issues(source: Source, part: DocumentSection | None) -> tuple[CriticalIssue, ...]:
-    """The issues of a section: its headings, or without headings its list items; none where it says so."""
-    if part is None:
-        return ()
-    under = source.subsections(part)
-    if under:
-        return tuple(CriticalIssue(inner.title, inner.first) for inner in under)
-    return tuple(CriticalIssue(bullet.text, bullet.line) for bullet in source.top_bullets(part))
+def _issues(source: Source) -> tuple[LocatedText, ...]:
+    """Return the critical issues: the headings of their section, or without headings its list items."""
+    section = source.section("Critical Issues")
+    headings = source.subsections(section) if section else ()
+    bullets = [] if headings else source.top_bullets(section)
+    return (
+        *(LocatedText(inner.title, inner.first) for inner in headings),
+        *(LocatedText(bullet.text, bullet.line) for bullet in bullets),
+    )
 
 
 def category_of(text: str) -> str | None:
-    """The category that a check's text begins with or names; None where it names none of the five.
+    """Return the category that a check's text names; None where it names none of the five.
 
     >>> category_of("Auth Protection: /admin"), category_of("the menu is blue")
     ('Auth Protection', None)
     """
-    told = text.casefold()
-    return next((name for name, words in CATEGORIES.items() if any(word in told for word in words)), None)
-
-
-def write_integration(
-    checks: Sequence[IntegrationCheck], flows: Sequence[Flow] = (), critical: Sequence[str] = ()
-) -> str:
-    """A new report in document 003's form; its status and counts follow from the checks, flows and issues.
-
-    Texts are written on one line each. Raises InputError for a category without a check (flows are one of the five),
-    a status that does not say whether it passed, a check without evidence, and a failed flow without a broken link.
-    """
-    expect_lists(critical=critical)
-    _check(checks, flows)
-    passed = sum(check.outcome in _HOLDS for check in checks)
-    well = passed == len(checks) and not critical and all(flow.outcome in _HOLDS for flow in flows)
-    front = {
-        "status": "passed" if well else "issues_found",
-        "checks_total": len(checks),
-        "checks_passed": passed,
-        "critical_issues": len(critical),
-    }
-    body = ["# Integration report", "", "## Integration Checks", ""]
-    body += [*table_lines(("Check", "Status", "Evidence"), [check[:3] for check in checks]), "", "## E2E Flows", ""]
-    body += [
-        *table_lines(("Flow", "Status", "Broken Link"), [flow[:3] for flow in flows]),
-        "",
-        "## Critical Issues",
-        "",
-    ]
-    return document_text(front, [*body, *([list_item(text) for text in critical] or ["None"])])
-
-
-def _check(checks: Sequence[IntegrationCheck], flows: Sequence[Flow]) -> None:
-    """Raise InputError for what no report may hold."""
-    there = {category_of(check.check) for check in checks} | ({"E2E Flows"} if flows else set())
-    problems = [
-        Problem("checks", f"none is of the category {name}", f"add one whose text begins with {name}:")
-        for name in CATEGORIES
-        if name not in there
-    ]
-    rows: tuple[IntegrationCheck | Flow, ...] = (*checks, *flows)
-    problems += [
-        Problem(f"status {row.status!r}", "does not say whether it passed", "write PASSED or FAILED")
-        for row in rows
-        if row.outcome is None
-    ]
-    problems += [
-        Problem(f"check {check.check[:80]!r}", f"is {check.status}, without evidence", "say what was seen where")
-        for check in checks
-        if check.outcome in ("passed", "failed") and is_blank(check.evidence)
-    ]
-    problems += [
-        Problem(f"flow {flow.flow[:80]!r}", "fails and names no broken link", "say where it breaks")
-        for flow in flows
-        if flow.outcome == "failed" and is_blank(flow.broken_link)
-    ]
-    if problems:
-        raise InputError(problems)
-
-
-FIELDS = (
-    RequiredField("status", "word", ("passed", "issues_found")),
-    RequiredField("checks_total", "number"),
-    RequiredField("checks_passed", "number"),
-    RequiredField("critical_issues", "number"),
-)
-TABLES = {"Integration Checks": ("Check", "Status", "Evidence"), "E2E Flows": ("Flow", "Status", "Broken Link")}
+    folded = text.casefold()
+    return next((name for name, words in CATEGORIES.items() if any(word in folded for word in words)), None)
 
 
 def check_integration(report: IntegrationReport, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
-    """The violations of an integration report. Source: document 003, Integration-Checker -> Planner; rule D2."""
+    """Yield the violations of an integration report (rule D2)."""
     yield from check_form(report)
     yield from check_fields(report, FIELDS)
-    found = (report.checks_table, report.flows_table)
-    for (title, columns), its_table in zip(TABLES.items(), found, strict=True):
-        part, missing = find_section(report, title, columns)
+    for title, columns, table in (
+        ("Integration Checks", CHECK_COLUMNS, report.checks_table),
+        ("E2E Flows", FLOW_COLUMNS, report.flows_table),
+    ):
+        section, missing = find_section(report, title, columns)
         yield from missing
-        if part:
-            yield from check_columns(report, part, its_table, columns)
+        if section:
+            yield from check_columns(report, section, table, columns)
     yield from check_sections(report, ("Critical Issues",))
     yield from _check_categories(report)
     yield from _check_counts(report)
     yield from _check_status(report)
-    yield from _check_unproven(report)
+    yield from _check_evidence(report)
     rows: tuple[IntegrationCheck | Flow, ...] = (*report.checks, *report.flows)
     for row in rows:
         if row.outcome is None:
@@ -229,33 +162,33 @@ def check_integration(report: IntegrationReport, root: Path | None = None) -> It
             yield violation("integration/check-status", report.path, row.line, message, fix)
 
 
-def _check_unproven(report: IntegrationReport) -> Iterator[Violation]:
-    """Checks with a blank cell of evidence, and failed flows with no broken link; a missing column is told as such."""
+def _check_evidence(report: IntegrationReport) -> Iterator[Violation]:
+    """Yield checks with a blank cell of evidence, and failed flows without a broken link; not for a missing column."""
+    rule = "integration/evidence-missing"
     if report.checks_table is not None and report.checks_table.column("Evidence") is not None:
         for check in report.checks:
             if check.outcome in ("passed", "failed") and is_blank(check.evidence):
                 message, fix = f"the check {check.check[:80]!r} has no evidence", "say what was seen where"
-                yield violation("integration/evidence-missing", report.path, check.line, message, fix)
+                yield violation(rule, report.path, check.line, message, fix)
     if report.flows_table is not None and report.flows_table.column("Broken Link") is not None:
         for flow in report.flows:
             if flow.outcome == "failed" and is_blank(flow.broken_link):
                 message, fix = f"the flow {flow.flow[:80]!r} fails and names no broken link", "say where it breaks"
-                yield violation("integration/evidence-missing", report.path, flow.line, message, fix)
+                yield violation(rule, report.path, flow.line, message, fix)
 
 
 def _check_categories(report: IntegrationReport) -> Iterator[Violation]:
-    """The categories without a check; the flows have a table of their own, which is their check."""
-    part = report.source.section("Integration Checks")
-    if part is None:
+    """Yield the categories without a check; the table of flows is the check of its category."""
+    section = report.source.section("Integration Checks")
+    if section is None:
         return
-    inner = [p.title for p in report.source.sections if part.first < p.first <= part.last]
-    there = {category_of(text) for text in [*(check.check for check in report.checks), *inner]}
-    there |= {"E2E Flows"} if report.flows else set()
+    inner = [p.title for p in report.source.sections if section.first < p.first <= section.last]
+    known = {category_of(text) for text in [*(check.check for check in report.checks), *inner]}
     for category in CATEGORIES:
-        if category not in there:
+        if category not in known and not (category == "E2E Flows" and report.flows):
             message = f"no check is of the category {category}"
             fix = f"add a row whose check begins with {category}:, also where there is nothing to check"
-            yield violation("integration/category-missing", report.path, part.first, message, fix)
+            yield violation("integration/category-missing", report.path, section.first, message, fix)
 
 
 def _check_counts(report: IntegrationReport) -> Iterator[Violation]:
@@ -265,19 +198,17 @@ def _check_counts(report: IntegrationReport) -> Iterator[Violation]:
         yield violation("integration/passed-above-total", report.path, front.line("checks_passed"), message, fix)
     elif report.checks:
         yield from _check_against_tables(report)
-    told = len(report.issues)
-    if (
-        report.critical_issues is not None
-        and report.source.section("Critical Issues")
-        and report.critical_issues != told
-    ):
-        message = f"critical_issues is {report.critical_issues}, the section tells {told}"
-        line = front.line("critical_issues")
-        yield violation("integration/critical-wrong", report.path, line, message, f"write {told}, or tell the others")
+    listed, critical = len(report.issues), report.critical_issues
+    if critical is not None and report.source.section("Critical Issues") and critical != listed:
+        message, fix = (
+            f"critical_issues is {critical}, the section lists {listed}",
+            f"write {listed}, or list the others",
+        )
+        yield violation("integration/critical-wrong", report.path, front.line("critical_issues"), message, fix)
 
 
 def _check_against_tables(report: IntegrationReport) -> Iterator[Violation]:
-    """The counts against the table of checks, or, since flows are one of the five categories, against both tables."""
+    """Yield counts that are neither those of the table of checks nor, as flows are checks, of both tables."""
     checks, flows = len(report.checks), len(report.flows)
     total, passed, front = report.checks_total, report.checks_passed, report.source.front
     with_flows: tuple[IntegrationCheck | Flow, ...] = (*report.checks, *report.flows)
@@ -286,10 +217,11 @@ def _check_against_tables(report: IntegrationReport) -> Iterator[Violation]:
         message = f"there are said to be {counted(total, 'check')}, the table has {checks}"
         yield violation("integration/total-wrong", report.path, front.line("checks_total"), message, f"write {checks}")
     elif passed is not None and total is not None and all(row.outcome for row in rows):
-        held = sum(row.outcome in ("passed", "override") for row in rows)
-        if held != passed:
-            message, line = f"{passed} are said to have passed, in the table it is {held}", front.line("checks_passed")
-            yield violation("integration/passed-wrong", report.path, line, message, f"write {held}")
+        n_passed = sum(row.outcome in _HOLDS for row in rows)
+        if n_passed != passed:
+            message = f"{passed} are said to have passed, in the table it is {n_passed}"
+            line, fix = front.line("checks_passed"), f"write {n_passed}"
+            yield violation("integration/passed-wrong", report.path, line, message, fix)
 
 
 def _check_status(report: IntegrationReport) -> Iterator[Violation]:
@@ -302,7 +234,50 @@ def _check_status(report: IntegrationReport) -> Iterator[Violation]:
         message = "the status is passed, though a check or flow failed or an issue is critical"
         yield violation("integration/passed-with-issues", report.path, line, message, "write issues_found")
     if report.status == "issues_found" and not wrong:
-        message = "the status is issues_found, though every check passed and no issue is told"
-        yield violation(
-            "integration/issues-found-without", report.path, line, message, "write passed, or tell the issue"
-        )
+        message = "the status is issues_found, though every check passed and no issue is listed"
+        fix = "write passed, or list the issue"
+        yield violation("integration/issues-found-without", report.path, line, message, fix)
+
+
+def write_integration(
+    checks: Sequence[IntegrationCheck], flows: Sequence[Flow] = (), critical: Sequence[str] = ()
+) -> str:
+    """Write a new report in the contract's form; its status and counts follow from the checks, flows and issues.
+
+    Texts are written on one line each. Raises InputError for a category without a check (flows are one of the five),
+    a status that does not say whether it passed, a check without evidence, and a failed flow without a broken link.
+    """
+    expect_lists(critical=critical)
+    problems = [*_problems(checks, flows)]
+    if problems:
+        raise InputError(problems)
+    passed = sum(check.outcome in _HOLDS for check in checks)
+    all_hold = passed == len(checks) and not critical and all(flow.outcome in _HOLDS for flow in flows)
+    front = {
+        "status": "passed" if all_hold else "issues_found",
+        "checks_total": len(checks),
+        "checks_passed": passed,
+        "critical_issues": len(critical),
+    }
+    body = ["# Integration report", "", "## Integration Checks", ""]
+    body += [*table_lines(CHECK_COLUMNS, [check[:3] for check in checks]), "", "## E2E Flows", ""]
+    body += [*table_lines(FLOW_COLUMNS, [flow[:3] for flow in flows]), "", "## Critical Issues", ""]
+    return document_text(front, [*body, *([list_item(text) for text in critical] or ["None"])])
+
+
+def _problems(checks: Sequence[IntegrationCheck], flows: Sequence[Flow]) -> Iterator[Problem]:
+    known = {category_of(check.check) for check in checks} | ({"E2E Flows"} if flows else set())
+    for name in CATEGORIES:
+        if name not in known:
+            yield Problem("checks", f"none is of the category {name}", f"add one whose text begins with {name}:")
+    rows: tuple[IntegrationCheck | Flow, ...] = (*checks, *flows)
+    for row in rows:
+        if row.outcome is None:
+            yield Problem(f"status {row.status!r}", "does not say whether it passed", "write PASSED or FAILED")
+    for check in checks:
+        if check.outcome in ("passed", "failed") and is_blank(check.evidence):
+            place = f"check {check.check[:80]!r}"
+            yield Problem(place, f"is {check.status}, without evidence", "say what was seen where")
+    for flow in flows:
+        if flow.outcome == "failed" and is_blank(flow.broken_link):
+            yield Problem(f"flow {flow.flow[:80]!r}", "fails and names no broken link", "say where it breaks")

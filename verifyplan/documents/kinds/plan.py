@@ -11,14 +11,7 @@ from pydantic import Field, InstanceOf
 from verifyplan.documents.reading.body import DocumentSection
 from verifyplan.documents.reading.comparing import phase_number
 from verifyplan.documents.reading.document import Document, Form, Kind
-from verifyplan.documents.reading.front import (
-    Front,
-    count_of,
-    flag_of,
-    text_of,
-    texts_of,
-    value_of,
-)
+from verifyplan.documents.reading.front import Front, count_of, flag_of, text_of, texts_of, value_of
 from verifyplan.documents.reading.phrases import labelled_texts
 from verifyplan.documents.reading.source import Source
 from verifyplan.plans.code_names import is_path

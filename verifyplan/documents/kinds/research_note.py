@@ -41,7 +41,7 @@ _LONGEST = 4_000
 _VERSION = re.compile(
     r"\bv\d{1,4}(?:\.\d{1,6}){0,3}\b|(?<![\w.$])\d{1,4}\.\d{1,6}\.\d{1,6}(?![\w.])|(?:[<>=~^]=?|@) ?v?\d{1,4}\.\d{1,6}"
     r"|\b(?:version|release)s? \d"
-    r"|\b[A-Z][\w.+#-]{1,40} \d{1,4}\.\d{1,4}(?![\w%]|\.\d| ?(?:%|seconds?|ms|[KMGT]i?B|x)\b)",
+    r"|\b[A-Z][\w.+#-]{1,40} \d{1,4}\.\d{1,4}(?![\w%]|\.\d| ?(?:%|seconds?|ms|[KMGT]i?B|x)\b)"
 )
 _SIGNATURE = re.compile(r"`[A-Za-z_][\w.]{0,80}\([^`]{0,200}\)[^`]{0,80}`")
 _CONFIG = re.compile(r"`(?:--[a-z][\w-]{1,60}[^`]{0,80}|[A-Za-z_][\w.-]{0,60} ?[=:] ?[^`\s][^`]{0,80})`")
@@ -163,10 +163,7 @@ RESEARCH_NOTE_FORMS = (
         "labelled",
         "a note without frontmatter: **Confidence:** in its head, sources by rank, and advice under its own headings",
         seen_by=("label:Confidence", "label:Overall confidence", "label:Researched"),
-        aliases={
-            "confidence": ("Confidence", "Overall confidence"),
-            "Gaps": ("Open Questions", "Gaps to Address"),
-        },
+        aliases={"confidence": ("Confidence", "Overall confidence"), "Gaps": ("Open Questions", "Gaps to Address")},
     ),
     other_form("front:sources_checked", "front:coverage", *(f"text:[S{level}]" for level in range(7))),
 )

@@ -41,10 +41,7 @@ RESEARCH_SUMMARY_FORMS = (
         "labelled",
         "a summary without frontmatter: **Confidence:** in its head, findings as prose, a table of confidence by area",
         seen_by=("label:Confidence", "label:Overall confidence", "label:Researched"),
-        aliases={
-            "confidence": ("Confidence", "Overall confidence"),
-            "Open Questions": ("Gaps to Address",),
-        },
+        aliases={"confidence": ("Confidence", "Overall confidence"), "Open Questions": ("Gaps to Address",)},
     ),
     other_form("front:confidence", "front:sources", "front:conflicts", "part:Resolved Decisions"),
 )

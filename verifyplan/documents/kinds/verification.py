@@ -1,4 +1,4 @@
-"""Verification: which must-haves of a phase hold, with evidence, and what to do about the gaps (document 003)."""
+"""Verification: which must-haves of a phase hold, with evidence, and what to do about the gaps (rule D1)."""
 
 from __future__ import annotations
 
@@ -16,124 +16,8 @@ from verifyplan.documents.reading.document import CONTRACT, Document, Form, Kind
 from verifyplan.documents.reading.front import Front, count_of, entries_of, entry_texts, text_of
 from verifyplan.documents.reading.phrases import LocatedText, Outcome, is_blank, labelled_texts, outcome
 from verifyplan.documents.reading.source import Source
-from verifyplan.documents.reading.writing import (
-    document_text,
-    flat,
-    list_item,
-    table_lines,
-)
+from verifyplan.documents.reading.writing import document_text, flat, list_item, table_lines
 from verifyplan.errors import InputError, Problem, expect_lists
-
-_REASONS = (" (", ": ", " - ")
-"""What a reason may begin with behind the must-have that an override names."""
-
-
-class MustHaveResult(NamedTuple):
-    """A row of the table of must-haves; `status` is as written, `outcome` what it says."""
-
-    number: str
-    text: str
-    status: str
-    evidence: str
-    line: int = 0
-
-    @property
-    def unproven(self) -> bool:
-        """Whether it is said to hold, or not to, without evidence; a dash is none."""
-        return self.outcome in ("passed", "failed") and is_blank(self.evidence)
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """Whether the must-have holds, by its status; None where the status is no word for that."""
-        return outcome(self.status)
-
-
-def counts_as_passed(result: MustHaveResult, overrides: Iterable[str]) -> bool:
-    """Whether a must-have passed, or a user let it: its status says so, or an override names it.
-
-    >>> failed = MustHaveResult("2", "Logs are kept", "FAILED", "no file")
-    >>> [counts_as_passed(failed, given) for given in ([], ["logs are kept (agreed)"], ["#2"])]
-    [False, True, True]
-    """
-    return result.outcome in ("passed", "override") or is_named(result, override_names(overrides))
-
-
-def override_names(overrides: Iterable[str]) -> frozenset[str]:
-    """What overrides may name, as must-haves are compared: their whole text, a number, or the text before a reason."""
-    names = list(overrides)
-    names += [name.partition(end)[0] for name in names for end in _REASONS]
-    return frozenset(map(wording, names)) - {""}
-
-
-def is_named(result: MustHaveResult, names: frozenset[str]) -> bool:
-    """Whether names hold the text of a must-have, or its number."""
-    return wording(result.text) in names or wording(result.number) in names
-
-
-_NAMES = {"evidence": "evidence", "suggested fix": "fix", "fix": "fix", "status": "status"}
-_CLOSED = ("resolved", "closed", "fixed", "done")
-_LABEL = re.compile(r"(?i)\b(evidence|suggested fix):")
-
-
-class Gap(NamedTuple):
-    """A gap in detail; evidence and fix are empty where the document does not tell them."""
-
-    title: str
-    evidence: str
-    fix: str
-    line: int = 0
-
-
-def open_gaps(front: Front) -> tuple[LocatedText, ...]:
-    """The gaps that frontmatter lists, with their lines, but those whose own status says that they are closed."""
-    value = front.values.get("gaps")
-    closed = {
-        front.line("gaps", at)
-        for at, item in enumerate(value if isinstance(value, list) else ())
-        if isinstance(item, dict) and _is_closed(str(item.get("status", "")))
-    }
-    return tuple(entry for entry in entries_of(front, "gaps") if entry.line not in closed)
-
-
-def _is_closed(status: str) -> bool:
-    return status.casefold().strip("*_` ").startswith(_CLOSED)
-
-
-def gaps_in(source: Source, part: DocumentSection | None) -> tuple[Gap, ...]:
-    """The gaps that a section tells: one under each heading, or without headings one in each list item.
-
-    Evidence and fix stand behind their labels, on lines of their own or within the item. A section that says None has
-    none, and a gap whose status says that it is closed is none. Source: document 003, Verifier -> Planner.
-    """
-    if part is None:
-        return ()
-    under = source.subsections(part)
-    if under:
-        lines = [source.lines_of(inner) for inner in under]
-        return tuple(
-            _gap(inner.title, inner.first, told)
-            for inner, told in zip(under, lines, strict=True)
-            if not _is_closed(labelled_texts(told, _NAMES).get("status", LocatedText("", 0)).text)
-        )
-    return tuple(_listed(source, part))
-
-
-def _listed(source: Source, part: DocumentSection) -> Iterator[Gap]:
-    tops = source.top_bullets(part)
-    for at, bullet in enumerate(tops):
-        end = tops[at + 1].line - 1 if at + 1 < len(tops) else part.last
-        below = list(enumerate(source.lines[bullet.line : end], bullet.line + 1))
-        title, *told = _LABEL.split(source.lines[bullet.line - 1].strip().lstrip("-*+ "))
-        inline = {
-            _NAMES[label.casefold()]: text.strip("*_ ;") for label, text in zip(told[::2], told[1::2], strict=True)
-        }
-        yield _gap(title.strip("*_ .;"), bullet.line, below, inline)
-
-
-def _gap(title: str, line: int, lines: Sequence[NumberedLine], inline: Mapping[str, str] = MappingProxyType({})) -> Gap:
-    found = {**inline, **{name: told.text for name, told in labelled_texts(lines, _NAMES).items()}}
-    return Gap(title, found.get("evidence", ""), found.get("fix", ""), line)
-
 
 VERIFICATION_FORMS = (
     Form("contract", CONTRACT.meaning, seen_by=("front:attempt", "front:overrides")),
@@ -151,45 +35,73 @@ VERIFICATION_FORMS = (
     ),
     Form(
         "counted",
-        "a verification that counts its must-haves, and tells neither attempt nor overrides",
+        "a verification that counts its must-haves, and states neither attempt nor overrides",
         seen_by=("front:must_haves_total", "front:must_haves_passed", "front:must_haves_verified"),
         aliases={"Status": ("Current Status", "Result"), "Evidence": ("Details", "Notes")},
     ),
-    Form(
-        "short",
-        "a verification with nothing but its phase and status",
-        seen_by=("front:phase",),
-    ),
+    Form("short", "a verification with nothing but its phase and status", seen_by=("front:phase",)),
     other_form("part:Must-Have Verification"),
 )
 
+_REASON_BEGINNINGS = (" (", ": ", " - ")
+"""How a reason may begin behind the must-have that an override names."""
+_SCORE = re.compile(r"\s*(?P<passed>\d{1,6})\s*/\s*(?P<total>\d{1,6})(?!\d)")
+_GAP_LABELS = {"evidence": "evidence", "suggested fix": "fix", "fix": "fix", "status": "status"}
+_INLINE_LABEL = re.compile(r"(?i)\b(evidence|suggested fix):")
+_CLOSED = ("resolved", "closed", "fixed", "done")
 
-class _Section(NamedTuple):
-    """A section of must-haves of one kind: its titles, the columns that name one, and how a plan writes it."""
+
+class _ResultsLayout(NamedTuple):
+    """Where some forms report artifacts or links: titles, the columns that name one, and how a plan writes it."""
 
     titles: tuple[str, ...]
     columns: tuple[tuple[str, ...], ...]
-    form: str
+    template: str
 
 
-ARTIFACTS = _Section(
+_ARTIFACTS = _ResultsLayout(
     ("Required Artifacts", "Artifacts", "Artifact Verification"),
     (("Artifact", "File"), ("Expected", "Provides")),
     "{}: {}",
 )
-LINKS = _Section(("Key Link Verification", "Key Links"), (("From",), ("To",), ("Via",)), "{} -> {}: {}")
-_STATUS, _EVIDENCE = ("Status",), ("Details", "Evidence", "Notes")
+_LINKS = _ResultsLayout(("Key Link Verification", "Key Links"), (("From",), ("To",), ("Via",)), "{} -> {}: {}")
 
-_SCORE = re.compile(r"\s*(?P<passed>\d{1,6})\s*/\s*(?P<total>\d{1,6})(?!\d)")
+
+class MustHaveResult(NamedTuple):
+    """A row of the table of must-haves; `status` is as it is written."""
+
+    number: str
+    text: str
+    status: str
+    evidence: str
+    line: int = 0
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """Whether the must-have holds, by its status; None where the status does not say."""
+        return outcome(self.status)
+
+    @property
+    def unproven(self) -> bool:
+        """Whether it passed or failed without evidence; a dash is none."""
+        return self.outcome in ("passed", "failed") and is_blank(self.evidence)
+
+
+class Gap(NamedTuple):
+    """A gap in detail; evidence and fix are empty where the document does not state them."""
+
+    title: str
+    evidence: str
+    fix: str
+    line: int = 0
 
 
 class VerificationDocument(Document):
-    """What a verifier found of a phase's must-haves.
+    """A verification of a phase's must-haves.
 
     `must_haves_total` and `must_haves_passed` are those of the frontmatter, in an older form those of its score;
-    `gaps` and `gap_details` are those that are open; `results` are the rows of all tables of must-haves, `table` the
-    first of these. `artifact_results` and `link_results` are the rows of the tables that some forms have beside it.
-    Source: document 003, Verifier -> Planner; rule D1.
+    `gaps` and `gap_details` are the open ones; `results` are the rows of all tables of must-haves, `table` is the
+    first of these. `artifact_results` and `link_results` are the rows of the tables that some forms have besides.
     """
 
     FORMS: ClassVar[tuple[Form, ...]] = VERIFICATION_FORMS
@@ -209,29 +121,32 @@ class VerificationDocument(Document):
 
     @classmethod
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:
-        """The typed fields of a verification."""
+        """Return the typed fields of a verification."""
         front = source.front
         tables = _results_tables(source, form)
+        columns = [form.names(name) for name in ("#", "Must-Have", "Status", "Evidence")]
         score = _SCORE.match(text_of(front, "score") or "")
-        total = int(score["total"]) if score else count_of(front, "must_haves_total")
-        passed = int(score["passed"]) if score else count_of(front, "must_haves_passed")
         return {
             "status": text_of(front, "status"),
             "attempt": 1 if front.values.get("re_verification") is False else count_of(front, "attempt"),
-            "must_haves_total": total,
-            "must_haves_passed": passed,
+            "must_haves_total": int(score["total"]) if score else count_of(front, "must_haves_total"),
+            "must_haves_passed": int(score["passed"]) if score else count_of(front, "must_haves_passed"),
             "gaps": tuple(gap.text for gap in open_gaps(front)),
             "overrides": entry_texts(front, "overrides"),
-            "results": tuple(result for found in tables for result in _results(found, form)),
-            "artifact_results": tuple(_rows_under(source, ARTIFACTS)),
-            "link_results": tuple(_rows_under(source, LINKS)),
+            "results": tuple(
+                MustHaveResult(number, text, status, evidence, line)
+                for table in tables
+                for (number, text, status, evidence), line in rows_of(table, *columns)
+            ),
+            "artifact_results": tuple(_results_under(source, _ARTIFACTS)),
+            "link_results": tuple(_results_under(source, _LINKS)),
             "table": next(iter(tables), None),
             "gap_details": gaps_in(source, source.section("Gaps")),
         }
 
     @cached_property
     def override_names(self) -> frozenset[str]:
-        """What the overrides may name: texts and numbers of must-haves."""
+        """The texts and numbers of must-haves that the overrides may name."""
         return override_names(self.overrides)
 
     def overridden(self, result: MustHaveResult) -> bool:
@@ -239,51 +154,111 @@ class VerificationDocument(Document):
         return result.outcome == "override" or is_named(result, self.override_names)
 
     def counts_as_passed(self, result: MustHaveResult) -> bool:
-        """Whether a must-have passed, or a user let it (rule D3)."""
+        """Whether a must-have passed, or a user let it pass (rule D3)."""
         return result.outcome == "passed" or self.overridden(result)
 
     @property
     def counted_as_passed(self) -> int:
-        """How many must-haves of the table passed, those that a user let pass included (rule D3)."""
+        """How many must-haves of the table passed, overridden ones included (rule D3)."""
         return sum(map(self.counts_as_passed, self.results))
 
 
-def _results(table: MarkdownTable | None, form: Form) -> Iterator[MustHaveResult]:
-    names = [form.names(name) for name in ("#", "Must-Have", "Status", "Evidence")]
-    for (number, text, status, evidence), line in rows_of(table, *names):
-        yield MustHaveResult(number, text, status, evidence, line)
-
-
 def _results_tables(source: Source, form: Form) -> tuple[MarkdownTable, ...]:
-    """The tables of must-haves: under their own heading, else under the one of the form; else the first table there.
+    """Return the tables of must-haves of the first section that has their title; without any its first table.
 
-    Where a form tells must-haves and observable truths apart, the table of must-haves is the one that is counted.
+    Where a form tells must-haves and observable truths apart, the table of must-haves counts.
     """
-    part = (
+    section = (
         source.section("Must-Have Verification")
-        or _must_haves(source)
+        or source.section_where(lambda title: title.startswith("must-have"))
         or form.section(source, "Must-Have Verification")
     )
-    tables = source.tables(part) if part else ()
-    wanted = form.names("Must-Have")
-    named = tuple(found for found in tables if any(found.column(name) is not None for name in wanted))
-    return named or tables[:1]
+    tables = source.tables(section) if section else ()
+    names = form.names("Must-Have")
+    return tuple(table for table in tables if any(table.column(name) is not None for name in names)) or tables[:1]
 
 
-def _rows_under(source: Source, section: _Section) -> Iterator[MustHaveResult]:
-    """The rows of the tables of a section, each as the must-have that a plan would state."""
-    parts = (source.section(title, level=None) for title in section.titles)
-    part = next((part for part in parts if part), None)
-    for held in source.tables(part) if part else ():
-        if all(held.column(name) is None for name in section.columns[0]):
+def _results_under(source: Source, layout: _ResultsLayout) -> Iterator[MustHaveResult]:
+    """Yield the rows of the tables of a section, each as the must-have that a plan would state."""
+    sections = (source.section(title, level=None) for title in layout.titles)
+    section = next((section for section in sections if section), None)
+    columns = (*layout.columns, ("Status",), ("Details", "Evidence", "Notes"))
+    for table in source.tables(section) if section else ():
+        if all(table.column(name) is None for name in layout.columns[0]):
             continue
-        for (*named, status, evidence), line in rows_of(held, *section.columns, _STATUS, _EVIDENCE):
-            text = section.form.format(*(cell.strip("`* ") for cell in named))
+        for (*named, status, evidence), line in rows_of(table, *columns):
+            text = layout.template.format(*(cell.strip("`* ") for cell in named))
             yield MustHaveResult("", text.removesuffix(": "), status, evidence, line)
 
 
-def _must_haves(source: Source) -> DocumentSection | None:
-    return source.section_where(lambda title: title.startswith("must-have"))
+def counts_as_passed(result: MustHaveResult, overrides: Iterable[str]) -> bool:
+    """Whether a must-have passed, or a user let it pass: its status says so, or an override names it.
+
+    >>> failed = MustHaveResult("2", "Logs are kept", "FAILED", "no file")
+    >>> [counts_as_passed(failed, overrides) for overrides in ([], ["logs are kept (agreed)"], ["#2"])]
+    [False, True, True]
+    """
+    return result.outcome in ("passed", "override") or is_named(result, override_names(overrides))
+
+
+def override_names(overrides: Iterable[str]) -> frozenset[str]:
+    """Return what overrides may name, as must-haves are compared: text or number, and the text before a reason."""
+    names = list(overrides)
+    names += [name.partition(end)[0] for name in names for end in _REASON_BEGINNINGS]
+    return frozenset(map(wording, names)) - {""}
+
+
+def is_named(result: MustHaveResult, names: frozenset[str]) -> bool:
+    """Whether names hold the text of a must-have, or its number."""
+    return wording(result.text) in names or wording(result.number) in names
+
+
+def open_gaps(front: Front) -> tuple[LocatedText, ...]:
+    """Return the gaps that frontmatter lists, without those whose own status is closed."""
+    gaps = front.values.get("gaps")
+    closed = {
+        front.line("gaps", at)
+        for at, gap in enumerate(gaps if isinstance(gaps, list) else ())
+        if isinstance(gap, dict) and _is_closed(str(gap.get("status", "")))
+    }
+    return tuple(entry for entry in entries_of(front, "gaps") if entry.line not in closed)
+
+
+def _is_closed(status: str) -> bool:
+    return status.casefold().strip("*_` ").startswith(_CLOSED)
+
+
+def gaps_in(source: Source, section: DocumentSection | None) -> tuple[Gap, ...]:
+    """Return the open gaps of a section: one under each heading, without headings one in each list item.
+
+    Evidence and fix are behind their labels, on lines of their own or within the item. A section that says None has
+    no gap.
+    """
+    if section is None:
+        return ()
+    gaps = []
+    for inner in source.subsections(section):
+        lines = source.lines_of(inner)
+        if not _is_closed(labelled_texts(lines, _GAP_LABELS).get("status", LocatedText("", 0)).text):
+            gaps.append(_gap(inner.title, inner.first, lines))
+    return tuple(gaps) if source.subsections(section) else tuple(_listed_gaps(source, section))
+
+
+def _listed_gaps(source: Source, section: DocumentSection) -> Iterator[Gap]:
+    bullets = source.top_bullets(section)
+    for at, bullet in enumerate(bullets):
+        end = bullets[at + 1].line - 1 if at + 1 < len(bullets) else section.last
+        below = list(enumerate(source.lines[bullet.line : end], bullet.line + 1))
+        title, *parts = _INLINE_LABEL.split(source.lines[bullet.line - 1].strip().lstrip("-*+ "))
+        labels = [_GAP_LABELS[label.casefold()] for label in parts[::2]]
+        inline = dict(zip(labels, (text.strip("*_ ;") for text in parts[1::2]), strict=True))
+        yield _gap(title.strip("*_ .;"), bullet.line, below, inline)
+
+
+def _gap(title: str, line: int, lines: Sequence[NumberedLine], inline: Mapping[str, str] = MappingProxyType({})) -> Gap:
+    below = {name: labelled.text for name, labelled in labelled_texts(lines, _GAP_LABELS).items()}
+    texts = {**inline, **below}
+    return Gap(title, texts.get("evidence", ""), texts.get("fix", ""), line)
 
 
 def write_verification(
@@ -294,20 +269,24 @@ def write_verification(
     overrides: Sequence[str] = (),
     title: str = "Verification",
 ) -> str:
-    """A new verification in document 003's form; its status and its counts follow from the results.
+    """Write a new verification in the contract's form; its status and its counts follow from the results.
 
     Without `gaps`, each must-have that failed and was not overridden is one, with its evidence. The status is
-    gaps_found if there is a gap, else passed if all passed, else human_needed. Texts are written on one line each; a
-    result without a number is numbered by its place. Raises InputError for an attempt below 1, a status that does not
-    say whether the must-have passed, an override that names no must-have, a gap without evidence or fix, a must-have
-    that passed or failed without evidence, and a failed
-    must-have where `gaps` is given and empty.
+    gaps_found with a gap, else passed if all passed, else human_needed. Texts are written on one line each; a result
+    without a number is numbered by its place. Raises InputError for an attempt below 1, a status that does not say
+    whether the must-have passed, an override that names no must-have, a gap without evidence or fix, a must-have that
+    passed or failed without evidence, and a failed must-have with empty `gaps`.
     """
     expect_lists(overrides=overrides)
     rows = [result if result.number else result._replace(number=str(at)) for at, result in enumerate(results, 1)]
     failed = [row for row in rows if row.outcome == "failed" and not counts_as_passed(row, overrides)]
-    gaps = [_gap_of(row) for row in failed] if gaps is None else gaps
-    _check(rows, gaps, overrides, attempt, failed)
+    if gaps is None:
+        gaps = [Gap(row.text, row.evidence, f"make it hold: {row.text}") for row in failed]
+    problems = [*_wrong_rows(rows, overrides), *_wrong_gaps(gaps, failed)]
+    if attempt < 1:
+        problems.append(Problem("attempt", f"is {attempt}", "give 1 for the first one, more for later ones"))
+    if problems:
+        raise InputError(problems)
     passed = sum(counts_as_passed(row, overrides) for row in rows)
     front = {
         "status": "gaps_found" if gaps else "passed" if passed == len(rows) else "human_needed",
@@ -317,57 +296,29 @@ def write_verification(
         "gaps": [gap.title for gap in gaps],
         "overrides": list(overrides),
     }
-    found = table_lines(("#", "Must-Have", "Status", "Evidence"), [row[:4] for row in rows])
-    told = [line for gap in gaps for line in _gap_lines(gap)] or ["None"]
-    lines = [f"# {flat(title)}", "", "## Must-Have Verification", "", *found, "", "## Gaps", "", *told]
-    return document_text(front, lines)
+    table = table_lines(("#", "Must-Have", "Status", "Evidence"), [row[:4] for row in rows])
+    lines = [f"# {flat(title)}", "", "## Must-Have Verification", "", *table, "", "## Gaps", ""]
+    for gap in gaps:
+        evidence, fix = list_item(f"**Evidence:** {gap.evidence}"), list_item(f"**Suggested fix:** {gap.fix}")
+        lines += [f"### {flat(gap.title)}", "", evidence, fix, ""]
+    return document_text(front, lines if gaps else [*lines, "None"])
 
 
-def _gap_of(result: MustHaveResult) -> Gap:
-    return Gap(result.text, result.evidence, f"make it hold: {result.text}")
+def _wrong_rows(rows: Sequence[MustHaveResult], overrides: Sequence[str]) -> Iterator[Problem]:
+    for override in overrides:
+        if not any(is_named(row, override_names([override])) for row in rows):
+            yield Problem(f"override {override!r}", "names no must-have", "write a must-have's text or number")
+    for row in rows:
+        if row.outcome is None:
+            message = "does not say whether the must-have passed"
+            yield Problem(f"status {row.status!r}", message, "write PASSED, FAILED or HUMAN")
+        if row.unproven and not is_named(row, override_names(overrides)):
+            yield Problem(f"must-have {row.text!r}", f"is {row.status}, without evidence", "say what was seen where")
 
 
-def _gap_lines(gap: Gap) -> list[str]:
-    return [
-        f"### {flat(gap.title)}",
-        "",
-        list_item(f"**Evidence:** {gap.evidence}"),
-        list_item(f"**Suggested fix:** {gap.fix}"),
-        "",
-    ]
-
-
-def _check(
-    rows: Sequence[MustHaveResult],
-    gaps: Sequence[Gap],
-    overrides: Sequence[str],
-    attempt: int,
-    failed: Sequence[object],
-) -> None:
-    """Raise InputError for what no verification may hold."""
-    problems = [
-        Problem(f"override {override!r}", "names no must-have", "write a must-have's text or number")
-        for override in overrides
-        if not any(is_named(row, override_names([override])) for row in rows)
-    ]
-    problems += [
-        Problem(f"status {row.status!r}", "does not say whether the must-have passed", "write PASSED, FAILED or HUMAN")
-        for row in rows
-        if row.outcome is None
-    ]
-    problems += [
-        Problem(f"gap {gap.title!r}", "lacks its title, evidence or fix", "give all three")
-        for gap in gaps
-        if not (flat(gap.title) and flat(gap.evidence) and flat(gap.fix))
-    ]
-    problems += [
-        Problem(f"must-have {row.text!r}", f"is {row.status}, without evidence", "say what was seen where")
-        for row in rows
-        if row.unproven and not is_named(row, override_names(overrides))
-    ]
-    if attempt < 1:
-        problems.append(Problem("attempt", f"is {attempt}", "give 1 for the first one, more for later ones"))
+def _wrong_gaps(gaps: Sequence[Gap], failed: Sequence[MustHaveResult]) -> Iterator[Problem]:
+    for gap in gaps:
+        if not (flat(gap.title) and flat(gap.evidence) and flat(gap.fix)):
+            yield Problem(f"gap {gap.title!r}", "lacks its title, evidence or fix", "give all three")
     if failed and not gaps:
-        problems.append(Problem("gaps", "is empty, though a must-have failed", "tell the gap, or leave `gaps` out"))
-    if problems:
-        raise InputError(problems)
+        yield Problem("gaps", "is empty, though a must-have failed", "describe the gap, or leave `gaps` out")

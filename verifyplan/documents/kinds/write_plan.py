@@ -6,13 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from verifyplan.documents.kinds.plan import (
-    IMPLIED_MODEL,
-    MUST_HAVES,
-    TASK_TYPES,
-    is_artifact,
-    is_plan_id,
-)
+from verifyplan.documents.kinds.plan import IMPLIED_MODEL, MUST_HAVES, TASK_TYPES, is_artifact, is_plan_id
 from verifyplan.documents.reading.source import read_source
 from verifyplan.documents.reading.writing import flat, front_lines
 from verifyplan.errors import InputError, Problem, expect_lists, one_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import ipywidgets as ipw
 
-from verifyplan.charts.score_rows import dimension_names
+from verifyplan.charts.score_table import dimension_names
 from verifyplan.widgets.controls import Slider
 
 STEP = 0.01
