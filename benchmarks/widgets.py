@@ -120,9 +120,9 @@ def main() -> None:
     large = steps_seconds(RunExplorer(make_runs(1, 50 * FINDINGS)), 1)
     print(f"  a step in a run of {50 * FINDINGS:,} findings: median {1000 * statistics.median(large):.0f} ms")
     index = RunIndex(runs)
-    if not index.one("run-0500").votes.equals(runs.select(["run-0500"]).votes):
+    if not index.run("run-0500").votes.equals(runs.select(["run-0500"]).votes):
         raise SystemExit("the index and select give different votes: a figure would mean nothing")
-    ours = median_seconds(lambda i: index.one(f"run-{9 * i:04d}"))
+    ours = median_seconds(lambda i: index.run(f"run-{9 * i:04d}"))
     theirs = median_seconds(lambda i: runs.select([f"run-{9 * i:04d}"]), 3)
     print(f"  one run's tables     by the index {1000 * ours:.1f} ms, "
           f"by RunSet.select {1000 * theirs:.0f} ms, ratio {theirs / ours:.0f}")  # fmt: skip

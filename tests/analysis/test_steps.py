@@ -196,7 +196,7 @@ def test_one_run_out_of_many_is_what_select_gives_also_of_mixed_rows():
     shuffled = vp.RunSet(runs=runs.runs, findings=runs.findings, votes=runs.votes.sample(frac=1, random_state=0))
     index = RunIndex(shuffled)
     for name in runs.runs["run_id"].iloc[[0, 5, 23]]:
-        one, chosen = index.one(name), shuffled.select([name])
+        one, chosen = index.run(name), shuffled.select([name])
         pd.testing.assert_frame_equal(one.votes, chosen.votes)
         pd.testing.assert_frame_equal(one.findings, chosen.findings)
         assert one.calls.empty
@@ -210,7 +210,7 @@ def test_a_run_that_is_not_there_is_told_with_what_is():
 def test_recorded_classes_follow_from_the_recorded_votes_in_every_bundled_run():
     runs = RunIndex(vp.datasets.runs("stdlib-claims"))
     for name in runs.runs.runs["run_id"]:
-        course = RunSteps(runs.one(name))
+        course = RunSteps(runs.run(name))
         assert course.differences(Setting()).empty
         end = course.items(len(course.steps) - 1).set_index("item")["classification"]
         assert end.to_dict() == course.one.findings.set_index("finding_id")["classification"].astype("str").to_dict()

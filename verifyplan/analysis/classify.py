@@ -129,12 +129,11 @@ def judge(
     if not losses:
         return judged
     workers, counter = votes["worker"].to_numpy(), basis == BASES.index("counter-evidence")
-    refutes = lost_refutes(cast.finding, cast.round, workers, cast.counted, counter, decided) if adversarial else 0
-    lost = lost_votes(cast.finding, cast.round, cast.failed, decided)
+    refutes = lost_refutes(cast.finding, cast.round, workers, cast.counted & adversarial, counter, decided)
     disagrees = cast.counted & (cast.verdict == VERDICTS.index("disagree")) & (cast.round <= decided[cast.finding])
     return judged.assign(
-        lost_votes=lost,
-        lost_refutes=refutes,
+        lost_votes=lost_votes(cast.finding, cast.round, cast.failed, decided),
+        lost_refutes=np.bincount(cast.finding[refutes], minlength=len(decided)),
         disagreements=np.bincount(cast.finding[disagrees & adversarial], minlength=len(decided)),
         filled_counter=np.bincount(cast.finding[missing & counter], minlength=len(decided)),
     )

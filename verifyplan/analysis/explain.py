@@ -1,4 +1,4 @@
-"""Why a finding ended in its class: the rule, the tally and the votes of each round, in words (rule F2)."""
+"""Explain why a finding ended in its class: the rule, the tally and the votes of each round, in words (rule F2)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.replay import Reading, at_iteration, replay
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.frames.runset import RunSet, expect_runs
-from verifyplan.frames.support import absent_votes
+from verifyplan.frames.support import absent_votes, lost_refutes
 from verifyplan.frames.vote_checks import PLAN_BODY
 from verifyplan.protocol.vote import HELD, MODES, MissingBasis
 from verifyplan.rules.ballots import basis_if_missing
@@ -36,101 +37,6 @@ RULE_MEANINGS: dict[Rule, str] = {
 """What each rule of rule B6 says, in words."""
 
 
-def words_of(
-    row: dict[str, Any],
-    votes: pd.DataFrame,
-    finding: pd.Series[Any],
-    mode: str,
-    read_as: str,
-    missing_basis: MissingBasis = "infer",
-) -> str:
-    """The row of a replay, the finding's votes and its row in `findings` as lines of text; `read_as` names the mode."""
-    lines = [f"{row['finding_id']} in run {row['run_id']}, read as {read_as}: {row['classification']}"]
-    if isinstance(row["summary"], str):
-        lines.append(f"  Claim: {_one_line(row['summary'])}")
-    if row["iteration"]:
-        lines.append(f"  Votes of iteration {row['iteration']}.")
-    if finding["discoverers"]:
-        lines.append(f"  Found by: {', '.join(finding['discoverers'])}")
-    when = f" in round {row['decided_round']}" if row["decided_round"] else ""
-    lines.append(f"  Decided{when} by the rule {row['rule']}: {RULE_MEANINGS[row['rule']]}.")
-    lines += _loss_lines(row, votes, missing_basis)
-    for number, cast in votes.groupby("round", sort=True):
-        lines += _round_lines(int(str(number)), cast, row, mode, missing_basis)
-    if row["censored"]:
-        lines.append("  Censored: more rounds were allowed than recorded; the votes that would decide were never cast.")
-    if row["filled_bases"]:
-        bases = filled_words(row["filled_bases"], row["filled_counter"], row["disagreements"])
-        lines.append(f"  Filled in by the reading: {bases}.")
-    return "\n".join(lines)
-
-
-def gate_words(classification: str) -> str:
-    """Return what the class of a plan item means for the gate (rule B10)."""
-    fate = "holds" if classification in HELD else "does not hold, and fails the gate where it is gating"
-    return f"  An item of the plan body, on which every analyser votes once, collaboratively: it {fate}."
-
-
-def _loss_lines(row: dict[str, Any], votes: pd.DataFrame, missing_basis: MissingBasis) -> Iterator[str]:
-    """Yield what the class does without: votes of the deciding round, counter-evidences of earlier ones (rule B8)."""
-    number = row["decided_round"]
-    deciding, own = votes["round"].eq(number), votes["is_origin"].fillna(False).astype(bool)
-    failed = votes["verdict"].eq("verification-error")
-    if row["lost_votes"]:
-        cast = int((deciding & ~own).sum())
-        yield (
-            f"  This class rests on {cast - row['lost_votes']} of {counted(cast, 'vote')} asked for: "
-            f"{counted(row['lost_votes'], 'call')} failed."
-        )
-    if not row["lost_refutes"]:
-        return
-    counts = votes[~failed & ~own & votes["round"].le(number)].sort_values("round")
-    last = counts.drop_duplicates("worker", keep="last")
-    for vote in last[last["round"].lt(number) & last["verdict"].eq("disagree")].to_dict("records"):
-        basis, said = vote["disagree_basis"], vote["explanation"]
-        if not isinstance(basis, str):
-            basis = basis_if_missing(said if isinstance(said, str) else None, missing_basis)
-        if basis != "counter-evidence":
-            continue
-        error = bool((deciding & failed & votes["worker"].eq(vote["worker"])).any())
-        how = f"to an error in round {number}" if error else f"as {vote['worker']} has no vote in round {number}"
-        yield f"  A counter-evidence of round {vote['round']} ({vote['worker']}) was lost {how}."
-
-
-def _round_lines(
-    number: int, cast: pd.DataFrame, row: dict[str, Any], mode: str, missing_basis: MissingBasis
-) -> list[str]:
-    """One round: what was counted, then each vote; rounds after the deciding one are marked as unread."""
-    counted = cast[(cast["verdict"] != "verification-error") & ~cast["is_origin"].fillna(False).astype(bool)]
-    kinds = counted["disagree_basis"].astype("object").fillna(counted["verdict"].astype("object"))
-    told = ", ".join(f"{count} {kind}" for kind, count in kinds.value_counts(sort=False).items())
-    told = told or "no vote that counts"
-    unread = "" if number <= row["decided_round"] else " (not read: the finding had its class)"
-    lines = [f"  Round {number}: {told} (n = {len(counted)}){unread}"]
-    return lines + [
-        f"    {vote['worker']}: {_vote_text(vote, mode, missing_basis)}" for vote in cast.to_dict("records")
-    ]
-
-
-def _vote_text(vote: dict[Any, Any], mode: str, missing_basis: MissingBasis) -> str:
-    basis, said = vote["disagree_basis"], vote["explanation"]
-    words = str(vote["verdict"])
-    if isinstance(basis, str):
-        words += f" ({basis}{', filled in: the worker named none' if vote['basis_filled'] is True else ''})"
-    elif vote["verdict"] == "disagree" and mode == "adversarial":
-        cited = isinstance(said, str) and cites_location(said)
-        read = basis_if_missing(said if isinstance(said, str) else None, missing_basis)
-        words += f" (no basis recorded; the explanation cites {'a' if cited else 'no'} place; filled in as {read})"
-    if vote["is_origin"] is True:
-        words += " (its discoverer: not counted)"
-    return f"{words}: {_one_line(said)}" if isinstance(said, str) and said else words
-
-
-def _one_line(text: str) -> str:
-    """A text of somebody else's on one line, without control characters: it cannot pass for words of ours."""
-    return "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
-
-
 @dataclass(frozen=True)
 class Explanation:
     """One finding's way to its class, as data and as words."""
@@ -142,15 +48,15 @@ class Explanation:
     text: str
 
     def __str__(self) -> str:
-        """The words."""
+        """Return the words."""
         return self.text
 
     def __repr__(self) -> str:
-        """The words, so that a bare expression in a console reads well."""
+        """Return the words, so that a bare expression in a console reads well."""
         return self.text
 
     def _repr_html_(self) -> str:
-        """The words, with any markup in them shown as text."""
+        """Return the words, with any markup in them shown as text."""
         return f'<pre style="white-space: pre-wrap">{escape(self.text)}</pre>'
 
 
@@ -185,61 +91,30 @@ def explain(
         SettingsError: for a mode or rounds that a plan item cannot be read in, and as `replay`.
     """
     expect_runs(runs)
-    one = runs.select([_run_of(runs, finding_id, run_id)])
-    findings = one.findings[one.findings["finding_id"] == finding_id]
-    votes = one.votes[one.votes["finding_id"] == finding_id].reset_index(drop=True)
-    alone = at_iteration(replace(one, findings=findings, votes=votes), iteration)
+    run = runs.select([_run_of(runs, finding_id, run_id)])
+    findings = run.findings[run.findings["finding_id"] == finding_id]
+    votes = run.votes[run.votes["finding_id"] == finding_id].reset_index(drop=True)
+    alone = at_iteration(replace(run, findings=findings, votes=votes), iteration)
     if findings["category"].iloc[0] == PLAN_BODY:
         _refuse_other_rules(finding_id, mode, max_rounds)
         alone = replace(alone, findings=alone.findings.assign(category=None))  # else a replay leaves it out
-        row = _row(replay(alone, "collaborative", max_rounds=1))
-        text = words_of(row, alone.votes, findings.iloc[0], "collaborative", "collaborative")
-        return Explanation(row, alone.votes, f"{text}\n{gate_words(row['classification'])}{_recorded(row)}")
-    row = _row(replay(alone, mode or "recorded", max_rounds=max_rounds, missing_basis=missing_basis))
-    own = _row(replay(alone, "recorded"))
-    recorded = one.runs["mode"].iloc[0]
-    told = mode if mode in MODES else recorded if isinstance(recorded, str) else None
-    read_as = told or "collaborative"
-    named = f"{read_as}{'' if told else ' (its mode is not recorded)'}"
-    text = words_of(row, alone.votes, findings.iloc[0], read_as, named, missing_basis)
-    return Explanation(row, alone.votes, f"{text}{_absent(one, finding_id)}{_recorded(own)}")
+        row = _only_row(replay(alone, "collaborative", max_rounds=1))
+        text = _words(row, alone.votes, findings.iloc[0], "collaborative", "collaborative", "infer")
+        fate = "holds" if row["classification"] in HELD else "does not hold, and fails the gate where it is gating"
+        gate = f"  An item of the plan body, on which every analyser votes once, collaboratively: it {fate}."
+        return Explanation(row, alone.votes, f"{text}\n{gate}{_recorded_line(row)}")
+    row = _only_row(replay(alone, mode or "recorded", max_rounds=max_rounds, missing_basis=missing_basis))
+    recorded = run.runs["mode"].iloc[0]
+    known = mode if mode in MODES else recorded if isinstance(recorded, str) else None
+    read_as = known or "collaborative"
+    label = f"{read_as}{'' if known else ' (its mode is not recorded)'}"
+    text = _words(row, alone.votes, findings.iloc[0], read_as, label, missing_basis)
+    own = _only_row(replay(alone, "recorded"))
+    return Explanation(row, alone.votes, f"{text}{_absent_lines(run, finding_id)}{_recorded_line(own)}")
 
 
-def _row(table: pd.DataFrame) -> dict[str, Any]:
+def _only_row(table: pd.DataFrame) -> dict[str, Any]:
     return {str(name): value for name, value in table.iloc[0].items()}
-
-
-def _absent(one: RunSet, finding_id: str) -> str:
-    """A line for each round in which the finding has fewer votes than its run has judges."""
-    fewer = absent_votes(one.runs, one.findings, one.votes)
-    rows = fewer[fewer["finding_id"].eq(finding_id)].to_dict("records")
-    return "".join(
-        f"\n  Round {row['round']} has {row['voters']} of {counted(row['judges'], 'vote')}: the table has no row for "
-        "the others, not even one of a lost vote."
-        for row in rows
-    )
-
-
-def _recorded(own: dict[str, Any]) -> str:
-    """A line where a run recorded another class than its votes give under its own rules (rule B9)."""
-    recorded, given = own["recorded"], own["classification"]
-    if not isinstance(recorded, str) or recorded == given:
-        return ""
-    return f"\n  The run recorded {recorded}; under its own rules its votes give {given}."
-
-
-def _refuse_other_rules(finding_id: str, mode: Reading | None, max_rounds: int | None) -> None:
-    what = f"{finding_id!r} is an item of a plan body, which is read collaboratively, in one round"
-    problems = [
-        Problem(name, f"{what}, got {value!r}", "leave it out")
-        for name, value, allowed in (
-            ("mode", mode, (None, "collaborative", "recorded")),
-            ("max_rounds", max_rounds, (None, 1)),
-        )
-        if value not in allowed
-    ]
-    if problems:
-        raise SettingsError(problems)
 
 
 def _run_of(runs: RunSet, finding_id: str, run_id: str | None) -> str:
@@ -250,8 +125,121 @@ def _run_of(runs: RunSet, finding_id: str, run_id: str | None) -> str:
         return str(having[0])
     if not having:
         known = runs.findings["finding_id"].unique()
-        some = listed(known) or "there are none"
         message = f"{finding_id!r} is in no run{did_you_mean(finding_id, known)}"
-        raise InputError(Problem("finding_id", message, f"use one of {counted(len(known), 'finding')}: {some}"))
+        fix = f"use one of {counted(len(known), 'finding')}: {listed(known) or 'there are none'}"
+        raise InputError(Problem("finding_id", message, fix))
     where = f"is in {len(having)} runs" if run_id is None else f"is not in run {run_id!r}"
     raise InputError(Problem("run_id", f"{finding_id!r} {where}", f"name its run: {', '.join(having[:5])}"))
+
+
+def _refuse_other_rules(finding_id: str, mode: Reading | None, max_rounds: int | None) -> None:
+    what = f"{finding_id!r} is an item of a plan body, which is read collaboratively, in one round"
+    limits = (("mode", mode, (None, "collaborative", "recorded")), ("max_rounds", max_rounds, (None, 1)))
+    problems = [
+        Problem(name, f"{what}, got {value!r}", "leave it out")
+        for name, value, allowed in limits
+        if value not in allowed
+    ]
+    if problems:
+        raise SettingsError(problems)
+
+
+def _absent_lines(run: RunSet, finding_id: str) -> str:
+    """Return a line for each round in which the finding has fewer votes than its run has judges."""
+    fewer = absent_votes(run.runs, run.findings, run.votes)
+    return "".join(
+        f"\n  Round {row['round']} has {row['voters']} of {counted(row['judges'], 'vote')}: the table has no row for "
+        "the others, not even one of a lost vote."
+        for row in fewer[fewer["finding_id"].eq(finding_id)].to_dict("records")
+    )
+
+
+def _recorded_line(own: dict[str, Any]) -> str:
+    """Return a line where a run recorded another class than its votes give under its own rules (rule B9)."""
+    recorded, derived = own["recorded"], own["classification"]
+    if not isinstance(recorded, str) or recorded == derived:
+        return ""
+    return f"\n  The run recorded {recorded}; under its own rules its votes give {derived}."
+
+
+def _words(
+    row: dict[str, Any], votes: pd.DataFrame, finding: pd.Series[Any], mode: str, label: str, missing: MissingBasis
+) -> str:
+    """Return the row of a replay, the finding's votes and its row in `findings` as lines; `label` names the mode."""
+    lines = [f"{row['finding_id']} in run {row['run_id']}, read as {label}: {row['classification']}"]
+    if isinstance(row["summary"], str):
+        lines.append(f"  Claim: {_one_line(row['summary'])}")
+    if row["iteration"]:
+        lines.append(f"  Votes of iteration {row['iteration']}.")
+    if finding["discoverers"]:
+        lines.append(f"  Found by: {', '.join(finding['discoverers'])}")
+    when = f" in round {row['decided_round']}" if row["decided_round"] else ""
+    lines.append(f"  Decided{when} by the rule {row['rule']}: {RULE_MEANINGS[row['rule']]}.")
+    lines += _loss_lines(row, votes, missing)
+    for number, cast in votes.groupby("round", sort=True):
+        lines += _round_lines(int(str(number)), cast, row, mode, missing)
+    if row["censored"]:
+        lines.append("  Censored: more rounds were allowed than recorded; the votes that would decide were never cast.")
+    if row["filled_bases"]:
+        bases = filled_words(row["filled_bases"], row["filled_counter"], row["disagreements"])
+        lines.append(f"  Filled in by the reading: {bases}.")
+    return "\n".join(lines)
+
+
+def _loss_lines(row: dict[str, Any], votes: pd.DataFrame, missing: MissingBasis) -> Iterator[str]:
+    """Yield what the class does without: votes of the deciding round, counter-evidences of earlier ones (rule B8)."""
+    number = row["decided_round"]
+    deciding, own = votes["round"].eq(number), votes["is_origin"].fillna(False).astype(bool)
+    failed = votes["verdict"].eq("verification-error")
+    if row["lost_votes"]:
+        cast = int((deciding & ~own).sum())
+        yield (
+            f"  This class rests on {cast - row['lost_votes']} of {counted(cast, 'vote')} asked for: "
+            f"{counted(row['lost_votes'], 'call')} failed."
+        )
+    if not row["lost_refutes"]:
+        return
+    counter = [_basis_read(vote, missing) == "counter-evidence" for vote in votes.to_dict("records")]
+    rounds, counts = votes["round"].to_numpy(dtype=np.int64), (~failed & ~own).to_numpy(dtype=bool)
+    only = np.zeros(len(votes), dtype=np.int64)
+    lost = lost_refutes(only, rounds, votes["worker"].to_numpy(), counts, np.array(counter), np.array([number]))
+    for vote in votes.iloc[lost].to_dict("records"):
+        error = bool((deciding & failed & votes["worker"].eq(vote["worker"])).any())
+        how = f"to an error in round {number}" if error else f"as {vote['worker']} has no vote in round {number}"
+        yield f"  A counter-evidence of round {vote['round']} ({vote['worker']}) was lost {how}."
+
+
+def _basis_read(vote: dict[Any, Any], missing: MissingBasis) -> str | None:
+    """Return the basis of a disagree, as it is read where none was recorded; None for another verdict."""
+    if vote["verdict"] != "disagree" or isinstance(vote["disagree_basis"], str):
+        return vote["disagree_basis"] if isinstance(vote["disagree_basis"], str) else None
+    return basis_if_missing(vote["explanation"] if isinstance(vote["explanation"], str) else None, missing)
+
+
+def _round_lines(number: int, cast: pd.DataFrame, row: dict[str, Any], mode: str, missing: MissingBasis) -> list[str]:
+    """Return one round: what was counted, then each vote; rounds after the deciding one are marked as unread."""
+    counts = cast[(cast["verdict"] != "verification-error") & ~cast["is_origin"].fillna(False).astype(bool)]
+    kinds = counts["disagree_basis"].astype("object").fillna(counts["verdict"].astype("object"))
+    tally = ", ".join(f"{count} {kind}" for kind, count in kinds.value_counts(sort=False).items())
+    unread = "" if number <= row["decided_round"] else " (not read: the finding had its class)"
+    lines = [f"  Round {number}: {tally or 'no vote that counts'} (n = {len(counts)}){unread}"]
+    return lines + [f"    {vote['worker']}: {_vote_text(vote, mode, missing)}" for vote in cast.to_dict("records")]
+
+
+def _vote_text(vote: dict[Any, Any], mode: str, missing: MissingBasis) -> str:
+    basis, explanation = vote["disagree_basis"], vote["explanation"]
+    words = str(vote["verdict"])
+    if isinstance(basis, str):
+        words += f" ({basis}{', filled in: the worker named none' if vote['basis_filled'] is True else ''})"
+    elif vote["verdict"] == "disagree" and mode == "adversarial":
+        cited = "a" if isinstance(explanation, str) and cites_location(explanation) else "no"
+        read = _basis_read(vote, missing)
+        words += f" (no basis recorded; the explanation cites {cited} place; filled in as {read})"
+    if vote["is_origin"] is True:
+        words += " (its discoverer: not counted)"
+    return f"{words}: {_one_line(explanation)}" if isinstance(explanation, str) and explanation else words
+
+
+def _one_line(text: str) -> str:
+    """Return a text of somebody else on one line, without control characters: it cannot pass for words of ours."""
+    return "".join(letter for letter in " ".join(text.split()) if letter.isprintable())

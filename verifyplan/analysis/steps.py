@@ -47,7 +47,7 @@ def steps(runs: RunSet, run_id: str) -> pd.DataFrame:
     >>> steps(from_votes(votes, item="item", worker="who", verdict="says"), "votes")["title"].tolist()
     ['what was found', 'round 1', 'the end']
     """
-    return steps_of(RunIndex(runs).one(run_id))
+    return steps_of(RunIndex(runs).run(run_id))
 
 
 def steps_of(one: RunSet) -> pd.DataFrame:

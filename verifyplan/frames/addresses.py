@@ -1,4 +1,4 @@
-"""What stands at an address: run files and saved tables, local or on any fsspec file system (rule E4)."""
+"""Find run files and saved tables at an address, local or on any fsspec file system (rule E4)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from verifyplan.errors import InputError, Problem
 
 LOG, ARTIFACT = ".jsonl", ".json"
 """How the names of run files end."""
-_GLOB = frozenset("*?[")
+
+_WILDCARDS = frozenset("*?[")
 
 
 class RunFile(NamedTuple):
-    """One file to read: where it is, and the folder that run ids are told from."""
+    """One file to read: its path, and the folder under which its path is the run id."""
 
     system: Any
     path: str
@@ -34,94 +35,89 @@ class SavedTables(NamedTuple):
     system: Any
     folder: str
 
+    def path(self, table: str) -> str:
+        """Return the path of a table's file."""
+        return f"{self.folder}/{table}.parquet"
+
 
 class Located(NamedTuple):
-    """What stands at an address: run files, and saved tables if it is a folder of them."""
+    """The run files at an address, and the saved tables if it is a folder of them."""
 
     files: list[RunFile]
     saved: SavedTables | None = None
 
 
 def find_all(addresses: list[str]) -> list[Located]:
-    """What stands at each address; InputError lists those where nothing stands."""
-    found: list[Located] = []
+    """Return what is at each address; InputError lists those that have nothing to load."""
+    located: list[Located] = []
     problems: list[Problem] = [] if addresses else [Problem("paths", "names nothing", "name at least one path")]
     for address in addresses:
         try:
-            found.append(_find(address))
+            located.append(_find(address))
         except InputError as error:
             problems += error.problems
         except (OSError, ValueError, ImportError, RuntimeError) as error:
             problems.append(Problem(address, f"cannot be opened ({error})", "check the address and the rights"))
     if problems:
         raise InputError(problems)
-    return found
+    return located
 
 
 def _find(address: str) -> Located:
-    """What stands at one address: saved tables, run files, or both."""
+    """Return the saved tables, the run files, or both, at one address."""
     if not address:
         raise InputError(Problem("paths", "holds an empty name", "write '.' for the folder you are in"))
     system, path = fsspec.core.url_to_fs(address) if "://" in address else (fsspec.filesystem("file"), _local(address))
-    if _GLOB & set(path) and not system.exists(path):
-        fixed, pattern = _split_glob(path)
+    if _WILDCARDS & set(path) and not system.exists(path):
+        parts = PurePosixPath(path).parts
+        first = next(i for i, part in enumerate(parts) if _WILDCARDS & set(part))
+        root, pattern = PurePosixPath(*parts[:first]).as_posix(), "/".join(parts[first:])
         hits = [hit for hit in sorted(system.glob(path)) if not system.isdir(hit)]
-        return Located(_files(system, hits, fixed, address, hidden=_hidden(pattern)))
+        return Located(_files(system, hits, root, address, hidden=_is_hidden(pattern)))
     if system.isdir(path):
-        return _in_folder(system, path, address)
+        folder = path.rstrip("/")
+        hits = [hit for hit in sorted(system.find(path)) if hit.endswith((LOG, ARTIFACT))]
+        saved = SavedTables(system, folder)
+        if system.exists(saved.path("runs")):
+            return Located(_visible(system, hits, folder), saved)
+        return Located(_files(system, hits, folder, address))
     if system.exists(path):
         return Located([RunFile(system, path, PurePosixPath(path).parent.as_posix())])
     raise InputError(Problem(address, "is not there", "name a file, a folder, a glob or an fsspec address"))
 
 
-def _in_folder(system: Any, path: str, address: str) -> Located:
-    """Saved tables, run files, or both; a folder that holds neither is an InputError."""
-    folder = path.rstrip("/")
-    hits = [hit for hit in sorted(system.find(path)) if hit.endswith((LOG, ARTIFACT))]
-    if system.exists(f"{folder}/runs.parquet"):
-        return Located(_shown(system, hits, folder), SavedTables(system, folder))
-    return Located(_files(system, hits, folder, address))
-
-
 def _local(address: str) -> str:
-    """A local path in full; `..` is followed as the system does, other links keep their names."""
+    """Return a local path in full; `..` is followed as the system does, other links keep their names."""
     path = Path(address).expanduser()
     return (path.resolve() if ".." in path.parts else path.absolute()).as_posix()
 
 
 def _files(system: Any, hits: list[str], root: str, address: str, hidden: bool = False) -> list[RunFile]:
-    files = _shown(system, hits, root, hidden)
+    files = _visible(system, hits, root, hidden)
     if not files:
         fix = "name a folder or glob that holds state artifacts (.json), run logs (.jsonl) or saved tables (.parquet)"
         raise InputError(Problem(address, "holds no run", fix))
     return files
 
 
-def _shown(system: Any, hits: list[str], root: str, hidden: bool = False) -> list[RunFile]:
-    return [RunFile(system, hit, root) for hit in hits if hidden or not _hidden(_relative(hit, root))]
-
-
-def _split_glob(path: str) -> tuple[str, str]:
-    """The folder before the first part with a wildcard, and the pattern under it."""
-    parts = PurePosixPath(path).parts
-    first = next(i for i, part in enumerate(parts) if _GLOB & set(part))
-    return PurePosixPath(*parts[:first]).as_posix(), "/".join(parts[first:])
+def _visible(system: Any, hits: list[str], root: str, hidden: bool = False) -> list[RunFile]:
+    return [RunFile(system, hit, root) for hit in hits if hidden or not _is_hidden(_relative(hit, root))]
 
 
 def _relative(path: str, root: str) -> str:
     return path.removeprefix(root).lstrip("/")
 
 
-def _hidden(relative: str) -> bool:
+def _is_hidden(relative: str) -> bool:
     return any(part.startswith(".") for part in relative.split("/"))
 
 
-def together(found: list[Located]) -> tuple[list[RunFile], list[SavedTables]]:
-    """The files and folders, once each, with run ids told from the one folder that holds all the files' roots.
+def joined(located: list[Located]) -> tuple[list[RunFile], list[SavedTables]]:
+    """Return the files and folders, once each, with run ids under the one folder that holds all the files' roots.
 
-    Of a log and the artifact beside it, which is its export, the log alone.
+    Of a log and the artifact beside it, which is its export, only the log is kept.
     """
-    files = [file for one in found for file in one.files]
+    files = [file for place in located for file in place.files]
     roots = sorted({file.root for file in files})
     if len(roots) > 1:
         common = os.path.commonpath(roots) if len({root.startswith("/") for root in roots}) == 1 else ""
@@ -129,4 +125,4 @@ def together(found: list[Located]) -> tuple[list[RunFile], list[SavedTables]]:
     once = {(file.system, file.path): file for file in files}
     exports = {(system, f"{path.removesuffix(LOG)}{ARTIFACT}") for system, path in once if path.endswith(LOG)}
     kept = [file for key, file in once.items() if key not in exports]
-    return kept, list(dict.fromkeys(one.saved for one in found if one.saved is not None))
+    return kept, list(dict.fromkeys(place.saved for place in located if place.saved is not None))

@@ -10,37 +10,30 @@ from verifyplan.protocol.event_cross import MessagePublished
 from verifyplan.runlog.debate_state import fold_debate
 
 
-def debate_rows(story: RunEvents) -> Rows:
-    """Every table of a debate but its calls, turns and tools."""
-    return {"runs": [_run(story)], "messages": _messages(story)}
-
-
-def _run(story: RunEvents) -> Row:
-    state = fold_debate(story.events)
+def debate_rows(log: RunEvents) -> Rows:
+    """Return the run and its messages, each with the diff as it is after the message."""
+    state = fold_debate(log.events)
     outcome = state.outcome
-    return {
-        **story.run_row(),
+    run = {
+        **log.run_row(),
         "exit_reason": (outcome.exit_reason or None) if outcome else None,
         "debate_status": outcome.status if outcome else None,
         "debate_reason": outcome.reason if outcome else None,
         "debate_turns": state.turns,
         "max_turns": state.inputs.max_turns,
     }
-
-
-def _messages(story: RunEvents) -> list[Row]:
-    """One row a message, with the diff as it stands after it."""
     rows: list[Row] = []
     diff: str | None = None
-    for record in story.records:
+    for record in log.records:
         if isinstance(record.event, MessagePublished):
             diff = diff if record.event.diff is None else record.event.diff
-            rows.append(_message(story.run_id, len(rows) + 1, record.event, diff, instant(record.at)))
-    return rows
+            rows.append(_message(log.run_id, len(rows) + 1, record.event, diff, instant(record.at)))
+    return {"runs": [run], "messages": rows}
 
 
 def _message(run_id: str, position: int, event: MessagePublished, diff: str | None, at: str | None) -> Row:
     message, used = event.message, event.message.budgetTrace
+    lists = {name: list(getattr(message, name)) for name in ("reasons", "evidence", "risks")}
     return {
         "run_id": run_id,
         "position": position,
@@ -48,12 +41,8 @@ def _message(run_id: str, position: int, event: MessagePublished, diff: str | No
         "role": message.role,
         "type": message.type,
         "content": message.content,
-        "reasons": list(message.reasons),
-        "evidence": list(message.evidence),
-        "risks": list(message.risks),
-        "n_reasons": len(message.reasons),
-        "n_evidence": len(message.evidence),
-        "n_risks": len(message.risks),
+        **lists,
+        **{f"n_{name}": len(entries) for name, entries in lists.items()},
         "input_tokens": used.inputTokens if used else None,
         "output_tokens": used.outputTokens if used else None,
         "diff_sha256": hashlib.sha256(diff.encode()).hexdigest() if diff is not None else None,

@@ -1,4 +1,4 @@
-"""The records of one run by the type of their events, and what rows of every kind of run have in common."""
+"""The events of one run's log by type, and the rows that logs of every kind of run have in common (rule E4)."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Row = dict[str, Any]
 
 
 class RunEvents:
-    """One run: its records, and its events by type, each in the order of the log."""
+    """The log of one run: its records, and its events by type, each in the order of the log."""
 
     def __init__(self, records: Sequence[Record], run_id: str, source: str) -> None:
         if not records or not isinstance(records[0].event, RunStarted):
             raise ValueError("a run begins with run-started")
         self.records, self.run_id, self.source = records, run_id, source
         self.started: RunStarted = records[0].event
-        self._of: dict[type, list[Any]] = defaultdict(list)
+        self._by_type: dict[type, list[Any]] = defaultdict(list)
         for record in records:
-            self._of[type(record.event)].append(record.event)
+            self._by_type[type(record.event)].append(record.event)
 
     @property
     def events(self) -> Iterator[Event]:
@@ -35,19 +35,26 @@ class RunEvents:
         return (record.event for record in self.records)
 
     def of(self, kind: type[E]) -> list[E]:
-        """The events of one type, in order; none if there are none."""
-        return self._of.get(kind, [])
+        """Return the events of one type, in order; none if there are none."""
+        return self._by_type.get(kind, [])
 
     def run_row(self) -> Row:
-        """What the table `runs` says of a run of any kind that has a log."""
+        """Return the columns of `runs` that a run of any kind fills."""
+        backend = self.started.backend
+        name, prompts = backend.get("name"), backend.get("prompts")
+        versions = [
+            f"{key} {prompt.get('version')} {str(prompt.get('sha256'))[:8]}"
+            for key, prompt in sorted(prompts.items() if isinstance(prompts, dict) else ())
+            if isinstance(prompt, dict)
+        ]
         return {
             "run_id": self.run_id,
             "kind": self.started.inputs.kind,
             "task_key": self.started.task_key,
             "synthetic": self.started.synthetic,
             "source": self.source,
-            "backend": _named(self.started.backend),
-            "prompts": _prompts(self.started.backend),
+            "backend": name if isinstance(name, str) else None,
+            "prompts": "; ".join(versions) or None,
             "repetition": self.started.repetition,
             "rules_version": self.started.rules_version,
             "started_at": instant(self.records[0].at),
@@ -57,22 +64,8 @@ class RunEvents:
         }
 
 
-def _named(backend: dict[str, Any]) -> str | None:
-    name = backend.get("name")
-    return name if isinstance(name, str) else None
-
-
-def _prompts(backend: dict[str, Any]) -> str | None:
-    prompts = backend.get("prompts")
-    if not isinstance(prompts, dict):
-        return None
-    known = {name: one for name, one in prompts.items() if isinstance(one, dict)}
-    told = [f"{name} {one.get('version')} {str(one.get('sha256'))[:8]}" for name, one in sorted(known.items())]
-    return "; ".join(told) or None
-
-
 def instant(at: str) -> str | None:
-    """A time of a log in UTC; None for a text that is none, so that one odd line does not lose a run.
+    """Return a time of a log in UTC; None for a text that is none, so that one odd line does not lose a run.
 
     >>> instant("2026-01-31T13:00:00+01:00"), instant("soon")
     ('2026-01-31T12:00:00.000+00:00', None)
@@ -84,8 +77,8 @@ def instant(at: str) -> str | None:
 
 
 def vote_rows(run_id: str, votes: Iterable[VoteCast], origins: Iterable[str] = ()) -> Iterator[Row]:
-    """Votes as they were cast; `origins` are the discoverers, whose own votes are not tallied."""
-    found = frozenset(origins)
+    """Yield a row for each vote that was cast; `origins` are the discoverers, whose own votes are not tallied."""
+    discoverers = frozenset(origins)
     for vote in votes:
         yield {
             "run_id": run_id,
@@ -96,42 +89,26 @@ def vote_rows(run_id: str, votes: Iterable[VoteCast], origins: Iterable[str] = (
             "verdict": vote.verdict,
             "disagree_basis": vote.disagree_basis,
             "explanation": vote.explanation,
-            "is_origin": vote.worker in found,
+            "is_origin": vote.worker in discoverers,
             "basis_filled": vote.basis_filled,
             "uncited": vote.disagree_basis == "counter-evidence" and not cites_location(vote.explanation),
         }
 
 
 def round_rows(run_id: str, rounds: Iterable[RoundClosed]) -> list[Row]:
-    """Rounds that were closed."""
-    return [
-        {
-            "run_id": run_id,
-            "iteration": closed.iteration,
-            "round": closed.round,
-            "input_queue_size": closed.input_queue_size,
-            "resolved_count": closed.resolved_count,
-            "carried_forward_count": closed.carried_forward_count,
-        }
-        for closed in rounds
-    ]
+    """Return a row for each round that was closed."""
+    names = ("iteration", "round", "input_queue_size", "resolved_count", "carried_forward_count")
+    return [{"run_id": run_id, **{name: getattr(closed, name) for name in names}} for closed in rounds]
 
 
 def dispatch_rows(run_id: str, dispatches: Iterable[DispatchClosed]) -> list[Row]:
-    """One row a worker and round: called first, in the order of the roster, then who was not called."""
+    """Return a row for each worker and round: called first, in the order of the roster, then who was not called."""
     by_round: dict[tuple[int, int], list[DispatchClosed]] = defaultdict(list)
     for dispatch in dispatches:
         by_round[dispatch.iteration, dispatch.round].append(dispatch)
+    names = ("iteration", "round", "worker", "status", "duration_ms")
     return [
-        {
-            "run_id": run_id,
-            "iteration": dispatch.iteration,
-            "round": dispatch.round,
-            "worker": dispatch.worker,
-            "status": dispatch.status,
-            "duration_ms": dispatch.duration_ms,
-            "skipped_reason": dispatch.skipped,
-        }
+        {"run_id": run_id, **{name: getattr(dispatch, name) for name in names}, "skipped_reason": dispatch.skipped}
         for closed in by_round.values()
-        for dispatch in sorted(closed, key=lambda one: one.status is None)
+        for dispatch in sorted(closed, key=lambda dispatch: dispatch.status is None)
     ]

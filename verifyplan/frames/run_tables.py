@@ -1,20 +1,37 @@
-"""From an artifact to the rows of every table (rule E4); the only place that knows both shapes."""
+"""The tables of one run, from its log or from its state artifact (rule E4)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from verifyplan.frames.columns import FIRST_TABLES
 from verifyplan.frames.log_calls import call_rows, turn_rows
 from verifyplan.frames.log_cross import cross_rows
 from verifyplan.frames.log_debate import debate_rows
-from verifyplan.frames.log_events import RunEvents
+from verifyplan.frames.log_events import Row, RunEvents
 from verifyplan.frames.log_plan import plan_rows
 from verifyplan.frames.runset import Rows, RunSet, assemble
 from verifyplan.protocol.artifact import Artifact, ArtifactFinding, RoundRecord
 from verifyplan.rules.citations import cites_location
 from verifyplan.runlog.chain import Record
+
+
+def tables_of(records: Sequence[Record], run_id: str, source: str = "") -> RunSet:
+    """Return the tables of one run, from the records of its log; `run_id` and `source` name it in them.
+
+    A run that has not ended gives the rows there are, and `runs.finished` is False. A fact that a log has twice, or
+    without its other half, gives one row, or missing values. Raises ValueError for records that do not begin with a
+    `run-started`. Source: rule E4.
+    """
+    return assemble([log_rows(records, run_id, source)])
+
+
+def log_rows(records: Sequence[Record], run_id: str, source: str = "") -> Rows:
+    """Return the rows that one log gives, by table."""
+    log = RunEvents(records, run_id, source)
+    kind_rows = {"cross": cross_rows, "plan": plan_rows, "debate": debate_rows}[log.started.inputs.kind]
+    return {**kind_rows(log), **call_rows(log), **turn_rows(log)}
 
 
 class ArtifactSource(NamedTuple):
@@ -27,26 +44,36 @@ class ArtifactSource(NamedTuple):
 
 
 def to_tables(sources: Iterable[ArtifactSource]) -> RunSet:
-    """Artifacts as one RunSet, in the order given; raises TableError if two share a run id."""
+    """Return artifacts as one RunSet, in the order given; raises TableError if two share a run id."""
     return assemble([artifact_rows(source) for source in sources])
 
 
-def artifact_rows(source: ArtifactSource) -> dict[str, list[dict[str, Any]]]:
-    """The rows that one artifact gives, by table."""
-    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in FIRST_TABLES}
-    rows["runs"].append(_artifact_run(source))
+def artifact_rows(source: ArtifactSource) -> dict[str, list[Row]]:
+    """Return the rows that one artifact gives, by table."""
+    rows: dict[str, list[Row]] = {name: [] for name in FIRST_TABLES}
+    rows["runs"].append(_run(source))
     for finding in source.artifact.findings:
         origins = discoverers(finding)
         rows["findings"].append(_finding(source, finding, origins))
         rows["votes"].extend(_votes(source.run_id, finding, origins))
     for entry in source.artifact.roundHistory or ():
-        rows["rounds"].append(_round(source.run_id, entry))
+        rows["rounds"].append(
+            {
+                "run_id": source.run_id,
+                "iteration": 0,
+                "round": entry.round,
+                "input_queue_size": entry.inputQueueSize,
+                "resolved_count": entry.resolvedCount,
+                "carried_forward_count": entry.carriedForwardCount,
+            }
+        )
         rows["dispatches"].extend(_dispatches(source.run_id, entry))
     return rows
 
 
-def _artifact_run(source: ArtifactSource) -> dict[str, Any]:
+def _run(source: ArtifactSource) -> Row:
     artifact, config = source.artifact, source.artifact.config
+    limits = (config.effectiveMaxRounds, config.maxRounds, artifact.totalRounds)  # older versions had fewer of them
     return {
         "run_id": source.run_id,
         "kind": "cross",
@@ -56,7 +83,7 @@ def _artifact_run(source: ArtifactSource) -> dict[str, Any]:
         "schema_version": artifact.schemaVersion,
         "enabled": config.enabled,
         "max_rounds": config.maxRounds,
-        "effective_max_rounds": _allowed_rounds(artifact),
+        "effective_max_rounds": next((limit for limit in limits if limit is not None), None),
         "total_rounds": artifact.totalRounds,
         "final_state": artifact.finalState,
         "round2_skipped_reason": artifact.round2SkippedReason,
@@ -68,23 +95,15 @@ def _artifact_run(source: ArtifactSource) -> dict[str, Any]:
     }
 
 
-def _allowed_rounds(artifact: Artifact) -> int | None:
-    """`effectiveMaxRounds`; versions without it had `maxRounds`, or at least the rounds that ran."""
-    config = artifact.config
-    if config.effectiveMaxRounds is not None:
-        return config.effectiveMaxRounds
-    return config.maxRounds if config.maxRounds is not None else artifact.totalRounds
-
-
 def discoverers(finding: ArtifactFinding) -> tuple[str, ...]:
-    """The origin, and those of the consensus who never voted on it (rule B9)."""
+    """Return the origin, and those of the consensus who never voted on the finding (rule B9)."""
     voted = {worker for entry in finding.rounds or () for worker in entry.votes}
     silent = [worker for worker in finding.consensusWorkers or () if worker not in voted]
     origin = [finding.originWorker] if finding.originWorker is not None else []
     return tuple(dict.fromkeys([*origin, *silent]))
 
 
-def _finding(source: ArtifactSource, finding: ArtifactFinding, origins: tuple[str, ...]) -> dict[str, Any]:
+def _finding(source: ArtifactSource, finding: ArtifactFinding, origins: tuple[str, ...]) -> Row:
     return {
         "run_id": source.run_id,
         "finding_id": finding.findingId,
@@ -102,7 +121,7 @@ def _finding(source: ArtifactSource, finding: ArtifactFinding, origins: tuple[st
     }
 
 
-def _votes(run_id: str, finding: ArtifactFinding, origins: tuple[str, ...]) -> Iterable[dict[str, Any]]:
+def _votes(run_id: str, finding: ArtifactFinding, origins: tuple[str, ...]) -> Iterable[Row]:
     for entry in finding.rounds or ():
         for worker, vote in entry.votes.items():
             yield {
@@ -120,19 +139,8 @@ def _votes(run_id: str, finding: ArtifactFinding, origins: tuple[str, ...]) -> I
             }
 
 
-def _round(run_id: str, entry: RoundRecord) -> dict[str, Any]:
-    return {
-        "run_id": run_id,
-        "iteration": 0,
-        "round": entry.round,
-        "input_queue_size": entry.inputQueueSize,
-        "resolved_count": entry.resolvedCount,
-        "carried_forward_count": entry.carriedForwardCount,
-    }
-
-
-def _dispatches(run_id: str, entry: RoundRecord) -> Iterable[dict[str, Any]]:
-    """One row a worker: called, skipped, or both (a call that gave no result)."""
+def _dispatches(run_id: str, entry: RoundRecord) -> Iterable[Row]:
+    """Yield one row a worker: called, skipped, or both (a call that gave no result)."""
     called = {dispatch.worker: dispatch for dispatch in entry.dispatches or ()}
     skipped = {worker.worker: worker.reason for worker in entry.skippedWorkers or ()}
     for worker in dict.fromkeys([*called, *skipped]):
@@ -146,22 +154,3 @@ def _dispatches(run_id: str, entry: RoundRecord) -> Iterable[dict[str, Any]]:
             "duration_ms": dispatch.durationMs if dispatch else None,
             "skipped_reason": skipped.get(worker),
         }
-
-
-def tables_of(records: Sequence[Record], run_id: str, source: str = "") -> RunSet:
-    """The tables of one run, from the records of its log; `run_id` and `source` name it in them.
-
-    A run that has not ended gives the rows there are, and `runs.finished` is False. What a log says twice, or
-    without its other half, is told once, or with missing values. Raises ValueError for records that do not begin
-    with a `run-started`. Source: rule E4.
-    """
-    return assemble([log_rows(records, run_id, source)])
-
-
-def log_rows(records: Sequence[Record], run_id: str, source: str = "") -> Rows:
-    """The rows that one log gives, by table."""
-    story = RunEvents(records, run_id, source)
-    return {**_BY_KIND[story.started.inputs.kind](story), **call_rows(story), **turn_rows(story)}
-
-
-_BY_KIND = {"cross": cross_rows, "plan": plan_rows, "debate": debate_rows}

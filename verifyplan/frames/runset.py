@@ -23,7 +23,7 @@ from verifyplan.text import counted, did_you_mean
 TABLE_NAMES = tuple(TABLES)
 SAVED = "verifyplan-tables"
 """Under this name a saved table `runs` says which tables were saved with it."""
-_SHOWN = (
+_SHOWN_COLUMNS = (
     *("run_id", "kind", "mode", "n_findings", "total_rounds", "final_state"),
     *("plan_verdict", "plan_status", "n_iterations", "score", "debate_status", "debate_reason", "synthetic"),
 )
@@ -31,7 +31,7 @@ _TRUTH_COLUMNS = ["finding_id", "truth"]
 
 
 def no_errors() -> pd.DataFrame:
-    """An empty table of what could not be read."""
+    """Return an empty table of problems of loading."""
     return pd.DataFrame({"source": [], "place": [], "message": [], "fix": []}, dtype="str")
 
 
@@ -66,28 +66,27 @@ class RunSet:
     errors: pd.DataFrame = field(default_factory=no_errors)
 
     def __len__(self) -> int:
-        """The number of runs."""
+        """Return the number of runs."""
         return len(self.runs)
 
     def __repr__(self) -> str:
-        """How much there is of what; of the tables that not every run fills, those that have rows."""
+        """Return the sizes of the tables; of those that not every run fills, only the ones that have rows."""
         counts = {name: len(getattr(self, name)) for name in TABLE_NAMES}
         sizes = ", ".join(f"{n} {name}" for name, n in counts.items() if n or name in FIRST_TABLES)
         return f"RunSet({sizes}{f', {len(self.errors)} errors' if len(self.errors) else ''})"
 
     def __str__(self) -> str:
-        """The sizes, and which findings of a table of votes have fewer votes than their run has judges."""
+        """Return the sizes, and which findings of a table of votes have fewer votes than their run has judges."""
         note = note_absent_votes(self.runs, self.findings, self.votes)
         return f"{self!r}\nnote: {note}" if note else repr(self)
 
     def _repr_html_(self) -> str:
-        """The sizes, and the first runs; every text is shown as text."""
-        told = [name for name in _SHOWN if name == "run_id" or self.runs[name].notna().any()]
-        shown = self.runs[told]
-        return f"<p>{escape(str(self))}</p>{shown.to_html(index=False, max_rows=8)}"
+        """Return the sizes, and the first runs; every text is shown as text."""
+        filled = [name for name in _SHOWN_COLUMNS if name == "run_id" or self.runs[name].notna().any()]
+        return f"<p>{escape(str(self))}</p>{self.runs[filled].to_html(index=False, max_rows=8)}"
 
     def select(self, chosen: Callable[[pd.DataFrame], Any] | str | Iterable[str]) -> RunSet:
-        """Only some runs, in all tables: by run ids, or by a function from `.runs` to a boolean column.
+        """Return only some runs, in all tables: by run ids, or by a function from `.runs` to a boolean column.
 
         `runs.select(lambda r: r["mode"] == "adversarial")`. Raises InputError for ids that are not there, and for
         a function that does not say true or false of each run.
@@ -99,13 +98,26 @@ class RunSet:
             absent = sorted(map(str, wanted - set(self.runs["run_id"])))
             if absent:
                 have = ", ".join(self.runs["run_id"].head(8)) or "none"
-                raise InputError(
-                    Problem("run_id", f"{one!r} is not in this set", f"use one of: {have}") for one in absent
-                )
-        return self._each(lambda frame: frame[frame["run_id"].isin(wanted)].reset_index(drop=True))
+                fix = f"use one of: {have}"
+                raise InputError(Problem("run_id", f"{name!r} is not in this set", fix) for name in absent)
+        tables: dict[str, pd.DataFrame] = {name: getattr(self, name) for name in TABLE_NAMES}
+        rows = {name: table["run_id"].isin(wanted) for name, table in tables.items()}
+        return replace(self, **{name: table[rows[name]].reset_index(drop=True) for name, table in tables.items()})
+
+    def _mask(self, answer: Any) -> pd.Series[bool]:
+        """Return the answer of a function of `.runs` as a boolean for each run; InputError if it is none."""
+        try:
+            mask = pd.Series(answer, dtype=None if hasattr(answer, "dtype") else "object").astype("boolean")
+        except (TypeError, ValueError):
+            mask = pd.Series(dtype="boolean")
+        misplaced = isinstance(answer, pd.Series) and not answer.index.equals(self.runs.index)
+        if len(mask) != len(self.runs) or misplaced:
+            fix = "give a boolean for each row of .runs, as r['mode'] == 'adversarial' does"
+            raise InputError(Problem("select", "the function does not say true or false of each run", fix))
+        return mask.fillna(False).astype(bool).set_axis(self.runs.index)
 
     def with_truth(self, truth: Mapping[str, bool] | pd.DataFrame) -> RunSet:
-        """The same runs with `findings.truth` filled by finding id; findings not named keep theirs.
+        """Return the same runs with `findings.truth` filled by finding id; findings not named keep theirs.
 
         `truth` maps finding ids to booleans, or is a table with `finding_id` and `truth`, in which a finding may
         stand in several rows if they agree; with a `run_id`, a row is about that run's finding alone. Raises
@@ -117,7 +129,7 @@ class RunSet:
             fix = "give a table with the columns finding_id and truth"
             raise InputError(Problem("truth", f"there is no column {name!r}", fix) for name in absent)
         if "run_id" in table:
-            return self._each_run(table)
+            return self._with_truth_by_run(table)
         pairs = pd.DataFrame({"finding_id": as_text(table["finding_id"]), "truth": as_truth(table["truth"], "truth")})
         pairs = pairs.dropna().drop_duplicates()
         twice = pairs.loc[pairs["finding_id"].duplicated(), "finding_id"]
@@ -129,17 +141,17 @@ class RunSet:
             message = f"no id of its {counted(len(pairs), 'finding')} is in these runs; the first is {first!r}"
             fix = f"use the ids of the runs, such as {', '.join(self.findings['finding_id'].head(3)) or 'none'}"
             raise InputError(Problem("truth", message, fix))
-        told = self.findings["finding_id"].map(pairs.set_index("finding_id")["truth"]).astype("boolean")
-        return replace(self, findings=self.findings.assign(truth=told.fillna(self.findings["truth"])))
+        filled = self.findings["finding_id"].map(pairs.set_index("finding_id")["truth"]).astype("boolean")
+        return replace(self, findings=self.findings.assign(truth=filled.fillna(self.findings["truth"])))
 
-    def _each_run(self, table: pd.DataFrame) -> RunSet:
-        """`with_truth`, run by run; runs that the table does not name stay as they are."""
+    def _with_truth_by_run(self, table: pd.DataFrame) -> RunSet:
+        """Return the same runs with the truth of each run's rows; runs that the table does not name keep theirs."""
         named = as_text(table["run_id"])
         parts = []
         for run_id in self.runs["run_id"]:
-            one = self.select([run_id])
+            run = self.select([run_id])
             rows = table[named.eq(run_id).to_numpy(dtype=bool)].drop(columns="run_id")
-            parts.append((one.with_truth(rows) if len(rows) else one).findings)
+            parts.append((run.with_truth(rows) if len(rows) else run).findings)
         if not named.isin(self.runs["run_id"]).any():
             fix = f"use the run ids of these runs, such as {', '.join(self.runs['run_id'].head(3)) or 'none'}"
             raise InputError(Problem("truth", "no run_id in it is one of these runs", fix))
@@ -166,20 +178,6 @@ class RunSet:
                 frame.assign(**joined).to_csv(temporary, index=False)
         return Path(folder)
 
-    def _mask(self, told: Any) -> pd.Series[bool]:
-        try:
-            mask = pd.Series(told, dtype=None if hasattr(told, "dtype") else "object").astype("boolean")
-        except (TypeError, ValueError):
-            mask = pd.Series(dtype="boolean")
-        misplaced = isinstance(told, pd.Series) and not told.index.equals(self.runs.index)
-        if len(mask) != len(self.runs) or misplaced:
-            fix = "give a boolean for each row of .runs, as r['mode'] == 'adversarial' does"
-            raise InputError(Problem("select", "the function does not say true or false of each run", fix))
-        return mask.fillna(False).astype(bool).set_axis(self.runs.index)
-
-    def _each(self, change: Callable[[pd.DataFrame], pd.DataFrame]) -> RunSet:
-        return replace(self, **{name: change(getattr(self, name)) for name in TABLE_NAMES})
-
 
 def expect_runs(value: object, name: str = "runs") -> None:
     """Raise InputError unless `value` is a RunSet."""
@@ -187,12 +185,12 @@ def expect_runs(value: object, name: str = "runs") -> None:
 
 
 def concat(sets: Iterable[RunSet]) -> RunSet:
-    """Several RunSets as one; raises TableError if two hold a run of one id."""
+    """Return several RunSets as one; raises TableError if two hold a run of one id."""
     every = list(sets)
     if not every:
         raise InputError(Problem("concat", "there is nothing to join", "give at least one RunSet"))
     names = [f.name for f in fields(RunSet)]
-    joined = {name: pd.concat([getattr(one, name) for one in every], ignore_index=True) for name in names}
+    joined = {name: pd.concat([getattr(runs, name) for runs in every], ignore_index=True) for name in names}
     return RunSet(**{name: typed(name, joined[name]) for name in TABLE_NAMES}, errors=joined["errors"])
 
 
@@ -202,7 +200,7 @@ Rows = Mapping[str, Sequence[Row]]
 
 
 def assemble(parts: Iterable[Rows]) -> RunSet:
-    """The rows of several runs as one RunSet, in the order given; raises TableError if two share a run id."""
+    """Return the rows of several runs as one RunSet, in the order given; raises TableError if two share a run id."""
     gathered: dict[str, list[Sequence[Row]]] = defaultdict(list)
     for part in parts:
         for name, rows in part.items():
@@ -218,18 +216,18 @@ def _columns(table: str, rows: Iterable[Row]) -> dict[str, list[Any]]:
 
 
 class RunIndex:
-    """Runs to be looked at one by one: `one(run_id)` costs a millisecond or two however many there are.
+    """An index of many runs: `run(run_id)` costs a millisecond or two however many there are.
 
-    The index of a table is made when it is first asked of; the tables must not be changed afterwards.
+    The index of a table is made when it is first needed; the tables must not be changed afterwards.
     """
 
     def __init__(self, runs: RunSet) -> None:
         expect_runs(runs)
         self.runs = runs
-        self._rows: dict[str, _RowIndex] = {}
+        self._indexes: dict[str, tuple[pd.DataFrame, dict[str, slice]]] = {}
 
-    def one(self, run_id: str) -> RunSet:
-        """The run's rows of every table, as a RunSet; the errors of loading are left out.
+    def run(self, run_id: str) -> RunSet:
+        """Return the run's rows of every table, as a RunSet; the errors of loading are left out.
 
         Raises InputError for a run that is not there.
         """
@@ -237,32 +235,22 @@ class RunIndex:
             have = ", ".join(list(self._known)[:5]) or "none"
             message = f"{run_id!r} is not in this set{did_you_mean(run_id, list(self._known)[:1000])}"
             raise InputError(Problem("run_id", message, f"use one of: {have}"))
-        return RunSet(**{name: self._table(name).of(run_id) for name in TABLE_NAMES})
+        return RunSet(**{name: self._rows(name, run_id) for name in TABLE_NAMES})
 
     @cached_property
     def _known(self) -> dict[str, None]:
         return dict.fromkeys(self.runs.runs["run_id"])
 
-    def _table(self, name: str) -> _RowIndex:
-        if name not in self._rows:
-            self._rows[name] = _RowIndex(getattr(self.runs, name))
-        return self._rows[name]
-
-
-class _RowIndex:
-    """Where each run's rows stand in one table."""
-
-    def __init__(self, frame: pd.DataFrame) -> None:
-        codes, names = pd.factorize(frame["run_id"])
-        in_order = bool((np.diff(codes) >= 0).all())  # as loaded; rows that are mixed are sorted once
-        self._frame = frame if in_order else frame.iloc[np.argsort(codes, kind="stable")]
-        ends = np.cumsum(np.bincount(codes, minlength=len(names)))
-        starts = np.concatenate([[0], ends[:-1]]) if len(ends) else ends
-        self._spans = dict(zip(names, zip(starts.tolist(), ends.tolist(), strict=True), strict=True))
-
-    def of(self, run_id: str) -> pd.DataFrame:
-        first, end = self._spans.get(run_id, (0, 0))
-        return self._frame.iloc[first:end].reset_index(drop=True)
+    def _rows(self, name: str, run_id: str) -> pd.DataFrame:
+        if name not in self._indexes:
+            table: pd.DataFrame = getattr(self.runs, name)
+            codes, names = pd.factorize(table["run_id"])
+            if (np.diff(codes) < 0).any():  # as loaded they are in order; rows that are mixed are sorted once
+                table = table.iloc[np.argsort(codes, kind="stable")]
+            ends = np.cumsum(np.bincount(codes, minlength=len(names))).tolist()
+            self._indexes[name] = table, dict(zip(names, map(slice, [0, *ends[:-1]], ends), strict=True))
+        table, spans = self._indexes[name]
+        return table.iloc[spans.get(run_id, slice(0, 0))].reset_index(drop=True)
 
 
 def mark_synthetic(table: pd.DataFrame, runs: RunSet) -> pd.DataFrame:

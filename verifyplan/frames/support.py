@@ -1,4 +1,4 @@
-"""Findings whose class has little behind it: votes that looked at nothing, judges that have no vote (rules B8, G2)."""
+"""What a class rests on: votes and refutations that were lost, votes that looked at nothing, absent ones (rule B8)."""
 
 from __future__ import annotations
 
@@ -8,70 +8,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.frames.vote_checks import cite_places
+from verifyplan.frames.vote_checks import FINDING, cite_places
 from verifyplan.protocol.vote import NOTHING_LOOKED_AT
 from verifyplan.text import counted, listed
-
-_KEY = ["run_id", "finding_id"]
-
-
-def note_blind_classes(votes: pd.DataFrame, where: str = "") -> str | None:
-    """Say of how many findings every vote that counts in the last round looked at nothing, and which; None for none.
-
-    Errors and the discoverers' own votes do not count; a finding without a vote that counts is not among them.
-    """
-    own = votes["is_origin"].fillna(False).astype(bool)
-    cast = votes[~own & votes["verdict"].ne("verification-error")]
-    at = (
-        cast["iteration"].to_numpy() * (int(cast["round"].max() or 0) + 1 if len(cast) else 1)
-        + cast["round"].to_numpy()
-    )
-    cast = cast[_KEY].assign(at=at, blind=cast["explanation"].str.startswith(NOTHING_LOOKED_AT).eq(True))
-    last = cast[cast["at"].eq(cast.groupby(_KEY, sort=False)["at"].transform("max"))]
-    blind = last.groupby(_KEY, sort=False)["blind"].all()
-    ids = blind.index[blind.to_numpy(dtype=bool)].get_level_values("finding_id")
-    if not len(ids):
-        return None
-    those = f"{counted(len(ids), 'finding')}{where} {'rests' if len(ids) == 1 else 'rest'}"
-    return f"The class of {those} only on votes that looked at nothing: {listed(ids)}."
-
-
-def absent_votes(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame) -> pd.DataFrame:
-    """Return `run_id, finding_id, round, voters, judges` where a table has fewer votes than its run has judges.
-
-    A judge is whoever votes anywhere in the run; a row that says that the vote was lost is a vote here, and a
-    discoverer of the finding is not missed. Rounds that
-    nobody voted in, and runs that were no table of votes (whose logs tell who was asked), are not among them.
-    """
-    imported = votes["run_id"].isin(runs.loc[runs["kind"].eq("votes"), "run_id"]).to_numpy(dtype=bool)
-    cast = votes.loc[imported, [*_KEY, "round", "worker"]]
-    judges = cast.groupby("run_id", sort=False, observed=True)["worker"].nunique()
-    found = findings[[*_KEY, "discoverers"]].explode("discoverers").dropna().rename(columns={"discoverers": "worker"})
-    if len(found):
-        found = found.merge(cast[["run_id", "worker"]].drop_duplicates())
-        excused = found.merge(cast[[*_KEY, "round"]].drop_duplicates(), on=_KEY)
-        cast = pd.concat([cast, excused[cast.columns]]).drop_duplicates()
-    voters = cast.groupby([*_KEY, "round"], sort=False, observed=True).size().rename("voters").reset_index()
-    voters["judges"] = voters["run_id"].map(judges).astype("int64")
-    return voters[voters["voters"] < voters["judges"]].reset_index(drop=True)
-
-
-def note_absent_votes(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, where: str = "") -> str | None:
-    """Say how many findings have fewer votes than their run has judges, and which; None where there is none."""
-    ids = absent_votes(runs, findings, votes).drop_duplicates(_KEY)["finding_id"]
-    if ids.empty:
-        return None
-    have, run = ("has", "the run has") if len(ids) == 1 else ("have", "their run has")
-    return f"{counted(len(ids), 'finding')}{where} {have} fewer votes than {run} judges: {listed(ids)}."
-
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 LOST = ["lost_votes", "lost_refutes"]
 """The columns that say what a class does without."""
-
-_FINDING_KEY = ["run_id", "finding_id"]
 
 
 def lost_votes(finding: Ints, rounds: Ints, failed: Bools, decided: Ints) -> Ints:
@@ -85,57 +30,102 @@ def lost_votes(finding: Ints, rounds: Ints, failed: Bools, decided: Ints) -> Int
 
 
 def lost_refutes(
-    finding: Ints, rounds: Ints, workers: npt.NDArray[Any], counted: Bools, counter: Bools, decided: Ints
+    finding: Ints, rounds: Ints, workers: npt.NDArray[Any], valid: Bools, counter: Bools, decided: Ints
 ) -> Ints:
-    """Return, for each finding, how many counter-evidences of earlier rounds the round that decided did without.
+    """Return the positions of the votes, by round, that are counter-evidences the deciding round did without.
 
     Such is the last vote of a worker, errors aside, before a round in which it has no vote that counts: an error, or
-    nothing at all. Who voted otherwise since has taken its counter-evidence back.
+    nothing at all. Who voted otherwise since has taken its counter-evidence back. Every argument but `decided` has one
+    entry a vote.
     """
-    used = counted & (decided > 1)[finding] & (rounds <= decided[finding])
+    used = valid & (decided > 1)[finding] & (rounds <= decided[finding])
     if not (used & counter).any():
-        return np.zeros(len(decided), dtype=np.int64)
+        return np.zeros(0, dtype=np.int64)
     cast = pd.DataFrame({"finding": finding, "worker": workers, "round": rounds, "counter": counter})[used]
-    last = cast.sort_values("round").drop_duplicates(["finding", "worker"], keep="last")
-    stood = last[last["counter"] & (last["round"].to_numpy() < decided[last["finding"].to_numpy()])]
-    return np.bincount(stood["finding"], minlength=len(decided))
+    last = cast.sort_values("round", kind="stable").drop_duplicates(["finding", "worker"], keep="last")
+    lost = last["counter"] & (last["round"].to_numpy() < decided[last["finding"].to_numpy()])
+    return np.asarray(last.index[lost], dtype=np.int64)
 
 
 def with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame) -> pd.DataFrame:
     """Return the findings with `lost_votes` and `lost_refutes`, each as it was voted on last.
 
-    The round that decided is the last in which a vote stands. A missing basis is counter-evidence where the explanation
-    cites a place; collaborative runs, whose votes have no basis, lose no counter-evidence.
+    The round that decided is the last in which a finding has a vote. A missing basis is counter-evidence where the
+    explanation cites a place; collaborative runs, whose votes have no basis, lose no counter-evidence.
     """
     if votes["iteration"].any():
-        latest = votes.groupby(_FINDING_KEY, sort=False)["iteration"].transform("max")
+        latest = votes.groupby(FINDING, sort=False)["iteration"].transform("max")
         votes = votes[votes["iteration"].eq(latest).to_numpy(dtype=bool)]
     if votes["round"].eq(1).all():  # no round came before, so that only errors say anything
         votes = votes[votes["verdict"].eq("verification-error").to_numpy(dtype=bool)]
-    finding = _positions(findings, votes)
+    known = pd.MultiIndex.from_frame(findings[FINDING])
+    finding = np.asarray(known.get_indexer(pd.MultiIndex.from_frame(votes[FINDING])), dtype=np.int64)
     votes, finding = votes[finding >= 0], finding[finding >= 0]
     rounds = votes["round"].to_numpy(dtype=np.int64)
     decided = np.zeros(len(findings), dtype=np.int64)
     np.maximum.at(decided, finding, rounds)
     asked = ~votes["is_origin"].fillna(False).to_numpy(dtype=bool)
     failed = votes["verdict"].eq("verification-error").to_numpy(dtype=bool)
-    refutes = lost_refutes(finding, rounds, votes["worker"].to_numpy(), asked & ~failed, _counter(runs, votes), decided)
+    workers, counter = votes["worker"].to_numpy(), _is_counter(runs, votes)
+    refutes = finding[lost_refutes(finding, rounds, workers, asked & ~failed, counter, decided)]
     return findings.assign(
         lost_votes=pd.array(lost_votes(finding, rounds, failed & asked, decided), dtype="Int64"),
-        lost_refutes=pd.array(refutes, dtype="Int64"),
+        lost_refutes=pd.array(np.bincount(refutes, minlength=len(decided)), dtype="Int64"),
     )
 
 
-def _positions(findings: pd.DataFrame, votes: pd.DataFrame) -> Ints:
-    """The position of each vote's finding; -1 for a vote on none."""
-    known = pd.MultiIndex.from_frame(findings[_FINDING_KEY])
-    return np.asarray(known.get_indexer(pd.MultiIndex.from_frame(votes[_FINDING_KEY])), dtype=np.int64)
-
-
-def _counter(runs: pd.DataFrame, votes: pd.DataFrame) -> Bools:
-    """Whether each vote is a counter-evidence, by its basis or, where it has none, by what it cites."""
+def _is_counter(runs: pd.DataFrame, votes: pd.DataFrame) -> Bools:
+    """Return whether each vote is a counter-evidence, by its basis or, where it has none, by what it cites."""
     collaborative = votes["run_id"].isin(runs.loc[runs["mode"].eq("collaborative").fillna(False), "run_id"])
     counter = votes["disagree_basis"].eq("counter-evidence").to_numpy(dtype=bool, copy=True)
     bare = (votes["verdict"].eq("disagree") & votes["disagree_basis"].isna() & ~collaborative).to_numpy(dtype=bool)
     counter[bare] = cite_places(votes.loc[bare, "explanation"])
     return counter & ~collaborative.to_numpy(dtype=bool)
+
+
+def note_blind_classes(votes: pd.DataFrame, where: str = "") -> str | None:
+    """Say of how many findings every vote that counts in the last round looked at nothing, and which; None for none.
+
+    Errors and the discoverers' own votes do not count; a finding without a vote that counts is not among them.
+    """
+    own = votes["is_origin"].fillna(False).astype(bool)
+    cast = votes[~own & votes["verdict"].ne("verification-error")]
+    width = int(cast["round"].max() or 0) + 1 if len(cast) else 1
+    at = cast["iteration"].to_numpy() * width + cast["round"].to_numpy()
+    cast = cast[FINDING].assign(at=at, blind=cast["explanation"].str.startswith(NOTHING_LOOKED_AT).eq(True))
+    last = cast[cast["at"].eq(cast.groupby(FINDING, sort=False)["at"].transform("max"))]
+    blind = last.groupby(FINDING, sort=False)["blind"].all()
+    ids = blind.index[blind.to_numpy(dtype=bool)].get_level_values("finding_id")
+    if not len(ids):
+        return None
+    those = f"{counted(len(ids), 'finding')}{where} {'rests' if len(ids) == 1 else 'rest'}"
+    return f"The class of {those} only on votes that looked at nothing: {listed(ids)}."
+
+
+def absent_votes(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame) -> pd.DataFrame:
+    """Return `run_id, finding_id, round, voters, judges` where a table has fewer votes than its run has judges.
+
+    A judge is whoever votes anywhere in the run; a row that says that the vote was lost is a vote here, and a
+    discoverer of the finding is not missed. Rounds that nobody voted in, and runs that were no table of votes (whose
+    logs tell who was asked), are not among them.
+    """
+    imported = votes["run_id"].isin(runs.loc[runs["kind"].eq("votes"), "run_id"]).to_numpy(dtype=bool)
+    cast = votes.loc[imported, [*FINDING, "round", "worker"]]
+    judges = cast.groupby("run_id", sort=False, observed=True)["worker"].nunique()
+    finders = findings[[*FINDING, "discoverers"]].explode("discoverers").dropna()
+    if len(finders):
+        finders = finders.rename(columns={"discoverers": "worker"}).merge(cast[["run_id", "worker"]].drop_duplicates())
+        excused = finders.merge(cast[[*FINDING, "round"]].drop_duplicates(), on=FINDING)
+        cast = pd.concat([cast, excused[cast.columns]]).drop_duplicates()
+    voters = cast.groupby([*FINDING, "round"], sort=False, observed=True).size().rename("voters").reset_index()
+    voters["judges"] = voters["run_id"].map(judges).astype("int64")
+    return voters[voters["voters"] < voters["judges"]].reset_index(drop=True)
+
+
+def note_absent_votes(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, where: str = "") -> str | None:
+    """Say how many findings have fewer votes than their run has judges, and which; None where there is none."""
+    ids = absent_votes(runs, findings, votes).drop_duplicates(FINDING)["finding_id"]
+    if ids.empty:
+        return None
+    have, run = ("has", "the run has") if len(ids) == 1 else ("have", "their run has")
+    return f"{counted(len(ids), 'finding')}{where} {have} fewer votes than {run} judges: {listed(ids)}."

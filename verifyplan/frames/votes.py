@@ -1,4 +1,4 @@
-"""Any long table of votes as a RunSet (rules E4, B7)."""
+"""Read any long table of votes as a RunSet (rules E4, B7)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.frames.columns import as_text, typed
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.support import with_losses
-from verifyplan.frames.vote_checks import FINDING, NEEDED, finding_facts, run_modes, vote_problems
+from verifyplan.frames.vote_checks import FINDING, NEEDED, cite_places, finding_facts, run_modes, vote_problems
 from verifyplan.protocol.vote import MODES, VERDICTS, Verdict, read_basis, read_mode, read_verdict
-from verifyplan.rules.citations import cites_location
 from verifyplan.text import did_you_mean
 
 
@@ -36,7 +35,7 @@ def from_votes(
     max_rounds: int | None = None,
     verdicts: Mapping[Any, str] | None = None,
 ) -> RunSet:
-    """Any long table of votes, one row a vote, as a RunSet; each argument but the last two names a column.
+    """Return any long table of votes, one row a vote, as a RunSet; each argument but the last two names a column.
 
     Verdicts and bases are read in any case, with space, hyphen or underscore; verdicts may be labels, too (SURVIVES,
     REFUTED ...). A basis on a vote that is no disagree is dropped, and spaces around ids and names do not count.
@@ -78,15 +77,20 @@ def from_votes(
         "discoverers": discoverers, "mode": None if whole_table else mode,
     }  # fmt: skip
     words, problems = _own_words(verdicts)
-    problems += [*_absent_columns(frame, named), *_no_limit(max_rounds)]
+    problems += [*_absent_columns(frame, named), *_round_limit_problems(max_rounds)]
     if problems:
         raise TableError(problems)
     columns = {standard: frame[name] for standard, name in named.items() if name is not None}
     votes = _filled(pd.DataFrame(columns).reset_index(drop=True), words)
     problems = vote_problems(votes)
-    facts, more = finding_facts(votes)
-    modes, odd_modes = run_modes(votes, whole_table)
-    problems += [*more, *odd_modes, *([] if problems else _beyond(votes, max_rounds))]
+    facts, fact_problems = finding_facts(votes)
+    modes, mode_problems = run_modes(votes, whole_table)
+    highest = 0 if problems else pd.to_numeric(votes["round"]).max()
+    problems += [*fact_problems, *mode_problems]
+    if max_rounds is not None and highest > max_rounds:
+        message = f"is {max_rounds}, but the table has votes of round {int(highest)}"
+        fix = f"give at least {int(highest)}; compare and replay take fewer"
+        problems.append(Problem("votes: max_rounds", message, fix))
     if problems:
         raise TableError(problems)
     bases = votes["disagree_basis"].where(votes["verdict"].eq("disagree"), None)  # as in a live run: none elsewhere
@@ -111,7 +115,7 @@ def _absent_columns(frame: pd.DataFrame, named: Mapping[str, str | None]) -> Ite
 
 
 def _own_words(verdicts: Mapping[Any, str] | None) -> tuple[dict[str, Verdict], list[Problem]]:
-    """The verdict that each of the caller's words stands for, and what is wrong with them."""
+    """Return the verdict of each of the caller's words, and what is wrong with them."""
     words: dict[str, Verdict] = {}
     problems: list[Problem] = []
     if verdicts is not None and not isinstance(verdicts, Mapping):
@@ -129,44 +133,44 @@ def _own_words(verdicts: Mapping[Any, str] | None) -> tuple[dict[str, Verdict], 
 
 
 def _plain(word: object) -> str:
-    """A word of the caller's as it is looked up: 1 and 1.0, Yes and yes are the same."""
+    """Return a word of the caller as it is looked up: 1 and 1.0, Yes and yes are the same."""
     text = str(word).strip().lower()
     return text[:-2] if text.endswith(".0") and text[:-2].lstrip("-").isdigit() else text
 
 
-def _no_limit(max_rounds: object) -> Iterator[Problem]:
+def _round_limit_problems(max_rounds: object) -> Iterator[Problem]:
     whole = isinstance(max_rounds, int | np.integer) and not isinstance(max_rounds, bool) and max_rounds >= 1
     if max_rounds is not None and not whole:
         message = f"must be an integer of at least 1, got {max_rounds!r}"
         yield Problem("votes: max_rounds", message, "give the rounds that the runs allowed, or leave it out")
 
 
-def _beyond(votes: pd.DataFrame, max_rounds: int | None) -> Iterator[Problem]:
-    highest = pd.to_numeric(votes["round"]).max()
-    if max_rounds is not None and highest > max_rounds:
-        message = f"is {max_rounds}, but the table has votes of round {int(highest)}"
-        yield Problem("votes: max_rounds", message, f"give at least {int(highest)}; compare and replay take fewer")
-
-
 def _filled(votes: pd.DataFrame, words: Mapping[str, Verdict]) -> pd.DataFrame:
-    """The standard columns, with what a plain table leaves unsaid, names as text and words as verdicts and bases."""
-    filled = votes.assign(**{str(name): _READ.get(str(name), as_text)(votes[name]) for name in votes})
+    """Return the standard columns with defaults, names as text, and words as verdicts and bases."""
+    filled = votes.assign(**{str(name): _as_standard(str(name), votes[name]) for name in votes})
     if "" in words:
         filled["verdict"] = filled["verdict"].fillna("")
-    said = filled["verdict"].drop_duplicates().dropna()
+    verdicts = filled["verdict"].drop_duplicates().dropna()
     filled["verdict"] = filled["verdict"].map(
-        {word: words.get(_plain(word)) or read_verdict(word) or (word if word.strip() else None) for word in said}
+        {word: words.get(_plain(word)) or read_verdict(word) or (word if word.strip() else None) for word in verdicts}
     )
     if "disagree_basis" in filled:
         bases = filled["disagree_basis"].drop_duplicates().dropna()
         read = {word: read_basis(word) or word for word in bases if word.strip()}
         filled["disagree_basis"] = filled["disagree_basis"].map(read)
-    unsaid: dict[str, Any] = {"run_id": "votes", "round": 1, "disagree_basis": None, "explanation": None}
-    return filled.assign(**{name: default for name, default in unsaid.items() if name not in filled})
+    defaults: dict[str, Any] = {"run_id": "votes", "round": 1, "disagree_basis": None, "explanation": None}
+    return filled.assign(**{name: default for name, default in defaults.items() if name not in filled})
 
 
-def _as_name(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Ids and names as text, by which other tables know them: 1.0 is 1, spaces around them are none of theirs."""
+def _as_standard(name: str, values: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column as text; rounds, truth and discoverers as they are, ids and workers as names.
+
+    A name is the text by which other tables know it: 1.0 is 1, spaces around it do not count.
+    """
+    if name in ("round", "truth", "discoverers"):
+        return values
+    if name not in ("run_id", "finding_id", "worker"):
+        return as_text(values)
     if pd.api.types.is_float_dtype(values.dtype) and (values.dropna() % 1 == 0).all():
         return as_text(values.astype("Int64"))
     distinct = as_text(values.drop_duplicates()).dropna()
@@ -176,56 +180,31 @@ def _as_name(values: pd.Series[Any]) -> pd.Series[Any]:
     return names.mask(names.eq("").fillna(False).astype(bool), None)
 
 
-def _as_it_is(values: pd.Series[Any]) -> pd.Series[Any]:
-    return values
-
-
-_READ = {
-    **dict.fromkeys(("run_id", "finding_id", "worker"), _as_name),
-    **dict.fromkeys(("round", "truth", "discoverers"), _as_it_is),
-}
-"""How a column is read; the others as text."""
-
-
 def _runset(votes: pd.DataFrame, facts: pd.DataFrame, modes: pd.Series[Any], max_rounds: int | None) -> RunSet:
     findings = votes.groupby(FINDING, sort=False, observed=True)["round"].max().reset_index(name="n_rounds")
     if len(facts):
         findings = findings.merge(facts, on=FINDING, how="left")
-    findings["origin_worker"] = None
-    if "discoverers" in findings and findings["discoverers"].notna().any():
-        names = findings["discoverers"].where(findings["discoverers"].notna(), None)
-        findings["origin_worker"] = names.str[0]
-        findings["discoverers"] = [list(found or ()) for found in names]
-    else:
-        findings["discoverers"] = [[] for _ in range(len(findings))]
+    named = findings["discoverers"] if "discoverers" in findings else [None] * len(findings)
+    findings["discoverers"] = [list(names) if isinstance(names, tuple) else [] for names in named]
+    findings["origin_worker"] = [names[0] if names else None for names in findings["discoverers"]]
     for name in ("ticket_ids", "consensus_workers", "dissenting_workers"):
         findings[name] = [[] for _ in range(len(findings))]
     rounds = findings.groupby("run_id", sort=False)["n_rounds"].max()
-    sizes = findings.groupby("run_id", sort=False).size()
     runs = pd.DataFrame({"run_id": rounds.index, "kind": "votes", "total_rounds": rounds.to_numpy()})
     runs = runs.assign(
         mode=runs["run_id"].map(modes),
         max_rounds=max_rounds,
         effective_max_rounds=runs["total_rounds"] if max_rounds is None else max_rounds,
-        n_findings=sizes.to_numpy(),
+        n_findings=findings.groupby("run_id", sort=False).size().to_numpy(),
         log=False,
     )
-    counter = votes["disagree_basis"].eq("counter-evidence")
-    cited = votes.loc[counter, "explanation"].map(cites_location, na_action="ignore").eq(True)
-    votes = votes.assign(iteration=0, uncited=(counter & ~cited.reindex(votes.index, fill_value=False)))
-    kept = [*NEEDED, "explanation", "iteration", "uncited"]
-    tables = {
-        "runs": typed("runs", runs),
-        "findings": typed("findings", findings),
-        "votes": typed("votes", votes[kept].assign(is_origin=_own_votes(votes, findings))),
-    }
+    own: Any = False
+    if findings["origin_worker"].notna().any():
+        pairs = findings[[*FINDING, "discoverers"]].explode("discoverers").dropna()
+        pairs = pairs.rename(columns={"discoverers": "worker"}).drop_duplicates().assign(own=True)
+        own = votes[[*FINDING, "worker"]].merge(pairs, on=[*FINDING, "worker"], how="left")["own"].eq(True).to_numpy()
+    uncited = votes["disagree_basis"].eq("counter-evidence").to_numpy(dtype=bool, copy=True)
+    uncited[uncited] = ~cite_places(votes.loc[uncited, "explanation"])
+    votes = votes[[*NEEDED, "explanation"]].assign(iteration=0, uncited=uncited, is_origin=own)
+    tables = {"runs": typed("runs", runs), "findings": typed("findings", findings), "votes": typed("votes", votes)}
     return RunSet(**tables | {"findings": with_losses(**tables)})
-
-
-def _own_votes(votes: pd.DataFrame, findings: pd.DataFrame) -> Any:
-    """Whether each vote is a discoverer's on its own finding."""
-    if findings["origin_worker"].isna().all():
-        return False
-    pairs = findings[[*FINDING, "discoverers"]].explode("discoverers").dropna()
-    pairs = pairs.rename(columns={"discoverers": "worker"}).drop_duplicates().assign(own=True)
-    return votes[[*FINDING, "worker"]].merge(pairs, on=[*FINDING, "worker"], how="left")["own"].eq(True).to_numpy()

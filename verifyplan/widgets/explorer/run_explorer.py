@@ -116,7 +116,7 @@ class RunExplorer(Panel):
 
     def _open(self, run_id: str) -> None:
         """Show a run from its first step."""
-        course = RunSteps(self._by_run.one(run_id))
+        course = RunSteps(self._by_run.run(run_id))
         last = len(course.steps) - 1
         with self._drawing_once():
             self.course = course
