@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from verifyplan.documents.dimensions.matching import meaningful_words
+from verifyplan.documents.dimensions.overlap import meaningful_words
 from verifyplan.documents.dimensions.phase_documents import PhaseContext
 from verifyplan.documents.dimensions.plan_graph import (
     PlanGraph,

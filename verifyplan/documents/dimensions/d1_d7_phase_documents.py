@@ -13,7 +13,7 @@ from verifyplan.documents.dimensions.check_context import (
     PlanCheckContext,
     quoted,
 )
-from verifyplan.documents.dimensions.matching import meaningful_words, share_of_meaning
+from verifyplan.documents.dimensions.overlap import meaningful_words, share_of_meaning
 from verifyplan.documents.dimensions.phase_documents import (
     ContextItem,
     PhaseContext,

@@ -19,7 +19,7 @@ from verifyplan.documents.dimensions.check_context import (
     quoted,
     task_kind,
 )
-from verifyplan.documents.dimensions.matching import is_empty, meaningful_words, vague_words
+from verifyplan.documents.dimensions.overlap import is_empty, meaningful_words, vague_words
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.comparing import id_in_name
 from verifyplan.documents.walk import Unread

@@ -17,7 +17,7 @@ from verifyplan.documents.dimensions.check_context import (
     quoted,
 )
 from verifyplan.documents.dimensions.d4_d6_must_haves import stated
-from verifyplan.documents.dimensions.matching import is_empty
+from verifyplan.documents.dimensions.overlap import is_empty
 from verifyplan.documents.dimensions.plan_graph import Edge, PlanNames, Unmet, clean, phase_of
 from verifyplan.documents.kinds.plan import files_of
 from verifyplan.documents.reading.comparing import phase_number, plan_key

@@ -16,7 +16,7 @@ from verifyplan.documents.dimensions.check_context import (
     TaskInPlan,
     quoted,
 )
-from verifyplan.documents.dimensions.matching import (
+from verifyplan.documents.dimensions.overlap import (
     is_empty,
     meaningful_words,
     share_of_meaning,

@@ -17,7 +17,7 @@ from verifyplan.documents.dimensions.check_context import (
     task_kind,
 )
 from verifyplan.documents.dimensions.d4_d6_must_haves import paths_in, same_file
-from verifyplan.documents.dimensions.matching import is_empty
+from verifyplan.documents.dimensions.overlap import is_empty
 from verifyplan.plans.word_lists import words
 from verifyplan.text import counted
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from verifyplan.documents.dimensions.matching import meaningful_words
+from verifyplan.documents.dimensions.overlap import meaningful_words
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.loading import read_text
 from verifyplan.documents.reading.body import DocumentSection, MarkdownTable, plain
