@@ -98,7 +98,7 @@ def _table(graph: PlanGraph) -> pd.DataFrame:
 def _violations(graph: PlanGraph) -> list[list[str]]:
     """Return what is wrong with each plan, in words, each once."""
     violations: list[list[str]] = [[] for _ in graph.nodes]
-    for cycle in graph.circles:
+    for cycle in graph.cycles:
         for at in cycle:
             violations[at].append("in a circle")
     for conflict in graph.conflicts:
@@ -106,7 +106,7 @@ def _violations(graph: PlanGraph) -> list[list[str]]:
             violations[at].append(f"same file: {conflict.file.rpartition('/')[2] or conflict.file}")
     for edge in graph.edges:
         early = graph.nodes[edge.after].wave <= graph.nodes[edge.before].wave
-        if early and not edge.across and not any(edge.after in cycle for cycle in graph.circles):
+        if early and not edge.across and not any(edge.after in cycle for cycle in graph.cycles):
             violations[edge.after].append("too early")
     for unmet in graph.unmet:
         violations[unmet.plan].append(f"waits for {unmet.name}, unknown here")
@@ -171,7 +171,7 @@ def _rows_and_phases(graph: PlanGraph) -> tuple[list[int], dict[str, int]]:
 
 
 def _arrow_points(graph: PlanGraph, boxes: dict[str, list[float]]) -> pd.DataFrame:
-    cycles = {at: number for number, cycle in enumerate(graph.circles) for at in cycle}
+    cycles = {at: number for number, cycle in enumerate(graph.cycles) for at in cycle}
     points = []
     for number, edge in enumerate(graph.edges):
         route = _route(edge, boxes)
@@ -270,7 +270,7 @@ def _caption(graph: PlanGraph, rows: pd.DataFrame) -> str:
         f" {', '.join(waits if across else waits[:1])}.",
         f"Columns are waves: stated by {count(stated, 'plan')}, for the others what follows from the arrows;"
         f" {differ:,} state another wave than follows.",
-        f"{count(len(graph.circles), 'circle')}; {count(len(graph.conflicts), 'file')} that several plans of one wave"
+        f"{count(len(graph.cycles), 'circle')}; {count(len(graph.conflicts), 'file')} that several plans of one wave"
         f" modify; {count(len(graph.unmet), 'plan')} waited for and not here.",
     )
 

@@ -90,7 +90,7 @@ def as_json(check: PlanCheck) -> dict[str, Any]:
         "graph": {
             "plans": [node._asdict() for node in check.graph.nodes],
             "dependencies": [{"before": names[edge.before], "after": names[edge.after]} for edge in check.graph.edges],
-            "circles": [[names[at] for at in circle] for circle in check.graph.circles],
+            "circles": [[names[at] for at in circle] for circle in check.graph.cycles],
             "conflicts": [
                 {"file": one.file, "plans": [names[at] for at in one.plans]} for one in check.graph.conflicts
             ],

@@ -28,20 +28,20 @@ def reached(needs, start):
 
 
 @given(NEEDS)
-def test_circles_are_what_needs_itself_through_others(needs):
-    circles = execution_order(needs).circles
-    inside = {at for circle in circles for at in circle}
+def test_cycles_are_what_needs_itself_through_others(needs):
+    cycles = execution_order(needs).cycles
+    inside = {at for cycle in cycles for at in cycle}
     assert inside == {at for at in range(len(needs)) if at in reached(needs, at)}
-    assert len(inside) == sum(map(len, circles))
-    for circle in circles:
-        for at in circle:
-            assert set(circle) <= reached(needs, at)
+    assert len(inside) == sum(map(len, cycles))
+    for cycle in cycles:
+        for at in cycle:
+            assert set(cycle) <= reached(needs, at)
 
 
 @given(NEEDS)
 def test_a_wave_is_one_more_than_the_highest_that_is_needed(needs):
-    waves, circles = execution_order(needs)
-    inside = {at for circle in circles for at in circle}
+    waves, cycles = execution_order(needs)
+    inside = {at for cycle in cycles for at in cycle}
     for at, wave in enumerate(waves):
         known = [waves[other] for other in needs[at] if 0 <= other < len(needs)]
         if at in inside or inside & reached(needs, at):
@@ -56,7 +56,7 @@ def test_a_chain_of_twenty_thousand_takes_no_time_and_no_stack():
     ring = execution_order([[(at + 1) % 20_000] for at in range(20_000)])
     assert time.perf_counter() - started < 5
     assert ordered.waves[-1] == 20_001
-    assert len(ring.circles[0]) == 20_000
+    assert len(ring.cycles[0]) == 20_000
 
 
 PLAN = '---\nplan: "{}"\nwave: {}\ndepends_on: {}\nfiles_modified: {}\n---\n'

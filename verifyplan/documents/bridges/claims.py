@@ -19,7 +19,7 @@ from verifyplan.documents.bridges.must_haves import (
     wanted_of,
 )
 from verifyplan.documents.checks.cross_document_plans import planned_task
-from verifyplan.documents.dimensions.d4_d6_must_haves import paths_in
+from verifyplan.documents.dimensions.overlap import paths_in
 from verifyplan.documents.dimensions.plan_graph import name_of
 from verifyplan.documents.kinds.execution_summary import ExecutionSummary
 from verifyplan.documents.kinds.plan import MustHave, PlanDocument, named_path

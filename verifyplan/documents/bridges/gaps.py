@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from verifyplan.documents.bridges.must_haves import Plans, Wanted, document_of, one_line, plans_of, tasks_of, wanted_of
-from verifyplan.documents.dimensions.d4_d6_must_haves import paths_in
+from verifyplan.documents.dimensions.overlap import paths_in
 from verifyplan.documents.dimensions.plan_graph import name_of, phase_of
 from verifyplan.documents.kinds.plan import (
     IMPLIED_MODEL,

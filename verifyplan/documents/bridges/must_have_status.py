@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from verifyplan.documents.dimensions.d4_d6_must_haves import paths_in
+from verifyplan.documents.dimensions.overlap import paths_in
 from verifyplan.protocol.artifact import Artifact, ArtifactFinding, ArtifactVote
 from verifyplan.protocol.vote import HELD, NOTHING_LOOKED_AT
 from verifyplan.rules.citations import cites_location

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from verifyplan.documents.dimensions.d4_d6_must_haves import paths_in, same_file
-from verifyplan.documents.dimensions.overlap import meaningful_words
+from verifyplan.documents.dimensions.overlap import meaningful_words, paths_in, same_file
 from verifyplan.documents.dimensions.plan_graph import name_of
 from verifyplan.documents.kinds.plan import MustHave, PlanDocument, Task
 from verifyplan.documents.loading import load

@@ -25,153 +25,6 @@ from verifyplan.documents.tree import Tree
 from verifyplan.documents.walk import PLANNING, walk
 from verifyplan.errors import InputError, Problem
 
-
-def gather(
-    plans: str | Path | PlanDocument | Sequence[PlanDocument],
-    context: str | Path | None = None,
-    root: str | Path | None = None,
-) -> PlanCheckContext:
-    """Read what a plan check is about; InputError where nothing can be read, or there is no plan."""
-    repository = {} if root is None else _repository(root)
-    return replace(_gathered(plans, context), **repository)
-
-
-def _gathered(
-    plans: str | Path | PlanDocument | Sequence[PlanDocument], context: str | Path | None
-) -> PlanCheckContext:
-    if isinstance(plans, PlanDocument):
-        return PlanCheckContext((plans,), phases_whole=False, contexts=_given((plans,), context))
-    if not isinstance(plans, str | Path):
-        documents = _documents(plans)
-        return PlanCheckContext(documents, contexts=_given(documents, context))
-    place = Path(plans)
-    if is_folder(place):
-        return _folder(place, context)
-    document = load(place)
-    if not isinstance(document, PlanDocument):
-        raise InputError(Problem(str(plans), "is no plan", "name a PLAN document, a phase's folder or a tree"))
-    beside = [one for one in _beside(place) if Path(one.path).name != place.name]
-    ordered = tuple(sorted((document, *beside), key=lambda plan: Path(plan.path).name))
-    return replace(_beside_plans(ordered, place.parent, context), about=document.path)
-
-
-def _documents(plans: object) -> tuple[PlanDocument, ...]:
-    given = tuple(plans) if isinstance(plans, Iterable) else ()
-    if not given or not all(isinstance(plan, PlanDocument) for plan in given):
-        fix = "give a path, a PlanDocument, or several of one phase"
-        raise InputError(Problem("plans", "are no plan documents", fix))
-    return given
-
-
-def _folder(place: Path, context: str | Path | None) -> PlanCheckContext:
-    tree = load(place)
-    documents = tree.documents if isinstance(tree, Tree) else ()
-    plans = tuple(document for document in documents if isinstance(document, PlanDocument))
-    if not plans:
-        raise InputError(Problem(str(place), "holds no plans", "name a phase's folder, or a tree of phases"))
-    unread = tuple(one for one in tree.unread if _is_plan(one.path)) if isinstance(tree, Tree) else ()
-    return replace(_beside_plans(plans, place, context), unread=unread)
-
-
-def _is_plan(path: str) -> bool:
-    """Whether a file that could not be read has the name of a plan."""
-    name = PurePosixPath(path.replace("\\", "/")).name.lower()
-    return name.endswith(".md") and "plan" in name
-
-
-def _beside_plans(plans: tuple[PlanDocument, ...], folder: Path, context: str | Path | None) -> PlanCheckContext:
-    """The scene of plans that lie on disk, with what lies beside them."""
-    folders = {folder_of(plan): Path(plan.path).parent for plan in plans}
-    contexts = {name: found for name, place in folders.items() if (found := _context_in(place))}
-    required, known = required_of({folder_of(plan): Path(plan.path).parent for plan in plans if in_a_phase(plan)})
-    return PlanCheckContext(
-        plans,
-        all_phases=folder.name == PLANNING or (folder / PLANNING).is_dir(),
-        elsewhere=frozenset(_other_plans(list(folders.values()))),
-        contexts=contexts | _given(plans, context),
-        required=required,
-        known=known,
-    )
-
-
-def _given(plans: Sequence[PlanDocument], context: str | Path | None) -> dict[str, PhaseContext]:
-    if context is None:
-        return {}
-    read = read_context(read_text(Path(context)), str(context))
-    return {folder_of(plan): read for plan in plans}
-
-
-def _beside(place: Path) -> Iterator[PlanDocument]:
-    """The plans in the folder of a plan; files that cannot be read are left out."""
-    for file in sorted(place.parent.glob("*.md")):
-        if "plan" not in file.name.lower() or file.is_symlink() or not file.is_file():
-            continue
-        try:
-            document = load(file)
-        except InputError:
-            continue
-        if isinstance(document, PlanDocument):
-            yield document
-
-
-def _context_in(folder: Path) -> PhaseContext | None:
-    for file in sorted((*folder.glob("CONTEXT.md"), *folder.glob("*-CONTEXT.md"))):
-        if file.is_file() and not file.is_symlink():
-            return read_context(read_text(file), str(file))
-    return None
-
-
-def _other_plans(folders: Sequence[Path]) -> Iterator[str]:
-    """The keys of all plans that lie in the phases beside some folders, by the names of their files."""
-    for phases in dict.fromkeys(folder.absolute().parent for folder in folders):
-        for file in sorted(phases.glob("*/*.md")):
-            if "plan" in file.name.lower():
-                yield plan_key(id_in_name(file.name), file.parent.name)
-
-
-def _repository(root: str | Path) -> dict[str, Any]:
-    """The files of a repository, by their paths within it; a `.planning` that lies without one has none."""
-    if not is_folder(Path(root)):
-        raise InputError(Problem("root", f"{str(root)!r} is no folder", "name the repository of the plans"))
-    found = frozenset(file.relative_to(root).as_posix() for file in walk(Path(root)).files)
-    inside = {file for file in found if file.startswith(f"{PLANNING}/")}
-    if inside and all(PurePosixPath(file).suffix in ("", ".md", ".txt") for file in found - inside):
-        return {"no_files": f"the folder that was given holds {PLANNING} and no source files"}
-    return {"files": found}
-
-
-def report(dimensions: Sequence[Dimension], plans: int, tasks: int) -> str:
-    """The heading, the counts, what they rest on, the issues by severity, and under `## Needs judgment` what is left.
-
-    The heading says whether look-ups found a blocker; the line below the counts says that they are look-ups, and which
-    dimensions nobody has judged. A dimension that does not apply is named at the end with the reason, so that nobody
-    takes it for checked. Source: rule D4; document 003, "Planner -> Plan-Checker".
-    """
-    issues = [issue.in_report() for dimension in dimensions for issue in dimension.issues]
-    told = write_plan_check(issues, plans=plans, tasks=tasks, notes=[rests_on(dimensions)])
-    left = [f"- {flat(line)}" for dimension in dimensions for line in _left(dimension)]
-    return "\n".join([told, "## Needs judgment", "", *left, ""]) if left else told
-
-
-def rests_on(dimensions: Sequence[Dimension]) -> str:
-    """Return what a plan check's heading rests on, and the dimensions that are not judged."""
-    groups = {
-        state: ", ".join(f"D{one.number} {one.name}" for one in dimensions if one.state == state)
-        for state in ("needs-judgement", "not-applicable")
-    }
-    told = ["Looked up in the plans' text, without a judge; a plan without issues is not thereby verified."]
-    told += [f"Not judged: {groups['needs-judgement']}."] if groups["needs-judgement"] else []
-    told += [f"Not applicable: {groups['not-applicable']}."] if groups["not-applicable"] else []
-    return " ".join(told)
-
-
-def _left(dimension: Dimension) -> Iterator[str]:
-    name = f"D{dimension.number} {dimension.name}"
-    if dimension.state == "not-applicable":
-        yield f"{name}: not applicable ({dimension.why_not})"
-    yield from (f"{name}: {what}" for what in dimension.judge)
-
-
 DIMENSIONS: tuple[Callable[[PlanCheckContext], Dimension], ...] = (
     requirement_coverage,
     task_completeness,
@@ -183,12 +36,12 @@ DIMENSIONS: tuple[Callable[[PlanCheckContext], Dimension], ...] = (
     verifiability,
     contracts_across_plans,
 )
-"""The nine dimensions of document 003, in their order."""
+"""The nine dimensions, in the order of their numbers."""
 
 
 @dataclass(frozen=True)
 class PlanCheck:
-    """What a plan check found: the nine dimensions, the plans' graph, and the plans.
+    """The result of a plan check: the nine dimensions, the plans' graph, and the plans.
 
     `.passed` is whether there is no blocker; that is not the word of a judge: `.judge` lists what is left to one.
     """
@@ -204,7 +57,7 @@ class PlanCheck:
 
     @property
     def blockers(self) -> tuple[Issue, ...]:
-        """What must be fixed before execution."""
+        """The issues that must be fixed before execution."""
         return tuple(issue for issue in self.issues if issue.severity == "blocker")
 
     @property
@@ -214,8 +67,8 @@ class PlanCheck:
 
     @property
     def judge(self) -> tuple[str, ...]:
-        """What a person or a model must judge, each with its dimension."""
-        return tuple(f"D{one.number} {one.name}: {told}" for one in self.dimensions for told in one.judge)
+        """The questions that a person or a model must judge, each with its dimension."""
+        return tuple(f"D{each.number} {each.name}: {left}" for each in self.dimensions for left in each.judge)
 
     @property
     def tally(self) -> dict[str, int]:
@@ -224,12 +77,35 @@ class PlanCheck:
         return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
 
     def report(self) -> str:
-        """The report in document 003's format, with a section on what is left to judge."""
-        return report(self.dimensions, len(self.plans), sum(len(plan.tasks) for plan in self.plans))
+        """Return the report as an agent writes it, with a section on what is left to judge.
+
+        The heading says whether look-ups found a blocker; the line below the counts says that they are look-ups, and
+        which dimensions nobody has judged. A dimension that does not apply is named at the end with the reason, so that
+        nobody takes it for checked. Source: rule D4.
+        """
+        issues = [issue.in_report() for issue in self.issues]
+        tasks = sum(len(plan.tasks) for plan in self.plans)
+        head = write_plan_check(issues, plans=len(self.plans), tasks=tasks, notes=[self._basis()])
+        left = [f"- {flat(line)}" for dimension in self.dimensions for line in _left_to_judge(dimension)]
+        return "\n".join([head, "## Needs judgment", "", *left, ""]) if left else head
+
+    def _basis(self) -> str:
+        notes = ["Looked up in the plans' text, without a judge; a plan without issues is not thereby verified."]
+        for state, title in (("needs-judgement", "Not judged"), ("not-applicable", "Not applicable")):
+            names = [f"D{each.number} {each.name}" for each in self.dimensions if each.state == state]
+            notes += [f"{title}: {', '.join(names)}."] if names else []
+        return " ".join(notes)
 
     def __str__(self) -> str:
-        """The report."""
+        """Return the report."""
         return self.report()
+
+
+def _left_to_judge(dimension: Dimension) -> Iterator[str]:
+    name = f"D{dimension.number} {dimension.name}"
+    if dimension.state == "not-applicable":
+        yield f"{name}: not applicable ({dimension.why_not})"
+    yield from (f"{name}: {left}" for left in dimension.judge)
 
 
 def plan_check(
@@ -238,12 +114,12 @@ def plan_check(
     context: str | Path | None = None,
     root: str | Path | None = None,
 ) -> PlanCheck:
-    r"""Check plans over the nine dimensions of document 003; deterministic, and without a model.
+    r"""Check plans over nine dimensions; deterministic, and without a model.
 
     Args:
-        plans: a plan's file (checked among the plans beside it, what is about it is told), a phase's folder, a whole
+        plans: a plan's file (checked among the plans beside it, reported on alone), a phase's folder, a whole
             tree, or documents: several are taken to be all plans of their phases, of one the others are unknown.
-        context: the CONTEXT.md of the phase, as a path; by default the one that lies beside the plans.
+        context: the CONTEXT.md of the phase, as a path; by default the one beside the plans.
         root: the repository that the plans are about; with it, the tests that checks run are looked for.
 
     Returns:
@@ -258,15 +134,104 @@ def plan_check(
     >>> check.passed, [str(issue) for issue in check.blockers][0]
     (False, '[01-01] D2 blocker: the plan has no tasks -> Fix: write the work down as <task> elements')
     """
-    return checked(gather(plans, context, root))
+    repository = {} if root is None else _repository(root)
+    gathered = replace(_gather(plans, context), **repository)
+    dimensions = tuple(_reported(dimension(gathered), gathered.only) for dimension in DIMENSIONS)
+    return PlanCheck(dimensions, gathered.graph, tuple(gathered.plans[at] for at in gathered.reported))
 
 
-def checked(scene: PlanCheckContext) -> PlanCheck:
-    """The nine dimensions of a scene; where one plan is asked about, only its issues are kept."""
-    found = tuple(_of_asked(dimension(scene), scene) for dimension in DIMENSIONS)
-    return PlanCheck(found, scene.graph, tuple(scene.plans[at] for at in scene.asked))
-
-
-def _of_asked(dimension: Dimension, scene: PlanCheckContext) -> Dimension:
-    kept = [issue for issue in dimension.issues if scene.about in (None, issue.path)]
+def _reported(dimension: Dimension, only: str | None) -> Dimension:
+    """A dimension with its issues in order; with those of one plan alone where only it is reported on."""
+    kept = [issue for issue in dimension.issues if only in (None, issue.path)]
     return dimension._replace(issues=tuple(sorted(kept, key=lambda issue: (issue.path, issue.line, issue.rule))))
+
+
+def _gather(plans: str | Path | PlanDocument | Sequence[PlanDocument], context: str | Path | None) -> PlanCheckContext:
+    if isinstance(plans, PlanDocument):
+        return PlanCheckContext((plans,), phases_whole=False, contexts=_context_for((plans,), context))
+    if not isinstance(plans, str | Path):
+        documents = tuple(plans) if isinstance(plans, Iterable) else ()
+        if not documents or not all(isinstance(plan, PlanDocument) for plan in documents):
+            fix = "give a path, a PlanDocument, or several of one phase"
+            raise InputError(Problem("plans", "are no plan documents", fix))
+        return PlanCheckContext(documents, contexts=_context_for(documents, context))
+    place = Path(plans)
+    if is_folder(place):
+        tree = load(place)
+        all_documents, unread = (tree.documents, tree.unread) if isinstance(tree, Tree) else ((), ())
+        in_folder = tuple(document for document in all_documents if isinstance(document, PlanDocument))
+        if not in_folder:
+            raise InputError(Problem(str(place), "holds no plans", "name a phase's folder, or a tree of phases"))
+        return replace(_on_disk(in_folder, place, context), unread=tuple(u for u in unread if _has_plan_name(u.path)))
+    document = load(place)
+    if not isinstance(document, PlanDocument):
+        raise InputError(Problem(str(plans), "is no plan", "name a PLAN document, a phase's folder or a tree"))
+    beside = [plan for plan in _plans_beside(place) if Path(plan.path).name != place.name]
+    ordered = tuple(sorted((document, *beside), key=lambda plan: Path(plan.path).name))
+    return replace(_on_disk(ordered, place.parent, context), only=document.path)
+
+
+def _has_plan_name(path: str) -> bool:
+    name = PurePosixPath(path.replace("\\", "/")).name.lower()
+    return name.endswith(".md") and "plan" in name
+
+
+def _on_disk(plans: tuple[PlanDocument, ...], folder: Path, context: str | Path | None) -> PlanCheckContext:
+    """The context of plans that are on disk, from the files beside them."""
+    folders = {folder_of(plan): Path(plan.path).parent for plan in plans}
+    contexts = {name: read for name, place in folders.items() if (read := _context_in(place))}
+    required, known = required_of({folder_of(plan): Path(plan.path).parent for plan in plans if in_a_phase(plan)})
+    return PlanCheckContext(
+        plans,
+        all_phases=folder.name == PLANNING or (folder / PLANNING).is_dir(),
+        other_plans=frozenset(_plan_keys_around(folders.values())),
+        contexts=contexts | _context_for(plans, context),
+        required=required,
+        known=known,
+    )
+
+
+def _context_for(plans: Sequence[PlanDocument], context: str | Path | None) -> dict[str, PhaseContext]:
+    if context is None:
+        return {}
+    read = read_context(read_text(Path(context)), str(context))
+    return {folder_of(plan): read for plan in plans}
+
+
+def _context_in(folder: Path) -> PhaseContext | None:
+    for file in sorted((*folder.glob("CONTEXT.md"), *folder.glob("*-CONTEXT.md"))):
+        if file.is_file() and not file.is_symlink():
+            return read_context(read_text(file), str(file))
+    return None
+
+
+def _plans_beside(place: Path) -> Iterator[PlanDocument]:
+    """The plans in the folder of a plan; files that cannot be read are left out."""
+    for file in sorted(place.parent.glob("*.md")):
+        if "plan" not in file.name.lower() or file.is_symlink() or not file.is_file():
+            continue
+        try:
+            document = load(file)
+        except InputError:
+            continue
+        if isinstance(document, PlanDocument):
+            yield document
+
+
+def _plan_keys_around(folders: Iterable[Path]) -> Iterator[str]:
+    """The keys of all plans in the phases beside some folders, by the names of their files."""
+    for phases in dict.fromkeys(folder.absolute().parent for folder in folders):
+        for file in sorted(phases.glob("*/*.md")):
+            if "plan" in file.name.lower():
+                yield plan_key(id_in_name(file.name), file.parent.name)
+
+
+def _repository(root: str | Path) -> dict[str, Any]:
+    """The files of a repository, by their paths within it; a `.planning` folder without source files has none."""
+    if not is_folder(Path(root)):
+        raise InputError(Problem("root", f"{str(root)!r} is no folder", "name the repository of the plans"))
+    files = frozenset(file.relative_to(root).as_posix() for file in walk(Path(root)).files)
+    planning = {file for file in files if file.startswith(f"{PLANNING}/")}
+    if planning and all(PurePosixPath(file).suffix in ("", ".md", ".txt") for file in files - planning):
+        return {"no_files": f"the folder that was given holds {PLANNING} and no source files"}
+    return {"files": files}

@@ -1,10 +1,10 @@
-"""D3, dependency correctness: dependencies exist, form no circle, lie in earlier waves; plans of a wave keep apart."""
+"""D3 and D9: plans depend on plans that exist and come earlier, keep apart, and provide what others take (rule D4)."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -14,174 +14,153 @@ from verifyplan.documents.dimensions.check_context import (
     IssueFactory,
     IssueSeverity,
     PlanCheckContext,
+    must_have_entries,
     quoted,
 )
-from verifyplan.documents.dimensions.d4_d6_must_haves import stated
 from verifyplan.documents.dimensions.overlap import is_empty
-from verifyplan.documents.dimensions.plan_graph import Edge, PlanNames, Unmet, clean, phase_of
+from verifyplan.documents.dimensions.plan_graph import PlanNames, clean_path, phase_of
 from verifyplan.documents.kinds.plan import files_of
 from verifyplan.documents.reading.comparing import phase_number, plan_key
 
-D3 = 3
-
-SHOWN = 5
+MAX_SHOWN_FILES = 5
 """Files that several plans of a wave modify, and that are named; the rest are counted."""
 
-_PLAN = re.compile(r"(?!phase\b)[\w.]*-?[\w.-]*\d[\w.-]*", re.IGNORECASE)
+_PLAN_ID = re.compile(r"(?!phase\b)[\w.]*-?[\w.-]*\d[\w.-]*", re.IGNORECASE)
 """The form of a plan's id; a dependency of any other form is for a judge."""
 
+_FROM_PLAN = re.compile(r"\s{0,3}\(?\bfrom\s+(?:plan\s+)?(?P<plan>[\w.-]{1,60})\)?\s{0,3}$", re.IGNORECASE)
 
-def dependency_correctness(scene: PlanCheckContext) -> Dimension:
-    """Hold `depends_on`, `wave` and the files of all plans, their own lists and their tasks', against each other.
 
-    A blocker, as the plan cannot begin: a dependency on no plan of the phase, a circle, a dependency in a later wave. A
+def dependency_correctness(context: PlanCheckContext) -> Dimension:
+    """Compare `depends_on`, `wave` and the files of all plans, their own lists and their tasks', with each other.
+
+    A blocker, as the plan cannot begin: a dependency on no plan of the phase, a cycle, a dependency in a later wave. A
     warning: a dependency in the same wave, two plans with one id, plans of one wave that modify the same files, and a
     dependency on a plan of another phase that is not known here. Info: a wave that is higher than the dependencies ask
-    for, of a plan that shares no file with the waves between. Where the
-    other plans were not given, and where a dependency names no plan (a phase, a sentence), whether it is met is left
-    open. Source: rule D4; document 003.
+    for, of a plan that shares no file with the waves between. Where the other plans were not given, and where a
+    dependency names no plan (a phase, a sentence), whether it is met is left open. Source: rule D4.
     """
-    against = IssueFactory(scene, D3)
-    issues = [*_doubled(against), *_unmet(against), *_circles(against), *_waves(against), *_conflicts(against)]
+    factory = IssueFactory(context, 3)
+    graph = context.graph
+    issues = [*_doubled_ids(factory), *_unmet(factory), *_cycles(factory), *_waves(factory), *_conflicts(factory)]
     judge = [
-        f"{_name(against, one.plan)}: whether {quoted(one.name)} is met, which names no plan" for one in _open(scene)
+        f"{graph.nodes[unmet.plan].plan_id}: whether {quoted(unmet.name)} is met, which names no plan"
+        for unmet in graph.unmet
+        if not _names_plan(context, unmet.name) and not is_empty(unmet.name)
     ]
-    if scene.graph.unmet and not scene.phases_whole:
-        names = ", ".join(dict.fromkeys(quoted(one.name) for one in scene.graph.unmet))
+    if graph.unmet and not context.phases_whole:
+        names = ", ".join(dict.fromkeys(quoted(unmet.name) for unmet in graph.unmet))
         judge.append(f"whether the plans exist that this one depends on ({names}): no other plan was given")
-    return Dimension(D3, "needs-judgement" if judge else "checked", tuple(issues), tuple(judge))
+    return factory.result(issues, judge)
 
 
-def _open(scene: PlanCheckContext) -> Iterator[Unmet]:
-    """The dependencies that name no plan, but a phase or something in words."""
-    return (one for one in scene.graph.unmet if not _names_plan(scene, one) and not is_empty(one.name))
-
-
-def _names_plan(scene: PlanCheckContext, one: Unmet) -> bool:
+def _names_plan(context: PlanCheckContext, dependency: str) -> bool:
     """Whether a dependency has the form of a plan's id; a number alone that is a phase's names the phase."""
-    name = one.name.strip()
-    is_phase = name.isdecimal() and (name.lstrip("0") or "0") in scene.phase_numbers
-    return _PLAN.fullmatch(name) is not None and not is_phase
+    name = dependency.strip()
+    is_phase = name.isdecimal() and (name.lstrip("0") or "0") in context.phase_numbers
+    return _PLAN_ID.fullmatch(name) is not None and not is_phase
 
 
-def _name(against: IssueFactory, at: int) -> str:
-    return against.scene.graph.nodes[at].plan_id
-
-
-def _doubled(against: IssueFactory) -> Iterator[Issue]:
+def _doubled_ids(factory: IssueFactory) -> Iterator[Issue]:
     first: dict[tuple[str, str], int] = {}
-    for at, node in enumerate(against.scene.graph.nodes):
-        there = first.setdefault((node.phase, plan_key(node.plan_id, node.phase)), at)
-        if there != at:
-            told = f"plan {quoted(node.plan_id)} has the id of another plan of its phase"
-            line = against.scene.line(at, "plan")
-            yield against.plan(at, "warning", "id-doubled", line, told, "give each plan an id of its own")
+    for at, node in enumerate(factory.context.graph.nodes):
+        if first.setdefault((node.phase, plan_key(node.plan_id, node.phase)), at) != at:
+            description = f"plan {quoted(node.plan_id)} has the id of another plan of its phase"
+            line = factory.context.line(at, "plan")
+            yield factory.of_plan(at, "warning", "id-doubled", line, description, "give each plan an id of its own")
 
 
-def _unmet(against: IssueFactory) -> Iterator[Issue]:
-    if not against.scene.phases_whole:
-        return
-    for one in against.scene.graph.unmet:
-        if not _names_plan(against.scene, one) or is_empty(one.name):
+def _unmet(factory: IssueFactory) -> Iterator[Issue]:
+    context = factory.context
+    for at, place, name in context.graph.unmet if context.phases_whole else ():
+        phase = phase_of(context.plans[at])
+        key = plan_key(name, phase)
+        if not _names_plan(context, name) or is_empty(name) or key in context.other_plans:
             continue
-        plan = against.scene.plans[one.plan]
-        key = plan_key(one.name, phase_of(plan))
-        if key in against.scene.elsewhere:
-            continue
-        own = key.partition("-")[0] == phase_number(phase_of(plan)) or "-" not in key
-        told = f"it depends on {quoted(one.name)}, and there is no such plan"
-        line, fix = _line(against, one), "correct the id, or add the plan"
-        if own or against.scene.all_phases:
-            yield against.plan(one.plan, "blocker", "dependency-unknown", line, told, fix)
+        own = key.partition("-")[0] == phase_number(phase) or "-" not in key
+        line, fix = context.line(at, "depends_on", place), "correct the id, or add the plan"
+        if own or context.all_phases:
+            description = f"it depends on {quoted(name)}, and there is no such plan"
+            yield factory.of_plan(at, "blocker", "dependency-unknown", line, description, fix)
         else:
-            told = f"it depends on {quoted(one.name)} of another phase, which is not known here"
-            yield against.plan(one.plan, "warning", "dependency-elsewhere", line, told, fix)
+            description = f"it depends on {quoted(name)} of another phase, which is not known here"
+            yield factory.of_plan(at, "warning", "dependency-elsewhere", line, description, fix)
 
 
-def _line(against: IssueFactory, one: Unmet) -> int:
-    return against.scene.line(one.plan, "depends_on", one.place)
-
-
-def _circles(against: IssueFactory) -> Iterator[Issue]:
-    for circle in against.scene.graph.circles:
-        names = ", ".join(_name(against, at) for at in circle)
-        alone = len(circle) == 1
-        told = f"plan {names} depends on itself" if alone else f"plans {names} depend on each other in a circle"
-        line = against.scene.line(circle[0], "depends_on")
+def _cycles(factory: IssueFactory) -> Iterator[Issue]:
+    graph = factory.context.graph
+    for cycle in graph.cycles:
+        names = ", ".join(graph.nodes[at].plan_id for at in cycle)
+        alone = len(cycle) == 1
+        description = f"plan {names} depends on itself" if alone else f"plans {names} depend on each other in a circle"
+        line = factory.context.line(cycle[0], "depends_on")
         fix = "leave the dependency out that is not needed to begin"
-        yield against.plan(circle[0], "blocker", "dependency-circle", line, told, fix)
+        yield factory.of_plan(cycle[0], "blocker", "dependency-circle", line, description, fix)
 
 
-def _waves(against: IssueFactory) -> Iterator[Issue]:
-    graph = against.scene.graph
-    within = [edge for edge in graph.edges if not edge.across]
-    wrong = {edge.after: edge for edge in reversed(within) if _is_early(against, edge)}
-    waiting = {one.plan for one in graph.unmet}  # for plans whose wave is not known
+def _waves(factory: IssueFactory) -> Iterator[Issue]:
+    graph = factory.context.graph
+    nodes = graph.nodes
+    waiting = {unmet.plan for unmet in graph.unmet}  # for plans whose wave is not known
+    wrong: dict[int, int] = {}  # for each plan the first that it depends on and that comes no earlier
     allowed: dict[int, int] = {}
-    for edge in within:
-        allowed[edge.after] = max(allowed.get(edge.after, 1), graph.nodes[edge.before].wave + 1)
-    for at, node in enumerate(graph.nodes):
+    for edge in graph.edges:
+        if not edge.across:
+            allowed[edge.after] = max(allowed.get(edge.after, 1), nodes[edge.before].wave + 1)
+            if edge.before != edge.after and nodes[edge.after].wave <= nodes[edge.before].wave:
+                wrong.setdefault(edge.after, edge.before)
+    for at, node in enumerate(nodes):
         if node.derived is None or node.declared is None:
-            continue  # a circle is told of as one; what states no wave gets the derived one
-        line = against.scene.line(at, "wave")
+            continue  # a cycle is an issue of its own; a plan that states no wave gets the derived one
+        line, earliest = factory.context.line(at, "wave"), allowed.get(at, 1)
         if at in wrong:
-            before = wrong[at].before
-            wave = graph.nodes[before].wave
-            told = f"it is in wave {node.declared} and depends on {_name(against, before)} of wave {wave}"
-            fix = f"put it into wave {max(node.derived, wave + 1)}"
-            severity: IssueSeverity = "blocker" if node.declared < wave else "warning"
-            yield against.plan(at, severity, "wave-too-early", line, told, fix)
-        elif at not in waiting and node.declared != allowed.get(at, 1) and not _shares(against, at, allowed.get(at, 1)):
-            told = f"it is in wave {node.declared}, while its dependencies allow wave {allowed.get(at, 1)}"
+            before = nodes[wrong[at]]
+            description = f"it is in wave {node.declared} and depends on {before.plan_id} of wave {before.wave}"
+            fix = f"put it into wave {max(node.derived, before.wave + 1)}"
+            severity: IssueSeverity = "blocker" if node.declared < before.wave else "warning"
+            yield factory.of_plan(at, severity, "wave-too-early", line, description, fix)
+        elif at not in waiting and node.declared != earliest and not _shares_file(factory.context, at, earliest):
+            description = f"it is in wave {node.declared}, while its dependencies allow wave {earliest}"
             fix = "correct the wave, or name the plan that it waits for"
-            yield against.plan(at, "info", "wave-too-late", line, told, fix)
+            yield factory.of_plan(at, "info", "wave-too-late", line, description, fix)
 
 
-def _shares(against: IssueFactory, at: int, first: int) -> bool:
+def _shares_file(context: PlanCheckContext, at: int, first: int) -> bool:
     """Whether a plan has a file in common with one of the waves from `first` to its own, for which it may wait."""
-    nodes = against.scene.graph.nodes
+    nodes = context.graph.nodes
     own = nodes[at]
     between = (n for n in nodes if n.phase == own.phase and first <= n.wave < own.wave)
     return any(not set(own.files).isdisjoint(node.files) for node in between)
 
 
-def _is_early(against: IssueFactory, edge: Edge) -> bool:
-    nodes = against.scene.graph.nodes
-    before, after = nodes[edge.before], nodes[edge.after]
-    return edge.before != edge.after and after.wave <= before.wave
-
-
-def _conflicts(against: IssueFactory) -> Iterator[Issue]:
-    """Files that plans of one wave share, told once for the same plans."""
+def _conflicts(factory: IssueFactory) -> Iterator[Issue]:
+    """Files that plans of one wave share, in one issue for the same plans."""
+    graph = factory.context.graph
     shared: dict[tuple[int, ...], list[str]] = defaultdict(list)
-    for conflict in against.scene.graph.conflicts:
+    for conflict in graph.conflicts:
         shared[conflict.plans].append(conflict.file)
     for plans, files in shared.items():
-        names = ", ".join(_name(against, at) for at in plans)
+        names = ", ".join(graph.nodes[at].plan_id for at in plans)
         last = plans[-1]
-        wave = against.scene.graph.nodes[last].wave
-        more = f" and {len(files) - SHOWN} more" if len(files) > SHOWN else ""
-        told = f"plans {names} of wave {wave} all modify {', '.join(map(quoted, files[:SHOWN]))}{more}"
+        more = f" and {len(files) - MAX_SHOWN_FILES} more" if len(files) > MAX_SHOWN_FILES else ""
+        shown = ", ".join(map(quoted, files[:MAX_SHOWN_FILES]))
+        description = f"plans {names} of wave {graph.nodes[last].wave} all modify {shown}{more}"
         fix = "make one depend on the other and put it into a later wave"
-        yield against.plan(last, "warning", "wave-file-conflict", _file_line(against, last, files[0]), told, fix)
+        line = _line_of_file(factory.context, last, files[0])
+        yield factory.of_plan(last, "warning", "wave-file-conflict", line, description, fix)
 
 
-def _file_line(against: IssueFactory, at: int, file: str) -> int:
-    """Where a plan says that it modifies a file: in its own list, else in the first task that names it."""
-    listed = [clean(path) for path in against.scene.plans[at].files_modified]
+def _line_of_file(context: PlanCheckContext, at: int, file: str) -> int:
+    """The line on which a plan says that it modifies a file: in its own list, else in the first task that names it."""
+    listed = [clean_path(path) for path in context.plans[at].files_modified]
     if file in listed:
-        return against.scene.line(at, "files_modified", listed.index(file))
-    lines = (line for task in against.scene.plans[at].tasks for line, path in files_of(task) if clean(path) == file)
-    return next(lines, against.scene.line(at, "files_modified"))
+        return context.line(at, "files_modified", listed.index(file))
+    named = (line for task in context.plans[at].tasks for line, path in files_of(task) if clean_path(path) == file)
+    return next(named, context.line(at, "files_modified"))
 
 
-D9 = 9
-
-_FROM = re.compile(r"\s{0,3}\(?\bfrom\s+(?:plan\s+)?(?P<plan>[\w.-]{1,60})\)?\s{0,3}$", re.IGNORECASE)
-
-
-def contracts_across_plans(scene: PlanCheckContext) -> Dimension:
-    """Hold `provides` and `consumes` of all plans against each other.
+def contracts_across_plans(context: PlanCheckContext) -> Dimension:
+    """Compare `provides` and `consumes` of all plans with each other.
 
     A blocker: an item that only plans of later waves provide. A warning: one that a plan of the same wave provides,
     that no plan provides, or that two provide; artifacts of one path with different exports. Plans of different waves
@@ -189,92 +168,86 @@ def contracts_across_plans(scene: PlanCheckContext) -> Dimension:
     other plans were not given, what it consumes is left to a judge.
     Source: rule D4; plan-build-run's plan checker, dimension 9.
     """
-    consumed = any(plan.consumes for plan in scene.plans)
-    if not consumed and all(len(positions) < 2 for positions in scene.phases.values()):
-        return Dimension(D9, "not-applicable", why_not="each phase has one plan, and none consumes anything")
-    against = IssueFactory(scene, D9)
-    issues = [*_provided_twice(against), *_shapes(against)]
+    factory = IssueFactory(context, 9)
+    consumed = any(plan.consumes for plan in context.plans)
+    if not consumed and all(len(positions) < 2 for positions in context.phases.values()):
+        return factory.not_applicable("each phase has one plan, and none consumes anything")
+    providers: dict[str, list[int]] = defaultdict(list)
+    for at, plan in enumerate(context.plans):
+        for item in dict.fromkeys(map(_compared_item, plan.provides)):
+            providers[item].append(at)
+    issues = [*_provided_twice(factory, providers), *_differing_exports(factory)]
     judge: tuple[str, ...] = ()
-    if scene.phases_whole:
-        issues += _consumed(against)
+    if context.phases_whole:
+        issues += _consumed_too_early(factory, providers)
     elif consumed:
         judge = ("whether an earlier plan provides what this one consumes: no other plan was given",)
-    if consumed and scene.phases_whole and not scene.others_known:
+    if consumed and context.phases_whole and not context.others_known:
         judge = ("whether plans of other phases provide what no plan here does: they were not given",)
-    return Dimension(D9, "needs-judgement" if judge else "checked", tuple(issues), judge)
+    return factory.result(issues, judge)
 
 
-def _item(text: str) -> str:
+def _compared_item(text: str) -> str:
     """An item as it is compared: without the plan that it is said to come from, spaces, backticks and case."""
-    return " ".join(_FROM.sub("", text).replace("`", "").casefold().split())
+    return " ".join(_FROM_PLAN.sub("", text).replace("`", "").casefold().split())
 
 
-def _providers(scene: PlanCheckContext) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = defaultdict(list)
-    for at, plan in enumerate(scene.plans):
-        for item in dict.fromkeys(_item(text) for text in plan.provides):
-            found[item].append(at)
-    return found
-
-
-def _consumed(against: IssueFactory) -> Iterator[Issue]:
-    scene, providers, names = against.scene, _providers(against.scene), PlanNames(against.scene.plans)
-    for at, plan in enumerate(scene.plans):
+def _consumed_too_early(factory: IssueFactory, providers: dict[str, list[int]]) -> Iterator[Issue]:
+    context, names = factory.context, PlanNames(factory.context.plans)
+    for at, plan in enumerate(context.plans):
         for place, text in enumerate(plan.consumes):
-            line = scene.line(at, "consumes", place)
-            said = _FROM.search(text)
-            stated = names.position(said["plan"], plan) if said else None
-            known = [one for one in providers.get(_item(text), []) if one != at]
+            line = context.line(at, "consumes", place)
+            matched = _FROM_PLAN.search(text)
+            stated = names.position(matched["plan"], plan) if matched else None
+            known = [provider for provider in providers.get(_compared_item(text), []) if provider != at]
             known = known or ([stated] if stated is not None else [])
-            if not known and scene.others_known:
-                told = f"it consumes {quoted(text)}, which no plan provides"
+            if not known and context.others_known:
+                description = f"it consumes {quoted(text)}, which no plan provides"
                 fix = "let an earlier plan provide it, or say that it is there already"
-                yield against.plan(at, "warning", "consumed-unprovided", line, told, fix)
-            elif known and not any(_comes_before(scene, one, at) for one in known):
-                told = f"it consumes {quoted(text)}, which {scene.graph.nodes[known[0]].plan_id} provides no earlier"
+                yield factory.of_plan(at, "warning", "consumed-unprovided", line, description, fix)
+            elif known and not any(_comes_before(context, provider, at) for provider in known):
+                name = context.graph.nodes[known[0]].plan_id
+                description = f"it consumes {quoted(text)}, which {name} provides no earlier"
                 fix = "depend on that plan, and come in a later wave"
-                severity: IssueSeverity = "blocker" if _comes_after(scene, known, at) else "warning"
-                yield against.plan(at, severity, "consumed-too-early", line, told, fix)
+                all_later = all(_comes_before(context, at, provider) for provider in known)
+                severity: IssueSeverity = "blocker" if all_later else "warning"
+                yield factory.of_plan(at, severity, "consumed-too-early", line, description, fix)
 
 
-def _comes_after(scene: PlanCheckContext, providers: Sequence[int], at: int) -> bool:
-    """Whether all providers are executed after a plan: it cannot have what it consumes."""
-    return all(_comes_before(scene, at, one) for one in providers)
-
-
-def _comes_before(scene: PlanCheckContext, before: int, after: int) -> bool:
-    """Whether a plan is executed before another: in an earlier wave of its phase, or as a dependency of it."""
-    one, other = scene.graph.nodes[before], scene.graph.nodes[after]
+def _comes_before(context: PlanCheckContext, before: int, after: int) -> bool:
+    """Whether a plan is executed before another: in an earlier wave of its phase, or in an earlier phase."""
+    one, other = context.graph.nodes[before], context.graph.nodes[after]
     if one.phase != other.phase:
-        return list(scene.phases).index(one.phase) < list(scene.phases).index(other.phase)
+        return list(context.phases).index(one.phase) < list(context.phases).index(other.phase)
     return one.wave < other.wave
 
 
-def _provided_twice(against: IssueFactory) -> Iterator[Issue]:
-    scene = against.scene
-    for item, positions in _providers(scene).items():
+def _provided_twice(factory: IssueFactory, providers: dict[str, list[int]]) -> Iterator[Issue]:
+    context, nodes = factory.context, factory.context.graph.nodes
+    for item, positions in providers.items():
         for before, at in pairwise(positions):
-            if scene.graph.nodes[before].phase == scene.graph.nodes[at].phase:
-                place = next(n for n, text in enumerate(scene.plans[at].provides) if _item(text) == item)
-                told = f"it provides {quoted(item)}, as {scene.graph.nodes[before].plan_id} does"
-                line = scene.line(at, "provides", place)
-                yield against.plan(at, "warning", "provided-twice", line, told, "let one plan provide it")
+            if nodes[before].phase == nodes[at].phase:
+                place = list(map(_compared_item, context.plans[at].provides)).index(item)
+                description = f"it provides {quoted(item)}, as {nodes[before].plan_id} does"
+                line = context.line(at, "provides", place)
+                yield factory.of_plan(at, "warning", "provided-twice", line, description, "let one plan provide it")
 
 
-def _shapes(against: IssueFactory) -> Iterator[Issue]:
+def _differing_exports(factory: IssueFactory) -> Iterator[Issue]:
     """Artifacts of one path that two plans of a phase describe with different exports."""
-    scene = against.scene
+    nodes = factory.context.graph.nodes
     first: dict[tuple[str, str], tuple[int, frozenset[str]]] = {}
-    for at, plan in enumerate(scene.plans):
-        for line, artifact in stated(plan, "artifacts"):
-            path, exports = _shape(artifact)
-            there, known = first.setdefault((scene.graph.nodes[at].phase, path), (at, exports))
-            if path and exports and there != at and not (known <= exports or exports <= known):
-                told = f"artifact {quoted(path)} exports other names than in {scene.graph.nodes[there].plan_id}"
-                yield against.plan(at, "warning", "shape-differs", line, told, "agree on one list of exports")
+    for at, plan in enumerate(factory.context.plans):
+        for line, artifact in must_have_entries(plan, "artifacts"):
+            path, exports = _exports(artifact)
+            described, known = first.setdefault((nodes[at].phase, path), (at, exports))
+            if path and exports and described != at and not (known <= exports or exports <= known):
+                description = f"artifact {quoted(path)} exports other names than in {nodes[described].plan_id}"
+                fix = "agree on one list of exports"
+                yield factory.of_plan(at, "warning", "shape-differs", line, description, fix)
 
 
-def _shape(artifact: Any) -> tuple[str, frozenset[str]]:
+def _exports(artifact: Any) -> tuple[str, frozenset[str]]:
     """The path of an artifact and the names that it exports, where it states both."""
     exports = artifact.get("exports") if isinstance(artifact, dict) else None
     if not isinstance(exports, list):

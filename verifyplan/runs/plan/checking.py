@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from verifyplan.documents.bridges.challenges import challenges
 from verifyplan.documents.dimensions.check import plan_check
-from verifyplan.documents.dimensions.check_context import all_tasks
+from verifyplan.documents.dimensions.check_context import tasks_and_features
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.source import read_source
 from verifyplan.errors import InputError, Problem
@@ -32,7 +32,7 @@ def blockers(hub: ActiveRun) -> list[Proposal]:
 def expect_tasks(plan: Plan) -> None:
     """InputError unless a plan is a PLAN document, with frontmatter or tasks: of any other the check says nothing."""
     document = _document(plan.text, plan.path)
-    if not all_tasks(document) and not document.source.front.last:
+    if not tasks_and_features(document) and not document.source.front.last:
         fix = "write its tasks as <task> elements, or leave plan_check out"
         raise InputError(Problem("plan_check", f"{plan.path!r} is no PLAN document: it has no tasks", fix))
 
