@@ -136,7 +136,7 @@ def test_all_that_is_wrong_is_told_at_once_by_option(cli):
     assert done.code == 2
     told = done.err.splitlines()
     assert told[0].startswith("Error: --model-for: 'probe' is no ROLE=MODEL. Fix: write it as ROLE=MODEL")
-    assert told[1].startswith("--worker-model: 'a' stands twice")
+    assert told[1].startswith("--worker-model: 'a' occurs twice")
     assert told[2].startswith("--model-for: 'chalenger' is no role (did you mean 'challenger'?)")
     assert not Path("runs").exists()
 
@@ -155,7 +155,7 @@ def test_all_that_is_wrong_is_told_at_once_by_option(cli):
         (("--agents", "none.toml"), "--agents: 'none.toml' is no file"),
         (("--agents", "PLAN.md"), "--agents: 'PLAN.md' is no .toml or .json file"),
         (("--model", "x", "--prices", "no.toml", "--base-url", "http://127.0.0.1:1"), "no.toml"),
-        (("--panel-workers", "ann,ann"), "--panel-workers: a name stands twice"),
+        (("--panel-workers", "ann,ann"), "--panel-workers: a name occurs twice"),
         (("--panel-workers", "ann", "--no-panel"), "--panel-workers: there is no panel"),
         (("--repetitions", 2, "--report", "r.md"), "--report: is of one run, not of 2"),
         (("--max-cost", 1), "max_cost: cannot be kept: its calls have no price"),
@@ -172,7 +172,7 @@ def test_models_need_a_roster_of_names(cli):
     given = ("crossverify", "findings.json", "--model", HAIKU, "--base-url", "http://127.0.0.1:1")
     assert "--workers: nobody is named to vote" in cli(*given).err
     assert "'ann=window' names a checker" in cli(*given, "--workers", "ann=window,bob").err
-    assert "--workers: a name stands twice" in cli(*given, "--workers", "ann,ann").err
+    assert "--workers: a name occurs twice" in cli(*given, "--workers", "ann,ann").err
 
 
 @pytest.mark.parametrize(

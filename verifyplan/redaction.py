@@ -24,7 +24,7 @@ MARK = "[redacted]"
 SHORTEST = 8
 """Characters that a secret has at least: shorter ones would take words out of ordinary texts."""
 VARIED = 4
-"""Different characters that a key has at least: `xxxxxxxxxxxx` stands for one and is none."""
+"""Different characters that a key has at least: `xxxxxxxxxxxx` is a placeholder."""
 DEEPEST = 100
 """Levels of nesting that are walked; what lies deeper is taken out whole."""
 
@@ -42,9 +42,9 @@ def remember(secret: str) -> None:
     May be called from any thread.
     """
     global _forms
-    found = {form for line in secret.strip().splitlines() for form in _written(line.strip())}
+    forms = {form for line in secret.strip().splitlines() for form in _written(line.strip())}
     with _lock:
-        _forms = tuple(sorted({*_forms, *found}, key=lambda form: (-len(form), form)))
+        _forms = tuple(sorted({*_forms, *forms}, key=lambda form: (-len(form), form)))
 
 
 def redact(text: str) -> str:

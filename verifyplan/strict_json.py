@@ -24,7 +24,7 @@ def strict_json(text: str, place: str) -> Any:
 
     >>> strict_json('{"a": [1, NaN]}', "x.json")
     Traceback (most recent call last):
-    verifyplan.errors.ArtifactError: x.json: /a/1: NaN is no JSON number. Fix: correct or remove it.
+    verifyplan.errors.ArtifactError: x.json: /a/1: NaN is not a JSON number. Fix: correct or remove it.
     """
     try:
         content = json.loads(
@@ -46,7 +46,7 @@ def strict_json(text: str, place: str) -> Any:
 
 
 def pointer_token(key: str) -> str:
-    """A key as it stands in a JSON pointer (RFC 6901).
+    """Return a key as a JSON pointer spells it (RFC 6901).
 
     >>> pointer_token("a/b")
     'a~1b'
@@ -62,16 +62,16 @@ class _Odd:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Odd:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
+    fields = dict(pairs)
+    if len(fields) == len(pairs):
+        return fields
     seen: set[str] = set()
     twin = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-    return _Odd(f"the key {short_repr(twin)} stands twice in one object")
+    return _Odd(f"the key {short_repr(twin)} occurs twice in one object")
 
 
 def _no_number(name: str) -> _Odd:
-    return _Odd(f"{name} is no JSON number")
+    return _Odd(f"{name} is not a JSON number")
 
 
 def _number(digits: str) -> float | _Odd:
@@ -100,5 +100,5 @@ def _oddities(value: Any, pointer: str = "", depth: int = 0) -> Iterator[tuple[s
 
 
 def _encodable(text: str) -> bool:
-    """Whether UTF-8 can spell a text; JSON can also spell surrogates that stand alone."""
+    """Whether UTF-8 can spell a text; JSON can also spell lone surrogates."""
     return not any("\ud800" <= letter <= "\udfff" for letter in text)

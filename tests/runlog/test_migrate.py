@@ -142,7 +142,7 @@ def test_events_are_read_through_every_step_and_what_is_no_more_is_left_out(old)
 
 def test_without_its_step_an_old_event_is_refused_with_its_line(old, monkeypatch):
     monkeypatch.setattr(reader, "steps_from", lambda version, place: steps_from(version, place, {}, 1))
-    with pytest.raises(LogError, match=r"old\.jsonl: line 2: is no event of this version .*worker-stretched"):
+    with pytest.raises(LogError, match=r"old\.jsonl: line 2: is not an event of this version .*worker-stretched"):
         parse_log(old, "old.jsonl")
 
 

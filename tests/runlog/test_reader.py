@@ -219,7 +219,7 @@ def test_a_line_that_is_no_event_is_refused_with_its_number(tmp_path, small, cha
     del values["digest"]
     values = {key: value for key, value in (values | change).items() if value is not None or key == "category"}
     path.write_bytes(first + signed(to_json(values)[:-1], digest)[0] + b"\n")
-    with pytest.raises(LogError, match=r"run\.jsonl: line 2: is no event of this version") as caught:
+    with pytest.raises(LogError, match=r"run\.jsonl: line 2: is not an event of this version") as caught:
         read_log(path)
     assert words in str(caught.value)
 
@@ -266,5 +266,5 @@ def test_hostile_logs_are_refused_quickly(small):
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "log.jsonl")
-    with pytest.raises(LogError, match=r"log\.jsonl: cannot be read \(it is no ordinary file\)"):
+    with pytest.raises(LogError, match=r"log\.jsonl: cannot be read \(it is not an ordinary file\)"):
         read_log(tmp_path / "log.jsonl")

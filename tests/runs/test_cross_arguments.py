@@ -32,7 +32,7 @@ def refused(message: str, error: type[InputError] = SettingsError, workers: Any 
         (None, "workers: None is no list"),
         (5, "workers: 5 is no list"),
         ({"ann", }, r"workers: \{'ann'\} is no list, which has an order"),
-        (["ann", "ann"], "workers: 'ann' stands twice"),
+        (["ann", "ann"], "workers: 'ann' occurs twice"),
         (["ann", ""], "workers: '' is no name"),
         (["ann", "  "], "workers: '  ' is no name"),
         (["ann", 5], "workers: 5 is no name"),
@@ -45,11 +45,11 @@ def test_rosters(workers, message):
 
 
 def test_all_problems_of_a_roster_are_told():
-    with pytest.raises(SettingsError, match="'b' stands twice") as caught:
+    with pytest.raises(SettingsError, match="'b' occurs twice") as caught:
         crossverify([], ["a", "b", "b", 5, None, "a"], out=None)  # type: ignore[list-item]
     assert [p.message for p in caught.value.problems] == [
-        "'a' stands twice",
-        "'b' stands twice",
+        "'a' occurs twice",
+        "'b' occurs twice",
         "5 is no name",
         "None is no name",
     ]

@@ -124,7 +124,7 @@ def test_a_finding_of_two_workers_stands_in_two_rows():
 
 def test_plan_items_tell_all_problems_too():
     items = [{"finding_id": "P-1", "summary": "a"}, PlanItem(finding_id="P-1", summary="b"), {"finding_id": "P-2"}]
-    with pytest.raises(InputError, match="'P-1' stands twice") as caught:
+    with pytest.raises(InputError, match="'P-1' occurs twice") as caught:
         read_plan_items(items)
     assert [p.place for p in caught.value.problems] == ["plan_items[2].summary", "plan_items[1].finding_id"]
 

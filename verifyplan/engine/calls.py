@@ -18,7 +18,7 @@ from pydantic_core import from_json, to_json
 
 from verifyplan.agents.base import Backend, BudgetError, ConversingBackend, Request, Send
 from verifyplan.errors import SettingsError
-from verifyplan.protocol.call import MOST_TOKENS, Reply, ToolUse, Usage, WorkerRequest
+from verifyplan.protocol.call import MAX_TOKENS_COUNTED, Reply, ToolUse, Usage, WorkerRequest
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, Failure, TurnReplied, TurnSent
 from verifyplan.protocol.role_call import AGENT_OF_ROLE, DebateRequest
@@ -308,7 +308,7 @@ def _replied(call_id: str, reply: Reply, measured_ms: int) -> CallReplied:
     """
     if not isinstance(reply, Reply):
         raise TypeError(f"the backend gave a {type(reply).__name__} where a Reply was due")
-    if reply.usage.total >= MOST_TOKENS:
+    if reply.usage.total >= MAX_TOKENS_COUNTED:
         raise ValueError(f"the backend counts {reply.usage.total:.3g} tokens, which no table can hold")
     [[value]] = from_json(to_json([[reply.value]]), allow_inf_nan=False)  # nested, as in a log it will be
     return CallReplied(

@@ -1,4 +1,4 @@
-"""The state artifact of a cross run, schema 1.0 to 1.2, field for field as on disk (rule B9, source 001).
+"""The state artifact of a cross run, schema 1.0 to 1.2, field for field as on disk (rule B9).
 
 Names are those of the JSON. Every field that an older version may lack is None when absent; unknown keys
 are kept, and what was absent stays absent when the artifact is written again.
@@ -120,7 +120,7 @@ class ArtifactConfig(Record):
 
 
 class Artifact(Record):
-    """A whole cross run as it stands on disk."""
+    """A whole cross run, as it is on disk."""
 
     schemaVersion: SchemaVersion
     taskKey: StrictStr | None = None

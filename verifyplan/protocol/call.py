@@ -1,4 +1,4 @@
-"""What a backend is asked and what it answers: request, reply, and the answer's own schema (rules G1, B4)."""
+"""Requests to workers and the replies of backends, with tokens, cost and tool calls (rules G1, B4)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Item(Model):
 class WorkerRequest(Model):
     """One dispatch: a worker is asked to vote on some findings in one round."""
 
-    call_id: str = Field(description="Where the call stands, such as r1/worker-b.")
+    call_id: str = Field(description="The place of the call in the run, such as r1/worker-b.")
     role: Literal["worker"] = "worker"
     worker: str = Field(description="The worker that is called.")
     round: int = Field(description="The round, from 1; the plan-body round is 1, too.")
@@ -38,14 +38,14 @@ class WorkerRequest(Model):
     )
 
 
-MOST_TOKENS = 2**53
-"""From so many on, a count is no count: tables hold whole numbers below it."""
+MAX_TOKENS_COUNTED = 2**53
+"""Counts are below this: tables hold whole numbers up to it."""
 
-Count = Annotated[int, Field(ge=0, lt=MOST_TOKENS)]
+Count = Annotated[int, Field(ge=0, lt=MAX_TOKENS_COUNTED)]
 
 
 class Usage(Model):
-    """What a call cost, in tokens and dollars; zero for agents that are not models."""
+    """Tokens and dollars that a call cost; zero for agents that are not models."""
 
     input_tokens: Count = Field(default=0, description="Tokens in that were neither read from nor put in a cache.")
     output_tokens: Count = 0
@@ -72,7 +72,7 @@ class Usage(Model):
         >>> (Usage(input_tokens=2, cost=Decimal("0.1")) + Usage(output_tokens=1)).cost is None
         True
         """
-        costs = [one.cost for one in (self, other) if one.total or one.cost is not None]
+        costs = [usage.cost for usage in (self, other) if usage.total or usage.cost is not None]
         known = [cost for cost in costs if cost is not None]
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
@@ -95,7 +95,7 @@ class ToolUse(Model):
 
 
 class Reply(Model):
-    """What came back from a backend: a value not yet checked, its cost and its time."""
+    """The reply of a backend: a value not yet checked, its cost and its time."""
 
     value: Any = Field(description="The answer as JSON values; the loop checks it against the schema.")
     usage: Usage = Usage()

@@ -1,6 +1,6 @@
 """Any event of any run, and who listens: one model for the log, the state and the tables (rule E1).
 
-A call id (`i2/challenger`, `r1/worker-b`) says where a call stands, not when it came back: replies of one round
+A call id (`i2/challenger`, `r1/worker-b`) names a place in the run, not a time: replies of one round
 arrive in any order, while the events that rules derive always come in the order of the roster.
 """
 
@@ -82,7 +82,7 @@ Fact = (
     | event_turn.TurnReplied
     | event_run.AnswerGiven
 )
-"""What comes from outside and no rule can recompute; all other events are derived from these."""
+"""The facts from outside, which no rule can recompute; all other events are derived from these."""
 
 Sink = Callable[[Event], None]
 """Whatever wants to be told of events as they happen, before the run goes on; what it raises ends the run."""

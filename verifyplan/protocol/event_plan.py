@@ -135,7 +135,7 @@ class PromotionRefused(Model):
 
 
 class Restated(Model):
-    """Something was said again, in these or other words; it was merged into what stands."""
+    """A challenge was repeated, in the same or other words, and merged into the one that is there."""
 
     type: Literal["restated"] = "restated"
     iteration: int
@@ -154,7 +154,7 @@ class UnknownListed(Model):
 
 
 class UnknownResolved(Model):
-    """What the resolver found, or why nothing was found."""
+    """The resolver's answer to an unknown, or the reason that there is none."""
 
     type: Literal["unknown-resolved"] = "unknown-resolved"
     iteration: int
@@ -164,7 +164,7 @@ class UnknownResolved(Model):
 
 
 class ContextSurfaced(Model):
-    """The researcher found something that nobody had asked for."""
+    """The researcher surfaced a context that nobody had asked for."""
 
     type: Literal["context-surfaced"] = "context-surfaced"
     iteration: int
@@ -258,7 +258,7 @@ class DirectiveRefused(Model):
 
 
 class ConvergenceEvaluated(Model):
-    """What the counts say of an iteration, beside the synthesizer's own word, which decides nothing (rule A3)."""
+    """The ruling on an iteration by its counts; the synthesizer's own word beside it decides nothing (rule A3)."""
 
     type: Literal["convergence-evaluated"] = "convergence-evaluated"
     iteration: int
@@ -295,7 +295,7 @@ class ScoreRefused(Model):
 
 
 class ScoreDisputed(Model):
-    """The audit differs by 2 or more; both stand and neither wins."""
+    """The audit differs by 2 or more; both scores are kept and neither wins."""
 
     type: Literal["score-disputed"] = "score-disputed"
     iteration: int

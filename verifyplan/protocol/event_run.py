@@ -22,7 +22,7 @@ class TurnSent(Model):
     """A model is about to be asked: what this turn adds to the conversation, written before it is sent."""
 
     type: Literal["turn-sent"] = "turn-sent"
-    call_id: str = Field(description="Where the exchange stands: the call and the turn, as in i2/challenger/t3.")
+    call_id: str = Field(description="The call and the turn, as in i2/challenger/t3.")
     model: str = Field(description="The model that is asked.")
     request_sha256: str = Field(description="Digest of the whole request as it is sent.")
     added: tuple[dict[str, Any], ...] = Field(
@@ -76,7 +76,7 @@ LOG_VERSION = 3
 
 
 class CrossInputs(Model):
-    """What a cross run was given."""
+    """The inputs of a cross run."""
 
     kind: Literal["cross"] = "cross"
     task_type: str = Field(description="The task type that chose the settings; empty if none was named.")
@@ -94,13 +94,13 @@ class CrossInputs(Model):
     items_per_call: int | None = Field(default=None, description="Findings that one call asks about; null for all.")
     limits: Limits = Limits()
     missing_basis: MissingBasis = Field(
-        default="infer", description="What stands for the basis of an adversarial disagree that has none."
+        default="infer", description="The reading of an adversarial disagree without a basis."
     )
     root: str = Field(description="The folder that cited evidence lies in.")
 
 
 class PlanInputs(Model):
-    """What a plan run was given: the plan as it was, the repository as far as it can be named, the settings."""
+    """The inputs of a plan run: the plan's text, the repository as far as it can be named, the settings."""
 
     kind: Literal["plan"] = "plan"
     plan_path: str = Field(description="The plan's absolute path, or a name where it was given as text.")
@@ -112,7 +112,7 @@ class PlanInputs(Model):
 
 
 class DebateInputs(Model):
-    """What a debate was given: the task, and the texts and the repository that a diff may change."""
+    """The inputs of a debate: the task, and the texts and the repository that a diff may change."""
 
     kind: Literal["debate"] = "debate"
     task: str
@@ -125,7 +125,7 @@ class DebateInputs(Model):
 
 
 class RunStarted(Model):
-    """The run's settings and inputs; everything needed to know what was asked, and to drive the run again."""
+    """The run's settings and inputs; all that is needed to know what was asked and to replay the run."""
 
     type: Literal["run-started"] = "run-started"
     version: int = Field(default=LOG_VERSION, description="The version of the event model.")

@@ -45,7 +45,7 @@ class _Sparse(Model):
 
 
 class BudgetTrace(_Sparse):
-    """What the call behind a message used, where a model was called."""
+    """Use of the call behind a message, if a model was called."""
 
     inputTokens: _Tokens = Field(default=None, description="Tokens in, cached ones included.")
     outputTokens: _Tokens = Field(default=None, description="Tokens out.")
@@ -71,7 +71,7 @@ class Message(_Sparse):
 
 
 FAILED = "MESSAGE_SCHEMA_VALIDATION_FAILED::"
-"""What the text of every `MessageError` begins with; the rest of it is JSON."""
+"""The beginning of every `MessageError`'s text; the rest is JSON."""
 
 _ORDER = ("type", "enum", "minimum", "minLength", "required", "additionalProperties")
 """The keywords of the schema that can be broken, in the order in which Ajv looks at them."""
@@ -86,7 +86,7 @@ class MessageError(InputError):
     """A message of a debate breaks its schema; `.errors` lists how, each with keyword, instancePath and params."""
 
     def __init__(self, errors: Iterable[dict[str, Any]]) -> None:
-        self.errors: tuple[dict[str, Any], ...] = tuple(redacted(one) for one in errors)
+        self.errors: tuple[dict[str, Any], ...] = tuple(redacted(error) for error in errors)
         text = json.dumps({"errors": self.errors}, ensure_ascii=False, separators=(",", ":"))
         super().__init__(FAILED + text.encode(errors="backslashreplace").decode())
 
@@ -108,7 +108,7 @@ def check_message(data: object) -> None:
 
     The errors have Ajv's shapes and come in Ajv's order: of an object first what is missing, then what is too much,
     then its fields in the order of the schema. 1.0 is an integer, true is none; halves of surrogate pairs, which JSON
-    texts cannot hold, pass here and are shown as escapes. Source: rule C1, document 004 §1A.
+    texts cannot hold, pass here and are shown as escapes. Source: rule C1.
 
     >>> check_message({"role": "architect", "type": "propose", "content": "Do it", "turn": 1})
     >>> check_message({"role": "judge", "type": "propose", "content": "Do it", "turn": 1})
@@ -148,10 +148,14 @@ def answer_schema(role: DebateRole) -> dict[str, Any]:
 
 
 def _check(data: object, schema: dict[str, Any], validator: Any) -> None:
-    found = sorted(validator.iter_errors(_shallow(data)), key=lambda error: _place(error, schema))
-    told = {(one.json_path, one.validator, str(params)): _told(one, params) for one in found for params in _params(one)}
-    if told:
-        raise MessageError(told.values())
+    errors = sorted(validator.iter_errors(_shallow(data)), key=lambda error: _place(error, schema))
+    described = {
+        (error.json_path, error.validator, str(params)): _described(error, params)
+        for error in errors
+        for params in _params(error)
+    }
+    if described:
+        raise MessageError(described.values())
 
 
 @cache
@@ -166,9 +170,9 @@ def _validator(role: DebateRole | None) -> Any:
 def _shallow(value: object, depth: int = _DEPTH) -> object:
     """The data as far down as the schema looks: the library writes out what is wrong, however deep that is."""
     if isinstance(value, dict):
-        return {name: _shallow(one, depth - 1) for name, one in value.items()} if depth else {}
+        return {name: _shallow(inner, depth - 1) for name, inner in value.items()} if depth else {}
     if isinstance(value, list):
-        return [_shallow(one, depth - 1) for one in value] if depth else []
+        return [_shallow(inner, depth - 1) for inner in value] if depth else []
     if isinstance(value, int) and abs(value) > _LARGEST:
         return _LARGEST if value > 0 else -_LARGEST
     return value
@@ -192,9 +196,9 @@ def _params(error: Any) -> Iterator[dict[str, Any]]:
     rule = error.validator_value
     match error.validator:
         case "additionalProperties":
-            yield from ({"additionalProperty": str(one)} for one in error.instance if one not in _fields(error))
+            yield from ({"additionalProperty": str(name)} for name in error.instance if name not in _fields(error))
         case "required":
-            yield from ({"missingProperty": one} for one in rule if one not in error.instance)
+            yield from ({"missingProperty": name} for name in rule if name not in error.instance)
         case "enum":
             yield {"allowedValues": list(rule)}
         case "minimum":
@@ -210,6 +214,6 @@ def _fields(error: Any) -> dict[str, Any]:
     return fields
 
 
-def _told(error: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _described(error: Any, params: dict[str, Any]) -> dict[str, Any]:
     pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in error.absolute_path)
     return {"keyword": error.validator, "instancePath": pointer, "params": params}

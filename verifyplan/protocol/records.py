@@ -28,7 +28,7 @@ ChallengeId = Annotated[StrictStr, Field(pattern=r"^C[1-9][0-9]*$")]
 
 
 class Challenge(Model):
-    """What may be wrong with a plan, how badly, and how it was settled; text fields may be blank."""
+    """Something that may be wrong with a plan, how badly, and how it was settled; text fields may be blank."""
 
     id: ChallengeId = Field(description="C1, C2 ...; counted over all iterations.")
     origin: Origin = Field(description="Who raised it.")
@@ -193,7 +193,7 @@ class RiskState(Model):
 
 
 class Convergence(Model):
-    """What stands against convergence, counted, and what follows."""
+    """The counts that decide convergence, and the status that follows."""
 
     blocking_open: Count = Field(description="BLOCKING challenges that are OPEN or UNRESOLVED.")
     significant_open: Count = Field(description="SIGNIFICANT challenges that are OPEN or UNRESOLVED.")

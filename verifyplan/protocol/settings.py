@@ -27,7 +27,7 @@ class PlanBodyVerification(TypedDict):
 
 
 class ConvergenceBlock(TypedDict):
-    """The settings of a cross run, with the names that document 001 gives them."""
+    """The settings of a cross run, under the names that artifacts give them."""
 
     enabled: bool
     adversarial: bool
@@ -38,7 +38,7 @@ class ConvergenceBlock(TypedDict):
 
 
 class Limits(Model):
-    """What a run may use; it is checked before a call is sent (rule A12)."""
+    """The limits of a run; they are checked before a call is sent (rule A12)."""
 
     max_tokens: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="Tokens, in and out, that end the run once they are used."

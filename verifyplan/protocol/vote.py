@@ -34,7 +34,7 @@ VERDICT_OF_LABEL: dict[str, Verdict] = {
     "survives-with-caveat": "supplement",
     "refuted": "disagree",
 }
-"""What a worker may answer, in small letters, and the verdict that is persisted (rule B4)."""
+"""The labels that a worker may answer, in small letters, and the verdict of each (rule B4)."""
 
 NOTHING_LOOKED_AT = "nothing looked at"
 """With these words begins the explanation of a vote whose worker found nothing that it could look at (rule G2)."""
@@ -80,10 +80,10 @@ def read_refutation(text: object) -> Basis | None:
 
 
 def read_verdict(text: object) -> Verdict | None:
-    """Return the verdict that a word or a prompt label stands for, in any case, with space, hyphen or underscore.
+    """Return the verdict that a word or a prompt label means, in any case, with space, hyphen or underscore.
 
     Marks around it, such as a full stop or Markdown's asterisks, do not count.
-    None for a word that stands for no verdict, and for what is no text. Source: rule B4.
+    None for a word that is no verdict, and for anything but text. Source: rule B4.
 
     >>> read_verdict("Survives with caveat"), read_verdict("**REFUTED**."), read_verdict("perhaps")
     ('supplement', 'disagree', None)
@@ -92,7 +92,7 @@ def read_verdict(text: object) -> Verdict | None:
 
 
 def read_basis(text: object) -> Basis | None:
-    """Return the basis that a word stands for, in any case, with space, hyphen or underscore; None if it is none.
+    """Return the basis that a word means, in any case, with space, hyphen or underscore; None if it is none.
 
     >>> read_basis("BURDEN_NOT_MET"), read_basis("counter evidence"), read_basis("")
     ('burden-not-met', 'counter-evidence', None)
@@ -101,7 +101,7 @@ def read_basis(text: object) -> Basis | None:
 
 
 def read_mode(text: object) -> Mode | None:
-    """Return the mode that a word stands for, in any case; None if it is none.
+    """Return the mode that a word means, in any case; None if it is none.
 
     >>> read_mode("Adversarial"), read_mode("recorded")
     ('adversarial', None)

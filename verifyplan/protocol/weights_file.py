@@ -16,13 +16,13 @@ from verifyplan.strict_json import strict_json
 from verifyplan.text import did_you_mean, short_repr
 
 VERSION = 1
-LARGEST = 64 * 1024
+MAX_FILE_BYTES = 64 * 1024
 """A weights file has a few hundred bytes; one beyond this is something else."""
 
 _KEYS = ("version", "weights")
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 _DIGITS = 60
-_ENOUGH = 2 * _DIGITS + 1
+_PRECISION_DIGITS = 2 * _DIGITS + 1
 """Digits with which any such decimals are added without rounding."""
 
 
@@ -97,14 +97,14 @@ def _read(path: str | Path) -> Any:
             what = "is a folder" if Path(path).is_dir() else "is no file"
             raise InputError(Problem(_place(path), what if Path(path).exists() else "does not exist", fix))
         with Path(path).open("rb") as stream:
-            data = stream.read(LARGEST + 1)
+            data = stream.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:  # a name with a null byte is a ValueError, and so is an InputError
         if isinstance(error, InputError):
             raise
         reason = getattr(error, "strerror", None) or error
         raise InputError(Problem(_place(path), f"cannot be read ({reason})", fix)) from None
-    if len(data) > LARGEST:
-        raise InputError(Problem(_place(path), f"is larger than {LARGEST // 1024} KiB", fix))
+    if len(data) > MAX_FILE_BYTES:
+        raise InputError(Problem(_place(path), f"is larger than {MAX_FILE_BYTES // 1024} KiB", fix))
     try:
         return strict_json(decode(data, _place(path)), _place(path))
     except InputError as error:
@@ -139,7 +139,7 @@ def _weight_problems(texts: Mapping[str, object], place: str) -> list[Problem]:
         fix = f"such a file is for the six that verify scores: {one_of(DIMENSIONS)}; keep others in a file of your own"
         return [Problem(f"{place}weights", what, fix)]
     problems = [
-        Problem(f"{place}weights.{n}", f"is no dimension{did_you_mean(n, DIMENSIONS)}", f"use {one_of(DIMENSIONS)}")
+        Problem(f"{place}weights.{n}", f"is not a dimension{did_you_mean(n, DIMENSIONS)}", f"use {one_of(DIMENSIONS)}")
         for n in texts
         if n not in DIMENSIONS
     ]
@@ -151,14 +151,14 @@ def _weight_problems(texts: Mapping[str, object], place: str) -> list[Problem]:
     for name, text in texts.items():
         if not isinstance(text, str):
             problems.append(
-                Problem(f"{place}weights.{name}", f"{short_repr(text)} is no text", "write it in quotes, as '0.25'")
+                Problem(f"{place}weights.{name}", f"{short_repr(text)} must be text", "write it in quotes, as '0.25'")
             )
         elif len(text) > _DIGITS or not _DECIMAL.fullmatch(text):
             problems.append(
                 Problem(f"{place}weights.{name}", f"{short_repr(text)} is no decimal from 0", "write digits, as '0.25'")
             )
     if not problems:
-        with localcontext(prec=_ENOUGH):
+        with localcontext(prec=_PRECISION_DIGITS):
             total = sum(Decimal(str(text)) for text in texts.values())
         if total != 1:
             problems.append(Problem(f"{place}weights", f"sum to {total}", "make them sum to exactly 1"))

@@ -17,7 +17,7 @@ LIMITS: dict[ResearchMode, dict[Tool, int]] = {
     "surface": {"memory_search": 3, "Grep": 4, "Read": 3, "git_log": 1},
     "probe": {"Grep": 4, "Read": 3, "memory_search": 2, "WebSearch": 1},
 }
-"""Calls per agent and iteration by research mode (document 000 §9); a tool that is not named has none."""
+"""Calls per agent and iteration by research mode (rule A12); a tool that is not named has none."""
 
 OTHERS: dict[Tool, int] = {tool: LIMITS["resolve"][tool] for tool in ("Read", "Grep")}
 """The limits of agents that do no research: mode 1's Read and Grep."""
@@ -41,7 +41,7 @@ WEB_UNKNOWNS: tuple[UnknownType, ...] = ("API_BEHAVIOR", "STALE_KNOWLEDGE", "INT
 
 @dataclass(frozen=True)
 class Budget:
-    """What one agent may call in one iteration; `granted` is what the synthesizer added by directive."""
+    """The tool calls of one agent in one iteration; `granted` is what the synthesizer added by directive."""
 
     limits: Mapping[Tool, int]
     memory: bool = False
@@ -61,7 +61,7 @@ def budget_of(role: Role, directives: Sequence[Directive], *, memory: bool) -> B
     >>> budget_of("probe", [Directive(kind="GRANT", role="probe", tools={"Grep": 2})], memory=False).limit("Grep")
     6
     """
-    grants = [one.tools for one in directives if one.kind == "GRANT" and one.role == role]
+    grants = [directive.tools for directive in directives if directive.kind == "GRANT" and directive.role == role]
     granted = {tool: sum(grant.get(tool, 0) for grant in grants) for grant in grants for tool in grant}
     return Budget(limits_of(role), memory=memory, granted=granted)
 
@@ -70,7 +70,7 @@ def refusal(tool: Tool, used: Mapping[Tool, int], budget: Budget) -> str:
     """Why one more call of a tool is refused, in words for the agent; empty if it is allowed.
 
     `used` counts the calls of this agent in this iteration so far, refused ones left out.
-    Source: rule A12, document 000 §9.
+    Source: rule A12.
 
     >>> refusal("Grep", {"Grep": 5}, Budget(LIMITS["resolve"]))
     'Grep is used up: 5 of 5 calls in this iteration'

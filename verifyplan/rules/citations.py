@@ -1,4 +1,4 @@
-"""What counts as citing a place: `path.ext:12`, `line 12`, `L12` (rules B4, B7)."""
+"""Places that a text cites: `path.ext:12`, `line 12`, `L12` (rules B4, B7)."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def places(text: str) -> list[Place]:
     >>> places("see json/decoder.py:20-24 and a.py:3")
     [Place(path='json/decoder.py', first=20, last=24), Place(path='a.py', first=3, last=3)]
     """
-    found = []
+    places = []
     for path, first, last in _PLACE.findall(text):
         low, high = sorted((int(first), int(last or first)))
-        found.append(Place(path, low, high))
-    return found
+        places.append(Place(path, low, high))
+    return places

@@ -14,7 +14,7 @@ MANY_SIGNIFICANT = 3
 
 
 class Judged(Protocol):
-    """What the rule reads of a challenge."""
+    """The part of a challenge that the rule reads."""
 
     @property
     def severity(self) -> Severity:
@@ -22,7 +22,7 @@ class Judged(Protocol):
 
     @property
     def status(self) -> Status:
-        """Where it stands."""
+        """Its status."""
 
     @property
     def alternative(self) -> str:
@@ -30,7 +30,7 @@ class Judged(Protocol):
 
 
 class Ruling(NamedTuple):
-    """What the counts say of an iteration; `verdict` is None while the run goes on, `strong` goes with REVISE."""
+    """The ruling on an iteration; `verdict` is None while the run goes on, `strong` belongs to REVISE."""
 
     status: ConvergenceStatus
     verdict: PlanVerdict | None
@@ -56,7 +56,7 @@ def evaluate(
     is pending: before the last iteration an UNRESOLVED BLOCKING blocks, and any OPEN BLOCKING or SIGNIFICANT
     continues; else, and at the last iteration, it is `protocol`. With a BLOCKING one in `overflow`, which nobody has
     looked at yet, no verdict falls before the last iteration. Raises SettingsError for an unknown policy and
-    numbers below 1. Source: rule A3, document 000 §7.
+    numbers below 1. Source: rule A3.
 
     >>> evaluate([], 1)
     Ruling(status='CONVERGED', verdict='PROCEED', strong=False, blocking_open=0, significant_open=0)
@@ -91,7 +91,7 @@ def _protocol(blocking: Sequence[Judged], significant: Sequence[Judged], last: b
 
 
 def _deliberate(blocking: Sequence[Judged], significant: Sequence[Judged]) -> Outcome | None:
-    """What pending evidence says before the last iteration; None where nothing is pending."""
+    """Return the ruling of pending evidence before the last iteration; None if nothing is pending."""
     if any(challenge.status == "UNRESOLVED" for challenge in blocking):
         return "BLOCKED", None, False
     if any(challenge.status == "OPEN" for challenge in (*blocking, *significant)):

@@ -1,4 +1,4 @@
-"""Who is asked for what in a debate, and when and how it ends (rules C2, C3)."""
+"""The order of messages in a debate, and the rules that end it (rules C2, C3)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from verifyplan.protocol.event_run import DebateReason, DebateStatus
 from verifyplan.protocol.message import DebateRole, Message, MessageType
 
 MAX_TURNS = 3
-"""Turns of a debate unless it is told otherwise: longer ones drift (document 004 §1B)."""
+"""Default number of turns: longer debates drift."""
 
 VERIFIED = "Verified"
-"""What a verification begins with if the architect is content; case counts."""
+"""The first word of a verification if the architect is content; case counts."""
 
 ROLE_OF_TYPE: dict[MessageType, DebateRole] = {
     "propose": "architect",
@@ -20,7 +20,7 @@ ROLE_OF_TYPE: dict[MessageType, DebateRole] = {
     "implement": "builder",
     "verify": "architect",
 }
-"""Who is asked for a message of each type."""
+"""The role that writes each type of message."""
 
 
 class Ruling(NamedTuple):
@@ -43,7 +43,7 @@ def asked_for(turn: int) -> tuple[MessageType, MessageType, MessageType]:
 
 
 def call_id(turn: int, kind: MessageType) -> str:
-    """Where a call of a debate stands.
+    """Return the call id of a message in a turn.
 
     >>> call_id(2, "critique")
     't2/critique'
@@ -58,7 +58,7 @@ def ruling(turn: int, max_turns: int, before: str, diff: str, verification: str 
     begins with `Verified`: VERIFIED. The turn is the last: MAX_TURNS. Before the architect has verified
     (`verification` is None), only the first rule is looked at, so that an unchanged diff is not verified twice.
     `before` is the diff of the turn before, which the first turn has not. Raises SettingsError for numbers below 1.
-    Source: rule C3, document 004 §1B.
+    Source: rule C3.
 
     >>> ruling(2, 2, "a", "a", "Verified")
     Ruling(status='FAILED', reason='NO_IMPROVEMENT')
@@ -78,9 +78,9 @@ def ruling(turn: int, max_turns: int, before: str, diff: str, verification: str 
 
 
 def closing(turn: int) -> Message:
-    """The message that closes a debate whose diff is that of the turn before; the architect is not asked for it.
+    """Return the message that closes a debate whose diff did not change; no agent is called for it.
 
-    Source: rule C3, document 004 §1B.
+    Source: rule C3.
 
     >>> closing(2).content
     'Failed: NO_IMPROVEMENT'

@@ -1,4 +1,4 @@
-"""Whether a directive of the synthesizer is carried out (rules A7, A5, A12; document 000 §7.5)."""
+"""Directives of the synthesizer: when one is refused (rules A7, A5, A12)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONSULTED: tuple[Role, ...] = ("domain-expert", "devils-advocate")
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What an iteration looks like when its synthesizer has spoken."""
+    """An iteration as it is when its synthesizer has answered."""
 
     iteration: int
     max_iterations: int
@@ -46,7 +46,7 @@ def refusal(directive: Directive, now: Circumstances) -> str:
     Any directive is refused at the last iteration. RE-SWEEP and RE-PROBE need one of their two triggers and items
     that bear it out, and are refused when only MINOR items remain and when every open challenge was settled in this
     iteration; OPEN to UNRESOLVED settles nothing. CONSULT names the domain expert or the devil's advocate; GRANT a
-    role and more calls of tools that it has, at most as many again. Source: rule A7, document 000 §7.5.
+    role and more calls of tools that it has, at most as many again. Source: rule A7.
 
     >>> refusal(Directive(kind="RE-PROBE"), Circumstances(3, 3, {}, [], frozenset()))
     'no iteration follows: this is number 3 of 3'
@@ -80,7 +80,7 @@ def _beyond(directive: Directive) -> str:
 
 
 def _needless(now: Circumstances) -> str:
-    """Document 000's SHOULD NOTs."""
+    """Return why research again would be of no use; empty if it may be of use."""
     unsettled = [challenge for challenge in now.challenges.values() if challenge.status in UNSETTLED]
     if all(challenge.severity == "MINOR" for challenge in unsettled):
         return "only MINOR items remain"
@@ -100,8 +100,8 @@ def _unfounded(directive: Directive, now: Circumstances) -> str:
         case "user-changed-scope":
             return "" if now.user_spoke else "no person gave context in this iteration"
         case "new-dependency-chain":
-            found = any(_answered(now.answered.get(name)) for name in directive.items)
-            return "" if found else "it names no unknown that was answered in this iteration"
+            answered = any(_answered(now.answered.get(name)) for name in directive.items)
+            return "" if answered else "it names no unknown that was answered in this iteration"
         case _:
             return _cascade(directive.items, now)
 

@@ -26,7 +26,7 @@ class RefusedEntry(NamedTuple):
 
 
 class ReadAnswer(NamedTuple):
-    """What of an answer counts, and the entries that do not."""
+    """The entries of an answer that count, and those that do not."""
 
     answer: Any
     refused: tuple[RefusedEntry, ...]

@@ -56,7 +56,7 @@ class Group(NamedTuple):
 
     @property
     def origin(self) -> Finding:
-        """The text that stands for the group: that of the first discoverer in roster order."""
+        """The text of the group: that of the first discoverer in roster order."""
         return self.findings[0]
 
     @property

@@ -1,4 +1,4 @@
-"""What keeps a plan run from growing without bound: caps, overflow and degradation (rules A5, A6)."""
+"""Keep a plan run from growing without bound: caps, overflow and degradation (rules A5, A6)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PROBABLE_FIRST: tuple[Probability | None, ...] = ("MED", "LOW", None)
 
 
 class Arrival(NamedTuple):
-    """What ranks a new challenge: how bad it is, and how probable where a risk raised it."""
+    """The rank of a new challenge: its severity, and its probability if a risk raised it."""
 
     severity: Severity
     probability: Probability | None = None
@@ -72,7 +72,7 @@ def admit(arrivals: Sequence[Arrival], active: int, limit: int) -> Admission:
 
     Ranked by severity, then probability (MED, LOW, none), then order of arrival; at most `limit` are admitted,
     and no more than fit beside `active` ones under 8. Who may then take another's place, `displace` says.
-    Source: rule A5, document 000 §8.
+    Source: rule A5.
 
     >>> admit([Arrival("MINOR"), Arrival("BLOCKING"), Arrival("SIGNIFICANT")], active=6, limit=5)
     Admission(kept=[1, 2], overflow=[0])
@@ -92,7 +92,7 @@ def ranked(names: Sequence[T], arrivals: Sequence[Arrival]) -> list[T]:
 
 
 def displace(standing: Sequence[Arrival], waiting: Sequence[Arrival], limit: int) -> list[Displacement]:
-    """Which of the challenges that wait take the place of which that stand, the worst first.
+    """Return which waiting challenges displace which admitted ones, the worst first.
 
     `standing` came in this iteration, in order of arrival, and nobody has looked at them yet; the mildest gives way
     first, of equals the last to arrive, and only to one of higher severity. At most `limit` enter.

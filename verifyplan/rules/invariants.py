@@ -1,4 +1,4 @@
-"""What must hold inside a state artifact beyond its shape: the invariants of rules B9 and B7."""
+"""Check what must hold inside a state artifact beyond its shape (rules B7, B9)."""
 
 from __future__ import annotations
 
@@ -108,13 +108,15 @@ def _queue(place: str, entry: RoundRecord) -> Iterator[Problem]:
 def _resolved(artifact: Artifact) -> Iterator[Problem]:
     """`resolvedCount` counts the classes that a round gave; `contested` is given once no round is left (rule B9)."""
     findings = artifact.findings
-    if not findings or any(one.rounds is None or one.classification is None for one in findings):
+    if not findings or any(finding.rounds is None or finding.classification is None for finding in findings):
         return
-    given = Counter(len(finding.rounds or ()) for finding in findings if _given_by_votes(finding))
+    settled = Counter(len(finding.rounds or ()) for finding in findings if _given_by_votes(finding))
     for i, entry in enumerate(artifact.roundHistory or ()):
-        if entry.resolvedCount is not None and entry.resolvedCount != given[i + 1]:
-            message = f"{entry.resolvedCount}, but {counted(given[i + 1], 'finding')} got a class in round {i + 1}"
-            yield Problem(f"/roundHistory/{i}/resolvedCount", message, f"write {given[i + 1]}, or correct the findings")
+        if entry.resolvedCount is not None and entry.resolvedCount != settled[i + 1]:
+            message = f"{entry.resolvedCount}, but {counted(settled[i + 1], 'finding')} got a class in round {i + 1}"
+            yield Problem(
+                f"/roundHistory/{i}/resolvedCount", message, f"write {settled[i + 1]}, or correct the findings"
+            )
 
 
 def _given_by_votes(finding: ArtifactFinding) -> bool:
@@ -152,9 +154,9 @@ def _counts(artifact: Artifact) -> Iterator[Problem]:
     counts = artifact.finalClassificationCounts
     if counts is None or any(finding.classification is None for finding in artifact.findings):
         return
-    found = Counter(finding.classification for finding in artifact.findings)
+    counted_classes = Counter(finding.classification for finding in artifact.findings)
     for classification, key in COUNT_KEY_OF_CLASS.items():
-        told = getattr(counts, key)
-        if told is not None and told != found[classification]:
-            message = f"{told}, but {found[classification]} findings are {classification}"
-            yield Problem(f"/finalClassificationCounts/{key}", message, f"write {found[classification]}")
+        recorded = getattr(counts, key)
+        if recorded is not None and recorded != counted_classes[classification]:
+            message = f"{recorded}, but {counted_classes[classification]} findings are {classification}"
+            yield Problem(f"/finalClassificationCounts/{key}", message, f"write {counted_classes[classification]}")

@@ -47,7 +47,7 @@ NEXT: dict[Status, tuple[Status, ...]] = {
     "DEFERRED": (),
     "WITHDRAWN": (),
 }
-"""What each status may become; an empty tuple is final."""
+"""The statuses that each may become; an empty tuple is final."""
 
 _VERIFIED = re.compile(r"\[VERIFIED:\s*[^\]\s][^\]\n]*\]", re.IGNORECASE)
 _ID = re.compile(r"\b[CUSP][1-9][0-9]*\b", re.IGNORECASE)
@@ -66,7 +66,7 @@ def check_transition(severity: Severity, old: Status, new: Status, resolution: s
     """Judge one change of status; a refused change leaves the challenge as it was.
 
     DEFERRED is for MINOR alone, and a blank resolution is refused. One that cites nothing (no [VERIFIED: ...], id,
-    place or user decision) is allowed and flagged `uncited`. Source: rule A2, document 000 §6.
+    place or user decision) is allowed and flagged `uncited`. Source: rule A2.
 
     >>> check_transition("BLOCKING", "OPEN", "DEFERRED", "later").reason
     'only a MINOR challenge can be DEFERRED, not a BLOCKING one'

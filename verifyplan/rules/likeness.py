@@ -51,7 +51,7 @@ def _bare_words(text: str) -> frozenset[str]:
 
 
 DIRECTIONS = _bare_words("to from into onto by than instead through toward towards against")
-"""With one of these, or a word of a pair, it matters in which order the other words stand: "the cache to the disk"."""
+"""With one of these, or a word of a pair, the order of the other words matters: "the cache to the disk"."""
 
 FILLERS = _bare_words(
     """
@@ -126,16 +126,16 @@ def names_and_numbers(text: str) -> list[str]:
     >>> names_and_numbers("The call `dumps(x)` of json.encoder returns -1. Two of the JSONEncoder tests fail.")
     ['dumps(x)', 'json.encoder', '-1', 'two', 'JSONEncoder']
     """
-    found, end = [], 0
+    numbers, end = [], 0
     for token in _TOKEN.finditer(text):
         word = token.group().strip("`(").removesuffix("()")
         begins = token.start() == 0 or _SENTENCE_END.search(text, end, token.start()) is not None
         end = token.end()
         if word.lower() in _NUMBER_WORDS:
-            found.append(word.lower())
+            numbers.append(word.lower())
         elif _WRITTEN_LIKE_A_NAME.search(token.group()) or (word[:1].isupper() and not begins):
-            found.append(word)
-    return found
+            numbers.append(word)
+    return numbers
 
 
 class _Words(NamedTuple):

@@ -15,7 +15,7 @@ _MATCHER = MATCHERS["likeness"]
 
 
 class Sayings:
-    """What was said so far, by id; finds what a new text says again."""
+    """The texts so far, by id; finds the ones that a new text repeats."""
 
     def __init__(self, said: Mapping[str, tuple[str, str]] | None = None) -> None:
         self._by_key: dict[Hashable, list[Finding]] = {}
@@ -70,7 +70,7 @@ def brings_new_place(evidence: str, settled: Iterable[str]) -> bool:
 
 
 def _same(said: Mapping[Hashable, list[Finding]], finding: Finding) -> Iterator[str]:
-    return (one.finding_id for one in said.get(_MATCHER.key(finding), []) if _MATCHER.same(one, finding))
+    return (other.finding_id for other in said.get(_MATCHER.key(finding), []) if _MATCHER.same(other, finding))
 
 
 def _finding(name: str, text: str, evidence: str) -> Finding:

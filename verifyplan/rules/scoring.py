@@ -17,12 +17,12 @@ WEIGHTS: dict[Dimension, Decimal] = {
     "unknowns_coverage": Decimal("0.15"),
     "constraint_alignment": Decimal("0.10"),
 }
-"""The default weights (document 002); they sum to exactly 1."""
+"""The default weights (rule A10); they sum to exactly 1."""
 
 INFORMS = "The score informs and never decides a verdict."
-"""What is said wherever a score is shown."""
+"""The sentence beside every score that is shown."""
 
-MOST_DIGITS = 80
+MAX_DIGITS = 80
 """Digits of a weight that is written out; 1e9999999 is short to write and long to compute."""
 
 DISPUTED_FROM = 2
@@ -34,7 +34,7 @@ def final_score(scores: Mapping[str, int], weights: Mapping[str, Decimal | str] 
 
     `scores` are whole numbers 1-10, one for each dimension. `weights` are decimals (or their text, never binary
     fractions) at least 0 that sum to exactly 1; the default is 25, 20, 15, 15, 15, 10 %. Raises InputError or
-    SettingsError listing all that is wrong. Source: rule A10, document 002.
+    SettingsError listing all that is wrong. Source: rule A10.
 
     >>> final_score(dict.fromkeys(DIMENSIONS, 7))
     7
@@ -66,7 +66,7 @@ def check_weights(weights: Mapping[str, Decimal | str]) -> dict[Dimension, Fract
 def _exactly(weight: object) -> Fraction:
     """A decimal or its text as a fraction; ValueError for anything else, and for numbers that would fill memory."""
     number = Decimal(weight) if isinstance(weight, str | Decimal) else Decimal("NaN")
-    if not number.is_finite() or len(number.as_tuple().digits) + abs(int(number.as_tuple().exponent)) > MOST_DIGITS:
+    if not number.is_finite() or len(number.as_tuple().digits) + abs(int(number.as_tuple().exponent)) > MAX_DIGITS:
         raise ValueError(weight)
     return Fraction(number)
 
@@ -96,8 +96,8 @@ def _check_scores(scores: Mapping[str, int]) -> None:
         raise InputError(problems)
 
 
-def _names(given: Mapping[str, object], place: str) -> list[Problem]:
+def _names(scores: Mapping[str, object], place: str) -> list[Problem]:
     unknown = [
-        Problem(f"{place}.{n}", "is no dimension", f"use {one_of(DIMENSIONS)}") for n in given if n not in DIMENSIONS
+        Problem(f"{place}.{n}", "is no dimension", f"use {one_of(DIMENSIONS)}") for n in scores if n not in DIMENSIONS
     ]
-    return unknown + [Problem(f"{place}.{n}", "is missing", "give all six") for n in DIMENSIONS if n not in given]
+    return unknown + [Problem(f"{place}.{n}", "is missing", "give all six") for n in DIMENSIONS if n not in scores]

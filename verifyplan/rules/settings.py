@@ -20,7 +20,7 @@ TASK_TYPES = (
     "final-verification",
     "release-handoff",
 )
-"""The task types that document 001 knows; any other has the settings of the last four."""
+"""The known task types (rule B1); any other has the settings of the last four."""
 ROUND_LIMITS = (1, 3)
 
 _KEYS = (
@@ -43,7 +43,7 @@ def convergence_block(
     verification off. An override of `adversarial` also resets `verificationMode`, unless that is given.
     Raises SettingsError, listing all problems, for unknown keys, wrong types, `maxRounds` outside 1-3 and an
     adversarial run that is explicitly lightweight. A whole block is an override of itself.
-    Source: rule B1, document 001.
+    Source: rule B1.
 
     >>> convergence_block("error-analysis")["verificationMode"]
     'full-reanalysis'
@@ -51,22 +51,22 @@ def convergence_block(
     Traceback (most recent call last):
     verifyplan.errors.SettingsError: maxRounds: 4 is out of range. Fix: give a whole number from 1 to 3.
     """
-    given = dict(overrides or {})
-    _raise_if(_problems(given))
-    adversarial = bool(given.get("adversarial", task_type in ADVERSARIAL_TASK_TYPES))
-    mode = given.get("verificationMode", "full-reanalysis" if adversarial else "lightweight")
+    settings = dict(overrides or {})
+    _raise_if(_problems(settings))
+    adversarial = bool(settings.get("adversarial", task_type in ADVERSARIAL_TASK_TYPES))
+    mode = settings.get("verificationMode", "full-reanalysis" if adversarial else "lightweight")
     if adversarial and mode == "lightweight":
         fix = "drop verificationMode, or set adversarial to false"
         message = "'lightweight' cannot serve an adversarial run, whose workers must open the evidence"
         raise SettingsError(Problem("verificationMode", message, fix))
-    max_rounds = given.get("maxRounds", 1 if task_type == "requirements-discovery" else 2)
-    if given.get("effectiveMaxRounds", max_rounds) != max_rounds:
-        message = f"{given['effectiveMaxRounds']!r} is not maxRounds, which is {max_rounds}"
+    max_rounds = settings.get("maxRounds", 1 if task_type == "requirements-discovery" else 2)
+    if settings.get("effectiveMaxRounds", max_rounds) != max_rounds:
+        message = f"{settings['effectiveMaxRounds']!r} is not maxRounds, which is {max_rounds}"
         raise SettingsError(Problem("effectiveMaxRounds", message, "set maxRounds alone: the other follows it"))
     plan = PlanBodyVerification(enabled=plan_verification.strip().lower() != "false", maxRounds=1, gating=True)
-    plan.update(cast(PlanBodyVerification, given.get("planBodyVerification", {})))
+    plan.update(cast(PlanBodyVerification, settings.get("planBodyVerification", {})))
     return ConvergenceBlock(
-        enabled=given.get("enabled", True),
+        enabled=settings.get("enabled", True),
         adversarial=adversarial,
         maxRounds=max_rounds,
         effectiveMaxRounds=max_rounds,
@@ -89,13 +89,13 @@ def note_unknown_task_type(task_type: str) -> str | None:
     return f"task type {task_type!r} is none of the known ones, so collaborative{near}"
 
 
-def _problems(given: Mapping[str, Any]) -> list[Problem]:
-    problems = _unknown(given, _KEYS, "") + _not_bool(given, ("enabled", "adversarial"), "")
-    problems += _bad_rounds(given, "")
-    mode = given.get("verificationMode", VERIFICATION_MODES[0])
+def _problems(settings: Mapping[str, Any]) -> list[Problem]:
+    problems = _unknown(settings, _KEYS, "") + _not_bool(settings, ("enabled", "adversarial"), "")
+    problems += _bad_rounds(settings, "")
+    mode = settings.get("verificationMode", VERIFICATION_MODES[0])
     if mode not in VERIFICATION_MODES:
         problems.append(Problem("verificationMode", f"{mode!r} is unknown", f"use {one_of(VERIFICATION_MODES)}"))
-    plan = given.get("planBodyVerification", {})
+    plan = settings.get("planBodyVerification", {})
     if not isinstance(plan, Mapping):
         fix = f"give some of {one_of(_PLAN_KEYS)}"
         return [*problems, Problem("planBodyVerification", f"{plan!r} is no mapping", fix)]
@@ -104,18 +104,18 @@ def _problems(given: Mapping[str, Any]) -> list[Problem]:
     return problems + _bad_rounds(plan, place)
 
 
-def _unknown(given: Mapping[str, Any], allowed: tuple[str, ...], place: str) -> list[Problem]:
-    extra = [key for key in given if key not in allowed]
+def _unknown(settings: Mapping[str, Any], allowed: tuple[str, ...], place: str) -> list[Problem]:
+    extra = [key for key in settings if key not in allowed]
     return [Problem(f"{place}{key}", "is no setting", f"use some of {one_of(allowed)}") for key in extra]
 
 
-def _not_bool(given: Mapping[str, Any], keys: tuple[str, ...], place: str) -> list[Problem]:
-    wrong = [key for key in keys if not isinstance(given.get(key, True), bool)]
-    return [Problem(f"{place}{key}", f"{given[key]!r} is no yes or no", "give true or false") for key in wrong]
+def _not_bool(settings: Mapping[str, Any], keys: tuple[str, ...], place: str) -> list[Problem]:
+    wrong = [key for key in keys if not isinstance(settings.get(key, True), bool)]
+    return [Problem(f"{place}{key}", f"{settings[key]!r} is no yes or no", "give true or false") for key in wrong]
 
 
-def _bad_rounds(given: Mapping[str, Any], place: str) -> list[Problem]:
-    rounds = given.get("maxRounds", 1)
+def _bad_rounds(settings: Mapping[str, Any], place: str) -> list[Problem]:
+    rounds = settings.get("maxRounds", 1)
     low, high = ROUND_LIMITS
     if isinstance(rounds, int) and not isinstance(rounds, bool) and low <= rounds <= high:
         return []

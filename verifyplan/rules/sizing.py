@@ -16,7 +16,7 @@ MANY_FILES = 10
 
 
 class Signs(NamedTuple):
-    """What was counted in a plan; word lists and the count itself are the reader's."""
+    """The counts that size a plan; the reader of plans counts them, by its word lists."""
 
     steps: int
     domains: int
@@ -27,7 +27,7 @@ class Signs(NamedTuple):
 
 
 def complexity(signs: Signs) -> int:
-    """The complexity score, 0 to 16, by document 002's table; each factor has its own ceiling.
+    """Return the complexity score, 0 to 16 (rule A8); each factor has its own ceiling.
 
     >>> complexity(Signs(steps=7, domains=4, integrations=5, compliance=True, unknown_signals=4, referenced_files=10))
     16
@@ -53,8 +53,7 @@ def team(
     """The team that a plan gets: base, scaled (adds domain expert and devil's advocate), or None for a trivial plan.
 
     `team` beats all else; a trivial plan skips the team; a THIN plan gets the base team; else it is scaled at
-    `threshold` or with more than 3 unknown signals. Raises SettingsError for an unknown team. Source: rule A8,
-    document 002.
+    `threshold` or with more than 3 unknown signals. Raises SettingsError for an unknown team. Source: rule A8.
 
     >>> team(Signs(3, 3, 1, False, 0, 2), "ADEQUATE"), team(Signs(3, 3, 1, False, 0, 2), "THIN")
     ('scaled', 'base')
@@ -78,9 +77,9 @@ SHORT_WORDS = 60
 
 
 class Traits(NamedTuple):
-    """What a plan has to show; `references` are concrete ones: files, symbols, commands, packages.
+    """The traits that make a plan RICH or THIN; `references` are concrete ones: files, symbols, commands, packages.
 
-    `words` stand outside headings and code; `destructive` are words for destruction, wherever they stand; `writes` are
+    `words` are counted outside headings and code; `destructive` are words for destruction, anywhere; `writes` are
     commands that may change anything.
     """
 

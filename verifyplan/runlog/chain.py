@@ -10,7 +10,7 @@ from pydantic_core import from_json, to_json
 from verifyplan.protocol.event import Event
 
 START = "0" * 32
-"""What stands for the digest of the line before the first."""
+"""The digest before the first line."""
 
 _TAIL = len(b',"digest":"') + len(START) + len(b'"}')
 

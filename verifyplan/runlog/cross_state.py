@@ -24,7 +24,7 @@ from verifyplan.rules.ballots import sides
 
 @dataclass
 class CrossState:
-    """What the events of a cross run add up to; fields are filled as events come."""
+    """The state of a cross run, folded from its events."""
 
     started: RunStarted | None = None
     groups: dict[Part, dict[str, FindingGrouped]] = field(default_factory=lambda: {"findings": {}, "plan-body": {}})

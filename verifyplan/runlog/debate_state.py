@@ -1,4 +1,4 @@
-"""State as a fold over events: what was said in a debate, and the diff as it stands (rules C2, E1)."""
+"""State as a fold over events: the messages of a debate and its present diff (rules C2, E1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from verifyplan.protocol.message import Message
 
 @dataclass
 class DebateState:
-    """What the events of a debate add up to; fields are filled as events come."""
+    """The state of a debate, folded from its events."""
 
     started: RunStarted | None = None
     messages: list[Message] = field(default_factory=list)
@@ -23,7 +23,7 @@ class DebateState:
 
     @property
     def inputs(self) -> DebateInputs:
-        """What the debate was given; ValueError before its first event."""
+        """The inputs of the debate; ValueError before its first event."""
         if self.started is None:
             raise ValueError("the debate has not begun: its events have no run-started")
         return self.started.debate
@@ -35,7 +35,7 @@ class DebateState:
 
     @property
     def diff(self) -> str:
-        """The builder's diff as it stands; blank before the first."""
+        """The builder's present diff; blank before the first."""
         return self.diffs[max(self.diffs)] if self.diffs else ""
 
     @property

@@ -1,4 +1,4 @@
-"""Logs of older versions of the event model, read as the present one: the only place that knows them (rule E1)."""
+"""Logs of older versions of the event model, read as the present one, here and nowhere else (rule E1)."""
 
 from __future__ import annotations
 

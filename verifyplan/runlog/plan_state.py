@@ -62,7 +62,7 @@ Refusal = ChallengeRefused | PromotionRefused | StatusRefused | DirectiveRefused
 
 @dataclass
 class PlanState:
-    """What the events of a plan run add up to; fields are filled as events come."""
+    """The state of a plan run, folded from its events."""
 
     started: RunStarted | None = None
     assessed: PlanAssessed | None = None
@@ -75,7 +75,7 @@ class PlanState:
     admitted: dict[str, int] = field(default_factory=dict)
     """The iteration in which a challenge was admitted, in order of admission."""
     overflow: dict[str, ChallengeOverflowed] = field(default_factory=dict)
-    """What did not fit and was not promoted since."""
+    """The challenges in overflow that were not promoted since."""
     unknowns: dict[str, Unknown] = field(default_factory=dict)
     contexts: dict[str, SurfacedContext] = field(default_factory=dict)
     risks: dict[str, ProbedRisk] = field(default_factory=dict)
@@ -115,7 +115,7 @@ class PlanState:
 
     @property
     def inputs(self) -> PlanInputs:
-        """What the run was given; ValueError before its first event."""
+        """The inputs of the run; ValueError before its first event."""
         if self.started is None:
             raise ValueError("the run has not started: its events have no run-started")
         return self.started.plan
@@ -137,7 +137,7 @@ class PlanState:
     def challenged(self) -> bool:
         """Whether the challenger gave a usable answer in some iteration: one that found nothing says so (rule A3)."""
         calls = {f"i{number}/challenger" for number in range(1, self.iteration + 1)} & set(self.requested)
-        return bool(calls - {one.call_id for one in self.failures} - self.blank)
+        return bool(calls - {failure.call_id for failure in self.failures} - self.blank)
 
     @property
     def pool(self) -> list[Challenge]:

@@ -1,4 +1,4 @@
-"""A run log read whole: every line checked, a torn last one dropped and told (rule E1)."""
+"""A run log read whole: every line checked, a torn last one dropped and reported (rule E1)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SUFFIX = ".jsonl"
 
 
 class Log(NamedTuple):
-    """What a log holds, and what a writer needs to go on."""
+    """The content of a log, and what a writer needs to go on."""
 
     records: tuple[Record, ...]
     digest: str
     """Of the last whole line."""
     whole_bytes: int
-    """The length of all whole lines; what stands behind them is torn."""
+    """The length of all whole lines; what follows them is torn."""
     torn_bytes: int
     ends_in_line_feed: bool
     lines: int
@@ -42,7 +42,7 @@ def read_log(path: str | Path) -> Log:
     try:
         mode = Path(path).stat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a pipe or a device may be read without end
-            raise ValueError("it is no ordinary file")
+            raise ValueError("it is not an ordinary file")
         data = Path(path).read_bytes()
     except (OSError, ValueError) as error:  # a path with a NUL in it is a ValueError
         message = f"cannot be read ({getattr(error, 'strerror', None) or error})"
@@ -62,12 +62,12 @@ def parse_log(data: bytes, place: str) -> Log:
     while position < len(data):
         end = data.find(b"\n", position)
         stop = len(data) if end < 0 else end
-        told = decode(data[position:stop].removesuffix(carriage), digest)
-        if told is None:
+        decoded = decode(data[position:stop].removesuffix(carriage), digest)
+        if decoded is None:
             if end >= 0 or (number and decode(data[position : stop - 1].removesuffix(carriage), digest)):
                 raise LogError(_damage(place, number + 1))
             break
-        number, (values, digest), position = number + 1, told, stop + (end >= 0)
+        number, (values, digest), position = number + 1, decoded, stop + (end >= 0)
         if steps is None:
             steps = _steps(values, place)
         record = _record(values, number, steps, place)
@@ -95,13 +95,13 @@ def _record(values: dict[str, object], number: int, steps: list[Step], place: st
         return Record(number, at, EVENT.validate_python(changed, strict=False))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        told = f"{'/'.join(map(str, first['loc']))}: {first['msg']}"
+        reason = f"{'/'.join(map(str, first['loc']))}: {first['msg']}"
     except ValueError as error:
-        told = str(error)
+        reason = str(error)
     fix = "read it with the verifyplan that wrote it"
-    raise LogError(Problem(f"{place}: line {number}", f"is no event of this version ({told})", fix))
+    raise LogError(Problem(f"{place}: line {number}", f"is not an event of this version ({reason})", fix))
 
 
 def _damage(place: str, line: int) -> Problem:
     message = "is damaged: its digest is not that of its text and the line before"
-    return Problem(f"{place}: line {line}", message, "restore the file from a copy; what stands before is whole")
+    return Problem(f"{place}: line {line}", message, "restore the file from a copy; the lines before it are whole")

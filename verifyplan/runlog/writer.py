@@ -19,10 +19,10 @@ from verifyplan.runlog.reader import SUFFIX, Log, read_log
 from verifyplan.runlog.rules_version import rules_changed, writer_of
 
 ASKED = (CallRequested, TurnSent)
-"""What is written before it is paid for: it survives the process at once, and the disk with the reply at the latest."""
+"""Events written before the call is paid for: on disk with the reply at the latest, safe from a crash at once."""
 
 DURABLE = (*(fact for fact in get_args(Fact) if fact not in ASKED), Checkpoint, RunEnded)
-"""What is forced to the disk at once; other events follow from these and can be derived again."""
+"""Events forced to the disk at once; all others follow from these and can be derived again."""
 
 NAME_BYTES = 200
 """Longest name of a log, number and suffix left out: file systems allow 255, with those of its lock."""
@@ -36,7 +36,7 @@ class LogWriter:
         self._lock = lock
         self._file = path.open("ab", buffering=0)
         self._digest, self._seq, self._whole = (log.digest, log.lines, log.whole_bytes) if log else (START, 0, 0)
-        self._torn = log is not None and log.torn_bytes > 0  # bytes stand behind the last whole line
+        self._torn = log is not None and log.torn_bytes > 0  # bytes follow the last whole line
         self._lead = b"\n" if log is not None and not log.ends_in_line_feed else b""
 
     @classmethod
@@ -100,7 +100,7 @@ class LogWriter:
         """Give the right to write back; closing twice is fine."""
         if not self._file.closed:
             self._file.close()
-            if self._seq == 0:  # nothing was written: an empty log is no run
+            if self._seq == 0:  # nothing was written: an empty log is not a run
                 self.path.unlink(missing_ok=True)
             _release(self._lock)
 
@@ -151,11 +151,11 @@ def _expect_present(log: Log, path: str | Path) -> None:
 def _expect_file(path: Path) -> None:
     """LogError unless there is a file: a lock is taken beside a log, and never in a folder that is not there."""
     try:
-        found = path.is_file()
+        exists = path.is_file()
     except OSError as error:
         raise _unwritable(path, error) from None
-    if not found:
-        raise LogError(Problem(str(path), "is no file", "name a run log (.jsonl)"))
+    if not exists:
+        raise LogError(Problem(str(path), "does not exist", "name a run log (.jsonl)"))
 
 
 def _locked(path: Path) -> FileLock:

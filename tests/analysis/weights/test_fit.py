@@ -406,7 +406,7 @@ CELLS = SMALL.drop(columns="overall")
         ([None] * 20, {}, "scores: 0 plans are too few for 0 dimensions; left out for want of a score: 20"),
         ([1.0, 2, 3, 4, 5] + [None] * 15, {}, "scores: 5 plans are too few for 4 dimensions; .* Fix: give 6 plans"),
         ({"x": 1}, {}, "overall: names none of the plans that have scores. Fix: index it by plan, such as '0', '1'"),
-        (pd.Series([1, 2], index=["1", 1]), {}, "overall: the plan '1' stands twice"),
+        (pd.Series([1, 2], index=["1", 1]), {}, "overall: the plan '1' occurs twice"),
         (7, {}, "overall: is a int"),
         (b"7" * 20, {}, "overall: is a bytes"),
         ([[1, 2]] * 20, {}, "overall: has 20 values for 20 plans"),

@@ -83,8 +83,8 @@ def test_a_byte_order_mark_is_no_harm(tmp_path):
         ({"version": 1}, "weights", "are missing"),
         ({"version": 1, "weights": [0.25]}, "weights", "are [0.25], not an object"),
         ({"version": 1, "weights": TEXTS, "Weights": {}}, "'Weights'", "is unknown (did you mean 'weights'?)"),
-        ({"version": 1, "weights": TEXTS | {"risk_coverage": 0.2}}, "weights.risk_coverage", "0.2 is no text"),
-        ({"version": 1, "weights": TEXTS | {"risk_coverage": None}}, "weights.risk_coverage", "None is no text"),
+        ({"version": 1, "weights": TEXTS | {"risk_coverage": 0.2}}, "weights.risk_coverage", "0.2 must be text"),
+        ({"version": 1, "weights": TEXTS | {"risk_coverage": None}}, "weights.risk_coverage", "None must be text"),
         ({"version": 1, "weights": TEXTS | {"risk_coverage": "-0.2"}}, "weights.risk_coverage", "'-0.2' is no decimal"),
         ({"version": 1, "weights": TEXTS | {"risk_coverage": "NaN"}}, "weights.risk_coverage", "'NaN' is no decimal"),
         ({"version": 1, "weights": TEXTS | {"risk_coverage": "2e-1"}}, "weights.risk_coverage", "'2e-1' is no decimal"),
@@ -100,8 +100,8 @@ def test_a_byte_order_mark_is_no_harm(tmp_path):
         ([1], "", "holds [1], not an object"),
         (b"", "line 1, column 1", "is not JSON"),
         (b"{\n'a'}", "line 2, column 1", "is not JSON"),
-        (b'{"version": 1, "weights": {"a": "0", "a": "1"}}', "/weights", "the key 'a' stands twice"),
-        (b'{"version": 1, "weights": {"a": NaN}}', "/weights/a", "NaN is no JSON number"),
+        (b'{"version": 1, "weights": {"a": "0", "a": "1"}}', "/weights", "the key 'a' occurs twice"),
+        (b'{"version": 1, "weights": {"a": NaN}}', "/weights/a", "NaN is not a JSON number"),
         (b"[" * 60_000, "", "is nested without end"),
         (b'{"version": "\xff"}', "line 1", "byte 0xff is not UTF-8"),
         (b"\x00\x01", "line 1, column 1", "is not JSON"),
@@ -122,9 +122,9 @@ def test_all_problems_are_told_at_once(tmp_path):
     assert problems(written(tmp_path, content)) == {
         "'by'": "is unknown",
         "version": "3 is unknown",
-        "weights.risk_covrage": "is no dimension (did you mean 'risk_coverage'?)",
+        "weights.risk_covrage": "is not a dimension (did you mean 'risk_coverage'?)",
         "weights.risk_coverage": "is missing",
-        "weights.unknowns_coverage": "0.15 is no text",
+        "weights.unknowns_coverage": "0.15 must be text",
     }
 
 
@@ -147,12 +147,12 @@ def test_links_in_a_circle_and_pipes_end(tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (TEXTS | {"risk_coverage": 0.2}, "weights.risk_coverage: 0.2 is no text"),
-        (TEXTS | {"risk_coverage": Decimal("NaN")}, r"Decimal\('NaN'\) is no text"),
-        (TEXTS | {"risk_coverage": Decimal("-0.2")}, r"Decimal\('-0.2'\) is no text"),
-        (TEXTS | {"risk_coverage": Decimal("1e-100000")}, r"Decimal\('1E-100000'\) is no text"),
+        (TEXTS | {"risk_coverage": 0.2}, "weights.risk_coverage: 0.2 must be text"),
+        (TEXTS | {"risk_coverage": Decimal("NaN")}, r"Decimal\('NaN'\) must be text"),
+        (TEXTS | {"risk_coverage": Decimal("-0.2")}, r"Decimal\('-0.2'\) must be text"),
+        (TEXTS | {"risk_coverage": Decimal("1e-100000")}, r"Decimal\('1E-100000'\) must be text"),
         (TEXTS | {"risk_coverage": "0.3"}, "weights: sum to 1.10"),
-        (TEXTS | {"beauty": "0"}, "weights.beauty: is no dimension"),
+        (TEXTS | {"beauty": "0"}, "weights.beauty: is not a dimension"),
         ({}, "weights.risk_coverage: is missing"),
         ([1], "weights: are a list, not a mapping"),
     ],

@@ -96,8 +96,8 @@ def test_all_that_is_wrong_with_a_wide_table_is_told_at_once():
     with pytest.raises(TableError) as raised:
         weights.wide(table.set_axis(["a", "b", "c", "d", "d"], axis=1))
     assert [str(problem).split(". Fix")[0] for problem in raised.value.problems] == [
-        "scores: the column 'd' stands twice",
-        "scores: the plan '1' stands twice",
+        "scores: the column 'd' occurs twice",
+        "scores: the plan '1' occurs twice",
         "scores: column b: holds str, not numbers alone",
         "scores: column c: holds bool, not numbers alone",
         "scores: column d: inf is no score",
@@ -113,7 +113,7 @@ def test_all_that_is_wrong_with_a_long_table_is_told_at_once():
         "scores: column run_id: is missing in 1 row",
         "scores: column dimension: is missing in 1 row",
         "scores: column score: inf is no score",
-        "scores: the score 'a in wit' stands twice",
+        "scores: the score 'a in wit' occurs twice",
     ]
 
 

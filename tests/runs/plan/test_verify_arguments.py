@@ -71,7 +71,7 @@ NO_SUM = dict.fromkeys(DIMENSIONS, "0.15")
         ({"panel": "ann"}, "panel", "'ann' names no workers"),
         ({"panel": {"ann", "bob"}}, "panel", "names no workers"),
         ({"panel": PanelSettings(workers=())}, "panel", "() names no workers"),
-        ({"panel": ["ann", "bob", "ann"]}, "panel", "'ann' stands twice"),
+        ({"panel": ["ann", "bob", "ann"]}, "panel", "'ann' occurs twice"),
         ({"panel": ["ann", " "]}, "panel", "' ' is no name"),
         ({"panel": [3]}, "panel", "3 is no name"),
         ({"panel": ["\udcff"]}, "panel", "'\\udcff' is no name"),
