@@ -47,7 +47,7 @@ def carried(server: ScriptedServer, folder: Any, work: Any, poll: float = POLL) 
         endpoints = Endpoints(server.url, KEY, {}, timeout=5.0, max_retries=0)
         with opened(folder) as journal:
             async with endpoints.session():
-                carrier = Carrier(endpoints, journal, poll, lambda *_: None)
+                carrier = Carrier(lambda at: AnthropicBatches(endpoints.at(at)), journal, poll, lambda *_: None)
                 return await work(carrier, journal, AnthropicBatches(endpoints.at(server.url)))
 
     return asyncio.run(run())

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from verifyplan.agents.anthropic.backend import Anthropic
+from verifyplan import agents
 from verifyplan.agents.base import Backend
 from verifyplan.errors import InputError, LogError, Problem, SettingsError
 from verifyplan.protocol.event import Sink
@@ -182,7 +182,7 @@ def _named(told: dict[str, Any]) -> str | Backend:
     """A backend made again from what it says of itself in a log; SettingsError where its name does not make it."""
     name = told.get("name")
     if name == "anthropic":
-        return Anthropic.described(told)
+        return agents.Anthropic.described(told)
     if name != "static":
         fix = "pass backend=, an object that answers as the first one did"
         raise SettingsError(Problem("backend", f"the log was written with {name!r}, which is not made by name", fix))

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from verifyplan.agents.anthropic.endpoints import Endpoints
-from verifyplan.agents.base import Address, BatchResult, BatchStatus, NoAnswerError, RefusedError
+from verifyplan.agents.base import Address, BatchClient, BatchResult, BatchStatus, NoAnswerError, RefusedError
 from verifyplan.errors import AgentError, Problem
 from verifyplan.runs.batch.journal import Intent, Journal
-
-if TYPE_CHECKING:
-    from verifyplan.agents.anthropic.batches import AnthropicBatches
 
 T = TypeVar("T")
 
@@ -34,21 +29,20 @@ class Carrier:
     """Sends batches, finds those whose sending was not confirmed, and brings results.
 
     A batch is never sent while it may be at the endpoint already. Each method raises AgentError where the endpoint
-    refuses, or has been silent for too long; what is at the endpoint stays there. `endpoints` are to be held open.
+    refuses, or has been silent for too long; what is at the endpoint stays there. `batch_client` returns the batches
+    of an address, whose connections are to be held open.
     """
 
-    def __init__(self, endpoints: Endpoints, journal: Journal, poll: float, told: Told) -> None:
-        self._endpoints, self._journal, self._poll, self._told = endpoints, journal, poll, told
-        module = importlib.import_module("verifyplan.agents.anthropic.batches")  # the SDK takes over a second
-        self._batches: type[AnthropicBatches] = module.AnthropicBatches
-        self._unanswered: type[NoAnswerError] = module.NoAnswerError
-        self._refused: type[RefusedError] = module.RefusedError
+    def __init__(
+        self, batch_client: Callable[[Address], BatchClient], journal: Journal, poll: float, told: Told
+    ) -> None:
+        self._at, self._journal, self._poll, self._told = batch_client, journal, poll, told
 
     async def newest(self, address: Address) -> str | None:
         """The youngest batch of the endpoint, from which on one whose sending was not confirmed is looked for."""
         try:
             return await self._patient(self._at(address).newest)
-        except self._refused as refused:
+        except RefusedError as refused:
             raise AgentError(Problem(PLACE, str(refused), FIX)) from None
 
     async def send(self, address: Address, intent: Intent, bodies: Mapping[str, Any]) -> str:
@@ -58,11 +52,11 @@ class Carrier:
         async def attempt() -> str:
             try:
                 return await self._at(address).submit(requests)
-            except self._refused as refused:
+            except RefusedError as refused:
                 if refused.status == TOO_LARGE:
                     raise
                 raise AgentError(Problem(PLACE, str(refused), FIX)) from None
-            except self._unanswered:
+            except NoAnswerError:
                 found = await self.find(address, intent)
                 if found is None:
                     raise
@@ -72,7 +66,7 @@ class Carrier:
 
     def is_refusal(self, error: AgentError) -> bool:
         """Whether an endpoint would not have a batch because of its size."""
-        return isinstance(error, self._refused)
+        return isinstance(error, RefusedError)
 
     async def find(self, address: Address, intent: Intent) -> str | None:
         """The batch of an intent, if the endpoint has it; None if it surely does not.
@@ -95,7 +89,7 @@ class Carrier:
         """The results of a batch, when it has ended."""
         try:
             return await self._read(address, batch, self._told)
-        except self._refused as refused:
+        except RefusedError as refused:
             fix = "use the key that it was sent with; to send what it holds again, and pay for it again, remove "
             raise AgentError(Problem(f"batch {batch}", str(refused), f"{fix}{self._journal.path}")) from None
 
@@ -111,19 +105,16 @@ class Carrier:
         """The batches that may be looked for, ended ones first."""
         try:
             listed = await self._patient(self._at(address).since, newest)
-        except self._refused as refused:  # of the list, which says nothing of the batch
+        except RefusedError as refused:  # of the list, which says nothing of the batch
             raise AgentError(Problem(PLACE, f"cannot be listed: {refused}", FIX)) from None
         return sorted(listed, key=lambda batch: not batch.ended)
 
     async def _is_of(self, address: Address, batch: BatchStatus, intent: Intent) -> bool:
         try:
             results = await self._read(address, batch.id, lambda *_: None)
-        except self._refused:  # deleted, or too old to have results
+        except RefusedError:  # deleted, or too old to have results
             return False
         return any(result.custom_id in intent.requests for result in results)
-
-    def _at(self, address: Address) -> AnthropicBatches:
-        return self._batches(self._endpoints.at(address))
 
     async def _patient(self, ask: Callable[..., Awaitable[T]], *given: Any) -> T:
         """What is asked for, asked again as long as there is no answer that says anything."""
@@ -131,7 +122,7 @@ class Carrier:
         for _ in range(PATIENCE):
             try:
                 return await ask(*given)
-            except self._unanswered as error:
+            except NoAnswerError as error:
                 silence = str(error)
                 await asyncio.sleep(self._poll)
         raise AgentError(Problem(PLACE, f"{silence}, {PATIENCE} times in a row", FIX))

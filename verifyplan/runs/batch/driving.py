@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 
-from verifyplan.agents.anthropic.backend import Anthropic
+from verifyplan.agents.base import ModelBackend
 from verifyplan.engine.run_async import in_session, run_async
 from verifyplan.errors import InputError, Problem, SettingsError, VerifyplanError
 from verifyplan.runs.batch.board import Board
@@ -26,7 +26,7 @@ Ended = Run | VerifyplanError
 
 def drive_jobs(
     jobs: Sequence[Job],
-    backend: Anthropic,
+    backend: ModelBackend,
     folder: Path,
     *,
     poll: float,
@@ -58,14 +58,14 @@ async def _drive(
     jobs: Sequence[Job],
     known: Mapping[str, Run],
     results: dict[str, Ended],
-    backend: Anthropic,
+    backend: ModelBackend,
     journal: Journal,
     board: Board,
     *,
     poll: float,
     settle: float,
 ) -> None:
-    carrier = Carrier(backend.endpoints, journal, poll, board.told)
+    carrier = Carrier(backend.batch_client, journal, poll, board.told)
     at_once = asyncio.Semaphore(room())
 
     async def drive(job: Job) -> None:

@@ -12,8 +12,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.agents.base import Address, Backend, ModelReply
+from verifyplan.agents.base import Address, Backend, ModelBackend, ModelReply
 from verifyplan.errors import LogError, Problem
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import PlanInputs, RunResumed, RunStarted
@@ -64,7 +63,7 @@ class Job:
     """A run that is to be driven to its end, or has been."""
 
     started: RunStarted
-    backend: Anthropic
+    backend: ModelBackend
     course: Course
     folder: Path
     """Where its log lies."""
@@ -107,7 +106,7 @@ class Job:
         resumed = RunResumed(dropped_bytes=log.torn_bytes, repeated=repeated, versions=versions())
         return Recorder(writer, past, resumed, self.sink)
 
-    def _speaker(self, office: PostOffice, recorder: Recorder, log: Path) -> Anthropic:
+    def _speaker(self, office: PostOffice, recorder: Recorder, log: Path) -> ModelBackend:
         async def post(address: Address, turn: str, body: dict[str, Any]) -> ModelReply:
             return await office.post(name_of(log, recorder.records), address, turn, body)
 

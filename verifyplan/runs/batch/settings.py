@@ -7,15 +7,14 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
-from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.agents.base import Backend
+from verifyplan.agents.base import Backend, ModelBackend
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.text import did_you_mean
 
 
-def batching(backend: str | Backend) -> Anthropic:
+def batching(backend: str | Backend) -> ModelBackend:
     """The backend, if its requests can go in batches; else SettingsError."""
-    if isinstance(backend, Anthropic):
+    if isinstance(backend, ModelBackend):
         return backend
     name = repr(backend) if isinstance(backend, str) else type(backend).__name__
     fix = "give agents.Anthropic(model=...); `verify` and `crossverify` take any backend"

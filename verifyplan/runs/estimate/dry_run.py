@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from pydantic_core import to_json
 
-from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.agents.base import ModelReply, Turns, UnrecordedTurns
+from verifyplan.agents.base import ModelBackend, ModelReply, Turns, UnrecordedTurns
 from verifyplan.protocol.call import Reply, Tool, Usage
 from verifyplan.protocol.event_run import call_of
 from verifyplan.runs.estimate.kits import DryKit
@@ -50,12 +49,12 @@ class StandIn(Protocol):
 
 
 class DryRun:
-    """The Anthropic backend with everything but the endpoint: prompts, tools, conversations, prices.
+    """A backend of models with everything but the endpoint: prompts, tools, conversations, prices.
 
     Usage is estimated from what would have been sent. Safe for one run at a time.
     """
 
-    def __init__(self, backend: Anthropic, stand_in: StandIn, manner: Manner, *, batch: bool = False) -> None:
+    def __init__(self, backend: ModelBackend, stand_in: StandIn, manner: Manner, *, batch: bool = False) -> None:
         self.max_concurrency = backend.max_concurrency
         self._backend, self._stand_in, self._manner, self._batch = backend, stand_in, manner, batch
         self._cache = PromptCache()

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.agents.base import Backend
+from verifyplan import agents
+from verifyplan.agents.base import Backend, ModelBackend
 from verifyplan.agents.static.backend import CHECKERS
 from verifyplan.datasets.bundled import claims
 from verifyplan.datasets.plans import labelled_plans
@@ -53,7 +53,7 @@ def estimate(
     *,
     workers: Workers | None = None,
     model: str | None = None,
-    backend: Anthropic | None = None,
+    backend: ModelBackend | None = None,
     batch: bool = False,
     repetitions: int = 1,
     progress: bool | None = None,
@@ -86,7 +86,7 @@ def estimate(
     if (model is None) == (backend is None):
         fix = "give model=, the id of a model, or backend=, agents.Anthropic(...)"
         raise SettingsError(Problem("model", "either a model or a backend is estimated for, one of both", fix))
-    speaker = backend or Anthropic.keyless(model=model)
+    speaker = backend or agents.Anthropic.keyless(model=model)
     with ExitStack() as folders:
         jobs = list(_jobs(source, root, workers, settings, folders))
         with progress_bar("estimating", len(jobs) * len(COURSES), progress) as step:
@@ -103,7 +103,7 @@ def estimate(
 
 
 def _courses(
-    jobs: Sequence[Job], speaker: Anthropic, batch: bool, step: Callable[[], None]
+    jobs: Sequence[Job], speaker: ModelBackend, batch: bool, step: Callable[[], None]
 ) -> tuple[Course, Course, Course]:
     static, fullest = StaticStandIn(Path()), Fullest(Path())
     players: tuple[tuple[StandIn, Manner], ...] = ((static, BRIEF), (static, USUAL), (fullest, FULL))
