@@ -36,14 +36,7 @@ from verifyplan.runs.estimate.estimating import estimate
 from verifyplan.runs.estimate.fullest import Fullest
 from verifyplan.runs.estimate.kits import DryKit
 from verifyplan.runs.estimate.prompt_cache import PromptCache
-from verifyplan.runs.estimate.sizes import (
-    BRIEF,
-    FULL,
-    TYPICAL,
-    USUAL,
-    answer_tokens,
-    thought_tokens,
-)
+from verifyplan.runs.estimate.sizes import BRIEF, FULL, TYPICAL, USUAL, answer_tokens, thought_tokens
 from verifyplan.runs.plan.verify import verify
 
 TRIVIAL = "# Fix a typo\n\nCorrect the spelling in `README.md`."

@@ -10,16 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reports.plan_events import Say, failed, full
-from verifyplan.protocol import (
-    event_cross,
-    event_run,
-)
-from verifyplan.protocol import (
-    event_cross as event_debate,
-)
-from verifyplan.protocol import (
-    event_run as event_turn,
-)
+from verifyplan.protocol import event_cross, event_run
+from verifyplan.protocol import event_cross as event_debate
+from verifyplan.protocol import event_run as event_turn
 from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.message import Message

@@ -11,12 +11,7 @@ from hypothesis import strategies as st
 
 from tests.repository.small_repositories import commit, git, tracked, walked
 from verifyplan.errors import InputError
-from verifyplan.repository import (
-    Match,
-    Repository,
-    grep,
-    helper_process,
-)
+from verifyplan.repository import Match, Repository, grep, helper_process
 
 FILES = {
     "b.py": "run = 1\nrerun = run_all = 2\n",

@@ -8,16 +8,7 @@ from hypothesis import strategies as st
 
 from verifyplan.protocol.call import WorkerVote
 from verifyplan.protocol.vote import MODES, VERDICTS
-from verifyplan.rules.ballots import (
-    LEFT_OUT,
-    Ballot,
-    Votes,
-    ballots,
-    failed,
-    read_vote,
-    read_votes,
-    sides,
-)
+from verifyplan.rules.ballots import LEFT_OUT, Ballot, Votes, ballots, failed, read_vote, read_votes, sides
 
 VOTES = st.fixed_dictionaries(
     {"verdict": st.sampled_from(["agree", "supplement", "disagree"])},

@@ -11,15 +11,7 @@ import pytest
 
 from verifyplan.errors import LogError
 from verifyplan.redaction import remember
-from verifyplan.runs.batch.journal import (
-    NAME,
-    Collected,
-    Dropped,
-    Entry,
-    Journal,
-    Submitted,
-    opened,
-)
+from verifyplan.runs.batch.journal import NAME, Collected, Dropped, Entry, Journal, Submitted, opened
 
 ENTRIES = [Entry(run="a-001 of now", turn=f"i1/challenger/t{n}", sha256=f"{n}" * 64) for n in (1, 2)]
 

@@ -15,14 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from verifyplan.agents.anthropic.key import (
-    OFFLINE_VARIABLE,
-    Key,
-    address_of,
-    check_address,
-    find_key,
-    is_forbidden,
-)
+from verifyplan.agents.anthropic.key import OFFLINE_VARIABLE, Key, address_of, check_address, find_key, is_forbidden
 from verifyplan.agents.prices import price_of, unknown_price
 from verifyplan.errors import SettingsError
 from verifyplan.files import try_to_write

@@ -12,14 +12,7 @@ from verifyplan.analysis.tally import Ballots, Ints, ballots, count, fill_bases
 from verifyplan.errors import Problem, SettingsError, TableError, one_of
 from verifyplan.frames.support import lost_refutes, lost_votes
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MISSING_BASES, MODES, VERDICTS, MissingBasis, Mode
-from verifyplan.rules.classification import (
-    CLASS_OF_RULE,
-    RULES,
-    RULES_OF_MODE,
-    Rule,
-    at_end,
-    rule_index,
-)
+from verifyplan.rules.classification import CLASS_OF_RULE, RULES, RULES_OF_MODE, Rule, at_end, rule_index
 from verifyplan.text import did_you_mean
 
 CLASS_TYPE = pd.CategoricalDtype(list(CLASSIFICATIONS), ordered=True)

@@ -10,13 +10,7 @@ import typer
 
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.reports.visible import lines, one_line
-from verifyplan.runs.plan.ruling import (
-    Answer,
-    Ask,
-    Pause,
-    checked_answer,
-    read_answer,
-)
+from verifyplan.runs.plan.ruling import Answer, Ask, Pause, checked_answer, read_answer
 
 CLAIM_CHARACTERS = 200
 """Characters that are shown of a blocking challenge's claim and concern."""

@@ -12,15 +12,7 @@ import typer
 from verifyplan.cli.backends import backend_of_options
 from verifyplan.cli.cross import exit_code_of, model_roster, names_of
 from verifyplan.cli.interrupts import interruptible
-from verifyplan.cli.live import (
-    CALL_TIMEOUT,
-    NOBODY,
-    AgentOptions,
-    BackendName,
-    MaxCost,
-    exit_with,
-    with_agents,
-)
+from verifyplan.cli.live import CALL_TIMEOUT, NOBODY, AgentOptions, BackendName, MaxCost, exit_with, with_agents
 from verifyplan.cli.plan import BUDGET, FAILED, PAUSED, ModeName, PolicyName, Team
 from verifyplan.protocol.settings import PanelSettings
 from verifyplan.runs.batch.findings import batch_crossverify

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from verifyplan.frames.columns_run import (
-    CHALLENGE,
-    RUN,
-    Column,
-    Columns,
-)
+from verifyplan.frames.columns_run import CHALLENGE, RUN, Column, Columns
 from verifyplan.protocol.call import TOOLS
 from verifyplan.protocol.records import (
     CONFIDENCES,

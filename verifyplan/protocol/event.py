@@ -11,17 +11,9 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
-from verifyplan.protocol import (
-    event_cross,
-    event_plan,
-    event_run,
-)
-from verifyplan.protocol import (
-    event_cross as event_debate,
-)
-from verifyplan.protocol import (
-    event_run as event_turn,
-)
+from verifyplan.protocol import event_cross, event_plan, event_run
+from verifyplan.protocol import event_cross as event_debate
+from verifyplan.protocol import event_run as event_turn
 
 Event = (
     event_run.RunStarted

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from verifyplan.protocol.event_cross import FindingClassified
-from verifyplan.protocol.records import (
-    SEVERITIES,
-    UNSETTLED,
-    Challenge,
-    Convergence,
-    Severity,
-)
+from verifyplan.protocol.records import SEVERITIES, UNSETTLED, Challenge, Convergence, Severity
 from verifyplan.reports.blocks import Inline, Link, Said
 from verifyplan.rules.citations import places
 from verifyplan.runlog.plan_state import PlanState

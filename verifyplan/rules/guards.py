@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
-from verifyplan.protocol.records import (
-    SEVERITIES,
-    Confidence,
-    Origin,
-    PlanVerdict,
-    Probability,
-    Severity,
-)
+from verifyplan.protocol.records import SEVERITIES, Confidence, Origin, PlanVerdict, Probability, Severity
 
 T = TypeVar("T")
 

@@ -6,13 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from verifyplan.errors import Problem
-from verifyplan.protocol.artifact import (
-    COUNT_KEY_OF_CLASS,
-    Artifact,
-    ArtifactFinding,
-    ArtifactVote,
-    RoundRecord,
-)
+from verifyplan.protocol.artifact import COUNT_KEY_OF_CLASS, Artifact, ArtifactFinding, ArtifactVote, RoundRecord
 from verifyplan.strict_json import pointer_token
 from verifyplan.text import counted
 

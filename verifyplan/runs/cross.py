@@ -42,19 +42,9 @@ from verifyplan.runs.arguments import (
     roster_of,
     versions,
 )
-from verifyplan.runs.merges import (
-    DEFAULT_MATCHER,
-    matcher_name,
-    matcher_of,
-    read_merges,
-)
+from verifyplan.runs.merges import DEFAULT_MATCHER, matcher_name, matcher_of, read_merges
 from verifyplan.runs.read_findings import RowSource, read_findings
-from verifyplan.runs.run import (
-    UNNAMED,
-    CrossRun,
-    export_artifact,
-    state_folder,
-)
+from verifyplan.runs.run import UNNAMED, CrossRun, export_artifact, state_folder
 
 
 class Parts:

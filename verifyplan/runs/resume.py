@@ -17,13 +17,7 @@ from verifyplan.runlog.chain import Record
 from verifyplan.runlog.reader import read_log
 from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.arguments import (
-    backend_of,
-    check_affordable,
-    check_workers,
-    resume_hint,
-    versions,
-)
+from verifyplan.runs.arguments import backend_of, check_affordable, check_workers, resume_hint, versions
 from verifyplan.runs.batch.journal import travelling
 from verifyplan.runs.cross import drive_cross
 from verifyplan.runs.debate.arguments import NAME as PAIR

@@ -14,11 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from verifyplan.agents.anthropic.answer_parsing import (
-    AnswerError,
-    merge_repair,
-    parse_answer,
-)
+from verifyplan.agents.anthropic.answer_parsing import AnswerError, merge_repair, parse_answer
 from verifyplan.agents.anthropic.answer_schemas import VERDICT_LABELS, answer_model, answer_schema, api_schema
 from verifyplan.errors import AgentError
 from verifyplan.protocol.call import TOOLS, Item, WorkerRequest, WorkerVote

@@ -14,9 +14,7 @@ import pytest
 
 from verifyplan import redaction
 from verifyplan.agents.anthropic import key as key_module
-from verifyplan.agents.anthropic.key import (
-    DEFAULT_URL as ANTHROPIC,
-)
+from verifyplan.agents.anthropic.key import DEFAULT_URL as ANTHROPIC
 from verifyplan.agents.anthropic.key import (
     KEY_VARIABLES,
     PLACEHOLDER,

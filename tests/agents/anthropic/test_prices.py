@@ -14,14 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verifyplan.agents.prices import (
-    PRICES_VARIABLE,
-    Price,
-    bundled_prices,
-    cost,
-    price_of,
-    unknown_price,
-)
+from verifyplan.agents.prices import PRICES_VARIABLE, Price, bundled_prices, cost, price_of, unknown_price
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.call import Usage
 

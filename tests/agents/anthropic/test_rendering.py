@@ -17,13 +17,7 @@ from verifyplan.agents.anthropic.run_record import EMPTY_RECORD
 from verifyplan.agents.untrusted_text import delimited, numbered_lines, quoted
 from verifyplan.protocol.call import Item, WorkerRequest
 from verifyplan.protocol.records import Challenge, Directive, ProbedRisk, SurfacedContext, Unknown
-from verifyplan.protocol.role_call import (
-    ROLES,
-    Moved,
-    PanelResult,
-    PanelVote,
-    RoleRequest,
-)
+from verifyplan.protocol.role_call import ROLES, Moved, PanelResult, PanelVote, RoleRequest
 from verifyplan.protocol.vote import MODES, VERIFICATION_MODES
 
 EMPTY: dict[str, Any] = {

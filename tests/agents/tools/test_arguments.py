@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifyplan.agents.tools import (
-    ModelToolkit,
-    ToolResult,
-    WebCall,
-    WebRules,
-    sources,
-    tool_definitions,
-)
+from verifyplan.agents.tools import ModelToolkit, ToolResult, WebCall, WebRules, sources, tool_definitions
 from verifyplan.agents.tools.definitions import ARGUMENTS
 from verifyplan.agents.untrusted_text import MAX_ANSWER_CHARACTERS
 from verifyplan.protocol.call import TOOLS, ToolUse

@@ -5,13 +5,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verifyplan.documents.dimensions.plan_graph import (
-    Conflict,
-    Edge,
-    Unmet,
-    execution_order,
-    plan_graph,
-)
+from verifyplan.documents.dimensions.plan_graph import Conflict, Edge, Unmet, execution_order, plan_graph
 
 NEEDS = st.integers(0, 12).flatmap(lambda n: st.lists(st.lists(st.integers(-1, n), max_size=4), min_size=n, max_size=n))
 

@@ -8,11 +8,7 @@ import pytest
 
 from verifyplan.documents.kinds.debug_log import DebugLog, Hypothesis
 from verifyplan.documents.kinds.execution_summary import Claimed, ExecutionSummary, TaskResult
-from verifyplan.documents.kinds.integration_report import (
-    Flow,
-    IntegrationCheck,
-    IntegrationReport,
-)
+from verifyplan.documents.kinds.integration_report import Flow, IntegrationCheck, IntegrationReport
 from verifyplan.documents.kinds.plan_check_report import IssueCounts, PlanCheckReport, PlanIssue
 from verifyplan.documents.kinds.verification import Gap, MustHaveResult, VerificationDocument
 from verifyplan.documents.loading import load_text

@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 
 from verifyplan.documents.checks.changes import check_change
 from verifyplan.documents.checks.check import check_document
-from verifyplan.documents.kinds.execution_summary import (
-    Claimed,
-    ExecutionSummary,
-    TaskResult,
-    write_summary,
-)
+from verifyplan.documents.kinds.execution_summary import Claimed, ExecutionSummary, TaskResult, write_summary
 from verifyplan.documents.kinds.integration_report import (
     CATEGORIES,
     Flow,
@@ -24,12 +19,7 @@ from verifyplan.documents.kinds.integration_report import (
     write_integration,
 )
 from verifyplan.documents.kinds.plan_check_report import PlanCheckReport, PlanIssue, write_plan_check
-from verifyplan.documents.kinds.verification import (
-    Gap,
-    MustHaveResult,
-    VerificationDocument,
-    write_verification,
-)
+from verifyplan.documents.kinds.verification import Gap, MustHaveResult, VerificationDocument, write_verification
 from verifyplan.documents.loading import load_text
 from verifyplan.documents.reading.document import Document, Kind
 from verifyplan.documents.reading.source import read_source

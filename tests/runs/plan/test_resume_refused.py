@@ -7,14 +7,7 @@ import re
 import pytest
 
 from tests.runs.crossing import finding
-from tests.runs.plan.breaking import (
-    Heard,
-    StopError,
-    broken_off,
-    rewritten,
-    small_cross,
-    stopping,
-)
+from tests.runs.plan.breaking import Heard, StopError, broken_off, rewritten, small_cross, stopping
 from tests.runs.plan.planning import run_of as plan_run
 from tests.runs.plan.planning import script
 from verifyplan.errors import InputError, LogError, SettingsError

@@ -6,15 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from verifyplan.agents.untrusted_text import quoted
-from verifyplan.protocol.records import (
-    INACTIVE,
-    SEVERITIES,
-    UNSETTLED,
-    Challenge,
-    ProbedRisk,
-    SurfacedContext,
-    Unknown,
-)
+from verifyplan.protocol.records import INACTIVE, SEVERITIES, UNSETTLED, Challenge, ProbedRisk, SurfacedContext, Unknown
 from verifyplan.protocol.role_call import Moved, PanelResult, RoleRequest
 from verifyplan.rules.guards import MAX_ACTIVE
 

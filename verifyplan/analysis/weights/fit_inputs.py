@@ -10,12 +10,7 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.weights.least_squares import Sample
-from verifyplan.analysis.weights.score_table import (
-    Floats,
-    numbers,
-    value_problems,
-    wide,
-)
+from verifyplan.analysis.weights.score_table import Floats, numbers, value_problems, wide
 from verifyplan.analysis.weights.scored import MAX_FLOAT, joined_error, whole
 from verifyplan.errors import InputError, Problem, SettingsError, TableError, one_of
 from verifyplan.frames.columns import as_text

@@ -15,14 +15,7 @@ from verifyplan.errors import AgentError
 from verifyplan.protocol.call import Usage
 from verifyplan.runlog.recorder import Past
 from verifyplan.runs.batch.carrier import Carrier
-from verifyplan.runs.batch.journal import (
-    Collected,
-    Dropped,
-    Entry,
-    Journal,
-    Place,
-    Submitted,
-)
+from verifyplan.runs.batch.journal import Collected, Dropped, Entry, Journal, Place, Submitted
 
 MOST_REQUESTS = 10_000
 """Requests of one batch; the API takes 100,000."""

@@ -19,13 +19,7 @@ from verifyplan.protocol.message import DEBATE_ROLES, DebateRole
 from verifyplan.protocol.records import Challenge
 from verifyplan.protocol.role_call import DebateRequest
 from verifyplan.protocol.settings import Limits
-from verifyplan.runs.arguments import (
-    backend_of,
-    check_affordable,
-    check_counts,
-    check_timeout,
-    limits_of,
-)
+from verifyplan.runs.arguments import backend_of, check_affordable, check_counts, check_timeout, limits_of
 from verifyplan.runs.plan.arguments import check_log_dir, folder_of, timeout_problems
 from verifyplan.runs.plan.ruling import writable
 

@@ -14,15 +14,7 @@ from verifyplan.protocol.call import Reply, Tool, Usage
 from verifyplan.protocol.event_run import call_of
 from verifyplan.runs.estimate.kits import DryKit
 from verifyplan.runs.estimate.prompt_cache import CallCache, PromptCache
-from verifyplan.runs.estimate.sizes import (
-    CUT,
-    LOOKED_UP,
-    TOOL_CALL,
-    Asked,
-    Manner,
-    answer_tokens,
-    thought_tokens,
-)
+from verifyplan.runs.estimate.sizes import CUT, LOOKED_UP, TOOL_CALL, Asked, Manner, answer_tokens, thought_tokens
 
 BATCH = "dry-run"
 """What stands for the batch of an exchange, where a run would go through Message Batches."""

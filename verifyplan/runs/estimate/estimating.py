@@ -26,12 +26,7 @@ from verifyplan.runs.estimate.courses import COURSES, Course, course_of
 from verifyplan.runs.estimate.dry_run import DryRun, StandIn
 from verifyplan.runs.estimate.fullest import Fullest
 from verifyplan.runs.estimate.result import Estimate
-from verifyplan.runs.estimate.sizes import (
-    BRIEF,
-    FULL,
-    USUAL,
-    Manner,
-)
+from verifyplan.runs.estimate.sizes import BRIEF, FULL, USUAL, Manner
 from verifyplan.runs.estimate.stand_ins import StaticStandIn
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.read_findings import RowSource

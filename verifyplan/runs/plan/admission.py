@@ -12,14 +12,7 @@ from verifyplan.protocol.event_plan import (
     ChallengeRefused,
     Restated,
 )
-from verifyplan.protocol.records import (
-    SEVERITIES,
-    Challenge,
-    Origin,
-    Probability,
-    Severity,
-    Status,
-)
+from verifyplan.protocol.records import SEVERITIES, Challenge, Origin, Probability, Severity, Status
 from verifyplan.protocol.role_call import RaisedChallenge
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.guards import MAX_ACTIVE, OVERFLOW_TAG, Arrival, admit, cap, displace, raising_refusal, ranked

@@ -17,12 +17,7 @@ from verifyplan.plans.plan import Plan, parse_plan, read_plan
 from verifyplan.protocol.settings import ON_BLOCKED, PanelSettings, PlanSettings
 from verifyplan.protocol.weights_file import load, text_of
 from verifyplan.rules.scoring import check_weights
-from verifyplan.runs.arguments import (
-    backend_of,
-    check_affordable,
-    check_workers,
-    roster_of,
-)
+from verifyplan.runs.arguments import backend_of, check_affordable, check_workers, roster_of
 from verifyplan.runs.plan import checking
 from verifyplan.runs.plan.ruling import writable
 

@@ -8,31 +8,13 @@ from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import FindingGrouped, RoundClosed
 from verifyplan.protocol.event_plan import IterationClosed, IterationStarted, PlanAssessed, SectionRead, SignFound
 from verifyplan.protocol.event_run import PlanOutcome, RunEnded
-from verifyplan.protocol.records import (
-    Challenge,
-    ChallengeState,
-    ContextState,
-    IterationState,
-    RiskState,
-    UnknownState,
-)
-from verifyplan.protocol.role_call import (
-    ChallengerAnswer,
-    ChallengesAnswer,
-    Role,
-    SynthesizerAnswer,
-)
+from verifyplan.protocol.records import Challenge, ChallengeState, ContextState, IterationState, RiskState, UnknownState
+from verifyplan.protocol.role_call import ChallengerAnswer, ChallengesAnswer, Role, SynthesizerAnswer
 from verifyplan.rules.convergence import Ruling, evaluate
 from verifyplan.rules.lifecycle import claim_of
 from verifyplan.rules.sizing import complexity, team
-from verifyplan.runs.plan import (
-    checking,
-    research,
-    ruling,
-)
-from verifyplan.runs.plan import (
-    synthesis as scores,
-)
+from verifyplan.runs.plan import checking, research, ruling
+from verifyplan.runs.plan import synthesis as scores
 from verifyplan.runs.plan.active_run import ORIGIN_OF_ROLE, ActiveRun, RunOverError
 from verifyplan.runs.plan.admission import Proposal, promote_blocking, take_in
 from verifyplan.runs.plan.ruling import Ask

@@ -19,12 +19,7 @@ from verifyplan.protocol.event_plan import (
     StatusRefused,
 )
 from verifyplan.protocol.records import DIMENSIONS, UNSETTLED, Dimension, DimensionScore, Directive
-from verifyplan.protocol.role_call import (
-    Answer,
-    ScoreAnswer,
-    StatusChange,
-    SynthesizerAnswer,
-)
+from verifyplan.protocol.role_call import Answer, ScoreAnswer, StatusChange, SynthesizerAnswer
 from verifyplan.rules import directives as directive_rules
 from verifyplan.rules.lifecycle import check_transition, consensus_refusal, decision_refusal, rests_on_evidence
 from verifyplan.rules.scoring import audit, final_score

@@ -28,12 +28,7 @@ from verifyplan.runlog.chain import Record
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.arguments import (
-    check_counts,
-    describe_repository,
-    resume_hint,
-    versions,
-)
+from verifyplan.runs.arguments import check_counts, describe_repository, resume_hint, versions
 from verifyplan.runs.plan import loop
 from verifyplan.runs.plan.active_run import ActiveRun
 from verifyplan.runs.plan.arguments import check_plan_arguments

@@ -22,13 +22,7 @@ from verifyplan.runs.plan.arguments import folder_of, settings_of
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.verify import begin, drive_plan, verify
 from verifyplan.runs.resume import read_run
-from verifyplan.runs.revise.revision import (
-    Revision,
-    Round,
-    apply_debate,
-    debate_task,
-    open_challenges,
-)
+from verifyplan.runs.revise.revision import Revision, Round, apply_debate, debate_task, open_challenges
 from verifyplan.text import counted
 
 

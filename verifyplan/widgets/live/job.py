@@ -23,13 +23,7 @@ from verifyplan.protocol.event_run import (
     TurnSent,
     call_of,
 )
-from verifyplan.runs.plan.ruling import (
-    Answer,
-    Ask,
-    Pause,
-    checked_answer,
-    read_answer,
-)
+from verifyplan.runs.plan.ruling import Answer, Ask, Pause, checked_answer, read_answer
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.run import Run
 
