@@ -132,7 +132,7 @@ def test_a_replay_with_fewer_turns(cli, debates, plays):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("greet", "--root", "none"), "root: 'none' is no folder"),
+        (("greet", "--root", "none"), "root: 'none' is not a folder"),
         ((" ",), "task: says nothing. Fix: say what is to be settled, or name a file that does.\n"),
         (("",), "task: says nothing. Fix: say what is to be settled, or name a file that does.\n"),
         (("no/such.md",), "'no/such.md': no such file. Fix: give the task in words, or a file that exists."),

@@ -298,9 +298,9 @@ def test_what_cannot_be_estimated_is_refused():
         estimate(parse_plan(PLAN), REPO)
     with pytest.raises(SettingsError, match=r"workers: nobody is named to vote"):
         estimate(FOUND, REPO, model=MODEL)
-    with pytest.raises(SettingsError, match=r"repetitions: 0 is no such number"):
+    with pytest.raises(SettingsError, match=r"repetitions: must be an integer of at least 1, got 0"):
         estimate(parse_plan(PLAN), REPO, model=MODEL, repetitions=0)
-    with pytest.raises(InputError, match=r"repo: 'nowhere' is no folder"):
+    with pytest.raises(InputError, match=r"repo: 'nowhere' is not a folder"):
         estimate(parse_plan(PLAN), "nowhere", model=MODEL)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import verifyplan as vp
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.diffs import diff_of
-from verifyplan.plans import parse_plan
+from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.call import Reply
 
 PLAN = """# Name the lock of the deploy script

@@ -71,7 +71,7 @@ def test_what_is_wrong_for_all_plans_is_told_once(backend, plan, tmp_path):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"repetitions": 0}, "repetitions: 0 is no such number"),
+        ({"repetitions": 0}, "repetitions: must be an integer of at least 1, got 0"),
         ({"poll": 0}, "poll: 0 is no time to wait"),
         ({"poll": float("nan")}, "poll: nan"),
         ({"settle": -1}, "settle: -1"),
@@ -115,9 +115,9 @@ def test_the_problems_of_all_tables_are_told(backend, tmp_path):
     files = [tmp_path / f"{name}.json" for name in "abc"]
     with pytest.raises(InputError) as told:
         batch_crossverify(files, ["ann", "bob"], backend=backend, out=tmp_path)
-    assert "'zoe' is no worker" in str(told.value)
-    assert "'joe' is no worker" in str(told.value)
-    with pytest.raises(InputError, match=r"out: .* is no folder"):
+    assert "'zoe' is not a worker" in str(told.value)
+    assert "'joe' is not a worker" in str(told.value)
+    with pytest.raises(InputError, match=r"out: .* is not a folder"):
         batch_crossverify(FOUND, ["ann", "bob"], backend=backend, out=files[0])
 
 

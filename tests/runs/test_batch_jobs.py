@@ -11,14 +11,14 @@ from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.plans.plan import parse_plan
 from verifyplan.runs.batch.jobs import has_ended, identity, runs_in
-from verifyplan.runs.plan.arguments import settings_of
+from verifyplan.runs.plan.arguments import make_settings
 from verifyplan.runs.plan.verify import begin, verify
 from verifyplan.runs.resume import read_run
 
 
 def started(tmp_path, text: str = PLAN, name: str = "a.md", repetition: int = 1, settings: Any = None, **agent: Any):
     agents = {"model": "m", "base_url": "http://127.0.0.1:9", "api_key": "the-key-of-these-tests"} | agent
-    chosen = settings or settings_of(timeout=None)
+    chosen = settings or make_settings(timeout=None)
     return begin(parse_plan(text, name), tmp_path, Anthropic(**agents), chosen, repetition=repetition)
 
 
@@ -38,8 +38,8 @@ def test_whatever_makes_another_run_is_known_by_something_else(tmp_path):
         started(tmp_path, name="b.md"),
         started(tmp_path / "other"),
         started(tmp_path, repetition=2),
-        started(tmp_path, settings=settings_of(timeout=None, policy="deliberate")),
-        started(tmp_path, settings=settings_of(timeout=None, max_cost="2")),
+        started(tmp_path, settings=make_settings(timeout=None, policy="deliberate")),
+        started(tmp_path, settings=make_settings(timeout=None, max_cost="2")),
         started(tmp_path, model="n"),
         started(tmp_path, effort="low"),
         started(tmp_path, models={"challenger": "n"}),
@@ -55,7 +55,7 @@ def test_a_log_is_known_by_what_its_run_was(tmp_path):
     settings = {"timeout": None, "team": "scaled", "max_cost": None, "weights": None}
     agents = ScriptedBackend({}, silent=True)
     run = verify(parse_plan(PLAN, "a.md"), tmp_path, backend=agents, log_dir=runs, repetition=2, **settings)
-    given = begin(parse_plan(PLAN, "a.md"), tmp_path, agents, settings_of(**settings), repetition=2)
+    given = begin(parse_plan(PLAN, "a.md"), tmp_path, agents, make_settings(**settings), repetition=2)
     assert list(runs_in(runs)) == [identity(given)] == [identity(run.started)]
 
 

@@ -28,16 +28,16 @@ def refused(message: str, error: type[InputError] = SettingsError, workers: Any 
 @pytest.mark.parametrize(
     ("workers", "message"),
     [
-        ("ann", "workers: 'ann' is no list"),
-        (None, "workers: None is no list"),
-        (5, "workers: 5 is no list"),
-        ({"ann", }, r"workers: \{'ann'\} is no list, which has an order"),
-        (["ann", "ann"], "workers: 'ann' occurs twice"),
-        (["ann", ""], "workers: '' is no name"),
-        (["ann", "  "], "workers: '  ' is no name"),
-        (["ann", 5], "workers: 5 is no name"),
-        (["ann", {}], r"workers: \{\} is no name"),
-        (["ann", "half \ud83d"], r"workers: 'half \\ud83d' is no name"),
+        ("ann", "workers: must be a list, which has an order, got 'ann'"),
+        (None, "workers: must be a list, which has an order, got None"),
+        (5, "workers: must be a list, which has an order, got 5"),
+        ({"ann", }, r"workers: must be a list, which has an order, got \{'ann'\}"),
+        (["ann", "ann"], "workers: 'ann' is named twice"),
+        (["ann", ""], "workers: must be names, got ''"),
+        (["ann", "  "], "workers: must be names, got '  '"),
+        (["ann", 5], "workers: must be names, got 5"),
+        (["ann", {}], r"workers: must be names, got \{\}"),
+        (["ann", "half \ud83d"], r"workers: must be names, got 'half \\ud83d'"),
     ],
 )  # fmt: skip
 def test_rosters(workers, message):
@@ -45,13 +45,13 @@ def test_rosters(workers, message):
 
 
 def test_all_problems_of_a_roster_are_told():
-    with pytest.raises(SettingsError, match="'b' occurs twice") as caught:
+    with pytest.raises(SettingsError, match="'b' is named twice") as caught:
         crossverify([], ["a", "b", "b", 5, None, "a"], out=None)  # type: ignore[list-item]
     assert [p.message for p in caught.value.problems] == [
-        "'a' occurs twice",
-        "'b' occurs twice",
-        "5 is no name",
-        "None is no name",
+        "'a' is named twice",
+        "'b' is named twice",
+        "must be names, got 5",
+        "must be names, got None",
     ]
 
 
@@ -68,13 +68,13 @@ def test_backends(backend):
 @pytest.mark.parametrize("root", ["gone", "file.txt"])
 def test_a_root_that_is_no_folder(tmp_path, root):
     (tmp_path / "file.txt").write_text("x")
-    message = f"root: '{re.escape(str(tmp_path / root))}' is no folder"
+    message = f"root: '{re.escape(str(tmp_path / root))}' is not a folder"
     refused(message, InputError, backend="static", workers=["search", "window"], root=tmp_path / root)
 
 
 @pytest.mark.parametrize("timeout", [0, -1, "5", True, math.nan])
 def test_timeouts(timeout):
-    refused(f"timeout: {re.escape(repr(timeout))} is no number above 0", timeout=timeout)
+    refused(f"timeout: must be a number above 0, got {re.escape(repr(timeout))}", timeout=timeout)
 
 
 def test_no_timeout_waits_for_ever():
@@ -93,12 +93,14 @@ def test_task_types_that_cannot_name_a_folder(tmp_path, monkeypatch, task_type, 
 
 @pytest.mark.parametrize("task_key", ["", " ", 5, "half \ud83d"])
 def test_task_keys(task_key):
-    refused(f"task_key: {re.escape(repr(task_key))} is no text", InputError, task_key=task_key)
+    refused(
+        f"task_key: must be a text that is not blank, got {re.escape(repr(task_key))}", InputError, task_key=task_key
+    )
 
 
 def test_an_out_that_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("x")
-    refused(f"out: '{re.escape(str(tmp_path))}/file' is no folder", InputError, out=tmp_path / "file")
+    refused(f"out: '{re.escape(str(tmp_path))}/file' is not a folder", InputError, out=tmp_path / "file")
 
 
 def test_settings_that_contradict_each_other():
@@ -121,7 +123,7 @@ def test_a_plan_item_with_the_id_of_a_finding():
 
 def test_findings_that_cannot_be_used(tmp_path):
     refused("cannot be read", InputError, task_type=PLAN, plan_items=str(tmp_path / "gone.csv"))
-    with pytest.raises(InputError, match=r"'ann' is no worker of this run\. Fix: .*: there are none"):
+    with pytest.raises(InputError, match=r"'ann' is not a worker of this run\. Fix: .*: there are none"):
         crossverify([finding()], [], backend=Playing(), out=None)
 
 

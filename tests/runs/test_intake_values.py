@@ -104,7 +104,9 @@ def test_every_problem_is_told_at_once_with_its_row():
             "findings[8]",
         ]
     )
-    assert "findings[2].worker: 'zoe' is no worker of this run. Fix: name one of the run's workers: ann, bob." in told
+    assert (
+        "findings[2].worker: 'zoe' is not a worker of this run. Fix: name one of the run's workers: ann, bob." in told
+    )
     assert any("'ann' brings 'F-1' twice" in line for line in told)
     assert any("'plan-body' is kept for the items of a plan body" in line for line in told)
 
@@ -124,7 +126,7 @@ def test_a_finding_of_two_workers_stands_in_two_rows():
 
 def test_plan_items_tell_all_problems_too():
     items = [{"finding_id": "P-1", "summary": "a"}, PlanItem(finding_id="P-1", summary="b"), {"finding_id": "P-2"}]
-    with pytest.raises(InputError, match="'P-1' occurs twice") as caught:
+    with pytest.raises(InputError, match="'P-1' is the id of two items") as caught:
         read_plan_items(items)
     assert [p.place for p in caught.value.problems] == ["plan_items[2].summary", "plan_items[1].finding_id"]
 

@@ -80,8 +80,8 @@ def test_a_table_in_a_file_is_read_too(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([("F-9", "F-1")], r"merges\[0\]: 'F-9' is no finding of this run"),
-        ([("F-1", "F-9")], r"merges\[0\]: 'F-9' is no finding of this run"),
+        ([("F-9", "F-1")], r"merges\[0\]: 'F-9' is not a finding of this run"),
+        ([("F-1", "F-9")], r"merges\[0\]: 'F-9' is not a finding of this run"),
         ([("F-1", "F-2"), ("F-1", "F-3")], r"merges\[1\]: 'F-1' is merged into two findings"),
         ([("F-1", "F-2"), ("F-2", "F-3")], "'F-1' is merged into 'F-2', which is itself merged into 'F-3'"),
         ([("F-4", "F-1")], "'F-4' and 'F-1' are both of 'ann'"),

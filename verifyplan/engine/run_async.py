@@ -1,4 +1,4 @@
-"""A coroutine run to its end from any place, a notebook's running event loop included."""
+"""Run a coroutine to its end from any place, a notebook's running event loop included."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from contextlib import suppress
 from typing import Any
 
 from verifyplan.agents.base import session_of
-
-_Started = tuple[asyncio.AbstractEventLoop, "asyncio.Task[None]"]
 
 
 async def in_session(backend: object, work: Coroutine[Any, Any, None]) -> None:
@@ -28,16 +26,16 @@ def run_async(work: Coroutine[Any, Any, None]) -> None:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
-    started: Future[_Started] = Future()
+    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = Future()
 
-    async def told() -> None:
+    async def announced_work() -> None:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101  (a coroutine that runs is in a task)
         started.set_result((asyncio.get_running_loop(), task))
         await work
 
     with ThreadPoolExecutor(1) as thread:
-        ended = thread.submit(asyncio.run, told())
+        ended = thread.submit(asyncio.run, announced_work())
         try:
             return ended.result()
         finally:

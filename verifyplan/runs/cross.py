@@ -1,155 +1,43 @@
-"""The two parts of a cross run: the queue of its findings, then that of a plan body's items (rules B2, B10)."""
+"""Cross-verification: workers vote on each other's findings until rules settle them (part B of the rules)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from verifyplan.agents.base import Backend
-from verifyplan.engine.calls import Caller
+from verifyplan.engine.calls import Caller, RunEvents, UsageBudget
 from verifyplan.engine.queue import QueueLoop
 from verifyplan.engine.run_async import in_session, run_async
+from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.artifact import FinalState, Round2SkippedReason
-from verifyplan.protocol.event import Event, Sink
+from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_cross import FindingClassified, FindingGrouped
 from verifyplan.protocol.event_run import CrossInputs, CrossOutcome, RunEnded, RunStarted
-from verifyplan.protocol.vote import HELD, Classification, MissingBasis
+from verifyplan.protocol.settings import ConvergenceBlock
+from verifyplan.protocol.vote import HELD, MISSING_BASES, Classification, MissingBasis, PlanItem
 from verifyplan.redaction import redacted
-from verifyplan.rules.grouping import Matcher
-from verifyplan.rules.settings import convergence_block
-from verifyplan.runlog.chain import Record
+from verifyplan.rules.grouping import Matcher, group
+from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE, convergence_block
 from verifyplan.runlog.recorder import Recorder
-from verifyplan.runlog.writer import LogWriter
 from verifyplan.runs.arguments import (
     Workers,
-    backend_of,
     check_affordable,
     check_counts,
     check_destination,
-    check_ids_apart,
-    check_missing_basis,
     check_timeout,
     check_workers,
-    config,
-    group_events,
-    limits_of,
-    read_gate_items,
-    resume_hint,
-    roster_of,
-    versions,
+    make_backend,
+    read_limits,
+    read_roster,
 )
 from verifyplan.runs.merges import DEFAULT_MATCHER, matcher_name, matcher_of, read_merges
-from verifyplan.runs.read_findings import RowSource, read_findings
-from verifyplan.runs.run import UNNAMED, CrossRun, export_artifact, state_folder
-
-
-class Parts:
-    """The two queues of a run: its findings, then the items of a plan body."""
-
-    def __init__(
-        self, inputs: CrossInputs, caller: Caller, emit: Sink, step: Callable[[], None] = lambda: None
-    ) -> None:
-        self.block, self.plan_block, self.roster = inputs.settings, inputs.plan_settings or {}, inputs.analysers
-        self.items_per_call, self.missing_basis = inputs.items_per_call, inputs.missing_basis
-        self.cut_off = ""
-        self.caller, self.emit, self.step = caller, emit, step
-
-    async def run(self, groups: Sequence[FindingGrouped]) -> None:
-        """Settle what needs no vote, vote on the rest, judge the plan body, and end the run."""
-        queue = [f for f in groups if f.part == "findings" and not self._settled_at_once(f)]
-        loop = self._loop(self.block["effectiveMaxRounds"])
-        state, rounds = await loop.run(queue)
-        self.cut_off = loop.cut_off
-        items = [item for item in groups if item.part == "plan-body"]
-        gate = await self._plan_body(items) if items else None
-        gating = bool(items) and self.plan_block["gating"] and len(self.roster) >= 2
-        self.emit(
-            RunEnded(
-                outcome=CrossOutcome(
-                    final_state=state,
-                    total_rounds=rounds,
-                    round2_skipped_reason=_round2(state, rounds, self.block["effectiveMaxRounds"]),
-                    gate_passed=gate,
-                    gating=gating if items else None,
-                    exit_reason=self.cut_off,
-                )
-            )
-        )
-
-    def _loop(self, max_rounds: int) -> QueueLoop:
-        return QueueLoop(
-            part="findings",
-            roster=self.roster,
-            mode="adversarial" if self.block["adversarial"] else "collaborative",
-            verification_mode=self.block["verificationMode"],
-            max_rounds=max_rounds,
-            caller=self.caller,
-            emit=self.emit,
-            items_per_call=self.items_per_call,
-            missing_basis=self.missing_basis,
-            closed=self.step,
-        )
-
-    async def _plan_body(self, items: Sequence[FindingGrouped]) -> bool:
-        """One collaborative round in which all analysers vote; True if every item held (rule B10).
-
-        With fewer than two analysers nobody votes, as on findings (rule B1): one voice is no consensus.
-        """
-        if len(self.roster) < 2:
-            for item in items:
-                self._settle(item, "worker-unique")
-            return False
-        loop = self._loop(self.plan_block["maxRounds"])
-        loop.part, loop.mode = "plan-body", "collaborative"
-        classes: list[Classification] = []
-        told = loop.emit
-
-        def listen(event: Event) -> None:
-            if isinstance(event, FindingClassified):
-                classes.append(event.classification)
-            told(event)
-
-        loop.emit = listen
-        await loop.run(items)
-        self.cut_off = self.cut_off or loop.cut_off
-        return all(classification in HELD for classification in classes)
-
-    def _settled_at_once(self, finding: FindingGrouped) -> bool:
-        """Round 0: found by all, or no votes to come (rules B1, B2, B3)."""
-        found, analysers = len(finding.discoverers), len(self.roster)
-        votes_follow = self.block["enabled"] and analysers >= 2
-        if votes_follow and found < analysers:
-            return False
-        classification: Classification = "partial-consensus" if found > 1 else "worker-unique"
-        if found == analysers >= 2:
-            classification = "full-consensus"
-        self._settle(finding, classification)
-        return True
-
-    def _settle(self, finding: FindingGrouped, classification: Classification) -> None:
-        self.emit(
-            FindingClassified(
-                part=finding.part,
-                finding_id=finding.finding_id,
-                classification=classification,
-                rule="round-0",
-                round=0,
-                final=False,
-            )
-        )
-
-
-def _round2(state: FinalState, rounds: int, max_rounds: int) -> Round2SkippedReason:
-    """Why round 2 did not run, first reason first (rule B9)."""
-    if rounds >= 2:
-        return "not-skipped"
-    if state == "aborted-non-result":
-        return "all-reverify-non-result"
-    return "max-rounds-1" if max_rounds == 1 else "queue-empty"
+from verifyplan.runs.read_findings import PLAN_BODY, RowSource, check_ids, read_findings, read_plan_items
+from verifyplan.runs.run import UNNAMED, CrossRun, export_artifact, open_log, state_folder, versions
 
 
 def crossverify(
@@ -221,101 +109,107 @@ def crossverify(
     >>> run.artifact.findings[0].classification
     'contested'
     """
-    started, speaker = begin(
-        findings,
-        workers,
-        task_type=task_type,
-        settings=settings,
-        backend=backend,
-        root=root,
-        plan_items=plan_items,
-        matcher=matcher,
-        merges=merges,
-        timeout=timeout,
-        items_per_call=items_per_call,
-        missing_basis=missing_basis,
-        max_tokens=max_tokens,
-        max_cost=max_cost,
-        repetition=repetition,
-        out=out,
-        task_key=task_key,
-        synthetic=synthetic,
-    )
+    arguments = CrossArguments(**locals())
+    started, speaker = begin(arguments)
     known = matcher_of(started.cross, matcher)
-    if out is None:
-        return CrossRun(drive_cross(started, speaker, known, Recorder(sink=sink), progress))
-    folder = state_folder(Path(out), task_type)
-    with LogWriter.create(folder, f"convergence-{task_type or UNNAMED}") as writer, resume_hint(writer.path):
-        records = drive_cross(started, speaker, known, Recorder(writer, sink=sink), progress)
-    run_id = writer.path.relative_to(out).with_suffix("").as_posix()
-    run = CrossRun(records, writer.path, run_id)
+    folder = None if out is None else state_folder(Path(out), task_type)
+    with open_log(folder, f"convergence-{task_type or UNNAMED}", sink, top=out) as log:
+        drive_cross(started, speaker, known, log.recorder, progress)
+    run = CrossRun(tuple(log.recorder.records), log.path, log.run_id)
     return replace(run, path=export_artifact(run))
 
 
-def begin(
-    findings: RowSource,
-    workers: Workers,
-    *,
-    task_type: str | None,
-    settings: Mapping[str, Any] | None,
-    backend: str | Backend,
-    root: str | Path,
-    plan_items: RowSource | None,
-    matcher: str | Matcher | None,
-    timeout: float | None,
-    items_per_call: int | None,
-    max_tokens: int | None,
-    max_cost: Decimal | str | float | None,
-    repetition: int,
-    out: str | Path | None,
-    task_key: str | None,
-    synthetic: bool | None,
-    missing_basis: MissingBasis = "infer",
-    merges: RowSource | None = None,
-) -> tuple[RunStarted, Backend]:
-    """The first event of a cross run, and the backend as it plays it; the arguments are those of `crossverify`.
+@dataclass(frozen=True, kw_only=True)
+class CrossArguments:
+    """The arguments of `crossverify`, which explains them, by the names of its parameters."""
 
-    Raises InputError listing what of them cannot be used, before anything is asked or written.
+    findings: RowSource
+    workers: Workers
+    task_type: str | None
+    settings: Mapping[str, Any] | None
+    backend: str | Backend
+    root: str | Path
+    plan_items: RowSource | None
+    matcher: str | Matcher | None
+    merges: RowSource | None
+    timeout: float | None
+    items_per_call: int | None
+    missing_basis: MissingBasis
+    max_tokens: int | None
+    max_cost: Decimal | str | float | None
+    repetition: int
+    out: str | Path | None
+    task_key: str | None
+    synthetic: bool | None
+    sink: Sink | None = None
+    progress: bool | None = None
+
+
+def begin(arguments: CrossArguments) -> tuple[RunStarted, Backend]:
+    """Return the first event of a cross run, and the backend for its folder.
+
+    Raises InputError listing the arguments that cannot be used, before any agent is called or file is written.
     """
-    check_destination(out, task_type, task_key)
-    check_timeout(timeout)
-    limits = limits_of(max_tokens=max_tokens, max_cost=max_cost)
-    check_counts(items_per_call=items_per_call, repetition=repetition)
-    check_missing_basis(missing_basis)
-    roster = roster_of(workers)
-    block = convergence_block(task_type or "", overrides=settings)
-    speaker = backend_of(backend, workers, root)
+    a = arguments
+    check_destination(a.out, a.task_type, a.task_key)
+    check_timeout(a.timeout)
+    limits = read_limits(max_tokens=a.max_tokens, max_cost=a.max_cost)
+    check_counts(items_per_call=a.items_per_call, repetition=a.repetition)
+    if a.missing_basis not in (allowed := [name for name in MISSING_BASES if name != "raise"]):
+        fix = f"use {one_of(allowed)}; 'raise' is for reading recorded votes, by replay"
+        raise SettingsError(Problem("missing_basis", f"must be one of these, got {a.missing_basis!r}", fix))
+    roster = read_roster(a.workers)
+    block = convergence_block(a.task_type or "", overrides=a.settings)
+    speaker = make_backend(a.backend, a.workers, a.root)
     check_workers(speaker, roster)
     check_affordable(speaker, limits)
-    items = read_gate_items(plan_items, task_type, block)
-    brought = read_findings(findings, roster)
-    check_ids_apart(brought, items)
-    marked = getattr(findings, "attrs", {}).get("synthetic", False) if synthetic is None else synthetic
+    items = _read_gate_items(a.plan_items, a.task_type, block)
+    findings = read_findings(a.findings, roster)
+    check_ids(findings, items)
+    marked = getattr(a.findings, "attrs", {}).get("synthetic", False) if a.synthetic is None else a.synthetic
     started: RunStarted = redacted(
         RunStarted(
-            task_key=task_key or task_type or UNNAMED,
+            task_key=a.task_key or a.task_type or UNNAMED,
             inputs=CrossInputs(
-                task_type=task_type or "",
-                settings=config(block, len(roster), bool(marked)),
+                task_type=a.task_type or "",
+                settings=_config(block, len(roster), bool(marked)),
                 analysers=tuple(roster),
-                findings=tuple(brought),
-                matcher=matcher_name(matcher),
-                merges=read_merges(merges, brought) if merges is not None else {},
+                findings=tuple(findings),
+                matcher=matcher_name(a.matcher),
+                merges=read_merges(a.merges, findings) if a.merges is not None else {},
                 plan_items=tuple(items),
                 plan_settings=dict(block["planBodyVerification"]) if items else None,
-                timeout=timeout,
-                items_per_call=items_per_call,
+                timeout=a.timeout,
+                items_per_call=a.items_per_call,
                 limits=limits,
-                missing_basis=missing_basis,
-                root=str(Path(root).absolute()),
+                missing_basis=a.missing_basis,
+                root=str(Path(a.root).absolute()),
             ),
             versions=versions(),
             backend=speaker.describe(),
             synthetic=bool(marked),
-            repetition=repetition,
+            repetition=a.repetition,
         )
     )
     return started, speaker
+
+
+def _read_gate_items(source: RowSource | None, task_type: str | None, block: ConvergenceBlock) -> list[PlanItem]:
+    """Return the plan body's items; none where its verification is off, SettingsError in a run of another type."""
+    if source is None:
+        return []
+    if task_type != PLAN_BODY_TASK_TYPE:
+        fix = f"set task_type to {PLAN_BODY_TASK_TYPE!r}, or leave plan_items out"
+        raise SettingsError(Problem("plan_items", f"have no place in a run of type {task_type!r}", fix))
+    return read_plan_items(source) if block["planBodyVerification"]["enabled"] else []
+
+
+def _config(block: ConvergenceBlock, analysers: int, synthetic: bool) -> dict[str, Any]:
+    """Return the artifact's `config`: the settings, why they were overruled if they were, and the synthetic mark."""
+    config: dict[str, Any] = {key: value for key, value in block.items() if key != "planBodyVerification"}
+    if analysers < 2:
+        config |= {"enabled": False, "autoDisabled": "fewer-than-two-analysers"}
+    return config | ({"synthetic": True} if synthetic else {})
 
 
 def drive_cross(
@@ -324,8 +218,8 @@ def drive_cross(
     matcher: Matcher | None,
     recorder: Recorder,
     progress: bool | None = None,
-) -> tuple[Record, ...]:
-    """Drive a cross run to its end, from nothing or from what `recorder` holds of it; its records.
+) -> None:
+    """Drive a cross run to its end, from nothing or from what `recorder` holds of it, and show its progress.
 
     CensoredError where there is no backend and a reply is missing.
     """
@@ -333,25 +227,136 @@ def drive_cross(
     plan_rounds = (inputs.plan_settings or {}).get("maxRounds", 0)
     steps = len(inputs.analysers) * (inputs.settings["effectiveMaxRounds"] + plan_rounds)
     with progress_bar("cross-verifying", steps or None, progress) as step:
-        run_async(in_session(backend, cross_course(started, backend, matcher, recorder, step)))
-    return tuple(recorder.records)
+        run_async(in_session(backend, run_cross_loop(started, backend, matcher, recorder, step)))
 
 
-async def cross_course(
+async def run_cross_loop(
     started: RunStarted,
     backend: Backend | None,
     matcher: Matcher | None,
     recorder: Recorder,
     step: Callable[[], None] = lambda: None,
 ) -> None:
-    """The course of a cross run, in the event loop that awaits it; what it tells is in `recorder`.
+    """Group the findings, settle what needs no vote, vote on the rest, judge the plan body, and end the run.
 
-    As `drive_cross`, which holds the backend's connections and shows progress around it.
+    The events go to `recorder`. `drive_cross` holds the backend's connections and shows progress around it.
     """
     inputs = started.cross
-    recorder.emit(started)
-    groups = group_events(inputs.findings, inputs.plan_items, inputs.analysers, matcher)
-    for finding in groups:
-        recorder.emit(finding)
-    caller = Caller(backend, inputs.timeout, recorder, inputs.limits)
-    await Parts(inputs, caller, recorder.emit, step).run(groups)
+    block, roster = inputs.settings, inputs.analysers
+    budget = UsageBudget(inputs.limits)
+    events = RunEvents(recorder, budget.add)
+    events.emit(started)
+    findings, items = group_events(inputs, matcher)
+    for announced in (*findings, *items):
+        events.emit(announced)
+    queue = []
+    for finding in findings:
+        classification = _class_without_vote(finding, roster, enabled=block["enabled"])
+        if classification is None:
+            queue.append(finding)
+        else:
+            events.emit(_round_0(finding, classification))
+    loop = QueueLoop(
+        part="findings",
+        roster=roster,
+        mode="adversarial" if block["adversarial"] else "collaborative",
+        verification_mode=block["verificationMode"],
+        max_rounds=block["effectiveMaxRounds"],
+        caller=Caller(backend, events, budget, inputs.timeout),
+        emit=events.emit,
+        items_per_call=inputs.items_per_call,
+        missing_basis=inputs.missing_basis,
+        step=step,
+    )
+    state, rounds, cut_off, _ = await loop.run(queue)
+    passed = gating = None
+    if items:
+        plan_block = inputs.plan_settings or {}
+        gating = plan_block["gating"] and len(roster) >= 2
+        plan_loop = replace(loop, part="plan-body", mode="collaborative", max_rounds=plan_block["maxRounds"])
+        passed, plan_cut_off = await _judge_plan_body(plan_loop, items)
+        cut_off = cut_off or plan_cut_off
+    outcome = CrossOutcome(
+        final_state=state,
+        total_rounds=rounds,
+        round2_skipped_reason=_round2_skipped(state, rounds, block["effectiveMaxRounds"]),
+        gate_passed=passed,
+        gating=gating,
+        exit_reason=cut_off,
+    )
+    events.emit(RunEnded(outcome=outcome))
+
+
+def group_events(inputs: CrossInputs, matcher: Matcher | None) -> tuple[list[FindingGrouped], list[FindingGrouped]]:
+    """Return the events that announce the findings after grouping (rule B2), and those of the plan items."""
+    findings = [
+        FindingGrouped(
+            part="findings",
+            finding_id=g.origin.finding_id,
+            summary=g.origin.summary,
+            evidence=g.origin.evidence,
+            category=g.origin.category,
+            ticket_ids=tuple(dict.fromkeys(ticket for member in g.findings for ticket in member.ticket_ids)),
+            discoverers=g.discoverers,
+            merged_ids=tuple(dict.fromkeys(f.finding_id for f in g.findings if f.finding_id != g.origin.finding_id)),
+            wordings=len({f.summary for f in g.findings}),
+            truth=g.truth,
+        )
+        for g in group(inputs.findings, inputs.analysers, matcher)
+    ]
+    items = [
+        FindingGrouped(
+            part="plan-body",
+            finding_id=item.finding_id,
+            summary=item.summary,
+            evidence=item.evidence,
+            category=PLAN_BODY,
+            discoverers=(),
+            truth=item.truth,
+        )
+        for item in inputs.plan_items
+    ]
+    return findings, items
+
+
+def _class_without_vote(finding: FindingGrouped, roster: Sequence[str], *, enabled: bool) -> Classification | None:
+    """Return the class that round 0 gives: found by all, or no votes to come (rules B1-B3); None if votes follow."""
+    discoverers, analysers = len(finding.discoverers), len(roster)
+    if discoverers == analysers >= 2:
+        return "full-consensus"
+    if enabled and analysers >= 2:
+        return None
+    return "partial-consensus" if discoverers > 1 else "worker-unique"
+
+
+def _round_0(finding: FindingGrouped, classification: Classification) -> FindingClassified:
+    return FindingClassified(
+        part=finding.part,
+        finding_id=finding.finding_id,
+        classification=classification,
+        rule="round-0",
+        round=0,
+        final=False,
+    )
+
+
+async def _judge_plan_body(loop: QueueLoop, items: Sequence[FindingGrouped]) -> tuple[bool, str]:
+    """Hold one collaborative round in which all analysers vote; True if every item held (rule B10), and any cut-off.
+
+    With fewer than two analysers nobody votes, as on findings (rule B1).
+    """
+    if len(loop.roster) < 2:
+        for item in items:
+            loop.emit(_round_0(item, "worker-unique"))
+        return False, ""
+    result = await loop.run(items)
+    return all(classification in HELD for classification in result.classes), result.cut_off
+
+
+def _round2_skipped(state: FinalState, rounds: int, max_rounds: int) -> Round2SkippedReason:
+    """Return why round 2 did not run, first reason first (rule B9)."""
+    if rounds >= 2:
+        return "not-skipped"
+    if state == "aborted-non-result":
+        return "all-reverify-non-result"
+    return "max-rounds-1" if max_rounds == 1 else "queue-empty"

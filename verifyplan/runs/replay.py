@@ -1,4 +1,4 @@
-"""Runs driven again from recorded replies alone, under the same rules or under others (rule E3)."""
+"""Drive runs again from recorded replies alone, under the same rules or others, and list what changes (rule E3)."""
 
 from __future__ import annotations
 
@@ -24,83 +24,34 @@ from verifyplan.runs.cross import drive_cross
 from verifyplan.runs.debate.debate import drive_debate
 from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.merges import matcher_of
+from verifyplan.runs.plan.arguments import make_settings
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.plan.verify import drive_plan, settings_of
+from verifyplan.runs.plan.verify import drive_plan
 from verifyplan.runs.resume import read_run, run_of
 from verifyplan.runs.run import CrossRun, Run
 
-
-def outcome_changes(recorded: Run, again: Run, *, whole: bool = True) -> tuple[str, ...]:
-    """List what two runs of the same replies came to where they differ: verdict, statuses of challenges, classes.
-
-    What only the recorded run has is listed if the second one was driven as far (`whole`).
-    """
-    old, new = _outcome(recorded), _outcome(again)
-    names = [name for name in (old | new) if name in new or whole]
-    return tuple(
-        f"{name}: {old.get(name, 'none')}; now: {new.get(name, 'none')}"
-        for name in names
-        if old.get(name) != new.get(name)
-    )
-
-
-def _outcome(run: Run) -> dict[str, str]:
-    """Return what a run came to, by the name of each part; without parts that it has not come to."""
-    if isinstance(run, PlanRun):
-        return _plan(run)
-    if isinstance(run, CrossRun):
-        return _cross(run)
-    return _debate(run) if isinstance(run, Debate) else {}
-
-
-def _plan(run: PlanRun) -> dict[str, str]:
-    state, outcome = run.state, run.outcome
-    parts: dict[str, str] = {}
-    if outcome is not None:
-        parts["verdict"] = verdict_words(outcome.verdict, outcome.strong)
-        parts["status"] = outcome.status or "none"
-        parts["ended by"] = outcome.ended_by
-        parts["score"] = str(outcome.score or "none")
-    for name, challenge in state.challenges.items():
-        overflow = ", in overflow" if name in state.overflow else ""
-        parts[name] = f"{challenge.severity}, {challenge.status}{overflow}"
-    for (iteration, name), classified in state.classes.items():
-        parts[f"the panel on {name} in iteration {iteration}"] = classified.classification
-    return parts
-
-
-def _cross(run: CrossRun) -> dict[str, str]:
-    outcome = run.state.outcome
-    parts: dict[str, str] = {"final state": outcome.final_state} if outcome else {}
-    if outcome and outcome.gate_passed is not None:
-        parts["gate of the plan body"] = "passed" if outcome.gate_passed else "failed"
-    return parts | {name: classified.classification for (_, name), classified in run.state.classes.items()}
-
-
-def _debate(run: Debate) -> dict[str, str]:
-    if run.outcome is None:
-        return {}
-    return {"status": run.outcome.status or "none", "reason": run.outcome.reason, "turns": str(run.turns)}
+CHANGEABLE = {"plan": ("policy", "max_iterations", "mode"), "debate": ("max_turns",), "cross": ()}
+"""The settings that a replay may change, by kind of run."""
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """A run driven again from recorded replies: what came out, how far it came, and how it differs."""
+    """A run driven again from recorded replies: its outcome, how far it came, and how it differs."""
 
     run: Run
     censored: str | None
-    """The first call that is asked for and was never made; None if the run came to its end, or waits. Scores are no
+    """The first call that is needed and was never made; None if the run came to its end, or waits. Scores are no
     such call where changed rules end the run sooner: they decide nothing."""
     asked_otherwise: tuple[str, ...]
     """Calls whose recorded reply answered another request than the one that these rules make."""
     differences: tuple[str, ...]
     """How the derived events differ from the recorded ones, line by line."""
     unscored: str | None = None
-    """The call for scores that was never made, where the verdict stands without one."""
+    """The call for scores that was never made, where there is a verdict without one."""
     rules_changed: str | None = None
-    """Where other rules than today's decided the run: which ones, and what checks it as it was."""
+    """Which other rules than today's decided the run, and what checks it as it was; None if today's did."""
     changes: tuple[str, ...] = ()
-    """What of the outcome came out otherwise: verdict, statuses, classes, in words."""
+    """How the outcome differs, in words: verdict, statuses, classes."""
 
     @property
     def same(self) -> bool:
@@ -108,26 +59,23 @@ class Replayed:
         return not self.differences
 
     def __str__(self) -> str:
-        """What came out, and how far it can be trusted."""
+        """The outcome, and how far it can be trusted."""
         lines = [str(self.run)]
         if self.censored:
             lines = [
                 f"censored: these rules ask for {self.censored}, which was never called, so nothing is said of more"
             ]
-        if self.rules_changed:
-            lines += [self.rules_changed, *self._changed()]
+        if self.rules_changed and self.changes:
+            lines += [self.rules_changed, "today's rules would change:", *(f"  {line}" for line in self.changes)]
+        elif self.rules_changed:
+            reach = " as far as they reach" if self.censored else ""
+            lines += [self.rules_changed, f"today's rules change nothing of its outcome{reach}"]
         if self.unscored:
             lines.append(f"no score: these rules end the run where none was asked for ({self.unscored})")
         if self.asked_otherwise:
-            told = ", ".join(self.asked_otherwise)
-            lines.append(f"answered from replies to requests that differ, as settings and course do: {told}")
+            calls = ", ".join(self.asked_otherwise)
+            lines.append(f"answered from replies to requests that differ, as settings and course do: {calls}")
         return "\n".join(lines)
-
-    def _changed(self) -> list[str]:
-        """Return what today's rules make of an older run."""
-        if not self.changes:
-            return ["today's rules change nothing of its outcome" + (" as far as they reach" if self.censored else "")]
-        return ["today's rules would change:", *(f"  {line}" for line in self.changes)]
 
 
 def replay_run(
@@ -155,28 +103,28 @@ def replay_run(
     >>> replay_run(run).same, run.verdict
     (True, 'PROCEED')
     """
-    read = run if isinstance(run, Run) else read_run(run)
+    recorded = run if isinstance(run, Run) else read_run(run)
     given = {"policy": policy, "max_iterations": max_iterations, "mode": mode, "max_turns": max_turns}
     changes = {name: value for name, value in given.items() if value is not None}
-    started = _changed(read.started, changes)
-    facts = [record for record in read.records[1:] if isinstance(record.event, FACTS)]
-    recorder = Recorder(past=Past([read.records[0]._replace(event=started), *facts]))
-    recorder.past.may_go_unscored = bool(changes)
+    started = _changed_start(recorded.started, changes)
+    facts = [record for record in recorded.records[1:] if isinstance(record.event, FACTS)]
+    past = Past([recorded.records[0]._replace(event=started), *facts])
+    past.may_go_unscored = bool(changes)
+    recorder = Recorder(past=past)
     censored = None
     try:
         _drive(started, recorder, matcher)
     except CensoredError as error:
         censored = error.call_id
-    again = run_of([_replayed(record) for record in recorder.records], None, read.run_id)
-    past, differences = recorder.past, _differences(read.records, recorder.records)
+    again = run_of([_as_replay(record) for record in recorder.records], None, recorded.run_id)
     return Replayed(
-        again,
-        censored,
-        tuple(past.asked_otherwise),
-        differences,
-        past.unscored,
-        rules_changed(read.started),
-        outcome_changes(read, again, whole=censored is None),
+        run=again,
+        censored=censored,
+        asked_otherwise=tuple(past.asked_otherwise),
+        differences=_differences(recorded.records, recorder.records),
+        unscored=past.unscored,
+        rules_changed=rules_changed(recorded.started),
+        changes=_outcome_changes(recorded, again, whole=censored is None),
     )
 
 
@@ -188,48 +136,44 @@ def _drive(started: RunStarted, recorder: Recorder, matcher: str | Matcher | Non
     elif isinstance(inputs, DebateInputs):
         drive_debate(started, None, recorder, progress=False)
     else:
-        # in an older run today's default stands in for a matcher that is no more
+        # in an older run today's default replaces a matcher that no longer exists
         known = matcher_of(inputs, matcher, strict=rules_changed(started) is None)
         drive_cross(started, None, known, recorder, progress=False)
 
 
-def _replayed(record: Record) -> Record:
-    """A reply as a replay has it: read from a log, not made now; so the tables tell it."""
+def _as_replay(record: Record) -> Record:
+    """Return a reply as a replay has it, read from a log and not made now, so that the tables say so."""
     event = record.event
     if not isinstance(event, CallReplied | TurnReplied):
         return record
     return record._replace(event=event.model_copy(update={"source": "replay"}))
 
 
-_CHANGEABLE = {"plan": ("policy", "max_iterations", "mode"), "debate": ("max_turns",), "cross": ()}
-"""What a replay may change, by kind of run."""
-_NOUN = {"plan": "plan run", "debate": "debate", "cross": "cross run"}
-
-
-def _changed(started: RunStarted, changes: dict[str, Any]) -> RunStarted:
-    """The first event as it would be under other rules."""
+def _changed_start(started: RunStarted, changes: dict[str, Any]) -> RunStarted:
+    """Return the first event as it would be under other rules."""
     inputs = started.inputs
-    if wrong := [name for name in changes if name not in _CHANGEABLE[inputs.kind]]:
-        fix = f"change {one_of(_CHANGEABLE[inputs.kind])}, or leave it out"
+    if wrong := [name for name in changes if name not in CHANGEABLE[inputs.kind]]:
+        fix = f"change {one_of(CHANGEABLE[inputs.kind])}, or leave it out"
         if inputs.kind == "cross":
             fix = "read the votes of cross runs under other rules by `replay(load(...), mode)`"
-        raise SettingsError(Problem(name, f"cannot be changed in a {_NOUN[inputs.kind]}", fix) for name in wrong)
+        noun = {"plan": "plan run", "debate": "debate", "cross": "cross run"}[inputs.kind]
+        raise SettingsError(Problem(name, f"cannot be changed in a {noun}", fix) for name in wrong)
     if not changes:
         return started
     if isinstance(inputs, DebateInputs):
         check_counts(**changes)
         return started.model_copy(update={"inputs": inputs.model_copy(update=changes)})
     settings = started.plan.settings
-    given = settings.model_dump() | {name: value for name, value in changes.items() if name != "mode"}
+    changed = settings.model_dump() | {name: value for name, value in changes.items() if name != "mode"}
     if "mode" in changes:
         if settings.panel is None:
             raise SettingsError(Problem("mode", "has no meaning: this run had no panel", "leave it out"))
-        given["panel"] = settings.panel.model_dump() | {"mode": changes["mode"]}
-    return started.model_copy(update={"inputs": inputs.model_copy(update={"settings": settings_of(**given)})})
+        changed["panel"] = settings.panel.model_dump() | {"mode": changes["mode"]}
+    return started.model_copy(update={"inputs": inputs.model_copy(update={"settings": make_settings(**changed)})})
 
 
 def _differences(recorded: Sequence[Record], again: Sequence[Record]) -> tuple[str, ...]:
-    """Derived events that came out otherwise; those that an unfinished log has not yet are no difference."""
+    """Return how derived events differ; those that an unfinished log does not have yet are no difference."""
     old = [record for record in recorded if not isinstance(record.event, FACTS)]
     new = [record.event for record in again if not isinstance(record.event, FACTS)]
     return tuple(
@@ -237,3 +181,42 @@ def _differences(recorded: Sequence[Record], again: Sequence[Record]) -> tuple[s
         for record, event in zip_longest(old, new)
         if record is not None and record.event != event
     )
+
+
+def _outcome_changes(recorded: Run, again: Run, *, whole: bool) -> tuple[str, ...]:
+    """List where the outcomes of two runs of the same replies differ: verdict, statuses of challenges, classes.
+
+    Parts that only the recorded run has are listed if the second one was driven as far (`whole`).
+    """
+    old, new = _outcome(recorded), _outcome(again)
+    return tuple(
+        f"{name}: {old.get(name, 'none')}; now: {new.get(name, 'none')}"
+        for name in (old | new)
+        if (name in new or whole) and old.get(name) != new.get(name)
+    )
+
+
+def _outcome(run: Run) -> dict[str, str]:
+    """Return the outcome of a run by the names of its parts, without parts that it has not come to."""
+    parts: dict[str, str] = {}
+    if isinstance(run, PlanRun):
+        state = run.state
+        if run.outcome is not None:
+            parts["verdict"] = verdict_words(run.outcome.verdict, run.outcome.strong)
+            parts["status"] = run.outcome.status or "none"
+            parts["ended by"] = run.outcome.ended_by
+            parts["score"] = str(run.outcome.score or "none")
+        for name, challenge in state.challenges.items():
+            overflow = ", in overflow" if name in state.overflow else ""
+            parts[name] = f"{challenge.severity}, {challenge.status}{overflow}"
+        for (iteration, name), classified in state.classes.items():
+            parts[f"the panel on {name} in iteration {iteration}"] = classified.classification
+    elif isinstance(run, CrossRun):
+        if run.status is not None:
+            parts["final state"] = run.status
+        if run.gate_passed is not None:
+            parts["gate of the plan body"] = "passed" if run.gate_passed else "failed"
+        parts |= {name: classified.classification for (_, name), classified in run.state.classes.items()}
+    elif isinstance(run, Debate) and run.outcome is not None:
+        parts = {"status": run.outcome.status or "none", "reason": run.outcome.reason, "turns": str(run.turns)}
+    return parts

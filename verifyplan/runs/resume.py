@@ -1,4 +1,4 @@
-"""Runs taken up from their logs: read, and resumed where they were broken off or wait (rules E2, A4)."""
+"""Read a run from its log, and resume one that was broken off or waits (rules A4, E2)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from verifyplan.runlog.chain import Record
 from verifyplan.runlog.reader import read_log
 from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.arguments import backend_of, check_affordable, check_workers, resume_hint, versions
+from verifyplan.runs.arguments import check_affordable, check_workers, make_backend
 from verifyplan.runs.batch.journal import travelling
 from verifyplan.runs.cross import drive_cross
 from verifyplan.runs.debate.arguments import NAME as PAIR
@@ -28,11 +28,11 @@ from verifyplan.runs.merges import matcher_of
 from verifyplan.runs.plan.ruling import Answer, Ask, read_answer
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.verify import drive_plan
-from verifyplan.runs.run import CrossRun, Run, export_artifact
+from verifyplan.runs.run import CrossRun, Run, export_artifact, resume_hint, versions
 
 
 def read_run(path: str | Path) -> Run:
-    """The run that a log holds, ended or not; nothing is called and nothing is written.
+    """Return the run that a log holds, ended or not; nothing is called and nothing is written.
 
     Raises LogError for a log that cannot be read or is damaged.
     """
@@ -40,7 +40,7 @@ def read_run(path: str | Path) -> Run:
 
 
 def run_of(records: Sequence[Record], path: Path | None, run_id: str) -> Run:
-    """The records of a log as a run of its kind."""
+    """Return the records of a log as a run of its kind."""
     first = records[0].event
     if isinstance(first, RunStarted) and first.inputs.kind == "cross":
         artifact = path.with_suffix(".json") if path else None
@@ -48,6 +48,11 @@ def run_of(records: Sequence[Record], path: Path | None, run_id: str) -> Run:
     if isinstance(first, RunStarted) and first.inputs.kind == "debate":
         return Debate(tuple(records), path, run_id)
     return PlanRun(tuple(records), path, run_id)
+
+
+def exported(run: Run) -> Run:
+    """Return the run, with its artifact beside its log if it is a cross run, which must have ended."""
+    return replace(run, path=export_artifact(run)) if isinstance(run, CrossRun) else run
 
 
 def resume(
@@ -74,10 +79,10 @@ def resume(
         note: the person's words, with an answer that is a text.
         backend: the backend that goes on, in a debate for both roles; needed unless the log's is
             `"static"`, which plays no debate, or a model.
-        root: where the repository lies now, if it was moved.
+        root: the folder of the repository now, if it was moved.
         matcher: how findings were grouped, if by a matcher of your own.
-        on_blocked: answers later pauses; by default the run waits again if it was told to pause.
-        sink: told each new event as it happens.
+        on_blocked: answers later pauses; by default the run waits again if its settings say so.
+        sink: called with each new event as it happens.
         progress: whether to show it; by default where somebody can see it.
 
     Raises:
@@ -85,18 +90,23 @@ def resume(
         InputError: for an answer that does not fit, or one where nothing waits.
     """
     if isinstance(path, Run):
-        path = _log_of(path)
+        if path.log_path is None:
+            raise InputError(Problem("path", "is a run without a log", "run it with log_dir to be able to resume it"))
+        path = path.log_path
     writer, log = LogWriter.resume(path)
     with writer, resume_hint(Path(path)):
         run = run_of(log.records, Path(path), Path(path).stem)
         ended = run.events[-1].type == "run-ended"
-        asks = _asks(run, answer, note, on_blocked)
-        waits = isinstance(run, PlanRun) and run.waiting is not None
-        if ended or (waits and asks is None):
-            return exported(run) if ended else run
+        ask = _ask(run, answer, note, on_blocked)
+        if ended:
+            return exported(run)
+        if isinstance(run, PlanRun) and run.waiting is not None and ask is None:
+            return run
         started, past = run.started, Past(log.records)
         speaker = _backend(started, backend, root)
-        _check_travelling(Path(path), log.records, past)
+        if turns := travelling(Path(path), log.records, past):  # asked for here, they would be paid for twice
+            fix = "run the `verifyplan batch` that began it again, which collects them"
+            raise LogError(Problem(str(path), f"waits for {', '.join(turns[:3])} from a message batch", fix))
         resumed = RunResumed(
             dropped_bytes=log.torn_bytes, repeated=past.in_flight, versions=versions(), backend=speaker.describe()
         )
@@ -106,77 +116,52 @@ def resume(
         elif isinstance(started.inputs, DebateInputs):
             drive_debate(started, speaker, recorder, progress)
         else:
-            drive_plan(started, speaker, recorder, asks, progress)
+            drive_plan(started, speaker, recorder, ask, progress)
     return exported(read_run(path))
 
 
-def _check_travelling(path: Path, records: Sequence[Record], past: Past) -> None:
-    """LogError for a run whose requests are in a message batch: asked for here, they would be paid for twice."""
-    turns = travelling(path, records, past)
-    if turns:
-        fix = "run the `verifyplan batch` that began it again, which collects them"
-        raise LogError(Problem(str(path), f"waits for {', '.join(turns[:3])} from a message batch", fix))
-
-
-def _log_of(run: Run) -> Path:
-    if run.log_path is None:
-        raise InputError(Problem("path", "is a run without a log", "run it with log_dir to be able to resume it"))
-    return run.log_path
-
-
-def exported(run: Run) -> Run:
-    """The run, with its artifact beside its log if it is a cross run, which must have ended."""
-    return replace(run, path=export_artifact(run)) if isinstance(run, CrossRun) else run
-
-
-def _asks(run: Run, answer: Answer | str | None, note: str, on_blocked: Ask | None) -> Ask | None:
-    """What answers pauses: the given answer the first, `on_blocked` the later ones."""
+def _ask(run: Run, answer: Answer | str | None, note: str, on_blocked: Ask | None) -> Ask | None:
+    """Return what answers pauses: `answer` the first, `on_blocked` the later ones."""
     if note and not isinstance(answer, str):
         fix = "give it with an answer such as 'context', or within the Answer"
         raise InputError(Problem("note", "belongs to an answer that is a text, and there is none", fix))
     if answer is None:
         return on_blocked
     if not isinstance(run, PlanRun) or run.waiting is None:
-        fix = "resume without an answer; `verifyplan log RUN` shows where the run stands"
+        fix = "resume without an answer; `verifyplan log RUN` shows how far the run is"
         raise LogError(Problem(str(run.log_path), "waits for no answer", fix))
-    given: list[Answer] = [read_answer(answer, note) if isinstance(answer, str) else answer]
-    return lambda pause: given.pop() if given else on_blocked(pause) if on_blocked else None
+    answers: list[Answer] = [read_answer(answer, note) if isinstance(answer, str) else answer]
+    return lambda pause: answers.pop() if answers else on_blocked(pause) if on_blocked else None
 
 
 def _backend(started: RunStarted, backend: str | Backend | None, root: str | Path | None) -> Backend:
-    """The backend that goes on; SettingsError where the log's cannot be made again from its name."""
-    inputs = started.inputs
+    """Return the backend that goes on; SettingsError where the log's cannot be made again from its name."""
+    inputs, recorded = started.inputs, started.backend
     if isinstance(inputs, DebateInputs):
-        speaker = backend_of_roles(*_roles(started, backend), root or inputs.repository["root"])
+        if backend is None and recorded.get("name") == PAIR:
+            roles = [_recorded_backend(recorded.get(role) or {}) for role in ("architect", "builder")]
+        else:
+            roles = [_recorded_backend(recorded) if backend is None else backend] * 2
+        speaker = backend_of_roles(roles[0], roles[1], root or inputs.repository["root"])
         check_affordable(speaker, inputs.limits)
         return speaker
-    backend = _named(started.backend) if backend is None else backend
+    backend = _recorded_backend(recorded) if backend is None else backend
     if isinstance(inputs, PlanInputs):
-        speaker = backend_of(backend, (), root or inputs.repository["root"])
+        speaker = make_backend(backend, (), root or inputs.repository["root"])
         check_workers(speaker, inputs.settings.panel.workers if inputs.settings.panel else ())
         check_affordable(speaker, inputs.settings)
         return speaker
-    workers: Any = started.backend.get("workers") or inputs.analysers
-    speaker = backend_of(backend, workers, root or inputs.root)
+    speaker = make_backend(backend, recorded.get("workers") or inputs.analysers, root or inputs.root)
     check_workers(speaker, inputs.analysers)
     check_affordable(speaker, inputs.limits)
     return speaker
 
 
-def _roles(started: RunStarted, backend: str | Backend | None) -> tuple[str | Backend, str | Backend]:
-    """The backends of architect and builder: the given one for both, else those of the log."""
-    told = started.backend
-    if backend is None and told.get("name") == PAIR:
-        return _named(told.get("architect") or {}), _named(told.get("builder") or {})
-    both = _named(told) if backend is None else backend
-    return both, both
-
-
-def _named(told: dict[str, Any]) -> str | Backend:
-    """A backend made again from what it says of itself in a log; SettingsError where its name does not make it."""
-    name = told.get("name")
+def _recorded_backend(description: dict[str, Any]) -> str | Backend:
+    """Return the backend of a description in a log; SettingsError where its name does not make it."""
+    name = description.get("name")
     if name == "anthropic":
-        return agents.Anthropic.described(told)
+        return agents.Anthropic.described(description)
     if name != "static":
         fix = "pass backend=, an object that answers as the first one did"
         raise SettingsError(Problem("backend", f"the log was written with {name!r}, which is not made by name", fix))

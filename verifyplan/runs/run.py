@@ -1,12 +1,16 @@
-"""What a run of any kind leaves behind: its records, and what folds out of them (rules E1, E4)."""
+"""Hold a run as its log has it, a cross run with its artifact, and open the log of a new run (rules B9, E1, E4)."""
 
 from __future__ import annotations
 
+import platform
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -16,15 +20,25 @@ from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.support import note_blind_classes
 from verifyplan.protocol.artifact import Artifact, FinalState
-from verifyplan.protocol.event import Event
+from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_cross import VoteCast
 from verifyplan.protocol.event_run import RunStarted
 from verifyplan.protocol.vote import NOTHING_LOOKED_AT
+from verifyplan.repository.repository import Repository
 from verifyplan.rules.settings import note_unknown_task_type
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.cross_state import CrossState, artifact, fold_cross
-from verifyplan.runs.merges import ByTable, merges_of
+from verifyplan.runlog.recorder import Recorder
+from verifyplan.runlog.writer import LogWriter
+from verifyplan.runs.merges import TableMatcher, merges_of
 from verifyplan.text import counted
+from verifyplan.version import VERSION
+
+UNNAMED = "ad-hoc"
+"""The task type in paths and keys where none was named."""
+
+MAX_SKIPPED_FILES = 50
+"""Files that could not be read and are named in the log; all are counted."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,16 +74,12 @@ class Run:
         return tables_of(self.records, self.run_id, str(self.log_path or ""))
 
 
-UNNAMED = "ad-hoc"
-"""What stands for the task type in paths and keys where none was named."""
-
-
 @dataclass(frozen=True, repr=False)
 class CrossRun(Run):
     """A cross run: ended, or broken off, and then without artifact, status and gate."""
 
     path: Path | None = None
-    """Where the artifact was written; None if it was not."""
+    """The path of the artifact; None if none was written."""
 
     @cached_property
     def state(self) -> CrossState:
@@ -103,67 +113,61 @@ class CrossRun(Run):
         for group in self.state.groups["findings"].values():
             into |= dict.fromkeys(group.merged_ids, group.finding_id)
         inputs = self.started.cross
-        return merges_of(inputs.findings, inputs.analysers, ByTable(into))
+        return merges_of(inputs.findings, inputs.analysers, TableMatcher(into))
 
     def __str__(self) -> str:
         """The outcome in a few lines."""
         if self.state.outcome is None:
             return f"broken off after {counted(len(self.records), 'event')}; resume it to get an outcome"
-        counts = self.artifact.finalClassificationCounts
+        counts, inputs = self.artifact.finalClassificationCounts, self.started.cross
         assert counts is not None  # noqa: S101  (the fold writes it)
         mode = "adversarial" if self.artifact.adversarial else "collaborative"
-        heads = [head for head in (self.failure, self.blindness) if head]
-        sizes = (counted(len(self.artifact.findings), "finding"), counted(len(self.started.cross.analysers), "worker"))
+        sizes = (counted(len(self.artifact.findings), "finding"), counted(len(inputs.analysers), "worker"))
+        kinds = Counter(vote.disagree_basis or vote.verdict for vote in self._votes)
+        votes = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common()) or "none"
+        if len(inputs.analysers) < 2:
+            votes = "none; fewer than two workers: nobody voted, so no class rests on a vote"
         lines = [
+            self.failure,
+            self.blindness,
             f"{sizes[0]}, {sizes[1]}, {mode}: {self.status} after {counted(self.artifact.totalRounds or 0, 'round')}",
             f"full-consensus {counts.fullConsensus}, partial-consensus {counts.partialConsensus}, "
             f"contested {counts.contested}, worker-unique {counts.workerUnique}",
-            f"votes: {self._votes() or 'none'}",
+            f"votes: {votes}",
+            note_blind_classes(self.frames.votes),
+            None if self.artifact.adversarial else note_unknown_task_type(inputs.task_type),
         ]
-        if len(self.started.cross.analysers) < 2:
-            lines[-1] = "votes: none; fewer than two workers: nobody voted, so no class rests on a vote"
-        if blind := note_blind_classes(self.frames.votes):
-            lines.append(blind)
-        note = note_unknown_task_type(self.started.cross.task_type)
-        if note and not self.artifact.adversarial:
-            lines.append(note)
-        joined = sum(group.wordings > 1 for group in self.state.groups["findings"].values())
-        if joined:
+        if joined := sum(group.wordings > 1 for group in self.state.groups["findings"].values()):
             lines.append(f"joined, though the words differ (see .merges): {counted(joined, 'finding')}")
-        return "\n".join([*heads, *lines])
+        return "\n".join(line for line in lines if line)
 
     @cached_property
     def failure(self) -> str | None:
-        """That no vote came, with the first reason and the next step; None if one did, or none was asked for."""
+        """That no vote came, with the first reason and the next step; None if one did, or no call was made."""
         closed = [d for dispatches in self.state.dispatches.values() for d in dispatches if d.status is not None]
-        if not closed:
-            return None
-        if any(d.status == "completed" for d in closed):
-            return self._unread
-        hint = "give the calls a longer timeout" if closed[0].status == "timeout" else "repair what the reason names"
-        doctor = " (`verifyplan doctor` looks at key and endpoint)" if self._speaks_with_models else ""
-        return (
-            f"no vote: every call failed ({len(closed)} of {len(closed)}), "
-            f"{closed[0].worker} first: {closed[0].reason}\n"
-            f"next step: {hint}{doctor}, then run again; the classes below rest on no vote"
-        )
-
-    @property
-    def _unread(self) -> str | None:
-        """That calls were answered, but no answer held a vote that can be read; None if one did."""
-        votes = self._votes_cast()
-        if not votes or any(vote.verdict != "verification-error" for vote in votes):
-            return None
-        return (
-            f"no vote: no answer held one that can be read ({len(votes)} asked for), "
-            f"{votes[0].worker} first: {votes[0].explanation}\n"
-            "next step: repair what the reason names, then run again; the classes below rest on no vote"
-        )
+        votes = self._votes
+        if closed and all(d.status != "completed" for d in closed):
+            timed_out = closed[0].status == "timeout"
+            hint = "give the calls a longer timeout" if timed_out else "repair what the reason names"
+            doctor = " (`verifyplan doctor` looks at key and endpoint)"
+            return (
+                f"no vote: every call failed ({len(closed)} of {len(closed)}), "
+                f"{closed[0].worker} first: {closed[0].reason}\nnext step: {hint}"
+                f"{doctor if self.started.backend.get('name') == 'anthropic' else ''}"
+                ", then run again; the classes below rest on no vote"
+            )
+        if closed and votes and all(vote.verdict == "verification-error" for vote in votes):
+            return (
+                f"no vote: no answer held one that can be read ({len(votes)} asked for), "
+                f"{votes[0].worker} first: {votes[0].explanation}\n"
+                "next step: repair what the reason names, then run again; the classes below rest on no vote"
+            )
+        return None
 
     @cached_property
     def blindness(self) -> str | None:
         """That most votes rest on no look at anything, and how many; None if most rest on one."""
-        votes = [vote for vote in self._votes_cast() if vote.verdict != "verification-error"]
+        votes = [vote for vote in self._votes if vote.verdict != "verification-error"]
         blind = sum(vote.explanation.startswith(NOTHING_LOOKED_AT) for vote in votes)
         if 2 * blind <= len(votes):
             return None
@@ -173,16 +177,8 @@ class CrossRun(Run):
         )
 
     @property
-    def _speaks_with_models(self) -> bool:
-        return self.started.backend.get("name") == "anthropic"
-
-    def _votes_cast(self) -> list[VoteCast]:
+    def _votes(self) -> list[VoteCast]:
         return [vote for rounds in self.state.votes.values() for votes in rounds.values() for vote in votes.values()]
-
-    def _votes(self) -> str:
-        """How the votes fell, bases told apart, so that doubts and failed calls are seen at once."""
-        kinds = Counter(vote.disagree_basis or vote.verdict for vote in self._votes_cast())
-        return ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
 
     def _repr_html_(self) -> str:
         """The outcome and the findings for a notebook; every text is shown as text."""
@@ -191,17 +187,65 @@ class CrossRun(Run):
 
 
 def state_folder(out: Path, task_type: str | None) -> Path:
-    """Where the log and the artifact of a cross run go: `runs/<task-type>/state` (rule B9)."""
+    """Return the folder of the log and the artifact of a cross run: `runs/<task-type>/state` (rule B9)."""
     return out / "runs" / (task_type or UNNAMED) / "state"
 
 
 def export_artifact(run: CrossRun) -> Path | None:
     """Write the artifact beside the run's log, under the same name; None where there is no log.
 
-    A file that stands there already is left as it is: it is this run's, written before the process died.
+    A file that exists already is left as it is: it is this run's, written before the process died.
     """
     if run.log_path is None:
         return None
     path = run.log_path.with_suffix(".json")
     write_new_text(path, artifact_text(run.artifact))
     return path
+
+
+class OpenLog(NamedTuple):
+    """The log of a run that begins; without a file where none is to be written."""
+
+    recorder: Recorder
+    path: Path | None = None
+    run_id: str = "run"
+
+
+@contextmanager
+def open_log(
+    folder: str | Path | None, stem: str, sink: Sink | None = None, top: str | Path | None = None
+) -> Iterator[OpenLog]:
+    """Open a new log in a folder, its name beginning with `stem`; the run's id is its path under `top`."""
+    if folder is None:
+        yield OpenLog(Recorder(sink=sink))
+        return
+    with LogWriter.create(folder, stem) as writer, resume_hint(writer.path):
+        run_id = writer.path.relative_to(top or folder).with_suffix("").as_posix()
+        yield OpenLog(Recorder(writer, sink=sink), writer.path, run_id)
+
+
+@contextmanager
+def resume_hint(log: Path) -> Iterator[None]:
+    """Add to any error how the run goes on; nothing for a run that has not begun."""
+    try:
+        yield
+    except BaseException as error:
+        if log.exists() and log.stat().st_size:
+            error.add_note(f"The run goes on by: verifyplan resume {log}")
+        raise
+
+
+def versions() -> dict[str, str]:
+    """Return what drives a run: the versions of verifyplan and Python."""
+    return {"verifyplan": VERSION, "python": platform.python_version()}
+
+
+def describe_repository(repository: Repository) -> dict[str, Any]:
+    """Return what a log says of the repository of a run: root, commit, files, and which could not be read."""
+    return {
+        "root": str(repository.root),
+        "commit": repository.commit,
+        "files": len(repository.files),
+        "skipped": [f"{file.path}: {file.reason}" for file in repository.skipped[:MAX_SKIPPED_FILES]],
+        "n_skipped": len(repository.skipped),
+    }

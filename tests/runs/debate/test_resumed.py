@@ -108,7 +108,7 @@ def test_a_backend_that_no_name_makes_must_be_given(tmp_path):
 
 def test_a_folder_that_moved_is_named_on_resuming(tmp_path):
     path = broken_off(tmp_path, CONVERGES, 3)
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         resume(path, backend=vp.agents.Anthropic.keyless(model="m"), root=tmp_path / "none")
 
 
@@ -144,7 +144,7 @@ def test_what_a_debate_has_not_cannot_be_changed_in_it(change):
 
 
 def test_turns_must_be_a_number_from_one():
-    with pytest.raises(SettingsError, match="max_turns: 0 is no such number"):
+    with pytest.raises(SettingsError, match="max_turns: must be an integer of at least 1, got 0"):
         replay_run(debate_of(CONVERGES), max_turns=0)
 
 

@@ -148,7 +148,7 @@ def test_all_that_is_missing_is_told_at_once_and_nobody_is_asked(own):
         "labels: other.defects.0.severity: Input should be 'BLOCKING', 'SIGNIFICANT' or 'MINOR'",
         "labels: other.defects.0.needles: must be a list of texts, got the text 'x'",
         "plans: 'none/*.md' names no plan",
-        "repo: 'nowhere' is no folder",
+        "repo: 'nowhere' is not a folder",
     ]
     assert problems(labels={"bads": LABELS["bad"], "good": {}}) == [
         "labels: bads: no plan has this name (did you mean 'bad'?)",

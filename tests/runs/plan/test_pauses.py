@@ -196,7 +196,7 @@ def test_an_answer_is_read_as_it_is_written_in_a_shell(text, expected):
 
 @pytest.mark.parametrize("text", ["", "yes", "ACKNOWLEDGE:C1", "acknowledge C1", "forget:C1"])
 def test_a_word_that_is_no_answer_is_told_with_those_that_are(text):
-    with pytest.raises(InputError, match=r"is no answer.*'context', 'acknowledge', 'override', 'abort'"):
+    with pytest.raises(InputError, match=r"is not an answer.*'context', 'acknowledge', 'override', 'abort'"):
         read_answer(text)
 
 
@@ -213,10 +213,10 @@ PAUSE = Pause("i1/pause-1", 1, "How?", ())
         (Answer("context", None, " "), "note: is blank"),
         (Answer("context", None, "\udcff"), "note: '.udcff' cannot be written down"),
         (Answer("abort", None, 3), "note: 3 cannot be written down"),
-        (Answer("dance"), "answer: Answer.* is no answer. Fix: give an Answer, or a text: 'context'"),
-        (Answer(["acknowledge"], "C1"), "is no answer"),
-        (("acknowledge", "C1"), "is no answer"),
-        (True, "answer: True is no answer"),
+        (Answer("dance"), "answer: Answer.* is not an answer. Fix: give an Answer, or a text: 'context'"),
+        (Answer(["acknowledge"], "C1"), "is not an answer"),
+        (("acknowledge", "C1"), "is not an answer"),
+        (True, "answer: True is not an answer"),
         (Answer("context", "C1", ""), "(?s)context names no challenge.*note: is blank"),
     ],
 )

@@ -127,7 +127,7 @@ def test_a_plan_document_is_a_plan(tmp_path):
     "text", ["# Fix\n\n1. Change `a.py`\n2. Test it\n", "# Fix\n\n### Task 1: Change it\n\nTest.\n"]
 )
 def test_a_plan_without_tasks_cannot_be_plan_checked(text):
-    with pytest.raises(InputError, match=r"plan_check: 'plan.md' is no PLAN document: it has no tasks"):
+    with pytest.raises(InputError, match=r"plan_check: 'plan.md' is not a PLAN document: it has no tasks"):
         verify(vp.parse_plan(text), REPO, plan_check=True, log_dir=None)
 
 

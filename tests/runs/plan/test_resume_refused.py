@@ -39,8 +39,8 @@ def waiting(tmp_path) -> PlanRun:
         ("override:C99", "", "'C99' does not block this plan"),
         ("context", " ", "note: is blank"),
         ("abort:C2", "", "abort names no challenge"),
-        ("perhaps", "", "'perhaps' is no answer"),
-        ("", "", "'' is no answer"),
+        ("perhaps", "", "'perhaps' is not an answer"),
+        ("", "", "'' is not an answer"),
     ],
 )
 def test_an_answer_that_does_not_fit_is_refused_and_changes_nothing(waiting, answer, note, words):

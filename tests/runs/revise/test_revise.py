@@ -15,7 +15,7 @@ from verifyplan.datasets.plans import plan_path
 from verifyplan.datasets.sample import sample_repository
 from verifyplan.diffs import apply
 from verifyplan.errors import InputError
-from verifyplan.plans import parse_plan
+from verifyplan.plans.plan import parse_plan
 
 REVERT = Objecting(revert="SIGNIFICANT")
 """Agents that object to `deploy.sh revert`."""
@@ -199,7 +199,7 @@ def test_bad_arguments_are_told_before_anybody_is_asked(folder):
     blocked = Objecting(revert="BLOCKING")
     with pytest.raises(InputError, match="has not ended: it waits"):
         revised(verified(blocked, repo=folder, on_blocked="pause", max_iterations=2), roles, blocked)
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         revised(run, roles, REVERT, repo=folder / "nowhere")
 
 

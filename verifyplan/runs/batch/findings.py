@@ -16,7 +16,7 @@ from verifyplan.runs.batch.driving import drive_jobs
 from verifyplan.runs.batch.jobs import Job
 from verifyplan.runs.batch.result import BatchRuns
 from verifyplan.runs.batch.settings import batching, expect_folder, settings_for
-from verifyplan.runs.cross import begin, cross_course, crossverify
+from verifyplan.runs.cross import CrossArguments, begin, crossverify, run_cross_loop
 from verifyplan.runs.merges import matcher_of
 from verifyplan.runs.read_findings import RowSource
 from verifyplan.runs.run import UNNAMED, state_folder
@@ -96,10 +96,12 @@ def _jobs(
     source, about = table
     asked = {name: value for name, value in given.items() if name != "sink"}
     asked["task_key"] = asked["task_key"] or about
-    started, speaker = begin(source, workers, backend=backend, timeout=None, out=top, repetition=1, **asked)
+    started, speaker = begin(
+        CrossArguments(findings=source, workers=workers, backend=backend, timeout=None, out=top, repetition=1, **asked)
+    )
 
     async def course(first: RunStarted, speaker: Backend, recorder: Recorder) -> None:
-        await cross_course(first, speaker, matcher_of(first.cross, given["matcher"]), recorder)
+        await run_cross_loop(first, speaker, matcher_of(first.cross, given["matcher"]), recorder)
 
     make = partial(
         Job,

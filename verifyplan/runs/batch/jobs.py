@@ -19,11 +19,10 @@ from verifyplan.protocol.event_run import PlanInputs, RunResumed, RunStarted
 from verifyplan.runlog.reader import SUFFIX, Log, parse_log
 from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.arguments import versions
 from verifyplan.runs.batch.journal import name_of
 from verifyplan.runs.batch.office import PostOffice
 from verifyplan.runs.resume import exported, run_of
-from verifyplan.runs.run import Run
+from verifyplan.runs.run import Run, versions
 
 Course = Callable[[RunStarted, Backend, Recorder], Awaitable[None]]
 """Drives a run from its first event."""

@@ -20,7 +20,7 @@ from verifyplan.runs.batch.jobs import Job
 from verifyplan.runs.batch.result import BatchRuns
 from verifyplan.runs.batch.settings import batching, expect_folder, settings_for
 from verifyplan.runs.plan.arguments import check_plan_arguments
-from verifyplan.runs.plan.verify import begin, plan_course, verify
+from verifyplan.runs.plan.verify import begin, run_plan_loop, verify
 
 BUNDLED = "plans"
 """The name of the labelled plans of this package."""
@@ -123,7 +123,7 @@ def _jobs(
     ask = None if isinstance(given["on_blocked"], str) else given["on_blocked"]
 
     async def course(first: RunStarted, speaker: Backend, recorder: Recorder) -> None:
-        await plan_course(first, speaker, recorder, ask)
+        await run_plan_loop(first, speaker, recorder, ask)
 
     make = partial(
         Job,

@@ -1,4 +1,4 @@
-"""`debate`: can architect and builder settle a change? From the arguments to the run (part C of the rules)."""
+"""`debate`: architect and builder settle a change turn by turn, from the arguments to the run (part C of the rules)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from decimal import Decimal
 from pathlib import Path
 
 from verifyplan.agents.base import Backend
-from verifyplan.engine.calls import Caller
-from verifyplan.engine.queue import parse_answer
+from verifyplan.engine.calls import Caller, RunEvents, UsageBudget, parse_answer
 from verifyplan.engine.run_async import in_session, run_async
 from verifyplan.progress import progress as progress_bar
-from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_cross import MessagePublished
 from verifyplan.protocol.event_run import (
     CallFailed,
-    CallReplied,
     DebateInputs,
     DebateOutcome,
     DebateReason,
@@ -32,128 +29,16 @@ from verifyplan.redaction import redacted
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import OTHERS
 from verifyplan.rules.debate import MAX_TURNS, ROLE_OF_TYPE, Ruling, asked_for, call_id, closing, ruling
-from verifyplan.runlog.chain import Record
 from verifyplan.runlog.debate_state import DebateState
 from verifyplan.runlog.recorder import Recorder
-from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.arguments import describe_repository, resume_hint, versions
 from verifyplan.runs.debate.arguments import DebateArguments, check_debate_arguments
 from verifyplan.runs.debate.run import Debate
+from verifyplan.runs.run import describe_repository, open_log, versions
 
+LOG_STEM = "debate"
+"""The name of a debate's log, before its number."""
 
-class BrokenOffError(Exception):
-    """The debate ends without a status: an agent failed, or a budget is used up."""
-
-    def __init__(self, reason: DebateReason, told: str) -> None:
-        super().__init__(told)
-        self.reason: DebateReason = reason
-
-
-@dataclass
-class DebateLoop:
-    """What the turns of one debate share; all state is in the fold of the events."""
-
-    state: DebateState
-    caller: Caller
-    emit: Sink
-    step: Callable[[], None] = lambda: None
-    """Called when a call is over, for progress."""
-
-    async def run(self) -> None:
-        """Ask turn by turn until a rule ends the debate; a call that fails ends it at once, and is not made again."""
-        turn = 1
-        try:
-            while (ended := await self._turn(turn)) is None:
-                turn += 1
-        except BrokenOffError as error:
-            self._end(turn, None, error.reason, str(error))
-        else:
-            self._end(turn, ended.status, ended.reason)
-
-    async def _turn(self, turn: int) -> Ruling | None:
-        """One turn; how it ends the debate, or None if it does not."""
-        most, before = self.state.inputs.max_turns, self.state.diff
-        opening, implement, verify = asked_for(turn)
-        await self._ask(turn, opening)
-        await self._ask(turn, implement)
-        stagnant = ruling(turn, most, before, self.state.diff)
-        if stagnant is not None:
-            self._publish(closing(turn))
-            return stagnant
-        verification = await self._ask(turn, verify)
-        return ruling(turn, most, before, self.state.diff, verification.content)
-
-    async def _ask(self, turn: int, kind: MessageType) -> Message:
-        """Make one call and publish the message that answers it."""
-        request = self._request(turn, kind)
-        if refused := self.caller.ledger.refusal(request.call_id):
-            raise BrokenOffError("BUDGET", refused)
-        [result] = await self.caller.call_all([request])
-        self.step()
-        if isinstance(result, CallFailed):
-            reason: DebateReason = "BUDGET" if result.status == "budget" else "AGENT_FAILED"
-            raise BrokenOffError(reason, f"{result.call_id}: {result.status}: {result.reason}")
-        answer = self._answer(request, result)
-        message = _message(request, answer, result.usage)
-        self._publish(message, answer.diff if isinstance(answer, BuilderAnswer) else None)
-        return message
-
-    def _request(self, turn: int, kind: MessageType) -> DebateRequest:
-        """What a role is told: the task, and all that was said so far."""
-        inputs = self.state.inputs
-        return DebateRequest(
-            call_id=call_id(turn, kind),
-            role=ROLE_OF_TYPE[kind],
-            type=kind,
-            turn=turn,
-            max_turns=inputs.max_turns,
-            task=inputs.task,
-            documents=inputs.documents,
-            challenges=inputs.challenges,
-            diff=self.state.diff,
-            messages=tuple(self.state.messages),
-            tools=OTHERS,
-        )
-
-    def _answer(self, request: DebateRequest, result: CallReplied) -> ArchitectAnswer:
-        answer = parse_answer(BuilderAnswer if request.role == "builder" else ArchitectAnswer, result.value)
-        if not isinstance(answer, str):
-            return answer
-        try:
-            check_answer(result.value, request.role)
-        except MessageError as error:
-            raise BrokenOffError("AGENT_FAILED", f"{result.call_id}: {error}") from None
-        raise BrokenOffError("AGENT_FAILED", f"{result.call_id}: {answer}")
-
-    def _publish(self, message: Message, diff: str | None = None) -> None:
-        check_message(message.as_json())
-        self.emit(MessagePublished(message=message, diff=diff))
-
-    def _end(self, turn: int, status: DebateStatus | None, reason: DebateReason, exit_reason: str = "") -> None:
-        diff = self.state.diff
-        outcome = DebateOutcome(status=status, reason=reason, turns=turn, diff=diff, exit_reason=exit_reason)
-        self.emit(RunEnded(outcome=outcome))
-
-
-def _message(request: DebateRequest, answer: ArchitectAnswer, usage: Usage) -> Message:
-    """The message that an answer makes; with what it cost, where a model was called (rule C4)."""
-    trace = BudgetTrace(inputTokens=usage.total_input, outputTokens=usage.output_tokens)
-    message = Message(
-        role=request.role,
-        type=request.type,
-        content=answer.content,
-        turn=request.turn,
-        reasons=answer.reasons,
-        evidence=answer.evidence,
-        risks=answer.risks,
-    )
-    return message.model_copy(update={"budgetTrace": trace}) if usage.total else message
-
-
-NAME = "debate"
-"""What the logs of debates are called, with a number."""
-
-TITLE = 100
+MAX_TITLE_CHARACTERS = 100
 """Characters of the task's first line that name the run."""
 
 
@@ -216,7 +101,7 @@ def debate(
       builder implements (diff of 4 lines): Done.
       architect verifies: Verified: it does.
     """
-    given = check_debate_arguments(
+    arguments = check_debate_arguments(
         task,
         (architect, builder),
         root=root,
@@ -227,32 +112,30 @@ def debate(
         limits={"max_tokens": max_tokens, "max_cost": max_cost},
         log_dir=log_dir,
     )
-    started = begin(given, max_turns, timeout, synthetic=synthetic, repetition=repetition)
-    if log_dir is None:
-        return Debate(drive_debate(started, given.backend, Recorder(sink=sink), progress))
-    with LogWriter.create(log_dir, NAME) as writer, resume_hint(writer.path):
-        records = drive_debate(started, given.backend, Recorder(writer, sink=sink), progress)
-    return Debate(records, writer.path, writer.path.relative_to(log_dir).with_suffix("").as_posix())
+    started = begin(arguments, max_turns, timeout, synthetic=synthetic, repetition=repetition)
+    with open_log(log_dir, LOG_STEM, sink) as log:
+        drive_debate(started, arguments.backend, log.recorder, progress)
+    return Debate(tuple(log.recorder.records), log.path, log.run_id)
 
 
 def begin(
-    given: DebateArguments, max_turns: int, timeout: float | None, *, synthetic: bool = False, repetition: int = 1
+    arguments: DebateArguments, max_turns: int, timeout: float | None, *, synthetic: bool = False, repetition: int = 1
 ) -> RunStarted:
-    """The first event of a debate."""
+    """Return the first event of a debate."""
     started: RunStarted = redacted(
         RunStarted(
-            task_key=given.task.strip().splitlines()[0].strip()[:TITLE],
+            task_key=arguments.task.strip().splitlines()[0].strip()[:MAX_TITLE_CHARACTERS],
             inputs=DebateInputs(
-                task=given.task,
-                documents=given.documents,
-                challenges=given.challenges,
+                task=arguments.task,
+                documents=arguments.documents,
+                challenges=arguments.challenges,
                 max_turns=max_turns,
                 timeout=timeout,
-                limits=given.limits,
-                repository=describe_repository(Repository.open(given.root)),
+                limits=arguments.limits,
+                repository=describe_repository(Repository.open(arguments.root)),
             ),
             versions=versions(),
-            backend=given.backend.describe(),
+            backend=arguments.backend.describe(),
             synthetic=synthetic,
             repetition=repetition,
         )
@@ -262,25 +145,122 @@ def begin(
 
 def drive_debate(
     started: RunStarted, backend: Backend | None, recorder: Recorder, progress: bool | None = None
-) -> tuple[Record, ...]:
-    """Drive a debate until it ends, from nothing or from what `recorder` holds of it; its records.
+) -> None:
+    """Drive a debate until it ends, from nothing or from what `recorder` holds of it, and show its progress.
 
     CensoredError where there is no backend and a reply is missing.
     """
     with progress_bar("debating", None, progress) as step:
-        run_async(in_session(backend, debate_course(started, backend, recorder, step)))
-    return tuple(recorder.records)
+        run_async(in_session(backend, run_debate_loop(started, backend, recorder, step)))
 
 
-async def debate_course(
+async def run_debate_loop(
     started: RunStarted, backend: Backend | None, recorder: Recorder, step: Callable[[], None] = lambda: None
 ) -> None:
-    """The course of a debate, in the event loop that awaits it; what it tells is in `recorder`.
-
-    As `drive_debate`, which holds the backend's connections and shows progress around it.
-    """
+    """Run a debate turn by turn until a rule ends it; its events go to `recorder`."""
     inputs, state = started.debate, DebateState()
-    recorder.take = state.add
-    recorder.emit(started)
-    caller = Caller(backend, inputs.timeout, recorder, inputs.limits)
-    await DebateLoop(state, caller, recorder.emit, step).run()
+    budget = UsageBudget(inputs.limits)
+    events = RunEvents(recorder, budget.add, state.add)
+    events.emit(started)
+    await DebateLoop(state, Caller(backend, events, budget, inputs.timeout), events.emit, step).run()
+
+
+class BrokenOffError(Exception):
+    """The debate ends without a status: an agent failed, or a budget is used up."""
+
+    def __init__(self, reason: DebateReason, message: str) -> None:
+        super().__init__(message)
+        self.reason: DebateReason = reason
+
+
+@dataclass
+class DebateLoop:
+    """The turns of one debate (rule C2); all state is in the fold of the events."""
+
+    state: DebateState
+    caller: Caller
+    emit: Sink
+    step: Callable[[], None] = lambda: None
+    """Called when a call is over, for progress."""
+
+    async def run(self) -> None:
+        """Hold turn by turn until a rule ends the debate; a call that fails ends it at once, and is not made again."""
+        turn, ended, reason, message = 0, None, None, ""
+        try:
+            while ended is None:
+                turn += 1
+                ended = await self._turn(turn)
+        except BrokenOffError as error:
+            reason, message = error.reason, str(error)
+        status: DebateStatus | None = ended.status if ended else None
+        outcome = DebateOutcome(
+            status=status,
+            reason=ended.reason if ended else reason,
+            turns=turn,
+            diff=self.state.diff,
+            exit_reason=message,
+        )
+        self.emit(RunEnded(outcome=outcome))
+
+    async def _turn(self, turn: int) -> Ruling | None:
+        """Hold one turn; return how it ends the debate, or None if it does not."""
+        max_turns, before = self.state.inputs.max_turns, self.state.diff
+        opening, implement, verify = asked_for(turn)
+        await self._ask(turn, opening)
+        await self._ask(turn, implement)
+        stagnant = ruling(turn, max_turns, before, self.state.diff)
+        if stagnant is not None:
+            self._publish(closing(turn))
+            return stagnant
+        verification = await self._ask(turn, verify)
+        return ruling(turn, max_turns, before, self.state.diff, verification.content)
+
+    async def _ask(self, turn: int, kind: MessageType) -> Message:
+        """Make one call and publish the message that answers it, with its usage where a model was called (rule C4)."""
+        inputs = self.state.inputs
+        request = DebateRequest(
+            call_id=call_id(turn, kind),
+            role=ROLE_OF_TYPE[kind],
+            type=kind,
+            turn=turn,
+            max_turns=inputs.max_turns,
+            task=inputs.task,
+            documents=inputs.documents,
+            challenges=inputs.challenges,
+            diff=self.state.diff,
+            messages=tuple(self.state.messages),
+            tools=OTHERS,
+        )
+        if refusal := self.caller.budget.refusal(request.call_id):
+            raise BrokenOffError("BUDGET", refusal)
+        [result] = await self.caller.call_all([request])
+        self.step()
+        if isinstance(result, CallFailed):
+            reason: DebateReason = "BUDGET" if result.status == "budget" else "AGENT_FAILED"
+            raise BrokenOffError(reason, f"{result.call_id}: {result.status}: {result.reason}")
+        answer = parse_answer(BuilderAnswer if request.role == "builder" else ArchitectAnswer, result.value)
+        if isinstance(answer, str):
+            try:
+                check_answer(result.value, request.role)
+            except MessageError as error:
+                answer = str(error)
+            raise BrokenOffError("AGENT_FAILED", f"{result.call_id}: {answer}")
+        usage = result.usage
+        message = Message(
+            role=request.role,
+            type=kind,
+            content=answer.content,
+            turn=turn,
+            reasons=answer.reasons,
+            evidence=answer.evidence,
+            risks=answer.risks,
+        )
+        if usage.total:
+            trace = BudgetTrace(inputTokens=usage.total_input, outputTokens=usage.output_tokens)
+            message = message.model_copy(update={"budgetTrace": trace})
+        self._publish(message, answer.diff if isinstance(answer, BuilderAnswer) else None)
+        return message
+
+    def _publish(self, message: Message, diff: str | None = None) -> None:
+        check_message(message.as_json())
+        self.emit(MessagePublished(message=message, diff=diff))

@@ -1,8 +1,7 @@
-"""What a debate leaves behind: how it ended, the diff, and every message (rules C2, C3)."""
+"""Hold a debate as its log has it: how it ended, the diff and whether it applies, and every message (rules C2, C3)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,38 +15,6 @@ from verifyplan.runlog.debate_state import DebateState, fold_debate
 from verifyplan.runs.run import Run
 
 MAX_NOTE_CHARACTERS = 300
-
-
-def diff_problem(diff: str, inputs: DebateInputs) -> str:
-    """Say why a diff does not apply to the documents and files of a debate; blank where it does, or there is none.
-
-    Nothing is recorded: the files are read as they are now. A folder or file that cannot be read is "not checked".
-    """
-    root = Path(str(inputs.repository.get("root", "")))
-    if not diff.strip():
-        return ""
-    try:
-        apply(diff, _reader(inputs, root, keep_ends="\r" in diff))
-    except PatchError as error:
-        return f"the diff does not apply: {one_line(error.problems[0].message, MAX_NOTE_CHARACTERS)}"
-    except (OSError, ValueError) as error:
-        return f"whether the diff applies was not checked: {one_line(str(error), MAX_NOTE_CHARACTERS)}"
-    return ""
-
-
-def _reader(inputs: DebateInputs, root: Path, keep_ends: bool) -> Callable[[str], str | None]:
-    """Return what reads a document or a file by its path; CRLF counts as LF unless the diff itself has any."""
-
-    def read(path: str) -> str | None:
-        text = inputs.documents.get(path)
-        if text is None:
-            if not root.is_dir():
-                raise OSError(f"the folder {str(root)!r} is not there any more")
-            file = root / path
-            text = file.read_bytes().decode("utf-8") if file.exists() else None
-        return text if text is None or keep_ends else text.replace("\r\n", "\n")
-
-    return read
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,8 +59,8 @@ class Debate(Run):
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """Why the diff does not apply to the files as they are now, or was not checked; empty where it applies."""
-        told = diff_problem(self.diff, self.state.inputs)
-        return (told,) if told else ()
+        problem = diff_problem(self.diff, self.state.inputs)
+        return (problem,) if problem else ()
 
     def __str__(self) -> str:
         """How it ended, and its messages turn by turn."""
@@ -102,3 +69,31 @@ class Debate(Run):
     def _repr_html_(self) -> str:
         """The same for a notebook, with the grounds of each message and the last diff."""
         return debate_html(self.state, self.notes)
+
+
+def diff_problem(diff: str, inputs: DebateInputs) -> str:
+    """Return why a diff does not apply to the documents and files of a debate; blank where it does, or there is none.
+
+    Nothing is recorded: the files are read as they are now. A folder or file that cannot be read is "not checked".
+    CRLF counts as LF unless the diff itself has any.
+    """
+    root = Path(str(inputs.repository.get("root", "")))
+
+    def read(path: str) -> str | None:
+        text = inputs.documents.get(path)
+        if text is None:
+            if not root.is_dir():
+                raise OSError(f"the folder {str(root)!r} is not there any more")
+            file = root / path
+            text = file.read_bytes().decode("utf-8") if file.exists() else None
+        return text if text is None or "\r" in diff else text.replace("\r\n", "\n")
+
+    if not diff.strip():
+        return ""
+    try:
+        apply(diff, read)
+    except PatchError as error:
+        return f"the diff does not apply: {one_line(error.problems[0].message, MAX_NOTE_CHARACTERS)}"
+    except (OSError, ValueError) as error:
+        return f"whether the diff applies was not checked: {one_line(str(error), MAX_NOTE_CHARACTERS)}"
+    return ""

@@ -1,4 +1,4 @@
-"""The hub of a plan run: all state passes through it, and every call of an agent is made here (rules A11, A12, G1)."""
+"""Hold a plan run that is under way, and ask its agents: all state passes through it (rules A11, A12, G1)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel
 
-from verifyplan.engine.calls import Caller
-from verifyplan.engine.queue import parse_answer
+from verifyplan.engine.calls import Caller, parse_answer
 from verifyplan.plans.plan import Plan
 from verifyplan.protocol.call import TOOLS
 from verifyplan.protocol.event import Sink
@@ -60,11 +59,10 @@ ANSWERED: tuple[UnknownResolution, ...] = ("CONFIRMED", "REFUTED", "PARTIALLY_RE
 """Resolutions of an unknown that say something of the challenge that it affects."""
 
 AFTER_THE_VERDICT: tuple[Role, ...] = ("score", "audit")
-"""Calls that come when the verdict stands: their failure takes nothing from it."""
-
+"""Calls made when the verdict is settled: their failure takes nothing from it."""
 
 StatementKind = Literal["challenge", "unknown", "context", "risk"]
-"""What can be said again."""
+"""The kinds of statements that agents can repeat."""
 
 
 class RunOverError(Exception):
@@ -77,7 +75,7 @@ class RunOverError(Exception):
 
 @dataclass
 class ActiveRun:
-    """What every part of the loop shares."""
+    """The plan, the settings, the state and the calls that every part of the loop shares."""
 
     plan: Plan
     settings: PlanSettings
@@ -92,47 +90,52 @@ class ActiveRun:
     """What was said so far, so that nothing is said twice."""
 
     async def ask(self, *roles: Role) -> list[Answer | None]:
-        """Call the agents that play these roles, at once; an answer each, None for one that failed.
+        """Call the agents that play these roles, at once, and return an answer each, None for one that failed.
 
         An agent that failed in this iteration is not called again in it. RunOverError where a second call of the
         iteration fails, the synthesizer fails, or the tokens or dollars are used up before or within a call.
         """
-        asked = [role for role in roles if not self.has_failed(role)]
-        if asked:
-            self.check_budget(asked[0])
-        results = await self.caller.call_all([self.request(role) for role in asked])
-        answers = {role: self._answer(role, result) for role, result in zip(asked, results, strict=True)}
-        if not set(asked) <= set(AFTER_THE_VERDICT):
+        callable_roles = [role for role in roles if not self.has_failed(role)]
+        if callable_roles:
+            self.check_budget(callable_roles[0])
+        results = await self.caller.call_all([self.request(role) for role in callable_roles])
+        answers = {role: self._answer(role, result) for role, result in zip(callable_roles, results, strict=True)}
+        if not set(callable_roles) <= set(AFTER_THE_VERDICT):
             self.check_overrun()
-        self._check_failures(asked)
+        failed = [failure for failure in self.state.failures if failure.iteration == self.state.iteration]
+        after_verdict = tuple(f"/{role}" for role in AFTER_THE_VERDICT)
+        failed = [failure for failure in failed if not failure.call_id.endswith(after_verdict)]
+        if len(failed) >= 2 or ("synthesizer" in callable_roles and self.has_failed("synthesizer")):
+            reason = "; ".join(f"{failure.agent} failed ({failure.reason})" for failure in failed)
+            raise RunOverError(PlanOutcome(ended_by="failures", status="FORCED_EXIT", verdict=None, exit_reason=reason))
         return [answers.get(role) for role in roles]
 
     def has_failed(self, role: Role) -> bool:
-        """Whether the agent that plays this role failed in this iteration."""
-        agent = AGENT_OF_ROLE[role]
-        return any(one.agent == agent and one.iteration == self.state.iteration for one in self.state.failures)
+        """Return whether the agent that plays this role failed in this iteration."""
+        failed = {failure.agent for failure in self.state.failures if failure.iteration == self.state.iteration}
+        return AGENT_OF_ROLE[role] in failed
 
     def _answer(self, role: Role, result: Result) -> Answer | None:
+        """Return the answer that a result holds; record what of it is refused, or that the agent failed."""
         self.step()
-        self._hold_to_ceilings(role, result)
+        self._check_ceilings(role, result)
         iteration, call_id, agent = self.state.iteration, result.call_id, AGENT_OF_ROLE[role]
         reason = f"{result.status}: {result.reason}" if isinstance(result, CallFailed) else ""
         if isinstance(result, CallReplied):
             schema: type[BaseModel] = ANSWER_OF_ROLE[role]
             read = read_entries(schema, result.value)
             if read is not None:
-                for one in read.refused:
-                    self.emit(EntryRefused(iteration=iteration, call_id=call_id, agent=agent, **one._asdict()))
+                for entry in read.refused:
+                    self.emit(EntryRefused(iteration=iteration, call_id=call_id, agent=agent, **entry._asdict()))
                 return read.answer  # type: ignore[no-any-return]  # the schema of the role is one of the answers
             reason = str(parse_answer(schema, result.value))
+        consequence = CONSEQUENCES[role]
         self.emit(
-            AgentFailed(
-                iteration=iteration, call_id=call_id, agent=agent, reason=reason, consequence=CONSEQUENCES[role]
-            )
+            AgentFailed(iteration=iteration, call_id=call_id, agent=agent, reason=reason, consequence=consequence)
         )
         return None
 
-    def _hold_to_ceilings(self, role: Role, result: Result) -> None:
+    def _check_ceilings(self, role: Role, result: Result) -> None:
         """Record where a backend reports more tool calls than the role had: its own tools did not refuse them."""
         budget, used = self.budget(role), Counter(use.tool for use in result.tools if not use.refused)
         for tool in passed_ceilings(used, budget):
@@ -148,37 +151,29 @@ class ActiveRun:
             )
 
     def refused_positions(self, call_id: str, field: str) -> list[int]:
-        """Where entries of a list were refused whole, from 1, in order."""
-        refused = [one for one in self.state.refusals if isinstance(one, EntryRefused) and not one.part]
-        return [one.position for one in refused if (one.call_id, one.field) == (call_id, field)]
+        """Return the positions of entries of a list that were refused whole, from 1, in order."""
+        refused = [r for r in self.state.refusals if isinstance(r, EntryRefused) and not r.part]
+        return [entry.position for entry in refused if (entry.call_id, entry.field) == (call_id, field)]
 
     def check_budget(self, next_call: str) -> None:
-        """RunOverError if what the run may use is used up before a call."""
-        if refused := self.caller.ledger.refusal(next_call):
-            raise RunOverError(_over_budget(refused))
+        """Raise RunOverError if what the run may use is used up before a call."""
+        if refusal := self.caller.budget.refusal(next_call):
+            raise RunOverError(_over_budget(refusal))
 
     def check_overrun(self) -> None:
-        """RunOverError if a call of this run was broken off, as what the run may use was used up."""
+        """Raise RunOverError if a call of this run was broken off, as what the run may use was used up."""
         if self.state.overrun:
             raise RunOverError(_over_budget(self.state.overrun))
 
     @property
     def budget_used_up(self) -> bool:
         """Whether no further call may be made."""
-        return bool(self.state.overrun or self.caller.ledger.refusal(""))
-
-    def _check_failures(self, roles: list[Role]) -> None:
-        failed = [one for one in self.state.failures if one.iteration == self.state.iteration]
-        counted = [one for one in failed if not one.call_id.endswith(tuple(f"/{role}" for role in AFTER_THE_VERDICT))]
-        lost_synthesizer = "synthesizer" in roles and self.has_failed("synthesizer")
-        if len(counted) >= 2 or lost_synthesizer:
-            reason = "; ".join(f"{one.agent} failed ({one.reason})" for one in counted)
-            raise RunOverError(PlanOutcome(ended_by="failures", status="FORCED_EXIT", verdict=None, exit_reason=reason))
+        return bool(self.state.overrun or self.caller.budget.refusal(""))
 
     def request(self, role: Role) -> RoleRequest:
-        """What an agent is told: all that the hub knows, and what it may do."""
+        """Return the request to an agent: all that is known, and what it may do."""
         state, budget = self.state, self.budget(role)
-        assert state.assessed is not None  # noqa: S101  (nobody is asked before the plan is read)
+        assert state.assessed is not None  # noqa: S101  (nobody is called before the plan is read)
         origin = ORIGIN_OF_ROLE.get(role)
         return RoleRequest(
             call_id=f"i{state.iteration}/{role}",
@@ -199,33 +194,50 @@ class ActiveRun:
                 Moved(iteration=m.iteration, challenge=m.id, old=m.old, new=m.new, resolution=m.resolution)
                 for m in state.moves
             ),
-            panel=self.panel_results(),
+            panel=self._panel_results(),
             directives=self.directives(),
             user_context=tuple(a.note for a in state.answers.values() if a.answer == "context"),
             unavailable=tuple(f.consequence for f in state.failures if f.iteration == state.iteration),
-            may_raise=self.room(origin) if origin else 0,
+            may_raise=self._room(origin) if origin else 0,
             tools={tool: calls for tool in TOOLS if (calls := budget.limit(tool))},
         )
 
-    def room(self, origin: Origin) -> int:
-        """How many new challenges a source may have admitted now, those that displace milder ones included."""
+    def _panel_results(self) -> tuple[PanelResult, ...]:
+        """Return the panel's classes and votes of this iteration."""
+        state = self.state
+        return tuple(
+            PanelResult(
+                challenge=classified.finding_id,
+                classification=classified.classification,
+                rule=classified.rule,
+                votes=tuple(
+                    PanelVote(worker=v.worker, verdict=v.verdict, basis=v.disagree_basis, explanation=v.explanation)
+                    for v in state.votes.get((state.iteration, classified.finding_id), ())
+                ),
+            )
+            for (iteration, _), classified in state.classes.items()
+            if iteration == state.iteration
+        )
+
+    def _room(self, origin: Origin) -> int:
+        """Return how many new challenges a source may have admitted now, those that displace milder ones included."""
         milder = [name for name in self.displaceable() if self.state.challenges[name].severity != "BLOCKING"]
         return max(0, min(self.left(origin), MAX_ACTIVE - self.state.active + len(milder)))
 
-    def taken(self, origin: Origin) -> int:
-        """How many challenges of a source came into the pool in this iteration, promoted ones included."""
+    def admitted_now(self, origin: Origin) -> int:
+        """Return how many challenges of a source came into the pool in this iteration, promoted ones included."""
         state, source = self.state, source_of(origin)
         now = [name for name, iteration in state.admitted.items() if iteration == state.iteration]
         return sum(source_of(state.challenges[name].origin) == source for name in now)
 
     def left(self, origin: Origin) -> int:
-        """How many more challenges of a source its cap allows in this iteration."""
-        return cap(origin, self.state.iteration, degraded=self.state.tightened) - self.taken(origin)
+        """Return how many more challenges of a source its cap allows in this iteration."""
+        return cap(origin, self.state.iteration, degraded=self.state.tightened) - self.admitted_now(origin)
 
     def displaceable(self) -> list[str]:
-        """The challenges of this iteration that nobody has voted on, answered or settled yet, in order of arrival."""
+        """Return the challenges of this iteration that nobody has voted on, answered or settled yet, as they came."""
         state = self.state
-        answered = {one.affects_challenge for one in state.unknowns.values() if one.resolution in ANSWERED}
+        answered = {u.affects_challenge for u in state.unknowns.values() if u.resolution in ANSWERED}
         return [
             challenge.id
             for challenge in state.pool
@@ -236,33 +248,13 @@ class ActiveRun:
         ]
 
     def budget(self, role: Role) -> Budget:
-        """The role's tool calls in this iteration, with what the last synthesizer granted."""
-        return budget_of(role, self.directives(), memory=self.memory)
-
-    @property
-    def memory(self) -> bool:
-        """Whether the backend has a memory to search."""
-        return self.state.started is not None and bool(self.state.started.backend.get("memory"))
+        """Return the role's tool calls in this iteration, with what the last synthesizer granted."""
+        memory = self.state.started is not None and bool(self.state.started.backend.get("memory"))
+        return budget_of(role, self.directives(), memory=memory)
 
     def directives(self) -> tuple[Directive, ...]:
-        """What was asked of this iteration."""
+        """Return the directives of the last iteration to this one."""
         return tuple(self.state.directives.get(self.state.iteration - 1, ()))
-
-    def panel_results(self) -> tuple[PanelResult, ...]:
-        """The panel's classes and votes of this iteration."""
-        found = [one for (iteration, _), one in self.state.classes.items() if iteration == self.state.iteration]
-        return tuple(
-            PanelResult(
-                challenge=one.finding_id,
-                classification=one.classification,
-                rule=one.rule,
-                votes=tuple(
-                    PanelVote(worker=v.worker, verdict=v.verdict, basis=v.disagree_basis, explanation=v.explanation)
-                    for v in self.state.votes.get((self.state.iteration, one.finding_id), ())
-                ),
-            )
-            for one in found
-        )
 
 
 def _over_budget(reason: str) -> PlanOutcome:

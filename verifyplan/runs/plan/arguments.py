@@ -1,34 +1,39 @@
-"""The arguments of `verify`: each checked, all problems told at once (rules H1, H3)."""
+"""Check the arguments of `verify`: the plan read, the backend made, all problems at once (rules H1, H3)."""
 
 from __future__ import annotations
 
-import math
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from verifyplan.agents.base import Backend
+from verifyplan.documents.dimensions.check_context import tasks_and_features
 from verifyplan.documents.kinds.plan import PlanDocument
-from verifyplan.errors import InputError, Problem, SettingsError, one_of
+from verifyplan.documents.reading.source import read_source
+from verifyplan.errors import InputError, Problem, Problems, SettingsError, one_of
 from verifyplan.plans.plan import Plan, parse_plan, read_plan
 from verifyplan.protocol.settings import ON_BLOCKED, PanelSettings, PlanSettings
 from verifyplan.protocol.weights_file import load, text_of
 from verifyplan.rules.scoring import check_weights
-from verifyplan.runs.arguments import backend_of, check_affordable, check_workers, roster_of
-from verifyplan.runs.plan import checking
-from verifyplan.runs.plan.ruling import writable
-
-T = TypeVar("T")
+from verifyplan.runs.arguments import (
+    check_affordable,
+    check_log_dir,
+    check_workers,
+    make_backend,
+    read_folder,
+    read_roster,
+    timeout_problems,
+    writable,
+)
 
 BY_WORD = tuple(word for word in ON_BLOCKED if word != "ask")
-"""What `on_blocked` can be by word; "ask" is how settings say that a function answers."""
+"""The words that `on_blocked` can be; "ask" is how settings say that a function answers."""
 
 
 class PlanArguments(NamedTuple):
-    """Arguments that can be used."""
+    """Arguments of `verify` that can be used."""
 
     plan: Plan
     backend: Backend
@@ -38,42 +43,40 @@ class PlanArguments(NamedTuple):
 def check_plan_arguments(
     plan: object, repo: object, backend: str | Backend, log_dir: object, given: Mapping[str, object]
 ) -> PlanArguments:
-    """The plan read, the backend made, the settings as one value; InputError listing everything that is wrong.
+    """Read the plan, make the backend and the settings; InputError listing everything that is wrong.
 
     `given` are the settings as they were given to `verify`, `on_blocked` as a word or a function.
     """
-    problems: list[Problem] = []
-
-    def attempt(check: Callable[[], T]) -> T | None:
-        try:
-            return check()
-        except InputError as error:
-            problems.extend(error.problems)
-            return None
-
-    attempt(lambda: _check_blocked(given["on_blocked"]))
-    weights = attempt(lambda: _weights(given["weights"]))
-    asked = dict(given) | {"on_blocked": given["on_blocked"] if given["on_blocked"] in BY_WORD else "ask"}
-    asked["weights"] = weights
-    panel = attempt(lambda: _panel(given["panel"]))
-    settings = attempt(lambda: settings_of(**asked | {"panel": panel}))
-    read = attempt(lambda: _plan(plan))
-    folder = attempt(lambda: folder_of(repo, "repo", "the plan"))
-    speaker = attempt(lambda: backend_of(backend, (), folder or "."))
-    attempt(lambda: check_log_dir(log_dir))
-    if read is not None and given.get("plan_check") is True:
-        attempt(lambda: checking.expect_tasks(read))
+    problems = Problems()
+    on_blocked = given["on_blocked"]
+    if on_blocked not in BY_WORD and not callable(on_blocked):
+        fix = f"use {one_of(BY_WORD)}, or a function that answers"
+        problems.append(Problem("on_blocked", f"{on_blocked!r} is unknown", fix))
+    weights = problems.of(lambda: _read_weights(given["weights"]))
+    panel = problems.of(lambda: _read_panel(given["panel"]))
+    read: dict[str, object] = {
+        "on_blocked": on_blocked if on_blocked in BY_WORD else "ask",
+        "weights": weights,
+        "panel": panel,
+    }
+    settings = problems.of(lambda: make_settings(**{**given, **read}))
+    parsed = problems.of(lambda: _read_plan(plan))
+    folder = problems.of(lambda: read_folder(repo, "repo", "the plan"))
+    speaker = problems.of(lambda: make_backend(backend, (), folder or "."))
+    problems.of(lambda: check_log_dir(log_dir))
+    if parsed is not None and given.get("plan_check") is True:
+        problems.of(lambda: _expect_tasks(parsed))
     if speaker is not None and panel is not None:
-        attempt(lambda: check_workers(speaker, panel.workers))
+        problems.of(lambda: check_workers(speaker, panel.workers))
     if speaker is not None and settings is not None:
-        attempt(lambda: check_affordable(speaker, settings))
-    if problems or read is None or speaker is None or settings is None:
+        problems.of(lambda: check_affordable(speaker, settings))
+    if problems or parsed is None or speaker is None or settings is None:
         raise SettingsError(problems) if settings is None else InputError(problems)
-    return PlanArguments(read, speaker, settings)
+    return PlanArguments(parsed, speaker, settings)
 
 
-def settings_of(**given: object) -> PlanSettings:
-    """The settings as one value; SettingsError listing everything that does not fit."""
+def make_settings(**given: object) -> PlanSettings:
+    """Return the settings of a plan run; SettingsError listing everything that does not fit."""
     problems = timeout_problems(given.get("timeout"))
     try:
         settings = PlanSettings.model_validate(given)
@@ -88,29 +91,16 @@ def settings_of(**given: object) -> PlanSettings:
 def _misfits(error: ValidationError, *above: str) -> list[Problem]:
     return [
         Problem(
-            ".".join(str(part) for part in (*above, *one["loc"])),
-            f"{one['input']!r} does not fit: {one['msg']}",
+            ".".join(str(part) for part in (*above, *detail["loc"])),
+            f"{detail['input']!r} does not fit: {detail['msg']}",
             "see the arguments of verify",
         )
-        for one in error.errors(include_url=False)
+        for detail in error.errors(include_url=False)
     ]
 
 
-def timeout_problems(value: object) -> list[Problem]:
-    """What is wrong with a number of seconds; nothing is said here of what is no number."""
-    wrong = isinstance(value, int | float) and not (value > 0 and math.isfinite(value))
-    fix = "give seconds above 0, or None to wait for ever"
-    return [Problem("timeout", f"{value!r} is no time that a call can take", fix)] if wrong else []
-
-
-def _check_blocked(value: object) -> None:
-    if value not in BY_WORD and not callable(value):
-        fix = f"use {one_of(BY_WORD)}, or a function that answers"
-        raise SettingsError(Problem("on_blocked", f"{value!r} is unknown", fix))
-
-
-def _weights(weights: object) -> dict[str, str] | None:
-    """Weights as the log has them, from a mapping or a weights file; InputError listing all that is wrong."""
+def _read_weights(weights: object) -> dict[str, str] | None:
+    """Return weights as the log has them, from a mapping or a weights file; InputError listing all that is wrong."""
     if weights is None:
         return None
     if isinstance(weights, str | Path):
@@ -118,13 +108,13 @@ def _weights(weights: object) -> dict[str, str] | None:
     if not isinstance(weights, Mapping):
         fix = "give a mapping of the six dimensions to decimals, or a weights file"
         raise SettingsError(Problem("weights", f"are a {type(weights).__name__}, not a mapping", fix))
-    given = {str(name): weight for name, weight in weights.items()}
-    check_weights(given)
-    return {name: str(weight) for name, weight in given.items()}
+    by_name = {str(name): weight for name, weight in weights.items()}
+    check_weights(by_name)
+    return {name: str(weight) for name, weight in by_name.items()}
 
 
-def _panel(panel: object) -> PanelSettings | None:
-    """Names of workers as settings; SettingsError where they are none, are repeated, or cannot be written down."""
+def _read_panel(panel: object) -> PanelSettings | None:
+    """Return settings or names of workers as settings; SettingsError where they cannot be a panel."""
     if panel is None:
         return None
     if isinstance(panel, Mapping):
@@ -137,14 +127,14 @@ def _panel(panel: object) -> PanelSettings | None:
     if isinstance(names, str) or not isinstance(names, Sequence) or not names:
         raise SettingsError(Problem("panel", f"{names!r} names no workers", fix))
     try:
-        workers = tuple(roster_of(names))
+        workers = tuple(read_roster(names))
     except SettingsError as error:
-        raise SettingsError(Problem("panel", one.message, one.fix) for one in error.problems) from None
+        raise SettingsError(Problem("panel", problem.message, problem.fix) for problem in error.problems) from None
     return panel if isinstance(panel, PanelSettings) else PanelSettings(workers=workers)
 
 
-def _plan(plan: object) -> Plan:
-    """The plan, read if it is a file; InputError where it is none, or holds what no log can."""
+def _read_plan(plan: object) -> Plan:
+    """Return the plan, read if it is a file; InputError where it is blank, or holds what no log can."""
     if isinstance(plan, PlanDocument):
         plan = parse_plan(plan.text, plan.path)
     if not isinstance(plan, str | Path | Plan):
@@ -153,42 +143,18 @@ def _plan(plan: object) -> Plan:
     path = plan.path if isinstance(plan, Plan) else str(plan)
     if not writable(path):
         raise InputError(Problem("plan", f"{path!r} is a name that cannot be written down", "rename the file"))
-    read = plan if isinstance(plan, Plan) else read_plan(plan)
-    if not read.text.strip():
+    parsed = plan if isinstance(plan, Plan) else read_plan(plan)
+    if not parsed.text.strip():
         raise InputError(Problem("plan", f"{path!r} holds no text", "write the plan down, or name another file"))
-    if not writable(read.text):
+    if not writable(parsed.text):
         fix = "read the text as UTF-8"
         raise InputError(Problem("plan", "holds halves of surrogate pairs, which cannot be written down", fix))
-    return read
+    return parsed
 
 
-def folder_of(value: object, name: str, subject: str) -> Path:
-    """A folder that is there and can be named in a log; InputError naming the argument, and what it is about."""
-    fix = f"name the folder that {subject} is about"
-    if not isinstance(value, str | Path):
-        raise InputError(Problem(name, f"is a {type(value).__name__}, not a path", fix))
-    if not Path(value).is_dir():
-        raise InputError(Problem(name, f"{str(value)!r} is no folder", fix))
-    if not writable(str(Path(value).resolve())):
-        raise InputError(Problem(name, f"{str(value)!r} is a name that cannot be written down", "rename the folder"))
-    return Path(value)
-
-
-def check_log_dir(log_dir: object) -> None:
-    """InputError unless the folder of the log, or the first above it that exists, takes new files; None is fine."""
-    if log_dir is None:
-        return
-    fix = "name a folder, or None for no log"
-    if not isinstance(log_dir, str | Path):
-        raise InputError(Problem("log_dir", f"is a {type(log_dir).__name__}, not a path", fix))
-    if "\0" in str(log_dir) or not writable(str(log_dir)):
-        raise InputError(Problem("log_dir", f"{str(log_dir)!r} is no folder's name", fix))
-    folder = Path(log_dir).absolute()
-    try:
-        there = next(one for one in (folder, *folder.parents) if one.exists())
-    except OSError as error:  # a name that is too long
-        raise InputError(Problem("log_dir", f"{str(log_dir)!r} is no folder ({error})", fix)) from None
-    if not there.is_dir():
-        raise InputError(Problem("log_dir", f"{str(there)!r} is a file, not a folder", fix))
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise InputError(Problem("log_dir", f"{str(there)!r} cannot be written to", fix))
+def _expect_tasks(plan: Plan) -> None:
+    """Raise an InputError unless a plan is a PLAN document, with frontmatter or tasks: the check reads no other."""
+    document = PlanDocument.read(read_source(plan.text, plan.path))
+    if not tasks_and_features(document) and not document.source.front.last:
+        fix = "write its tasks as <task> elements, or leave plan_check out"
+        raise InputError(Problem("plan_check", f"{plan.path!r} is not a PLAN document: it has no tasks", fix))

@@ -1,139 +1,198 @@
-"""The iterations of a plan run, from the assessment to the verdict (rules A3-A11)."""
+"""Run the iterations of a plan run, from the assessment to the verdict (rules A3-A11)."""
 
 from __future__ import annotations
 
+from verifyplan.documents.bridges.challenges import challenges
+from verifyplan.documents.dimensions.check import plan_check
+from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.reading.source import read_source
 from verifyplan.engine.queue import QueueLoop
 from verifyplan.plans.assessment import Assessment
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import FindingGrouped, RoundClosed
 from verifyplan.protocol.event_plan import IterationClosed, IterationStarted, PlanAssessed, SectionRead, SignFound
 from verifyplan.protocol.event_run import PlanOutcome, RunEnded
-from verifyplan.protocol.records import Challenge, ChallengeState, ContextState, IterationState, RiskState, UnknownState
-from verifyplan.protocol.role_call import ChallengerAnswer, ChallengesAnswer, Role, SynthesizerAnswer
+from verifyplan.protocol.records import (
+    ChallengeState,
+    ContextState,
+    IterationState,
+    RiskState,
+    UnknownState,
+)
+from verifyplan.protocol.role_call import (
+    ChallengerAnswer,
+    ChallengesAnswer,
+    Role,
+    SynthesizerAnswer,
+)
 from verifyplan.rules.convergence import Ruling, evaluate
 from verifyplan.rules.lifecycle import claim_of
 from verifyplan.rules.sizing import complexity, team
-from verifyplan.runs.plan import checking, research, ruling
-from verifyplan.runs.plan import synthesis as scores
+from verifyplan.runs.plan import research, ruling, synthesis
 from verifyplan.runs.plan.active_run import ORIGIN_OF_ROLE, ActiveRun, RunOverError
 from verifyplan.runs.plan.admission import Proposal, promote_blocking, take_in
 from verifyplan.runs.plan.ruling import Ask
-from verifyplan.runs.plan.synthesis import settle
 
 SCALED_ROLES: tuple[Role, ...] = ("domain-expert", "devils-advocate")
 
 
-async def run(hub: ActiveRun, assessment: Assessment, ask: Ask | None) -> None:
+async def run_iterations(run: ActiveRun, assessment: Assessment, ask: Ask | None) -> None:
     """Drive the run to its end; WaitingError where it waits for a person."""
-    assess(hub, assessment)
-    if hub.state.assessed is not None and hub.state.assessed.team is None:
+    assess_plan(run, assessment)
+    if run.state.assessed is not None and run.state.assessed.team is None:
         outcome = PlanOutcome(
             ended_by="sizing", status="CONVERGED", verdict="PROCEED", exit_reason="trivial: nothing to challenge"
         )
-        hub.emit(RunEnded(outcome=outcome))
+        run.emit(RunEnded(outcome=outcome))
         return
     tightened = False
-    while hub.state.ended is None:
-        hub.emit(IterationStarted(iteration=hub.state.iteration + 1, tightened=tightened))
-        promote_blocking(hub)
+    while run.state.ended is None:
+        run.emit(IterationStarted(iteration=run.state.iteration + 1, tightened=tightened))
+        promote_blocking(run)
         try:
-            tightened = await iterate(hub, ask)
+            tightened = await iterate(run, ask)
         except RunOverError as over:
-            _close(hub, None, None)
-            hub.emit(RunEnded(outcome=over.outcome))
+            close_iteration(run, None, None)
+            run.emit(RunEnded(outcome=over.outcome))
 
 
-def assess(hub: ActiveRun, assessment: Assessment) -> None:
-    """Tell how the plan was read and sized; one whose plan check was asked for is not skipped as trivial."""
-    settings, plan = hub.settings, hub.plan
+def assess_plan(run: ActiveRun, assessment: Assessment) -> None:
+    """Record how the plan was read and sized; one whose plan check was asked for is not skipped as trivial."""
+    settings, plan, signs = run.settings, run.plan, assessment.signs
     trivial = assessment.trivial and settings.team is None and not settings.plan_check
-    hub.emit(
+    run.emit(
         PlanAssessed(
             title=plan.title,
             sections=tuple(
                 SectionRead(title=s.title, level=s.level, first=s.first, last=s.last) for s in plan.sections
             ),
-            steps=assessment.signs.steps,
+            steps=signs.steps,
             quality=assessment.quality,
             trivial=trivial,
             traits={name: int(value) for name, value in assessment.traits._asdict().items()},
-            signs={name: int(value) for name, value in assessment.signs._asdict().items()},
-            complexity=complexity(assessment.signs),
+            signs={name: int(value) for name, value in signs._asdict().items()},
+            complexity=complexity(signs),
             threshold=settings.threshold,
-            team=team(
-                assessment.signs,
-                assessment.quality,
-                trivial=trivial,
-                team=settings.team,
-                threshold=settings.threshold,
-            ),
+            team=team(signs, assessment.quality, trivial=trivial, team=settings.team, threshold=settings.threshold),
             domains=assessment.domains,
             found={
-                sign: tuple(SignFound(word=found.word, line=found.line) for found in words)
-                for sign, words in assessment.found.items()
+                sign: tuple(SignFound(word=match.word, line=match.line) for match in matches)
+                for sign, matches in assessment.found.items()
             },
             notes=plan.notes,
         )
     )
 
 
-async def iterate(hub: ActiveRun, ask: Ask | None) -> bool:
-    """One iteration; whether the next is tightened. The run has ended if the ruling has a verdict."""
-    await challenge(hub)
-    await research.resolve(hub)
-    await research.surface_and_probe(hub)
-    await vote(hub)
-    [answer] = await hub.ask("synthesizer")
+async def iterate(run: ActiveRun, ask: Ask | None) -> bool:
+    """Run one iteration; return whether the next is tightened. The run has ended if the ruling has a verdict."""
+    await challenge(run)
+    await research.resolve(run)
+    await research.surface_and_probe(run)
+    await vote(run)
+    [answer] = await run.ask("synthesizer")
     assert isinstance(answer, SynthesizerAnswer)  # noqa: S101  (a synthesizer that fails ends the run)
-    settle(hub, answer)
-    ruled, overridden = ruling.settle_block(hub, ruling.judge(hub, answer), answer, ask)
-    tightened = ruling.look_back(hub, ruled)
+    synthesis.settle(run, answer)
+    ruled, overridden = ruling.settle_block(run, ruling.judge(run, answer), answer, ask)
+    tightened = ruling.check_progress(run, ruled)
     if ruled.verdict is None:
-        _close(hub, ruled, None)
+        close_iteration(run, ruled, None)
         return tightened
-    ruling.check_challenged(hub, overridden)
-    final = await scores.score(hub)
-    _close(hub, ruled, final)
-    hub.emit(RunEnded(outcome=ruling.outcome(hub, ruled, overridden, final)))
+    ruling.check_challenged(run, overridden)
+    final = await synthesis.score(run)
+    close_iteration(run, ruled, final)
+    run.emit(RunEnded(outcome=ruling.outcome(run, ruled, overridden, final)))
     return tightened
 
 
-async def challenge(hub: ActiveRun) -> None:
-    """The challenger, then expert and advocate together: at first where the team is scaled, later if consulted.
+async def challenge(run: ActiveRun) -> None:
+    """Ask the challenger, then expert and advocate together: at first where the team is scaled, later if consulted.
 
     The blockers of a plan check are admitted with the challenger's, before them and under one cap (rules A5, D5).
     """
-    [answer] = await hub.ask("challenger")
-    blockers = checking.blockers(hub)
+    [answer] = await run.ask("challenger")
+    blockers = plan_check_blockers(run)
     raised = answer.challenges if isinstance(answer, ChallengerAnswer) else ()
-    named = take_in(hub, [*blockers, *(Proposal(one, "challenger") for one in raised)])
+    admitted = take_in(run, [*blockers, *(Proposal(challenge, "challenger") for challenge in raised)])
     if isinstance(answer, ChallengerAnswer):
-        names = named[len(blockers) :]
-        for position in hub.refused_positions(f"i{hub.state.iteration}/challenger", "challenges"):
+        names = admitted[len(blockers) :]
+        for position in run.refused_positions(f"i{run.state.iteration}/challenger", "challenges"):
             names.insert(position - 1, None)  # so that #3 is the third that it wrote
-        research.list_unknowns(hub, answer.unknowns, names)
-    roles = [role for role in SCALED_ROLES if _consulted(hub, role)]
-    for role, given in zip(roles, await hub.ask(*roles) if roles else [], strict=True):
-        if isinstance(given, ChallengesAnswer):
-            take_in(hub, [Proposal(one, ORIGIN_OF_ROLE[role]) for one in given.challenges])
+        research.list_unknowns(run, answer.unknowns, names)
+    scaled = run.state.iteration == 1 and run.state.assessed is not None and run.state.assessed.team == "scaled"
+    consulted = {d.role for d in run.directives() if d.kind == "CONSULT"}
+    roles = [role for role in SCALED_ROLES if scaled or role in consulted]
+    for role, reply in zip(roles, await run.ask(*roles) if roles else [], strict=True):
+        if isinstance(reply, ChallengesAnswer):
+            take_in(run, [Proposal(challenge, ORIGIN_OF_ROLE[role]) for challenge in reply.challenges])
 
 
-def _consulted(hub: ActiveRun, role: Role) -> bool:
-    assessed = hub.state.assessed
-    if hub.state.iteration == 1:
-        return assessed is not None and assessed.team == "scaled"
-    return any(directive.kind == "CONSULT" and directive.role == role for directive in hub.directives())
+def plan_check_blockers(run: ActiveRun) -> list[Proposal]:
+    """Return the challenges that a plan check raises in the first iteration, where the settings ask for one (rule D4).
+
+    They rest on the plan's text in the log alone, so that resume and replay raise the same. They count as the
+    challenger's, whose cap they share: rule A5 knows no other origin for what is wrong with a plan itself.
+    """
+    inputs = run.state.inputs
+    if not run.settings.plan_check or run.state.iteration != 1:
+        return []
+    document = PlanDocument.read(read_source(inputs.plan_text, inputs.plan_path))
+    raised = challenges(plan_check(document), inputs.plan_name)
+    return [Proposal(blocker, "challenger", raised_by="the plan check") for blocker in raised]
 
 
-def _close(hub: ActiveRun, ruled: Ruling | None, score: int | None) -> None:
-    """Write down what the iteration ended with; one that was broken off is judged by its counts, and forced to exit."""
-    state, inputs = hub.state, hub.state.inputs
+async def vote(run: ActiveRun) -> None:
+    """Let the panel vote on what is OPEN or UNRESOLVED, by the loop of cross-verification (rule A9).
+
+    Nothing happens without a panel or a challenge. No panel worker is the discoverer of a challenge.
+    """
+    panel, state = run.settings.panel, run.state
+    if panel is None or not state.unsettled:
+        return
+    run.check_budget("the panel")
+
+    def emit(event: Event) -> None:
+        run.emit(event)
+        if isinstance(event, RoundClosed) and event.carried_forward_count and event.round < panel.max_rounds:
+            run.check_budget(f"round {event.round + 1} of the panel")
+
+    loop = QueueLoop(
+        part="challenges",
+        iteration=state.iteration,
+        roster=panel.workers,
+        mode=panel.mode,
+        verification_mode=panel.verification_mode,
+        max_rounds=panel.max_rounds,
+        caller=run.caller,
+        emit=emit,
+        documents={state.inputs.plan_name: state.inputs.plan_text},
+        items_per_call=panel.items_per_call,
+        step=run.step,
+    )
+    findings = [
+        FindingGrouped(
+            part="challenges",
+            finding_id=challenge.id,
+            summary=claim_of(challenge),
+            evidence=state.raised[challenge.id].evidence,
+            category="challenge",
+            discoverers=(),
+        )
+        for challenge in state.unsettled
+    ]
+    await loop.run(findings)
+    run.check_overrun()
+
+
+def close_iteration(run: ActiveRun, ruled: Ruling | None, score: int | None) -> None:
+    """Record how the iteration ended; one that was broken off is judged by its counts, and forced to exit."""
+    state, inputs = run.state, run.state.inputs
     assert state.assessed is not None  # noqa: S101  (iterations begin after the assessment)
-    last = hub.settings.max_iterations
+    last = run.settings.max_iterations
     record = (ruled or evaluate(state.pool, last, last)._replace(status="FORCED_EXIT")).record()
-    told = [answer for name, answer in state.answers.items() if state.answered_in[name] == state.iteration]
-    now = [name for name, came in state.surfaced_in.items() if came == state.iteration]
-    hub.emit(
+    answers = [answer for name, answer in state.answers.items() if state.answered_in[name] == state.iteration]
+    now = [name for name, iteration in state.surfaced_in.items() if iteration == state.iteration]
+    run.emit(
         IterationClosed(
             state=IterationState(
                 iteration=state.iteration,
@@ -160,51 +219,10 @@ def _close(hub: ActiveRun, ruled: Ruling | None, score: int | None) -> None:
                 convergence=record,
                 user_responses=tuple(
                     ": ".join(part for part in (answer.answer, answer.challenge, answer.note) if part)
-                    for answer in told
+                    for answer in answers
                 ),
-                synthesizer_directives=tuple(str(one) for one in state.directives.get(state.iteration, ())),
+                synthesizer_directives=tuple(str(directive) for directive in state.directives.get(state.iteration, ())),
                 quality_score=score,
             )
         )
-    )
-
-
-async def vote(hub: ActiveRun) -> None:
-    """Let the panel vote on what is OPEN or UNRESOLVED; nothing happens without a panel or a challenge."""
-    panel, unsettled = hub.settings.panel, hub.state.unsettled
-    if panel is None or not unsettled:
-        return
-    hub.check_budget("the panel")
-
-    def emit(event: Event) -> None:
-        hub.emit(event)
-        if isinstance(event, RoundClosed) and event.carried_forward_count and event.round < panel.max_rounds:
-            hub.check_budget(f"round {event.round + 1} of the panel")
-
-    loop = QueueLoop(
-        part="challenges",
-        iteration=hub.state.iteration,
-        roster=panel.workers,
-        mode=panel.mode,
-        verification_mode=panel.verification_mode,
-        max_rounds=panel.max_rounds,
-        caller=hub.caller,
-        emit=emit,
-        documents={hub.state.inputs.plan_name: hub.state.inputs.plan_text},
-        items_per_call=panel.items_per_call,
-        closed=hub.step,
-    )
-    await loop.run([as_finding(challenge, hub.state.raised[challenge.id].evidence) for challenge in unsettled])
-    hub.check_overrun()
-
-
-def as_finding(challenge: Challenge, evidence: str) -> FindingGrouped:
-    """A challenge as the panel votes on it; no panel worker is its discoverer."""
-    return FindingGrouped(
-        part="challenges",
-        finding_id=challenge.id,
-        summary=claim_of(challenge),
-        evidence=evidence,
-        category="challenge",
-        discoverers=(),
     )

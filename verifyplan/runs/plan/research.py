@@ -1,10 +1,16 @@
-"""Unknowns listed and resolved, contexts surfaced, risks probed, and the challenges they must raise (rules A5, A7)."""
+"""Resolve unknowns, surface contexts, probe risks, and raise the challenges they must raise (rules A5, A7)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verifyplan.protocol.event_plan import ContextSurfaced, Restated, RiskProbed, UnknownListed, UnknownResolved
+from verifyplan.protocol.event_plan import (
+    ContextSurfaced,
+    Restated,
+    RiskProbed,
+    UnknownListed,
+    UnknownResolved,
+)
 from verifyplan.protocol.event_run import Checkpoint
 from verifyplan.protocol.records import SEVERITIES, ProbedRisk, Severity, SurfacedContext, Unknown
 from verifyplan.protocol.role_call import (
@@ -18,184 +24,166 @@ from verifyplan.protocol.role_call import (
     SurfaceAnswer,
     UnknownAnswer,
 )
-from verifyplan.runs.plan.active_run import ActiveRun, RunOverError
-from verifyplan.runs.plan.admission import Proposal, admit_all, next_id, raise_one, said_before
+from verifyplan.runs.plan.active_run import ActiveRun, RunOverError, StatementKind
+from verifyplan.runs.plan.admission import (
+    Proposal,
+    admit_all,
+    next_id,
+    raise_new,
+    said_before,
+)
 
 SETTLED = ("CONFIRMED", "REFUTED")
 """Answers after which an unknown is not asked again."""
 
 
-def list_unknowns(hub: ActiveRun, raised: Sequence[RaisedUnknown], challenges: Sequence[str | None]) -> None:
+def list_unknowns(run: ActiveRun, raised: Sequence[RaisedUnknown], challenges: Sequence[str | None]) -> None:
     """Number the challenger's unknowns; #1, #2 ... are the `challenges` of the same answer, by their ids."""
-    for one in raised:
-        earlier = hub.said["unknown"].again(one.description)
+    numbered = {f"#{position}": name for position, name in enumerate(challenges, start=1)}
+    for entry in raised:
+        earlier = run.said["unknown"].again(entry.description)
         if earlier is not None:
-            hub.emit(_restated(hub, "unknown", "challenger", one.description, earlier))
+            _record_restated(run, "unknown", "challenger", entry.description, earlier)
             continue
-        name = f"U{len(hub.state.unknowns) + 1}"
+        name = f"U{len(run.state.unknowns) + 1}"
+        affects = numbered.get(entry.affects, entry.affects) if entry.affects is not None else None
         unknown = Unknown(
             id=name,
-            description=one.description,
-            type=one.type,
-            affects_challenge=_affected(hub, one.affects, challenges),
-            suggested_query=one.suggested_query,
+            description=entry.description,
+            type=entry.type,
+            affects_challenge=affects if affects in run.state.raised else None,
+            suggested_query=entry.suggested_query,
         )
-        hub.said["unknown"].add(name, one.description)
-        hub.emit(UnknownListed(iteration=hub.state.iteration, unknown=unknown))
+        run.said["unknown"].add(name, entry.description)
+        run.emit(UnknownListed(iteration=run.state.iteration, unknown=unknown))
 
 
-def _affected(hub: ActiveRun, affects: str | None, challenges: Sequence[str | None]) -> str | None:
-    """The id that a reference means; None where it means nothing that exists."""
-    numbered = {f"#{position}": name for position, name in enumerate(challenges, start=1)}
-    name = numbered.get(affects, affects) if affects is not None else None
-    return name if name in hub.state.raised else None
-
-
-async def resolve(hub: ActiveRun) -> None:
+async def resolve(run: ActiveRun) -> None:
     """Ask the resolver what is not settled yet; without its answer, all of it is UNRESOLVABLE (rule A11)."""
-    asked = [unknown for unknown in hub.state.unknowns.values() if unknown.resolution not in SETTLED]
-    if not asked:
+    iteration = run.state.iteration
+    unsettled = [unknown for unknown in run.state.unknowns.values() if unknown.resolution not in SETTLED]
+    if not unsettled:
         return
-    [answer] = await hub.ask("resolver")
-    given = answer.answers if isinstance(answer, ResolverAnswer) else ()
-    for unknown in tuple(hub.state.unknowns.values()):
-        mine = [one for one in given if one.id == unknown.id]
-        if {unknown.resolution, *(one.resolution for one in mine)} >= set(SETTLED):
+    [answer] = await run.ask("resolver")
+    answers = answer.answers if isinstance(answer, ResolverAnswer) else ()
+    for unknown in tuple(run.state.unknowns.values()):
+        own = [a for a in answers if a.id == unknown.id]
+        if {unknown.resolution, *(a.resolution for a in own)} >= set(SETTLED):
             message = f"the resolver both confirmed and refuted {unknown.id}; its first answer stands"
-            hub.emit(
-                Checkpoint(iteration=hub.state.iteration, kind="contradiction", message=message, items=(unknown.id,))
+            run.emit(Checkpoint(iteration=iteration, kind="contradiction", message=message, items=(unknown.id,)))
+        first = own[0] if own else UnknownAnswer(id=unknown.id, resolution="UNRESOLVABLE")
+        changed = (first.resolution, first.finding) != (unknown.resolution, unknown.finding)
+        if unknown in unsettled and changed:
+            run.emit(
+                UnknownResolved(iteration=iteration, id=unknown.id, resolution=first.resolution, finding=first.finding)
             )
-        if unknown in asked:
-            _answer(hub, unknown, mine[0] if mine else UnknownAnswer(id=unknown.id, resolution="UNRESOLVABLE"))
 
 
-def _answer(hub: ActiveRun, unknown: Unknown, first: UnknownAnswer) -> None:
-    """Record what an unknown's answer is now; nothing is told where it is what it was."""
-    if (first.resolution, first.finding) == (unknown.resolution, unknown.finding):
-        return
-    hub.emit(
-        UnknownResolved(
-            iteration=hub.state.iteration, id=unknown.id, resolution=first.resolution, finding=first.finding
-        )
-    )
+async def surface_and_probe(run: ActiveRun) -> None:
+    """Run research modes 2 and 3 in iteration 1, later only on a directive (rule A7).
 
-
-async def surface_and_probe(hub: ActiveRun) -> None:
-    """Run research modes 2 and 3 where they are due; their challenges are ranked together, as they share a cap.
-
-    What mode 2 raised is admitted, or goes to overflow, even if the run is over before mode 3 has answered.
+    Their challenges are ranked together, as they share a cap. The challenges of mode 2 are admitted, or go to
+    overflow, even if the run is over before mode 3 has answered.
     """
     new: list[str] = []
-    roles: list[Role] = ["surface", "probe"]
-    for role in roles:
-        if not _due(hub, role):
+    directives = {directive.kind for directive in run.directives()}
+    roles: dict[Role, str] = {"surface": "RE-SWEEP", "probe": "RE-PROBE"}
+    for role, directive in roles.items():
+        if run.state.iteration > 1 and directive not in directives:
             continue
         try:
-            [answer] = await hub.ask(role)
+            [answer] = await run.ask(role)
         except RunOverError:
-            admit_all(hub, new)
+            admit_all(run, new)
             raise
         if isinstance(answer, SurfaceAnswer):
-            new += [name for one in answer.contexts if (name := _surfaced(hub, one))]
+            new += [name for context in answer.contexts if (name := _surface(run, context))]
         elif isinstance(answer, ProbeAnswer):
-            new += [name for one in answer.risks if (name := _probed(hub, one))]
-    admit_all(hub, new)
+            new += [name for risk in answer.risks if (name := _probe(run, risk))]
+    admit_all(run, new)
 
 
-def _due(hub: ActiveRun, role: Role) -> bool:
-    """Modes 2 and 3 run in iteration 1, later only on a directive (rule A7)."""
-    kind = "RE-SWEEP" if role == "surface" else "RE-PROBE"
-    return hub.state.iteration == 1 or any(directive.kind == kind for directive in hub.directives())
+def _surface(run: ActiveRun, raised: RaisedContext) -> str | None:
+    """Record a context; return the id of the challenge that is new with it, if one is.
 
-
-def _surfaced(hub: ActiveRun, found: RaisedContext) -> str | None:
-    """Record a context; the id of the challenge that is new with it, if one is.
-
-    One that was surfaced before is recorded again only where it brings a challenge that is new.
+    A context that was surfaced before is recorded again only where it brings a challenge that is new.
     """
-    earlier = hub.said["context"].again(found.relevance, found.location)
-    met = earlier is not None and _met(hub, hub.state.contexts[earlier].generates_challenge, "SIGNIFICANT")
-    owed = found.challenge is None and found.impact == "contradicts_plan" and not met
-    challenge = _owed_by_context(found) if owed else found.challenge
-    known = said_before(hub, challenge) if challenge else None
+    state = run.state
+    earlier = run.said["context"].again(raised.relevance, raised.location)
+    met = earlier is not None and _met(run, state.contexts[earlier].generates_challenge, "SIGNIFICANT")
+    owed = raised.challenge is None and raised.impact == "contradicts_plan" and not met
+    challenge = _owed_by_context(raised) if owed else raised.challenge
+    known = said_before(run, challenge) if challenge else None
     if earlier is not None and (challenge is None or known is not None):
-        hub.emit(_restated(hub, "context", "surface", found.relevance, earlier))
+        _record_restated(run, "context", "surface", raised.relevance, earlier)
         return None
-    name = f"S{len(hub.state.contexts) + 1}"
-    spawned = known or next_id(hub) if challenge else None
+    name = f"S{len(state.contexts) + 1}"
     context = SurfacedContext(
         id=name,
-        source=found.source,
-        location=found.location,
-        relevance=found.relevance,
-        impact=found.impact,
-        generates_challenge=spawned,
+        source=raised.source,
+        location=raised.location,
+        relevance=raised.relevance,
+        impact=raised.impact,
+        generates_challenge=known or next_id(run) if challenge else None,
     )
-    hub.said["context"].add(name, found.relevance, found.location)
-    hub.emit(ContextSurfaced(iteration=hub.state.iteration, context=context))
-    return _new(hub, Proposal(challenge, "surfaced", raised_by=name, owed=owed)) if challenge else None
+    run.said["context"].add(name, raised.relevance, raised.location)
+    run.emit(ContextSurfaced(iteration=state.iteration, context=context))
+    return raise_new(run, Proposal(challenge, "surfaced", raised_by=name, owed=owed)) if challenge else None
 
 
-def _probed(hub: ActiveRun, found: RaisedRisk) -> str | None:
-    """Record a risk; the id of the challenge that is new with it, if one is.
+def _probe(run: ActiveRun, raised: RaisedRisk) -> str | None:
+    """Record a risk; return the id of the challenge that is new with it, if one is.
 
-    One that was probed before is recorded again only where it brings a challenge that is new.
+    A risk that was probed before is recorded again only where it brings a challenge that is new.
     """
-    earlier = hub.said["risk"].again(f"{found.risk} {found.trigger}", found.evidence)
-    met = earlier is not None and _met(hub, hub.state.risks[earlier].generates_challenge, found.severity)
-    owed = found.challenge is None and found.severity != "MINOR" and not met
-    challenge = _owed_by_risk(found) if owed else found.challenge
-    known = said_before(hub, challenge) if challenge else None
+    state, text = run.state, f"{raised.risk} {raised.trigger}"
+    earlier = run.said["risk"].again(text, raised.evidence)
+    met = earlier is not None and _met(run, state.risks[earlier].generates_challenge, raised.severity)
+    owed = raised.challenge is None and raised.severity != "MINOR" and not met
+    challenge = _owed_by_risk(raised) if owed else raised.challenge
+    known = said_before(run, challenge) if challenge else None
     if earlier is not None and (challenge is None or known is not None):
-        hub.emit(_restated(hub, "risk", "probe", found.risk, earlier))
+        _record_restated(run, "risk", "probe", raised.risk, earlier)
         return None
-    name = f"P{len(hub.state.risks) + 1}"
-    spawned = known or next_id(hub) if challenge else None
-    fields = found.model_dump(exclude={"evidence", "challenge"})
-    risk = ProbedRisk(id=name, generates_challenge=spawned, **fields)
-    hub.said["risk"].add(name, f"{found.risk} {found.trigger}", found.evidence)
-    hub.emit(RiskProbed(iteration=hub.state.iteration, risk=risk, evidence=found.evidence))
+    name = f"P{len(state.risks) + 1}"
+    spawned = known or next_id(run) if challenge else None
+    risk = ProbedRisk(id=name, generates_challenge=spawned, **raised.model_dump(exclude={"evidence", "challenge"}))
+    run.said["risk"].add(name, text, raised.evidence)
+    run.emit(RiskProbed(iteration=state.iteration, risk=risk, evidence=raised.evidence))
     if challenge is None:
         return None
-    return _new(hub, Proposal(challenge, "probed", raised_by=name, probability=found.probability, owed=owed))
+    return raise_new(run, Proposal(challenge, "probed", raised_by=name, probability=raised.probability, owed=owed))
 
 
-def _met(hub: ActiveRun, challenge: str | None, severity: Severity) -> bool:
-    """Whether what was said before raised a challenge already, and none that is milder than is owed now."""
+def _met(run: ActiveRun, challenge: str | None, severity: Severity) -> bool:
+    """Return whether the earlier statement raised a challenge already, and none that is milder than is owed now."""
     if challenge is None:
         return False
-    return SEVERITIES.index(hub.state.raised[challenge].challenge.severity) <= SEVERITIES.index(severity)
+    return SEVERITIES.index(run.state.raised[challenge].challenge.severity) <= SEVERITIES.index(severity)
 
 
-def _new(hub: ActiveRun, proposal: Proposal) -> str | None:
-    name, new = raise_one(hub, proposal)
-    return name if new else None
-
-
-def _owed_by_context(found: RaisedContext) -> RaisedChallenge:
-    """What contradicts the plan must be challenged; the agent did not, so the rules do (rule A5)."""
+def _owed_by_context(context: RaisedContext) -> RaisedChallenge:
+    """Return the challenge to a plan that the repository contradicts, which the agent did not raise (rule A5)."""
     return RaisedChallenge(
         claim="The plan holds beside what the repository already says.",
-        concern=found.relevance,
+        concern=context.relevance,
         severity="SIGNIFICANT",
         confidence="MED",
-        evidence=found.location,
+        evidence=context.location,
     )
 
 
-def _owed_by_risk(found: RaisedRisk) -> RaisedChallenge:
-    """A risk of SIGNIFICANT or more must be challenged; the agent did not, so the rules do (rule A5)."""
+def _owed_by_risk(risk: RaisedRisk) -> RaisedChallenge:
+    """Return the challenge by a risk of SIGNIFICANT or more, which the agent did not raise (rule A5)."""
     return RaisedChallenge(
-        claim=f"The plan does not meet this: {found.trigger}",
-        concern=found.risk,
-        failure_scenario=found.cascade,
-        severity=found.severity,
-        confidence=found.probability,
-        evidence=found.evidence,
+        claim=f"The plan does not meet this: {risk.trigger}",
+        concern=risk.risk,
+        failure_scenario=risk.cascade,
+        severity=risk.severity,
+        confidence=risk.probability,
+        evidence=risk.evidence,
     )
 
 
-def _restated(hub: ActiveRun, what: str, role: str, text: str, into: str) -> Restated:
-    return Restated.model_validate(
-        {"iteration": hub.state.iteration, "what": what, "role": role, "text": text, "into": into}
-    )
+def _record_restated(run: ActiveRun, what: StatementKind, role: Role, text: str, into: str) -> None:
+    run.emit(Restated(iteration=run.state.iteration, what=what, role=role, text=text, into=into))

@@ -1,8 +1,8 @@
-"""What the counts say of an iteration, and what a person says where it is blocked (rules A3, A4, A6)."""
+"""Judge an iteration by its counts, and ask a person where the plan is blocked (rules A3, A4, A6)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, get_args
 
@@ -14,6 +14,7 @@ from verifyplan.protocol.role_call import SynthesizerAnswer
 from verifyplan.redaction import redact
 from verifyplan.rules.convergence import Ruling, evaluate, override_words, verdict_words
 from verifyplan.rules.guards import capped_verdict, degraded
+from verifyplan.runs.arguments import writable
 from verifyplan.runs.plan.active_run import ActiveRun, RunOverError
 
 KINDS: tuple[AnswerKind, ...] = get_args(AnswerKind)
@@ -22,7 +23,7 @@ ABOUT_ONE: tuple[AnswerKind, ...] = ("acknowledge", "override")
 
 
 class Answer(NamedTuple):
-    """What a person answers: context for the next iteration, a risk acknowledged, an override, or an end."""
+    """A person's answer: context for the next iteration, a risk acknowledged, an override, or an end."""
 
     kind: AnswerKind
     challenge: str | None = None
@@ -30,7 +31,7 @@ class Answer(NamedTuple):
 
 
 class Pause(NamedTuple):
-    """A plan run that waits: what it asks, and which challenges block it."""
+    """The question of a plan run that waits, and the challenges that block it."""
 
     pause_id: str
     iteration: int
@@ -44,17 +45,8 @@ Ask = Callable[[Pause], "Answer | str | None"]
 """Answers a pause; None leaves the run waiting. A text is read by `read_answer`."""
 
 
-def writable(text: str) -> bool:
-    r"""Whether a text can be written down: it holds no half of a surrogate pair, as undecodable bytes become.
-
-    >>> writable("Übergang"), writable("\udcff")
-    (True, False)
-    """
-    return text.encode(errors="replace").decode() == text
-
-
 def read_answer(text: str, note: str = "") -> Answer:
-    """An answer as it is written in a shell: `acknowledge:C3`, `override:C3`, `context`, `abort`.
+    """Read an answer as it is written in a shell: `acknowledge:C3`, `override:C3`, `context`, `abort`.
 
     Raises InputError for any other word.
 
@@ -65,17 +57,17 @@ def read_answer(text: str, note: str = "") -> Answer:
     known = {word: word for word in KINDS}.get(kind)  # type: ignore[call-overload]
     if known is None:
         fix = f"use {one_of(KINDS)}; acknowledge and override name a challenge: acknowledge:C3"
-        raise InputError(Problem("answer", f"{text!r} is no answer", fix))
+        raise InputError(Problem("answer", f"{text!r} is not an answer", fix))
     return Answer(known, name.strip() or None, note)
 
 
 def checked_answer(given: Answer | str, pause: Pause) -> AnswerGiven:
-    """The answer as the log holds it, without keys; InputError listing what does not fit the pause."""
+    """Return the answer as the log holds it, without keys; InputError listing what does not fit the pause."""
     answer = read_answer(given) if isinstance(given, str) else given
     names = [challenge.id for challenge in pause.challenges]
     if not isinstance(answer, Answer) or answer.kind not in KINDS:
         fix = f"give an Answer, or a text: {one_of(KINDS)}"
-        raise InputError(Problem("answer", f"{given!r} is no answer", fix))
+        raise InputError(Problem("answer", f"{given!r} is not an answer", fix))
     problems = []
     if answer.kind in ABOUT_ONE and answer.challenge not in names:
         fix = f"name one of {one_of(names)}, as in {answer.kind}:{names[0]}"
@@ -96,15 +88,15 @@ class WaitingError(Exception):
     """The run waits for a person's answer, and there is none."""
 
 
-def judge(hub: ActiveRun, answer: SynthesizerAnswer | None = None) -> Ruling:
+def judge(run: ActiveRun, answer: SynthesizerAnswer | None = None) -> Ruling:
     """Judge the iteration by its counts, and record where the synthesizer's own word, if there is one, differs."""
     answer = answer or SynthesizerAnswer()
-    settings, overflow = hub.settings, _overflow(hub)
-    ruling = evaluate(hub.state.pool, hub.state.iteration, settings.max_iterations, settings.policy, overflow)
+    state, settings = run.state, run.settings
+    ruling = evaluate(state.pool, state.iteration, settings.max_iterations, settings.policy, _overflow(run))
     differs = answer.status not in (None, ruling.status) or answer.verdict not in (None, ruling.verdict)
-    hub.emit(
+    run.emit(
         ConvergenceEvaluated(
-            iteration=hub.state.iteration,
+            iteration=state.iteration,
             **ruling._asdict(),
             stated_status=answer.status,
             stated_verdict=answer.verdict,
@@ -115,148 +107,140 @@ def judge(hub: ActiveRun, answer: SynthesizerAnswer | None = None) -> Ruling:
 
 
 def settle_block(
-    hub: ActiveRun, ruling: Ruling, answer: SynthesizerAnswer, ask: Ask | None
+    run: ActiveRun, ruling: Ruling, answer: SynthesizerAnswer, ask: Ask | None
 ) -> tuple[Ruling, str | None]:
-    """Where the plan is blocked, do as the settings say; the ruling that then holds, and what was overridden.
+    """Where the plan is blocked, do as the settings say; return the ruling that then holds, and what was overridden.
 
     WaitingError if the run is to wait and nobody answers; RunOverError if a person aborts it.
     """
-    number = 0
+    number, waits = 0, run.settings.on_blocked != "continue"
     while ruling.status == "BLOCKED":
-        waits = hub.settings.on_blocked != "continue"
-        pause = _pause(hub, answer, number := number + 1, waits)
-        hub.emit(_checkpoint(pause, waits))
+        number += 1
+        # the synthesizer's question is the first; after an answer, the next is about what is still open
+        pause = _pause(run, number, answer.question.strip() if number == 1 else "", waits=waits)
         if not waits:
             break
-        given = _answer(hub, pause, ask)
-        if given.answer == "context":
+        reply = _person_answer(run, pause, ask)
+        if reply.answer == "context":
             break
-        if given.answer == "abort":
-            reason = f"aborted by the user: {given.note}" if given.note.strip() else "aborted by the user"
+        if reply.answer == "abort":
+            reason = f"aborted by the user: {reply.note}" if reply.note.strip() else "aborted by the user"
             raise RunOverError(PlanOutcome(ended_by="user", status="FORCED_EXIT", verdict=None, exit_reason=reason))
-        if given.answer == "override":
-            left = _without(hub, given.challenge)
-            still = left._replace(blocking_open=ruling.blocking_open, significant_open=ruling.significant_open)
-            return still, given.challenge  # overridden, it is open all the same, and counted
-        _acknowledge(hub, given)
-        ruling = judge(hub)  # what the synthesizer said was said before the answer
+        if reply.answer == "override":  # what is overridden is open all the same, and counted
+            without = _ruling_without(run, reply.challenge)
+            blocking, significant = ruling.blocking_open, ruling.significant_open
+            return without._replace(blocking_open=blocking, significant_open=significant), reply.challenge
+        challenge = run.state.challenges[str(reply.challenge)]
+        run.emit(
+            StatusChanged(
+                iteration=run.state.iteration,
+                id=challenge.id,
+                old=challenge.status,
+                new="RESOLVED",
+                resolution=f"user decision: {reply.note.strip() or 'the risk is accepted'}",
+                uncited=False,
+                by="user",
+            )
+        )
+        ruling = judge(run)  # the synthesizer judged before the answer
     return ruling, None
 
 
-def _overflow(hub: ActiveRun) -> list[Severity]:
-    return [hub.state.challenges[name].severity for name in hub.state.overflow]
+def _overflow(run: ActiveRun) -> list[Severity]:
+    return [run.state.challenges[name].severity for name in run.state.overflow]
 
 
-def _without(hub: ActiveRun, overridden: str | None) -> Ruling:
+def _ruling_without(run: ActiveRun, overridden: str | None) -> Ruling:
     """Judge the run as it ends with a challenge left out."""
-    rest = [challenge for challenge in hub.state.pool if challenge.id != overridden]
-    return evaluate(rest, hub.settings.max_iterations, hub.settings.max_iterations, hub.settings.policy)
+    rest = [challenge for challenge in run.state.pool if challenge.id != overridden]
+    return evaluate(rest, run.settings.max_iterations, run.settings.max_iterations, run.settings.policy)
 
 
-def _pause(hub: ActiveRun, answer: SynthesizerAnswer, number: int, waits: bool) -> Pause:
-    """The question; where a person can answer it, with what an override of each blocking challenge leads to."""
-    blocking = [challenge for challenge in hub.state.unsettled if challenge.severity == "BLOCKING"]
-    asked = answer.question.strip() if number == 1 else ""  # after an answer, it is about what is still open
-    follows = {challenge.id: _if_overridden(hub, challenge.id) for challenge in blocking} if waits else {}
-    question = f"{asked or _question(blocking)} {override_words(follows)}".strip()
-    pause_id = f"i{hub.state.iteration}/pause-{number}"
-    return Pause(pause_id, hub.state.iteration, question, tuple(blocking), follows)
-
-
-def _if_overridden(hub: ActiveRun, name: str) -> str:
-    if not hub.state.challenged:
-        return verdict_words(None, strong=False)
-    left = _without(hub, name)
-    return verdict_words(capped_verdict(left.verdict, _overflow(hub)), left.strong)
-
-
-def _question(blocking: Sequence[Challenge]) -> str:
-    told = "; ".join(f"{challenge.id}: {challenge.concern or challenge.claim}" for challenge in blocking)
-    return f"How is this to be met before the plan is executed? {told}"
-
-
-def _checkpoint(pause: Pause, waits: bool) -> Checkpoint:
-    return Checkpoint(
-        iteration=pause.iteration,
-        kind="blocked",
-        message=pause.question,
-        items=tuple(challenge.id for challenge in pause.challenges),
-        pause_id=pause.pause_id if waits else None,
-        if_overridden=dict(pause.if_overridden),
-    )
-
-
-def _answer(hub: ActiveRun, pause: Pause, ask: Ask | None) -> AnswerGiven:
-    """The answer that is on disk, else what a person says now, which is on disk before it does anything."""
-    given = hub.caller.past.answer(pause.pause_id)
-    if given is None:
-        told: Answer | str | None = ask(pause) if ask is not None else None
-        if told is None:
-            raise WaitingError(pause.pause_id)
-        given = checked_answer(told, pause)
-    hub.emit(given)
-    return given
-
-
-def _acknowledge(hub: ActiveRun, given: AnswerGiven) -> None:
-    challenge = hub.state.challenges[str(given.challenge)]
-    note = given.note.strip() or "the risk is accepted"
-    hub.emit(
-        StatusChanged(
-            iteration=hub.state.iteration,
-            id=challenge.id,
-            old=challenge.status,
-            new="RESOLVED",
-            resolution=f"user decision: {note}",
-            uncited=False,
-            by="user",
+def _pause(run: ActiveRun, number: int, question: str, *, waits: bool) -> Pause:
+    """Record the question; where a person can answer it, with the verdict after an override of each challenge."""
+    iteration = run.state.iteration
+    blocking = tuple(challenge for challenge in run.state.unsettled if challenge.severity == "BLOCKING")
+    verdicts = {challenge.id: _verdict_if_overridden(run, challenge.id) for challenge in blocking} if waits else {}
+    if not question:
+        concerns = "; ".join(f"{challenge.id}: {challenge.concern or challenge.claim}" for challenge in blocking)
+        question = f"How is this to be met before the plan is executed? {concerns}"
+    question = f"{question} {override_words(verdicts)}".strip()
+    pause = Pause(f"i{iteration}/pause-{number}", iteration, question, blocking, verdicts)
+    run.emit(
+        Checkpoint(
+            iteration=iteration,
+            kind="blocked",
+            message=question,
+            items=tuple(challenge.id for challenge in blocking),
+            pause_id=pause.pause_id if waits else None,
+            if_overridden=verdicts,
         )
     )
+    return pause
 
 
-def look_back(hub: ActiveRun, ruling: Ruling) -> bool:
-    """Tell of a stall and of degradation at the end of an iteration; whether the next one is tightened."""
-    state, iteration = hub.state, hub.state.iteration
+def _verdict_if_overridden(run: ActiveRun, name: str) -> str:
+    if not run.state.challenged:
+        return verdict_words(None, strong=False)
+    without = _ruling_without(run, name)
+    return verdict_words(capped_verdict(without.verdict, _overflow(run)), without.strong)
+
+
+def _person_answer(run: ActiveRun, pause: Pause, ask: Ask | None) -> AnswerGiven:
+    """Return the answer that is on disk, else a person's now, which is on disk before it does anything."""
+    answer = run.caller.past.answer(pause.pause_id)
+    if answer is None:
+        reply = ask(pause) if ask is not None else None
+        if reply is None:
+            raise WaitingError(pause.pause_id)
+        answer = checked_answer(reply, pause)
+    run.emit(answer)
+    return answer
+
+
+def check_progress(run: ActiveRun, ruling: Ruling) -> bool:
+    """Record a stall and degradation at the end of an iteration; return whether the next one is tightened."""
+    state, iteration = run.state, run.state.iteration
     created = [name for name, admitted in state.admitted.items() if admitted == iteration]
     now = {challenge.id: challenge.status for challenge in state.challenges.values()}
-    before = {one.id: one.status for one in state.iterations[-1].challenges} if state.iterations else {}
+    before = {c.id: c.status for c in state.iterations[-1].challenges} if state.iterations else {}
     if state.pool and not created and now == before:
         message = f"no challenge has moved since iteration {iteration - 1}"
-        hub.emit(Checkpoint(iteration=iteration, kind="stall", message=message, items=tuple(state.admitted)))
+        run.emit(Checkpoint(iteration=iteration, kind="stall", message=message, items=tuple(state.admitted)))
     moves = [move for move in state.moves if move.iteration == iteration]
     resolved = {move.id for move in moves if move.new == "RESOLVED" or move.new in INACTIVE}
     if not degraded(iteration, len(created), len(resolved)):
         return False
     message = f"{len(created)} challenges came and {len(resolved)} were settled"
     message += ": the next iteration is tightened" if ruling.verdict is None else ""
-    hub.emit(Checkpoint(iteration=iteration, kind="degradation", message=message, items=tuple(created)))
+    run.emit(Checkpoint(iteration=iteration, kind="degradation", message=message, items=tuple(created)))
     return True
 
 
-def check_challenged(hub: ActiveRun, overridden: str | None) -> None:
-    """RunOverError where no challenger gave a usable answer in the whole run: silence is never a verdict (rule A3)."""
-    if hub.state.challenged:
+def check_challenged(run: ActiveRun, overridden: str | None) -> None:
+    """Raise RunOverError where no challenger gave a usable answer in the whole run: silence is never a verdict (A3)."""
+    if run.state.challenged:
         return
-    failed = {one.call_id: one.reason for one in hub.state.failures if one.agent == "challenger"}
+    reasons = {failure.call_id: failure.reason for failure in run.state.failures if failure.agent == "challenger"}
     blank = "it named no challenges, nor said by an empty list that there are none"
-    told = "; ".join(
-        f"iteration {number}: {failed.get(f'i{number}/challenger', blank)}"
-        for number in range(1, hub.state.iteration + 1)
+    by_iteration = "; ".join(
+        f"iteration {number}: {reasons.get(f'i{number}/challenger', blank)}"
+        for number in range(1, run.state.iteration + 1)
     )
-    reason = f"nobody challenged the plan: the challenger gave no usable answer ({told})"
+    reason = f"nobody challenged the plan: the challenger gave no usable answer ({by_iteration})"
     raise RunOverError(
         PlanOutcome(ended_by="failures", status="FORCED_EXIT", verdict=None, overridden=overridden, exit_reason=reason)
     )
 
 
-def outcome(hub: ActiveRun, ruling: Ruling, overridden: str | None, score: int | None) -> PlanOutcome:
-    """How a run ends whose ruling has a verdict; a BLOCKING challenge in overflow allows at best REVISE (rule A5)."""
-    waiting = [hub.state.challenges[name] for name in hub.state.overflow]
-    verdict = capped_verdict(ruling.verdict, [challenge.severity for challenge in waiting])
+def outcome(run: ActiveRun, ruling: Ruling, overridden: str | None, score: int | None) -> PlanOutcome:
+    """Return how a run ends whose ruling has a verdict; a BLOCKING challenge in overflow allows at best REVISE (A5)."""
+    overflow = [run.state.challenges[name] for name in run.state.overflow]
+    verdict = capped_verdict(ruling.verdict, _overflow(run))
     reasons = []
     if verdict != ruling.verdict:
-        named = ", ".join(challenge.id for challenge in waiting if challenge.severity == "BLOCKING")
-        reasons.append(f"REVISE, not {ruling.verdict}: BLOCKING in overflow: {named}")
+        names = ", ".join(challenge.id for challenge in overflow if challenge.severity == "BLOCKING")
+        reasons.append(f"REVISE, not {ruling.verdict}: BLOCKING in overflow: {names}")
     if overridden:
         reasons.append(f"{overridden} was left out by a person's override")
     return PlanOutcome(

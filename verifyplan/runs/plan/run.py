@@ -1,4 +1,4 @@
-"""What a plan run leaves behind: verdict, score, report, and the question it waits with (rules A4, A13)."""
+"""Hold a plan run as its log has it: verdict, score, report, and the question it waits with (rules A4, A13)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class PlanRun(Run):
         return Pause(point.pause_id, point.iteration, point.message, blocking, point.if_overridden)
 
     def report(self, path: str | Path | None = None, *, form: Literal["markdown", "html"] | None = None) -> str:
-        """The report as Markdown or HTML, written to `path` if one is given; its suffix chooses the form."""
+        """Return the report as Markdown or HTML, written to `path` if one is given; its suffix chooses the form."""
         if form is None and path is not None and Path(path).suffix not in (".md", ".html", ".htm"):
             fix = "name a .md or .html file, or say form="
             raise InputError(Problem("path", f"{str(path)!r} does not tell the form of the report", fix))

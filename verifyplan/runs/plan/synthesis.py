@@ -1,4 +1,4 @@
-"""What the synthesizer settles, as far as rules allow: statuses, promotions, directives (rules A2, A5, A7, A9)."""
+"""Settle what the synthesizer answered, as far as rules allow, and score the plan (rules A2, A5, A7, A9, A10)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from verifyplan.protocol.event_plan import (
     StatusChanged,
     StatusRefused,
 )
-from verifyplan.protocol.records import DIMENSIONS, UNSETTLED, Dimension, DimensionScore, Directive
+from verifyplan.protocol.records import DIMENSIONS, UNSETTLED, DimensionScore
 from verifyplan.protocol.role_call import Answer, ScoreAnswer, StatusChange, SynthesizerAnswer
 from verifyplan.rules import directives as directive_rules
 from verifyplan.rules.lifecycle import check_transition, consensus_refusal, decision_refusal, rests_on_evidence
@@ -26,32 +26,45 @@ from verifyplan.rules.scoring import audit, final_score
 from verifyplan.runs.plan.active_run import ActiveRun
 from verifyplan.runs.plan.admission import promotion_refusal
 
+Scorer = Literal["synthesizer", "challenger"]
 
-def settle(hub: ActiveRun, answer: SynthesizerAnswer) -> None:
-    """Carry out what the synthesizer answered, in this order: changes, promotions, directives."""
-    before = [challenge.id for challenge in hub.state.unsettled]
+
+def settle(run: ActiveRun, answer: SynthesizerAnswer) -> None:
+    """Carry out the synthesizer's answer, in this order: status changes, promotions, directives."""
+    before, iteration = [challenge.id for challenge in run.state.unsettled], run.state.iteration
     for change in answer.changes:
-        _change(hub, change)
+        _change_status(run, change)
     for name in dict.fromkeys(answer.promotions):
-        _promote(hub, name)
-    now = _circumstances(hub, before)
+        if reason := promotion_refusal(run, name):
+            run.emit(PromotionRefused(iteration=iteration, id=name, reason=reason))
+        else:
+            run.emit(ChallengeAdmitted(iteration=iteration, id=name, promoted=True))
+    circumstances = _circumstances(run, before)
     for directive in answer.directives:
-        _direct(hub, directive, now)
+        if reason := directive_rules.refusal(directive, circumstances):
+            run.emit(DirectiveRefused(iteration=iteration, directive=directive, reason=reason))
+        else:
+            run.emit(DirectiveIssued(iteration=iteration, directive=directive))
 
 
-def _change(hub: ActiveRun, change: StatusChange) -> None:
-    iteration, name, resolution = hub.state.iteration, change.challenge, change.resolution
-    evidence = _evidence(hub, change)
-    reason = _refusal(hub, change, evidence=evidence)
-    if reason:
-        refused = StatusRefused(iteration=iteration, id=name, new=change.status, resolution=resolution, reason=reason)
-        return hub.emit(refused)
-    challenge = hub.state.challenges[name]
-    return hub.emit(
+def _change_status(run: ActiveRun, change: StatusChange) -> None:
+    """Change the status of a challenge, or record why it stays; a resolution that cites nothing is marked.
+
+    An id that does not exist, or the challenge's own, is no evidence.
+    """
+    state, name, resolution = run.state, change.challenge, change.resolution
+    known = state.challenges.keys() | state.unknowns.keys() | state.contexts.keys() | state.risks.keys()
+    evidence = rests_on_evidence(resolution, name, known)
+    if reason := _status_refusal(run, change, evidence=evidence):
+        run.emit(
+            StatusRefused(iteration=state.iteration, id=name, new=change.status, resolution=resolution, reason=reason)
+        )
+        return
+    run.emit(
         StatusChanged(
-            iteration=iteration,
+            iteration=state.iteration,
             id=name,
-            old=challenge.status,
+            old=state.challenges[name].status,
             new=change.status,
             resolution=resolution,
             uncited=not evidence,
@@ -59,52 +72,28 @@ def _change(hub: ActiveRun, change: StatusChange) -> None:
     )
 
 
-def _evidence(hub: ActiveRun, change: StatusChange) -> bool:
-    """Whether a resolution cites something: an id that does not exist, or the challenge's own, is nothing."""
-    state = hub.state
-    known = state.challenges.keys() | state.unknowns.keys() | state.contexts.keys() | state.risks.keys()
-    return rests_on_evidence(change.resolution, change.challenge, known)
-
-
-def _refusal(hub: ActiveRun, change: StatusChange, *, evidence: bool) -> str:
-    """Say why a change is not carried out; return an empty text if it is (rules A2, A4, A9)."""
-    state, name, new = hub.state, change.challenge, change.status
+def _status_refusal(run: ActiveRun, change: StatusChange, *, evidence: bool) -> str:
+    """Return why a change is not carried out; empty if it is (rules A2, A4, A9)."""
+    state, name, new = run.state, change.challenge, change.status
     if name in state.overflow:
         return "it is in overflow"
     if name not in state.admitted:
         return "there is no such challenge"
     challenge, classified = state.challenges[name], state.classes.get((state.iteration, name))
-    held = classified.classification if classified else None
+    panel_class = classified.classification if classified else None
     return (
         check_transition(challenge.severity, challenge.status, new, change.resolution).reason
-        or consensus_refusal(challenge.severity, new, held, evidence=evidence)
+        or consensus_refusal(challenge.severity, new, panel_class, evidence=evidence)
         or decision_refusal(new, change.resolution, evidence=evidence)
     )
 
 
-def _promote(hub: ActiveRun, name: str) -> None:
-    """Take a challenge in from overflow, or record why it stays there."""
-    reason, iteration = promotion_refusal(hub, name), hub.state.iteration
-    if reason:
-        hub.emit(PromotionRefused(iteration=iteration, id=name, reason=reason))
-    else:
-        hub.emit(ChallengeAdmitted(iteration=iteration, id=name, promoted=True))
-
-
-def _direct(hub: ActiveRun, directive: Directive, now: directive_rules.Circumstances) -> None:
-    reason = directive_rules.refusal(directive, now)
-    iteration = hub.state.iteration
-    if reason:
-        hub.emit(DirectiveRefused(iteration=iteration, directive=directive, reason=reason))
-    else:
-        hub.emit(DirectiveIssued(iteration=iteration, directive=directive))
-
-
-def _circumstances(hub: ActiveRun, before: Sequence[str]) -> directive_rules.Circumstances:
-    state = hub.state
+def _circumstances(run: ActiveRun, before: Sequence[str]) -> directive_rules.Circumstances:
+    """Return what the refusal of a directive depends on; `before` are the challenges that were unsettled before."""
+    state = run.state
     return directive_rules.Circumstances(
         iteration=state.iteration,
-        max_iterations=hub.settings.max_iterations,
+        max_iterations=run.settings.max_iterations,
         challenges={challenge.id: challenge for challenge in state.pool},
         unsettled_before=before,
         settled=frozenset(
@@ -122,49 +111,46 @@ def _circumstances(hub: ActiveRun, before: Sequence[str]) -> directive_rules.Cir
     )
 
 
-async def score(hub: ActiveRun) -> int | None:
-    """Ask for scores and for their audit; the final score, None unless all six dimensions count.
+async def score(run: ActiveRun) -> int | None:
+    """Ask for scores and for their audit, and return the final score, None unless all six dimensions count.
 
     Nothing is asked once the tokens are used up, and no audit of a challenger that failed in this iteration. A replay
-    whose verdict stands where none was asked for goes without: `Past.unscored` tells of it.
+    whose verdict needs none of the recorded scores goes without: `Past.unscored` says so.
     """
-    if hub.budget_used_up:
+    if run.budget_used_up:
         return None
-    asked = f"i{hub.state.iteration}/score"
-    if hub.caller.past.may_go_unscored and hub.caller.past.result(asked) is None:
-        hub.caller.past.unscored = asked
+    past, call_id = run.caller.past, f"i{run.state.iteration}/score"
+    if past.may_go_unscored and past.result(call_id) is None:
+        past.unscored = call_id
         return None
-    [answer] = await hub.ask("score")
-    given = _given(hub, answer, "synthesizer")
-    if not hub.budget_used_up:
-        [answer] = await hub.ask("audit")
-        audited = _given(hub, answer, "challenger")
-        _dispute(hub, given, audited)
-    return final_score(given, hub.settings.weights) if len(given) == len(DIMENSIONS) else None
+    [answer] = await run.ask("score")
+    scores = _counted_scores(run, answer, "synthesizer")
+    if not run.budget_used_up:
+        [answer] = await run.ask("audit")
+        _record_disputes(run, scores, _counted_scores(run, answer, "challenger"))
+    return final_score(scores, run.settings.weights) if len(scores) == len(DIMENSIONS) else None
 
 
-def _dispute(hub: ActiveRun, given: Mapping[str, int], audited: Mapping[str, int]) -> None:
-    """Tell where the two scores lie apart, in the dimensions that both have, whether or not there is a final score."""
-    both: list[Dimension] = [dimension for dimension in DIMENSIONS if dimension in given and dimension in audited]
-    alike: dict[str, int] = dict.fromkeys(
-        DIMENSIONS, 1
-    )  # the audit compares all six: where one score is missing, nothing differs
-    own, other = ({**alike, **{dimension: scores[dimension] for dimension in both}} for scores in (given, audited))
-    for dimension in audit(own, other):
-        hub.emit(
+def _record_disputes(run: ActiveRun, scores: Mapping[str, int], audited: Mapping[str, int]) -> None:
+    """Record where the two scores differ by too much, in the dimensions that both have, final score or not."""
+    # the audit compares all six: where one score is missing, nothing differs
+    missing: dict[str, int] = dict.fromkeys(set(DIMENSIONS) - (scores.keys() & audited.keys()), 1)
+    for dimension in audit({**scores, **missing}, {**audited, **missing}):
+        run.emit(
             ScoreDisputed(
-                iteration=hub.state.iteration,
+                iteration=run.state.iteration,
                 dimension=dimension,
-                synthesizer=given[dimension],
+                synthesizer=scores[dimension],
                 challenger=audited[dimension],
             )
         )
 
 
-def _given(hub: ActiveRun, answer: Answer | None, by: Literal["synthesizer", "challenger"]) -> dict[str, int]:
-    """The scores that count, by dimension; what does not count is told with its reason."""
+def _counted_scores(run: ActiveRun, answer: Answer | None, by: Scorer) -> dict[str, int]:
+    """Return the scores that count, by dimension; record each, and why others do not count."""
     if not isinstance(answer, ScoreAnswer):
         return {}
+    iteration = run.state.iteration
     counted: dict[str, int] = {}
     for dimension in DIMENSIONS:
         raw = answer.scores.get(dimension)
@@ -173,32 +159,22 @@ def _given(hub: ActiveRun, answer: Answer | None, by: Literal["synthesizer", "ch
                 raise ValueError("is missing")
             checked = DimensionScore(score=raw.score, evidence=raw.evidence)
         except ValueError as error:
-            _refuse(hub, by, dimension, raw.model_dump() if raw else None, _words(error))
+            received, reason = raw.model_dump() if raw else None, _score_refusal(error)
+            run.emit(ScoreRefused(iteration=iteration, by=by, dimension=dimension, received=received, reason=reason))
             continue
         counted[dimension] = checked.score
-        hub.emit(
-            ScoreGiven(
-                iteration=hub.state.iteration,
-                by=by,
-                dimension=dimension,
-                score=checked.score,
-                evidence=checked.evidence,
-            )
+        run.emit(
+            ScoreGiven(iteration=iteration, by=by, dimension=dimension, score=checked.score, evidence=checked.evidence)
         )
     for name in sorted(answer.scores.keys() - set(DIMENSIONS)):
-        _refuse(hub, by, name, answer.scores[name].model_dump(), "is no dimension")
+        received = answer.scores[name].model_dump()
+        run.emit(ScoreRefused(iteration=iteration, by=by, dimension=name, received=received, reason="is no dimension"))
     return counted
 
 
-def _refuse(
-    hub: ActiveRun, by: Literal["synthesizer", "challenger"], dimension: str, received: object, reason: str
-) -> None:
-    hub.emit(ScoreRefused(iteration=hub.state.iteration, by=by, dimension=dimension, received=received, reason=reason))
-
-
-def _words(error: ValueError) -> str:
+def _score_refusal(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
-    wrong = {str(one["loc"][0]) for one in error.errors(include_url=False, include_input=False)}
-    told = {"score": "the score is no whole number from 1 to 10", "evidence": "it comes without evidence"}
-    return "; ".join(told[name] for name in sorted(wrong))
+    wrong = {str(detail["loc"][0]) for detail in error.errors(include_url=False, include_input=False)}
+    reasons = {"score": "the score is no whole number from 1 to 10", "evidence": "it comes without evidence"}
+    return "; ".join(reasons[name] for name in sorted(wrong))

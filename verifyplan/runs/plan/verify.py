@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 from verifyplan.agents.base import Backend
 from verifyplan.documents.kinds.plan import PlanDocument
-from verifyplan.engine.calls import Caller
+from verifyplan.engine.calls import Caller, RunEvents, UsageBudget
 from verifyplan.engine.run_async import in_session, run_async
 from verifyplan.plans.assessment import assess
 from verifyplan.plans.plan import Plan, parse_plan
@@ -24,21 +23,17 @@ from verifyplan.protocol.settings import OnBlocked, PanelSettings, PlanSettings,
 from verifyplan.redaction import redacted
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.sizing import THRESHOLD
-from verifyplan.runlog.chain import Record
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.runlog.recorder import Recorder
-from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.arguments import check_counts, describe_repository, resume_hint, versions
-from verifyplan.runs.plan import loop
+from verifyplan.runs.arguments import check_counts
 from verifyplan.runs.plan.active_run import ActiveRun
 from verifyplan.runs.plan.arguments import check_plan_arguments
-from verifyplan.runs.plan.arguments import settings_of as settings_of
+from verifyplan.runs.plan.loop import run_iterations
 from verifyplan.runs.plan.ruling import Ask, WaitingError
 from verifyplan.runs.plan.run import PlanRun
+from verifyplan.runs.run import describe_repository, open_log, versions
 
 DEFAULT_PANEL = PanelSettings()
-
-_CITABLE = re.compile(r"[^\w.-]+")
 
 
 def verify(
@@ -116,14 +111,12 @@ def verify(
         "max_cost": str(max_cost) if isinstance(max_cost, float) else max_cost,
     }
     check_counts(repetition=repetition)
-    read, speaker, settings = check_plan_arguments(plan, repo, backend, log_dir, given)
-    started = begin(read, repo, speaker, settings, synthetic=synthetic, repetition=repetition)
+    parsed, speaker, settings = check_plan_arguments(plan, repo, backend, log_dir, given)
+    started = begin(parsed, repo, speaker, settings, synthetic=synthetic, repetition=repetition)
     ask = None if isinstance(on_blocked, str) else on_blocked
-    if log_dir is None:
-        return PlanRun(drive_plan(started, speaker, Recorder(sink=sink), ask, progress))
-    with LogWriter.create(log_dir, Path(started.plan.plan_name).stem or "plan") as writer, resume_hint(writer.path):
-        records = drive_plan(started, speaker, Recorder(writer, sink=sink), ask, progress)
-    return PlanRun(records, writer.path, writer.path.relative_to(log_dir).with_suffix("").as_posix())
+    with open_log(log_dir, Path(started.plan.plan_name).stem or "plan", sink) as log:
+        drive_plan(started, speaker, log.recorder, ask, progress)
+    return PlanRun(tuple(log.recorder.records), log.path, log.run_id)
 
 
 def begin(
@@ -135,8 +128,12 @@ def begin(
     synthetic: bool = False,
     repetition: int = 1,
 ) -> RunStarted:
-    """The first event of a plan run."""
-    name = _CITABLE.sub("-", Path(plan.path).name).strip("-") or "plan.md"
+    """Return the first event of a plan run; it says how many of the files that the plan names the repository has."""
+    name = re.sub(r"[^\w.-]+", "-", Path(plan.path).name).strip("-") or "plan.md"
+    repository = Repository.open(repo, plan.text)
+    named = [path for path in plan.files if not (plan.creates(path) or path.startswith(("/", "~", "..")))]
+    present = [p for p in named if repository.has(p) or any(file.endswith(f"/{p}") for file in repository.files)]
+    counts = {"files_named": len(named), "files_found": len(present)}
     started: RunStarted = redacted(
         RunStarted(
             task_key=plan.title or name,
@@ -145,7 +142,7 @@ def begin(
                 plan_name=name if Path(name).suffix else f"{name}.md",
                 plan_text=plan.text,
                 plan_sha256=hashlib.sha256(plan.text.encode()).hexdigest(),
-                repository=_repository_told(Repository.open(repo, plan.text), plan),
+                repository=describe_repository(repository) | counts,
                 settings=settings,
             ),
             versions=versions(),
@@ -157,45 +154,38 @@ def begin(
     return started
 
 
-def _repository_told(repository: Repository, plan: Plan) -> dict[str, Any]:
-    """The repository, and how many of the files that the plan names and does not create are in it."""
-    named = [path for path in plan.files if not (plan.creates(path) or path.startswith(("/", "~", "..")))]
-    found = sum(repository.has(path) or any(own.endswith(f"/{path}") for own in repository.files) for path in named)
-    return describe_repository(repository) | {"files_named": len(named), "files_found": found}
-
-
 def drive_plan(
     started: RunStarted,
     backend: Backend | None,
     recorder: Recorder,
     ask: Ask | None = None,
     progress: bool | None = None,
-) -> tuple[Record, ...]:
-    """Drive a plan run until it ends or waits, from nothing or from what `recorder` holds of it; its records.
+) -> None:
+    """Drive a plan run until it ends or waits, from nothing or from what `recorder` holds of it; show its progress.
 
     CensoredError where there is no backend and a reply is missing.
     """
     with progress_bar("verifying the plan", None, progress) as step:
-        run_async(in_session(backend, plan_course(started, backend, recorder, ask, step)))
-    return tuple(recorder.records)
+        run_async(in_session(backend, run_plan_loop(started, backend, recorder, ask, step)))
 
 
-async def plan_course(
+async def run_plan_loop(
     started: RunStarted,
     backend: Backend | None,
     recorder: Recorder,
     ask: Ask | None = None,
     step: Callable[[], None] = lambda: None,
 ) -> None:
-    """The course of a plan run, in the event loop that awaits it; what it tells is in `recorder`.
+    """Run the iterations of a plan run; its events go to `recorder`.
 
-    As `drive_plan`, which holds the backend's connections and shows progress around it.
+    `drive_plan` holds the backend's connections and shows progress around it.
     """
     inputs, state = started.plan, PlanState()
-    recorder.take = state.add
-    recorder.emit(started)
+    budget = UsageBudget(inputs.settings)
+    events = RunEvents(recorder, budget.add, state.add)
+    events.emit(started)
     plan = parse_plan(inputs.plan_text, inputs.plan_path)
-    caller = Caller(backend, inputs.settings.timeout, recorder, inputs.settings)
-    hub = ActiveRun(plan, inputs.settings, state, caller, recorder.emit, step)
+    caller = Caller(backend, events, budget, inputs.settings.timeout)
+    run = ActiveRun(plan, inputs.settings, state, caller, events.emit, step)
     with suppress(WaitingError):
-        await loop.run(hub, assess(plan), ask)
+        await run_iterations(run, assess(plan), ask)

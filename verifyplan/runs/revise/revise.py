@@ -13,71 +13,16 @@ from verifyplan.files import write_text
 from verifyplan.plans.plan import Plan, parse_plan
 from verifyplan.protocol.settings import PlanSettings
 from verifyplan.rules.debate import MAX_TURNS
-from verifyplan.runlog.recorder import Recorder
-from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.arguments import backend_of, check_counts, check_output, resume_hint
+from verifyplan.runs.arguments import check_counts, check_output, make_backend, read_folder
 from verifyplan.runs.debate.arguments import backend_of_roles
 from verifyplan.runs.debate.debate import debate
-from verifyplan.runs.plan.arguments import folder_of, settings_of
+from verifyplan.runs.plan.arguments import make_settings
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.verify import begin, drive_plan, verify
 from verifyplan.runs.resume import read_run
 from verifyplan.runs.revise.revision import Revision, Round, apply_debate, debate_task, open_challenges
+from verifyplan.runs.run import open_log
 from verifyplan.text import counted
-
-
-@dataclass(frozen=True)
-class RevisionRounds:
-    """What all rounds of a revision share."""
-
-    architect: Backend | None
-    builder: Backend | None
-    backend: str | Backend
-    folder: Path
-    settings: PlanSettings
-    """Those of the first run; nobody is there to answer, so a revised plan never waits."""
-    max_turns: int
-    log_dir: str | Path | None
-    progress: bool | None
-    synthetic: bool
-
-    def round(self, number: int, before: PlanRun) -> Round:
-        """What is open debated; the plan verified again if that changed anything."""
-        inputs, settings = before.started.plan, self.settings
-        held = debate(
-            debate_task(before, inputs.plan_name),
-            self.architect,
-            self.builder,
-            self.max_turns,
-            root=self.folder,
-            documents={inputs.plan_name: inputs.plan_text},
-            challenges=open_challenges(before),
-            timeout=settings.timeout,
-            max_tokens=settings.max_tokens,
-            max_cost=settings.max_cost,
-            log_dir=self.log_dir,
-            progress=self.progress,
-            synthetic=self.synthetic,
-        )
-        text = apply_debate(held, inputs.plan_name, inputs.plan_text)
-        if held.status is None or text == inputs.plan_text:
-            return Round(number, before, held, inputs.plan_text)
-        return Round(number, before, held, text, self._verified(number, before, text))
-
-    def _verified(self, number: int, before: PlanRun, text: str) -> PlanRun:
-        """The run of a revised plan; its log says that it is a revision."""
-        inputs = before.started.plan
-        speaker = backend_of(self.backend, (), self.folder)
-        plan = parse_plan(text, inputs.plan_path)
-        begun = begin(plan, self.folder, speaker, self.settings, synthetic=self.synthetic)
-        started = begun.model_copy(update={"task_key": f"{begun.task_key} (revision {number})"})
-        if self.log_dir is None:
-            return PlanRun(drive_plan(started, speaker, Recorder(), None, self.progress))
-        stem = f"{Path(inputs.plan_name).stem}-revised"
-        with LogWriter.create(self.log_dir, stem) as writer, resume_hint(writer.path):
-            records = drive_plan(started, speaker, Recorder(writer), None, self.progress)
-        return PlanRun(records, writer.path, writer.path.relative_to(self.log_dir).with_suffix("").as_posix())
-
 
 MAX_ROUNDS = 3
 
@@ -144,26 +89,26 @@ def revise(
     cost = str(max_cost) if isinstance(max_cost, float) else max_cost
     limits = {"timeout": timeout, "max_tokens": max_tokens, "max_cost": cost}
     changed = {name: value for name, value in limits.items() if value is not None}
-    whole: dict[str, Any] = {"backend": backend, "log_dir": log_dir, "progress": progress, "synthetic": synthetic}
-    first = _first(run, repo, whole | changed)
+    common: dict[str, Any] = {"backend": backend, "log_dir": log_dir, "progress": progress, "synthetic": synthetic}
+    first = _first_run(run, repo, common | changed)
     inputs = first.started.plan
-    folder = folder_of(inputs.repository.get("root") if repo is None else repo, "repo", "the plan")
-    settings = settings_of(**inputs.settings.model_dump() | {"on_blocked": "continue"} | changed)
-    whole["synthetic"] = synthetic or first.started.synthetic
-    course = RevisionRounds(architect, builder, folder=folder, settings=settings, max_turns=max_turns, **whole)
-    why, rounds, last = _refused(first), list[Round](), first
+    folder = read_folder(inputs.repository.get("root") if repo is None else repo, "repo", "the plan")
+    settings = make_settings(**inputs.settings.model_dump() | {"on_blocked": "continue"} | changed)
+    common["synthetic"] = synthetic or first.started.synthetic
+    setup = RoundSetup(architect, builder, folder=folder, settings=settings, max_turns=max_turns, **common)
+    why, rounds, last = _why_not_debated(first), list[Round](), first
     while not why:
-        rounds.append(course.round(len(rounds) + 1, last))
+        rounds.append(hold_round(setup, len(rounds) + 1, last))
         last = rounds[-1].after or last
-        why = _ended(rounds[-1], max_rounds)
+        why = _why_over(rounds[-1], max_rounds)
     revision = Revision(first, tuple(rounds), why)
     if out is not None and revision.revised:
         write_text(out, revision.plan)
     return revision
 
 
-def _first(run: object, repo: str | Path | None, settings: dict[str, Any]) -> PlanRun:
-    """The run to begin with: as given, from its log, or made of a plan. InputError if it has not ended."""
+def _first_run(run: object, repo: str | Path | None, settings: dict[str, Any]) -> PlanRun:
+    """Return the run to begin with: as given, from its log, or made of a plan. InputError if it has not ended."""
     if isinstance(run, str | Path) and Path(run).suffix == ".jsonl":
         run = read_run(run)
     if isinstance(run, str | Path | Plan):
@@ -175,26 +120,23 @@ def _first(run: object, repo: str | Path | None, settings: dict[str, Any]) -> Pl
     return run
 
 
-def _refused(run: PlanRun) -> str:
-    """Why nothing is debated; blank for a plan that got REVISE."""
-    if run.verdict == "REVISE" and not open_challenges(run):
-        return "no challenge that is more than MINOR is open: nothing can be debated"
+def _why_not_debated(run: PlanRun) -> str:
+    """Return why nothing is debated; blank for a plan that got REVISE and has an open challenge to debate."""
     if run.verdict == "REVISE":
-        return ""
-    return {
-        "PROCEED": f"{_untouched(run)}, so nothing was revised",
-        "RETHINK": "the plan has to be thought over by whoever decides: a debate of wording does not save it",
-    }.get(str(run.verdict), f"the run has no verdict ({run.outcome.exit_reason if run.outcome else 'it did not end'})")
+        challenges = open_challenges(run)
+        return "" if challenges else "no challenge that is more than MINOR is open: nothing can be debated"
+    if run.verdict == "PROCEED" and run.outcome is not None and run.outcome.ended_by == "sizing":
+        return "nothing was checked, so nothing was revised"
+    if run.verdict == "PROCEED":
+        raised = "what was raised is settled or MINOR" if run.state.raised else "nothing was raised"
+        return f"{raised}, so nothing was revised"
+    if run.verdict == "RETHINK":
+        return "the plan has to be thought over by whoever decides: a debate of wording does not save it"
+    return f"the run has no verdict ({run.outcome.exit_reason if run.outcome else 'it did not end'})"
 
 
-def _untouched(run: PlanRun) -> str:
-    if run.outcome is not None and run.outcome.ended_by == "sizing":
-        return "nothing was checked"
-    return "what was raised is settled or MINOR" if run.state.raised else "nothing was raised"
-
-
-def _ended(last: Round, max_rounds: int) -> str:
-    """Why no further round follows; blank if one does."""
+def _why_over(last: Round, max_rounds: int) -> str:
+    """Return why no further round follows; blank if one does."""
     if last.debate.status is None:
         return f"the debate has no result ({last.debate.outcome.exit_reason if last.debate.outcome else 'broken off'})"
     if last.after is None:
@@ -208,3 +150,50 @@ def _ended(last: Round, max_rounds: int) -> str:
     if last.after.verdict == "PROCEED":
         return "the revised plan may proceed"
     return f"the last of {max_rounds} rounds is over" if last.number >= max_rounds else ""
+
+
+@dataclass(frozen=True)
+class RoundSetup:
+    """The roles, the verifier and the settings that all rounds of a revision share."""
+
+    architect: Backend | None
+    builder: Backend | None
+    backend: str | Backend
+    folder: Path
+    settings: PlanSettings
+    """Those of the first run; nobody is there to answer, so a revised plan never waits."""
+    max_turns: int
+    log_dir: str | Path | None
+    progress: bool | None
+    synthetic: bool
+
+
+def hold_round(setup: RoundSetup, number: int, before: PlanRun) -> Round:
+    """Debate what is open, and verify the plan again if that changed anything."""
+    inputs, settings = before.started.plan, setup.settings
+    held = debate(
+        debate_task(before, inputs.plan_name),
+        setup.architect,
+        setup.builder,
+        setup.max_turns,
+        root=setup.folder,
+        documents={inputs.plan_name: inputs.plan_text},
+        challenges=open_challenges(before),
+        timeout=settings.timeout,
+        max_tokens=settings.max_tokens,
+        max_cost=settings.max_cost,
+        log_dir=setup.log_dir,
+        progress=setup.progress,
+        synthetic=setup.synthetic,
+    )
+    text = apply_debate(held, inputs.plan_name, inputs.plan_text)
+    if held.status is None or text == inputs.plan_text:
+        return Round(number, before, held, inputs.plan_text)
+    speaker = make_backend(setup.backend, (), setup.folder)
+    plan = parse_plan(text, inputs.plan_path)
+    begun = begin(plan, setup.folder, speaker, settings, synthetic=setup.synthetic)
+    started = begun.model_copy(update={"task_key": f"{begun.task_key} (revision {number})"})
+    with open_log(setup.log_dir, f"{Path(inputs.plan_name).stem}-revised") as log:
+        drive_plan(started, speaker, log.recorder, None, setup.progress)
+    after = PlanRun(tuple(log.recorder.records), log.path, log.run_id)
+    return Round(number, before, held, text, after)

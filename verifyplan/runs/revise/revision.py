@@ -1,4 +1,4 @@
-"""What a revision leaves behind: the plan, what was changed, and what each round settled (rule C5)."""
+"""Hold a revision: the plan, what was changed, and what each round settled (rule C5)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.text import counted
 
-COUNTED: tuple[Severity, ...] = ("BLOCKING", "SIGNIFICANT")
+DEBATED: tuple[Severity, ...] = ("BLOCKING", "SIGNIFICANT")
 """The severities that are debated: MINOR ones bar no plan (rule A3)."""
+
+MAX_EVIDENCE_CHARACTERS = 500
+"""Characters of a challenge's evidence in the task of a debate."""
 
 ChallengeOutcome = Literal["settled", "open again", "new", "not tried"]
 
 
 class RevisionRow(NamedTuple):
-    """What a round made of one challenge."""
+    """The outcome of one challenge in one round."""
 
     round: int
     challenge: str
@@ -37,7 +40,7 @@ class RevisionRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Round:
-    """A debate, and the run that verified what it made of the plan; None where it made nothing."""
+    """A debate, and the run that verified the plan it made; None where it made none."""
 
     number: int
     before: PlanRun
@@ -56,7 +59,7 @@ class Round:
         if self.after is None or self.after.verdict in (None, "RETHINK") or self.lost:
             return False
         before, after = open_challenges(self.before), open_challenges(self.after)
-        blocking = [sum(one.severity == "BLOCKING" for one in them) for them in (before, after)]
+        blocking = [sum(c.severity == "BLOCKING" for c in challenges) for challenges in (before, after)]
         return self.after.verdict == "PROCEED" or (len(after) < len(before) and blocking[1] <= blocking[0])
 
     @property
@@ -68,7 +71,7 @@ class Round:
 
     @property
     def verdict(self) -> PlanVerdict | None:
-        """The verdict on what the debate made; None where it made nothing, or the run has none."""
+        """The verdict on the debated plan; None where there is none, or the run has none."""
         return self.after.verdict if self.after else None
 
     @property
@@ -77,52 +80,18 @@ class Round:
         return " ".join(filter(None, (self.debate.status, self.debate.reason))) or "broken off"
 
     def rows(self) -> list[RevisionRow]:
-        """A row for each challenge that was open, and for each that is open now and was not; known by its claim."""
-        now = {one.claim: one for one in open_challenges(self.after)} if self.after else {}
-        was = {one.claim: one for one in open_challenges(self.before)}
-        rows = [self._row(one, self._outcome(one, now)) for one in was.values()]
-        return rows + [self._row(one, "new") for claim, one in now.items() if claim not in was]
-
-    def _outcome(self, challenge: Challenge, now: dict[str, Challenge]) -> ChallengeOutcome:
-        if self.after is None or self.after.verdict is None:
-            return "not tried"
-        return "open again" if challenge.claim in now else "settled"
-
-    def _row(self, one: Challenge, outcome: ChallengeOutcome) -> RevisionRow:
-        return RevisionRow(self.number, one.id, one.severity, one.claim, outcome, self.ended, self.adopted)
-
-
-def open_challenges(run: PlanRun) -> tuple[Challenge, ...]:
-    """The BLOCKING and SIGNIFICANT challenges that a run left unsettled, those in overflow among them."""
-    return tuple(one for one in run.state.challenges.values() if one.status in UNSETTLED and one.severity in COUNTED)
-
-
-def apply_debate(debate: Debate, name: str, plan: str) -> str:
-    """The plan with the diff of a debate applied; as it was where that is blank, does not fit, or is of other files.
-
-    Nothing but the plan is changed, and never to a blank text.
-    """
-    try:
-        changed = apply(debate.diff, {name: plan}.get) if debate.diff.strip() else {}
-    except PatchError:
-        return plan
-    text = changed.get(name)
-    return text if text is not None and text.strip() and len(changed) == 1 else plan
-
-
-def debate_task(run: PlanRun, name: str) -> str:
-    """What architect and builder are told: each open challenge with its evidence and what is to be done instead."""
-    lines = [f"Revise {name} so that each of its open challenges is settled, and nothing that it asks for is lost.", ""]
-    for one in open_challenges(run):
-        raised = run.state.raised.get(one.id)
-        evidence = " ".join(raised.evidence.split())[:_LONGEST] if raised else ""
-        lines.append(f"{one.id} ({one.severity}): {one.claim} {one.concern}".rstrip())
-        lines += [f"  evidence: {evidence}"] if evidence else []
-        lines += [f"  to be done: {one.alternative}"] if one.alternative.strip() else []
-    return "\n".join(lines)
-
-
-_LONGEST = 500
+        """Return a row for each challenge that was open, and for each that is newly open; known by its claim."""
+        now = {challenge.claim: challenge for challenge in open_challenges(self.after)} if self.after else {}
+        before = {challenge.claim: challenge for challenge in open_challenges(self.before)}
+        outcomes: list[tuple[Challenge, ChallengeOutcome]] = []
+        for claim, challenge in before.items():
+            tried = self.after is not None and self.after.verdict is not None
+            outcomes.append((challenge, "not tried" if not tried else "open again" if claim in now else "settled"))
+        outcomes += [(challenge, "new") for claim, challenge in now.items() if claim not in before]
+        return [
+            RevisionRow(self.number, c.id, c.severity, c.claim, outcome, self.ended, self.adopted)
+            for c, outcome in outcomes
+        ]
 
 
 @dataclass(frozen=True, repr=False)
@@ -143,7 +112,7 @@ class Revision:
     @property
     def last(self) -> PlanRun:
         """The run of the plan as it is now."""
-        return next((one.after for one in reversed(self.rounds) if one.adopted and one.after), self.first)
+        return next((held.after for held in reversed(self.rounds) if held.adopted and held.after), self.first)
 
     @property
     def plan(self) -> str:
@@ -168,21 +137,21 @@ class Revision:
     @property
     def runs(self) -> tuple[PlanRun, ...]:
         """Every plan run, the first one first; those of rounds that were not adopted, too."""
-        return (self.first, *(one.after for one in self.rounds if one.after))
+        return (self.first, *(held.after for held in self.rounds if held.after))
 
     @property
     def debates(self) -> tuple[Debate, ...]:
         """The debate of each round."""
-        return tuple(one.debate for one in self.rounds)
+        return tuple(held.debate for held in self.rounds)
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """A row for each round and challenge: settled, open again, new, or not tried, as nothing was made of the plan.
+        """A row for each round and challenge: settled, open again, new, or not tried, as the plan was not changed.
 
         Columns: `round, challenge, severity, claim, outcome, debate, adopted`. The ids of new ones are those of the
         run that raised them.
         """
-        return pd.DataFrame([row for one in self.rounds for row in one.rows()], columns=list(RevisionRow._fields))
+        return pd.DataFrame([row for held in self.rounds for row in held.rows()], columns=list(RevisionRow._fields))
 
     def __repr__(self) -> str:
         """The verdict before and after; the runs themselves would fill screens."""
@@ -190,32 +159,32 @@ class Revision:
         return f"<Revision {self.first.run_id}: {self.first.verdict} to {self.verdict}, {rounds}>"
 
     def __str__(self) -> str:
-        """What became of the plan, round by round."""
+        """The revision round by round."""
         name = self.first.started.plan.plan_name
-        verdicts = [one or "no verdict" for one in (self.first.verdict, self.verdict)]
+        verdicts = [verdict or "no verdict" for verdict in (self.first.verdict, self.verdict)]
         ending = f"{' -> '.join(verdicts)}; {self.why}" if self.rounds else f"{verdicts[0]}: {self.why}"
         lines = [f"{name}: {ending}", *(f"  {note}" for note in self.notes)]
-        for one in self.rounds:
-            kept = "adopted" if one.adopted else "not adopted"
-            lines.append(f"round {one.number}: debate {one.ended}; verified again: {one.verdict or 'not'}; {kept}")
-            lines += [f"  {row.outcome}: {row.challenge} {row.severity} {row.claim}" for row in one.rows()]
-        left = open_challenges(self.last)
-        lines += [f"open: {counted(len(left), 'challenge')}"] if left else []
+        for held in self.rounds:
+            kept = "adopted" if held.adopted else "not adopted"
+            lines.append(f"round {held.number}: debate {held.ended}; verified again: {held.verdict or 'not'}; {kept}")
+            lines += [f"  {row.outcome}: {row.challenge} {row.severity} {row.claim}" for row in held.rows()]
+        if left := open_challenges(self.last):
+            lines.append(f"open: {counted(len(left), 'challenge')}")
         return "\n".join([*lines, *([self.caution] if self.caution else [])])
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a PROCEED that left nothing to revise rests on, as `verify` says it; none for other revisions."""
+        """The grounds of a PROCEED that left nothing to revise, as `verify` words them; none for other revisions."""
         silent = not self.rounds and self.first.verdict == "PROCEED"
         return tuple(notes(self.first.state)) if silent else ()
 
     @property
     def caution(self) -> str:
         """Why the verdicts before and after cannot be compared: other agents gave them; blank where they can."""
-        before, after = (str(one.started.backend.get("name")) for one in (self.first, self.last))
-        return f"caution: {before} verified the plan before, and {after} after: they may see other things" * (
-            before != after
-        )
+        before, after = (str(run.started.backend.get("name")) for run in (self.first, self.last))
+        if before == after:
+            return ""
+        return f"caution: {before} verified the plan before, and {after} after: they may see other things"
 
     def _repr_html_(self) -> str:
         """The same for a notebook, with the table and the diff; every text is shown as text."""
@@ -223,3 +192,33 @@ class Revision:
         table = self.table.to_html(index=False, escape=True, border=0) if self.rounds else ""
         diff = f"<pre>{escape(self.diff)}</pre>" if self.diff else "<p>The plan was not changed.</p>"
         return f"<p>{head}</p>{table}{diff}"
+
+
+def open_challenges(run: PlanRun) -> tuple[Challenge, ...]:
+    """Return the BLOCKING and SIGNIFICANT challenges that a run left unsettled, those in overflow among them."""
+    return tuple(c for c in run.state.challenges.values() if c.status in UNSETTLED and c.severity in DEBATED)
+
+
+def apply_debate(debate: Debate, name: str, plan: str) -> str:
+    """Return the plan with the diff of a debate applied; unchanged where that is blank, misfits, or is of other files.
+
+    Nothing but the plan is changed, and never to a blank text.
+    """
+    try:
+        changed = apply(debate.diff, {name: plan}.get) if debate.diff.strip() else {}
+    except PatchError:
+        return plan
+    text = changed.get(name)
+    return text if text is not None and text.strip() and len(changed) == 1 else plan
+
+
+def debate_task(run: PlanRun, name: str) -> str:
+    """Return the task of architect and builder: each open challenge with its evidence and its alternative."""
+    lines = [f"Revise {name} so that each of its open challenges is settled, and nothing that it asks for is lost.", ""]
+    for challenge in open_challenges(run):
+        raised = run.state.raised.get(challenge.id)
+        evidence = " ".join(raised.evidence.split())[:MAX_EVIDENCE_CHARACTERS] if raised else ""
+        lines.append(f"{challenge.id} ({challenge.severity}): {challenge.claim} {challenge.concern}".rstrip())
+        lines += [f"  evidence: {evidence}"] if evidence else []
+        lines += [f"  to be done: {challenge.alternative}"] if challenge.alternative.strip() else []
+    return "\n".join(lines)

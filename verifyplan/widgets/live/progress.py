@@ -66,7 +66,7 @@ class Progress:
         self._counts: Counter[str] = Counter()
         self._open: dict[str, str] = {}
         self._turns: Counter[str] = Counter()
-        self._ledger = UsageBudget(Limits())
+        self._budget = UsageBudget(Limits())
         self.evidence: dict[str, str] = {}
         """What each challenge was raised on, by its id; long texts are cut."""
         self._severity: dict[str, str] = {}
@@ -76,7 +76,7 @@ class Progress:
 
     def take(self, event: Event) -> None:
         """Take in one event."""
-        self._ledger.take(event)
+        self._budget.add(event)
         match event:
             case RunStarted():
                 self.started = event
@@ -175,7 +175,7 @@ class Progress:
 
     def _used(self) -> list[tuple[str, str]]:
         """Turns, tokens and dollars so far; turns and dollars where there are any."""
-        used, sent = self._ledger.spent, self._counts["turn-sent"]
+        used, sent = self._budget.spent, self._counts["turn-sent"]
         cached = f" ({used.cache_read_tokens:,} cached)" if used.cache_read_tokens else ""
         rows = [("Turns", f"{sent:,} sent, {self._counts['turn-replied']:,} replied")] if sent else []
         rows.append(("Tokens", f"{used.total_input:,} in{cached}, {used.output_tokens:,} out"))
