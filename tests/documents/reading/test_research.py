@@ -6,8 +6,9 @@ import pytest
 
 from verifyplan.documents.checks.check import check_document
 from verifyplan.documents.kinds.codebase_map import NamedPath
-from verifyplan.documents.kinds.research_note import Statement, confidence_in, version_sensitive
+from verifyplan.documents.kinds.research_note import confidence_in, version_sensitive
 from verifyplan.documents.loading import load_text
+from verifyplan.documents.reading.phrases import LocatedText
 
 NOTE = """---
 confidence: medium
@@ -45,7 +46,7 @@ def test_findings_are_items_with_what_stands_below_and_rows():
         ("S2", "medium", False, 15),
     ]
     assert note.findings[0].text == "[S4] [S1] (high) One and its detail"
-    assert note.gaps == (Statement("Nothing is known of speed.", 19),)
+    assert note.gaps == (LocatedText("Nothing is known of speed.", 19),)
     assert [(s.levels, s.line) for s in note.sources] == [(("S1",), 23), ((), 24)]
 
 
@@ -98,7 +99,7 @@ def test_a_note_without_frontmatter_says_its_confidence_under_its_title():
     note = load_text("# R\n\n**Confidence**: MEDIUM-ish, HIGH later\n\n## Open Questions\n\n- Why?\n", "RESEARCH.md")
     assert (note.form, note.confidence) == ("labelled", "medium")
     note = load_text("# R\n\n**Overall confidence:** HIGH (read)\n\n## Open Questions\n\n- Why?\n", "RESEARCH.md")
-    assert (note.confidence, note.gaps) == ("high", (Statement("Why?", 7),))
+    assert (note.confidence, note.gaps) == ("high", (LocatedText("Why?", 7),))
 
 
 def test_a_summary_has_decisions_questions_and_ideas():

@@ -1,4 +1,4 @@
-"""Debug log: hypotheses, evidence and the resolution of one bug, kept by a debugger for itself (document 003)."""
+"""Debug log: hypotheses, evidence and the resolution of one bug, which a debugger keeps for itself (rules D1, D2)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,15 @@ _MOMENT = re.compile(
     r"[\[(*_`]{0,4}(?P<moment>\d{4}-\d{2}-\d{2}"
     r"(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?)(?!\d)"
 )
+_COMMIT = re.compile(r"`?(?P<sha>[0-9a-fA-F]{7,40})`?(?![\w-])[ \t]*[-\u2013\u2014:(]?[ \t]*(?P<message>.*)")
+_FIX_MESSAGE = re.compile(r"fix\([^()\s][^()]{0,99}\): \S")
 
+FIELDS = (
+    RequiredField("slug", "text"),
+    RequiredField("status", "word", DEBUG_STATUSES),
+    RequiredField("mode", "word", ("find_and_fix", "find_root_cause_only")),
+)
+SECTIONS = ("Current Focus", "Symptoms", "Hypotheses", "Evidence Log", "Resolution")
 
 DEBUG_LOG_FORMS = (
     Form(
@@ -48,7 +56,7 @@ DEBUG_LOG_FORMS = (
 
 
 class Hypothesis(NamedTuple):
-    """A hypothesis, whether it is eliminated by its place or box, and whether its box is checked (None: no box)."""
+    """A hypothesis, whether its place or box eliminates it, and whether its box is checked (None without a box)."""
 
     text: str
     eliminated: bool
@@ -67,8 +75,8 @@ class EvidenceEntry(NamedTuple):
 class DebugLog(Document):
     """The log of one bug.
 
-    `focus` and `resolution` hold what stands behind each label of document 003 that is there; `symptoms` are the lines
-    of that section that are not empty. Source: document 003, Debugger; rule D1.
+    `focus` and `resolution` are the texts behind the labels of the contract that are there; `symptoms` are the lines of
+    that section that are not empty.
     """
 
     FORMS: ClassVar[tuple[Form, ...]] = DEBUG_LOG_FORMS
@@ -87,40 +95,32 @@ class DebugLog(Document):
 
     @classmethod
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:
-        """The typed fields of a log."""
+        """Return the typed fields of a log."""
         front = source.front
+        focus, symptoms, resolution = map(source.section, ("Current Focus", "Symptoms", "Resolution"))
+        symptom_lines = source.lines_of(symptoms) if symptoms else []
+        focus_names = {name.casefold(): name for name in FOCUS}
         return {
             "slug": text_of(front, "slug"),
             "status": text_of(front, "status"),
             "created": moment_of(front, "created"),
             "updated": moment_of(front, "updated"),
             "mode": text_of(front, "mode"),
-            "focus": _read_labels(source, "Current Focus", {name.casefold(): name for name in FOCUS}),
-            "symptoms": tuple(_lines(source, source.section("Symptoms"))),
+            "focus": labelled_texts(source.lines_of(focus), focus_names) if focus else {},
+            "symptoms": tuple(" ".join(line.split()) for _, line in symptom_lines if line.strip()),
             "hypotheses": tuple(_read_hypotheses(source, source.section("Hypotheses"))),
             "evidence": tuple(_read_evidence(source, form.section(source, "Evidence Log"))),
-            "resolution": _read_labels(source, "Resolution", _RESOLUTION_NAMES),
+            "resolution": labelled_texts(source.lines_of(resolution), _RESOLUTION_NAMES) if resolution else {},
         }
 
 
-def _read_labels(source: Source, title: str, names: dict[str, str]) -> dict[str, LocatedText]:
-    part = source.section(title)
-    return labelled_texts(source.lines_of(part), names) if part else {}
-
-
-def _lines(source: Source, part: DocumentSection | None) -> Iterator[str]:
-    """The lines of a part that hold something, with single spaces."""
-    lines = source.lines_of(part) if part else []
-    return (" ".join(line.split()) for _, line in lines if line.strip())
-
-
-def _read_hypotheses(source: Source, part: DocumentSection | None) -> Iterator[Hypothesis]:
-    """The items of a section, each eliminated or not by the last heading or label above it, else by its box."""
-    if part is None:
+def _read_hypotheses(source: Source, section: DocumentSection | None) -> Iterator[Hypothesis]:
+    """Yield the items of a section, each eliminated or not by the last heading or label above it, else by its box."""
+    if section is None:
         return
-    states = [(number, state) for number, line in source.prose_of(part) if (state := _state(line)) is not None]
+    states = [(number, state) for number, line in source.prose_of(section) if (state := _state(line)) is not None]
     at = -1
-    for bullet in source.top_bullets(part):
+    for bullet in source.top_bullets(section):
         if _state(bullet.text) is not None:
             continue
         while at + 1 < len(states) and states[at + 1][0] < bullet.line:
@@ -131,47 +131,34 @@ def _read_hypotheses(source: Source, part: DocumentSection | None) -> Iterator[H
 
 def _state(line: str) -> bool | None:
     """Whether a line is the title of the eliminated hypotheses (True) or of the active ones (False)."""
-    name, text = split_label(line)
-    word = name if not text else ""
-    return {"eliminated": True, "active": False}.get(word.split(" ")[0]) if word else None
+    label, text = split_label(line)
+    return None if text else {"eliminated": True, "active": False}.get(label.split(" ")[0])
 
 
-def _read_evidence(source: Source, part: DocumentSection | None) -> Iterator[EvidenceEntry]:
-    """The entries of a log: its headings, else its list items, else the rows of its table."""
-    if part is None:
+def _read_evidence(source: Source, section: DocumentSection | None) -> Iterator[EvidenceEntry]:
+    """Yield the entries of a log: its headings, else its list items, else the rows of its table."""
+    if section is None:
         return
-    under = source.subsections(part)
-    tops = [(bullet.text, bullet.line) for bullet in source.top_bullets(part)]
-    rows = [(" | ".join(row.cells), row.line) for table in source.tables(part) for row in table.rows]
-    for text, line in [(p.title, p.first) for p in under] or tops or rows:
-        yield EvidenceEntry(text, _moment(text), line)
-
-
-def _moment(text: str) -> datetime | None:
-    found = _MOMENT.match(text)
-    return moment(found["moment"]) if found else None
-
-
-FIELDS = (
-    RequiredField("slug", "text"),
-    RequiredField("status", "word", DEBUG_STATUSES),
-    RequiredField("mode", "word", ("find_and_fix", "find_root_cause_only")),
-)
-SECTIONS = ("Current Focus", "Symptoms", "Hypotheses", "Evidence Log", "Resolution")
-
-_COMMIT = re.compile(r"`?(?P<sha>[0-9a-fA-F]{7,40})`?(?![\w-])[ \t]*[-\u2013\u2014:(]?[ \t]*(?P<message>.*)")
-_MESSAGE = re.compile(r"fix\([^()\s][^()]{0,99}\): \S")
+    headings = [(inner.title, inner.first) for inner in source.subsections(section)]
+    bullets = [(bullet.text, bullet.line) for bullet in source.top_bullets(section)]
+    rows = [(" | ".join(row.cells), row.line) for table in source.tables(section) for row in table.rows]
+    for text, line in headings or bullets or rows:
+        time = _MOMENT.match(text)
+        yield EvidenceEntry(text, moment(time["moment"]) if time else None, line)
 
 
 def check_debug_log(log: DebugLog, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
-    """The violations of a debug log by itself. Source: document 003, Debugger; rule D2."""
+    """Yield the violations of a debug log by itself (rule D2)."""
     yield from check_form(log)
     yield from check_fields(log, FIELDS)
     yield from check_sections(log, SECTIONS)
     yield from _check_dates(log)
-    yield from _check_head(log)
     if not held_to_contract(log):
         return
+    name = PurePath(log.path).stem
+    if log.slug and log.slug != name:
+        message = f"the slug is {log.slug[:80]!r}, the file's name {name[:80]!r}"
+        yield violation("debug-log/slug", log.path, log.source.front.line("slug"), message, "give both the same name")
     yield from _check_focus(log)
     yield from _check_symptoms(log)
     yield from _check_hypotheses(log)
@@ -181,11 +168,9 @@ def check_debug_log(log: DebugLog, root: Path | None = None) -> Iterator[Violati
 
 
 def _check_dates(log: DebugLog) -> Iterator[Violation]:
-    """The two dates, which YAML may read as dates or as texts."""
-    if not held_to_contract(log):
-        return
+    """Check the two dates, which YAML may read as dates or as texts."""
     front = log.source.front
-    for key, date in (("created", log.created), ("updated", log.updated)):
+    for key, date in (("created", log.created), ("updated", log.updated)) if held_to_contract(log) else ():
         if key not in front.values:
             if front.values:
                 fix = f"add {key}: and a time as 2026-03-02T09:29:18Z"
@@ -193,35 +178,28 @@ def _check_dates(log: DebugLog) -> Iterator[Violation]:
         elif date is None:
             message = f"{key} is {(front.raw(key) or '')[:80]!r}, no date or time as ISO 8601 writes it"
             yield violation("debug-log/date", log.path, front.line(key), message, "write it as 2026-03-02T09:29:18Z")
-
-
-def _check_head(log: DebugLog) -> Iterator[Violation]:
-    name, front = PurePath(log.path).stem, log.source.front
-    if log.slug and log.slug != name and held_to_contract(log):
-        message = f"the slug is {log.slug[:80]!r}, the file's name {name[:80]!r}"
-        yield violation("debug-log/slug", log.path, front.line("slug"), message, "give both the same name")
     if log.created and log.updated and log.updated < log.created:
         message = f"updated {front.raw('updated')} is before created {front.raw('created')}"
-        fix = "write when the log was last changed"
-        yield violation("debug-log/updated-before-created", log.path, front.line("updated"), message, fix)
+        line, fix = front.line("updated"), "write when the log was last changed"
+        yield violation("debug-log/updated-before-created", log.path, line, message, fix)
 
 
 def _check_focus(log: DebugLog) -> Iterator[Violation]:
-    part = log.source.section("Current Focus")
-    for name in FOCUS if part else ():
-        told = log.focus.get(name)
-        if part and (told is None or not told.text):
-            message = f"the focus lacks {name!r}" if told is None else f"{name!r} of the focus is empty"
-            line = told.line if told else part.first
+    section = log.source.section("Current Focus")
+    for name in FOCUS if section else ():
+        text = log.focus.get(name)
+        if section and (text is None or not text.text):
+            message = f"the focus lacks {name!r}" if text is None else f"{name!r} of the focus is empty"
+            line = text.line if text else section.first
             yield violation("debug-log/focus-missing", log.path, line, message, f"add **{name}:** and what it is now")
 
 
 def _check_symptoms(log: DebugLog) -> Iterator[Violation]:
-    """Symptoms that say nothing once they are gathered, when nothing may be added to them any more."""
-    part = log.source.section("Symptoms")
-    if part and log.status != "gathering" and says_nothing(" ".join(log.symptoms)):
+    """Check that symptoms say something once they are gathered, when nothing may be added to them any more."""
+    section = log.source.section("Symptoms")
+    if section and log.status != "gathering" and says_nothing(" ".join(log.symptoms)):
         message = f"the section 'Symptoms' is empty, and the status is {log.status or 'not given'}"
-        yield violation("debug-log/symptoms-empty", log.path, part.first, message, "say what was seen to be wrong")
+        yield violation("debug-log/symptoms-empty", log.path, section.first, message, "say what was seen to be wrong")
 
 
 def _check_hypotheses(log: DebugLog) -> Iterator[Violation]:
@@ -244,38 +222,35 @@ def _check_evidence(log: DebugLog) -> Iterator[Violation]:
     timed = [(entry.at, entry) for entry in log.evidence if entry.at]
     for (before, _), (at, entry) in pairwise(timed):
         if at < before:
-            message = f"the entry of {at.isoformat()} stands behind one of {before.isoformat()}"
+            message = f"the entry of {at.isoformat()} is behind one of {before.isoformat()}"
             fix = "add entries at the end, and change none"
             yield violation("debug-log/evidence-order", log.path, entry.line, message, fix)
 
 
 def _check_resolution(log: DebugLog) -> Iterator[Violation]:
-    """What a resolved log lacks; where the root cause alone was sought, there is no fix and no commit."""
-    part = log.source.section("Resolution")
-    if log.status != "resolved" or part is None:
+    """Check that a resolved log is complete; where the root cause alone was sought, there is no fix and no commit."""
+    section = log.source.section("Resolution")
+    if log.status != "resolved" or section is None:
         return
-    wanted = RESOLUTION[:2] if log.mode == "find_root_cause_only" else RESOLUTION
-    for name in wanted:
-        told = log.resolution.get(name)
-        if told is None or not told.text:
-            wrong = f"lacks {name!r}" if told is None else f"has an empty {name!r}"
-            message = f"the log is resolved, and its resolution {wrong}"
-            line = told.line if told else part.first
-            yield violation(
-                "debug-log/resolution-incomplete", log.path, line, message, f"add **{name}:** and what it was"
-            )
+    for name in RESOLUTION[:2] if log.mode == "find_root_cause_only" else RESOLUTION:
+        text = log.resolution.get(name)
+        if text is None or not text.text:
+            problem = f"lacks {name!r}" if text is None else f"has an empty {name!r}"
+            message, fix = f"the log is resolved, and its resolution {problem}", f"add **{name}:** and what it was"
+            line = text.line if text else section.first
+            yield violation("debug-log/resolution-incomplete", log.path, line, message, fix)
 
 
 def _check_commit(log: DebugLog) -> Iterator[Violation]:
-    """Whether the commit is a hash, and what stands behind it, if anything, the message of a fix."""
-    told = log.resolution.get("Commit")
-    if told is None or not told.text or log.status != "resolved":
+    """Check that the commit is a hash, and that a text behind it is the message of a fix."""
+    text = log.resolution.get("Commit")
+    if text is None or not text.text or log.status != "resolved":
         return
-    found = _COMMIT.match(told.text)
+    commit = _COMMIT.match(text.text)
     fix = "write its hash, and behind it its first line: fix(scope): description"
-    if found is None:
-        message = f"the commit {told.text[:80]!r} does not begin with a hash"
-        yield violation("debug-log/fix-commit", log.path, told.line, message, fix)
-    elif found["message"].strip("`\"' )") and not _MESSAGE.match(found["message"].strip("`\"' ")):
-        message = f"the commit's message {found['message'][:80]!r} is not of the form fix(scope): description"
-        yield violation("debug-log/fix-commit", log.path, told.line, message, fix)
+    if commit is None:
+        message = f"the commit {text.text[:80]!r} does not begin with a hash"
+        yield violation("debug-log/fix-commit", log.path, text.line, message, fix)
+    elif commit["message"].strip("`\"' )") and not _FIX_MESSAGE.match(commit["message"].strip("`\"' ")):
+        message = f"the commit's message {commit['message'][:80]!r} is not of the form fix(scope): description"
+        yield violation("debug-log/fix-commit", log.path, text.line, message, fix)

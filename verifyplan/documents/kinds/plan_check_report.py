@@ -1,4 +1,4 @@
-"""Plan-check report: whether plans may be executed, and the issues with fixes, as document 003 writes them."""
+"""Plan-check report: whether plans may be executed, and the issues with their fixes (rules D1, D2, D4)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from verifyplan.text import counted
 
 IssueSeverity = Literal["blocker", "warning", "info"]
 SECTIONS: dict[str, IssueSeverity] = {"Blockers": "blocker", "Warnings": "warning", "Info": "info"}
-"""The section of each severity; each is there if it has issues."""
+"""The section of each severity; it is there if it has issues."""
+DIMENSIONS = tuple(f"D{number}" for number in range(1, 10))
 
 PASSED, FOUND = "VERIFICATION PASSED", "ISSUES FOUND"
 
+_SEVERITY_OF_TITLE = {plain(title): severity for title, severity in SECTIONS.items()}
 _ISSUE = re.compile(
-    r"\[(?P<plan>[^\[\]]{1,300})\][ ]+(?P<dimension>[\w.]{1,20})[ ]+(?P<severity>\w{1,30}):[ ]*(?P<told>.*)"
+    r"\[(?P<plan>[^\[\]]{1,300})\][ ]+(?P<dimension>[\w.]{1,20})[ ]+(?P<severity>\w{1,30}):[ ]*(?P<text>.*)"
 )
 _FIX = re.compile(r"\s*(?:->|→)\s*fix:\s*", re.IGNORECASE)
 _COUNT = re.compile(r"(?P<name>plans|tasks|blockers|warnings|info)\s*:\s*(?P<n>\d{1,9})(?!\d)", re.IGNORECASE)
@@ -39,7 +41,7 @@ class IssueCounts(NamedTuple):
 
 
 class PlanIssue(NamedTuple):
-    """One issue; dimension and severity are as written (`D4`, `blocker`), `fix` is empty where there is none."""
+    """One issue; dimension and severity are as written (`D4`, `blocker`), `fix` is empty without one."""
 
     plan_id: str
     dimension: str
@@ -52,8 +54,8 @@ class PlanIssue(NamedTuple):
 class PlanCheckReport(Document):
     """What a plan check found.
 
-    `passed` is None, `counts_line` and `heading_line` 0, where the report lacks what they tell. `unread` are items of
-    the issue lists that are no issues by their form. Source: document 003, Planner -> Plan-Checker; rules D1, D4.
+    `passed` is None without a heading that says it; `counts_line` and `heading_line` are 0 without these lines.
+    `unread` are items of the issue lists that do not have the form of an issue.
     """
 
     FORMS: ClassVar[tuple[Form, ...]] = ()
@@ -68,22 +70,24 @@ class PlanCheckReport(Document):
 
     @classmethod
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:  # noqa: ARG003  (there is one form)
-        """The typed fields of a report."""
+        """Return the typed fields of a report."""
         passed, heading_line = _read_heading(source)
         counts, counts_line = _read_counts(source)
-        read = [(bullet, _read_issue(bullet)) for bullet in _bullets(source)]
+        sections = [s for s in source.sections if s.level == 2 and plain(s.title) in _SEVERITY_OF_TITLE]
+        bullets = [bullet for section in sections for bullet in source.top_bullets(section)]
+        issues = [(bullet, _read_issue(bullet)) for bullet in bullets]
         return {
             "passed": passed,
             "heading_line": heading_line,
             "counts": counts,
             "counts_line": counts_line,
-            "issues": tuple(issue for _, issue in read if issue),
-            "unread": tuple((bullet.line, bullet.text) for bullet, issue in read if not issue),
+            "issues": tuple(issue for _, issue in issues if issue),
+            "unread": tuple((bullet.line, bullet.text) for bullet, issue in issues if not issue),
         }
 
 
 def _read_heading(source: Source) -> tuple[bool | None, int]:
-    """What the first line of words says; a report's heading may be emphasised, or a Markdown heading."""
+    """Return what the first line of words says; it may be emphasised, or a Markdown heading."""
     for number, line in source.prose_of():
         words = line.strip("#*_` \t.:")
         if words:
@@ -92,97 +96,52 @@ def _read_heading(source: Source) -> tuple[bool | None, int]:
 
 
 def _read_counts(source: Source) -> tuple[IssueCounts, int]:
-    """The first line that counts at least two of the five things."""
+    """Return the counts of the first line that counts at least two of the five things."""
     for number, line in source.prose_of():
-        found = {m["name"].casefold(): int(m["n"]) for m in _COUNT.finditer(line)} if ":" in line else {}
-        if len(found) >= 2:
-            return IssueCounts(**found), number
+        counts = {m["name"].casefold(): int(m["n"]) for m in _COUNT.finditer(line)} if ":" in line else {}
+        if len(counts) >= 2:
+            return IssueCounts(**counts), number
     return IssueCounts(), 0
 
 
-def _bullets(source: Source) -> Iterator[Bullet]:
-    titles = {plain(title) for title in SECTIONS}
-    for part in source.sections:
-        if part.level == 2 and plain(part.title) in titles:
-            yield from source.top_bullets(part)
-
-
 def _read_issue(bullet: Bullet) -> PlanIssue | None:
-    found = _ISSUE.fullmatch(bullet.text)
-    if found is None:
+    issue = _ISSUE.fullmatch(bullet.text)
+    if issue is None:
         return None
-    description, *fix = _FIX.split(found["told"], maxsplit=1)
+    description, *fixes = _FIX.split(issue["text"], maxsplit=1)
+    fix = fixes[0].strip() if fixes else ""
     return PlanIssue(
-        found["plan"].strip(),
-        found["dimension"],
-        found["severity"],
-        description.strip(),
-        fix[0].strip() if fix else "",
-        bullet.line,
+        issue["plan"].strip(), issue["dimension"], issue["severity"], description.strip(), fix, bullet.line
     )
 
 
-def write_plan_check(issues: Sequence[PlanIssue], *, plans: int, tasks: int, notes: Sequence[str] = ()) -> str:
-    """A report in document 003's form: PASSED if no issue is a blocker, the counts, and the issues by severity.
-
-    Issues keep their order within a severity; texts are written on one line each. `notes` are paragraphs behind the
-    counts, for what was left to judgment.
-    """
-    expect_lists(notes=notes)
-    listed = {title: [i for i in issues if i.severity == severity] for title, severity in SECTIONS.items()}
-    heading = FOUND if listed["Blockers"] else PASSED
-    counts = " | ".join(f"{title}: {len(found)}" for title, found in listed.items())
-    lines = [heading, f"Plans: {plans} | Tasks: {tasks} | {counts}", ""]
-    for note in notes:
-        lines += [flat(note), ""]
-    for title, found in listed.items():
-        lines += [f"## {title}", "", *map(issue_line, found), ""] if found else []
-    return "\n".join(lines)
-
-
-def issue_line(issue: PlanIssue) -> str:
-    """An issue as a line of the report; `-> Fix:` and brackets within its texts are changed, since they divide it.
-
-    >>> issue_line(PlanIssue("01-02", "D3", "blocker", "waits for itself", "take it out"))
-    '- [01-02] D3 blocker: waits for itself -> Fix: take it out'
-    """
-    plan_id = flat(issue.plan_id).replace("[", "(").replace("]", ")")
-    description, fix = (_FIX.sub(" - ", flat(text)) for text in (issue.description, issue.fix))
-    told = f"- [{plan_id}] {issue.dimension} {issue.severity}: {description}"
-    return f"{told} -> Fix: {fix}" if fix else told
-
-
-DIMENSIONS = tuple(f"D{number}" for number in range(1, 10))
-
-_HEADINGS = {plain(title): severity for title, severity in SECTIONS.items()}
-_FORM = "write - [plan id] D1-D9 severity: description -> Fix: hint"
-
-
 def check_plan_check(report: PlanCheckReport, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
-    """The violations of a plan-check report. Source: document 003, Planner -> Plan-Checker; rule D2."""
+    """Yield the violations of a plan-check report (rule D2)."""
     yield from _check_heading(report)
     yield from _check_counts(report)
     for line, text in report.unread:
-        yield violation("plan-check/issue-form", report.path, line, f"{text[:80]!r} is no issue", _FORM)
-    sections = _sections(report)
+        fix = "write - [plan id] D1-D9 severity: description -> Fix: hint"
+        yield violation("plan-check/issue-form", report.path, line, f"{text[:80]!r} is no issue", fix)
+    sections = [s for s in report.source.sections if plain(s.title) in _SEVERITY_OF_TITLE]
     for issue in report.issues:
-        yield from _check_issue(report, issue, sections.get(issue.line, ""))
+        titles = [plain(section.title) for section in sections if section.first < issue.line <= section.last]
+        yield from _check_issue(report, issue, _SEVERITY_OF_TITLE[titles[-1]] if titles else "")
 
 
 def _check_heading(report: PlanCheckReport) -> Iterator[Violation]:
+    line = report.heading_line
     if report.passed is None:
         message = "the report does not begin with its result"
         fix = "write VERIFICATION PASSED or ISSUES FOUND on the first line"
-        yield violation("plan-check/heading-missing", report.path, report.heading_line, message, fix)
+        yield violation("plan-check/heading-missing", report.path, line, message, fix)
         return
     blockers = sum(issue.severity == "blocker" for issue in report.issues)
     if report.passed and blockers:
         message = f"the check passed, though there is {counted(blockers, 'blocker')}"
-        yield violation("plan-check/heading-wrong", report.path, report.heading_line, message, "write ISSUES FOUND")
+        yield violation("plan-check/heading-wrong", report.path, line, message, "write ISSUES FOUND")
     if not report.passed and not report.issues and not report.unread:
-        message = "issues were found, and none is listed"
-        fix = "list them, or write VERIFICATION PASSED"
-        yield violation("plan-check/heading-wrong", report.path, report.heading_line, message, fix)
+        message, fix = "issues were found, and none is listed", "list them, or write VERIFICATION PASSED"
+        yield violation("plan-check/heading-wrong", report.path, line, message, fix)
 
 
 def _check_counts(report: PlanCheckReport) -> Iterator[Violation]:
@@ -192,21 +151,14 @@ def _check_counts(report: PlanCheckReport) -> Iterator[Violation]:
         fix = "write Plans: N | Tasks: N | Blockers: N | Warnings: N | Info: N below the heading"
         line = report.counts_line or report.heading_line
         yield violation("plan-check/counts-missing", report.path, line, message, fix)
-    listed = {name: sum(i.severity == severity for i in report.issues) for name, severity in SECTIONS.items()}
-    countable = not report.unread and all(issue.severity in SECTIONS.values() for issue in report.issues)
-    for title, number in listed.items():
-        told = getattr(report.counts, title.lower())
-        if told is not None and told != number and countable:
-            message = f"{title}: {told}, but {number} of them {'is' if number == 1 else 'are'} listed"
+    if report.unread or any(issue.severity not in SECTIONS.values() for issue in report.issues):
+        return
+    for title, severity in SECTIONS.items():
+        number, count = sum(i.severity == severity for i in report.issues), getattr(report.counts, title.lower())
+        if count is not None and count != number:
+            message = f"{title}: {count}, but {number} of them {'is' if number == 1 else 'are'} listed"
             fix = f"write {title}: {number}, or list the others"
             yield violation("plan-check/counts-wrong", report.path, report.counts_line, message, fix)
-
-
-def _sections(report: PlanCheckReport) -> dict[int, str]:
-    """The severity of the section that each line of an issue stands in."""
-    parts = [(p, _HEADINGS[plain(p.title)]) for p in report.source.sections if plain(p.title) in _HEADINGS]
-    lines = [issue.line for issue in report.issues]
-    return {line: severity for part, severity in parts for line in lines if part.first < line <= part.last}
 
 
 def _check_issue(report: PlanCheckReport, issue: PlanIssue, section: str) -> Iterator[Violation]:
@@ -214,8 +166,7 @@ def _check_issue(report: PlanCheckReport, issue: PlanIssue, section: str) -> Ite
         message = f"{issue.dimension!r} is no dimension"
         yield violation("plan-check/dimension", report.path, issue.line, message, "write one of D1 to D9")
     if issue.severity not in SECTIONS.values():
-        message = f"{issue.severity!r} is no severity"
-        fix = f"write one of {one_of(SECTIONS.values())}"
+        message, fix = f"{issue.severity!r} is no severity", f"write one of {one_of(SECTIONS.values())}"
         yield violation("plan-check/severity", report.path, issue.line, message, fix)
     elif issue.severity != section:
         message = f"{issue.severity} is listed where the severity is {section}"
@@ -224,3 +175,32 @@ def _check_issue(report: PlanCheckReport, issue: PlanIssue, section: str) -> Ite
     if issue.severity == "blocker" and not issue.fix:
         message = "the blocker says nothing of how to fix it"
         yield violation("plan-check/fix-missing", report.path, issue.line, message, "add -> Fix: and a hint")
+
+
+def write_plan_check(issues: Sequence[PlanIssue], *, plans: int, tasks: int, notes: Sequence[str] = ()) -> str:
+    """Write a report in the contract's form: PASSED without a blocker, the counts, and the issues by severity.
+
+    Issues keep their order within a severity; texts are written on one line each. `notes` are paragraphs behind the
+    counts, for what was left to judgment.
+    """
+    expect_lists(notes=notes)
+    listed = {title: [i for i in issues if i.severity == severity] for title, severity in SECTIONS.items()}
+    counts = " | ".join(f"{title}: {len(found)}" for title, found in listed.items())
+    lines = [FOUND if listed["Blockers"] else PASSED, f"Plans: {plans} | Tasks: {tasks} | {counts}", ""]
+    for note in notes:
+        lines += [flat(note), ""]
+    for title, found in listed.items():
+        lines += [f"## {title}", "", *map(issue_line, found), ""] if found else []
+    return "\n".join(lines)
+
+
+def issue_line(issue: PlanIssue) -> str:
+    """Return an issue as a line of the report; `-> Fix:` and brackets in its texts are changed, since they divide it.
+
+    >>> issue_line(PlanIssue("01-02", "D3", "blocker", "waits for itself", "take it out"))
+    '- [01-02] D3 blocker: waits for itself -> Fix: take it out'
+    """
+    plan_id = flat(issue.plan_id).replace("[", "(").replace("]", ")")
+    description, fix = (_FIX.sub(" - ", flat(text)) for text in (issue.description, issue.fix))
+    line = f"- [{plan_id}] {issue.dimension} {issue.severity}: {description}"
+    return f"{line} -> Fix: {fix}" if fix else line

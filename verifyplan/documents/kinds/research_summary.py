@@ -1,9 +1,8 @@
-"""Research summary: the decisions of several research notes, and what is still open (document 003)."""
+"""Research summary: the decisions of several research notes, and the open questions (rules D1, D2)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -21,20 +20,24 @@ from verifyplan.documents.kinds.research_note import (
     CONFIDENCES,
     SPECULATIVE,
     Confidence,
-    Statement,
-    said,
     stated_confidence,
+    statements,
 )
 from verifyplan.documents.reading.body import MarkdownTable, rows_of
 from verifyplan.documents.reading.document import Document, Form, Kind, other_form
 from verifyplan.documents.reading.front import count_of
-from verifyplan.documents.reading.phrases import says_nothing
+from verifyplan.documents.reading.phrases import LocatedText, says_nothing
 from verifyplan.documents.reading.source import Source
 from verifyplan.errors import one_of
 
 DECISION_COLUMNS = ("Topic", "Decision", "Confidence", "Sources")
 NEEDS_DECISION = "[NEEDS DECISION]"
-
+FIELDS = (
+    RequiredField("confidence", "word", CONFIDENCES),
+    RequiredField("sources", "number"),
+    RequiredField("conflicts", "number"),
+)
+SECTIONS = ("Resolved Decisions", "Open Questions", "Deferred Ideas")
 
 RESEARCH_SUMMARY_FORMS = (
     Form(
@@ -58,7 +61,7 @@ class Decision(NamedTuple):
 
 
 class OpenQuestion(NamedTuple):
-    """A question that the research leaves open; `needs_decision` tells whether it is marked so."""
+    """A question that the research leaves open, and whether it is marked [NEEDS DECISION]."""
 
     text: str
     needs_decision: bool
@@ -66,7 +69,7 @@ class OpenQuestion(NamedTuple):
 
 
 class ResearchSummary(Document):
-    """What several research notes come to. Source: document 003, Synthesizer -> Planner; rule D1."""
+    """What several research notes come to."""
 
     FORMS: ClassVar[tuple[Form, ...]] = RESEARCH_SUMMARY_FORMS
 
@@ -76,101 +79,78 @@ class ResearchSummary(Document):
     conflicts: int | None = None
     decisions: tuple[Decision, ...] = ()
     open_questions: tuple[OpenQuestion, ...] = ()
-    deferred: tuple[Statement, ...] = ()
+    deferred: tuple[LocatedText, ...] = ()
 
     @classmethod
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:
-        """The typed fields of a research summary."""
-        table = decision_table(source)
-        questions = said(source, form.section(source, "Open Questions"))
+        """Return the typed fields of a research summary."""
+        questions = statements(source, form.section(source, "Open Questions"))
+        rows = rows_of(_decision_table(source), *([name] for name in DECISION_COLUMNS))
         return {
             "confidence": stated_confidence(source, form),
             "sources": count_of(source.front, "sources"),
             "conflicts": count_of(source.front, "conflicts"),
-            "decisions": _read_decisions(table) if table else (),
-            "open_questions": tuple(
-                OpenQuestion(item.text, NEEDS_DECISION in item.text.upper(), item.line) for item in questions
+            "decisions": tuple(
+                Decision(topic, decision, _confidence(cell), sources, line)
+                for (topic, decision, cell, sources), line in rows
             ),
-            "deferred": said(source, form.section(source, "Deferred Ideas")),
+            "open_questions": tuple(
+                OpenQuestion(text, NEEDS_DECISION in text.upper(), line) for text, line in questions
+            ),
+            "deferred": statements(source, form.section(source, "Deferred Ideas")),
         }
 
 
-def decision_table(source: Source) -> MarkdownTable | None:
-    """The first table under Resolved Decisions; None without one."""
-    part = source.section("Resolved Decisions")
-    return next(iter(source.tables(part)), None) if part else None
+def _decision_table(source: Source) -> MarkdownTable | None:
+    section = source.section("Resolved Decisions")
+    return next(iter(source.tables(section)), None) if section else None
 
 
-def _read_decisions(table: MarkdownTable) -> tuple[Decision, ...]:
-    found = []
-    for (topic, decision, stated, sources), line in rows_of(table, *([name] for name in DECISION_COLUMNS)):
-        grade = stated.strip("*_`[]() ").casefold()
-        confidence = next((known for known in CONFIDENCES if known == grade), None)
-        found.append(Decision(topic, decision, confidence, sources, line))
-    return tuple(found)
-
-
-FIELDS = (
-    RequiredField("confidence", "word", CONFIDENCES),
-    RequiredField("sources", "number"),
-    RequiredField("conflicts", "number"),
-)
-SECTIONS = ("Resolved Decisions", "Open Questions", "Deferred Ideas")
+def _confidence(cell: str) -> Confidence | None:
+    grade = cell.strip("*_`[]() ").casefold()
+    return next((known for known in CONFIDENCES if known == grade), None)
 
 
 def check_research_summary(document: ResearchSummary, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
-    """The violations of one research summary; what it takes from its inputs is checked across documents.
-
-    Source: document 003, Synthesizer -> Planner; rule D2.
-    """
-    return chain(
-        check_form(document),
-        check_fields(document, FIELDS),
-        check_labelled_confidence(document, document.confidence),
-        check_sections(document, SECTIONS),
-        _check_decisions(document),
-        _check_questions(document),
-    )
-
-
-def _check_decisions(document: ResearchSummary) -> Iterator[Violation]:
-    part = document.source.section("Resolved Decisions")
-    if part is None:
-        return
-    table = decision_table(document.source)
-    if table is None and says_nothing(" ".join(line for _, line in document.source.prose_of(part))):
-        return
-    yield from check_columns(document, part, table, DECISION_COLUMNS)
-    for decision in document.decisions:
-        yield from _check_decision(
-            document, decision, [name for name in DECISION_COLUMNS if table and table.column(name) is not None]
-        )
-
-
-def _check_decision(document: ResearchSummary, decision: Decision, held: list[str]) -> Iterator[Violation]:
-    place, told = decision.line, repr(decision.topic[:60])
-    for name, text in (("Topic", decision.topic), ("Decision", decision.decision)):
-        if name in held and not text.strip():
-            message = f"the decision {told} has an empty {name}"
-            yield violation("research-summary/decision-empty", document.path, place, message, f"fill in the {name}")
-    if "Confidence" in held and decision.confidence is None:
-        message = f"the decision {told} has no confidence of the three"
-        fix = f"write one of {one_of(CONFIDENCES)}"
-        yield violation("research-summary/decision-confidence", document.path, place, message, fix)
-    if SPECULATIVE in " ".join(decision[:2]).upper() and decision.confidence != "low":
-        message = f"the decision {told} is tagged {SPECULATIVE} and of {decision.confidence or 'no'} confidence"
-        fix = "write low, or leave it open as [NEEDS DECISION]"
-        yield violation("research-summary/decision-speculative", document.path, place, message, fix)
-    if "Sources" in held and says_nothing(decision.sources):
-        message, fix = f"the decision {told} names no source", "name the notes that it rests on"
-        yield violation("research-summary/decision-sources", document.path, place, message, fix)
-
-
-def _check_questions(document: ResearchSummary) -> Iterator[Violation]:
-    if not held_to_contract(document):
-        return
-    for question in document.open_questions:
+    """Yield the violations of one research summary by itself (rule D2)."""
+    yield from check_form(document)
+    yield from check_fields(document, FIELDS)
+    yield from check_labelled_confidence(document, document.confidence)
+    yield from check_sections(document, SECTIONS)
+    yield from _check_decisions(document)
+    for question in document.open_questions if held_to_contract(document) else ():
         if not question.needs_decision and not says_nothing(question.text):
             message = f"the open question {question.text[:80]!r} is not marked"
             fix = "mark it [NEEDS DECISION], or move it to the decisions or the deferred ideas"
             yield violation("research-summary/question-unmarked", document.path, question.line, message, fix)
+
+
+def _check_decisions(document: ResearchSummary) -> Iterator[Violation]:
+    section = document.source.section("Resolved Decisions")
+    if section is None:
+        return
+    table = _decision_table(document.source)
+    if table is None and says_nothing(" ".join(line for _, line in document.source.prose_of(section))):
+        return
+    yield from check_columns(document, section, table, DECISION_COLUMNS)
+    columns = [name for name in DECISION_COLUMNS if table and table.column(name) is not None]
+    for decision in document.decisions:
+        yield from _check_decision(document, decision, columns)
+
+
+def _check_decision(document: ResearchSummary, decision: Decision, columns: list[str]) -> Iterator[Violation]:
+    line, name = decision.line, repr(decision.topic[:60])
+    for column, text in (("Topic", decision.topic), ("Decision", decision.decision)):
+        if column in columns and not text.strip():
+            message, fix = f"the decision {name} has an empty {column}", f"fill in the {column}"
+            yield violation("research-summary/decision-empty", document.path, line, message, fix)
+    if "Confidence" in columns and decision.confidence is None:
+        message, fix = f"the decision {name} has no confidence of the three", f"write one of {one_of(CONFIDENCES)}"
+        yield violation("research-summary/decision-confidence", document.path, line, message, fix)
+    if SPECULATIVE in " ".join(decision[:2]).upper() and decision.confidence != "low":
+        message = f"the decision {name} is tagged {SPECULATIVE} and of {decision.confidence or 'no'} confidence"
+        fix = "write low, or leave it open as [NEEDS DECISION]"
+        yield violation("research-summary/decision-speculative", document.path, line, message, fix)
+    if "Sources" in columns and says_nothing(decision.sources):
+        message, fix = f"the decision {name} names no source", "name the notes that it rests on"
+        yield violation("research-summary/decision-sources", document.path, line, message, fix)

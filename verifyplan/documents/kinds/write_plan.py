@@ -1,4 +1,4 @@
-"""A new plan as text, which passes its own check: used where gaps become the next plan (document 003; rules D1, D5)."""
+"""Write a new plan that passes its own check, as where gaps become the next plan (rules D1, D5)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from verifyplan.text import counted
 _TAG = re.compile(r"<(?=[/a-z!])")
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _NOUNS = {"truths": "truth", "artifacts": "artifact", "key_links": "key link"}
-_MARKS = "#>-*+|=`~ "
+_MARKDOWN_BEGINNINGS = "#>-*+|=`~ "
 
 
 class PlannedTask(NamedTuple):
@@ -46,43 +46,45 @@ def write_plan(
     requirement_ids: Sequence[str] = (),
     gap_closure: bool = False,
 ) -> str:
-    """A plan in document 003's form, with task ids of its own and the closing summary.
+    """Write a plan in the contract's form, with task ids of its own and the closing summary.
 
-    `must_haves` are lists under "truths", "artifacts" ("path: what it holds") and "key_links"; `files_modified` are
-    the tasks' files unless given. Texts are put on one line, and what would read as a tag or a fence is set apart
-    (`<file` becomes `< file`, which a shell reads alike). Raises InputError with everything that a plan may not
-    hold. Source: document 003, Planner -> Executor; rule D1.
+    `must_haves` are lists under "truths", "artifacts" ("path: what it holds") and "key_links"; `files_modified` are by
+    default the tasks' files. Texts are put on one line, and what would read as a tag or a fence is set apart (`<file`
+    becomes `< file`, which a shell reads alike). Raises InputError with everything that a plan may not hold.
     """
     lists = {"depends_on": depends_on, "files_modified": files_modified, "provides": provides, "consumes": consumes}
     expect_lists(**lists, requirement_ids=requirement_ids, **must_haves)
-    problems = [*_wrong_plan(phase, plan, wave, must_haves), *_wrong_tasks(tasks)]
+    problems = [*_plan_problems(phase, plan, wave, must_haves), *_task_problems(tasks)]
     if problems:
         raise InputError(problems)
     named = dict.fromkeys(flat(path) for task in tasks for path in task.files)
-    files = list(named if files_modified is None else files_modified)
     front: dict[str, Any] = {
         "phase": phase,
         "plan": plan,
         "wave": wave,
         "depends_on": depends_on,
-        "files_modified": files,
+        "files_modified": list(named if files_modified is None else files_modified),
         "must_haves": {group: list(must_haves.get(group, ())) for group in MUST_HAVES},
         "provides": provides,
         "consumes": consumes,
         "requirement_ids": requirement_ids,
         **({"gap_closure": True} if gap_closure else {}),
     }
-    body = [f"# Plan {plan}", "", "## Objective", "", _line(objective).lstrip(_MARKS) or "None", "", "## Tasks", ""]
+    head = [line for key, value in front.items() for line in front_lines(key, value)]
+    goal = _line(objective).lstrip(_MARKDOWN_BEGINNINGS) or "None"
+    body = [f"# Plan {plan}", "", "## Objective", "", goal, "", "## Tasks", ""]
     for number, task in enumerate(tasks, 1):
         body += [*_task(f"{plan}-T{number}", task), ""]
     body += ["## Summary", "", *_summary(front, tasks)]
-    text = "\n".join(
-        ["---", *(line for key, value in front.items() for line in front_lines(key, value)), "---", "", *body, ""]
-    )
-    return _readable(text)
+    text = "\n".join(["---", *head, "---", "", *body, ""])
+    damaged = read_source(text, "plan").front.problems
+    if damaged:
+        fix = "give fewer or shorter texts"
+        raise InputError(Problem("frontmatter", f"the plan would not read: {why}", fix) for _, why in damaged)
+    return text
 
 
-def _wrong_plan(phase: str, plan: str, wave: int, must_haves: Mapping[str, Sequence[str]]) -> Iterator[Problem]:
+def _plan_problems(phase: str, plan: str, wave: int, must_haves: Mapping[str, Sequence[str]]) -> Iterator[Problem]:
     if not phase.strip():
         yield Problem("phase", "is empty", "name the phase, as in 02-auth")
     if not is_plan_id(plan, phase):
@@ -100,7 +102,7 @@ def _wrong_plan(phase: str, plan: str, wave: int, must_haves: Mapping[str, Seque
             yield Problem(f"must_haves: {group}", "an item is empty", "say what must hold, or leave it out")
 
 
-def _wrong_tasks(tasks: Sequence[PlannedTask]) -> Iterator[Problem]:
+def _task_problems(tasks: Sequence[PlannedTask]) -> Iterator[Problem]:
     if not tasks:
         yield Problem("tasks", "there are none", "give at least one task")
     for number, task in enumerate(tasks, 1):
@@ -131,7 +133,7 @@ def _task(name: str, task: PlannedTask) -> Iterator[str]:
 
 
 def _element(name: str, texts: Sequence[str]) -> Iterator[str]:
-    """An element in one line, or its lines between its tags; a tag behind an open ` would not be one."""
+    """Yield an element in one line, or its lines between its tags; a tag behind an open ` would not be a tag."""
     lines = [_line(text) for text in texts]
     if len(lines) == 1 and name != "action" and "`" not in lines[0]:
         yield f"<{name}>{lines[0]}</{name}>"
@@ -140,7 +142,7 @@ def _element(name: str, texts: Sequence[str]) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """A text as one line that holds no tag, comment or fence."""
+    """Return a text as one line that holds no tag, comment or fence."""
     apart = _FENCE.sub(lambda run: " ".join(run.group()), flat(text))
     return _TAG.sub("< ", apart).strip()
 
@@ -158,14 +160,3 @@ def _summary(front: Mapping[str, Any], tasks: Sequence[PlannedTask]) -> Iterator
 
 def _listed(items: Sequence[str]) -> str:
     return ", ".join(map(_line, items)) or "none"
-
-
-def _readable(text: str) -> str:
-    """The text, if its frontmatter reads; InputError where it is too long or holds what YAML cannot."""
-    problems = read_source(text, "plan").front.problems
-    if problems:
-        raise InputError(
-            Problem("frontmatter", f"the plan would not read: {problem}", "give fewer or shorter texts")
-            for _, problem in problems
-        )
-    return text
