@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from verifyplan.documents.kinds.registry import MODELS, kind_of
+from verifyplan.documents.kinds.registry import REGISTRY, kind_of
 from verifyplan.documents.reading.document import Document, Kind
 from verifyplan.documents.reading.source import BYTE_ORDER_MARK, read_source
 from verifyplan.documents.tree import Tree, planning_folder
@@ -73,8 +73,8 @@ def load_text(text: str, path: str = "document.md", kind: Kind | None = None) ->
     'plan'
     """
     source = read_source(text, path)
-    model = MODELS.get(kind or kind_of(path, source))  # type: ignore[arg-type]  # None is no key
-    return model.read(source) if model else None
+    kind = kind or kind_of(path, source)
+    return REGISTRY[kind][0].read(source) if kind in REGISTRY else None
 
 
 def read_text(place: Path) -> str:

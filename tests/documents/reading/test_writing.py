@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifyplan.documents.kinds.registry import MODELS
+from verifyplan.documents.kinds.registry import REGISTRY
 from verifyplan.documents.loading import load, load_text
 from verifyplan.documents.reading.document import KINDS
 from verifyplan.documents.reading.writing import front_lines
@@ -106,7 +106,7 @@ def test_half_a_character_is_not_saved(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind in MODELS])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind in REGISTRY])
 @given(text=st.text(), end=ENDS)
 @settings(max_examples=40)
 def test_any_text_is_written_back_as_it_was_read(kind, text, end):

@@ -1,4 +1,4 @@
-"""The model of each kind of document; a kind is added by one line (rule D1)."""
+"""Which of the nine kinds a document is, and the model and checker of each; a kind is added by one line (rule D1)."""
 
 from __future__ import annotations
 
@@ -22,35 +22,23 @@ from verifyplan.documents.kinds.verification_checks import check_verification
 from verifyplan.documents.reading.document import Document, Kind
 from verifyplan.documents.reading.source import Source
 
-MODELS: dict[Kind, type[Document]] = {
-    "research-note": ResearchNote,
-    "research-summary": ResearchSummary,
-    "plan": PlanDocument,
-    "plan-check": PlanCheckReport,
-    "summary": ExecutionSummary,
-    "verification": VerificationDocument,
-    "integration": IntegrationReport,
-    "debug-log": DebugLog,
-    "codebase-map": CodebaseMap,
-}
-
 Checker = Callable[[Any, Path | None], Iterator[Violation]]
 """Takes a document of its kind and the root of the repository, or None where that is not there."""
 
-CHECKERS: dict[Kind, Checker] = {
-    "research-note": check_research_note,
-    "research-summary": check_research_summary,
-    "plan": check_plan,
-    "plan-check": check_plan_check,
-    "summary": check_summary,
-    "verification": check_verification,
-    "integration": check_integration,
-    "debug-log": check_debug_log,
-    "codebase-map": check_codebase_map,
+REGISTRY: dict[Kind, tuple[type[Document], Checker]] = {
+    "research-note": (ResearchNote, check_research_note),
+    "research-summary": (ResearchSummary, check_research_summary),
+    "plan": (PlanDocument, check_plan),
+    "plan-check": (PlanCheckReport, check_plan_check),
+    "summary": (ExecutionSummary, check_summary),
+    "verification": (VerificationDocument, check_verification),
+    "integration": (IntegrationReport, check_integration),
+    "debug-log": (DebugLog, check_debug_log),
+    "codebase-map": (CodebaseMap, check_codebase_map),
 }
+"""Model and checker of each kind."""
 
-
-_NAMES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+_NAMES_OF_FILES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("plan-check", re.compile(r"(?:.+-)?PLAN-CHECK(?:-.+)?")),
     ("integration", re.compile(r"(?:.+-)?INTEGRATION-REPORT(?:-.+)?")),
     ("verification", re.compile(r"(?:.+-)?VERIFICATION(?:-.+)?")),
@@ -58,11 +46,11 @@ _NAMES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("summary", re.compile(r"(?:.+-)?SUMMARY(?:-.+)?")),
     ("plan", re.compile(r"(?:.+-)?PLAN(?:-.+)?")),
 )
-_OTHERS = re.compile(
+_OTHER_DOCUMENTS = re.compile(
     r"(?:.+-)?(?:ROADMAP|STATE|CONTEXT|VALIDATION|VALIDATION-REPORT|PROJECT|REQUIREMENTS|MILESTONES|UAT|README|CHANGELOG"
     r"|LICENSE|HISTORY|NOTES)(?:-.+)?"
 )
-_KEYS: tuple[tuple[Kind, frozenset[str]], ...] = (
+_TYPICAL_KEYS: tuple[tuple[Kind, frozenset[str]], ...] = (
     ("verification", frozenset({"must_haves_total"})),
     ("integration", frozenset({"checks_total"})),
     ("debug-log", frozenset({"slug", "mode", "status"})),
@@ -71,16 +59,16 @@ _KEYS: tuple[tuple[Kind, frozenset[str]], ...] = (
     ("plan", frozenset({"must_haves", "wave"})),
     ("summary", frozenset({"plan", "status", "commits"})),
 )
-_RESEARCH = re.compile(r"(?:.+-)?research", re.IGNORECASE)
-_REPORT = re.compile(r"(?:VERIFICATION PASSED|ISSUES FOUND)[ \t]*$")
-_COUNTS = re.compile(r"Plans: *\d+ *\| *Tasks: *\d+")
-_FIRST = 40
+_RESEARCH_FOLDER = re.compile(r"(?:.+-)?research", re.IGNORECASE)
+_PLAN_CHECK_HEADING = re.compile(r"(?:VERIFICATION PASSED|ISSUES FOUND)[ \t]*$")
+_PLAN_CHECK_COUNTS = re.compile(r"Plans: *\d+ *\| *Tasks: *\d+")
+N_HEAD_LINES = 40
 
 
 def kind_of(path: str, source: Source) -> Kind | None:
-    """The kind that a file is: by its name, its folder, then its content; None if it is none of the nine.
+    """Return the kind of a file, by its name, its folder, then its content; None if it is none of the nine.
 
-    A name of another known document (ROADMAP, STATE, CONTEXT, VALIDATION ...) is none, whatever the file holds.
+    The name of another known document (ROADMAP, STATE, CONTEXT ...) is no kind, whatever the file holds.
 
     >>> from verifyplan.documents.reading.source import read_source
     >>> [kind_of(path, read_source("", path)) for path in ("research/SUMMARY.md", "01-01-PLAN.md", "STATE.md")]
@@ -88,26 +76,22 @@ def kind_of(path: str, source: Source) -> Kind | None:
     """
     place = PurePosixPath(path.replace("\\", "/"))
     folders = place.parts[:-1]
-    if folders and _RESEARCH.fullmatch(folders[-1]) and place.stem == "SUMMARY":
+    if folders and _RESEARCH_FOLDER.fullmatch(folders[-1]) and place.stem == "SUMMARY":
         return "research-summary"
-    if _OTHERS.fullmatch(place.stem):
+    if _OTHER_DOCUMENTS.fullmatch(place.stem):
         return None
-    named = next((kind for kind, pattern in _NAMES if pattern.fullmatch(place.stem)), None)
-    return named or _by_folder(folders) or _by_content(source)
+    by_name = next((kind for kind, pattern in _NAMES_OF_FILES if pattern.fullmatch(place.stem)), None)
+    by_folder: dict[str, Kind] = {"research": "research-note", "codebase": "codebase-map", "debug": "debug-log"}
+    within = by_folder.get(folders[-1]) if folders else None
+    return by_name or within or ("debug-log" if "debug" in folders[-2:] else _kind_by_content(source))
 
 
-def _by_folder(folders: tuple[str, ...]) -> Kind | None:
-    within: dict[str, Kind] = {"research": "research-note", "codebase": "codebase-map", "debug": "debug-log"}
-    own = within.get(folders[-1]) if folders else None
-    return own or ("debug-log" if "debug" in folders[-2:] else None)
-
-
-def _by_content(source: Source) -> Kind | None:
+def _kind_by_content(source: Source) -> Kind | None:
     keys = set(source.front.values)
-    by_key = next((kind for kind, wanted in _KEYS if wanted <= keys), None)
+    by_key = next((kind for kind, typical in _TYPICAL_KEYS if typical <= keys), None)
     if by_key:
         return by_key
-    head = [line.strip("*# \t") for line in source.lines[:_FIRST]]
-    if any(_REPORT.match(line) for line in head) and any(_COUNTS.match(line) for line in head):
+    head = [line.strip("*# \t") for line in source.lines[:N_HEAD_LINES]]
+    if any(_PLAN_CHECK_HEADING.match(line) for line in head) and any(_PLAN_CHECK_COUNTS.match(line) for line in head):
         return "plan-check"
     return "plan" if any(element.name == "action" for element in source.elements) else None
