@@ -1,4 +1,4 @@
-"""What may change in a document from one version to the next: debug logs and verifications (rule D3)."""
+"""Check what may change from one version of a document to the next (rule D3)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,51 @@ from verifyplan.documents.tree import Tree
 from verifyplan.documents.walk import is_folder, shown_path
 from verifyplan.errors import InputError, Problem
 
-_PIECES = re.compile(r"[:()]| - ")
+_TITLE_PARTS = re.compile(r"[:()]| - ")
+
+
+def check_versions(before: Tree, after: Tree) -> Iterator[Violation]:
+    """Yield what later documents may not have done to earlier ones, at the lines of the later ones.
+
+    Two files are two versions of one document; of folders, documents of the same path within and the same kind are
+    compared. Raises InputError where there is nothing to compare.
+    """
+    kinds = ["a folder" if is_folder(Path(tree.path)) else "a file" for tree in (before, after)]
+    if kinds[0] != kinds[1]:
+        message = f"is {kinds[0]}, and {shown_path(after.path)} is {kinds[1]}"
+        raise InputError(Problem(shown_path(before.path), message, "give two files, or two folders"))
+    if kinds == ["a file", "a file"]:
+        pairs = list(zip(before, after, strict=True))
+    else:
+        earlier, later = _by_path_within(before), _by_path_within(after)
+        common = [(earlier[path], document) for path, document in later.items() if path in earlier]
+        if not common:
+            message = f"has no document of the same path as one in {shown_path(after.path)}"
+            raise InputError(Problem(shown_path(before.path), message, "name an earlier version of the same folder"))
+        pairs = [(old, new) for old, new in common if old.kind == new.kind]
+    return (change for old, new in pairs for change in check_change(old, new))
+
+
+def _by_path_within(tree: Tree) -> dict[PurePath, Document]:
+    return {PurePath(document.path).relative_to(tree.folder): document for document in tree}
+
+
+def check_attempts(tree: Tree) -> Iterator[Violation]:
+    """Check each verification of a phase against the attempt before it; those without an attempt are left out.
+
+    A phase has several where an attempt did not overwrite the one before (VERIFICATION.md, VERIFICATION-2.md).
+    """
+    for phase in tree.phases:
+        for series in phase.series:
+            for before, after in pairwise(attempt for attempt in series if attempt.attempt is not None):
+                yield from check_change(before, after)
 
 
 def check_change(before: Document, after: Document) -> list[Violation]:
-    """What a later version of a document may not have done to an earlier one, at the lines of the later one.
+    """Return what a later version of a document may not have done to an earlier one, at the later one's lines.
 
-    Debug logs and verifications have such rules; another kind has none, and neither has a version that is unchanged.
-    Raises InputError for two documents of different kinds. Source: rule D3.
+    Only debug logs and verifications have such rules, and an unchanged version breaks none. Raises InputError for two
+    documents of different kinds.
     """
     if before.kind != after.kind:
         message = f"is a {after.kind}, what came before is a {before.kind}"
@@ -31,7 +68,7 @@ def check_change(before: Document, after: Document) -> list[Violation]:
     if before.text == after.text:
         return []
     if isinstance(before, DebugLog) and isinstance(after, DebugLog):
-        return sorted(_check_debug_log(before, after))
+        return sorted([*_check_debug_log(before, after), *_check_debug_status(before, after)])
     if isinstance(before, VerificationDocument) and isinstance(after, VerificationDocument):
         return sorted(_check_verification(before, after))
     return []
@@ -41,29 +78,35 @@ def _check_debug_log(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
     if before.status not in (None, "gathering") and before.symptoms != after.symptoms:
         message = f"the symptoms changed while the status was {before.status}"
         fix = "write them as they were; what is new belongs into the evidence log"
-        yield violation("debug-log/symptoms-changed", after.path, _part(after, "Symptoms"), message, fix)
-    entries = [entry.text for entry in after.evidence]
-    at = _differs([entry.text for entry in before.evidence], entries)
+        yield violation("debug-log/symptoms-changed", after.path, _line_of(after, "Symptoms"), message, fix)
+    fix = "write it as it was; add at the end"
+    entries, old = [entry.text for entry in after.evidence], [entry.text for entry in before.evidence]
+    at = _first_change(old, entries)
     if at is not None:
-        line = after.evidence[at].line if at < len(entries) else _part(after, "Evidence Log")
-        message = f"entry {at + 1} of the evidence log was changed or taken out: {before.evidence[at].text[:80]!r}"
-        yield violation("debug-log/evidence-changed", after.path, line, message, "write it as it was; add at the end")
-    yield from _check_eliminated(before, after)
-    yield from _check_status(before, after)
-
-
-def _check_eliminated(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
+        line = after.evidence[at].line if at < len(entries) else _line_of(after, "Evidence Log")
+        message = f"entry {at + 1} of the evidence log was changed or taken out: {old[at][:80]!r}"
+        yield violation("debug-log/evidence-changed", after.path, line, message, fix)
     old = [hypothesis.text for hypothesis in before.hypotheses if hypothesis.eliminated]
-    now = [hypothesis for hypothesis in after.hypotheses if hypothesis.eliminated]
-    at = _differs(old, [hypothesis.text for hypothesis in now])
+    eliminated = [hypothesis for hypothesis in after.hypotheses if hypothesis.eliminated]
+    at = _first_change(old, [hypothesis.text for hypothesis in eliminated])
     if at is not None:
-        line = now[at].line if at < len(now) else _part(after, "Hypotheses")
+        line = eliminated[at].line if at < len(eliminated) else _line_of(after, "Hypotheses")
         message = f"eliminated hypothesis {at + 1} was changed or taken out: {old[at][:80]!r}"
-        yield violation("debug-log/eliminated-changed", after.path, line, message, "write it as it was; add at the end")
+        yield violation("debug-log/eliminated-changed", after.path, line, message, fix)
 
 
-def _check_status(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
-    """The status goes on, step by step; where the root cause alone is sought, nothing is fixed and verified."""
+def _line_of(document: Document, title: str) -> int:
+    section = document.source.section(title)
+    return section.first if section else 1
+
+
+def _first_change(old: Sequence[str], new: Sequence[str]) -> int | None:
+    """Return the first place at which a list that may only grow no longer begins as before; None if it does."""
+    return next((at for at, text in enumerate(old) if at >= len(new) or new[at] != text), None)
+
+
+def _check_debug_status(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
+    """Check that the status moves forward step by step; where only the root cause is sought, nothing is fixed."""
     unfixed = ("fixing", "verifying") if after.mode == "find_root_cause_only" else ()
     known = [str(status) for status in DEBUG_STATUSES if status not in unfixed]
     if before.status not in known or after.status not in known:
@@ -79,92 +122,42 @@ def _check_status(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
         yield violation("debug-log/status-jumped", after.path, line, message, fix)
 
 
-def _part(document: Document, title: str) -> int:
-    part = document.source.section(title)
-    return part.first if part else 1
-
-
-def _differs(old: Sequence[str], now: Sequence[str]) -> int | None:
-    """The first place at which a list that may only grow no longer begins as it did; None if it does."""
-    return next((at for at, text in enumerate(old) if at >= len(now) or now[at] != text), None)
-
-
 def _check_verification(before: VerificationDocument, after: VerificationDocument) -> Iterator[Violation]:
     if before.attempt is not None and (after.attempt is None or after.attempt <= before.attempt):
         message = f"the attempt is {after.attempt or 'not given'}, and was {before.attempt} before"
-        line = after.source.front.line("attempt")
-        fix = f"write attempt: {before.attempt + 1}"
+        line, fix = after.source.front.line("attempt"), f"write attempt: {before.attempt + 1}"
         yield violation("verification/attempt-not-grown", after.path, line, message, fix)
-    now = {wording(result.text): result for result in after.results}
-    told = frozenset(_told(after))
+    results = {wording(result.text): result for result in after.results}
+    regressions = _regressions(after)
     for result in before.results:
         if before.counts_as_passed(result):
-            yield from _check_passed(after, result, now.get(wording(result.text)), told)
+            yield from _check_passed(after, result, results.get(wording(result.text)), regressions)
 
 
 def _check_passed(
-    after: VerificationDocument, once: MustHaveResult, now: MustHaveResult | None, told: frozenset[str]
+    after: VerificationDocument, before: MustHaveResult, now: MustHaveResult | None, regressions: frozenset[str]
 ) -> Iterator[Violation]:
-    """What became of a must-have that passed: it passes, is told as a regression, or breaks a rule."""
-    name = once.text[:80]
+    """Check that a must-have that passed before passes, or is called a regression."""
+    name = before.text[:80]
     if now is None:
         message = f"the must-have {name!r} passed before, and is not in the table any more"
         line = after.results[0].line if after.results else 1
         fix = "verify it again, in a row of its own"
         yield violation("verification/must-have-dropped", after.path, line, message, fix)
-    elif not after.counts_as_passed(now) and not _says_so(now.status, now.evidence) and wording(now.text) not in told:
+        return
+    regressed = _says_regression(now.status, now.evidence) or wording(now.text) in regressions
+    if not after.counts_as_passed(now) and not regressed:
         message = f"the must-have {name!r} passed before and does not now, and nobody says that it regressed"
         fix = "write REGRESSED in its row, or regression in its gap"
         yield violation("verification/regression-untold", after.path, now.line, message, fix)
 
 
-def _says_so(*texts: str) -> bool:
+def _says_regression(*texts: str) -> bool:
     return any("regress" in text.casefold() for text in texts)
 
 
-def _told(after: VerificationDocument) -> Iterator[str]:
-    """What the gaps that speak of a regression are about: their titles, and the pieces of these."""
-    titles = [gap for gap in after.gaps if _says_so(gap)]
-    titles += [gap.title for gap in after.gap_details if _says_so(gap.title, gap.evidence, gap.fix)]
-    for title in titles:
-        yield from (wording(piece) for piece in (title, *_PIECES.split(title)))
-
-
-def check_versions(before: Tree, after: Tree) -> Iterator[Violation]:
-    """What later documents may not have done to earlier ones, at the lines of the later ones.
-
-    Two files are two versions of one document; in folders those are compared that have the same path within and are of
-    the same kind. Raises InputError where there is nothing to compare. Source: rule D3.
-    """
-    if is_folder(Path(before.path)) != is_folder(Path(after.path)):
-        message = f"is {_sort(before)}, and {shown_path(after.path)} is {_sort(after)}"
-        raise InputError(Problem(shown_path(before.path), message, "give two files, or two folders"))
-    if not is_folder(Path(after.path)):
-        return iter(change for old, new in zip(before, after, strict=True) for change in check_change(old, new))
-    earlier = _by_place(before)
-    pairs = [(earlier[place], new) for place, new in _by_place(after).items() if place in earlier]
-    if not pairs:
-        message = f"has no document of the same path as one in {shown_path(after.path)}"
-        raise InputError(Problem(shown_path(before.path), message, "name an earlier version of the same folder"))
-    return iter(change for old, new in pairs if old.kind == new.kind for change in check_change(old, new))
-
-
-def _by_place(tree: Tree) -> dict[PurePath, Document]:
-    """The documents of a folder by their paths within it, the `.planning` aside."""
-    return {PurePath(document.path).relative_to(tree.folder): document for document in tree}
-
-
-def _sort(tree: Tree) -> str:
-    return "a folder" if is_folder(Path(tree.path)) else "a file"
-
-
-def check_attempts(tree: Tree) -> Iterator[Violation]:
-    """Each verification of a phase against the attempt before it; those without an attempt are left out.
-
-    A phase has several where an attempt did not overwrite the one before (VERIFICATION.md, VERIFICATION-2.md).
-    Source: document 003, Verifier -> Planner: re-verification raises `attempt` and checks for regressions; rule D3.
-    """
-    for phase in tree.phases:
-        for series in phase.series:
-            for before, after in pairwise(one for one in series if one.attempt is not None):
-                yield from check_change(before, after)
+def _regressions(after: VerificationDocument) -> frozenset[str]:
+    """Return the titles of the gaps that speak of a regression, and their parts."""
+    titles = [gap for gap in after.gaps if _says_regression(gap)]
+    titles += [gap.title for gap in after.gap_details if _says_regression(gap.title, gap.evidence, gap.fix)]
+    return frozenset(wording(part) for title in titles for part in (title, *_TITLE_PARTS.split(title)))

@@ -1,9 +1,9 @@
-"""Documents checked against their contracts: one file, a phase, or a whole tree (rules D2, D3)."""
+"""Check documents against their contracts: one file, a phase, or a whole tree (rules D2, D3)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +16,6 @@ from verifyplan.documents.kinds.registry import REGISTRY
 from verifyplan.documents.loading import is_folder, load, load_beside, shown_for
 from verifyplan.documents.reading.document import Document
 from verifyplan.documents.tree import Tree, repository_root
-from verifyplan.documents.walk import Unread
 from verifyplan.progress import progress
 from verifyplan.text import counted
 
@@ -32,10 +31,15 @@ CROSS_DOCUMENT_CHECKS: tuple[Callable[[Tree], Iterator[Violation]], ...] = (
 )
 """Each takes all documents of a folder."""
 
+MAX_SEPARATE, MAX_LISTED_LINES, MAX_LISTED_CHARACTERS = 3, 8, 140
+"""A rule that is broken more often in a document is reported once, with so many lines and characters of messages."""
+_ALWAYS_SEPARATE = ("/field-missing", "/section-missing")
+_BESIDE_A_COPY = (".PLANNING", "LICENSE", "LICENCE", "README")
+
 
 @dataclass(frozen=True)
 class Report:
-    """What a check found: violations by path, line and rule, and what was looked at."""
+    """The result of a check: violations by path, line and rule, the documents, and the other files."""
 
     path: str
     violations: tuple[Violation, ...]
@@ -45,33 +49,32 @@ class Report:
     @property
     def ok(self) -> bool:
         """Whether there was something to check and no violation is an error."""
-        return bool(self.documents or self.violations) and not any(
-            found.severity == "error" for found in self.violations
-        )
+        errors = any(violation.severity == "error" for violation in self.violations)
+        return bool(self.documents or self.violations) and not errors
 
     @property
     def tally(self) -> dict[str, int]:
         """How often each rule is broken, the most broken one first; ties by name."""
-        counts = Counter(found.rule for found in self.violations)
+        counts = Counter(violation.rule for violation in self.violations)
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def __str__(self) -> str:
-        """Every violation in a line, and how many there are."""
-        counts = Counter(found.severity for found in self.violations)
-        found = ", ".join(counted(counts[severity], severity) for severity in ("error", "warning", "info"))
-        last = f"{counted(len(self.documents), 'document')}, {counted(len(self.others), 'other file')}: {found}"
+        """Return a line for each violation, and one that counts them."""
+        counts = Counter(violation.severity for violation in self.violations)
+        by_severity = ", ".join(counted(counts[severity], severity) for severity in ("error", "warning", "info"))
+        last = f"{counted(len(self.documents), 'document')}, {counted(len(self.others), 'other file')}: {by_severity}"
         if not self.documents and not self.violations:
             last = f"no document was found: {counted(len(self.others), 'other file')}, nothing was checked"
         return "\n".join([*map(str, self.violations), last])
 
 
 def check(path: str | Path, *, strict: bool = False, against: str | Path | None = None) -> Report:
-    """Check a document, or every document of a folder and what holds across them.
+    """Check a document, or every document of a folder and what holds across them (rules D2, D3).
 
-    With `strict`, every document is held to document 003's own form; else an older or newer form that is known is
-    named once and held to what it has. `against` is an earlier version of the same file or folder: what may only grow
-    or must be told is checked from there to here. Raises InputError as `load` does, and for an earlier version that
-    has nothing to compare. Source: rules D2, D3.
+    By default a document of a known older or newer form is held to what that form has, and its form is reported once;
+    with `strict`, every document is held to the contract's own form. `against` is an earlier version of the same file
+    or folder: then the change from there to here is checked, too. Raises InputError as `load` does, and for an earlier
+    version that has nothing to compare.
     """
     tree = _loaded(path, strict=strict)
     report = check_tree(tree) if is_folder(Path(path)) else _check_file(tree, strict=strict)
@@ -88,83 +91,67 @@ def _loaded(path: str | Path, *, strict: bool) -> Tree:
 
 
 def _check_file(tree: Tree, *, strict: bool) -> Report:
-    """The check of one file among the documents beside it, which its plan, its summary or its sources may be."""
+    """Check one file among the documents beside it, which may be its plan, its summary or its sources."""
     (document,) = tree
     beside = tuple(other.as_contract() if strict else other for other in load_beside(document.path))
-    report = check_tree(Tree(tree.path, tuple(sorted((document, *beside), key=lambda one: one.path))))
-    own = tuple(one for one in report.violations if one.path == document.path)
+    report = check_tree(Tree(tree.path, tuple(sorted((document, *beside), key=lambda each: each.path))))
+    own = tuple(violation for violation in report.violations if violation.path == document.path)
     return Report(tree.path, own, (document,))
 
 
 def check_tree(tree: Tree) -> Report:
-    """Check documents that are loaded already, each as the form that it was read in."""
+    """Check documents that are loaded already, each in the form that it was read in."""
     root = repository_root(tree.path)
-    found = [_unread(file) for file in tree.unread]
+    violations = [
+        violation(f"document/{file.obstacle.replace(' ', '-')}", file.path, 1, file.reason, file.fix)
+        for file in tree.unread
+    ]
     roots = {document.path: repository_root(document.path) or root for document in tree}
-    absent = {place for place in roots.values() if place is not None and not _is_there(place)}
-    found += _absent([document for document in tree if roots[document.path] in absent])
+    absent = {place for place in roots.values() if place is not None and not _has_repository(place)}
+    unchecked = [d for d in tree if d.kind == "codebase-map" and roots[d.path] in absent]
+    for document in unchecked[:1]:
+        message = "the repository is not beside .planning: whether the paths of codebase maps exist is not checked"
+        fix = "check it within its repository"
+        violations.append(violation("document/no-repository", document.path, 1, message, fix))
     with progress("checking documents", len(tree), shown=shown_for(len(tree))) as step:
         for document in tree:
-            found += check_document(document, None if roots[document.path] in absent else roots[document.path])
+            violations += check_document(document, None if roots[document.path] in absent else roots[document.path])
             step()
-    for across in CROSS_DOCUMENT_CHECKS:
-        found += across(tree)
-    return Report(tree.path, tuple(_merged(found)), tree.documents, tree.others)
+    for cross_document_check in CROSS_DOCUMENT_CHECKS:
+        violations += cross_document_check(tree)
+    return Report(tree.path, tuple(_merged(violations)), tree.documents, tree.others)
 
 
-def _absent(documents: Sequence[Document]) -> Iterator[Violation]:
-    """One note on the first of the codebase maps whose repository is not there."""
-    for document in documents:
-        if document.kind == "codebase-map":
-            message = "the repository is not beside .planning: whether the paths of codebase maps exist is not checked"
-            yield violation("document/no-repository", document.path, 1, message, "check it within its repository")
-            return
-
-
-def _is_there(root: Path) -> bool:
+def _has_repository(root: Path) -> bool:
     """Whether a folder holds more than `.planning` and what may lie beside a copy of it: a licence, a README."""
     try:
-        return any(not place.name.upper().startswith(_BESIDE) for place in root.iterdir())
+        return any(not place.name.upper().startswith(_BESIDE_A_COPY) for place in root.iterdir())
     except OSError:
         return False
 
 
-_BESIDE = (".PLANNING", "LICENSE", "LICENCE", "README")
-
-
-def _merged(found: Iterable[Violation]) -> Iterator[Violation]:
-    """The violations by path, line and rule; one rule broken many times in a document is told once, with a count."""
+def _merged(violations: Iterable[Violation]) -> list[Violation]:
+    """Return the violations by path, line and rule; a rule broken many times in a document is one, with a count."""
     groups: dict[tuple[str, str], list[Violation]] = {}
-    for one in sorted(found):
-        groups.setdefault((one.path, one.rule), []).append(one)
-    return iter(sorted(one for group in groups.values() for one in _told_once(group)))
-
-
-def _told_once(group: Sequence[Violation]) -> Sequence[Violation]:
-    if len(group) <= TOLD_APART or group[0].rule.endswith(_EACH) or group[0].rule.startswith("document/"):
-        return group
-    every = tuple(one.line for one in group)
-    lines = list(dict.fromkeys(every))
-    more = ", ..." if len(lines) > SHOWN_LINES else ""
-    where = f"lines {', '.join(map(str, lines[:SHOWN_LINES]))}{more}" if len(lines) > 1 else f"line {lines[0]}"
-    first = "; ".join(one.message[:SHOWN_LETTERS] for one in group[:TOLD_APART])
-    return [replace(group[0], message=f"{len(group)} times in {where}: {first}; ...", lines=every)]
-
-
-TOLD_APART, SHOWN_LINES, SHOWN_LETTERS = 3, 8, 140
-"""How often a rule may be broken in a document before it is told once, how many lines are named then, and so many
-letters of the first messages."""
-_EACH = ("/field-missing", "/section-missing")
-"""Rules whose every violation is another thing to write."""
-
-
-def _unread(file: Unread) -> Violation:
-    rule = "document/unreadable" if file.obstacle == "unreadable" else "document/not-followed"
-    return violation(rule, file.path, 1, file.reason, file.fix)
+    for each in sorted(violations):
+        groups.setdefault((each.path, each.rule), []).append(each)
+    merged: list[Violation] = []
+    for (_, rule), group in groups.items():
+        if len(group) <= MAX_SEPARATE or rule.endswith(_ALWAYS_SEPARATE) or rule.startswith("document/"):
+            merged += group
+            continue
+        every = tuple(each.line for each in group)
+        lines = list(dict.fromkeys(every))
+        more = ", ..." if len(lines) > MAX_LISTED_LINES else ""
+        listed = ", ".join(map(str, lines[:MAX_LISTED_LINES]))
+        where = f"lines {listed}{more}" if len(lines) > 1 else f"line {lines[0]}"
+        first = "; ".join(each.message[:MAX_LISTED_CHARACTERS] for each in group[:MAX_SEPARATE])
+        merged.append(replace(group[0], message=f"{len(group)} times in {where}: {first}; ...", lines=every))
+    return sorted(merged)
 
 
 def check_document(document: Document, root: Path | None = None) -> Iterator[Violation]:
-    """The violations of one document, in the order in which its rules are asked.
+    """Yield the violations of one document.
 
     `root` is the folder of the repository; without it, paths that the document names are not looked up.
     """

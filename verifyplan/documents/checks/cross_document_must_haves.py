@@ -1,4 +1,4 @@
-"""Must-haves are the plan's: each is in its summary and in the phase's verification, and no others are (rule D3)."""
+"""Check that each must-have of a plan is in its summary and in the phase's verification, and no other is (rule D3)."""
 
 from __future__ import annotations
 
@@ -8,118 +8,99 @@ from pathlib import PurePath
 from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.execution_summary import Claimed, ExecutionSummary
 from verifyplan.documents.kinds.plan import MustHave, PlanDocument
-from verifyplan.documents.kinds.verification import VerificationDocument
 from verifyplan.documents.reading.comparing import MAX_COMPARISONS, unmatched, wording, words_of
 from verifyplan.documents.reading.document import CONTRACT
 from verifyplan.documents.tree import Phase, Tree
 from verifyplan.text import counted
 
+MAX_QUOTED_CHARACTERS = 120
+
+_DENIALS = frozenset({"not", "no", "never", "without", "none", "cannot", "only", "all", "every", "any"})
+_MIN_WORDS, _MIN_SHARED = 4, 0.8
+"""A text shortens another if it has so many words, and such a share of them is in the other."""
+
 
 def check_must_haves(tree: Tree) -> Iterator[Violation]:
-    """The must-haves of every plan against its summary, and of every phase's executed plans against its verification.
+    """Check the must-haves of plans against their summaries, and of executed plans against their phase's verification.
 
-    Texts are compared without numbering and formatting. Documents of a form that lists no must-haves, or lists what it
-    verifies in words of its own, are not asked; neither is a summary whose plan is not there.
-    Source: document 003, Executor -> Verifier and Verifier -> Planner; rule D3.
+    A plan is executed if it has a summary; without any summary in the phase, all plans are. Texts are compared without
+    numbering and formatting. Only documents of the contract's own form that list must-haves are compared, and summaries
+    whose plan is there.
     """
     for phase in tree.phases:
         for summary in phase.summaries:
             plan = phase.plan_of(summary)
-            if plan is not None and lists_must_haves(summary):
+            listed = summary.form == CONTRACT.name and "must_haves" in summary.source.front.values
+            if plan is not None and listed:
                 yield from _check_summary(plan, summary)
-        executed = executed_plans(phase)
-        if executed and phase.latest and all(map(counts_must_haves, phase.latest)):
+        executed = [plan for plan in phase.plans if phase.summary_of(plan) is not None] or phase.plans
+        counts = all(verified.form == CONTRACT.name and verified.results for verified in phase.latest)
+        if executed and phase.latest and counts:
             yield from _check_verified(phase, executed)
 
 
-def lists_must_haves(summary: ExecutionSummary) -> bool:
-    """Whether a summary has the field in which the contract lists must-haves."""
-    return summary.form == CONTRACT.name and "must_haves" in summary.source.front.values
-
-
-def counts_must_haves(verification: VerificationDocument) -> bool:
-    """Whether a verification is of a form that verifies the plan's must-haves, one by one, and has the table for it."""
-    return verification.form == CONTRACT.name and bool(verification.results)
-
-
-def executed_plans(phase: Phase) -> tuple[PlanDocument, ...]:
-    """The plans that have a summary; all of them where no plan of the phase has one.
-
-    A plan that was not executed yet, as one that is to close gaps, has nothing to verify.
-    """
-    return tuple(plan for plan in phase.plans if phase.summary_of(plan) is not None) or phase.plans
-
-
 def _check_summary(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:
-    wanted, given = plan.must_haves.all(), summary.must_haves
-    known = {wording(one.text) for one in wanted}
-    lacking, extra = _compared([one.text for one in wanted], [_named(claim, known) for claim in given])
+    required, claims = plan.must_haves.all(), summary.must_haves
+    known = {wording(must_have.text) for must_have in required}
+    missing, extra = _compared([must.text for must in required], [_claimed_text(claim, known) for claim in claims])
     line = summary.source.front.line("must_haves")
-    for at in lacking:
-        message = f"does not say what became of the must-have {_quoted(wanted[at].text)} ({_place(plan, wanted[at])})"
-        fix = f'add "{wanted[at].text}: DONE", or PARTIAL, or SKIPPED'
+    for at in missing:
+        text = required[at].text
+        message = f"does not say what became of the must-have {_quoted(text)} ({_place(plan, required[at])})"
+        fix = f'add "{text}: DONE", or PARTIAL, or SKIPPED'
         yield violation("tree/must-have-not-in-summary", summary.path, line, message, fix)
     for at in extra:
-        yield _unknown(summary.path, given[at].line, given[at].text, f"{PurePath(plan.path).name} has none such")
+        reason = f"{PurePath(plan.path).name} has none such"
+        yield _unknown(summary.path, claims[at].line, claims[at].text, reason)
 
 
-def _compared(wanted: Sequence[str], given: Sequence[str]) -> tuple[list[int], list[int]]:
-    """Return what `unmatched` finds, but texts that say a must-have in fewer of its own words."""
-    lacking, extra = unmatched(wanted, given)
-    if len(lacking) * len(extra) > MAX_COMPARISONS:
-        return lacking, extra
-    pairs = [(at, place) for at in lacking for place in extra if _shortens(given[place], wanted[at])]
-    said, known = {at for at, _ in pairs}, {place for _, place in pairs}
-    return [at for at in lacking if at not in said], [place for place in extra if place not in known]
-
-
-def _shortens(text: str, whole: str) -> bool:
-    """Whether a text of several words has nearly all of them from another, and denies what that denies."""
-    short, full = words_of(text), words_of(whole)
-    exact = [{word for word in words if any(letter.isdigit() for letter in word)} for words in (short, full)]
-    denies = [{word for word in wording(one).split() if word in _DENIALS} for one in (text, whole)]
-    alike = exact[0] == exact[1] and denies[0] == denies[1]
-    return alike and len(short) >= _FEWEST_WORDS and len(short & full) >= _OWN_WORDS * len(short)
-
-
-_DENIALS = frozenset({"not", "no", "never", "without", "none", "cannot", "only", "all", "every", "any"})
-_FEWEST_WORDS, _OWN_WORDS = 4, 0.8
-
-
-def _named(claim: Claimed, known: set[str]) -> str:
-    """The must-have that a claim is about; one that ends with no state, but another word, still names it."""
+def _claimed_text(claim: Claimed, known: set[str]) -> str:
+    """Return the must-have that a claim is about, also where it ends with another word than a state."""
     head = claim.text.rpartition(":")[0]
     return head if claim.state is None and wording(claim.text) not in known and wording(head) in known else claim.text
 
 
+def _compared(required: Sequence[str], given: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Return what is unmatched, without texts that say a must-have in fewer of its own words."""
+    missing, extra = unmatched(required, given)
+    if len(missing) * len(extra) > MAX_COMPARISONS:
+        return missing, extra
+    pairs = [(at, place) for at in missing for place in extra if _shortens(given[place], required[at])]
+    shortened, shorter = {at for at, _ in pairs}, {place for _, place in pairs}
+    return [at for at in missing if at not in shortened], [place for place in extra if place not in shorter]
+
+
+def _shortens(text: str, whole: str) -> bool:
+    """Whether a text has nearly all of its words from another, and has the same numbers and denials."""
+    short, full = words_of(text), words_of(whole)
+    numbers = [{word for word in words if any(map(str.isdigit, word))} for words in (short, full)]
+    denials = [{word for word in wording(each).split() if word in _DENIALS} for each in (text, whole)]
+    alike = numbers[0] == numbers[1] and denials[0] == denials[1]
+    return alike and len(short) >= _MIN_WORDS and len(short & full) >= _MIN_SHARED * len(short)
+
+
 def _check_verified(phase: Phase, executed: Sequence[PlanDocument]) -> Iterator[Violation]:
-    wanted = [(plan, one) for plan in executed for one in plan.must_haves.all()]
-    every = [one.text for plan in phase.plans for one in plan.must_haves.all()]
-    given = [(verification, result) for verification in phase.latest for result in verification.results]
-    texts = [result.text for _, result in given]
-    lacking, _ = unmatched([one.text for _, one in wanted], texts)
+    required = [(plan, must_have) for plan in executed for must_have in plan.must_haves.all()]
+    every = [must_have.text for plan in phase.plans for must_have in plan.must_haves.all()]
+    results = [(verification, result) for verification in phase.latest for result in verification.results]
+    texts = [result.text for _, result in results]
+    missing, _ = unmatched([must_have.text for _, must_have in required], texts)
     _, extra = unmatched(every, texts)
-    first, result = given[0]
-    for at in lacking:
-        plan, one = wanted[at]
-        message = f"does not verify the must-have {_quoted(one.text)} ({_place(plan, one)})"
+    first, first_result = results[0]
+    for at in missing:
+        plan, must_have = required[at]
+        message = f"does not verify the must-have {_quoted(must_have.text)} ({_place(plan, must_have)})"
         fix = "add a row with its status and evidence"
-        yield violation("tree/must-have-not-verified", first.path, result.line, message, fix)
+        yield violation("tree/must-have-not-verified", first.path, first_result.line, message, fix)
     for at in extra:
-        verification, result = given[at]
+        verification, result = results[at]
         yield _unknown(verification.path, result.line, result.text, "no plan of the phase has it")
-    yield from _check_counted(first, [one.must_haves_total for one in phase.latest], len(wanted), len(every))
-
-
-def _check_counted(
-    first: VerificationDocument, totals: Sequence[int | None], executed: int, every: int
-) -> Iterator[Violation]:
-    """The totals of the verifications against the must-haves of the executed plans, or of all."""
+    totals = [verification.must_haves_total for verification in phase.latest]
     total = sum(count or 0 for count in totals)
-    if None not in totals and total not in (executed, every):
-        message = f"must_haves_total is {total}, but the plans have {counted(executed, 'must-have')}"
-        line = first.source.front.line("must_haves_total")
-        yield violation("tree/must-haves-count", first.path, line, message, f"write {executed}")
+    if None not in totals and total not in (len(required), len(every)):
+        message = f"must_haves_total is {total}, but the plans have {counted(len(required), 'must-have')}"
+        line, fix = first.source.front.line("must_haves_total"), f"write {len(required)}"
+        yield violation("tree/must-haves-count", first.path, line, message, fix)
 
 
 def _unknown(path: str, line: int, text: str, reason: str) -> Violation:
@@ -129,11 +110,8 @@ def _unknown(path: str, line: int, text: str, reason: str) -> Violation:
 
 def _quoted(text: str) -> str:
     line = " ".join(text.split())
-    return f"'{line[:_LONGEST]}...'" if len(line) > _LONGEST else f"'{line}'"
+    return f"'{line[:MAX_QUOTED_CHARACTERS]}...'" if len(line) > MAX_QUOTED_CHARACTERS else f"'{line}'"
 
 
-_LONGEST = 120
-
-
-def _place(plan: PlanDocument, one: MustHave) -> str:
-    return f"{PurePath(plan.path).name}:{one.line}"
+def _place(plan: PlanDocument, must_have: MustHave) -> str:
+    return f"{PurePath(plan.path).name}:{must_have.line}"
