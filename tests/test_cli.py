@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
+from verifyplan.cli.app import COMMANDS, load_command
 
 COMMAND = Path(sys.executable).with_name("verifyplan")
 
@@ -166,7 +167,7 @@ def test_replay_writes_a_table(cli, tmp_path):
         (["explain", "contract", "F-001"], "'F-001' is in 15 runs. Fix: name its run"),
         (["crossverify", "nowhere.csv"], "cannot be read (No such file or directory)"),
         (["replay", "contract", "--mode", "hostile"], "Invalid value for '--mode'"),
-        (["replay", "contract", "--out", "x.xlsx"], "'.xlsx' is no known table"),
+        (["replay", "contract", "--out", "x.xlsx"], "'.xlsx' is not a known table"),
         (["replay", "x.jsonl", "--check", "--out", "x.csv"], "--out: has no meaning where one logged run is driven"),
         (["datasets", "atlantis"], "dataset: 'atlantis' is not bundled. Fix: use 'stdlib-claims'"),
         (["compare", "votes.csv", "--columns", "item=a"], "--columns: does not say which column is the worker"),
@@ -205,7 +206,7 @@ def test_the_demo_writes_everything_and_prints_about_ten_lines(tmp_path):
         (["compare", "contract", "--verdicts", "yes=agree"], "--verdicts: goes with a table of votes"),
         (
             ["compare", "votes.csv", "--columns", "items=claim,worker=judge"],
-            "'items' is no column's name (did you mean 'item'?)",
+            "'items' is not the name of a column (did you mean 'item'?)",
         ),
         (["compare", "votes.csv", "--columns", "item=claim,worker"], "'worker' is not name=column"),
         (["compare", "votes.csv", "--columns", "item=a,worker=b,verdict=c,max_rounds=x"], "at least 1, got 'x'"),
@@ -218,7 +219,7 @@ def test_the_demo_writes_everything_and_prints_about_ten_lines(tmp_path):
             "--lenient",
         ),
         (["compare", "stdlib-claims/adversarial", "--truth", "truth.csv"], "no id of its 1 finding is in these runs"),
-        (["datasets", "--claims", "3", "--out", "x.json"], "is no .csv"),
+        (["datasets", "--claims", "3", "--out", "x.json"], "is not a .csv file"),
         (["datasets", "stdlib-claim"], "(did you mean 'stdlib-claims'?)"),
     ],
 )
@@ -293,6 +294,57 @@ def test_ctrl_c_says_how_the_run_goes_on(tmp_path):
     assert "Interrupted; nothing is half-written.\nThe run goes on by: verifyplan resume " in errors
     assert "Traceback" not in errors
     assert verifyplan("resume", next(logs.glob("*.jsonl"))).returncode == 0
+
+
+def test_the_list_of_commands_loads_no_tables_charts_or_runs():
+    code = (
+        "import sys; sys.argv = ['verifyplan', '--help']\n"
+        "import atexit; atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
+        "from verifyplan.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert all(f"\n  {name} " in done.stdout for name in COMMANDS)
+    heavy = {"pandas", "numpy", "altair", "verifyplan.runs", "verifyplan.agents", "verifyplan.frames"}
+    assert {"typer", "verifyplan.cli.app"} <= set(done.stderr.split())
+    assert not heavy & set(done.stderr.split())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_listed_with_its_own_first_line(name):
+    command = load_command(name)
+    assert command.name in (name, None, "")
+    assert COMMANDS[name].summary == command.help.splitlines()[0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as on POSIX")
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        ("verifyplan.cli.app", ["--help"]),
+        ("typer", ["--help"]),
+        ("pydantic", ["--help"]),
+        ("verifyplan.cli.plan", ["verify", "PLAN.md"]),
+        ("numpy", ["verify", "PLAN.md"]),
+        ("pandas._libs.lib", ["compare", "contract"]),
+        ("verifyplan.runs.plan.run", ["verify", "PLAN.md"]),
+    ],
+)
+def test_ctrl_c_while_importing_ends_quietly(tmp_path, module, words):
+    """The process interrupts itself at the import of a module: the same moment on fast and on slow machines."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}:\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+    )
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"PYTHONPATH": path.rstrip(os.pathsep)}
+    done = subprocess.run([str(COMMAND), *words], capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert [entry.name for entry in tmp_path.iterdir() if entry.name != "__pycache__"] == ["sitecustomize.py"]
 
 
 def test_a_report_that_cannot_be_written_is_refused_before_any_agent_is_asked(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 import verifyplan as vp
 from tests.runs.debate_scripts import CONVERGES, RUNS_OUT, STAGNATES, debate_of, diff, says
 from tests.runs.plan.breaking import StopError
-from verifyplan.cli.debate import exit_code_of
+from verifyplan.cli.exit_codes import exit_code_of
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import typer
 
 import verifyplan as vp
 from tests.live.live_runs import Played, turn_of
@@ -20,9 +19,9 @@ from tests.runs.crossing import AGREE, finding
 from tests.runs.plan.planning import PLAN, challenge, scores
 from verifyplan import redaction
 from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.cli.agents_file import KEY_VARIABLES, arguments_model, read_agents
-from verifyplan.cli.app import app
-from verifyplan.cli.live import AgentOptions
+from verifyplan.cli.agents import KEY_VARIABLES, arguments_model, read_agents
+from verifyplan.cli.app import COMMANDS, load_command
+from verifyplan.cli.options import AgentOptions
 from verifyplan.errors import SettingsError
 from verifyplan.runs.estimate import estimating
 
@@ -135,7 +134,7 @@ def test_all_that_is_wrong_is_told_at_once_by_option(cli):
     done = cli("verify", "PLAN.md", *words, "--base-url", "http://127.0.0.1:1", "--model", HAIKU)
     assert done.code == 2
     told = done.err.splitlines()
-    assert told[0].startswith("Error: --model-for: 'probe' is no ROLE=MODEL. Fix: write it as ROLE=MODEL")
+    assert told[0].startswith("Error: --model-for: 'probe' is not ROLE=MODEL. Fix: write it as ROLE=MODEL")
     assert told[1].startswith("--worker-model: 'a' occurs twice")
     assert told[2].startswith("--model-for: 'chalenger' is no role (did you mean 'challenger'?)")
     assert not Path("runs").exists()
@@ -152,8 +151,8 @@ def test_all_that_is_wrong_is_told_at_once_by_option(cli):
         (("--model", "x"), "no key was found. Fix: give one as api_key="),
         (("--model", "x", "--effort", "huge"), "'--effort'"),
         (("--model", "x", "--max-concurrency", 0), "'--max-concurrency'"),
-        (("--agents", "none.toml"), "--agents: 'none.toml' is no file"),
-        (("--agents", "PLAN.md"), "--agents: 'PLAN.md' is no .toml or .json file"),
+        (("--agents", "none.toml"), "--agents: 'none.toml' is not a file"),
+        (("--agents", "PLAN.md"), "--agents: 'PLAN.md' is not a .toml or .json file"),
         (("--model", "x", "--prices", "no.toml", "--base-url", "http://127.0.0.1:1"), "no.toml"),
         (("--panel-workers", "ann,ann"), "--panel-workers: a name occurs twice"),
         (("--panel-workers", "ann", "--no-panel"), "--panel-workers: there is no panel"),
@@ -217,8 +216,8 @@ def test_keys_of_other_endpoints_come_from_variables_that_a_file_names(cli, monk
         ("a.json", "[1, 2]", "holds no table of arguments"),
         ("a.json", '{"a":' * 100_000, "cannot be read"),
         ("a.json", '{"models":' * 40 + "1" + "}" * 40, "tables within tables"),
-        ("a.toml", "x" * 1_000_001, "is no file of at most 1,000,000 bytes"),
-        ("a.toml", 'modle = "x"', "modle: is no argument of agents.Anthropic (did you mean 'model'?)"),
+        ("a.toml", "x" * 1_000_001, "is not a file of at most 1,000,000 bytes"),
+        ("a.toml", 'modle = "x"', "modle: is not an argument of agents.Anthropic (did you mean 'model'?)"),
         ("a.toml", 'model = "x"\nweb = "no"\nmax_retries = 1.5', "max_retries: does not fit"),
         ("a.toml", 'model = "x"\nmax_retries = 99', "a.toml: max_retries: must be an integer from 0 to 20, got 99"),
         ("a.toml", 'models = {probe = {modle = "x"}}', "modle"),
@@ -240,13 +239,12 @@ def test_a_file_may_hold_what_the_backend_takes_and_nothing_else():
     assert options <= takes
 
 
-def every_command(group=None, names=()):
+def every_command():
     """Every command with the words that call it, those of groups included."""
-    for name, one in (group or typer.main.get_command(app)).commands.items():
-        if hasattr(one, "commands"):
-            yield from every_command(one, (*names, name))
-        else:
-            yield " ".join((*names, name)), one
+    for name in COMMANDS:
+        command = load_command(name)
+        for inner, one in getattr(command, "commands", {"": command}).items():
+            yield f"{name} {inner}".strip(), one
 
 
 def test_the_key_is_no_option_of_any_command(cli):
@@ -443,7 +441,7 @@ def test_the_sdk_is_not_loaded_where_no_model_is_asked(words):
     done = subprocess.run(command, capture_output=True, text=True)
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
     assert done.returncode == 0, done.stderr[-2000:]
-    assert "verifyplan.cli.live" in loaded
+    assert "verifyplan.errors" in loaded
     assert not {name for name in loaded if name.partition(".")[0] in ("anthropic", "httpx2", "bm25s")}
     if "--help" in words:
         assert "verifyplan.runs.estimate.estimating" not in loaded

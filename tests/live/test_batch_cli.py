@@ -18,7 +18,7 @@ from tests.live.live_runs import KEY, MODEL, Played
 from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import AGREE
 from tests.runs.plan.planning import PLAN, scores
-from verifyplan.cli.batch import app
+from verifyplan.cli.batch import batch as app
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.runs.batch import driving
 from verifyplan.runs.batch.office import PostOffice
@@ -111,7 +111,7 @@ def test_a_model_is_needed(plan, monkeypatch):
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as on POSIX")
 def test_ctrl_c_leaves_whole_logs_and_says_how_to_go_on(tmp_path, plan):
     given = ["plans", str(plan), "--repo", str(tmp_path), "--log-dir", str(tmp_path / "runs"), "--no-panel"]
-    command = [sys.executable, "-c", "from verifyplan.cli.batch import app; app()", *given]
+    command = [sys.executable, "-c", "from verifyplan.cli import main; main()", "batch", *given]
     with ScriptedServer(Posted(Played(CALM, silent=True), tmp_path), polls=10_000) as server:
         command += ["--model", MODEL, "--base-url", server.url, "--poll", "0.02"]
         environment = os.environ | {"ANTHROPIC_API_KEY": KEY}

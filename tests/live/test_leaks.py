@@ -189,7 +189,7 @@ def test_an_address_that_is_none_may_hold_a_password():
 
 def test_no_command_takes_a_key():
     """What a command is given stands in the list of processes, and in the shell's history."""
-    commands = [typer.main.get_command(app.app)]
+    commands = [typer.main.get_command(app.app), *map(app.load_command, app.COMMANDS)]
     while commands:
         command = commands.pop()
         commands += getattr(command, "commands", {}).values()

@@ -11,7 +11,7 @@ from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import finding
 from tests.runs.plan.planning import challenge, run_of
 from verifyplan.agents.base import ModelReply
-from verifyplan.cli.cross import exit_code_of
+from verifyplan.cli.exit_codes import exit_code_of
 from verifyplan.protocol.call import Usage
 from verifyplan.runs.cross import crossverify
 from verifyplan.runs.replay import replay_run

@@ -6,7 +6,7 @@ import pytest
 
 import verifyplan as vp
 from tests.runs.crossing import AGREE, Playing, finding, run_of
-from verifyplan.cli.cross import exit_code_of
+from verifyplan.cli.exit_codes import exit_code_of
 from verifyplan.protocol.call import Reply
 from verifyplan.protocol.vote import NOTHING_LOOKED_AT
 

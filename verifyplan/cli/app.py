@@ -1,46 +1,133 @@
-"""The command line as a whole: its commands, its errors in words, its exit codes (rule H2)."""
+"""The command line as a whole: its commands, its error messages, its exit codes (rule H2).
+
+The list of commands is data. A command is imported from its module when it is chosen, so that `verifyplan --help` loads
+neither tables nor charts nor runs.
+"""
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 import traceback
-from typing import Annotated, Any
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from verifyplan.cli import (
-    batch,
-    bench,
-    bridges,
-    cross,
-    debate,
-    doctor,
-    documents,
-    estimate,
-    plan,
-    plan_check,
-    replaying,
-    revise,
-    study,
-    tables,
-)
-from verifyplan.cli.interrupts import interruptible
+from verifyplan.cli import INTERRUPTED, exit_on_interrupt
 from verifyplan.errors import VerifyplanError
 from verifyplan.redaction import redact
 from verifyplan.reports.visible import visible
 from verifyplan.text import did_you_mean
 from verifyplan.version import VERSION
 
-USAGE, FAULT = 2, 1
+USAGE_ERROR, INTERNAL_ERROR = 2, 1
+
+
+class ListedCommand(NamedTuple):
+    """One line of the list of commands."""
+
+    module: str
+    """The module of `verifyplan.cli` that holds the function, named as the command, or the Typer `app` of a group."""
+    summary: str
+    """The first line of the function's docstring, or the help of the group."""
+    no_args_is_help: bool = True
+
+
+COMMANDS = {
+    "verify": ListedCommand(
+        "plan", "Let a team challenge a plan, and say whether it may be executed: PROCEED, REVISE or RETHINK."
+    ),
+    "resume": ListedCommand(
+        "plan", "Go on with a run that was broken off or waits; no call whose reply is on disk is made again."
+    ),
+    "log": ListedCommand("plan", "Show a run log line by line, in words."),
+    "crossverify": ListedCommand("cross", "Let workers vote on each other's findings, and write the state artifact."),
+    "debate": ListedCommand(
+        "debate", "Let an architect and a builder settle a change turn by turn: CONVERGED, or FAILED and why."
+    ),
+    "revise": ListedCommand(
+        "debate",
+        "Let architect and builder settle what is open about a plan that got REVISE, and verify the plan again.",
+    ),
+    "check": ListedCommand(
+        "documents",
+        "Check handed-over documents against their contracts: every violation with its line, its rule and what to do.",
+    ),
+    "plan-check": ListedCommand(
+        "documents", "Check whether plans can be executed, over nine dimensions, and say what only a judge can say."
+    ),
+    "claims": ListedCommand(
+        "bridges", "Write the claims of an execution summary, or the must-haves of a plan, as findings for crossverify."
+    ),
+    "verification": ListedCommand(
+        "bridges", "Write a cross run as the verification of a plan: its must-haves with evidence, and the gaps."
+    ),
+    "gap-plan": ListedCommand("bridges", "Write the plan that closes the gaps of a verification: a task for each gap."),
+    "estimate": ListedCommand(
+        "estimate",
+        "Say what runs would take in calls, tokens and dollars: low, as expected, high. Nothing is sent.",
+    ),
+    "compare": ListedCommand("recorded", "Read the same findings in two ways and say what differs."),
+    "replay": ListedCommand(
+        "replaying",
+        "Judge recorded votes again under other rules; or drive a logged run again, as far as its replies reach.",
+    ),
+    "explain": ListedCommand(
+        "recorded", "Say in words why a finding ended in its class: the rule, the tally, the votes."
+    ),
+    "convert": ListedCommand("recorded", "Write runs as tables: runs, findings, votes, rounds, dispatches."),
+    "demo": ListedCommand(
+        "cross",
+        "Run the main job: cross-verify claims about real code, compare the modes on recorded runs, write out/.",
+        no_args_is_help=False,
+    ),
+    "datasets": ListedCommand(
+        "bundled",
+        "List the bundled sets, print the folder of one, or make labelled claims from real code.",
+        no_args_is_help=False,
+    ),
+    "doctor": ListedCommand(
+        "doctor", "Check the installation, the key and the endpoint, and say what to do.", no_args_is_help=False
+    ),
+    "batch": ListedCommand("batch", "Run many plans or findings in message batches."),
+    "bench": ListedCommand("bundled", "Score a backend on labelled data."),
+}
+
+
+def load_command(name: str) -> Any:
+    """Import a command of the list, and return it as click's command."""
+    listed = COMMANDS[name]
+    with exit_on_interrupt():
+        module = import_module(f"verifyplan.cli.{listed.module}")
+    gc.freeze()  # to look through what was imported for garbage is a quarter of the time of a short command
+    command = getattr(module, name.replace("-", "_"))
+    if not isinstance(command, typer.Typer):
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(name, no_args_is_help=listed.no_args_is_help)(command)
+        command = single
+    return typer.main.get_command(command)
 
 
 class Commands(TyperGroup):
-    """The commands; where one refuses a choice, the nearest of those that it takes is suggested."""
+    """All commands: listed from their summaries, each loaded when it is chosen."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {name: TyperCommand(name, help=listed.summary) for name, listed in COMMANDS.items()}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Find the command that the first word names, and load it; suggest the nearest where there is none."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, name and load_command(name), rest
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that the words name; usage errors as typer, with the suggestion."""
+        """Run the chosen command.
+
+        A refused choice gets the nearest allowed one as a suggestion; Ctrl-C tells how the run goes on.
+        """
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
@@ -48,6 +135,10 @@ class Commands(TyperGroup):
             if is_choice:
                 error.message += did_you_mean(refused.rstrip("'").rpartition("'")[2], re.findall(r"'([^']+)'", allowed))
             raise
+        except KeyboardInterrupt as interrupt:
+            hints = getattr(interrupt, "__notes__", [])
+            typer.echo("\n".join(["Interrupted; nothing is half-written.", *hints]), err=True)
+            raise typer.Exit(INTERRUPTED) from None
 
 
 app = typer.Typer(
@@ -61,8 +152,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"verifyplan {VERSION}")
         raise typer.Exit
 
@@ -70,7 +161,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Run and study verification by agents: verify plans, cross-verify findings, replay the runs, compare the modes.
@@ -80,35 +171,8 @@ def _root(
     """
 
 
-COMMANDS = (
-    plan.verify,
-    plan.resume,
-    plan.log,
-    cross.crossverify,
-    debate.debate,
-    revise.revise,
-    documents.check,
-    plan_check.plan_check,
-    bridges.claims,
-    bridges.verification,
-    bridges.gap_plan,
-    estimate.estimate,
-    study.compare,
-    replaying.replay,
-    study.explain,
-    tables.convert,
-)
-for command in COMMANDS:
-    app.command(no_args_is_help=True)(interruptible(command))
-app.command()(interruptible(cross.demo))
-app.command()(tables.datasets)
-app.command()(interruptible(doctor.doctor))
-app.add_typer(batch.app, name="batch")
-app.add_typer(bench.app, name="bench")
-
-
 def main() -> None:
-    """Run the command line; an error is told in words on standard error, a fault of the program by its traceback."""
+    """Run the command line; print an error as a message on standard error, a fault of the program as its traceback."""
     try:
         app()
     except VerifyplanError as error:
@@ -116,7 +180,7 @@ def main() -> None:
         sys.exit(error.exit_code)
     except OSError as error:
         typer.echo(redact(f"Error: {error.filename or 'file'}: {error.strerror or error}"), err=True)
-        sys.exit(USAGE)
-    except Exception:  # a fault of this program: where it happened is wanted, keys are not
+        sys.exit(USAGE_ERROR)
+    except Exception:  # a fault of this program: show where it happened, without keys
         typer.echo(redact(traceback.format_exc()), err=True)
-        sys.exit(FAULT)
+        sys.exit(INTERNAL_ERROR)

@@ -2,42 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from verifyplan.cli.backends import backend_of_options
-from verifyplan.cli.cross import exit_code_of, model_roster, names_of
-from verifyplan.cli.interrupts import interruptible
-from verifyplan.cli.live import CALL_TIMEOUT, NOBODY, AgentOptions, BackendName, MaxCost, exit_with, with_agents
-from verifyplan.cli.plan import BUDGET, FAILED, PAUSED, ModeName, PolicyName, Team
-from verifyplan.protocol.settings import PanelSettings
+from verifyplan.cli import options
+from verifyplan.cli.agents import backend_of_options
+from verifyplan.cli.exit_codes import BUDGET, FAILED, NEGATIVE, PAUSED, USAGE_ERROR, exit_code_of, exit_with
+from verifyplan.cli.inputs import model_roster, panel_of
+from verifyplan.cli.options import with_agents
 from verifyplan.runs.batch.findings import batch_crossverify
 from verifyplan.runs.batch.plans import batch_verify
 from verifyplan.runs.batch.result import BatchRuns
-from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.run import CrossRun, Run
 
-USAGE = 2
-FIRST_CODES = (FAILED, BUDGET, USAGE, 1, PAUSED)
-"""Of the exit codes of many runs, the one that counts: the first of these that one of them has."""
+BY_PRECEDENCE = (FAILED, BUDGET, USAGE_ERROR, NEGATIVE, PAUSED)
+"""Of the exit codes of many runs, the first of these that a run has is the command's."""
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Run many plans or findings in message batches.")
+batch = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    help="Run many plans or findings in message batches.",
+)
 
-Repetitions = Annotated[int, typer.Option(min=1, help="So many runs of each, each a run of its own.")]
 Poll = Annotated[float, typer.Option(min=0.01, help="Seconds between two looks at a batch.")]
 
 
-@app.callback()
+@batch.callback()
 def _batch() -> None:
     """Run many plans or findings in message batches, which cost half and may take a day."""
 
 
-@app.command(no_args_is_help=True)
-@interruptible
+@batch.command(no_args_is_help=True)
 @with_agents
 def plans(
     paths: Annotated[
@@ -47,23 +45,21 @@ def plans(
     repo: Annotated[
         Path | None, typer.Option(help="The folder that the plans are about; the current one if left out.")
     ] = None,
-    policy: Annotated[
-        PolicyName, typer.Option(help="deliberate keeps looking while evidence is pending.")
-    ] = PolicyName.protocol,
-    team: Annotated[Team | None, typer.Option(help="The team; sized by each plan's complexity if left out.")] = None,
-    threshold: Annotated[int, typer.Option(min=0, help="The complexity that asks for the scaled team.")] = 7,
-    max_iterations: Annotated[int, typer.Option(min=1, help="The last iteration.")] = 3,
-    panel: Annotated[bool, typer.Option(help="Whether a panel votes on the challenges.")] = True,
-    panel_mode: Annotated[ModeName, typer.Option(help="How the panel is asked.")] = ModeName.adversarial,
-    panel_workers: Annotated[str | None, typer.Option(metavar="NAMES", help="The panel's workers, by comma.")] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens that end each run.")] = None,
-    max_cost: MaxCost = None,
-    repetitions: Repetitions = 1,
-    weights: Annotated[Path | None, typer.Option(help="A weights file for the score, which never decides.")] = None,
-    synthetic: Annotated[bool, typer.Option("--synthetic", help="Mark generated plans as such.")] = False,
-    log_dir: Annotated[Path, typer.Option(help="The folder of the run logs.")] = Path("runs"),
+    policy: options.Policy = options.PolicyName.protocol,
+    team: options.Team = None,
+    threshold: options.Threshold = 7,
+    max_iterations: options.MaxIterations = 3,
+    panel: options.Panel = True,
+    panel_mode: options.PanelMode = options.ModeName.adversarial,
+    panel_workers: options.PanelWorkers = None,
+    max_tokens: options.MaxTokens = None,
+    max_cost: options.MaxCost = None,
+    repetitions: options.Repetitions = 1,
+    weights: options.Weights = None,
+    synthetic: options.Synthetic = False,
+    log_dir: options.LogDir = Path("runs"),
     poll: Poll = 60.0,
-    agents: AgentOptions = NOBODY,
+    agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
     """Verify many plans at once by models, through message batches; the same command again goes on.
 
@@ -74,8 +70,8 @@ def plans(
     verifyplan batch plans plans/*.md --repo ../service --model claude-haiku-4-5
     verifyplan batch plans plans --model claude-opus-4-5 --repetitions 3 --log-dir runs/bench
     """
-    given: dict[str, Any] = {"synthetic": True} if synthetic else {}
-    told = batch_verify(
+    marked: dict[str, Any] = {"synthetic": True} if synthetic else {}
+    runs = batch_verify(
         paths[0] if len(paths) == 1 else paths,
         repo,
         backend=_backend(agents, max_cost),
@@ -86,17 +82,16 @@ def plans(
         team=team and team.value,
         threshold=threshold,
         max_iterations=max_iterations,
-        panel=_panel(panel, panel_mode, panel_workers),
+        panel=panel_of(panel, panel_mode, panel_workers),
         max_tokens=max_tokens,
         max_cost=max_cost,
         weights=weights,
-        **given,
+        **marked,
     )
-    _tell(told)
+    _print_ends(runs)
 
 
-@app.command(no_args_is_help=True)
-@interruptible
+@batch.command(no_args_is_help=True)
 @with_agents
 def findings(
     files: Annotated[
@@ -104,22 +99,18 @@ def findings(
         typer.Argument(metavar="FILES...", help="CSV or JSON: finding_id, summary, evidence, worker; a run each."),
     ],
     workers: Annotated[str | None, typer.Option(metavar="NAMES", help="The roster, in order, by comma.")] = None,
-    root: Annotated[Path, typer.Option(help="The folder that cited evidence lies in.")] = Path(),
-    task_type: Annotated[str | None, typer.Option(help="Chooses the settings, as for crossverify.")] = None,
-    adversarial: Annotated[bool | None, typer.Option(help="Overrules the task type's mode.")] = None,
-    max_rounds: Annotated[int | None, typer.Option(min=1, max=3, help="Overrules the number of rounds.")] = None,
-    items_per_call: Annotated[
-        int | None, typer.Option(min=1, help="Findings that one call asks about; all of a round if left out.")
-    ] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Tokens of each run after which no call is sent.")
-    ] = None,
-    max_cost: MaxCost = None,
-    repetitions: Repetitions = 1,
-    synthetic: Annotated[bool, typer.Option("--synthetic", help="Mark generated findings as such.")] = False,
+    root: options.EvidenceRoot = Path(),
+    task_type: options.TaskType = None,
+    adversarial: options.Adversarial = None,
+    max_rounds: options.MaxVoteRounds = None,
+    items_per_call: options.ItemsPerCall = None,
+    max_tokens: options.MaxTokens = None,
+    max_cost: options.MaxCost = None,
+    repetitions: options.Repetitions = 1,
+    synthetic: options.Synthetic = False,
     out: Annotated[Path, typer.Option(help="Logs and artifacts are written under this folder, in runs/.")] = Path(),
     poll: Poll = 60.0,
-    agents: AgentOptions = NOBODY,
+    agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
     """Cross-verify tables of findings at once by models, through message batches; the same command again goes on.
 
@@ -132,7 +123,7 @@ def findings(
     verifyplan batch findings a.csv --workers ann,bob --model claude-opus-4-5 --repetitions 5 --task-type error-analysis
     """
     overrules = {"adversarial": adversarial, "maxRounds": max_rounds}
-    told = batch_crossverify(
+    runs = batch_crossverify(
         files,
         model_roster(workers),
         backend=_backend(agents, max_cost),
@@ -147,39 +138,19 @@ def findings(
         max_cost=max_cost,
         synthetic=synthetic,
     )
-    _tell(told)
+    _print_ends(runs)
 
 
-def _backend(agents: AgentOptions, max_cost: str | None) -> Any:
-    """The models that the options ask for, which are needed here; static agents where they are asked for in words."""
-    named = agents if agents.backend else replace(agents, backend=BackendName.anthropic)
-    return backend_of_options(named, timeout=CALL_TIMEOUT, max_cost=max_cost)
+def _backend(agents: options.AgentOptions, max_cost: str | None) -> Any:
+    """Return the models that the options name; static agents only where --backend says so."""
+    named = agents if agents.backend else replace(agents, backend=options.BackendName.anthropic)
+    return backend_of_options(named, timeout=options.CALL_TIMEOUT_S, max_cost=max_cost)
 
 
-def _panel(panel: bool, mode: ModeName, workers: str | None) -> PanelSettings | None:
-    if not panel:
-        return None
-    names = {} if workers is None else {"workers": tuple(names_of(workers, "--panel-workers"))}
-    return PanelSettings(mode=mode.value, **names)
-
-
-def _tell(batch: BatchRuns) -> None:
-    """Tell how all runs ended, and where they lie; the exit code tells the worst."""
-    for run in batch:
+def _print_ends(runs: BatchRuns) -> None:
+    """Print how all runs ended and where their logs are; exit with the worst code."""
+    for run in runs:
         typer.echo(f"{run.log_path}: {str(run).splitlines()[0]}")
-    typer.echo(str(batch))
-    typer.echo(f"logs: {batch.folder}")
-    codes = {*map(_code, batch), *(error.exit_code for error in batch.stopped.values())}
-    exit_with(_first(codes))
-
-
-def _first(codes: Iterable[int]) -> int:
-    return next((code for code in FIRST_CODES if code in set(codes)), 0)
-
-
-def _code(run: Run) -> int:
-    if isinstance(run, CrossRun):
-        return exit_code_of(run)
-    if not isinstance(run, PlanRun) or run.outcome is None:
-        return PAUSED
-    return {"failures": FAILED, "budget": BUDGET}.get(run.outcome.ended_by, 0)
+    typer.echo(f"{runs}\nlogs: {runs.folder}")
+    codes = {*map(exit_code_of, runs), *(error.exit_code for error in runs.stopped.values())}
+    exit_with(next((code for code in BY_PRECEDENCE if code in codes), 0))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 import verifyplan as vp
+from verifyplan.cli.exit_codes import NEGATIVE
 from verifyplan.documents.bridges.claims import EXECUTOR
 from verifyplan.documents.bridges.claims import claims as claims_of
 from verifyplan.documents.bridges.gaps import gap_plan as close_gaps
@@ -27,20 +27,18 @@ from verifyplan.errors import ArtifactError, InputError, Problem
 from verifyplan.files import write_new_text, write_text
 from verifyplan.frames.artifact import read_artifact
 from verifyplan.protocol.artifact import Artifact
-from verifyplan.protocol.vote import Finding
 from verifyplan.runs.run import CrossRun
 from verifyplan.text import counted
 
-FOUND_WANTING = 1
-NO_RUN = ("is not JSON (Expecting value)", "holds ", "is missing")
-"""How the messages begin that a document or findings give where an artifact is read; a damaged one gives others."""
+NOT_AN_ARTIFACT = ("is not JSON (Expecting value)", "holds ", "is missing")
+"""The messages on a file that is no artifact, but a document or findings, begin so; those on a damaged one do not."""
 FIELDS = ("finding_id", "summary", "evidence", "worker", "category", "ticket_ids")
 
 Plans = Annotated[list[Path], typer.Option("--plan", help="The plan; repeat it for all plans of a phase.")]
 
 
-class Table(StrEnum):
-    """What findings are written as."""
+class FindingsFormat(StrEnum):
+    """The formats that findings are written in."""
 
     csv = "csv"
     json = "json"
@@ -52,7 +50,9 @@ def claims(
     worker: Annotated[
         str | None, typer.Option(help=f"Who brings the findings; {EXECUTOR} or {PLANNER} if left out.")
     ] = None,
-    form: Annotated[Table | None, typer.Option("--format", help="If left out, as --out ends; else json.")] = None,
+    form: Annotated[
+        FindingsFormat | None, typer.Option("--format", help="If left out, as --out ends; else json.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write to this file instead of printing.")] = None,
 ) -> None:
     """Write the claims of an execution summary, or the must-haves of a plan, as findings for crossverify.
@@ -63,18 +63,19 @@ def claims(
     verifyplan crossverify findings.json --adversarial --root . \\
         --workers executor=search,search,syntax-tree,window
     """
-    given = load(document)
-    if isinstance(given, PlanDocument):
-        findings = must_have_findings(given, worker=worker or PLANNER)
-    elif not isinstance(given, ExecutionSummary):
-        what = f"is a {given.kind}" if isinstance(given, Document) else "is a folder"
-        raise InputError(Problem(str(document), f"{what}, not a summary or a plan", "give a summary or a plan"))
+    loaded = load(document)
+    if isinstance(loaded, PlanDocument):
+        findings = must_have_findings(loaded, worker=worker or PLANNER)
+    elif not isinstance(loaded, ExecutionSummary):
+        message = f"is a {loaded.kind}" if isinstance(loaded, Document) else "is a folder"
+        raise InputError(Problem(str(document), f"{message}, not a summary or a plan", "give a summary or a plan"))
     else:
         findings = claims_of(document, plan, worker=worker or EXECUTOR)
     if not findings:
         typer.echo(f"{document}: claims nothing, so that a run over it verifies nothing", err=True)
-    form = form or (Table.csv if out and out.suffix.lower() == ".csv" else Table.json)
-    text = _csv(findings) if form == Table.csv else _json(findings)
+    form = form or (FindingsFormat.csv if out and out.suffix.lower() == ".csv" else FindingsFormat.json)
+    rows = [finding.model_dump(mode="json", include=set(FIELDS)) for finding in findings]
+    text = _csv(rows) if form == FindingsFormat.csv else json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
     if out is None:
         typer.echo(text, nl=False)
     else:
@@ -101,19 +102,19 @@ def verification(
     verifyplan verification run.jsonl --plan PLAN-01.md --plan PLAN-02.md --override "#3"
     """
     last = before or (out if out.exists() else None)
-    made = verified(
+    written = verified(
         _artifact(run),
-        [document_of(one, PlanDocument) for one in plan],
+        [document_of(path, PlanDocument) for path in plan],
         attempt=attempt,
         before=document_of(last, VerificationDocument) if last else None,
         overrides=overrides or (),
         path=str(out),
     )
-    made.save(out)
-    passed = f"{made.must_haves_passed} of {counted(made.must_haves_total or 0, 'must-have')} passed"
-    typer.echo(f"{made.status}: {passed}, {counted(len(made.gaps), 'gap')}, attempt {made.attempt}: {out}")
-    if made.status != "passed":
-        raise typer.Exit(FOUND_WANTING)
+    written.save(out)
+    passed = f"{written.must_haves_passed} of {counted(written.must_haves_total or 0, 'must-have')} passed"
+    typer.echo(f"{written.status}: {passed}, {counted(len(written.gaps), 'gap')}, attempt {written.attempt}: {out}")
+    if written.status != "passed":
+        raise typer.Exit(NEGATIVE)
 
 
 def gap_plan(
@@ -130,47 +131,35 @@ def gap_plan(
     Example:
     verifyplan gap-plan VERIFICATION.md --plan PLAN-01.md --out PLAN-02.md
     """
-    plans = plans_of([document_of(one, PlanDocument) for one in plan])
-    made = close_gaps(document, plans, number=number, path=str(out) if out else None)
-    if not write_new_text(made.path, made.write()):
+    plans = plans_of([document_of(path, PlanDocument) for path in plan])
+    written = close_gaps(document, plans, number=number, path=str(out) if out else None)
+    if not write_new_text(written.path, written.write()):
         fix = "name another file with --out, or another id with --number"
-        raise InputError(Problem(made.path, "is there already", fix))
-    typer.echo(f"plan {made.plan}, {counted(len(made.tasks), 'task')}, wave {made.wave}: {made.path}")
+        raise InputError(Problem(written.path, "is there already", fix))
+    typer.echo(f"plan {written.plan}, {counted(len(written.tasks), 'task')}, wave {written.wave}: {written.path}")
 
 
 def _artifact(path: Path) -> Artifact:
-    """The artifact of a cross run, from its file or its log."""
-    if path.suffix != ".jsonl":
-        return _of_file(path)
-    run = vp.read_run(path)
-    if not isinstance(run, CrossRun) or run.status is None:
-        told = "was broken off" if isinstance(run, CrossRun) else "is no cross run"
-        raise InputError(Problem(str(path), told, "give a cross run that ended; verifyplan resume goes on with one"))
-    return run.artifact
-
-
-def _of_file(path: Path) -> Artifact:
-    """The artifact in a file; InputError where it is no run, as a document or the findings that were verified."""
+    """Return the artifact of a cross run from its file or its log; InputError where the file is neither."""
+    if path.suffix == ".jsonl":
+        run = vp.read_run(path)
+        if not isinstance(run, CrossRun) or run.status is None:
+            message = "was broken off" if isinstance(run, CrossRun) else "is not a cross run"
+            fix = "give a cross run that ended; verifyplan resume goes on with one"
+            raise InputError(Problem(str(path), message, fix))
+        return run.artifact
     try:
         return read_artifact(path)
     except ArtifactError as error:
-        if not any(problem.message.startswith(NO_RUN) for problem in error.problems):
+        if not any(problem.message.startswith(NOT_AN_ARTIFACT) for problem in error.problems):
             raise
     fix = "name the artifact of a cross run (.json, beneath runs) or its log (.jsonl); crossverify writes both"
     raise InputError(Problem(str(path), "is neither the artifact nor the log of a run", fix))
 
 
-def _rows(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    return [finding.model_dump(mode="json", include=set(FIELDS)) for finding in findings]
-
-
-def _json(findings: Sequence[Finding]) -> str:
-    return json.dumps(_rows(findings), indent=2, ensure_ascii=False) + "\n"
-
-
-def _csv(findings: Sequence[Finding]) -> str:
+def _csv(rows: list[dict[str, Any]]) -> str:
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, FIELDS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows({**row, "ticket_ids": ";".join(row["ticket_ids"])} for row in _rows(findings))
+    writer.writerows({**row, "ticket_ids": ";".join(row["ticket_ids"])} for row in rows)
     return text.getvalue()

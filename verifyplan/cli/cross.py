@@ -9,79 +9,56 @@ import typer
 
 import verifyplan as vp
 from verifyplan.agents.static import CHECKERS
-from verifyplan.cli.backends import backend_of_options
-from verifyplan.cli.live import (
-    CALL_TIMEOUT,
-    NOBODY,
-    AgentOptions,
-    MaxCost,
-    Repetition,
-    Repetitions,
-    Timeout,
-    exit_with,
-    repeated,
-    with_agents,
-)
+from verifyplan.cli import options
+from verifyplan.cli.agents import backend_of_options
+from verifyplan.cli.exit_codes import exit_code_of, exit_with, repeat
+from verifyplan.cli.inputs import model_roster
+from verifyplan.cli.options import with_agents
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.protocol.vote import MODES, MissingBasis
 from verifyplan.runs.merges import DEFAULT_MATCHER
-from verifyplan.runs.run import CrossRun
-
-Roster = Annotated[
-    str | None,
-    typer.Option(
-        help="The roster, in order, by comma: names, of static agents also NAME=CHECKER. "
-        f"If left out: {','.join(CHECKERS)}."
-    ),
-]
-MatcherName = Annotated[
-    str, typer.Option(help="Which findings are one: claim (same places and claim) or likeness (like words).")
-]
-Merges = Annotated[
-    Path | None, typer.Option(help="CSV with finding_id and merged_into, followed in place of a matcher.")
-]
-ShowMerges = Annotated[
-    bool, typer.Option("--show-merges", help="Print who would be joined with whom, as CSV, and call nobody.")
-]
-FilledBasis = Annotated[
-    str,
-    typer.Option(
-        help="The basis of an adversarial disagree without one: infer (from what it cites), counter-evidence, "
-        "burden-not-met."
-    ),
-]
 
 
 @with_agents
 def crossverify(
     findings: Annotated[Path, typer.Argument(help="CSV or JSON: finding_id, summary, evidence, worker (if known).")],
-    root: Annotated[Path, typer.Option(help="The folder that cited evidence lies in.")] = Path(),
-    workers: Roster = None,
-    task_type: Annotated[
+    root: options.EvidenceRoot = Path(),
+    workers: Annotated[
         str | None,
         typer.Option(
-            help="Chooses the settings: error-analysis and requirements-discovery are adversarial; "
-            "implementation-planning, implementation, final-verification, release-handoff and your own are not."
+            help="The roster, in order, by comma: names, of static agents also NAME=CHECKER. "
+            f"If left out: {','.join(CHECKERS)}."
         ),
     ] = None,
-    adversarial: Annotated[bool | None, typer.Option(help="Overrules the task type's mode.")] = None,
-    max_rounds: Annotated[int | None, typer.Option(min=1, max=3, help="Overrules the number of rounds.")] = None,
+    task_type: options.TaskType = None,
+    adversarial: options.Adversarial = None,
+    max_rounds: options.MaxVoteRounds = None,
     plan_items: Annotated[Path | None, typer.Option(help="Items of a plan body, for implementation-planning.")] = None,
-    items_per_call: Annotated[
-        int | None, typer.Option(min=1, help="Findings that one call asks about; all of a round if left out.")
+    items_per_call: options.ItemsPerCall = None,
+    matcher: Annotated[
+        str, typer.Option(help="Which findings are one: claim (same places and claim) or likeness (like words).")
+    ] = DEFAULT_MATCHER,
+    merges: Annotated[
+        Path | None, typer.Option(help="CSV with finding_id and merged_into, followed in place of a matcher.")
     ] = None,
-    matcher: MatcherName = DEFAULT_MATCHER,
-    merges: Merges = None,
-    show_merges: ShowMerges = False,
-    missing_basis: FilledBasis = "infer",
-    timeout: Timeout = CALL_TIMEOUT,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens after which no call is sent.")] = None,
-    max_cost: MaxCost = None,
-    repetition: Repetition = 1,
-    repetitions: Repetitions = 1,
+    show_merges: Annotated[
+        bool, typer.Option("--show-merges", help="Print who would be joined with whom, as CSV, and call nobody.")
+    ] = False,
+    missing_basis: Annotated[
+        str,
+        typer.Option(
+            help="The basis of an adversarial disagree without one: infer (from what it cites), counter-evidence, "
+            "burden-not-met."
+        ),
+    ] = "infer",
+    timeout: options.Timeout = options.CALL_TIMEOUT_S,
+    max_tokens: options.MaxTokens = None,
+    max_cost: options.MaxCost = None,
+    repetition: options.Repetition = 1,
+    repetitions: options.Repetitions = 1,
     out: Annotated[Path, typer.Option(help="The artifact is written under this folder, in runs/.")] = Path(),
-    synthetic: Annotated[bool, typer.Option("--synthetic", help="Mark generated findings as such.")] = False,
-    agents: AgentOptions = NOBODY,
+    synthetic: options.Synthetic = False,
+    agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
     """Let workers vote on each other's findings, and write the state artifact.
 
@@ -121,63 +98,23 @@ def crossverify(
             out=out,
             synthetic=synthetic,
         )
-        return _told(run)
+        typer.echo(f"{run}\nartifact: {run.path}\nlog: {run.log_path}")
+        if run.gate_passed is not None:
+            advice = "" if run.gating else " (advisory)"
+            typer.echo(f"plan body: {'passed' if run.gate_passed else 'failed'}{advice}")
+        return exit_code_of(run)
 
-    exit_with(repeated(repetition, repetitions, run_once))
-
-
-def _told(run: CrossRun) -> int:
-    """Tell how a run ended, and where it lies; its exit code."""
-    typer.echo(str(run))
-    typer.echo(f"artifact: {run.path}")
-    typer.echo(f"log: {run.log_path}")
-    if run.gate_passed is not None:
-        advice = "" if run.gating else " (advisory)"
-        typer.echo(f"plan body: {'passed' if run.gate_passed else 'failed'}{advice}")
-    return exit_code_of(run)
+    exit_with(repeat(repetition, repetitions, run_once))
 
 
 def _roster(workers: str | None) -> dict[str, str]:
-    """Each worker's name and the checker it plays; SettingsError if a name stands twice."""
-    pairs = [one.partition("=") for one in (CHECKERS if workers is None else _parts(workers))]
+    """Return each worker's name and the checker it plays; SettingsError if a name is repeated."""
+    listed = CHECKERS if workers is None else [part.strip() for part in workers.split(",") if part.strip()]
+    pairs = [worker.partition("=") for worker in listed]
     named = {name.strip(): checker.strip() or name.strip() for name, _, checker in pairs}
     if len(named) < len(pairs):
-        raise SettingsError(Problem("--workers", f"a name stands twice in {workers!r}", "name each worker once"))
+        raise SettingsError(Problem("--workers", f"a name occurs twice in {workers!r}", "name each worker once"))
     return named
-
-
-def model_roster(workers: str | None) -> list[str]:
-    """The names of workers that are models; SettingsError where there are none, or checkers are named."""
-    if workers is None:
-        fix = "name the workers, those that found the findings among them: --workers ann,bob,cy"
-        raise SettingsError(Problem("--workers", "nobody is named to vote", fix))
-    names = names_of(workers, "--workers")
-    if played := [name for name in names if "=" in name]:
-        fix = "give names alone; --worker-model NAME=MODEL gives one a model of its own"
-        raise SettingsError(Problem("--workers", f"{played[0]!r} names a checker, which models do not play", fix))
-    return names
-
-
-def names_of(text: str, option: str) -> list[str]:
-    """Names with commas between them; SettingsError where there is none, or one stands twice."""
-    names = _parts(text)
-    if not names or len(set(names)) < len(names):
-        told = "names nobody" if not names else f"a name stands twice in {text!r}"
-        raise SettingsError(Problem(option, told, "name each worker once, by commas"))
-    return names
-
-
-def _parts(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def exit_code_of(run: CrossRun) -> int:
-    """4 where the budget kept a call back, 3 if a round or every call gave no result, 1 for a failed gate, else 0."""
-    if any(event.type == "call-failed" and event.status == "budget" for event in run.events):
-        return 4
-    if run.status == "aborted-non-result" or run.failure:
-        return 3
-    return 1 if run.gating and run.gate_passed is False else 0
 
 
 def demo(
@@ -197,8 +134,8 @@ def demo(
     collaborative, adversarial = (vp.datasets.runs(f"stdlib-claims/{mode}") for mode in MODES)
     paired = vp.compare(collaborative, adversarial)
     replayed = vp.compare(adversarial)
-    told = {"rule, prompt and evidence (two real runs)": paired, "rule alone (one replayed)": replayed}
-    for title, comparison in told.items():
+    comparisons = {"rule, prompt and evidence (two real runs)": paired, "rule alone (one replayed)": replayed}
+    for title, comparison in comparisons.items():
         typer.echo(f"{paired.a} against {paired.b}, {title}, {comparison.n_findings} recorded findings:")
         typer.echo(f"  change class:    {comparison.in_words('changed')}")
         for metric in ("false-consensus", "false-demotion"):
@@ -216,10 +153,10 @@ def demo(
 
 
 def _verify_now(claims: int, adversarial: bool, out: Path) -> None:
-    """One live run over fresh claims, told in a line."""
-    made = vp.datasets.stdlib_claims(claims, seed=1)
+    """Run over fresh claims, and print its outcome in a line."""
+    findings = vp.datasets.stdlib_claims(claims, seed=1)
     settings = {"adversarial": adversarial}
     root = vp.datasets.stdlib_root()
-    run = vp.crossverify(made, CHECKERS, task_type="demo", settings=settings, root=root, out=out)
+    run = vp.crossverify(findings, CHECKERS, task_type="demo", settings=settings, root=root, out=out)
     outcome = next(line for line in str(run).split("\n") if line.startswith("full-consensus"))
     typer.echo(f"  now, {MODES[adversarial]}: {outcome} (n = {len(run.artifact.findings)})")

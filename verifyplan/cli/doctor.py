@@ -10,8 +10,6 @@ import typer
 
 from verifyplan.agents.doctor import TIMEOUT_S, diagnose
 
-WRONG = 1
-
 
 def doctor(
     base_url: Annotated[
@@ -19,7 +17,7 @@ def doctor(
     ] = None,
     model: Annotated[str | None, typer.Option(help="Say whether this model is there, and has a price.")] = None,
     log_dir: Annotated[Path, typer.Option(help="The folder for run logs.")] = Path("runs"),
-    network: Annotated[bool, typer.Option("--network/--no-network", help="Whether the endpoint is asked.")] = True,
+    network: Annotated[bool, typer.Option("--network/--no-network", help="Whether the endpoint is called.")] = True,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for the endpoint.")] = TIMEOUT_S,
     as_json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON.")] = False,
 ) -> None:
@@ -39,4 +37,4 @@ def doctor(
     else:
         typer.echo("\n".join(map(str, checks)))
     if any(check.state == "wrong" for check in checks):
-        raise typer.Exit(WRONG)
+        raise typer.Exit(1)

@@ -1,32 +1,44 @@
-"""`check`: handed-over documents held to their contracts (rules D2, D3)."""
+"""`check` and `plan-check`: documents held to their contracts, and plans checked over nine dimensions (rules D2-D4)."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from verifyplan.documents.checks.catalogue import RULES, Violation
+import verifyplan as vp
+from verifyplan.cli.exit_codes import NEGATIVE
+from verifyplan.documents.checks.catalogue import RULES
 from verifyplan.documents.checks.check import Report
 from verifyplan.documents.checks.check import check as check_documents
 from verifyplan.documents.checks.sarif import shown, to_json, to_sarif
+from verifyplan.documents.dimensions.check import PlanCheck
+from verifyplan.documents.dimensions.check import plan_check as check_plans
 from verifyplan.documents.walk import shown_path
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import write_text
 from verifyplan.reports.visible import visible
 from verifyplan.text import counted, did_you_mean
 
-FOUND_WANTING = 1
+CHART_SUFFIXES = (".png", ".svg", ".pdf", ".html", ".json")
 
 
-class Format(StrEnum):
-    """What violations are written as."""
+class PlanCheckFormat(StrEnum):
+    """The formats of a plan check."""
+
+    text = "text"
+    json = "json"
+
+
+class ViolationsFormat(StrEnum):
+    """The formats of violations."""
 
     text = "text"
     json = "json"
@@ -39,8 +51,8 @@ def check(
         bool, typer.Option("--strict", help="Hold older and newer known forms to the contract, too.")
     ] = False,
     form: Annotated[
-        Format, typer.Option("--format", help="text; json; or sarif, for editors and code hosts.")
-    ] = Format.text,
+        ViolationsFormat, typer.Option("--format", help="text; json; or sarif, for editors and code hosts.")
+    ] = ViolationsFormat.text,
     out: Annotated[Path | None, typer.Option(help="Write to this file instead of printing.")] = None,
     rules: Annotated[
         list[str] | None, typer.Option("--rule", help="Only this rule; a * stands for any letters. May be repeated.")
@@ -64,73 +76,74 @@ def check(
     wanted = _rules(rules)
     if against is not None and len(paths) > 1:
         problem = Problem(
-            "--against", f"stands beside {counted(len(paths), 'path')}", "name one path to compare with it"
+            "--against", f"is given with {counted(len(paths), 'path')}", "name one path to compare with it"
         )
         raise SettingsError(problem)
-    report = _only(_checked(paths, against, strict=strict), wanted)
-    write = {Format.text: to_text, Format.json: to_json, Format.sarif: to_sarif}[form]
+    report = _checked(paths, against, strict=strict)
+    kept = tuple(violation for violation in report.violations if violation.rule in wanted)
+    report = Report(report.path, kept, report.documents, report.others)
+    write = {ViolationsFormat.text: to_text, ViolationsFormat.json: to_json, ViolationsFormat.sarif: to_sarif}[form]
     text = write(report, root)
     if out is None:
         typer.echo(text, nl=False)
     else:
         typer.echo(f"{summary_line(report)}: {write_text(out, text)}")
     if not report.ok:
-        raise typer.Exit(FOUND_WANTING)
+        raise typer.Exit(NEGATIVE)
 
 
 def to_text(report: Report, root: str | Path = ".") -> str:
-    """A report for people: the violations file by file, what is told of many documents, a tally by rule, and the sum.
+    """Return a report for people: the violations file by file, those of many documents, a tally by rule, and the sum.
 
-    An info that is the same for several documents, as the name of their form, is told once, behind the files.
+    An info that is the same for several documents, as the name of their form, is printed once, behind the files. Infos
+    on what was not read are printed each, since nothing else names these documents.
     """
-    same = Counter((one.rule, one.message) for one in report.violations if one.severity == "info" and _of_kind(one))
-    common = {told: times for told, times in same.items() if times > 1}
-    single = [one for one in report.violations if (one.rule, one.message) not in common]
+    same = Counter(
+        (violation.rule, violation.message)
+        for violation in report.violations
+        if violation.severity == "info" and not violation.rule.startswith("document/")
+    )
+    common = {message: times for message, times in same.items() if times > 1}
+    single = [violation for violation in report.violations if (violation.rule, violation.message) not in common]
     lines: list[str] = []
-    for path, found in groupby(single, key=lambda violation: violation.path):
-        lines += [visible(shown(path, root)), *(line for violation in found for line in _told(violation)), ""]
-    lines += [line for (rule, message), times in sorted(common.items()) for line in _common(rule, message, times)]
-    return "\n".join([*lines, *_tally(report), summary_line(report), ""])
-
-
-def _of_kind(one: Violation) -> bool:
-    """Whether a rule is one of documents; of what was not read, each is told, since nothing else names it."""
-    return not one.rule.startswith("document/")
+    for path, violations in groupby(single, key=lambda violation: violation.path):
+        lines.append(visible(shown(path, root)))
+        for violation in violations:
+            message = f"{violation.severity:<7}  {visible(violation.message)}  [{violation.rule}]"
+            lines += [f"{violation.line:6}  {message}", f"{'':17}fix: {visible(violation.fix)}"]
+        lines.append("")
+    for (rule, message), times in sorted(common.items()):
+        lines += [f"In {counted(times, 'document')}  [{rule}]", f"{'':8}{visible(message)}", ""]
+    if report.tally:
+        width = max(map(len, report.tally))
+        lines.append("By rule:")
+        for rule, times in report.tally.items():
+            lines.append(f"{times:6}  {RULES[rule].severity:<7}  {rule:<{width}}  {RULES[rule].meaning}")
+        lines.append("")
+    return "\n".join([*lines, summary_line(report), ""])
 
 
 def summary_line(report: Report) -> str:
-    """How many documents were looked at, and how much was found."""
+    """Return how many documents were checked, and how many violations there are."""
     last: str = str(report).rpartition("\n")[2]
     return last
 
 
-def _told(violation: Violation) -> Iterator[str]:
-    yield f"{violation.line:6}  {violation.severity:<7}  {visible(violation.message)}  [{violation.rule}]"
-    yield f"{'':17}fix: {visible(violation.fix)}"
-
-
-def _common(rule: str, message: str, times: int) -> Iterator[str]:
-    yield f"In {counted(times, 'document')}  [{rule}]"
-    yield f"{'':8}{visible(message)}"
-    yield ""
-
-
-def _tally(report: Report) -> Iterator[str]:
-    if report.tally:
-        wide = max(map(len, report.tally))
-        yield "By rule:"
-        for rule, times in report.tally.items():
-            yield f"{times:6}  {RULES[rule].severity:<7}  {rule:<{wide}}  {RULES[rule].meaning}"
-        yield ""
-
-
 def _checked(paths: Sequence[Path], against: Path | None, *, strict: bool) -> Report:
-    """All that the paths name as one report; InputError lists every path that cannot be checked."""
+    """Return one report on all paths; InputError lists every path that cannot be checked.
+
+    A path without any document is refused: a mistyped folder must not pass.
+    """
     reports: list[Report] = []
     problems: list[Problem] = []
     for path in paths:
         try:
-            reports.append(_holding(path, check_documents(path, strict=strict, against=against)))
+            report = check_documents(path, strict=strict, against=against)
+            if not report.documents and not report.violations:
+                fix = "name a .planning folder, a phase or a document"
+                message = "no document was found: it holds none that agents hand over"
+                raise InputError(Problem(shown_path(path), message, fix))
+            reports.append(report)
         except InputError as error:
             problems += error.problems
     if problems:
@@ -143,28 +156,83 @@ def _checked(paths: Sequence[Path], against: Path | None, *, strict: bool) -> Re
     )
 
 
-def _holding(path: Path, report: Report) -> Report:
-    """The report, unless there was nothing to check: a mistyped folder must not pass."""
-    if not report.documents and not report.violations:
-        fix = "name a .planning folder, a phase or a document"
-        raise InputError(Problem(shown_path(path), "no document was found: it holds none that agents hand over", fix))
-    return report
-
-
 def _rules(patterns: list[str] | None) -> frozenset[str]:
-    """The rules that some patterns name, all without any; SettingsError for patterns that name none."""
+    """Return the rules that some patterns name, all without any; SettingsError for patterns that name none."""
     if not patterns:
         return frozenset(RULES)
     unknown = [pattern for pattern in patterns if not any(fnmatchcase(rule, pattern) for rule in RULES)]
     if unknown:
         fix = "name a rule, or several as plan/* or tree/*"
         raise SettingsError(
-            Problem("--rule", f"{pattern!r} is no rule{did_you_mean(pattern, RULES)}", fix) for pattern in unknown
+            Problem("--rule", f"{pattern!r} is not a rule{did_you_mean(pattern, RULES)}", fix) for pattern in unknown
         )
     return frozenset(rule for rule in RULES if any(fnmatchcase(rule, pattern) for pattern in patterns))
 
 
-def _only(report: Report, rules: frozenset[str]) -> Report:
-    """The report with the violations of some rules alone."""
-    kept = tuple(found for found in report.violations if found.rule in rules)
-    return Report(report.path, kept, report.documents, report.others)
+def plan_check(
+    path: Annotated[Path, typer.Argument(help="A plan, a phase's folder, or a tree of phases.")],
+    context: Annotated[Path | None, typer.Option(help="The CONTEXT.md; the one beside the plans if left out.")] = None,
+    repo: Annotated[
+        Path | None, typer.Option(help="The repository; with it, tests that checks run are looked for.")
+    ] = None,
+    form: Annotated[
+        PlanCheckFormat, typer.Option("--format", help="text, or json with files and lines.")
+    ] = PlanCheckFormat.text,
+    graph: Annotated[Path | None, typer.Option(help="Draw waves and dependencies: .png, .svg, .pdf or .html.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the report to this file instead of printing.")] = None,
+) -> None:
+    """Check whether plans can be executed, over nine dimensions, and say what only a judge can say.
+
+    Exit code 1: there are blockers; warnings and what is left to judge are none.
+
+    \b
+    Examples:
+    verifyplan plan-check .planning/phases/02-auth
+    verifyplan plan-check .planning/phases/02-auth/02-01-PLAN.md --context .planning/CONTEXT.md --repo .
+    verifyplan plan-check .planning --format json --out check.json --graph waves.svg
+    """
+    if graph is not None and graph.suffix.lower() not in CHART_SUFFIXES:
+        raise InputError(
+            Problem(
+                "--graph", f"{str(graph)!r} is not a picture", f"end the name in one of {', '.join(CHART_SUFFIXES)}"
+            )
+        )
+    check = check_plans(path, context=context, root=repo)
+    if form is PlanCheckFormat.json:
+        text = f"{json.dumps(as_json(check), indent=2)}\n"
+    else:
+        text = "".join(f"{visible(line)}\n" for line in check.report().splitlines())
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        typer.echo(f"report: {write_text(out, text)}")
+    if graph is not None:
+        written = vp.export(vp.charts.plan_graph(check.graph), graph)
+        typer.echo(f"graph: {written}", err=out is None)
+    if not check.passed:
+        raise typer.Exit(NEGATIVE)
+
+
+def as_json(check: PlanCheck) -> dict[str, Any]:
+    """Return a plan check as plain values: issues with file and line, the state of each dimension, the graph."""
+    names = [node.plan_id for node in check.graph.nodes]
+    return {
+        "passed": check.passed,
+        "plans": [plan.path for plan in check.plans],
+        "dimensions": [
+            {"dimension": f"D{each.number}", "name": each.name}
+            | {"state": each.state, "judge": each.judge, "why_not": each.why_not}
+            for each in check.dimensions
+        ],
+        "issues": [issue._asdict() | {"dimension": f"D{issue.dimension}"} for issue in check.issues],
+        "graph": {
+            "plans": [node._asdict() for node in check.graph.nodes],
+            "dependencies": [{"before": names[edge.before], "after": names[edge.after]} for edge in check.graph.edges],
+            "circles": [[names[at] for at in circle] for circle in check.graph.cycles],
+            "conflicts": [
+                {"file": conflict.file, "plans": [names[at] for at in conflict.plans]}
+                for conflict in check.graph.conflicts
+            ],
+            "unmet": [{"plan": names[unmet.plan], "name": unmet.name} for unmet in check.graph.unmet],
+        },
+    }

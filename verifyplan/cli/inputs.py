@@ -1,71 +1,26 @@
-"""How runs are named in a shell: files, folders, globs, bundled sets, and tables of votes."""
+"""What the arguments of a command name: recorded runs, tables of votes, rosters, a panel."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import pandas as pd
-import typer
 
 import verifyplan as vp
+from verifyplan.cli.options import ModeName
 from verifyplan.datasets import bundled
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.frames.runset import RunSet
+from verifyplan.protocol.settings import PanelSettings
 from verifyplan.text import did_you_mean
 
+VOTE_TABLE_SUFFIXES = (".csv", ".parquet")
 
-class Reading(StrEnum):
-    """How recorded votes are read."""
-
-    collaborative = "collaborative"
-    adversarial = "adversarial"
-    recorded = "recorded"
-
-
-class ModeName(StrEnum):
-    """How votes were asked for."""
-
-    collaborative = "collaborative"
-    adversarial = "adversarial"
-
-
-class MissingBasis(StrEnum):
-    """How an adversarial reading takes a disagree without a basis."""
-
-    infer = "infer"
-    counter_evidence = "counter-evidence"
-    burden_not_met = "burden-not-met"
-    refuse = "raise"
-
-
-Runs = Annotated[
-    list[str],
-    typer.Argument(help="Artifacts, folders, globs, saved tables, a bundled set, or a CSV or Parquet of votes."),
-]
-Rounds = Annotated[int | None, typer.Option("--max-rounds", min=1, help="Rounds allowed; each run's own if left out.")]
-Missing = Annotated[MissingBasis, typer.Option("--missing-basis", help="How a disagree without a basis is read.")]
-Truth = Annotated[Path | None, typer.Option(help="CSV with finding_id and truth.")]
-VoteColumns = Annotated[
-    str | None,
-    typer.Option(
-        "--columns",
-        help="For a table of votes: which column is what, as item=claim,worker=judge,verdict=vote and, if there, "
-        "basis=, round=, run=, truth=, explanation=, summary=, category=, discoverers=, mode= (a mode or a column), "
-        "max_rounds= (a number).",
-    ),
-]
-Words = Annotated[
-    str | None,
-    typer.Option(
-        "--verdicts",
-        help="For a table of votes: its own words for verdicts, as yes=agree,no=disagree; "
-        "=verification-error says that empty cells are lost votes.",
-    ),
-]
-
-VOTE_TABLES = (".csv", ".parquet")
+_VOTE_COLUMNS = (
+    *("item", "worker", "verdict", "basis", "round", "run", "truth", "explanation"),
+    *("summary", "category", "discoverers", "mode", "max_rounds"),
+)
 
 
 def read_runs(
@@ -77,9 +32,9 @@ def read_runs(
     mode: str | None = None,
     strict: bool = True,
 ) -> RunSet:
-    """The runs that the arguments of a command name.
+    """Return the runs that the arguments of a command name.
 
-    One argument that is no path but the name of a bundled set stands for that set, with its truth. With
+    A single argument that is not a path may name a bundled set, which brings its truth. With
     `columns`, the one argument is a CSV or Parquet of votes; `words` and `mode` are then its words for verdicts and its
     mode. Raises InputError for what cannot be read.
     """
@@ -99,17 +54,21 @@ def read_runs(
 
 
 def is_vote_table(paths: list[str]) -> bool:
-    """Whether the arguments of a command name one CSV or Parquet file."""
-    return len(paths) == 1 and Path(paths[0]).suffix in VOTE_TABLES and Path(paths[0]).is_file()
+    """Return whether the arguments of a command name one CSV or Parquet file."""
+    return len(paths) == 1 and Path(paths[0]).suffix in VOTE_TABLE_SUFFIXES and Path(paths[0]).is_file()
 
 
 def _votes(paths: list[str], columns: str, words: str | None, mode: str | None) -> RunSet:
-    if len(paths) != 1 or Path(paths[0]).suffix not in VOTE_TABLES:
+    if len(paths) != 1 or Path(paths[0]).suffix not in VOTE_TABLE_SUFFIXES:
         raise InputError(Problem("--columns", "goes with one CSV or Parquet of votes", "name one such file"))
     named: dict[str, Any] = _pairs("--columns", columns, "name=column", "item=claim,worker=judge,verdict=vote")
     known = f"{', '.join(_VOTE_COLUMNS)}; item, worker and verdict are needed"
     problems = [
-        Problem("--columns", f"{name!r} is no column's name{did_you_mean(name, _VOTE_COLUMNS)}", f"use some of {known}")
+        Problem(
+            "--columns",
+            f"{name!r} is not the name of a column{did_you_mean(name, _VOTE_COLUMNS)}",
+            f"use some of {known}",
+        )
         for name in named
         if name not in _VOTE_COLUMNS
     ]
@@ -128,18 +87,20 @@ def _votes(paths: list[str], columns: str, words: str | None, mode: str | None) 
         raise InputError(problems)
     named |= {"mode": mode} if mode is not None else {}
     named |= {"max_rounds": int(named["max_rounds"])} if "max_rounds" in named else {}
-    said = None if words is None else _pairs("--verdicts", words, "word=verdict", "yes=agree,no=disagree", blank=True)
-    return vp.from_votes(read_table(Path(paths[0])), **named, verdicts=said)
+    verdicts = (
+        None if words is None else _pairs("--verdicts", words, "word=verdict", "yes=agree,no=disagree", blank=True)
+    )
+    return vp.from_votes(read_table(Path(paths[0])), **named, verdicts=verdicts)
 
 
 def _pairs(option: str, text: str, form: str, example: str, *, blank: bool = False) -> dict[str, str]:
-    """The pairs of an option such as `a=b,c=d`, with `blank` also `=b`; InputError listing every part that is none."""
+    """Return the pairs of an option such as `a=b,c=d`, with `blank` also `=b`; InputError listing all other parts."""
     pairs = [(name.strip(), sign, value.strip()) for name, sign, value in (p.partition("=") for p in text.split(","))]
     wrong = [f"{name}{sign}{value}" for name, sign, value in pairs if not (name or blank) or not sign or not value]
     names = [name for name, _, _ in pairs]
     problems = [Problem(option, f"{part!r} is not {form}", f"write it as {example}") for part in wrong]
     problems += [
-        Problem(option, f"{name!r} stands {names.count(name)} times", "say it once")
+        Problem(option, f"{name!r} is named {names.count(name)} times", "say it once")
         for name in dict.fromkeys(names)
         if names.count(name) > 1
     ]
@@ -148,14 +109,8 @@ def _pairs(option: str, text: str, form: str, example: str, *, blank: bool = Fal
     return {name: value for name, _, value in pairs}
 
 
-_VOTE_COLUMNS = (
-    *("item", "worker", "verdict", "basis", "round", "run", "truth", "explanation"),
-    *("summary", "category", "discoverers", "mode", "max_rounds"),
-)
-
-
 def read_table(path: Path) -> pd.DataFrame:
-    """A CSV or Parquet file as a DataFrame; InputError if it is neither, or damaged."""
+    """Read a CSV or Parquet file; InputError if it is neither, or damaged."""
     try:
         if path.suffix == ".parquet":
             return pd.read_parquet(path)
@@ -164,4 +119,35 @@ def read_table(path: Path) -> pd.DataFrame:
         message = f"cannot be read ({error.strerror or error})"
         raise InputError(Problem(str(path), message, "name a file that exists")) from None
     except (ValueError, pd.errors.ParserError) as error:
-        raise InputError(Problem(str(path), f"is no table ({error})", "give a CSV or Parquet file")) from None
+        raise InputError(Problem(str(path), f"is not a table ({error})", "give a CSV or Parquet file")) from None
+
+
+def names_of(text: str, option: str) -> list[str]:
+    """Return names with commas between them; SettingsError where there is none, or one is repeated."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names or len(set(names)) < len(names):
+        message = "names nobody" if not names else f"a name occurs twice in {text!r}"
+        raise SettingsError(Problem(option, message, "name each worker once, by commas"))
+    return names
+
+
+def model_roster(workers: str | None) -> list[str]:
+    """Return the names of workers that are models; SettingsError where there are none, or checkers are named."""
+    if workers is None:
+        fix = "name the workers, those that found the findings among them: --workers ann,bob,cy"
+        raise SettingsError(Problem("--workers", "nobody is named to vote", fix))
+    names = names_of(workers, "--workers")
+    if with_checker := [name for name in names if "=" in name]:
+        fix = "give names alone; --worker-model NAME=MODEL gives one a model of its own"
+        raise SettingsError(Problem("--workers", f"{with_checker[0]!r} names a checker, which models do not play", fix))
+    return names
+
+
+def panel_of(panel: bool, mode: ModeName, workers: str | None) -> PanelSettings | None:
+    """Return the panel of a plan run, None for none; SettingsError where workers of no panel are named."""
+    if not panel:
+        if workers is not None:
+            raise SettingsError(Problem("--panel-workers", "there is no panel", "leave out --no-panel"))
+        return None
+    names = {} if workers is None else {"workers": tuple(names_of(workers, "--panel-workers"))}
+    return PanelSettings(mode=mode.value, **names)

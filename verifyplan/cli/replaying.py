@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import pandas as pd
 import typer
 
 import verifyplan as vp
-from verifyplan.cli.inputs import Missing, MissingBasis, Reading, Rounds, Runs, VoteColumns, Words, read_runs
-from verifyplan.cli.plan import PolicyName
+from verifyplan.cli import options
+from verifyplan.cli.inputs import read_runs
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import replacing
 from verifyplan.runlog.reader import SUFFIX
@@ -19,20 +18,21 @@ from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.text import counted, filled_words
 
-SHOWN = 20
-"""Differences that are printed; a run that differs everywhere must not fill the screen."""
+MAX_SHOWN_DIFFERENCES = 20
+"""A run that differs everywhere must not fill the screen."""
 
 
 def replay(
-    runs: Runs,
+    runs: options.Runs,
     mode: Annotated[
-        Reading | None, typer.Option(help="How votes are read; adversarial if left out, of a plan run as it was.")
+        options.ReadingName | None,
+        typer.Option(help="How votes are read; adversarial if left out, of a plan run as it was."),
     ] = None,
-    max_rounds: Rounds = None,
-    missing_basis: Missing = MissingBasis.infer,
-    columns: VoteColumns = None,
-    verdicts: Words = None,
-    policy: Annotated[PolicyName | None, typer.Option(help="Of a plan run: another policy.")] = None,
+    max_rounds: options.ReadRounds = None,
+    missing_basis: options.MissingBasis = options.MissingBasisName.infer,
+    columns: options.VoteColumns = None,
+    verdicts: options.VerdictWords = None,
+    policy: Annotated[options.PolicyName | None, typer.Option(help="Of a plan run: another policy.")] = None,
     max_iterations: Annotated[int | None, typer.Option(min=1, help="Of a plan run: another last iteration.")] = None,
     max_turns: Annotated[int | None, typer.Option(min=1, help="Of a debate: another last turn.")] = None,
     check: Annotated[
@@ -51,10 +51,10 @@ def replay(
     """
     changes = {"policy": policy.value if policy else None, "max_iterations": max_iterations, "max_turns": max_turns}
     if check or any(changes.values()) or _is_driven_log(runs):
-        _refuse_unused({"--max-rounds": max_rounds, "--columns": columns, "--verdicts": verdicts, "--out": out})
+        _refuse_set({"--max-rounds": max_rounds, "--columns": columns, "--verdicts": verdicts, "--out": out})
         _drive(runs, mode, changes, check)
     else:
-        _read_again(runs, mode or Reading.adversarial, max_rounds, missing_basis, columns, verdicts, out)
+        _read_again(runs, mode or options.ReadingName.adversarial, max_rounds, missing_basis, columns, verdicts, out)
 
 
 def _is_driven_log(runs: list[str]) -> bool:
@@ -64,28 +64,27 @@ def _is_driven_log(runs: list[str]) -> bool:
     )
 
 
-def _refuse_unused(given: Mapping[str, object]) -> None:
-    """InputError for options that say how votes are read, where a logged run is driven again instead."""
+def _refuse_set(options: Mapping[str, object]) -> None:
+    """Raise InputError for options that say how votes are read, where a logged run is driven again instead."""
     fix = "leave it out; to read the votes of a plan run's panel, name the folder of the log"
-    unused = [name for name, value in given.items() if value is not None]
-    if unused:
-        raise InputError(Problem(name, "has no meaning where one logged run is driven again", fix) for name in unused)
+    if names := [name for name, value in options.items() if value is not None]:
+        raise InputError(Problem(name, "has no meaning where one logged run is driven again", fix) for name in names)
 
 
-def _drive(runs: list[str], mode: Reading | None, changes: dict[str, Any], check: bool) -> None:
+def _drive(runs: list[str], mode: options.ReadingName | None, changes: dict[str, Any], check: bool) -> None:
     if len(runs) != 1 or Path(runs[0]).suffix != SUFFIX:
         fix = "name one run log (.jsonl), as `verifyplan verify` wrote it"
         raise InputError(
             Problem("runs", "--check, --policy, --max-iterations and --max-turns drive one logged run", fix)
         )
-    told = None if mode in (None, Reading.recorded) else mode.value
-    if check and (told or any(changes.values())):
+    other_mode = None if mode in (None, options.ReadingName.recorded) else mode.value
+    if check and (other_mode or any(changes.values())):
         fix = "leave out --mode, --policy, --max-iterations and --max-turns"
         raise InputError(Problem("--check", "drives the run under its own rules", fix))
     again = vp.replay_run(
         Path(runs[0]),
         **changes,
-        mode=told,  # type: ignore[arg-type]  # recorded, the third reading, is None here
+        mode=other_mode,  # type: ignore[arg-type]  # recorded, the third reading, is None here
     )
     typer.echo(str(again))
     if check and again.same:
@@ -94,7 +93,7 @@ def _drive(runs: list[str], mode: Reading | None, changes: dict[str, Any], check
         typer.echo("the same events as recorded")
     else:
         typer.echo(f"{counted(len(again.differences), 'event')} of the log came out otherwise")
-        for line in again.differences[:SHOWN]:
+        for line in again.differences[:MAX_SHOWN_DIFFERENCES]:
             typer.echo(f"  {line[:200]}")
     if check and not again.same:
         raise typer.Exit(1)
@@ -102,13 +101,16 @@ def _drive(runs: list[str], mode: Reading | None, changes: dict[str, Any], check
 
 def _read_again(
     runs: list[str],
-    mode: Reading,
+    mode: options.ReadingName,
     max_rounds: int | None,
-    missing_basis: MissingBasis,
+    missing_basis: options.MissingBasisName,
     columns: str | None,
     verdicts: str | None,
     out: Path | None,
 ) -> None:
+    if out is not None and out.suffix not in (".csv", ".parquet"):
+        fix = "name a .csv or .parquet file"
+        raise InputError(Problem("--out", f"{out.suffix or 'no suffix'!r} is not a known table", fix))
     table = vp.replay(
         read_runs(runs, columns=columns, words=verdicts),
         mode.value,
@@ -124,12 +126,13 @@ def _read_again(
     bases = filled_words(filled, counter, disagrees) if filled else "no basis had to be filled in"
     typer.echo(f"{int(table['censored'].sum())} censored; {bases}")
     if out is not None:
-        _write(table, out)
+        with replacing(out) as temporary:
+            (table.to_csv if out.suffix == ".csv" else table.to_parquet)(temporary, index=False)
         typer.echo(f"findings: {out}")
     differing = table[
         table["recorded"].notna() & (table["recorded"].astype(str) != table["classification"].astype(str))
     ]
-    if mode is Reading.recorded and len(differing):
+    if mode is options.ReadingName.recorded and len(differing):
         first = differing.iloc[0]
         typer.echo(
             f"{counted(len(differing), 'recorded class')} differ from what the votes give, the first is "
@@ -137,14 +140,3 @@ def _read_again(
             err=True,
         )
         raise typer.Exit(1)
-
-
-def _write(table: pd.DataFrame, path: Path) -> None:
-    if path.suffix not in (".csv", ".parquet"):
-        fix = "name a .csv or .parquet file"
-        raise InputError(Problem("--out", f"{path.suffix or 'no suffix'!r} is no known table", fix))
-    with replacing(path) as temporary:
-        if path.suffix == ".csv":
-            table.to_csv(temporary, index=False)
-        else:
-            table.to_parquet(temporary, index=False)

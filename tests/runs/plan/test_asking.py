@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from tests.processes import environment
-from verifyplan.cli.asking import Blocked, on_blocked_of
+from verifyplan.cli.on_blocked import on_blocked_of
+from verifyplan.cli.options import OnBlockedName
 from verifyplan.errors import SettingsError
 
 RUN = """
 import sys
 from tests.runs.plan import planning
-from verifyplan.cli.asking import on_blocked_of
+from verifyplan.cli.on_blocked import on_blocked_of
 
 two = {"i1/challenger": {"challenges": [planning.challenge(w, "BLOCKING") for w in ("locks", "rows")]}}
 run = planning.run_of(two, silent=True, panel=None, on_blocked=on_blocked_of(None))
@@ -57,6 +58,6 @@ def test_without_a_terminal_the_default_is_to_continue(monkeypatch):
     with Path(os.devnull).open() as nothing:
         monkeypatch.setattr(sys, "stdin", nothing)
         assert on_blocked_of(None) == "continue"
-        assert on_blocked_of(Blocked.pause) == "pause"
-        with pytest.raises(SettingsError, match="ask needs a terminal, and this is none"):
-            on_blocked_of(Blocked.ask)
+        assert on_blocked_of(OnBlockedName.pause) == "pause"
+        with pytest.raises(SettingsError, match="ask needs a terminal, and there is none"):
+            on_blocked_of(OnBlockedName.ask)

@@ -1,4 +1,4 @@
-"""`bench plans`: a backend scored on the labelled plans."""
+"""`datasets` and `bench plans`: what is bundled, and a backend scored on the labelled plans."""
 
 from __future__ import annotations
 
@@ -8,21 +8,56 @@ from typing import Annotated
 import typer
 
 import verifyplan as vp
-from verifyplan.cli.backends import backend_of_options
-from verifyplan.cli.interrupts import interruptible
-from verifyplan.cli.live import CALL_TIMEOUT, NOBODY, AgentOptions, Timeout, with_agents
-from verifyplan.files import replacing
+from verifyplan.cli import options
+from verifyplan.cli.agents import backend_of_options
+from verifyplan.cli.options import with_agents
+from verifyplan.datasets import bundled
+from verifyplan.datasets.stdlib import stdlib_claims, stdlib_root
+from verifyplan.errors import InputError, Problem
+from verifyplan.files import replacing, write_text
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Score a backend on labelled data.")
+bench = typer.Typer(
+    no_args_is_help=True, add_completion=False, rich_markup_mode=None, help="Score a backend on labelled data."
+)
 
 
-@app.callback()
+def datasets(
+    name: Annotated[str | None, typer.Argument(help="A bundled set: prints its folder.")] = None,
+    claims: Annotated[int | None, typer.Option(min=1, help="Make so many claims about this Python's library.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the claims.")] = 0,
+    out: Annotated[Path, typer.Option(help="Where the claims are written.")] = Path("claims.csv"),
+    stdlib: Annotated[bool, typer.Option("--stdlib-root", help="Print the folder that such claims cite.")] = False,
+) -> None:
+    """List the bundled sets, print the folder of one, or make labelled claims from real code.
+
+    \b
+    Examples:
+    verifyplan datasets
+    verifyplan datasets --claims 200 --seed 7 --out claims.csv
+    """
+    if claims is not None:
+        if out.suffix != ".csv":
+            raise InputError(
+                Problem("--out", f"{str(out)!r} is not a .csv file", "claims are written as CSV: name a .csv file")
+            )
+        table = stdlib_claims(claims, seed=seed)
+        write_text(out, table.to_csv(index=False))
+        typer.echo(f"{claims} claims, {int(table.groupby('finding_id')['truth'].first().sum())} true: {out}")
+    elif stdlib:
+        typer.echo(stdlib_root())
+    elif name is not None:
+        typer.echo(bundled.path(name))
+    else:
+        for row in bundled.names().itertuples():
+            typer.echo(f"{row.name:<28} {row.about}")
+
+
+@bench.callback()
 def _bench() -> None:
     """Score a backend on labelled data."""
 
 
-@app.command()
-@interruptible
+@bench.command()
 @with_agents
 def plans(
     plans: Annotated[
@@ -37,13 +72,11 @@ def plans(
     held_out: Annotated[
         bool | None, typer.Option(help="Only the plans that nothing may be tuned on, or only the others.")
     ] = None,
-    repetitions: Annotated[
-        int, typer.Option(min=1, help="So many runs of each plan; every share is the mean over runs.")
-    ] = 1,
+    repetitions: options.Repetitions = 1,
     log_dir: Annotated[Path | None, typer.Option(help="Keep the run logs here.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the tables here, as CSV.")] = None,
-    timeout: Timeout = CALL_TIMEOUT,
-    agents: AgentOptions = NOBODY,
+    timeout: options.Timeout = options.CALL_TIMEOUT_S,
+    agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
     """Verify every labelled plan: detection by kind, false alarms, verdicts, calls, tokens, time; each run by itself.
 
@@ -58,7 +91,7 @@ def plans(
     verifyplan bench plans --model claude-haiku-4-5 --repetitions 3 --log-dir runs/bench
     """
     backend = backend_of_options(agents, timeout=timeout)
-    bench = vp.bench_plans(
+    result = vp.bench_plans(
         backend,
         plans=plans,
         labels=labels,
@@ -68,13 +101,13 @@ def plans(
         log_dir=log_dir,
         timeout=timeout,
     )
-    tables = bench.detection
+    tables = result.detection
     shares = {name: tables.by_kind[name].map("{:.0%}".format) for name in ("rate", "low", "high")}
     shown = tables.by_kind.assign(**shares)
     typer.echo(shown.to_string(index=False))
     for _, alarm in tables.alarms.iterrows():
         typer.echo(f"on sound {alarm['plan']}: {alarm['severity']} {alarm['place']}: {alarm['concern']}")
-    typer.echo(str(bench))
+    typer.echo(str(result))
     if out is not None:
         for name in ("defects", "by_kind", "alarms", "on_sound", "verdicts", "cost"):
             with replacing(out / f"{name}.csv") as temporary:

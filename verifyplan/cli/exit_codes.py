@@ -1,0 +1,58 @@
+"""How commands that run agents end: one run after the other, and the exit code of each (rule H2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import typer
+
+from verifyplan.runs.debate.run import Debate
+from verifyplan.runs.plan.run import PlanRun
+from verifyplan.runs.run import CrossRun, Run
+
+NEGATIVE, USAGE_ERROR, FAILED, BUDGET, PAUSED = 1, 2, 3, 4, 30
+"""Checked and found wanting; bad input; agents failed; a budget ended the run; the run waits or was broken off."""
+OF_VERDICT = {"REVISE": 10, "RETHINK": 20}
+"""Exit codes of verdicts, with --exit-code."""
+
+
+def exit_with(code: int) -> None:
+    """End the command with an exit code, unless it is 0."""
+    if code:
+        raise typer.Exit(code)
+
+
+def repeat(first: int, times: int, run: Callable[[int], int], *, announce: bool = True) -> int:
+    """Make so many runs, each with its repetition, announced before each; the first exit code that is not 0, else 0."""
+    codes = []
+    for repetition in range(first, first + times):
+        if announce and times > 1:
+            typer.echo(f"repetition {repetition}:")
+        codes.append(run(repetition))
+    return next(filter(None, codes), 0)
+
+
+def exit_code_of(run: Run, *, by_verdict: bool = False) -> int:
+    """Return the exit code of a run of any kind.
+
+    A plan run: 30 without an outcome, 3 or 4 where failures or a budget ended it; `by_verdict` else 10 for REVISE, 20
+    for RETHINK, 1 for none. A cross run: 4 where the budget kept a call back, 3 where a round or every call failed, 1
+    for a failed gate. A debate: 0 for CONVERGED, 1 for FAILED, 3 where an agent failed, 4 for a budget, 30 where it
+    goes on.
+    """
+    if isinstance(run, CrossRun):
+        if any(event.type == "call-failed" and event.status == "budget" for event in run.events):
+            return BUDGET
+        if run.status == "aborted-non-result" or run.failure:
+            return FAILED
+        return NEGATIVE if run.gating and run.gate_passed is False else 0
+    if isinstance(run, Debate) and run.outcome is not None:
+        if run.status is None:
+            return BUDGET if run.reason == "BUDGET" else FAILED
+        return 0 if run.status == "CONVERGED" else NEGATIVE
+    if not isinstance(run, PlanRun) or run.outcome is None:
+        return PAUSED
+    code = {"failures": FAILED, "budget": BUDGET}.get(run.outcome.ended_by, 0)
+    if code or not by_verdict:
+        return code
+    return OF_VERDICT.get(str(run.verdict), 0) if run.verdict else NEGATIVE

@@ -1,0 +1,257 @@
+"""The options that several commands share, each declared once; those of agents become one value, AgentOptions.
+
+The key of an endpoint is no option: on the command line it would be seen by everybody who lists the processes of the
+machine, and stay in the history of the shell. It comes from ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or the keyring.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+MODEL_VARIABLE = "VERIFYPLAN_MODEL"
+"""Names the model where anthropic is the backend and nothing else names one; it does not make it the backend."""
+CALL_TIMEOUT_S = 600.0
+"""Seconds that one call may take."""
+
+
+class BackendName(StrEnum):
+    """Who plays the agents."""
+
+    static = "static"
+    anthropic = "anthropic"
+
+
+class EffortName(StrEnum):
+    """How much a model is asked to do for an answer."""
+
+    low = "low"
+    medium = "medium"
+    high = "high"
+    xhigh = "xhigh"
+    max = "max"
+
+
+class PolicyName(StrEnum):
+    """When to keep looking."""
+
+    protocol = "protocol"
+    deliberate = "deliberate"
+
+
+class TeamName(StrEnum):
+    """Who challenges the plan."""
+
+    base = "base"
+    scaled = "scaled"
+
+
+class ModeName(StrEnum):
+    """How votes are asked for."""
+
+    adversarial = "adversarial"
+    collaborative = "collaborative"
+
+
+class ReadingName(StrEnum):
+    """How recorded votes are read."""
+
+    collaborative = "collaborative"
+    adversarial = "adversarial"
+    recorded = "recorded"
+
+
+class MissingBasisName(StrEnum):
+    """How an adversarial reading takes a disagree without a basis."""
+
+    infer = "infer"
+    counter_evidence = "counter-evidence"
+    burden_not_met = "burden-not-met"
+    refuse = "raise"
+
+
+class OnBlockedName(StrEnum):
+    """What to do where a challenge blocks a plan run."""
+
+    ask = "ask"
+    pause = "pause"
+    carry_on = "continue"
+
+
+# Limits and repetitions of runs
+Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds that one call may take, retries and tools included.")]
+MaxTokens = Annotated[int | None, typer.Option(min=1, help="Tokens of a run after which it sends no call.")]
+MaxCost = Annotated[
+    str | None,
+    typer.Option(metavar="DOLLARS", help="US dollars of a run after which it sends no call, by the table of prices."),
+]
+Repetition = Annotated[int, typer.Option(min=1, help="Which run of the same inputs and settings this is.")]
+Repetitions = Annotated[int, typer.Option(min=1, help="So many runs of each input, each a run of its own.")]
+Synthetic = Annotated[bool, typer.Option("--synthetic", help="Mark generated plans, findings or tasks as such.")]
+LogDir = Annotated[Path, typer.Option(help="The folder of the run logs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+ByVerdict = Annotated[bool, typer.Option("--exit-code", help="Exit with 10 for REVISE, 20 for RETHINK, 1 if aborted.")]
+
+# Plan runs
+Policy = Annotated[PolicyName, typer.Option(help="deliberate keeps looking while evidence is pending.")]
+OnBlocked = Annotated[
+    OnBlockedName | None,
+    typer.Option(
+        help="ask asks here, the default in a terminal; pause stops and waits for `verifyplan resume --answer`; "
+        "continue goes on, the default elsewhere."
+    ),
+]
+Team = Annotated[TeamName | None, typer.Option(help="The team; sized by a plan's complexity if left out.")]
+Threshold = Annotated[int, typer.Option(min=0, help="The complexity that asks for the scaled team.")]
+MaxIterations = Annotated[int, typer.Option(min=1, help="The last iteration.")]
+Panel = Annotated[bool, typer.Option(help="Whether a panel votes on the challenges.")]
+PanelMode = Annotated[ModeName, typer.Option(help="How the panel is asked.")]
+PanelWorkers = Annotated[str | None, typer.Option(metavar="NAMES", help="The panel's workers, by comma.")]
+Weights = Annotated[
+    Path | None, typer.Option(help="A weights file for the score, which informs and never decides the verdict.")
+]
+Report = Annotated[Path | None, typer.Option(help="Write the report here: .md or .html.")]
+
+# Cross runs
+EvidenceRoot = Annotated[Path, typer.Option(help="The folder that cited evidence lies in.")]
+TaskType = Annotated[
+    str | None,
+    typer.Option(
+        help="Chooses the settings: error-analysis and requirements-discovery are adversarial; "
+        "implementation-planning, implementation, final-verification, release-handoff and your own are not."
+    ),
+]
+Adversarial = Annotated[bool | None, typer.Option(help="Overrules the task type's mode.")]
+MaxVoteRounds = Annotated[
+    int | None, typer.Option("--max-rounds", min=1, max=3, help="Overrules the number of rounds.")
+]
+ItemsPerCall = Annotated[
+    int | None, typer.Option(min=1, help="Findings that one call asks about; all of a round if left out.")
+]
+
+# Debates
+Script = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="JSON with the answer to each call, by its id (t1/propose), instead of models; offline."
+    ),
+]
+MaxTurns = Annotated[
+    int, typer.Option(min=1, help="The last turn; more than 3 only if you say so here: longer debates drift.")
+]
+
+# Recorded runs
+Runs = Annotated[
+    list[str],
+    typer.Argument(help="Artifacts, folders, globs, saved tables, a bundled set, or a CSV or Parquet of votes."),
+]
+ReadRounds = Annotated[
+    int | None, typer.Option("--max-rounds", min=1, help="Rounds allowed; each run's own if left out.")
+]
+MissingBasis = Annotated[MissingBasisName, typer.Option(help="How a disagree without a basis is read.")]
+Truth = Annotated[Path | None, typer.Option(help="CSV with finding_id and truth.")]
+VoteColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        help="For a table of votes: which column is what, as item=claim,worker=judge,verdict=vote and, if there, "
+        "basis=, round=, run=, truth=, explanation=, summary=, category=, discoverers=, mode= (a mode or a column), "
+        "max_rounds= (a number).",
+    ),
+]
+VerdictWords = Annotated[
+    str | None,
+    typer.Option(
+        "--verdicts",
+        help="For a table of votes: its own words for verdicts, as yes=agree,no=disagree; "
+        "=verification-error says that empty cells are lost votes.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class AgentOptions:
+    """What a user says of the agents; any of these but `--backend static` makes models of them."""
+
+    backend: Annotated[
+        BackendName | None,
+        typer.Option(
+            help="static: offline and deterministic, the default; anthropic: models, implied by the options below. "
+            "Their key comes from ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or the keyring, never from an option."
+        ),
+    ] = None
+    model: Annotated[
+        str | None,
+        typer.Option(help=f"The model of everybody; with --backend anthropic else that of {MODEL_VARIABLE}."),
+    ] = None
+    model_for: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ROLE=MODEL", help="The model of a role (challenger, ..., audit, worker). Repeatable."),
+    ] = None
+    worker_model: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=MODEL", help="The model of one worker. Repeatable.")
+    ] = None
+    agents: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="TOML or JSON with arguments of agents.Anthropic, such as models, workers, thinking; no key.",
+        ),
+    ] = None
+    base_url: Annotated[str | None, typer.Option(help="The endpoint; else that of ANTHROPIC_BASE_URL.")] = None
+    effort: Annotated[EffortName | None, typer.Option(help="How much the models do for an answer.")] = None
+    web: Annotated[
+        bool, typer.Option("--web", help="Let the research roles search the web; what they look for leaves here.")
+    ] = False
+    memory: Annotated[Path | None, typer.Option(metavar="DIR", help="A folder of notes that agents may search.")] = None
+    prices: Annotated[Path | None, typer.Option(metavar="FILE", help="A price table of your own, in TOML.")] = None
+    max_concurrency: Annotated[int | None, typer.Option(min=1, help="Calls under way at once.")] = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that are set, by their names, without `--backend`."""
+        values = {option_of(field.name): getattr(self, field.name) for field in fields(self) if field.name != "backend"}
+        return {option: value for option, value in values.items() if value}
+
+
+NO_AGENT_OPTIONS = AgentOptions()
+"""The command's own default plays the agents."""
+
+
+def option_of(name: str) -> str:
+    """Return the option of an argument.
+
+    >>> option_of("base_url")
+    '--base-url'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
+def with_agents(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command in which `agents: AgentOptions` is replaced by its fields, each an option of its own."""
+    hints = get_type_hints(AgentOptions, include_extras=True)
+    signature = inspect.signature(command, eval_str=True)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        *(each.replace(kind=keyword) for each in signature.parameters.values() if each.name != "agents"),
+        *(
+            inspect.Parameter(field.name, keyword, default=field.default, annotation=hints[field.name])
+            for field in fields(AgentOptions)
+        ),
+    ]
+
+    @wraps(command)
+    def call(**values: Any) -> None:
+        agents = AgentOptions(**{field.name: values.pop(field.name) for field in fields(AgentOptions)})
+        command(**values, agents=agents)
+
+    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # as inspect reads it
+    call.__annotations__ = {each.name: each.annotation for each in parameters}
+    return call
