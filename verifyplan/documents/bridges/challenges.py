@@ -1,4 +1,4 @@
-"""A plan check's blockers as challenges: what the plan assumes, why that fails, and what to do instead (rule D5)."""
+"""The blockers of a plan check as challenges: the assumption, why it fails, and the alternative (rule D5)."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from verifyplan.documents.dimensions.check_context import Issue
 from verifyplan.protocol.role_call import RaisedChallenge
 
 
-class Stake(NamedTuple):
-    """What a plan assumes in one dimension, and what breaks where it is not so."""
+class Assumption(NamedTuple):
+    """An assumption of a plan in one dimension, and the consequence where it does not hold."""
 
     claim: str
-    breaks: str
+    consequence: str
 
 
-STAKES: Mapping[int, Stake] = {
-    1: Stake("The plan meets the requirements of its phase", "the phase is called done without them"),
-    2: Stake("The plan's tasks can be executed as they are written", "whoever executes it guesses, or stops"),
-    3: Stake("The plan can begin once its dependencies are done", "it begins too early, or never"),
-    4: Stake("What the plan makes is joined to what uses it", "parts are made that nothing calls"),
-    5: Stake("The plan can be executed well in one go", "the last tasks are done badly, or not at all"),
-    6: Stake("The plan's tasks bring its must-haves about", "the plan is executed and its goal is not reached"),
-    7: Stake("The plan keeps to what was decided", "work is done that nobody wants"),
-    8: Stake("The plan's checks tell whether a task is done", "a task that failed counts as done"),
-    9: Stake("What the plan takes from others is there when it begins", "it builds on what does not exist yet"),
+ASSUMPTIONS: Mapping[int, Assumption] = {
+    1: Assumption("The plan meets the requirements of its phase", "the phase is called done without them"),
+    2: Assumption("The plan's tasks can be executed as they are written", "whoever executes it guesses, or stops"),
+    3: Assumption("The plan can begin once its dependencies are done", "it begins too early, or never"),
+    4: Assumption("What the plan makes is joined to what uses it", "parts are made that nothing calls"),
+    5: Assumption("The plan can be executed well in one go", "the last tasks are done badly, or not at all"),
+    6: Assumption("The plan's tasks bring its must-haves about", "the plan is executed and its goal is not reached"),
+    7: Assumption("The plan keeps to what was decided", "work is done that nobody wants"),
+    8: Assumption("The plan's checks tell whether a task is done", "a task that failed counts as done"),
+    9: Assumption("What the plan takes from others is there when it begins", "it builds on what does not exist yet"),
 }
-"""By dimension of document 003."""
+"""By the number of the dimension."""
 
-LONGEST = 300
-"""Letters of the plan's line that are quoted as evidence."""
+MAX_EVIDENCE_CHARACTERS = 300
+"""Characters of the plan's line that are quoted as evidence."""
 
 
 def challenges(check: PlanCheck, plan_name: str = "") -> tuple[RaisedChallenge, ...]:
-    r"""The blockers of a plan check as challenges, BLOCKING and of HIGH confidence, in the order of the check.
+    r"""Return the blockers of a plan check as challenges, BLOCKING and of HIGH confidence, in their order.
 
     `plan_name` is the name under which places in the plan are cited; by default that of its file. Warnings and what
-    is left to judge raise nothing: the first are advisory, the second is what the run is for. Source: rule D5.
+    is left to judge raise nothing: the first are advisory, the second is the task of the run. Source: rule D5.
 
     >>> from verifyplan.documents.kinds.plan import PlanDocument
     >>> from verifyplan.documents.reading.source import read_source
@@ -54,21 +54,18 @@ def challenges(check: PlanCheck, plan_name: str = "") -> tuple[RaisedChallenge, 
 
 
 def _challenge(issue: Issue, plan_name: str, lines: tuple[str, ...]) -> RaisedChallenge:
-    stake = STAKES[issue.dimension]
+    assumption = ASSUMPTIONS[issue.dimension]
     name = plan_name or PurePosixPath(issue.path.replace("\\", "/")).name
-    quoted = _cut(lines[issue.line - 1]) if 0 < issue.line <= len(lines) else ""
+    line = lines[issue.line - 1].strip() if 0 < issue.line <= len(lines) else ""
+    if len(line) > MAX_EVIDENCE_CHARACTERS:
+        line = f"{line[:MAX_EVIDENCE_CHARACTERS].rstrip()} ..."
     place = f"{name}:{issue.line}"
     return RaisedChallenge(
-        claim=f"{stake.claim}.",
+        claim=f"{assumption.claim}.",
         concern=f"{issue.plan_id}: {issue.description}.",
-        failure_scenario=f"If it is executed so, {stake.breaks}.",
+        failure_scenario=f"If it is executed so, {assumption.consequence}.",
         alternative=f"{issue.fix[:1].upper()}{issue.fix[1:]}.",
         severity="BLOCKING",
         confidence="HIGH",
-        evidence=f"{place}\n> {quoted}" if quoted else place,
+        evidence=f"{place}\n> {line}" if line else place,
     )
-
-
-def _cut(line: str) -> str:
-    line = line.strip()
-    return line if len(line) <= LONGEST else f"{line[:LONGEST].rstrip()} ..."

@@ -1,9 +1,9 @@
-"""What a cross run found of a must-have: whether it holds, and the votes that say so (rules B6, D5)."""
+"""The status of a must-have after a cross run: whether it holds, and the votes that say so (rules B6, D5)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from verifyplan.documents.dimensions.overlap import paths_in
@@ -13,9 +13,8 @@ from verifyplan.rules.citations import cites_location
 
 Status = Literal["VERIFIED", "FAILED", "HUMAN NEEDED"]
 
-LONGEST = 300
-"""Letters of an explanation that are kept as evidence."""
-
+MAX_EXPLANATION_CHARACTERS = 300
+"""Characters of an explanation that are kept as evidence."""
 
 _SAW_NOTHING = re.compile(
     rf"{NOTHING_LOOKED_AT}|nothing was looked at|(?:cites no place|quotes no text) to look at", re.IGNORECASE
@@ -24,34 +23,30 @@ _SAW_NOTHING = re.compile(
 
 
 class MustHaveStatus(NamedTuple):
-    """Whether a must-have holds, and what says so."""
+    """Whether a must-have holds, and the evidence."""
 
     status: Status
     evidence: str
 
 
 def must_have_status(findings: Sequence[ArtifactFinding], artifact: Artifact) -> MustHaveStatus:
-    """How a must-have stands by the findings that speak of it.
+    """Return the status of a must-have by the findings that speak of it.
 
     It failed if one was refuted: it was not held, and somebody showed why. It holds if all held, each by the vote of
-    somebody who looked at a place; a caveat is told first. It is left to a person where nobody spoke of it, nobody
-    could decide (only doubts, errors, or no votes), nobody looked at anything (a lightweight run sees the claim alone),
-    most votes were lost to errors, or a refutation was. Source: rules B4, B6, B8, D5; document 003: must-haves are held
-    against the codebase.
+    somebody who looked at a place; the evidence begins with a caveat, if there is one. It is left to a person where
+    nobody spoke of it, nobody could decide (only doubts, errors, or no votes), nobody looked at anything (a lightweight
+    run sees the claim alone), most votes were lost to errors, or a refutation was. Source: rules B4, B6, B8, D5.
     """
     if not findings:
         return MustHaveStatus("HUMAN NEEDED", "not verified: no finding of the run speaks of it")
-    status = _worst(_status(finding, artifact) for finding in findings)
-    told = " / ".join(_told(finding) for finding in findings)
-    if status == "HUMAN NEEDED":
-        told = f"{_why_open(findings, artifact)}: {told}"
-    elif status == "VERIFIED" and any(_has_caveat(finding) for finding in findings):
-        told = f"held with a caveat: {told}"
-    return MustHaveStatus(status, told)
-
-
-def _worst(statuses: Iterable[Status]) -> Status:
-    return min(statuses, key=("FAILED", "HUMAN NEEDED", "VERIFIED").index)
+    statuses = [_status(finding, artifact) for finding in findings]
+    evidence = " / ".join(map(_evidence, findings))
+    if "FAILED" in statuses:
+        return MustHaveStatus("FAILED", evidence)
+    if "HUMAN NEEDED" in statuses:
+        return MustHaveStatus("HUMAN NEEDED", f"{_why_open(findings, artifact)}: {evidence}")
+    caveat = any(vote.verdict == "supplement" for finding in findings for vote in _votes(finding).values())
+    return MustHaveStatus("VERIFIED", f"held with a caveat: {evidence}" if caveat else evidence)
 
 
 def _status(finding: ArtifactFinding, artifact: Artifact) -> Status:
@@ -63,14 +58,14 @@ def _status(finding: ArtifactFinding, artifact: Artifact) -> Status:
 def _unproven(finding: ArtifactFinding, artifact: Artifact) -> str:
     """Why a finding that held shows nothing yet; empty where it was looked at, and held."""
     votes = {worker: vote for worker, vote in _votes(finding).items() if worker != finding.originWorker}
-    lost = _lost(finding)
+    lost = {worker for worker, vote in dict(_cast(finding)).items() if vote.verdict == "verification-error"}
     if not votes:
         return "held, but nobody else voted on it" if not lost else "held, but all votes were lost to errors"
     if not (artifact.adversarial or artifact.config.verificationMode == "full-reanalysis"):
         return "held, but nobody opened the evidence: run it adversarially, or with full-reanalysis"
     if not any(vote.verdict in ("agree", "supplement") and _looked(vote, finding) for vote in votes.values()):
         return "held, but no vote for it looked at anything"
-    if refuted := [worker for worker in lost if worker in votes and _refutes(votes[worker])]:
+    if refuted := [worker for worker, vote in votes.items() if worker in lost and _refutes(vote)]:
         return f"held, but the refutation by {', '.join(refuted)} was lost to an error"
     if len(lost) > len(votes):
         return f"held, but {len(lost)} of {len(lost | votes.keys())} votes were lost to errors"
@@ -79,15 +74,9 @@ def _unproven(finding: ArtifactFinding, artifact: Artifact) -> str:
 
 def _looked(vote: ArtifactVote, finding: ArtifactFinding) -> bool:
     """Whether a vote rests on a place, its own or the finding's, and does not say that it looked at nothing."""
-    why = vote.explanation or ""
-    cites = (
-        cites_location(why) or cites_location(finding.originEvidence) or bool(paths_in(finding.originEvidence or ""))
-    )
+    why, evidence = vote.explanation or "", finding.originEvidence
+    cites = cites_location(why) or cites_location(evidence) or bool(paths_in(evidence or ""))
     return cites and _SAW_NOTHING.search(why) is None
-
-
-def _has_caveat(finding: ArtifactFinding) -> bool:
-    return any(vote.verdict == "supplement" for vote in _votes(finding).values())
 
 
 def _refutes(vote: ArtifactVote) -> bool:
@@ -100,46 +89,39 @@ def _votes(finding: ArtifactFinding) -> dict[str, ArtifactVote]:
     return {worker: vote for worker, vote in _cast(finding) if vote.verdict != "verification-error"}
 
 
-def _lost(finding: ArtifactFinding) -> set[str]:
-    """The workers whose last vote is an error."""
-    last = dict(_cast(finding))
-    return {worker for worker, vote in last.items() if vote.verdict == "verification-error"}
-
-
 def _cast(finding: ArtifactFinding) -> Iterator[tuple[str, ArtifactVote]]:
     """All votes on a finding, round by round."""
-    for one in sorted(finding.rounds or (), key=lambda one: one.round):
-        yield from one.votes.items()
+    for voting in sorted(finding.rounds or (), key=lambda voting: voting.round):
+        yield from voting.votes.items()
 
 
 def _why_open(findings: Sequence[ArtifactFinding], artifact: Artifact) -> str:
     """Why a must-have is left to a person: what the findings that held do not show, else that nobody could decide."""
-    if not any(_votes(finding) for finding in findings):
+    if not any(map(_votes, findings)):
         return "nobody voted on it"
     held = [finding for finding in findings if finding.classification in HELD]
-    reasons = dict.fromkeys(why for finding in held if (why := _unproven(finding, artifact)))
-    if len(held) == len(findings):
-        return "; ".join(reasons)
-    return "nobody could show that it holds, or that it does not"
+    if len(held) < len(findings):
+        return "nobody could show that it holds, or that it does not"
+    return "; ".join(dict.fromkeys(why for finding in held if (why := _unproven(finding, artifact))))
 
 
-def _told(finding: ArtifactFinding) -> str:
-    """A finding's class, what it cites, and its votes with their explanations; equal votes are told once."""
-    head = finding.classification or "without a class"
+def _evidence(finding: ArtifactFinding) -> str:
+    """A finding's class, the places it cites, and its votes with their explanations; equal votes once."""
     places = " ".join((finding.originEvidence or "").split())
-    said: dict[str, list[str]] = {}
+    workers_by_vote: dict[str, list[str]] = {}
     for worker, vote in _votes(finding).items():
-        said.setdefault(_said(vote), []).append(worker)
-    votes = "; ".join(f"{', '.join(workers)}: {words}" for words, workers in said.items())
-    return ", ".join(part for part in (head, f"cites {cut(places)}" if places else "", votes) if part)
+        verdict = f"{vote.verdict} ({vote.disagreeBasis})" if vote.disagreeBasis else vote.verdict
+        why = cut(" ".join((vote.explanation or "").split()).rstrip("."))
+        workers_by_vote.setdefault(f"{verdict}, {why}" if why else verdict, []).append(worker)
+    votes = "; ".join(f"{', '.join(workers)}: {vote}" for vote, workers in workers_by_vote.items())
+    parts = (finding.classification or "without a class", f"cites {cut(places)}" if places else "", votes)
+    return ", ".join(part for part in parts if part)
 
 
-def _said(vote: ArtifactVote) -> str:
-    verdict = f"{vote.verdict} ({vote.disagreeBasis})" if vote.disagreeBasis else vote.verdict
-    why = cut(" ".join((vote.explanation or "").split()).rstrip("."))
-    return f"{verdict}, {why}" if why else verdict
+def cut(text: str, limit: int = MAX_EXPLANATION_CHARACTERS) -> str:
+    """Return a text with at most `limit` characters, a mark where it is cut included.
 
-
-def cut(text: str) -> str:
-    """A text as it stands among the evidence: cut where it is long."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 4].rstrip()} ..."
+    >>> cut("a queue that is full", 12)
+    'a queue ...'
+    """
+    return text if len(text) <= limit else f"{text[: limit - 4].rstrip()} ..."

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Protocol
 
-from verifyplan.documents.bridges.must_have_status import MustHaveStatus, cut, must_have_status
+from verifyplan.documents.bridges.must_have_status import cut, must_have_status
 from verifyplan.documents.bridges.must_haves import (
+    PlannedMustHave,
     Plans,
-    Wanted,
-    check_apart,
+    check_distinct_ids,
     expect_readable,
+    planned_must_haves,
     plans_of,
     statement,
-    wanted_of,
 )
 from verifyplan.documents.kinds.verification import (
     Gap,
@@ -36,7 +36,7 @@ class HasArtifact(Protocol):
 
     @property
     def artifact(self) -> Artifact:
-        """What the run left."""
+        """The artifact of the run."""
 
 
 def verification(
@@ -48,15 +48,15 @@ def verification(
     overrides: Sequence[str] = (),
     path: str | None = None,
 ) -> VerificationDocument:
-    """The verification that a cross run is: which must-haves of a plan hold, with evidence, and the gaps.
+    """Return a cross run as a verification: which must-haves of a plan hold, with evidence, and the gaps.
 
     Args:
         run: a cross run, or its artifact. Its findings speak of a must-have by their ids and tickets, as
             `must_have_findings` and `claims` give them, else by saying the same.
         plan: the plan, or all plans of the phase: the must-haves are theirs, never the summary's.
         attempt: which attempt this is; by default one after `before`, else the first.
-        before: the attempt before. What passed in it and does not now is told as a regression, what failed in it is
-            a gap until it is shown to hold, and what a user let pass in it passes again.
+        before: the attempt before. A must-have that passed in it and does not now is marked as a regression, one that
+            failed in it is a gap until it is shown to hold, and one that a user let pass in it passes again.
         overrides: must-haves that a user lets pass, by text, number or id (`01-01/must-have-2`); counted as passed.
         path: the name of the document; by default VERIFICATION.md beside the plan.
 
@@ -67,39 +67,37 @@ def verification(
         a person is needed.
 
     Raises:
-        InputError: for what is no cross run, a plan without must-haves, an override that names none, and an attempt
+        InputError: for anything but a cross run, a plan without must-haves, an override that names none, and an attempt
             that does not grow.
 
-    Source: rules D3, D5; document 003, Verifier -> Planner.
+    Source: rules D3, D5.
     """
     expect_lists(overrides=overrides)
     plans = plans_of(plan)
-    check_apart(plans)
-    wanted = wanted_of(plans)
+    check_distinct_ids(plans)
+    planned = list(planned_must_haves(plans))
     number = _attempt(attempt, before)
-    for one in plans:
-        expect_readable(one)
-    if without := [plan for plan in plans if not plan.must_haves.all()]:
+    for each in plans:
+        expect_readable(each)
+    if without := [each for each in plans if not each.must_haves.all()]:
         fix = "give plans whose frontmatter has must_haves, and verify no phase without them"
-        raise InputError([Problem(plan.path, "has no must-haves to verify", fix) for plan in without])
-    artifact = _artifact(run)
-    spoken = _spoken(wanted, artifact.findings)
-    rows = [_row(one, at, must_have_status(spoken[one.id], artifact)) for at, one in enumerate(wanted, 1)]
-    passing = list(dict.fromkeys([*_kept(before, rows), *_named(overrides, wanted)]))
-    rows = [_marked(row, passing, before) for row in rows]
-    gaps = [_gap(one, row, before) for one, row in zip(wanted, rows, strict=True) if row.outcome == "failed"]
-    text = write_verification(rows, gaps, attempt=number, overrides=passing, title=_title(plans[0].phase))
+        raise InputError([Problem(each.path, "has no must-haves to verify", fix) for each in without])
+    artifact = run if isinstance(run, Artifact) else getattr(run, "artifact", None)
+    if not isinstance(artifact, Artifact):
+        fix = "give a cross run, one of several, or its artifact: crossverify, read_run and read_artifact return them"
+        raise InputError(Problem("run", f"is of type {type(run).__name__}, and no cross run", fix))
+    findings = _findings_by_id(planned, artifact.findings)
+    rows = []
+    for at, must_have in enumerate(planned, 1):
+        status, evidence = must_have_status(findings[must_have.id], artifact)
+        rows.append(MustHaveResult(str(at), must_have.text, status, evidence))
+    passing = list(dict.fromkeys([*_passing_before(before, rows), *_named(overrides, planned)]))
+    rows = [_after_overrides(row, passing, before) for row in rows]
+    gaps = [_gap(each, row, before) for each, row in zip(planned, rows, strict=True) if row.outcome == "failed"]
+    title = f"Verification: {plans[0].phase}" if plans[0].phase else "Verification"
+    text = write_verification(rows, gaps, attempt=number, overrides=passing, title=title)
     beside = str(PurePath(plans[0].path).parent / "VERIFICATION.md")
     return VerificationDocument.read(read_source(text, path or beside))
-
-
-def _artifact(run: object) -> Artifact:
-    """What a cross run left; InputError for anything that is no single cross run."""
-    artifact = run if isinstance(run, Artifact) else getattr(run, "artifact", None)
-    if isinstance(artifact, Artifact):
-        return artifact
-    fix = "give a cross run, one of several, or its artifact: crossverify, read_run and read_artifact return them"
-    raise InputError(Problem("run", f"is of type {type(run).__name__}, and no cross run", fix))
 
 
 def _attempt(attempt: int | None, before: VerificationDocument | None) -> int:
@@ -110,89 +108,76 @@ def _attempt(attempt: int | None, before: VerificationDocument | None) -> int:
     return last + 1 if attempt is None else attempt
 
 
-def _spoken(wanted: Sequence[Wanted], findings: Sequence[ArtifactFinding]) -> dict[str, list[ArtifactFinding]]:
+def _findings_by_id(
+    planned: Sequence[PlannedMustHave], findings: Sequence[ArtifactFinding]
+) -> dict[str, list[ArtifactFinding]]:
     """The findings that speak of each must-have: by id or ticket, else the first that says the same."""
-    spoken: dict[str, list[ArtifactFinding]] = {one.id: [] for one in wanted}
-    free = []
+    by_id: dict[str, list[ArtifactFinding]] = {must_have.id: [] for must_have in planned}
+    others = []
     for finding in findings:
-        ids = [name for name in (finding.findingId, *(finding.ticketIds or ())) if name in spoken]
+        ids = [name for name in (finding.findingId, *(finding.ticketIds or ())) if name in by_id]
         for name in dict.fromkeys(ids):
-            spoken[name].append(finding)
+            by_id[name].append(finding)
         if not ids:
-            free.append(finding)
-    silent = [one for one in wanted if not spoken[one.id]]
-    said = [finding.summary or "" for finding in free]
-    as_planned = matched([one.text for one in silent], said)
-    as_stated = matched([statement(one.must_have) for one in silent], said)
-    for one, planned, stated in zip(silent, as_planned, as_stated, strict=True):
-        at = stated if planned is None else planned
-        spoken[one.id] += [] if at is None else [free[at]]
-    return spoken
+            others.append(finding)
+    without = [must_have for must_have in planned if not by_id[must_have.id]]
+    summaries = [finding.summary or "" for finding in others]
+    by_text = matched([must_have.text for must_have in without], summaries)
+    by_statement = matched([statement(must_have.must_have) for must_have in without], summaries)
+    for must_have, first, second in zip(without, by_text, by_statement, strict=True):
+        at = second if first is None else first
+        by_id[must_have.id] += [] if at is None else [others[at]]
+    return by_id
 
 
-def _row(wanted: Wanted, number: int, found: MustHaveStatus) -> MustHaveResult:
-    return MustHaveResult(str(number), wanted.text, found.status, found.evidence)
-
-
-def _kept(before: VerificationDocument | None, rows: Sequence[MustHaveResult]) -> Iterator[str]:
-    """The texts of the must-haves that a user let pass in the attempt before, as far as they are still asked for."""
-    asked = {wording(row.text): row.text for row in rows}
+def _passing_before(before: VerificationDocument | None, rows: Sequence[MustHaveResult]) -> Iterator[str]:
+    """The texts of the must-haves that a user let pass in the attempt before, as far as the plan still has them."""
+    texts = {wording(row.text): row.text for row in rows}
     for result in before.results if before else ():
-        if before and before.overridden(result) and wording(result.text) in asked:
-            yield asked[wording(result.text)]
+        if before and before.overridden(result) and wording(result.text) in texts:
+            yield texts[wording(result.text)]
 
 
-def _named(overrides: Sequence[str], wanted: Sequence[Wanted]) -> Iterator[str]:
+def _named(overrides: Sequence[str], planned: Sequence[PlannedMustHave]) -> Iterator[str]:
     """Overrides as the texts that they name; one that names nothing stays, and is refused by the writer."""
-    by_id = {one.id: one.text for one in wanted}
-    rows = [MustHaveResult(str(at), one.text, "", "") for at, one in enumerate(wanted, 1)]
+    by_id = {must_have.id: must_have.text for must_have in planned}
+    rows = [MustHaveResult(str(at), must_have.text, "", "") for at, must_have in enumerate(planned, 1)]
     for override in overrides:
         names = override_names([override])
         yield by_id.get(override) or next((row.text for row in rows if is_named(row, names)), override)
 
 
-def _marked(row: MustHaveResult, passing: Sequence[str], before: VerificationDocument | None) -> MustHaveResult:
-    """A row with what a user decided, and with what it was before."""
+def _after_overrides(
+    row: MustHaveResult, passing: Sequence[str], before: VerificationDocument | None
+) -> MustHaveResult:
+    """A row with a user's decision, and with its result in the attempt before: of rows with its words the first."""
     if row.outcome == "passed":
         return row
     if counts_as_passed(row, passing):
         return row._replace(status="OVERRIDE", evidence=f"let pass by a user; {row.status.lower()}: {row.evidence}")
-    once = _once(row, before)
-    if before is None or once is None:
+    own = wording(row.text)
+    earlier = next((result for result in before.results if wording(result.text) == own), None) if before else None
+    if before is None or earlier is None:
         return row
-    number = before.attempt or 1
-    if once.outcome == "passed":
-        failed = row.outcome == "failed"
-        told = f"{'a' if failed else 'possibly a'} regression, it passed in attempt {number}"
-        return row._replace(
-            status=f"{row.status} (REGRESSED)" if failed else row.status, evidence=f"{told}: {row.evidence}"
-        )
-    if once.outcome == "failed" and row.outcome == "human":
-        told = f"it failed in attempt {number} ({cut(once.evidence)}), and nothing shows that it holds now"
-        return row._replace(status="FAILED", evidence=f"{told}: {row.evidence}")
+    attempt = f"attempt {before.attempt or 1}"
+    if earlier.outcome == "passed" and row.outcome == "failed":
+        evidence = f"a regression, it passed in {attempt}: {row.evidence}"
+        return row._replace(status=f"{row.status} (REGRESSED)", evidence=evidence)
+    if earlier.outcome == "passed":
+        return row._replace(evidence=f"possibly a regression, it passed in {attempt}: {row.evidence}")
+    if earlier.outcome == "failed" and row.outcome == "human":
+        evidence = f"it failed in {attempt} ({cut(earlier.evidence)}), and nothing shows that it holds now"
+        return row._replace(status="FAILED", evidence=f"{evidence}: {row.evidence}")
     return row
 
 
-def _once(row: MustHaveResult, before: VerificationDocument | None) -> MustHaveResult | None:
-    """What a must-have was in the attempt before, of several rows of its words the first."""
-    said = wording(row.text)
-    return next((one for one in before.results if wording(one.text) == said), None) if before else None
-
-
-def _fix_before(row: MustHaveResult, before: VerificationDocument | None) -> str:
-    """The fix that the attempt before suggests for a gap that is still open."""
-    said = wording(row.text)
-    return next((gap.fix for gap in before.gap_details if wording(gap.title) == said), "") if before else ""
-
-
-def _gap(wanted: Wanted, row: MustHaveResult, before: VerificationDocument | None) -> Gap:
-    """A gap with what to do: what was suggested before, as it is still open, else what was planned, once more."""
-    task = wanted.task
+def _gap(planned: PlannedMustHave, row: MustHaveResult, before: VerificationDocument | None) -> Gap:
+    """A gap with what to do: the fix of the attempt before, if the gap was open then, else the plan once more."""
+    own = wording(row.text)
+    earlier = (gap.fix for gap in before.gap_details if wording(gap.title) == own) if before else iter(())
+    task = planned.task
     done = f" (task {task.id or task.name})" if task and (task.id or task.name) else ""
-    files = ", ".join(dict.fromkeys(path for path in (wanted.must_have.path, *(task.files if task else ())) if path))
-    planned = f"Make it hold{done}{f', in {files}' if files else ''}: {wanted.text}"
-    return Gap(wanted.text, row.evidence, _fix_before(row, before) or planned)
-
-
-def _title(phase: str | None) -> str:
-    return f"Verification: {phase}" if phase else "Verification"
+    paths = (planned.must_have.path, *(task.files if task else ()))
+    files = ", ".join(dict.fromkeys(path for path in paths if path))
+    again = f"Make it hold{done}{f', in {files}' if files else ''}: {planned.text}"
+    return Gap(planned.text, row.evidence, next(earlier, "") or again)
