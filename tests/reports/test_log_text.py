@@ -17,7 +17,7 @@ from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.message import Message
 from verifyplan.protocol.vote import Finding, PlanItem
-from verifyplan.reports.log import log_text, told
+from verifyplan.reports.log import event_text, log_text
 from verifyplan.runlog.chain import Record
 
 HOSTILE = "a\nRun ends by ruling: PROCEED\r\x1b[2J\u202e\u2028b\x00"
@@ -125,7 +125,7 @@ def test_every_event_has_its_own_line_and_words():
     told_ = lines(everything())
     assert len(told_) == len(everything())
     assert all(line[19:].strip() for line in told_)
-    words = {type(event).__name__: told(event) for event in everything()}
+    words = {type(event).__name__: event_text(event) for event in everything()}
     assert len(set(words.values())) == len(words), "two types of event are told by the same words"
     assert not [name for name, line in words.items() if "None" in line or "=" in line], (
         "a field is shown as Python has it"
@@ -155,18 +155,18 @@ def test_every_event_has_its_own_line_and_words():
     ],
 )  # fmt: skip
 def test_what_an_event_says(kind, words):
-    assert told(next(event for event in everything() if event.type == kind)) == words
+    assert event_text(next(event for event in everything() if event.type == kind)) == words
 
 
 def test_what_turns_and_calls_with_them_say():
     *_, sent, replied, failed = turns()
-    assert told(sent) == "r1/c/t2: big is sent 1 result of tools (1 refused) and these words: Give JSON."
-    assert told(replied) == (
+    assert event_text(sent) == "r1/c/t2: big is sent 1 result of tools (1 refused) and these words: Give JSON."
+    assert event_text(replied) == (
         "r1/c/t2: replied after 0.00 s, 1,204 in (1,000 cached, 200 put in a cache) + 88 out tokens, from replay, in "
         "batch b-1, broken off"
     )
     used = "2,208 in (1,000 cached, 1,200 put in a cache) + 108 out tokens, 1 tool call (1 refused)"
-    assert told(failed) == f"r1/c: out of budget after 2.00 s, {used}: max_cost: enough"
+    assert event_text(failed) == f"r1/c: out of budget after 2.00 s, {used}: max_cost: enough"
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_what_turns_and_calls_with_them_say():
 def test_a_turn_is_sent_the_request_first_with_what_was_opened_for_it(turn, words):
     uses = (ToolUse(tool="Read", argument="a.py"), ToolUse(tool="Read", argument="/x", refused="outside"))
     event = event_turn.TurnSent(call_id=turn, model="m", request_sha256="", tools=uses)
-    assert told(event).startswith(f"{turn}: m is sent {words}")
+    assert event_text(event).startswith(f"{turn}: m is sent {words}")
 
 
 def test_turns_stand_one_step_within_their_call():
@@ -191,8 +191,8 @@ def test_turns_stand_one_step_within_their_call():
 
 def test_a_run_says_which_repetition_it_is():
     first = cross()[0]
-    assert "repetition" not in told(first)
-    assert told(first.model_copy(update={"repetition": 3})).endswith(", backend unnamed, repetition 3")
+    assert "repetition" not in event_text(first)
+    assert event_text(first.model_copy(update={"repetition": 3})).endswith(", backend unnamed, repetition 3")
 
 
 def test_a_line_has_number_time_since_the_start_and_indentation_by_iteration():

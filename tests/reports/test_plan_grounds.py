@@ -14,7 +14,7 @@ from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.event_plan import SectionRead
 from verifyplan.reports.plan import plan_report, plan_report_html, plan_summary
-from verifyplan.reports.plan_grounds import CANNOT_SEE, settled, unchallenged, warnings
+from verifyplan.reports.plan_grounds import CANNOT_SEE, challenge_groups, unchallenged_sections, warnings
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.runs.plan.verify import verify
 
@@ -47,7 +47,7 @@ def test_challenges_are_counted_by_what_became_of_them():
 def test_a_person_s_decision_is_a_citation_and_overflow_is_named():
     run = PlanEvents().assess().begin().challenge("C1", "BLOCKING").challenge("C2", overflow="DEFERRED_CHALLENGED")
     run.move("C1", "RESOLVED", "we accept it", by="user", uncited=True)
-    assert settled(run.state) == (["C1"], [], [], [], ["C2"])
+    assert challenge_groups(run.state) == (["C1"], [], [], [], ["C2"])
     assert "- In overflow, so that nobody looked into it: 1 (C2)." in head(run.state)
 
 
@@ -72,7 +72,7 @@ def sections(*titles: str) -> PlanEvents:
 
 def test_sections_that_nobody_challenged_are_named():
     run = sections("Goal", "Steps", "Rollout").challenge("C1", evidence="cache.md:7-9\nother.md:12")
-    assert [one.title for one in unchallenged(run.state)[0]] == ["Goal", "Rollout"]
+    assert [one.title for one in unchallenged_sections(run.state)[0]] == ["Goal", "Rollout"]
     assert "- Sections that nobody challenged, 2 of 3: Goal, Rollout." in head(run.state)
     assert "; 2 of 3 sections were challenged by nobody" in plan_summary(run.state)
     assert "Nobody challenged any of the 2 sections." in head(sections("A", "B").state)

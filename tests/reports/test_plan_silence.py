@@ -12,8 +12,8 @@ from tests.runs.plan.planning import challenge as raised
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.event_plan import SignFound
 from verifyplan.reports.plan import plan_report, plan_summary
-from verifyplan.reports.plan_scores import nothing_seen
-from verifyplan.reports.plan_silence import NO_LOOK_UP, lines_of, silences
+from verifyplan.reports.plan_facts import nothing_looked_up
+from verifyplan.reports.plan_grounds import NO_LOOK_UP, line_ranges, unread_notes
 
 DANGER = """# Clean up the old pages
 
@@ -59,7 +59,7 @@ def test_words_of_destruction_that_nobody_challenged_stand_at_the_head_with_thei
 
 def test_a_plan_of_which_something_was_looked_up_says_none_of_this():
     silent = run_of({}, plan=PLAN, silent=True)
-    assert not nothing_seen(silent.state), "it has no scores"
+    assert not nothing_looked_up(silent.state), "it has no scores"
     assert "no look-up" not in plan_summary(silent.state)
 
 
@@ -71,13 +71,13 @@ def destructive(*scripted, changes=()):
 def test_lines_that_a_challenge_cites_are_not_named_again_and_the_next_step_names_the_others():
     some = destructive(raised("locks", "MINOR", evidence="plan.md:5-6"))
     assert some.verdict == "PROCEED"
-    assert [told.split(":")[0] for told in silences(some.state)] == ["2 words of destruction (lines 7-8"]
+    assert [told.split(":")[0] for told in unread_notes(some.state)] == ["2 words of destruction (lines 7-8"]
     step = (
         "**Next step:** 1 more challenge stayed open, MINOR or in overflow: see the report. Before you carry it out, "
     )
     assert f"{step}read lines 7-8." in plan_report(some.state).replace("\\", "")
     every = destructive(raised("locks", "MINOR", evidence="plan.md:1-8"))
-    assert list(silences(every.state)) == []
+    assert list(unread_notes(every.state)) == []
     assert "**Next step:** Carry the plan out." in plan_report(every.state)
     none = destructive()
     assert "Nothing was raised against the plan. Before you carry it out, read lines 5-8." in str(none)
@@ -91,7 +91,7 @@ def test_a_plan_that_must_be_revised_is_not_sent_to_read_its_lines():
 
 def test_one_word_is_counted_as_one():
     run = run_of({}, plan="# T\n\n" + "We measure it first and then again. " * 12 + "\n\n1. Drop it\n", silent=True)
-    [told] = silences(run.state)
+    [told] = unread_notes(run.state)
     assert (
         told
         == "1 word of destruction (line 5: drop) and no agent raised anything about it: read this line yourself first"
@@ -100,7 +100,7 @@ def test_one_word_is_counted_as_one():
 
 @given(st.sets(st.integers(1, 60), min_size=1))
 def test_ranges_name_every_line_once(lines):
-    named = lines_of([SignFound(word="rm", line=line) for line in lines])
+    named = line_ranges([SignFound(word="rm", line=line) for line in lines])
     shown, _, more = named.split(" ", 1)[1].partition(" and ")
     spans = [tuple(map(int, part.split("-"))) for part in shown.split(", ")]
     covered = [line for span in spans for line in range(span[0], span[-1] + 1)]

@@ -9,7 +9,7 @@ import pytest
 
 import verifyplan as vp
 from verifyplan.errors import InputError
-from verifyplan.reports.tables import metrics_in_words, symmetry_in_words
+from verifyplan.reports.comparison import metrics_table, symmetry_table
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def comparison() -> vp.Comparison:
 
 
 def test_metrics_carry_interval_and_n(comparison):
-    table = metrics_in_words(comparison).set_index("metric")
+    table = metrics_table(comparison).set_index("metric")
     held = comparison.summary.set_index("metric").loc["held"]
     expected = f"{100 * held['a']:.1f} % [{100 * held['a_low']:.1f}, {100 * held['a_high']:.1f}] (n = 720)"
     assert table.loc["held", "collaborative"] == expected
@@ -26,7 +26,7 @@ def test_metrics_carry_interval_and_n(comparison):
 
 
 def test_an_exact_test_has_a_p_value_and_no_statistic(comparison):
-    table = symmetry_in_words(comparison).set_index("test")
+    table = symmetry_table(comparison).set_index("test")
     row = table.loc["mcnemar, exact binomial"]
     assert (row["statistic"], row["df"]) == ("-", "-")
     assert float(row["p"]) == pytest.approx(1.0)
@@ -71,5 +71,5 @@ def test_what_is_no_comparison_is_refused_in_words(wrong, tmp_path):
         vp.report(wrong, tmp_path)
     with pytest.raises(InputError, match="give what compare returns"):
         vp.charts.class_mix(wrong)
-    with pytest.raises(InputError, match="is no figure"):
+    with pytest.raises(InputError, match="is not a figure"):
         vp.export(wrong, tmp_path / "x.png")

@@ -1,1 +1,1 @@
-"""WHAT IS WRITTEN DOWN: analyses and runs as Markdown and HTML that stand alone."""
+"""Write analyses and runs as Markdown, HTML and lines of text that need no other file."""

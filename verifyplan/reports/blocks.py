@@ -1,6 +1,6 @@
-"""What a report is made of, whatever it is written in: words, paragraphs, tables, sections, a page.
+"""Define the blocks of a report, whatever format it is written in: spans, paragraphs, tables, sections, a page.
 
-Every text in it is text: whoever writes a page out escapes all of it, in the manner of the format.
+Every text in a block is text: the writer of a format escapes all of it.
 """
 
 from __future__ import annotations
@@ -12,45 +12,43 @@ from typing import ClassVar, Literal
 from verifyplan.reports.visible import one_line
 
 Tone = Literal["good", "fair", "bad", "none"]
-"""How a page's headline is coloured; the words say the same."""
+"""The colour of a page's headline; the words say the same."""
 
-CELL = 160
-"""Longest text in a table's cell; the full text stands elsewhere on the page."""
+MAX_CELL_CHARACTERS = 160
+"""Longest text in a table's cell; the full text is elsewhere on the page."""
 
 
 @dataclass(frozen=True)
-class Strong:
+class _Span:
+    text: str
+    kind: ClassVar = ""
+
+
+class Strong(_Span):
     """Words of ours that matter most."""
 
-    text: str
     kind: ClassVar = "strong"
 
 
-@dataclass(frozen=True)
-class Code:
+class Code(_Span):
     """A command or a name of ours, to be typed as it is; never somebody else's text."""
 
-    text: str
     kind: ClassVar = "code"
 
 
-@dataclass(frozen=True)
-class Said:
+class Quoted(_Span):
     """Words of an agent, a plan or a person."""
 
-    text: str
-    kind: ClassVar = "said"
+    kind: ClassVar = "quoted"
 
 
-@dataclass(frozen=True)
-class Link:
-    """The id of an entry that stands on the same page."""
+class Link(_Span):
+    """The id of an entry on the same page."""
 
-    text: str
     kind: ClassVar = "link"
 
 
-Inline = str | Strong | Code | Said | Link
+Inline = str | Strong | Code | Quoted | Link
 Words = tuple[Inline, ...]
 
 
@@ -71,19 +69,18 @@ class Bullets:
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table; each row has a cell for every column."""
+class TableBlock:
+    """A table; each row has a cell for every column. The label says what it holds, for those who cannot see it."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[Words, ...], ...]
     label: str
-    """What the table holds, for those who cannot see it."""
     kind: ClassVar = "table"
 
 
 @dataclass(frozen=True)
 class Fields:
-    """Texts under names of ours, long ones among them."""
+    """Pairs of a name of ours and a text, which may be long."""
 
     pairs: tuple[tuple[str, str], ...]
     kind: ClassVar = "fields"
@@ -99,20 +96,20 @@ class Quotation:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A part of a section, with a heading of its own; `name` is what links lead to."""
+class Subsection:
+    """A part of a section, with a heading of its own; links lead to its `name`."""
 
     name: str
     title: str
     blocks: tuple[Block, ...]
-    kind: ClassVar = "entry"
+    kind: ClassVar = "subsection"
 
 
-Block = Paragraph | Bullets | Table | Fields | Quotation | Entry
+Block = Paragraph | Bullets | TableBlock | Fields | Quotation | Subsection
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A section; one without blocks is left out of its page."""
 
     title: str
@@ -120,33 +117,33 @@ class Section:
 
     @property
     def name(self) -> str:
-        """What the table of contents leads to."""
+        """The target of the table of contents."""
         return "-".join(self.title.lower().split())
 
 
 @dataclass(frozen=True)
 class Page:
-    """A whole report: what it is about, what came of it, and its sections."""
+    """A whole report: title, result, and its sections."""
 
     title: str
     headline: Words
     tone: Tone
     lead: tuple[Block, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[PageSection, ...]
     foot: str
 
 
-def brief(text: str, limit: int = CELL) -> Words:
-    r"""Somebody else's text for a table's cell: on one line, cut; a dash where it is blank.
+def cell_text(text: str, limit: int = MAX_CELL_CHARACTERS) -> Words:
+    r"""Return somebody else's text for a table's cell: on one line, cut; a dash where it is blank.
 
-    >>> brief("a\nb"), brief(" ")
-    ((Said(text='a b'),), ('-',))
+    >>> cell_text("a\nb"), cell_text(" ")
+    ((Quoted(text='a b'),), ('-',))
     """
-    return (Said(one_line(text, limit)),) if text.strip() else ("-",)
+    return (Quoted(one_line(text, limit)),) if text.strip() else ("-",)
 
 
 def joined(parts: Iterable[Inline], between: str = ", ") -> Words:
-    """Words in a row; a dash for none.
+    """Return words in a row; a dash for none.
 
     >>> joined([Link("C1"), Link("C2")])
     (Link(text='C1'), ', ', Link(text='C2'))
@@ -155,3 +152,21 @@ def joined(parts: Iterable[Inline], between: str = ", ") -> Words:
     for part in parts:
         words += [between, part] if words else [part]
     return tuple(words) or ("-",)
+
+
+def plain_text(words: Words) -> str:
+    """Return words without their markup, for a terminal.
+
+    >>> plain_text(("see ", Link("C1")))
+    'see C1'
+    """
+    return "".join(word if isinstance(word, str) else word.text for word in words)
+
+
+def table_section(
+    title: str, head: tuple[str, ...], rows: Iterable[tuple[Words, ...]], label: str, before: str = ""
+) -> PageSection:
+    """Return a section of one table, below a paragraph if `before` is a text; empty without rows."""
+    every = tuple(rows)
+    lead: tuple[Block, ...] = (Paragraph((before,)),) if before else ()
+    return PageSection(title, (*lead, TableBlock(head, every, label)) if every else ())

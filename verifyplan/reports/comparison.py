@@ -1,30 +1,21 @@
-"""A comparison as a report: Markdown with pictures beside it, and one HTML file that stands alone."""
+"""Report a comparison: Markdown with pictures beside it, and one HTML file that needs no other."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from verifyplan.analysis.comparison import Comparison, expect_comparison
 from verifyplan.charts import Figure, class_mix, export, transitions, truth_metrics
 from verifyplan.files import write_text
-from verifyplan.reports import markdown
-from verifyplan.reports.tables import agreement_in_words, cost_in_words, metrics_in_words, symmetry_in_words
+from verifyplan.reports.pages import render
 from verifyplan.text import counted
 from verifyplan.version import VERSION
 
-SHOWN_FINDINGS = 40
+MAX_FINDINGS = 40
 """So many findings that change class are listed; the table of all is written as CSV."""
-
-
-def figures_of(comparison: Comparison) -> dict[str, Figure]:
-    """The figures that fit a comparison, by the name of their files."""
-    drawn = {"class-mix": class_mix(comparison), "transitions": transitions(comparison)}
-    return drawn | ({"truth-metrics": truth_metrics(comparison)} if comparison.truth is not None else {})
 
 
 def report(
@@ -37,55 +28,108 @@ def report(
     """
     expect_comparison(comparison)
     target = Path(folder)
-    drawn = figures_of(comparison) | dict(more or {})
-    for name, figure in drawn.items():
+    figures = {"class-mix": class_mix(comparison), "transitions": transitions(comparison)}
+    figures |= {"truth-metrics": truth_metrics(comparison)} if comparison.truth is not None else {}
+    figures |= dict(more or {})
+    for name, figure in figures.items():
         for suffix in ("png", "svg", "html"):
             export(figure, target / f"{name}.{suffix}")
     for name in ("findings", "summary"):
         frame: pd.DataFrame = getattr(comparison, name)
         write_text(target / f"{name}.csv", frame.to_csv(index=False))
-    content = _content(comparison, drawn, title)
-    write_text(target / "report.html", _render("comparison.html.j2", content))
-    return write_text(target / "report.md", _render("comparison.md.j2", content))
-
-
-def _content(comparison: Comparison, drawn: Mapping[str, Figure], title: str) -> dict[str, Any]:
     changed = comparison.findings[comparison.findings["changed"]]
     readings = f"{comparison.a} against {comparison.b}"
-    return {
+    corner = f"{comparison.a} (down), {comparison.b} (across)"
+    content = {
         "title": title or readings[:1].upper() + readings[1:],
         "comparison": comparison,
         "size": f"{counted(comparison.n_findings, 'finding')} of {counted(comparison.n_runs, 'run')}",
-        "figures": drawn,
-        "changed": _named(changed.head(SHOWN_FINDINGS), comparison),
+        "figures": figures,
+        "changed": _changed_table(changed.head(MAX_FINDINGS), comparison),
         "n_changed": len(changed),
-        "summary": metrics_in_words(comparison),
-        "tests": symmetry_in_words(comparison),
-        "agreement": agreement_in_words(comparison),
-        "cost": cost_in_words(comparison),
-        "transitions": comparison.transitions.rename_axis(columns=None).reset_index(
-            names=f"{comparison.a} (down), {comparison.b} (across)"
-        ),
+        "summary": metrics_table(comparison),
+        "tests": symmetry_table(comparison),
+        "agreement": _agreement_table(comparison),
+        "cost": _cost_table(comparison),
+        "transitions": comparison.transitions.rename_axis(columns=None).reset_index(names=corner),
         "version": VERSION,
     }
+    write_text(target / "report.html", render("comparison.html.j2", **content))
+    return write_text(target / "report.md", render("comparison.md.j2", **content))
 
 
-def _named(changed: pd.DataFrame, comparison: Comparison) -> pd.DataFrame:
-    """The findings that change class, with columns named after the readings."""
+def _changed_table(changed: pd.DataFrame, comparison: Comparison) -> pd.DataFrame:
+    """Return the findings that change class, with columns named after the readings."""
     columns = {"run_id": "run", "finding_id": "finding", "summary": "claim"}
     for side, reading in (("a", comparison.a), ("b", comparison.b)):
         columns |= {f"classification_{side}": reading, f"rule_{side}": f"rule ({reading})"}
     return changed[list(columns)].rename(columns=columns)
 
 
-def _render(template: str, content: Mapping[str, Any]) -> str:
-    """A template filled in; HTML escapes everything by itself, Markdown by the filters `md` and `md_table`."""
-    environment = Environment(
-        loader=PackageLoader("verifyplan.reports", "templates"),
-        autoescape=select_autoescape(["html.j2"]),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+def metrics_table(comparison: Comparison) -> pd.DataFrame:
+    """Return every metric as text: both readings with interval and n, and their difference in points."""
+    rows = []
+    for row in comparison.summary.to_dict("records"):
+        changed = row["metric"] == "changed"
+        both = {
+            label: f"{percent(row[side], row[f'{side}_low'], row[f'{side}_high'])} (n = {row[f'n_{side}']})"
+            for side, label in (("a", comparison.a), ("b", comparison.b))
+        }
+        both = dict.fromkeys(both, "-") if changed else both
+        difference = percent(row["difference"], row["low"], row["high"], sign=not changed)
+        rows.append({"metric": row["metric"], **both, "difference": difference})
+    return pd.DataFrame(rows)
+
+
+def percent(value: float, low: float, high: float, *, sign: bool = False) -> str:
+    """Return a share with its interval, in percent; a dash where it is not defined.
+
+    >>> percent(0.5, 0.25, 0.755), percent(-0.1, -0.2, 0.0, sign=True)
+    ('50.0 % [25.0, 75.5]', '-10.0 [-20.0, +0.0]')
+    """
+    if pd.isna(value):
+        return "-"
+    shown = [f"{100 * share:{'+' if sign else ''}.1f}" for share in (value, low, high)]
+    return f"{shown[0]}{'' if sign else ' %'} [{shown[1]}, {shown[2]}]"
+
+
+def p_value(p: float) -> str:
+    """Return a p-value; never zero.
+
+    >>> p_value(1e-9), p_value(0.04321), p_value(float("nan"))
+    ('< 0.0001', '0.0432', '-')
+    """
+    if pd.isna(p):
+        return "-"
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def symmetry_table(comparison: Comparison) -> pd.DataFrame:
+    """Return both tests of symmetry as text; a statistic only where the test has one."""
+    tests = comparison.tests
+    return pd.DataFrame(
+        {
+            "test": tests["test"] + ", " + tests["method"],
+            "statistic": [("-" if pd.isna(value) else f"{value:.2f}") for value in tests["statistic"]],
+            "df": [("-" if pd.isna(value) else f"{value:.0f}") for value in tests["df"]],
+            "p": tests["p_value"].map(p_value),
+            "n": tests["n"],
+        }
     )
-    environment.filters |= {"md": markdown.text, "md_table": markdown.table}
-    return environment.get_template(template).render(content).rstrip() + "\n"
+
+
+def _agreement_table(comparison: Comparison) -> pd.DataFrame:
+    """Return alpha and kappas of each reading's votes; pairs of workers on rows of their own."""
+    table = comparison.agreement
+    who = [("all workers" if pd.isna(a) else f"{a} and {b}") for a, b in table[["worker_a", "worker_b"]].values]
+    value = [("-" if pd.isna(value) else f"{value:.2f}") for value in table["value"]]
+    return pd.DataFrame(
+        {"votes of": table["reading"], "measure": table["measure"], "between": who, "value": value, "n": table["n"]}
+    )
+
+
+def _cost_table(comparison: Comparison) -> pd.DataFrame:
+    """Return calls, rounds, votes and time, one column a reading."""
+    wide = comparison.cost.pivot_table(index="measure", columns="reading", values="value", sort=False)
+    wide = wide.rename_axis(columns=None)
+    return wide.map(lambda value: f"{value:,.0f}" if value == int(value) else f"{value:,.1f}").reset_index()

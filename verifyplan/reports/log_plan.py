@@ -1,165 +1,147 @@
-"""The events of a plan run, in plain words."""
+"""Write the events of a plan run in plain words, for the report of a log."""
 
 from __future__ import annotations
 
-from verifyplan.protocol.event_plan import (
-    AgentFailed,
-    CeilingPassed,
-    ChallengeAdmitted,
-    ChallengeOverflowed,
-    ChallengeRaised,
-    ChallengeRefused,
-    ContextSurfaced,
-    ConvergenceEvaluated,
-    DirectiveIssued,
-    DirectiveRefused,
-    EntryRefused,
-    IterationClosed,
-    IterationStarted,
-    PlanAssessed,
-    PromotionRefused,
-    Restated,
-    RiskProbed,
-    ScoreDisputed,
-    ScoreGiven,
-    ScoreRefused,
-    StatusChanged,
-    StatusRefused,
-    UnknownListed,
-    UnknownResolved,
-)
-from verifyplan.reports.log_run import said
+from verifyplan.protocol import event_plan
+from verifyplan.protocol.records import Convergence
+from verifyplan.reports.visible import one_line
 from verifyplan.text import counted
 
-CourseEvent = (
-    PlanAssessed
-    | IterationStarted
-    | IterationClosed
-    | AgentFailed
-    | EntryRefused
-    | CeilingPassed
-    | DirectiveIssued
-    | DirectiveRefused
-    | ConvergenceEvaluated
+MAX_CHARACTERS = 200
+"""Longest text of somebody else's in a line."""
+
+LoopEvent = (
+    event_plan.PlanAssessed
+    | event_plan.IterationStarted
+    | event_plan.IterationClosed
+    | event_plan.AgentFailed
+    | event_plan.EntryRefused
+    | event_plan.CeilingPassed
+    | event_plan.DirectiveIssued
+    | event_plan.DirectiveRefused
+    | event_plan.ConvergenceEvaluated
 )
 ChallengeEvent = (
-    ChallengeRaised
-    | ChallengeRefused
-    | ChallengeAdmitted
-    | ChallengeOverflowed
-    | PromotionRefused
-    | StatusChanged
-    | StatusRefused
+    event_plan.ChallengeRaised
+    | event_plan.ChallengeRefused
+    | event_plan.ChallengeAdmitted
+    | event_plan.ChallengeOverflowed
+    | event_plan.PromotionRefused
+    | event_plan.StatusChanged
+    | event_plan.StatusRefused
 )
-FoundEvent = (
-    Restated
-    | UnknownListed
-    | UnknownResolved
-    | ContextSurfaced
-    | RiskProbed
-    | ScoreGiven
-    | ScoreRefused
-    | ScoreDisputed
+ResearchOrScoreEvent = (
+    event_plan.Restated
+    | event_plan.UnknownListed
+    | event_plan.UnknownResolved
+    | event_plan.ContextSurfaced
+    | event_plan.RiskProbed
+    | event_plan.ScoreGiven
+    | event_plan.ScoreRefused
+    | event_plan.ScoreDisputed
 )
-PlanEvent = CourseEvent | ChallengeEvent | FoundEvent
 
 
-def told_of_plan(event: PlanEvent) -> str:
-    """One event in plain words."""
-    if isinstance(event, CourseEvent):
-        return _course(event)
-    return _challenge(event) if isinstance(event, ChallengeEvent) else _found(event)
+def quoted(text: object, limit: int = MAX_CHARACTERS) -> str:
+    """Return somebody else's text for use in a line; a dash where it is blank."""
+    return one_line(text, limit) or "-"
 
 
-def _course(event: CourseEvent) -> str:
+def plan_event_text(event: LoopEvent | ChallengeEvent | ResearchOrScoreEvent) -> str:
+    """Return an event in plain words."""
+    if isinstance(event, LoopEvent):
+        return _loop_event(event)
+    return _challenge_event(event) if isinstance(event, ChallengeEvent) else _research_or_score_event(event)
+
+
+def _loop_event(event: LoopEvent) -> str:
     match event:
-        case PlanAssessed():
+        case event_plan.PlanAssessed():
             team = f"{event.team} team" if event.team else "no team: trivial"
             size = f"complexity {event.complexity} of 16, {counted(event.steps, 'step')}, {event.quality}"
-            return f"Plan sized, {said(event.title)}: {size}; {team}"
-        case IterationStarted():
+            return f"Plan sized, {quoted(event.title)}: {size}; {team}"
+        case event_plan.IterationStarted():
             return f"Iteration {event.iteration} begins{', tightened' if event.tightened else ''}"
-        case IterationClosed():
+        case event_plan.IterationClosed():
             left, score = event.state.convergence, event.state.quality_score
-            open_ = f"{left.blocking_open} BLOCKING and {left.significant_open} SIGNIFICANT open"
             scored = f", score {score}" if score is not None else ""
-            return f"Iteration {event.state.iteration} closed: {left.status}, {open_}{scored}"
-        case AgentFailed():
-            return f"{event.agent} failed ({said(event.call_id)}): {said(event.reason)}; {said(event.consequence)}"
-        case CeilingPassed():
-            return f"{said(event.call_id)} reports {event.used} calls of {event.tool}, more than its {event.ceiling}"
-        case EntryRefused():
+            return f"Iteration {event.state.iteration} closed: {left.status}, {_open_text(left)}{scored}"
+        case event_plan.AgentFailed():
+            failure = f"{event.agent} failed ({quoted(event.call_id)}): {quoted(event.reason)}"
+            return f"{failure}; {quoted(event.consequence)}"
+        case event_plan.CeilingPassed():
+            calls = f"{event.used} calls of {event.tool}"
+            return f"{quoted(event.call_id)} reports {calls}, more than its {event.ceiling}"
+        case event_plan.EntryRefused():
             part = f", its {event.part}" if event.part else ""
-            return (
-                f"Entry {event.position} of {said(event.call_id)}'s {event.field}{part} refused: {said(event.reason)}"
-            )
-        case DirectiveIssued():
-            return f"Directive for the next iteration: {said(event.directive)}"
-        case DirectiveRefused():
-            return f"Directive refused, {said(event.directive)}: {said(event.reason)}"
-        case ConvergenceEvaluated():
+            entry = f"Entry {event.position} of {quoted(event.call_id)}'s {event.field}{part}"
+            return f"{entry} refused: {quoted(event.reason)}"
+        case event_plan.DirectiveIssued():
+            return f"Directive for the next iteration: {quoted(event.directive)}"
+        case event_plan.DirectiveRefused():
+            return f"Directive refused, {quoted(event.directive)}: {quoted(event.reason)}"
+        case event_plan.ConvergenceEvaluated():
             return _ruling(event)
 
 
-def _ruling(event: ConvergenceEvaluated) -> str:
+def _open_text(left: event_plan.ConvergenceEvaluated | Convergence) -> str:
+    return f"{left.blocking_open} BLOCKING and {left.significant_open} SIGNIFICANT open"
+
+
+def _ruling(event: event_plan.ConvergenceEvaluated) -> str:
     verdict = f" {event.verdict}{' (strong)' if event.strong else ''}" if event.verdict else ""
-    open_ = f"{event.blocking_open} BLOCKING and {event.significant_open} SIGNIFICANT open"
     stated = " ".join(filter(None, (event.stated_status, event.stated_verdict)))
     differs = f"; the synthesizer said {stated or 'something else'}" if event.differs else ""
-    return f"The counts give {event.status}{verdict}: {open_}{differs}"
+    return f"The counts give {event.status}{verdict}: {_open_text(event)}{differs}"
 
 
-def _challenge(event: ChallengeEvent) -> str:
+def _challenge_event(event: ChallengeEvent) -> str:
     match event:
-        case ChallengeRaised():
-            return _raised(event)
-        case ChallengeRefused():
-            return f"Challenge by {event.origin} refused ({said(event.reason)}): {said(event.claim)}"
-        case ChallengeAdmitted():
-            return f"{said(event.id)} admitted{' out of overflow' if event.promoted else ''}"
-        case ChallengeOverflowed():
-            return f"{said(event.id)} put in overflow as {said(event.tag)}: {said(event.reason)}"
-        case PromotionRefused():
-            return f"{said(event.id)} stays in overflow: {said(event.reason)}"
-        case StatusChanged():
+        case event_plan.ChallengeRaised():
+            challenge = event.challenge
+            source = f" for {quoted(event.raised_by)}" if event.raised_by else ""
+            source += ", as the rules ask" if event.owed else ""
+            source += f", disputing {event.disputes}" if event.disputes else ""
+            kind = f"{challenge.severity}, {challenge.confidence}{', cites no place' if event.uncited else ''}"
+            return f"{challenge.id} raised by {challenge.origin}{source} ({kind}): {quoted(challenge.claim)}"
+        case event_plan.ChallengeRefused():
+            return f"Challenge by {event.origin} refused ({quoted(event.reason)}): {quoted(event.claim)}"
+        case event_plan.ChallengeAdmitted():
+            return f"{quoted(event.id)} admitted{' out of overflow' if event.promoted else ''}"
+        case event_plan.ChallengeOverflowed():
+            return f"{quoted(event.id)} put in overflow as {quoted(event.tag)}: {quoted(event.reason)}"
+        case event_plan.PromotionRefused():
+            return f"{quoted(event.id)} stays in overflow: {quoted(event.reason)}"
+        case event_plan.StatusChanged():
             flag = ", cites nothing" if event.uncited else ""
-            return f"{said(event.id)} {event.old} to {event.new} by {event.by}{flag}: {said(event.resolution)}"
-        case StatusRefused():
-            return f"{said(event.id)} not made {event.new} ({said(event.reason)}): {said(event.resolution)}"
+            return f"{quoted(event.id)} {event.old} to {event.new} by {event.by}{flag}: {quoted(event.resolution)}"
+        case event_plan.StatusRefused():
+            return f"{quoted(event.id)} not made {event.new} ({quoted(event.reason)}): {quoted(event.resolution)}"
 
 
-def _raised(event: ChallengeRaised) -> str:
-    one = event.challenge
-    source = f" for {said(event.raised_by)}" if event.raised_by else ""
-    source += ", as the rules ask" if event.owed else ""
-    source += f", disputing {event.disputes}" if event.disputes else ""
-    kind = f"{one.severity}, {one.confidence}{', cites no place' if event.uncited else ''}"
-    return f"{one.id} raised by {one.origin}{source} ({kind}): {said(one.claim)}"
-
-
-def _found(event: FoundEvent) -> str:
+def _research_or_score_event(event: ResearchOrScoreEvent) -> str:
     match event:
-        case Restated():
-            return f"{said(event.role)} said {said(event.into)} again ({event.what}): {said(event.text)}"
-        case UnknownListed():
-            one = event.unknown
-            affects = f", affects {one.affects_challenge}" if one.affects_challenge else ""
-            return f"{one.id} asked ({one.type}{affects}): {said(one.description)}"
-        case UnknownResolved():
-            return f"{said(event.id)} {event.resolution}: {said(event.finding or '')}"
-        case ContextSurfaced():
-            found = event.context
-            where = f"{found.source}, {said(found.location)} ({found.impact})"
-            return f"{found.id} surfaced from {where}: {said(found.relevance)}"
-        case RiskProbed():
+        case event_plan.Restated():
+            return f"{quoted(event.role)} said {quoted(event.into)} again ({event.what}): {quoted(event.text)}"
+        case event_plan.UnknownListed():
+            unknown = event.unknown
+            affects = f", affects {unknown.affects_challenge}" if unknown.affects_challenge else ""
+            return f"{unknown.id} asked ({unknown.type}{affects}): {quoted(unknown.description)}"
+        case event_plan.UnknownResolved():
+            return f"{quoted(event.id)} {event.resolution}: {quoted(event.finding or '')}"
+        case event_plan.ContextSurfaced():
+            context = event.context
+            where = f"{context.source}, {quoted(context.location)} ({context.impact})"
+            return f"{context.id} surfaced from {where}: {quoted(context.relevance)}"
+        case event_plan.RiskProbed():
             risk = event.risk
             kind = f"{risk.severity}, {risk.probability}"
-            return f"{risk.id} probed ({kind}): {said(risk.risk)} Trigger: {said(risk.trigger)}"
-        case ScoreGiven():
-            return f"{event.by} scores {event.dimension} {event.score}: {said(event.evidence)}"
-        case ScoreRefused():
-            received = said(repr(event.received), 80)
-            return f"Score by {event.by} for {said(event.dimension)} refused, {received}: {said(event.reason)}"
-        case ScoreDisputed():
+            return f"{risk.id} probed ({kind}): {quoted(risk.risk)} Trigger: {quoted(risk.trigger)}"
+        case event_plan.ScoreGiven():
+            return f"{event.by} scores {event.dimension} {event.score}: {quoted(event.evidence)}"
+        case event_plan.ScoreRefused():
+            received = quoted(repr(event.received), 80)
+            return f"Score by {event.by} for {quoted(event.dimension)} refused, {received}: {quoted(event.reason)}"
+        case event_plan.ScoreDisputed():
             both = f"synthesizer {event.synthesizer}, challenger {event.challenger}"
             return f"{event.dimension} disputed: {both}"

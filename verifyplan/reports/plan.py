@@ -1,4 +1,4 @@
-"""The report of a plan run: its verdict, then all that it rests on; in Markdown, in HTML, in few lines (rule A13)."""
+"""Report a plan run: its verdict, then all that it rests on; in Markdown, in HTML, in few lines (rule A13)."""
 
 from __future__ import annotations
 
@@ -7,99 +7,86 @@ from pathlib import PurePath
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.protocol.event_run import PlanInputs
-from verifyplan.reports import (
-    plan_challenges,
-    plan_course,
-    plan_grounds,
-    plan_research,
-    plan_run,
-    plan_scores,
-    plan_silence,
-    plan_verdict,
-)
-from verifyplan.reports.blocks import Page, Section, Words
-from verifyplan.reports.page_html import framed, page_html
-from verifyplan.reports.page_markdown import page_markdown
-from verifyplan.reports.plan_ending import counts, ending_of
-from verifyplan.reports.plan_parts import overflowed, place, standing
+from verifyplan.protocol.records import Challenge
+from verifyplan.reports import plan_challenges, plan_grounds, plan_iterations, plan_run, plan_scores
+from verifyplan.reports.blocks import Page, PageSection, plain_text
+from verifyplan.reports.pages import page_frame, page_html, page_markdown
+from verifyplan.reports.plan_facts import cited_places, nothing_looked_up, overflowed, unsettled
+from verifyplan.reports.plan_verdict import answers, counts, ending_of, lead
 from verifyplan.reports.visible import one_line, sentence
 from verifyplan.rules.convergence import override_words
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.version import VERSION
 
 SECTIONS = (
-    plan_course.failures,
+    plan_iterations.failures,
     plan_challenges.debt,
     plan_challenges.resolutions,
     plan_challenges.disputed,
     plan_challenges.overflow,
-    plan_course.iterations,
-    plan_course.checkpoints,
+    plan_iterations.iterations,
+    plan_iterations.checkpoints,
     plan_scores.scores,
-    plan_challenges.in_full,
-    plan_research.unknowns,
-    plan_research.contexts,
-    plan_research.risks,
-    plan_course.refusals,
-    plan_course.restated,
+    plan_challenges.all_in_full,
+    plan_challenges.unknowns,
+    plan_challenges.contexts,
+    plan_challenges.risks,
+    plan_iterations.refusals,
+    plan_iterations.restated,
     plan_run.cost,
     plan_run.sizing,
     plan_run.circumstances,
 )
-"""What a report has, in this order; sections that have nothing to say are left out."""
-
-SUMMED_UP = 4
-"""So many open challenges are named in a summary."""
-SHORT = 110
+"""The sections of a report, in this order; empty ones are left out."""
+MAX_SUMMARY_CHALLENGES = 4
+MAX_SUMMARY_CHARACTERS = 110
 """Longest claim or mitigation in a summary."""
 
 
 def plan_report(state: PlanState) -> str:
-    """The report of a plan run as Markdown; of a run that waits or was cut off, too.
+    """Return the report of a plan run as Markdown; of a run that waits or was cut off, too.
 
     Texts of agents, plans and people are shown as text; long ones are cut in tables. Raises InputError if the state
-    is not that of a plan run. Source: rule A13, document 000 §7.
+    is not that of a plan run. Source: rule A13.
     """
     return page_markdown(_page(state))
 
 
 def plan_report_html(state: PlanState) -> str:
-    """The same as one HTML page that needs no other file, in light and dark, with long texts folded."""
+    """Return the same as one HTML page that needs no other file, in light and dark, with long texts folded."""
     return page_html(_page(state))
 
 
 def plan_report_frame(state: PlanState) -> str:
-    """The page in a frame of its own, for notebooks: its style changes nothing around it, and nothing in it can run."""
-    return framed(_page(state))
+    """Return the page in a frame of its own, for notebooks: its style stays inside, and nothing in it can run."""
+    return page_frame(_page(state))
 
 
 def plan_summary(state: PlanState) -> str:
-    """A run in four to fifteen lines for a terminal: verdict, counts, what they rest on, score, tokens, next step.
+    """Return a run in four to fifteen lines for a terminal: verdict, counts, grounds, score, tokens, next step.
 
     Raises InputError as `plan_report` does.
     """
     _expect_plan(state)
-    return "\n".join(_summary(state))
+    head, *lines = [*_verdict_lines(state), *_challenge_lines(state), *_cost_lines(state)]
+    return "\n".join([head, *(f"  {line}" for line in lines)])
 
 
 def _page(state: PlanState) -> Page:
     _expect_plan(state)
     ending = ending_of(state)
-    sections: list[Section] = [section(state) for section in SECTIONS]
+    inputs, assessed = state.inputs, state.assessed.title if state.assessed else ""
+    titles = (assessed, inputs.plan_name, PurePath(inputs.plan_path).name)
+    title = next((one_line(title, 200) for title in titles if title.strip()), "a plan without a name")
+    sections: list[PageSection] = [section(state) for section in SECTIONS]
     return Page(
-        title=f"Plan verification: {_title(state)}",
+        title=f"Plan verification: {title}",
         headline=ending.headline,
         tone=ending.tone,
-        lead=plan_verdict.lead(state, ending),
+        lead=tuple(lead(state, ending)),
         sections=tuple(section for section in sections if section.blocks),
         foot=f"Written by verifyplan {VERSION}.",
     )
-
-
-def _title(state: PlanState) -> str:
-    inputs, title = state.inputs, state.assessed.title if state.assessed else ""
-    titles = (title, inputs.plan_name, PurePath(inputs.plan_path).name)
-    return next((one_line(title, 200) for title in titles if title.strip()), "a plan without a name")
 
 
 def _expect_plan(state: PlanState) -> None:
@@ -108,56 +95,60 @@ def _expect_plan(state: PlanState) -> None:
         raise InputError(Problem("state", f"is of {kind}, not of a plan run", "fold the events of a plan run"))
 
 
-def _summary(state: PlanState) -> Iterator[str]:
-    ending = ending_of(state)
+def _verdict_lines(state: PlanState) -> Iterator[str]:
     synthetic = " (synthetic)" if state.started is not None and state.started.synthetic else ""
-    yield one_line(_plain(ending.headline), 400) + synthetic
-    yield from (f"  {one}" for one in plan_silence.silences(state))
-    yield f"  {counts(state) or 'no iteration was judged'}"
-    yield from (f"  WARNING: {one}" for one in plan_grounds.warnings(state))
+    yield one_line(plain_text(ending_of(state).headline), 400) + synthetic
+    yield from plan_grounds.unread_notes(state)
+    yield counts(state) or "no iteration was judged"
+    yield from (f"WARNING: {warning}" for warning in plan_grounds.warnings(state))
     if state.iteration:
-        yield f"  {plan_grounds.in_short(state)}"
+        yield plan_grounds.short_grounds(state)
     if state.waiting is not None:
-        yield f"  Question: {one_line(state.waiting.message, 300)}"
+        yield f"Question: {one_line(state.waiting.message, 300)}"
         if follows := override_words(state.waiting.if_overridden):
-            yield f"  {follows}"
-    named = [c for severity in ("BLOCKING", "SIGNIFICANT") for c in standing(state, severity)]
-    named += overflowed(state, "BLOCKING")
-    shown = SUMMED_UP if len(named) <= SUMMED_UP else SUMMED_UP - 1
-    for challenge in named[:shown]:
-        where = place(state, challenge.id)
-        claim = sentence(challenge.claim, SHORT) or sentence(challenge.concern, SHORT) or "-"
-        instead = sentence(challenge.alternative, SHORT) or "no mitigation was given."
-        tag = "BLOCKING in overflow" if challenge.id in state.overflow else challenge.severity
-        yield f"  {challenge.id} {tag}{f', {one_line(where, SHORT)}' if where else ''}: {claim} Instead: {instead}"
+            yield follows
+
+
+def _challenge_lines(state: PlanState) -> Iterator[str]:
+    named = [*unsettled(state, "BLOCKING"), *unsettled(state, "SIGNIFICANT"), *overflowed(state, "BLOCKING")]
+    shown = MAX_SUMMARY_CHALLENGES if len(named) <= MAX_SUMMARY_CHALLENGES else MAX_SUMMARY_CHALLENGES - 1
+    yield from (_challenge_line(state, challenge) for challenge in named[:shown])
     if len(named) > shown:
-        yield f"  ... and {len(named) - shown} more"
-    final = state.outcome.score if state.outcome else None
-    none = _plain(("no score: ", *plan_scores.why_none(state)))
-    nothing = "which rests on nothing, " if plan_scores.nothing_seen(state) else ""
-    scored = f"quality score {final} of 10, {nothing}not used for the verdict"
-    yield f"  {scored if final is not None else one_line(none, 200)}"
-    yield f"  {plan_run.used(state)}{_plain(plan_run.price(state))}"
+        yield f"... and {len(named) - shown} more"
+
+
+def _challenge_line(state: PlanState, challenge: Challenge) -> str:
+    where = one_line(cited_places(state, challenge.id), MAX_SUMMARY_CHARACTERS)
+    claim, concern, alternative = (
+        sentence(text, MAX_SUMMARY_CHARACTERS) for text in (challenge.claim, challenge.concern, challenge.alternative)
+    )
+    tag = "BLOCKING in overflow" if challenge.id in state.overflow else challenge.severity
+    head = f"{challenge.id} {tag}{f', {where}' if where else ''}"
+    return f"{head}: {claim or concern or '-'} Instead: {alternative or 'no mitigation was given.'}"
+
+
+def _cost_lines(state: PlanState) -> Iterator[str]:
+    """Yield score, tokens, failures, and what to do next."""
+    final, ending = state.outcome.score if state.outcome else None, ending_of(state)
+    nothing = "which rests on nothing, " if nothing_looked_up(state) else ""
+    if final is not None:
+        yield f"quality score {final} of 10, {nothing}not used for the verdict"
+    else:
+        yield one_line(plain_text(("no score: ", *plan_scores.missing_score_reason(state))), 200)
+    yield f"{plan_run.used(state)}{plain_text(plan_run.price(state))}"
     if state.failures:
-        yield f"  Failed: {_failed(state)}"
+        first, more = state.failures[0], len(state.failures) - 1
+        others = f"; {more} more failed" if more else ""
+        consequence = one_line(first.consequence, MAX_SUMMARY_CHARACTERS)
+        yield f"Failed: {one_line(first.call_id, 60)}: {consequence}{others}"
     if state.partial_failures:
-        yield f"  Failed in part: {one_line(', '.join(state.partial_failures), SHORT)}; the report says what"
+        parts = one_line(", ".join(state.partial_failures), MAX_SUMMARY_CHARACTERS)
+        yield f"Failed in part: {parts}; the report says what"
     if state.iteration:
-        yield f"  {_plain(plan_grounds.cannot_see(state))}"
+        yield plain_text(plan_grounds.cannot_see(state))
     if ending.kind == "paused":
         waiting = state.waiting.items if state.waiting else ()
-        commands = [_plain(answer[:1]) for answer in plan_verdict.answers(n for n in waiting if n in state.challenges)]
-        yield f"  Answer: {commands[1]}; or context, override, abort"
+        commands = [plain_text(answer[:1]) for answer in answers(name for name in waiting if name in state.challenges)]
+        yield f"Answer: {commands[1]}; or context, override, abort"
     else:
-        yield f"  Next: {ending.next_step}"
-
-
-def _failed(state: PlanState) -> str:
-    """The first agent that gave nothing usable and what the loop did without it: a verdict may rest on that."""
-    first, more = state.failures[0], len(state.failures) - 1
-    others = f"; {more} more failed" if more else ""
-    return f"{one_line(first.call_id, 60)}: {one_line(first.consequence, SHORT)}{others}"
-
-
-def _plain(words: Words) -> str:
-    return "".join(word if isinstance(word, str) else word.text for word in words)
+        yield f"Next: {ending.next_step}"

@@ -1,37 +1,176 @@
-"""The head of a plan's report: what the verdict rests on, what to change, which question waits (rules A4, A13)."""
+"""Report the verdict of a plan run: how it ended or why it waits, what to change, and what to do next (A3, A4, A13)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
 
-from verifyplan.protocol.event_run import Checkpoint
-from verifyplan.protocol.records import Challenge
-from verifyplan.reports import plan_grounds, plan_silence
-from verifyplan.reports.blocks import Block, Bullets, Code, Inline, Link, Paragraph, Said, Strong, Words, joined
-from verifyplan.reports.plan_ending import STRONGLY, Ending, counts, rule
-from verifyplan.reports.plan_parts import overflowed, place, reference, standing
+from verifyplan.protocol.event_run import Checkpoint, EndedBy
+from verifyplan.protocol.records import Challenge, ConvergenceStatus, PlanVerdict
+from verifyplan.reports.blocks import (
+    Block,
+    Bullets,
+    Code,
+    Inline,
+    Link,
+    Paragraph,
+    Quoted,
+    Strong,
+    Tone,
+    Words,
+    joined,
+)
+from verifyplan.reports.plan_facts import (
+    cited_places,
+    convergence_of,
+    id_link,
+    nothing_looked_up,
+    overflowed,
+    unsettled,
+)
+from verifyplan.reports.plan_grounds import grounds, line_ranges, unchallenged_destruction, unread_notes
 from verifyplan.reports.visible import one_line, sentence
 from verifyplan.runlog.plan_state import PlanState
+from verifyplan.text import counted
 
-LISTED = 600
-"""Longest text of a mitigation or reason at the head; in full it stands with its challenge."""
-WRONG = 300
-"""Longest text of a claim or concern there."""
+Kind = Literal["proceed", "trivial", "revise", "strong", "rethink", "none", "paused", "unfinished"]
+
+TONES: dict[Kind, Tone] = {
+    "proceed": "good",
+    "trivial": "good",
+    "revise": "fair",
+    "strong": "fair",
+    "rethink": "bad",
+    "none": "none",
+    "paused": "none",
+    "unfinished": "none",
+}
+KINDS: dict[PlanVerdict, Kind] = {"PROCEED": "proceed", "REVISE": "revise", "RETHINK": "rethink"}
+MAX_REASON_CHARACTERS = 600
+"""Longest mitigation or reason at the head; in full it stands with its challenge."""
+MAX_CLAIM_CHARACTERS = 300
+"""Longest claim or concern there."""
+STRONGLY = "Strongly recommended: address these before proceeding"
+
+_RULES: dict[tuple[ConvergenceStatus, PlanVerdict | None, bool], str] = {
+    ("CONVERGED", "PROCEED", False): "nothing BLOCKING or SIGNIFICANT is left, which is PROCEED",
+    ("CONVERGED", "REVISE", False): "one or two SIGNIFICANT and nothing BLOCKING are left, which is REVISE",
+    ("CONVERGED", "REVISE", True): "three or more SIGNIFICANT are left, each with a mitigation: REVISE (strong)",
+    ("FORCED_EXIT", "REVISE", True): (
+        "at the last iteration three or more SIGNIFICANT are left, not all with a mitigation: REVISE (strong)"
+    ),
+    ("FORCED_EXIT", "RETHINK", False): "something BLOCKING is left at the last iteration, which is RETHINK",
+    ("BLOCKED", None, False): "something BLOCKING is left, so there is no verdict yet",
+    ("CONTINUE", None, False): "there is more to look into, so there is no verdict yet",
+}
+"""What the counts lead to, in words (rule A3)."""
+_NEXT_STEPS: dict[EndedBy, str] = {
+    "user": "A person ended the run. Verify the plan again when the question can be answered.",
+    "budget": "Verify the plan again with a larger budget (max_tokens, max_cost), or without one.",
+    "failures": "See which agents failed and why; then verify the plan again. Nothing recorded is lost.",
+}
+"""What to do where a run ended without a verdict, by what ended it."""
 
 
-def lead(state: PlanState, ending: Ending) -> tuple[Block, ...]:
-    """What follows the headline, up to the next step."""
-    return tuple(_lead(state, ending))
+@dataclass(frozen=True)
+class Ending:
+    """How a run ended, or why it has not, in words."""
+
+    kind: Kind
+    headline: Words
+    next_step: str
+    """Empty where the run waits: its question says what to do."""
+
+    @property
+    def tone(self) -> Tone:
+        """The colour of the headline."""
+        return TONES[self.kind]
 
 
-def _lead(state: PlanState, ending: Ending) -> Iterator[Block]:
+def ending_of(state: PlanState) -> Ending:
+    """Return the verdict, or why there is none, and the next step; of any prefix of a run."""
+    outcome = state.outcome
+    if outcome is None:
+        if state.waiting is not None:
+            return Ending("paused", (f"Paused in iteration {state.waiting.iteration}: a question waits",), "")
+        resume = "The log ends before the run does. Go on with it: verifyplan resume RUN."
+        return Ending("unfinished", ("No verdict yet: the run has not ended",), resume)
+    if outcome.ended_by == "sizing":
+        step = (
+            "The plan is too small for a team, so nothing was checked: read it yourself, then carry it out, or have a "
+            "team look at it (team='base')."
+        )
+        return Ending("trivial", ("PROCEED (trivial)",), step)
+    if outcome.verdict is None:
+        reason = one_line(outcome.exit_reason, MAX_REASON_CHARACTERS)
+        why = Quoted(reason) if reason else "no reason is recorded"
+        step = _NEXT_STEPS.get(outcome.ended_by, "Verify the plan again.")
+        return Ending("none", ("No verdict: ", why), step)
+    kind: Kind = "strong" if outcome.strong else KINDS[outcome.verdict]
+    word = "REVISE (strong)" if outcome.strong else outcome.verdict
+    left_out = outcome.overridden
+    overridden: Words = (" (overridden: a person left out ", Quoted(left_out), ")") if left_out else ()
+    return Ending(kind, (word, *overridden), _next_step(state, kind))
+
+
+def _next_step(state: PlanState, kind: Kind) -> str:
+    left = len(unsettled(state, "MINOR")) + len(overflowed(state, "SIGNIFICANT")) + len(overflowed(state, "MINOR"))
+    minor = f" {counted(left, 'more challenge')} stayed open, MINOR or in overflow: see the report." if left else ""
+    match kind:
+        case "proceed":
+            return _step_after_proceed(state, minor)
+        case "revise":
+            return f"Work what is listed here into the plan, then carry it out, or verify it once more.{minor}"
+        case "strong":
+            return f"Address what is listed here, then verify the revised plan.{minor}"
+        case _:
+            blocking = ", ".join(challenge.id for challenge in unsettled(state, "BLOCKING"))
+            return f"Meet what blocks the plan ({blocking}), then verify the new plan.{minor}"
+
+
+def _step_after_proceed(state: PlanState, minor: str) -> str:
+    """Return what to do with a plan that got PROCEED; where agents looked at nothing, a person reads it first."""
+    if not state.raised and nothing_looked_up(state):
+        return "Nothing was looked up, and nothing was raised against the plan: before you carry it out, read it."
+    if signs := unchallenged_destruction(state):
+        silent = "" if state.raised else "Nothing was raised against the plan. "
+        return f"{silent}{f'{minor.strip()} ' if minor else ''}Before you carry it out, read {line_ranges(signs)}."
+    if not state.raised:
+        return "Nothing was raised against the plan: see what that rests on, then carry it out."
+    return f"Carry the plan out.{minor}"
+
+
+def counts(state: PlanState) -> str:
+    """Return what is unsettled at the end of the last iteration that was counted; empty before the first."""
+    counted_in = [(number, left) for number in range(1, state.iteration + 1) if (left := convergence_of(state, number))]
+    if not counted_in:
+        return ""
+    (number, last), settings = counted_in[-1], state.inputs.settings
+    significant = counted(last.significant_open, "SIGNIFICANT challenge")
+    when = f"unsettled after iteration {number} of {settings.max_iterations}"
+    left_out = f", {state.outcome.overridden} counted in" if state.outcome and state.outcome.overridden else ""
+    return f"{last.blocking_open} BLOCKING and {significant} {when} (policy {settings.policy}{left_out})"
+
+
+def _rule(state: PlanState) -> str:
+    """Return what these counts lead to; empty where the run did not end, and does not wait, by its counts alone."""
+    outcome = state.outcome
+    if not state.rulings or (outcome is not None and outcome.ended_by != "ruling"):
+        return ""
+    last = state.rulings[-1]
+    return _RULES.get((last.status, last.verdict, last.strong), "") if last.iteration == state.iteration else ""
+
+
+def lead(state: PlanState, ending: Ending) -> Iterator[Block]:
+    """Yield what follows the headline, up to the next step."""
     if state.started is not None and state.started.synthetic:
         yield Paragraph((Strong("Synthetic"), ": inputs or replies of this run were generated, not observed."))
-    yield from (Paragraph((Strong(f"{told[:1].upper()}{told[1:]}."),)) for told in plan_silence.silences(state))
+    yield from (Paragraph((Strong(f"{note[:1].upper()}{note[1:]}."),)) for note in unread_notes(state))
     yield from _basis(state)
     if state.waiting is not None:
         yield from _question(state, state.waiting)
-    blocking, significant = standing(state, "BLOCKING"), standing(state, "SIGNIFICANT")
+    blocking, significant = unsettled(state, "BLOCKING"), unsettled(state, "SIGNIFICANT")
     match ending.kind:
         case "revise" | "strong":
             title = STRONGLY if ending.kind == "strong" else "Mitigations"
@@ -41,8 +180,9 @@ def _lead(state: PlanState, ending: Ending) -> Iterator[Block]:
             yield from _listed(state, "Also open", significant)
         case "none" | "paused" | "unfinished":
             yield from _listed(state, "Open so far", [*blocking, *significant])
-    yield from _overflow(state)
-    yield from plan_grounds.grounds(state)
+    title = "BLOCKING, but beyond the caps, so that nobody looked into it; with it a run gets at best REVISE"
+    yield from _listed(state, title, overflowed(state, "BLOCKING"))  # rule A5
+    yield from grounds(state)
     yield from _cautions(state)
     if ending.next_step:
         yield Paragraph((Strong("Next step:"), f" {ending.next_step}"))
@@ -53,20 +193,20 @@ def _basis(state: PlanState) -> Iterator[Block]:
     if outcome is not None and outcome.ended_by == "sizing":
         yield Paragraph(("Sizing ended the run: the plan is too small to need a team, and no agent was called.",))
         return
-    if told := counts(state):
-        follows = rule(state)
-        yield Paragraph((f"{told}{f': {follows}' if follows else ''}.",))
+    if left := counts(state):
+        follows = _rule(state)
+        yield Paragraph((f"{left}{f': {follows}' if follows else ''}.",))
     else:
         yield Paragraph(("No iteration was judged, so nothing was counted.",))
     if outcome is None or outcome.verdict is None:
         return
-    if reason := one_line(outcome.exit_reason, LISTED):
-        yield Paragraph(("The verdict is not what the counts alone give: ", Said(reason), "."))
+    if reason := one_line(outcome.exit_reason, MAX_REASON_CHARACTERS):
+        yield Paragraph(("The verdict is not what the counts alone give: ", Quoted(reason), "."))
 
 
 def _question(state: PlanState, waiting: Checkpoint) -> Iterator[Block]:
-    """The question of a pause, and each way to answer it (rule A4)."""
-    yield Paragraph((Strong("The question:"), " ", Said(one_line(waiting.message, 4 * LISTED))))
+    """Yield the question of a pause, and each way to answer it (rule A4)."""
+    yield Paragraph((Strong("The question:"), " ", Quoted(one_line(waiting.message, 4 * MAX_REASON_CHARACTERS))))
     known = [name for name in dict.fromkeys(waiting.items) if name in state.challenges]
     blocking = [name for name in known if state.challenges[name].severity == "BLOCKING"] or known
     yield Paragraph(("Answer it in one of these ways, with the run's log for RUN:",))
@@ -74,7 +214,7 @@ def _question(state: PlanState, waiting: Checkpoint) -> Iterator[Block]:
 
 
 def answers(names: Iterable[str], if_overridden: Mapping[str, str] | None = None) -> Iterator[Words]:
-    """The commands that answer a pause about these challenges, and what each does."""
+    """Yield the commands that answer a pause about these challenges, and what each does."""
     some = list(names) or ["ID"]
     yield _answer("context", " --note TEXT"), ": say what the agents did not know; the next iteration is told."
     for name in some:
@@ -92,41 +232,30 @@ def _answer(answer: str, note: str) -> Code:
 
 
 def _listed(state: PlanState, title: str, challenges: Iterable[Challenge]) -> Iterator[Block]:
-    items = tuple(_item(state, challenge) for challenge in challenges)
-    if items:
+    if items := tuple(_item(state, challenge) for challenge in challenges):
         yield Paragraph((Strong(f"{title}:"),))
         yield Bullets(items)
 
 
 def _item(state: PlanState, challenge: Challenge) -> Words:
-    """A challenge on a line: what is wrong, where, and what to do instead."""
-    where = place(state, challenge.id)
-    at: tuple[Inline, ...] = (", ", Said(where)) if where else ()
-    head: Words = (Link(challenge.id), f" ({challenge.severity}, {challenge.status}", *at, "): ")
-    both = (sentence(challenge.claim, WRONG), sentence(challenge.concern, WRONG))
-    said: Words = (*head, *joined((Said(text) for text in both if text), " "))
+    """Return a challenge on a line: what is wrong, where, and what to do instead."""
+    where = cited_places(state, challenge.id)
+    at: tuple[Inline, ...] = (", ", Quoted(where)) if where else ()
+    texts = (sentence(challenge.claim, MAX_CLAIM_CHARACTERS), sentence(challenge.concern, MAX_CLAIM_CHARACTERS))
+    wrong = joined((Quoted(text) for text in texts if text), " ")
+    item: Words = (Link(challenge.id), f" ({challenge.severity}, {challenge.status}", *at, "): ", *wrong, " ")
     if not challenge.alternative.strip():
-        return (*said, " ", Strong("No mitigation was given."))
-    return (*said, " ", Strong("Instead:"), " ", Said(one_line(challenge.alternative, LISTED)))
-
-
-def _overflow(state: PlanState) -> Iterator[Block]:
-    """A BLOCKING challenge that no iteration took in allows at best REVISE (rule A5)."""
-    blocking = overflowed(state, "BLOCKING")
-    if blocking:
-        title = "BLOCKING, but beyond the caps, so that nobody looked into it; with it a run gets at best REVISE"
-        yield from _listed(state, title, blocking)
+        return (*item, Strong("No mitigation was given."))
+    return (*item, Strong("Instead:"), " ", Quoted(one_line(challenge.alternative, MAX_REASON_CHARACTERS)))
 
 
 def _cautions(state: PlanState) -> Iterator[Block]:
-    """What a reader of the verdict must know of how it came about."""
+    """Yield what a reader of the verdict must know of how it came about."""
     items: list[Words] = []
     if state.assessed is not None and state.assessed.notes:
         items.append(("Not all of the plan could be read: see how it was sized.",))
-    accepted = [move.id for move in state.moves if move.by == "user"]
-    if accepted:
-        references = joined(reference(state, name) for name in dict.fromkeys(accepted))
-        items.append(("A person accepted the risk of ", *references, "."))
+    if accepted := dict.fromkeys(move.id for move in state.moves if move.by == "user"):
+        items.append(("A person accepted the risk of ", *joined(id_link(state, name) for name in accepted), "."))
     if items:
         yield Paragraph((Strong("Know also:"),))
         yield Bullets(tuple(items))

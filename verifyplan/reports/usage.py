@@ -1,46 +1,92 @@
-"""What calls used, in words: tokens, those of a cache among them, and dollars (rule A12)."""
+"""Say in words what calls used, in tokens and dollars, and what a plan run is expected to use (rule A12)."""
 
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import NamedTuple
 
 from verifyplan.protocol.call import Usage
+from verifyplan.protocol.records import TeamMode
+from verifyplan.text import counted
 
-LEAST = Decimal("0.0001")
-"""Dollars below which no figure is shown."""
-MOST = 10**9
-"""Dollars from which a figure is rounded to three digits: it is not what anybody paid."""
-
-
-def tokens_told(usage: Usage) -> str:
-    """Tokens in and out, for one line; those that went through a cache are part of those in.
-
-    >>> tokens_told(Usage(input_tokens=4, cache_read_tokens=1000, cache_write_tokens=200, output_tokens=88))
-    '1,204 in (1,000 cached, 200 put in a cache) + 88 out tokens'
-    """
-    parts = [f"{usage.cache_read_tokens:,} cached"] if usage.cache_read_tokens else []
-    parts += [f"{usage.cache_write_tokens:,} put in a cache"] if usage.cache_write_tokens else []
-    cached = f" ({', '.join(parts)})" if parts else ""
-    return f"{usage.total_input:,} in{cached} + {usage.output_tokens:,} out tokens"
+MIN_SHOWN_DOLLARS = Decimal("0.0001")
+MAX_EXACT_DOLLARS = 10**9
+"""From here on, dollars are rounded to three digits: nobody paid them."""
 
 
 def dollars(cost: Decimal) -> str:
-    """US dollars: cents from one dollar on, four digits below; what is less than the last of these is said to be so.
+    """Return US dollars: with cents from one dollar on, with four digits below.
 
     >>> [dollars(Decimal(text)) for text in ("0", "0.0000004", "0.01234", "1234.567", "1e12")]
     ['$0', 'under $0.0001', '$0.0123', '$1,234.57', '$1.00e+12']
     """
     if not cost:
         return "$0"
-    if cost < LEAST:
-        return f"under ${LEAST}"
-    return f"${cost:.2e}" if cost >= MOST else f"${cost:,.2f}" if cost >= 1 else f"${cost:.4f}"
+    if cost < MIN_SHOWN_DOLLARS:
+        return f"under ${MIN_SHOWN_DOLLARS}"
+    return f"${cost:.2e}" if cost >= MAX_EXACT_DOLLARS else f"${cost:,.2f}" if cost >= 1 else f"${cost:.4f}"
 
 
-def used_told(usage: Usage) -> str:
-    """Tokens, and dollars where they are known.
+def usage_text(usage: Usage) -> str:
+    """Return tokens in and out, those of a cache among those in, and dollars where they are known.
 
-    >>> used_told(Usage(input_tokens=1)), used_told(Usage(cost=Decimal("0.5")))
+    >>> usage_text(Usage(input_tokens=4, cache_read_tokens=1000, cache_write_tokens=200, output_tokens=88))
+    '1,204 in (1,000 cached, 200 put in a cache) + 88 out tokens'
+    >>> usage_text(Usage(input_tokens=1)), usage_text(Usage(cost=Decimal("0.5")))
     ('1 in + 0 out tokens', '0 in + 0 out tokens, $0.5000')
     """
-    return f"{tokens_told(usage)}, {dollars(usage.cost)}" if usage.cost is not None else tokens_told(usage)
+    parts = [f"{usage.cache_read_tokens:,} cached"] if usage.cache_read_tokens else []
+    parts += [f"{usage.cache_write_tokens:,} put in a cache"] if usage.cache_write_tokens else []
+    cached = f" ({', '.join(parts)})" if parts else ""
+    cost = f", {dollars(usage.cost)}" if usage.cost is not None else ""
+    return f"{usage.total_input:,} in{cached} + {usage.output_tokens:,} out tokens{cost}"
+
+
+class ExpectedTokens(NamedTuple):
+    """Tokens of a whole run, in and out."""
+
+    typical: int
+    worst: int
+
+
+TRIVIAL = ExpectedTokens(2_000, 2_000)
+EXPECTED: dict[TeamMode, dict[int, ExpectedTokens]] = {
+    "base": {1: ExpectedTokens(45_000, 55_000), 3: ExpectedTokens(95_000, 150_000)},
+    "scaled": {1: ExpectedTokens(70_000, 85_000), 3: ExpectedTokens(150_000, 215_000)},
+}
+"""By team and number of iterations; two iterations lie between the entries, more than three have none."""
+
+
+def expected_usage(team: TeamMode | None, iterations: int) -> str:
+    """Say what a run of a team and a number of iterations is expected to use; None is the team of a trivial plan.
+
+    >>> expected_usage("base", 2)
+    'a base team with 2 iterations typically lies between 45K and 95K tokens, at worst between 55K and 150K'
+    >>> expected_usage(None, 0)
+    'a trivial plan typically takes 2K tokens, at worst 2K'
+    """
+    if team is None:
+        scenario, row = "a trivial plan", TRIVIAL
+    else:
+        scenario, rows = f"a {team} team with {counted(iterations, 'iteration')}", EXPECTED[team]
+        if iterations == 2:
+            low, high = rows[1], rows[3]
+            typical = f"between {low.typical // 1000}K and {high.typical // 1000}K tokens"
+            worst = f"between {low.worst // 1000}K and {high.worst // 1000}K"
+            return f"{scenario} typically lies {typical}, at worst {worst}"
+        if iterations not in rows:
+            return f"there is no expectation for {scenario}"
+        row = rows[iterations]
+    return f"{scenario} typically takes {row.typical // 1000}K tokens, at worst {row.worst // 1000}K"
+
+
+def max_expected_tokens(team: TeamMode | None, iterations: int) -> int | None:
+    """Return the most tokens that are expected; None where nothing is.
+
+    >>> max_expected_tokens("base", 2), max_expected_tokens("scaled", 7)
+    (150000, None)
+    """
+    if team is None:
+        return TRIVIAL.worst
+    row = EXPECTED[team].get(3 if iterations == 2 else iterations)
+    return row.worst if row else None

@@ -13,7 +13,7 @@ from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.protocol.event_run import CallReplied, DebateInputs, PlanInputs, RunStarted, TurnReplied
 from verifyplan.protocol.settings import Policy
 from verifyplan.protocol.vote import Mode
-from verifyplan.reports.log import told
+from verifyplan.reports.log import event_text
 from verifyplan.rules.convergence import verdict_words
 from verifyplan.rules.grouping import Matcher
 from verifyplan.runlog.chain import Record
@@ -177,7 +177,7 @@ def _differences(recorded: Sequence[Record], again: Sequence[Record]) -> tuple[s
     old = [record for record in recorded if not isinstance(record.event, FACTS)]
     new = [record.event for record in again if not isinstance(record.event, FACTS)]
     return tuple(
-        f"line {record.seq}: {told(record.event)}; now: {told(event) if event else 'nothing'}"
+        f"line {record.seq}: {event_text(record.event)}; now: {event_text(event) if event else 'nothing'}"
         for record, event in zip_longest(old, new)
         if record is not None and record.event != event
     )

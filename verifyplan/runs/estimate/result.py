@@ -9,7 +9,7 @@ from html import escape
 import pandas as pd
 
 from verifyplan.agents.prices import unknown_price
-from verifyplan.reports.plan_costs import expected, worst
+from verifyplan.reports.usage import expected_usage, max_expected_tokens
 from verifyplan.runs.estimate.courses import COURSES, Course, table_of
 from verifyplan.runs.estimate.sizes import CHARACTERS_PER_TOKEN
 from verifyplan.text import counted
@@ -111,6 +111,6 @@ def _length(course: Course) -> str:
 def _document(course: Course) -> str:
     """What document 002 expects of the same teams and iterations."""
     if len(course.scenarios) == 1:
-        return expected(*course.scenarios[0])
-    known = [tokens for scenario in course.scenarios if (tokens := worst(*scenario)) is not None]
+        return expected_usage(*course.scenarios[0])
+    known = [tokens for scenario in course.scenarios if (tokens := max_expected_tokens(*scenario)) is not None]
     return f"{counted(len(known), 'plan')} of these teams and iterations take at worst {sum(known):,} tokens"

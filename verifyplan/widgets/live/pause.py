@@ -11,7 +11,7 @@ import ipywidgets as ipw
 from verifyplan.charts.theme import ORANGE
 from verifyplan.protocol.event_run import AnswerKind
 from verifyplan.protocol.records import Challenge
-from verifyplan.reports.visible import lines, one_line, shortened
+from verifyplan.reports.visible import lines, one_line, truncated
 from verifyplan.runs.plan.ruling import ABOUT_ONE, Answer, Pause
 
 MOST = 3000
@@ -136,4 +136,4 @@ def _challenge_html(one: Challenge, evidence: str) -> str:
 
 
 def _text(text: str) -> str:
-    return "<br>".join(escape(line) for line in lines(shortened(text, MOST))) or "-"
+    return "<br>".join(escape(line) for line in lines(truncated(text, MOST))) or "-"

@@ -38,9 +38,9 @@ from verifyplan.protocol.event_run import (
 )
 from verifyplan.protocol.records import SEVERITIES, UNSETTLED
 from verifyplan.protocol.settings import Limits
-from verifyplan.reports.log import told
+from verifyplan.reports.log import event_text
 from verifyplan.reports.usage import dollars
-from verifyplan.reports.visible import one_line, shortened
+from verifyplan.reports.visible import one_line, truncated
 from verifyplan.text import counted
 
 LAST = 12
@@ -89,7 +89,7 @@ class Progress:
             case ChallengeRaised():
                 self._severity[event.challenge.id] = event.challenge.severity
                 self._status[event.challenge.id] = event.challenge.status
-                self.evidence[event.challenge.id] = shortened(event.evidence, MOST)
+                self.evidence[event.challenge.id] = truncated(event.evidence, MOST)
             case StatusChanged():
                 self._status[event.id] = event.new
             case VoteCast() | DispatchClosed() | MessagePublished():
@@ -185,7 +185,7 @@ class Progress:
 
     def lines(self) -> list[str]:
         """The last steps in words, the newest last."""
-        return [f"{severity} {told(event)}".strip() for event, severity in self._last]
+        return [f"{severity} {event_text(event)}".strip() for event, severity in self._last]
 
     def html(self) -> str:
         """Totals and the last steps; texts are escaped."""
