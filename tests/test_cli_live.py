@@ -136,7 +136,7 @@ def test_all_that_is_wrong_is_told_at_once_by_option(cli):
     told = done.err.splitlines()
     assert told[0].startswith("Error: --model-for: 'probe' is not ROLE=MODEL. Fix: write it as ROLE=MODEL")
     assert told[1].startswith("--worker-model: 'a' occurs twice")
-    assert told[2].startswith("--model-for: 'chalenger' is no role (did you mean 'challenger'?)")
+    assert told[2].startswith("--model-for: 'chalenger' is not a role (did you mean 'challenger'?)")
     assert not Path("runs").exists()
 
 
@@ -146,7 +146,7 @@ def test_all_that_is_wrong_is_told_at_once_by_option(cli):
         (("--backend", "anthropic"), "--model: no model is named. Fix: name one by --model or in VERIFYPLAN_MODEL"),
         (("--backend", "static", "--model", "x"), "--model: is for agents that are models"),
         (("--backend", "static", "--web"), "--web: is for agents that are models"),
-        (("--model", "x", "--base-url", "ftp://here"), "--base-url: 'ftp://here' is no http address"),
+        (("--model", "x", "--base-url", "ftp://here"), "--base-url: must be an http address, got 'ftp://here'"),
         (("--model", "x", "--base-url", "http://me:it@localhost"), "--base-url: holds a user or a password"),
         (("--model", "x"), "no key was found. Fix: give one as api_key="),
         (("--model", "x", "--effort", "huge"), "'--effort'"),

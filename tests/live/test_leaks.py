@@ -182,7 +182,7 @@ def test_a_price_comes_back_from_a_log():
 
 
 def test_an_address_that_is_none_may_hold_a_password():
-    with pytest.raises(SettingsError, match="what was given is no http address") as caught:
+    with pytest.raises(SettingsError, match="must be an http address") as caught:
         check_address("user:never-seen-before@localhost")
     assert "never-seen" not in repr(caught.value.problems)
 

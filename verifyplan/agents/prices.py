@@ -39,9 +39,9 @@ def _number(value: object) -> Decimal:
     if isinstance(number, int) and not isinstance(number, bool):
         number = Decimal(number)
     if not isinstance(number, Decimal):
-        raise ValueError(f"{value!r} is no number")
+        raise ValueError(f"must be a number, got {value!r}")
     if not number.is_finite() or not 0 <= number <= MAX_PRICE:
-        raise ValueError(f"{value} is no number from 0 to {MAX_PRICE:,}")
+        raise ValueError(f"must be a number from 0 to {MAX_PRICE:,}, got {value}")
     return number
 
 
@@ -164,7 +164,7 @@ def _table(given: PriceSource) -> Mapping[str, Price]:
     fix = "name a TOML file with a table for each model"
     try:
         if not path.is_file() or path.stat().st_size > MAX_TABLE_BYTES:
-            raise SettingsError(Problem(str(path), f"is no file of at most {MAX_TABLE_BYTES:,} bytes", fix))
+            raise SettingsError(Problem(str(path), f"must be a file of at most {MAX_TABLE_BYTES:,} bytes", fix))
         tables = tomllib.loads(decode(path.read_bytes(), str(path)), parse_float=Decimal)
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
@@ -198,9 +198,11 @@ def _problem(kind: str, message: str, place: str, names: tuple[int | str, ...]) 
             known = ", ".join(Price.model_fields)
             return Problem(place, f"is unknown{did_you_mean(names[-1], Price.model_fields)}", f"write one of {known}")
         case "model_type" | "dict_type" | "model_attributes_type":
-            return Problem(place, "is no table of prices", f"write {', '.join(f'{name} = ...' for name in _REQUIRED)}")
+            return Problem(
+                place, "must be a table of prices", f"write {', '.join(f'{name} = ...' for name in _REQUIRED)}"
+            )
         case "string_type":
-            return Problem(place, "is no text", "write it in quotes")
+            return Problem(place, "must be a text", "write it in quotes")
         case "value_error":
             return Problem(place, message.removeprefix("Value error, "), fix)
     return Problem(place, message[0].lower() + message[1:], "write a value that fits")

@@ -320,5 +320,5 @@ def test_each_role_may_have_a_model_of_its_own():
     assert ModelConfigs({"model": "m"}, {}, {}, None).of(builder()).model == "m"
     with pytest.raises(SettingsError, match=r"models\['builder'\]: no model is named"):
         ModelConfigs({}, {"architect": "a"}, {}, None).of(builder())
-    with pytest.raises(SettingsError, match=r"'architekt' is no role .did you mean 'architect'"):
+    with pytest.raises(SettingsError, match=r"'architekt' is not a role .did you mean 'architect'"):
         ModelConfigs({}, {"architekt": "a"}, {}, None)

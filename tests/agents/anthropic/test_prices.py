@@ -144,12 +144,15 @@ def test_all_that_is_wrong_with_a_table_is_said_at_once():
         "prices: four: source", "prices: five: output", "prices: five: date",
     }  # fmt: skip
     text = str(caught.value)
-    assert "prices: one: input: -1 is no number from 0 to 1,000,000. Fix: write US dollars per million tokens" in text
-    assert "prices: one: cache_read: '0.1' is no number." in text
+    assert (
+        "prices: one: input: must be a number from 0 to 1,000,000, got -1. Fix: write US dollars per million tokens"
+        in text
+    )
+    assert "prices: one: cache_read: must be a number, got '0.1'." in text
     assert "prices: two: outputs: is unknown (did you mean 'output'?)" in text
     assert "prices: two: output: is missing." in text
-    assert "prices: three: is no table of prices." in text
-    assert "prices: five: date: is no text. Fix: write it in quotes." in text
+    assert "prices: three: must be a table of prices." in text
+    assert "prices: five: date: must be a text. Fix: write it in quotes." in text
 
 
 @pytest.mark.parametrize(
@@ -157,8 +160,8 @@ def test_all_that_is_wrong_with_a_table_is_said_at_once():
     [
         (b"[mine\n", "cannot be read"),
         (b"\xff\xfe", "is not UTF-8"),
-        (b"x" * 2_000_000, "is no file of at most"),
-        (b"a = 1", "is no table of prices"),
+        (b"x" * 2_000_000, "must be a file of at most"),
+        (b"a = 1", "must be a table of prices"),
         (b"[mine]\na = nan", "is unknown"),
     ],
 )
@@ -172,7 +175,7 @@ def test_a_file_that_holds_no_prices_is_named(content, why, tmp_path, monkeypatc
 
 @pytest.mark.parametrize("name", ["nothing.toml", ".", "\x00", "/dev/zero"])
 def test_what_is_no_file_is_named(name, tmp_path):
-    with pytest.raises(SettingsError, match=r"is no file|cannot be read"):
+    with pytest.raises(SettingsError, match=r"must be a file|cannot be read"):
         price_of("mine", tmp_path / name)
 
 

@@ -72,7 +72,7 @@ def test_links_in_a_circle_are_refused(kit, root, canary):
 
 def test_a_pipe_is_refused_and_not_waited_for(kit, root, canary, at_once):
     os.mkfifo(root / "pipe")
-    assert at_once(refused, kit(), "pipe", canary) == "pipe is not opened: it is not an ordinary file"
+    assert at_once(refused, kit(), "pipe", canary) == "pipe is not opened: it is no ordinary file"
 
 
 @pytest.mark.usefixtures("engine")
@@ -80,7 +80,7 @@ def test_a_file_that_became_a_pipe_is_not_waited_for(kit, root, canary, at_once)
     tools = kit()
     (root / "docs/guide.md").unlink()
     os.mkfifo(root / "docs/guide.md")
-    assert at_once(refused, tools, "docs/guide.md", canary) == "docs/guide.md is not opened: it is not an ordinary file"
+    assert at_once(refused, tools, "docs/guide.md", canary) == "docs/guide.md is not opened: it is no ordinary file"
     assert "src/app.py:6" in at_once(tools.run, "Grep", {"pattern": "find_order"}).text
 
 

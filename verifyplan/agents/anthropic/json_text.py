@@ -115,17 +115,10 @@ def _encodable(text: str) -> bool:
     return True
 
 
-def _number(digits: str) -> float | UnusableValue:
-    value = float(digits)
-    return value if isfinite(value) else UnusableValue("is too large a number")
-
-
-def _whole(digits: str) -> int | UnusableValue:
-    return int(digits) if len(digits) <= _MAX_DIGITS else UnusableValue("is too large a number")
-
-
-def _no_number(name: str) -> UnusableValue:
-    return UnusableValue(f"is {name}, which is no JSON number")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_number, parse_int=_whole, parse_constant=_no_number)
+_TOO_LARGE = UnusableValue("is too large a number")
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_float=lambda digits: value if isfinite(value := float(digits)) else _TOO_LARGE,
+    parse_int=lambda digits: int(digits) if len(digits) <= _MAX_DIGITS else _TOO_LARGE,
+    parse_constant=lambda name: UnusableValue(f"is {name}, which is no JSON number"),
+)

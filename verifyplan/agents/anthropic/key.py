@@ -156,9 +156,12 @@ def is_loopback(address: str) -> bool:
     """
     try:
         host = urlsplit(address).hostname or ""
+    except ValueError:
+        return False
+    try:
         number = ip_address(host)
     except ValueError:
-        return _host(address) == "localhost"
+        return host.removesuffix(".") == "localhost"
     mapped = number.ipv4_mapped if isinstance(number, IPv6Address) else None
     return (mapped or number).is_loopback
 
@@ -173,7 +176,7 @@ def check_address(address: str) -> None:
         parts = urlsplit(address)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        raise SettingsError(Problem("base_url", "is no address", fix)) from None
+        raise SettingsError(Problem("base_url", "must be an http address", fix)) from None
     keys = [value for name, value in parse_qsl(parts.query) if _KEY_NAME.search(name)]
     for secret in filter(None, (parts.password, unquote(parts.password or ""), *keys)):
         remember(secret)
@@ -184,15 +187,8 @@ def check_address(address: str) -> None:
         message = "holds a key, which would end up in logs"
         raise SettingsError(Problem("base_url", message, f"leave it out of it, and {_FIX}"))
     if not usable or _INVALID.search(address):
-        shown = "what was given" if "@" in address else repr(address)  # a password may be before an @
-        raise SettingsError(Problem("base_url", f"{shown} is no http address", fix))
-
-
-def _host(address: str) -> str:
-    try:
-        return (urlsplit(address).hostname or "").removesuffix(".")
-    except ValueError:
-        return ""
+        received = "" if "@" in address else f", got {address!r}"  # a password may be before an @
+        raise SettingsError(Problem("base_url", f"must be an http address{received}", fix))
 
 
 def _usable(key: Key) -> Key:

@@ -82,7 +82,7 @@ class ModelConfigs:
         for name in self.models:
             if name not in known:
                 fix = f"use {one_of(known)}; name single workers in workers="
-                self._problems.append(Problem("models", f"{name!r} is no role{did_you_mean(name, known)}", fix))
+                self._problems.append(Problem("models", f"{name!r} is not a role{did_you_mean(name, known)}", fix))
         worker: dict[str, Any] = self.models.get("worker", {})
         settings = {
             **{f"models[{n!r}]": own for n, own in self.models.items()},

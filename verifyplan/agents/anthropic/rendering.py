@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 from verifyplan.agents.anthropic.run_record import challenge_entry, field_lines, record_entry, run_record
 from verifyplan.agents.anthropic.toolkits import tools_of
@@ -64,13 +64,6 @@ class Prompt(NamedTuple):
     """Over all bytes of the file."""
 
 
-class PromptVersion(TypedDict):
-    """The part of a prompt that the log keeps."""
-
-    version: int
-    sha256: str
-
-
 class Rendered(NamedTuple):
     """A request in words."""
 
@@ -105,7 +98,7 @@ def prompt(name: str) -> Prompt:
     return Prompt(name, number, text.strip(), hashlib.sha256(data).hexdigest())
 
 
-def prompt_versions() -> dict[str, PromptVersion]:
+def prompt_versions() -> dict[str, dict[str, Any]]:
     """Return version and hash of every prompt by its name, for the log."""
     prompts = map(prompt, prompt_names())
     return {each.name: {"version": each.version, "sha256": each.sha256} for each in prompts}

@@ -122,10 +122,8 @@ def _status_change(change: Moved, request: RoleRequest) -> str:
 
 
 def _panel(panel: PanelResult) -> str:
-    return record_entry(f"{panel.challenge} {panel.classification}, by rule {quoted(panel.rule)}", *_votes(panel))
-
-
-def _votes(panel: PanelResult) -> Iterator[tuple[str, str]]:
-    for vote in panel.votes:
-        basis = f" ({vote.basis})" if vote.basis else ""
-        yield quoted(vote.worker), f"{vote.verdict}{basis}. {vote.explanation}"
+    votes = (
+        (quoted(vote.worker), f"{vote.verdict}{f' ({vote.basis})' if vote.basis else ''}. {vote.explanation}")
+        for vote in panel.votes
+    )
+    return record_entry(f"{panel.challenge} {panel.classification}, by rule {quoted(panel.rule)}", *votes)

@@ -30,8 +30,8 @@ class Arguments(Model):
 
     @property
     def argument(self) -> str:
-        """The arguments as one line of the log."""
-        raise NotImplementedError
+        """The arguments as one line of the log: the first, unless a tool has more to say."""
+        return str(next(iter(dict(self).values())))
 
     @property
     def purpose(self) -> str:
@@ -75,7 +75,7 @@ class GrepArguments(Arguments):
 
     @property
     def argument(self) -> str:
-        """The pattern, and where it was looked for."""
+        """The pattern, and the place of the search."""
         return f"{self.pattern} in {self.path}" if self.path else self.pattern
 
 
@@ -99,11 +99,6 @@ class MemoryArguments(Arguments):
     query: _Text = Field(description="Words to look for.")
     serves: _Serves = Field(default="", description="Id of the unknown or risk that this serves, such as U1.")
 
-    @property
-    def argument(self) -> str:
-        """The query."""
-        return self.query
-
 
 class WebSearchArguments(Arguments):
     """WebSearch takes a query, and must name what it serves."""
@@ -111,22 +106,12 @@ class WebSearchArguments(Arguments):
     query: _Text = Field(description="Words to look for.")
     serves: _Serves = Field(description="Id of the unknown that this serves, such as U1, or the risk.")
 
-    @property
-    def argument(self) -> str:
-        """The query."""
-        return self.query
-
 
 class WebFetchArguments(Arguments):
     """WebFetch takes an address, and must name what it serves."""
 
     url: _Text = Field(pattern=r"^https?://[^\s]+$", description="Address of the page, from https:// on.")
     serves: _Serves = Field(description="Id of the unknown that this serves, such as U1, or the risk.")
-
-    @property
-    def argument(self) -> str:
-        """The address."""
-        return self.url
 
 
 ARGUMENTS: Mapping[Tool, type[Arguments]] = {
@@ -208,27 +193,26 @@ _BUDGET = " A call over your budget is refused, and the answer says so."
 def tool_definitions(tools: Sequence[Tool]) -> list[dict[str, Any]]:
     """Return the definitions of some tools as `tools=` of a message takes them, in the order given.
 
-    The schemas are those that `ModelToolkit.run` checks again. Nothing in them changes from call to call, so that a
-    prompt's cache holds them. Source: rules A12, G4.
+    The schemas are those that `ModelToolkit.run` checks again, closed and without pydantic's titles. Nothing in them
+    changes from call to call, so that a prompt's cache holds them. Source: rules A12, G4.
 
     >>> tool_definitions(["git_log"])[0]["input_schema"]["required"]
     ['paths']
     """
+    schemas = {tool: ARGUMENTS[tool].model_json_schema() for tool in tools}
     return [
-        {"name": tool, "description": DESCRIPTIONS[tool] + _BUDGET, "input_schema": _schema(tool)} for tool in tools
+        {
+            "name": tool,
+            "description": DESCRIPTIONS[tool] + _BUDGET,
+            "input_schema": {
+                "type": "object",
+                "properties": {
+                    name: {key: value for key, value in about.items() if key != "title"}
+                    for name, about in schema["properties"].items()
+                },
+                "required": schema.get("required", []),
+                "additionalProperties": False,
+            },
+        }
+        for tool, schema in schemas.items()
     ]
-
-
-def _schema(tool: Tool) -> dict[str, Any]:
-    """Return a closed object schema without the titles and the docstring that pydantic puts in."""
-    schema = ARGUMENTS[tool].model_json_schema()
-    properties = {
-        name: {key: value for key, value in about.items() if key != "title"}
-        for name, about in schema["properties"].items()
-    }
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": schema.get("required", []),
-        "additionalProperties": False,
-    }
