@@ -41,14 +41,7 @@ _COMMAND = (
     *(part for setting in _SETTINGS for part in ("-c", setting)),
 )
 _LOG = (
-    "log",
-    "-z",
-    "--no-merges",
-    "--no-renames",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-color",
-    "--no-notes",
+    *("log", "-z", "--no-merges", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--no-notes"),
     "-O/dev/null",
 )
 _REASONS = {

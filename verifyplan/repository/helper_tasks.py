@@ -10,7 +10,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import tree_sitter_go
@@ -58,14 +58,9 @@ def answer(request: list[Any]) -> dict[str, Any]:
         return {"error": "it takes too much work" if "Parsing" in str(error) else type(error).__name__}
 
 
-@lru_cache(maxsize=16)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
 def _grep(pattern: str, texts: list[tuple[str, str]], limit: int) -> list[tuple[str, int, str]]:
     """Return path, number and text of up to `limit` lines in which the pattern is found."""
-    search = _compiled(pattern).search
+    search = re.compile(pattern).search
     hits: list[tuple[str, int, str]] = []
     for path, text in texts:
         for number, line in enumerate(text.split("\n"), 1):
@@ -104,8 +99,7 @@ def outline(text: str, grammar: str) -> Outline:
     waiting = [(parse(text, grammar).root_node, "")]
     while waiting:
         node, container = waiting.pop()
-        kind = _definition_kind(node)
-        name = _text(_name(node)) if kind else ""
+        kind, name = _kind_and_name(node)
         if name and len(name) <= 200:
             first, last = node.start_point[0] + 1, node.end_point[0] + 1
             owner = "class" if kind in _OWNERS else kind
@@ -118,18 +112,13 @@ def outline(text: str, grammar: str) -> Outline:
     return result
 
 
-def _definition_kind(node: Node) -> str:
+def _kind_and_name(node: Node) -> tuple[str, str]:
+    """Return the kind and name of a definition; both empty for any other node."""
     if node.type == "assignment":
-        return "variable"
+        left = node.child_by_field_name("left")
+        return ("variable", _text(left)) if left is not None and left.type == "identifier" else ("", "")
     matched = _DEFINES.fullmatch(node.type)
-    return (matched[1] or matched[2]) if matched else ""
-
-
-def _name(node: Node) -> Node | None:
-    if node.type != "assignment":
-        return node.child_by_field_name("name")
-    left = node.child_by_field_name("left")
-    return left if left is not None and left.type == "identifier" else None
+    return (matched[1] or matched[2], _text(node.child_by_field_name("name"))) if matched else ("", "")
 
 
 def _arguments(node: Node) -> tuple[int, int]:

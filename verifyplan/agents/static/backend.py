@@ -6,13 +6,13 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from verifyplan.agents.base import Request
 from verifyplan.agents.static import checkers
-from verifyplan.agents.static.judging import Check, Judgement, look, vote
+from verifyplan.agents.static.judging import Check, look, vote
 from verifyplan.agents.static.roles import challenger, research, synthesizer
 from verifyplan.agents.static.roles.context import RepositoryIndex, RoleContext, open_repository
 from verifyplan.agents.static.roles.panel import JUDGES, ChallengeCase, not_looked
@@ -42,8 +42,8 @@ _ROLES: dict[Role, Callable[[RoleContext], Answer]] = {
     "resolver": research.resolve,
     "surface": research.surface,
     "probe": research.probe,
-    "domain-expert": challenger.answer_domain_expert,
-    "devils-advocate": challenger.answer_devils_advocate,
+    "domain-expert": partial(challenger.ask_questions, by="domain-expert"),
+    "devils-advocate": partial(challenger.ask_questions, by="devils-advocate"),
     "synthesizer": synthesizer.answer,
     "score": challenger.score,
     "audit": challenger.audit,
@@ -153,7 +153,11 @@ class _PlanAgents:
             if request.verification_mode == "lightweight":
                 judgement = not_looked("the quoted text alone was given.")
             else:
-                judgement = _judged(worker, ChallengeCase(item, plans, index, tools), failures)
+                try:
+                    judgement = JUDGES[worker](ChallengeCase(item, plans, index, tools))
+                except Exception as error:  # whatever it is, it must cost the other challenges nothing
+                    failures.append(f"{worker} on {item.finding_id} failed: {type(error).__name__}: {error}")
+                    judgement = not_looked("the look failed.")
             votes[item.finding_id] = vote(judgement, request.mode)
         return Reply(value={"votes": votes}, tools=tuple(tools.uses), partial_failures=tuple(failures))
 
@@ -161,12 +165,3 @@ class _PlanAgents:
         if self._index is None or plan != self._plan:
             self._index, self._plan = RepositoryIndex(open_repository(self._root, plan)), plan
         return self._index
-
-
-def _judged(worker: str, case: ChallengeCase, failures: list[str]) -> Judgement:
-    """Return one worker's judgement on one challenge; a failure is listed and counts as no look."""
-    try:
-        return JUDGES[worker](case)
-    except Exception as error:  # whatever it is, it must cost the other challenges nothing
-        failures.append(f"{worker} on {case.item.finding_id} failed: {type(error).__name__}: {error}")
-        return not_looked("the look failed.")

@@ -86,17 +86,12 @@ def answer(context: RoleContext) -> ChallengerAnswer:
     return ChallengerAnswer(challenges=tuple(context.challenge(issue) for issue in kept), unknowns=questions)
 
 
-def answer_domain_expert(context: RoleContext) -> ChallengesAnswer:
-    """Return the questions of the plan's domains that the challenger does not ask, as many as the cap allows."""
-    return _questions(context, "domain-expert")
+def ask_questions(context: RoleContext, by: str) -> ChallengesAnswer:
+    """Return the questions of one agent, as many as the cap allows.
 
-
-def answer_devils_advocate(context: RoleContext) -> ChallengesAnswer:
-    """Return the questions on what cannot be undone, never MINOR and never of LOW confidence."""
-    return _questions(context, "devils-advocate")
-
-
-def _questions(context: RoleContext, by: str) -> ChallengesAnswer:
+    Those of the domain expert are of the plan's domains, those of the devil's advocate on what cannot be undone, never
+    MINOR and never of LOW confidence.
+    """
     results = context.isolated("check questions", lambda: check_questions.check_questions(context, by))
     new = context.new(result for result in results if isinstance(result, StaticIssue))[: context.request.may_raise]
     return ChallengesAnswer(challenges=tuple(context.challenge(issue) for issue in new))

@@ -90,7 +90,14 @@ def check_commands(context: RoleContext) -> Iterator[CitedLine | StaticIssue]:
             if name and not re.search(r"[<>{}$*\[\]]|\.\.\.", name):
                 yield CitedLine("", line)
                 if not known and not _may_be_added(context, runner, name):
-                    yield _command_issue(f"{runner} {name}".strip(), line)
+                    yield StaticIssue(
+                        assertion("command-missing", f"{runner} {name}".strip()),
+                        line,
+                        "The plan runs it, and neither the repository's files and manifests have it nor a step of the"
+                        " plan adds it.",
+                        scenario="The command ends with an error, and the step that rests on it shows nothing.",
+                        alternative="Name the command that is meant, or add it in a step.",
+                    )
 
 
 def words_of(part: str) -> list[str]:
@@ -187,13 +194,3 @@ def _module_known(context: RoleContext, module: str, line: int) -> bool:
         return True
     tops = [posixpath.join(posixpath.dirname(package), path) for package in own]
     return any(may_exist(context, f"{top}{end}", line) for top in tops for end in (".py", "/__main__.py", ""))
-
-
-def _command_issue(command: str, line: int) -> StaticIssue:
-    return StaticIssue(
-        assertion("command-missing", command),
-        line,
-        "The plan runs it, and neither the repository's files and manifests have it nor a step of the plan adds it.",
-        scenario="The command ends with an error, and the step that rests on it shows nothing.",
-        alternative="Name the command that is meant, or add it in a step.",
-    )

@@ -11,7 +11,7 @@ from verifyplan.agents.static.roles.context import ParsedBlock, RoleContext, cod
 from verifyplan.agents.static.roles.issues import CitedLine, StaticIssue, assertion
 from verifyplan.agents.static.roles.plan_text import PART_OF, Instruction
 from verifyplan.repository.listing import PARSED
-from verifyplan.repository.records import Definition, Import
+from verifyplan.repository.records import Import
 
 _NAME = re.compile(r"(?:[A-Za-z_]\w*\.)?(?P<name>[A-Za-z_]\w{3,})(?:\([^()]*\))?")
 _ALL_USES = re.compile(
@@ -44,8 +44,9 @@ def check_symbols(context: RoleContext) -> Iterator[CitedLine | StaticIssue]:
         yield CitedLine("", line)
         held = {definition.name for definition in outline.definitions}
         held |= {name for imported in outline.imports for name in imported.names}
-        in_text = rf"\b{name}\b" if (line, name, path) in plain else _bound(name)
-        if name in held or re.search(in_text, text):
+        # an imported name may also get its value in some way that is no definition: a loop, `with`, a field
+        bound = rf"(?:\bas\s+{name}\b|\b{name}\s*(?::|=|,|\)\s*=|\bin\b)|[\"']{name}[\"'])"
+        if name in held or re.search(rf"\b{name}\b" if (line, name, path) in plain else bound, text):
             continue
         at = line if any((line, name) == use[:2] for use in changed) else 0  # it orders to change what must be there
         if not context.text.adds(name, at) and not context.other_plan_may_add(name):
@@ -56,11 +57,6 @@ def check_symbols(context: RoleContext) -> Iterator[CitedLine | StaticIssue]:
         made = context.text.listed(file) or context.text.makes(file) or context.text.adds(last)
         if not made and not context.other_plan_may_add(last):
             yield _symbol_issue(context, module, package, line)
-
-
-def _bound(name: str) -> str:
-    """Return a pattern that gives the name a value in some way that is no definition: a loop, `with`, a field."""
-    return rf"(?:\bas\s+{name}\b|\b{name}\s*(?::|=|,|\)\s*=|\bin\b)|[\"']{name}[\"'])"
 
 
 def _in_instructions(context: RoleContext) -> Iterator[SymbolUse]:
@@ -161,7 +157,15 @@ def check_dependents(context: RoleContext) -> Iterator[CitedLine | StaticIssue]:
             yield CitedLine("", change.line)
             user = next(_users(context, change, path), None)
             if user is not None:
-                yield _dependents_issue(change, path, old, user)
+                yield StaticIssue(
+                    assertion("dependents", change.name, user.path),
+                    change.line,
+                    f"The plan {change.how}; {user.path}:{user.line} still uses it as it is, and the plan does not"
+                    " name that file.",
+                    scenario=f"{user.path} fails once the step is done.",
+                    alternative=f"Say what becomes of {user.path}, or keep the old form beside the new one.",
+                    beside=(user, CitedLine(path, old.line)),
+                )
 
 
 def _taken_away(context: RoleContext) -> Iterator[_Change]:
@@ -210,14 +214,3 @@ def _users(context: RoleContext, change: _Change, home: str) -> Iterator[CitedLi
         broken = [call.line for call in calls if not change.needs or call.arguments < change.needs]
         imports = [used.line for used in outline.imports if change.name in used.names and not change.needs]
         yield from (CitedLine(path, at, lines[at - 1]) for at in sorted([*broken, *imports])[:1])
-
-
-def _dependents_issue(change: _Change, home: str, old: Definition, user: CitedLine) -> StaticIssue:
-    return StaticIssue(
-        assertion("dependents", change.name, user.path),
-        change.line,
-        f"The plan {change.how}; {user.path}:{user.line} still uses it as it is, and the plan does not name that file.",
-        scenario=f"{user.path} fails once the step is done.",
-        alternative=f"Say what becomes of {user.path}, or keep the old form beside the new one.",
-        beside=(user, CitedLine(home, old.line)),
-    )
