@@ -227,7 +227,7 @@ def test_workers_without_a_checker_are_told_what_to_do(root):
     assert "(did you mean 'search'?)" in StaticBackend(root).check_worker("serch")
     with pytest.raises(AgentError, match="bob"):
         ask(root, "bob", [])
-    with pytest.raises(SettingsError, match="'grep' is no static checker"):
+    with pytest.raises(SettingsError, match="must be a static checker, got 'grep'"):
         StaticBackend(root, workers={"alice": "grep"})
 
 

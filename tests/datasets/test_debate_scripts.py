@@ -58,5 +58,7 @@ def test_what_a_scripted_debate_cites_is_there(name, repository):
 
 
 def test_another_name_is_told_which_there_are():
-    with pytest.raises(InputError, match=r"'readme' is no scripted debate.*Fix: use 'readme-section', 'purge-stop'"):
+    with pytest.raises(
+        InputError, match=r"must be a scripted debate, got 'readme'.*Fix: use 'readme-section', 'purge-stop'"
+    ):
         debate_script("readme")

@@ -28,5 +28,5 @@ def test_a_fit_finds_the_weights_that_made_the_overall_score():
 
 @pytest.mark.parametrize("n", [0, -1, 2.5, True, "3"])
 def test_a_number_of_plans_that_is_none_is_refused(n):
-    with pytest.raises(SettingsError, match="give a whole number from 1"):
+    with pytest.raises(SettingsError, match="n: must be an integer of at least 1, got"):
         vp.datasets.example_scores(n)

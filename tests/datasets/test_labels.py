@@ -96,8 +96,8 @@ def test_what_is_no_label_at_all_is_refused(tmp_path):
     (tmp_path / "x.json").write_text("[")
     assert "is not JSON" in problems(tmp_path / "x.json")[0]
     assert "cannot be read (No such file" in problems(tmp_path / "none.json")[0]
-    assert problems(["move"]) == ["labels: are a list, not labels of plans"]
+    assert problems(["move"]) == ["labels: must be labels of plans, got a list"]
     assert problems({"plans": [{"name": "a"}, {"name": "a.md"}]}) == ["labels: a: is labelled twice"]
     (tmp_path / "y.json").write_text("[1]")
-    assert "holds a list, not labels by the names of plans" in problems(tmp_path / "y.json")[0]
+    assert "must hold labels by the names of plans, got a list" in problems(tmp_path / "y.json")[0]
     assert read_labels([PlanLabel(name="a")])[0].plan == "a"

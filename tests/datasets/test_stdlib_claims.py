@@ -168,8 +168,8 @@ def test_the_checkers_are_good_but_not_perfect_and_not_alike(findings):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n": 0}, "n: 0 is less than 1"),
-        ({"n": 5, "false_share": 1.5}, "false_share: 1.5"),
+        ({"n": 0}, "n: must be at least 1, got 0"),
+        ({"n": 5, "false_share": 1.5}, "false_share: must be a number from 0 to 1, got 1.5"),
         ({"n": 5, "workers": ()}, "workers"),
         ({"n": 5, "workers": ("a", "a")}, "workers"),
         ({"n": 5, "modules": ["nothing.py"]}, "no file 'nothing.py'"),

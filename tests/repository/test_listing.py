@@ -9,7 +9,7 @@ import pytest
 from tests.repository.small_repositories import commit, git, tracked, walked, write
 from verifyplan.errors import InputError
 from verifyplan.repository import Repository
-from verifyplan.repository import git as asked
+from verifyplan.repository import git as git_module
 
 
 def reasons(repository):
@@ -102,7 +102,7 @@ def test_a_git_that_hangs_is_given_up_on(tmp_path, monkeypatch):
     write(tmp_path, {"bin/git": "#!/bin/sh\nexec sleep 60\n"})
     (tmp_path / "bin/git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    monkeypatch.setattr(asked, "TIMEOUT_S", 0.2)
+    monkeypatch.setattr(git_module, "TIMEOUT_S", 0.2)
     repository = Repository.open(tmp_path / "r")
     assert list(repository.files) == ["a.py"]
     assert "took longer than 0.2 seconds" in reasons(repository)["."]
@@ -111,13 +111,13 @@ def test_a_git_that_hangs_is_given_up_on(tmp_path, monkeypatch):
 def test_a_repository_of_another_user_is_walked_and_says_why(tmp_path, monkeypatch):
     tracked(tmp_path / "r", {"a.py": ""})
     monkeypatch.setenv("HOME", str(tmp_path))
-    real = asked.subprocess.run
+    real = git_module.subprocess.run
 
     def foreign(command, **given):
         given["env"] |= {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
         return real(command, **given)
 
-    monkeypatch.setattr(asked.subprocess, "run", foreign)
+    monkeypatch.setattr(git_module.subprocess, "run", foreign)
     repository = Repository.open(tmp_path / "r")
     assert list(repository.files) == ["a.py"]
     assert reasons(repository) == {
@@ -268,7 +268,7 @@ def test_git_gets_arguments_and_no_shell(tmp_path, monkeypatch):
         return real(command, **given)
 
     tracked(tmp_path, {"a.py": ""})
-    monkeypatch.setattr(asked.subprocess, "run", watched)
+    monkeypatch.setattr(git_module.subprocess, "run", watched)
     Repository.open(tmp_path).history(["$(touch x)", "a.py; rm -rf"])
     assert seen
     for command, given in seen:

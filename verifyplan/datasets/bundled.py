@@ -123,7 +123,7 @@ def debate_script(name: str) -> Path:
     """
     if name not in DEBATES:
         fix = f"use {one_of(DEBATES)}"
-        raise InputError(Problem("name", f"{name!r} is no scripted debate{did_you_mean(name, DEBATES)}", fix))
+        raise InputError(Problem("name", f"must be a scripted debate, got {name!r}{did_you_mean(name, DEBATES)}", fix))
     return _data_folder() / "debates" / f"{name}.json"
 
 
@@ -142,7 +142,7 @@ def example_scores(n: int = 40, seed: int = 7) -> pd.DataFrame:
     ((3, 7), {'synthetic': True})
     """
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise SettingsError(Problem("n", f"{n!r} is out of range", "give a whole number from 1"))
+        raise SettingsError(Problem("n", f"must be an integer of at least 1, got {n!r}", "name a number of plans"))
     rng = np.random.default_rng(seed)
     quality = rng.normal(6.5, 1.5, size=(n, 1))
     scores = np.clip(np.rint(quality + rng.normal(0, 1.6, size=(n, len(DIMENSIONS)))), 1, 10)

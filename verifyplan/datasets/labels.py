@@ -152,7 +152,7 @@ def read_labels(labels: Labels) -> tuple[PlanLabel, ...]:
     ready = tuple(labels) if isinstance(labels, Iterable) else (labels,)
     if not all(isinstance(label, PlanLabel) for label in ready):
         fix = "give the path of a JSON file, a mapping of names to labels, or a table"
-        raise InputError(Problem("labels", f"are a {type(labels).__name__}, not labels of plans", fix))
+        raise InputError(Problem("labels", f"must be labels of plans, got a {type(labels).__name__}", fix))
     return ready
 
 
@@ -177,7 +177,7 @@ def _of_mapping(value: Any, place: str) -> list[Any]:
     if isinstance(value, Mapping) and isinstance(value.get("plans"), list | tuple):
         return list(value["plans"])
     if not isinstance(value, Mapping):
-        raise InputError(Problem(place, f"holds a {type(value).__name__}, not labels by the names of plans", _FIX))
+        raise InputError(Problem(place, f"must hold labels by the names of plans, got a {type(value).__name__}", _FIX))
     return [{"name": name, **label} if isinstance(label, Mapping) else label for name, label in value.items()]
 
 

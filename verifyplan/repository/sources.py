@@ -74,12 +74,10 @@ class SourceFiles:
         with self._lock:
             source = self._kept.pop(path, None) or SourceLines(path, read_lines(self._root, path))
             self._kept[path] = source
-            while len(self._kept) > 1 and self._size() > self._max_characters:
-                self._kept.popitem(last=False)
+            size = sum(len(line) for kept in self._kept.values() for line in kept.lines)
+            while len(self._kept) > 1 and size > self._max_characters:
+                size -= sum(map(len, self._kept.popitem(last=False)[1].lines))
             return source
-
-    def _size(self) -> int:
-        return sum(len(line) for source in self._kept.values() for line in source.lines)
 
 
 def parse(text: str) -> ast.Module | None:

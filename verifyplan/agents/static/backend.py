@@ -72,7 +72,9 @@ class StaticBackend:
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="static")
         fix = f"choose one of {one_of(CHECKERS)}"
         problems = [
-            Problem(f"workers[{worker!r}]", f"{played!r} is no static checker{did_you_mean(played, CHECKERS)}", fix)
+            Problem(
+                f"workers[{worker!r}]", f"must be a static checker, got {played!r}{did_you_mean(played, CHECKERS)}", fix
+            )
             for worker, played in self.workers.items()
             if played not in _PLAYABLE
         ]

@@ -22,7 +22,7 @@ from textwrap import dedent
 from verifyplan.agents.static.claims import CodeClaim
 from verifyplan.agents.static.judging import ClaimCase, Observation
 from verifyplan.repository import sources
-from verifyplan.repository.sources import DefinitionNode, SourceLines
+from verifyplan.repository.sources import DefinitionNode
 
 Lines = list[tuple[int, str]]
 """Lines with their numbers."""
@@ -43,7 +43,11 @@ def check_syntax_tree(case: ClaimCase) -> Observation:
     """
     claim, source = case.claim, case.source
     shown = source.path if source.whole else "the quoted text"
-    tree = source.tree if source.whole else _fragment(source)
+    tree = source.tree
+    if not source.whole:
+        header = sources.header(source.lines)
+        tree = ast.Module([header], []) if header else sources.parse(dedent("\n".join(source.lines)))
+        tree = tree and ast.increment_lineno(tree, source.first - 1)
     if tree is None:
         return Observation("unknown", f"{shown} is not Python that parses.")
     if claim.kind == "imports":
@@ -56,12 +60,6 @@ def check_syntax_tree(case: ClaimCase) -> Observation:
     if not source.whole or (first <= case.last and case.line <= (node.end_lineno or node.lineno)):
         return seen
     return replace(seen, note=f"The cited line {case.line} lies outside this definition.")
-
-
-def _fragment(source: SourceLines) -> ast.Module | None:
-    node = sources.header(source.lines)
-    tree = ast.Module([node], []) if node else sources.parse(dedent("\n".join(source.lines)))
-    return tree and ast.increment_lineno(tree, source.first - 1)
 
 
 def _find(tree: ast.Module, subject: str, path: str) -> DefinitionNode | None:

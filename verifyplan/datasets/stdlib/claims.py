@@ -75,11 +75,15 @@ def _expect_valid(n: int, false_share: float, workers: Sequence[str], paths: lis
     fix = "give paths under stdlib_root(), such as 'json/decoder.py'"
     problems = [Problem("modules", f"there is no file {path!r}", fix) for path in missing]
     if n < 1:
-        problems.append(Problem("n", f"{n!r} is less than 1", "ask for one claim or more"))
+        problems.append(Problem("n", f"must be at least 1, got {n!r}", "ask for one claim or more"))
     if not 0 <= false_share <= 1:
-        problems.append(Problem("false_share", f"{false_share!r} is out of range", "give a number from 0 to 1"))
+        problems.append(
+            Problem(
+                "false_share", f"must be a number from 0 to 1, got {false_share!r}", "give the share of false claims"
+            )
+        )
     if not workers or len(set(workers)) < len(workers):
-        problems.append(Problem("workers", f"{workers!r} is no list of different names", "name each worker once"))
+        problems.append(Problem("workers", f"must be different names, got {workers!r}", "name each worker once"))
     if problems:
         raise InputError(problems)
 

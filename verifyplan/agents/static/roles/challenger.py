@@ -19,7 +19,7 @@ from verifyplan.agents.static.roles.issues import (
     read_assertion,
 )
 from verifyplan.agents.static.roles.research import unknowns
-from verifyplan.protocol.records import Challenge, Dimension, Severity
+from verifyplan.protocol.records import Dimension, Severity
 from verifyplan.protocol.role_call import ChallengerAnswer, ChallengesAnswer, GivenScore, ScoreAnswer
 from verifyplan.text import counted
 
@@ -99,10 +99,11 @@ def ask_questions(context: RoleContext, by: str) -> ChallengesAnswer:
 
 def score(context: RoleContext) -> ScoreAnswer:
     """Return the synthesizer's scores: 10 after a look and 5 without, less what is still unsettled."""
-    against = [
-        (_dimension(read_assertion(challenge.claim)), challenge.severity, _id_and_place(context, challenge))
-        for challenge in context.unsettled
-    ]
+    against = []
+    for challenge in context.unsettled:
+        place = first_cited(context.request.evidence.get(challenge.id, ""))
+        named = f"{challenge.id} ({place})" if place else challenge.id
+        against.append((_dimension(read_assertion(challenge.claim)), challenge.severity, named))
     return _scores(context, run_checks(context), against)
 
 
@@ -149,11 +150,6 @@ def _unknowns_score(context: RoleContext) -> GivenScore:
 def _dimension(asserted: Assertion | None) -> Dimension:
     lowered = (name for name, checks in _DIMENSION_CHECKS.items() if asserted and asserted.kind in checks.values())
     return next(lowered, "approach_soundness")
-
-
-def _id_and_place(context: RoleContext, challenge: Challenge) -> str:
-    place = first_cited(context.request.evidence.get(challenge.id, ""))
-    return f"{challenge.id} ({place})" if place else challenge.id
 
 
 def _first(context: RoleContext) -> str:

@@ -45,7 +45,9 @@ def check_packages(context: RoleContext) -> Iterator[CitedLine | StaticIssue]:
         manifests = context.index.manifests(block.language)
         for line, module in _modules(block) if manifests else ():
             name = package_of(module, block.language)
-            if name and not _is_own(context, name):
+            own = name in context.index.import_names
+            own = own or any(name in path.split("/") or path.endswith(f"{name}.py") for path in context.plan.files)
+            if name and not own:
                 yield CitedLine("", line)
                 if not _known(context, name, manifests):
                     manifest = manifests[0]
@@ -83,11 +85,6 @@ def package_of(module: str, language: str) -> str:
     if module.startswith((".", "/", "~", "@/", "#", "$", "node:")) or ":" in module or _NODE.fullmatch(parts[0]):
         return ""
     return "/".join(parts[:2]) if module.startswith("@") else parts[0]
-
-
-def _is_own(context: RoleContext, name: str) -> bool:
-    listed = any(name in path.split("/") or path.endswith(f"{name}.py") for path in context.plan.files)
-    return name in context.index.import_names or listed
 
 
 def _known(context: RoleContext, name: str, manifests: list[str]) -> bool:

@@ -52,11 +52,12 @@ class ChallengeCase:
     @cached_property
     def places(self) -> list[tuple[CitedRange, str, PlanText | None]]:
         """The cited places, each with the name and text of the document that it lies in, if it lies in one."""
-        return [(place, *self._document(place.path)) for place in read_cited(self.item.evidence)]
-
-    def _document(self, path: str) -> tuple[str, PlanText | None]:
-        names = [name for name in self.plans if name == path or name.endswith(f"/{path}")]
-        return (names[0], self.plans[names[0]]) if len(names) == 1 else (path, None)
+        places = list[tuple[CitedRange, str, PlanText | None]]()
+        for place in read_cited(self.item.evidence):
+            names = [name for name in self.plans if name == place.path or name.endswith(f"/{place.path}")]
+            name = names[0] if len(names) == 1 else place.path
+            places.append((place, name, self.plans[name] if len(names) == 1 else None))
+        return places
 
 
 def _shown(line: str) -> str:
