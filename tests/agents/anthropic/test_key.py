@@ -272,7 +272,7 @@ def test_a_user_or_password_in_an_address_is_refused_and_not_shown(address):
     ],
 )
 def test_what_is_no_http_address_is_refused(address):
-    with pytest.raises(SettingsError, match=r"base_url: .*address\. Fix: write it as https://host"):
+    with pytest.raises(SettingsError, match=r"base_url: must be an http address.*\. Fix: write it as https://host"):
         check_address(address)
 
 
