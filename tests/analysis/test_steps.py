@@ -67,7 +67,7 @@ def test_challenges_stand_at_each_step_where_the_history_left_them(plan):
 
 
 def test_the_last_step_of_a_plan_run_stands_as_its_challenges_ended(plan):
-    ended = plan.one.challenges
+    ended = plan.tables.challenges
     expected = {
         name: "overflow" if over else status
         for name, status, over in zip(ended["challenge_id"], ended["status"], ended["overflow"], strict=True)
@@ -101,8 +101,8 @@ def test_research_and_ruling_are_told(plan):
 
 def test_every_row_of_the_history_and_every_call_stands_in_one_step(plan):
     rows = [change for step in plan.steps["step"] for change in plan.changes(step)["item"] if change[0] == "C"]
-    assert len(rows) == len(plan.one.challenge_history)
-    assert sum(len(plan.calls(step)) for step in plan.steps["step"]) == len(plan.one.calls)
+    assert len(rows) == len(plan.tables.challenge_history)
+    assert sum(len(plan.calls(step)) for step in plan.steps["step"]) == len(plan.tables.calls)
     assert plan.calls(2)["status"].tolist() == ["completed", "completed", "timeout"]
 
 
@@ -213,7 +213,7 @@ def test_recorded_classes_follow_from_the_recorded_votes_in_every_bundled_run():
         course = RunSteps(runs.run(name))
         assert course.differences(Setting()).empty
         end = course.items(len(course.steps) - 1).set_index("item")["classification"]
-        assert end.to_dict() == course.one.findings.set_index("finding_id")["classification"].astype("str").to_dict()
+        assert end.to_dict() == course.tables.findings.set_index("finding_id")["classification"].astype("str").to_dict()
 
 
 def test_the_story_of_the_first_iteration_ends_where_its_log_ends(tmp_path):

@@ -490,7 +490,7 @@ def test_what_is_looked_for_in_one_run_is_not_looked_for_in_the_next(cross, clai
 
 
 def test_classes_and_statuses_of_a_replay_are_escaped(plan, monkeypatch):
-    again = replay_run(Path(plan.course.one.runs["source"].iloc[0]))
+    again = replay_run(Path(plan.course.tables.runs["source"].iloc[0]))
     frames = again.run.frames
     challenges = frames.challenges.assign(status="<script>")
     bad = SimpleNamespace(runs=frames.runs, iterations=frames.iterations, challenges=challenges)

@@ -1,4 +1,4 @@
-"""Challenges of plan runs as charts draw them: how the pool moves, and which parts of a plan were challenged."""
+"""The pool of a plan run's challenges over its iterations, and the coverage of the plan's sections by them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from verifyplan.frames.runset import RunSet, expect_runs, mark_synthetic
 from verifyplan.protocol.records import SEVERITIES, STATUSES
 
 STATES = (*STATUSES, "overflow")
-"""Where a challenge can stand: in the pool with a status, or in overflow."""
+"""The states of a challenge: in the pool with a status, or in overflow."""
 
 _CHALLENGE = ["run_id", "challenge_id"]
 _CELL = ["run_id", "iteration", "severity", "state"]
@@ -17,7 +17,7 @@ _SEVERITY_TYPE = pd.CategoricalDtype(list(SEVERITIES), ordered=True)
 
 
 def pool(runs: RunSet) -> pd.DataFrame:
-    """How the pool of challenges moves: where they stand at the end of each iteration, what is new, came and went.
+    """Return how the pool of challenges moves: their states at the end of each iteration, what is new, came and went.
 
     One row a run, iteration, severity and state, those without a challenge included: `run_id, iteration, severity,
     state, n, new, came, went`. `state` is a status or `overflow`, which is outside the pool. Of the `n` that end an
@@ -27,7 +27,7 @@ def pool(runs: RunSet) -> pd.DataFrame:
     data.
     """
     expect_runs(runs)
-    moves = runs.challenge_history.assign(state=_arrived_at(runs.challenge_history)).dropna(subset="state")
+    moves = runs.challenge_history.assign(state=state_after(runs.challenge_history)).dropna(subset="state")
     ends = moves.drop_duplicates([*_CHALLENGE, "iteration"], keep="last")
     known = runs.challenges[[*_CHALLENGE, "severity"]]
     every = known.merge(runs.iterations[["run_id", "iteration"]], on="run_id")
@@ -36,39 +36,36 @@ def pool(runs: RunSet) -> pd.DataFrame:
     groups = every.groupby(_CHALLENGE, sort=False)
     every["state"] = groups["state"].ffill()
     every["before"] = groups["state"].shift()
-    new = every["before"].isna()
-    moved = every[~new & every["state"].ne(every["before"])]
-    cells = _every_cell(runs)
+    moved = every[every["before"].notna() & every["state"].ne(every["before"])]
+    kinds = pd.MultiIndex.from_product([SEVERITIES, STATES], names=_CELL[2:]).to_frame(index=False)
+    cells = runs.iterations[["run_id", "iteration"]].merge(kinds, how="cross")
     table = cells.assign(
-        n=_counted(cells, every, "state"),
-        new=_counted(cells, every[new], "state"),
-        came=_counted(cells, moved, "state"),
-        went=_counted(cells, moved, "before"),
+        n=_counts(cells, every, "state"),
+        new=_counts(cells, every[every["before"].isna()], "state"),
+        came=_counts(cells, moved, "state"),
+        went=_counts(cells, moved, "before"),
     )
     return mark_synthetic(table.astype({"severity": _SEVERITY_TYPE, "state": _STATE_TYPE}), runs)
 
 
-def _arrived_at(history: pd.DataFrame) -> pd.Series[str]:
-    """The state that each step of a challenge's history leads to; missing where it leads to none."""
+def state_after(history: pd.DataFrame, *, raised: bool = False) -> pd.Series[str]:
+    """Return the state that each row of a history leads to; missing where it leads to none.
+
+    A challenge that is `raised` has a state only if `raised` is set: it is in no pool until it is admitted.
+    """
     event = history["event"].astype("object")
-    arrived = event.map({"admitted": "OPEN", "promoted": "OPEN", "overflowed": "overflow"})
-    return arrived.where(event.ne("changed"), history["new"].astype("object"))
+    state = event.map({"admitted": "OPEN", "promoted": "OPEN", "overflowed": "overflow"})
+    return state.mask(event.isin(("raised", "changed") if raised else ("changed",)), history["new"].astype("object"))
 
 
-def _every_cell(runs: RunSet) -> pd.DataFrame:
-    """Every state of every severity, for each iteration of each run."""
-    kinds = pd.MultiIndex.from_product([SEVERITIES, STATES], names=_CELL[2:]).to_frame(index=False)
-    return runs.iterations[["run_id", "iteration"]].merge(kinds, how="cross")
-
-
-def _counted(cells: pd.DataFrame, challenges: pd.DataFrame, column: str) -> pd.Series[int]:
-    found = challenges.dropna(subset=column).assign(state=challenges[column])
-    counts = found.astype({"severity": "object"}).groupby(_CELL, sort=False).size().rename("n").reset_index()
+def _counts(cells: pd.DataFrame, challenges: pd.DataFrame, column: str) -> pd.Series[int]:
+    rows = challenges.dropna(subset=column).assign(state=challenges[column]).astype({"severity": "object"})
+    counts = rows.groupby(_CELL, sort=False).size().rename("n").reset_index()
     return cells.merge(counts, on=_CELL, how="left")["n"].fillna(0).astype("int64")
 
 
 def coverage(runs: RunSet) -> pd.DataFrame:
-    """Which sections of each plan were challenged, and how badly: one row a section, unchallenged ones included.
+    """Return which sections of each plan were challenged, and how badly: one row a section, unchallenged ones included.
 
     Columns: `run_id, section, title, level, first, last, lines, n, blocking, significant, minor, worst`. `n` counts
     the challenges, of any status and in overflow, too, whose evidence cites a line of the section; one that cites
@@ -78,35 +75,27 @@ def coverage(runs: RunSet) -> pd.DataFrame:
     """
     expect_runs(runs)
     sections = runs.sections[["run_id", "section", "title", "level", "first", "last"]]
-    cited = _cited(runs.challenges).merge(sections, on="run_id", suffixes=("_cited", ""))
+    places = runs.challenges[[*_CHALLENGE, "severity", "plan_lines"]].explode("plan_lines").dropna(subset="plan_lines")
+    ends = places["plan_lines"].astype("str").str.split("-")
+    places = places.assign(first=pd.to_numeric(ends.str[0]), last=pd.to_numeric(ends.str[-1]))
+    cited = places.merge(sections, on="run_id", suffixes=("_cited", ""))
     within = cited[(cited["first_cited"] <= cited["last"]) & (cited["last_cited"] >= cited["first"])]
     within = within.drop_duplicates([*_CHALLENGE, "section"])
     counts = within.pivot_table(
         index=["run_id", "section"], columns="severity", values="challenge_id", aggfunc="count", observed=False
     ).reindex(columns=list(SEVERITIES), fill_value=0)
-    counts.columns = pd.Index([name.lower() for name in SEVERITIES])
+    names = [name.lower() for name in SEVERITIES]
+    counts.columns = pd.Index(names)
     table = sections.assign(lines=sections["last"] - sections["first"] + 1)
     table = table.merge(counts.reset_index(), on=["run_id", "section"], how="left")
-    names = list(counts.columns)
     table[names] = table[names].fillna(0).astype("int64")
     table.insert(7, "n", table[names].sum(axis=1))
     worst = pd.Series(pd.NA, table.index, dtype="object")
     for severity in reversed(SEVERITIES):
         worst = worst.mask(table[severity.lower()] > 0, severity)
     table = mark_synthetic(table.assign(worst=worst.astype(_SEVERITY_TYPE)), runs)
-    table.attrs["elsewhere"] = _elsewhere(runs.challenges, within)
-    return table
-
-
-def _cited(challenges: pd.DataFrame) -> pd.DataFrame:
-    """Every place of a plan that a challenge cites, as its first and last line."""
-    each = challenges[[*_CHALLENGE, "severity", "plan_lines"]].explode("plan_lines").dropna(subset="plan_lines")
-    ends = each["plan_lines"].astype("str").str.split("-")
-    return each.assign(first=pd.to_numeric(ends.str[0]), last=pd.to_numeric(ends.str[-1])).drop(columns="plan_lines")
-
-
-def _elsewhere(challenges: pd.DataFrame, within: pd.DataFrame) -> dict[str, int]:
     found = within[_CHALLENGE].drop_duplicates().groupby("run_id").size()
-    everything = challenges.groupby("run_id", sort=False).size()
+    everything = runs.challenges.groupby("run_id", sort=False).size()
     missing = everything.sub(found, fill_value=0).reindex(everything.index)
-    return {str(run_id): int(n) for run_id, n in missing.items()}
+    table.attrs["elsewhere"] = {str(run_id): int(n) for run_id, n in missing.items()}
+    return table

@@ -10,32 +10,24 @@ from verifyplan.frames.runset import RunIndex, RunSet
 
 PHASES = ("challenges", "research", "panel", "synthesis", "ruling")
 """The phases of an iteration of a plan run, in their order."""
-COLUMNS = ("step", "iteration", "round", "phase", "title")
 PANEL = PHASES.index("panel")
-RULING = PHASES.index("ruling")
 
-_TITLES = {
-    "challenges": "what was challenged",
-    "research": "what was found out",
-    "panel": "panel round {}",
-    "synthesis": "what was settled",
-    "ruling": "the ruling",
-}
+COLUMNS = ("step", "iteration", "round", "phase", "title")
+
+_TITLES = ("what was challenged", "what was found out", "panel round {}", "what was settled", "the ruling")
+_RESEARCHERS = ("resolver", "surface", "probe")
 _PHASE_OF_ROLE = {
-    "resolver": "research",
-    "surface": "research",
-    "probe": "research",
+    **dict.fromkeys(_RESEARCHERS, "research"),
     "worker": "panel",
     "synthesizer": "synthesis",
     "score": "ruling",
     "audit": "ruling",
 }
-_RESEARCHERS = ("surfaced", "probed", "resolver", "surface", "probe")
 _PHASE_OF_EVENT = {"classified": "panel", "changed": "synthesis", "refused": "synthesis", "promoted": "synthesis"}
 
 
 def steps(runs: RunSet, run_id: str) -> pd.DataFrame:
-    """What a run went through, one row a step: `step` (from 0), `iteration`, `round`, `phase`, `title`.
+    """Return what a run went through, one row a step: `step` (from 0), `iteration`, `round`, `phase`, `title`.
 
     A cross run, and an import of votes, has what was found (round 0), each round, and the end. A plan run has, in each
     iteration, the phases of which anything is recorded: challenges, research, each round of the panel, synthesis,
@@ -50,97 +42,79 @@ def steps(runs: RunSet, run_id: str) -> pd.DataFrame:
     return steps_of(RunIndex(runs).run(run_id))
 
 
-def steps_of(one: RunSet) -> pd.DataFrame:
-    """`steps` of the only run of a set."""
-    kind = str(one.runs["kind"].iloc[0])
-    rows = {"plan": _plan, "debate": _debate}.get(kind, _cross)(one)
-    table = pd.DataFrame(rows, columns=["iteration", "round", "phase", "title"])
+def steps_of(run: RunSet) -> pd.DataFrame:
+    """Return the `steps` of the only run of a set."""
+    kind = str(run.runs["kind"].iloc[0])
+    rows = {"plan": _plan, "debate": _debate}.get(kind, _cross)(run)
+    table = pd.DataFrame(rows, columns=list(COLUMNS[1:]))
     table.insert(0, "step", range(len(table)))
     return table
 
 
-def _cross(one: RunSet) -> list[tuple[int, int, str, str]]:
-    numbers = sorted(
-        {int(n) for table in (one.rounds, one.votes, one.dispatches) for n in table["round"].unique() if n > 0}
-    )
-    unfinished = one.runs["finished"].iloc[0]
-    end = "broken off here" if pd.notna(unfinished) and not unfinished else "the end"
-    rounds = [(0, n, "round", f"round {n}") for n in numbers]
+def _cross(run: RunSet) -> list[tuple[int, int, str, str]]:
+    tables = (run.rounds, run.votes, run.dispatches)
+    numbers = sorted({int(number) for table in tables for number in table["round"].unique() if number > 0})
+    finished = run.runs["finished"].iloc[0]
+    end = "broken off here" if pd.notna(finished) and not finished else "the end"
+    rounds = [(0, number, "round", f"round {number}") for number in numbers]
     return [(0, 0, "found", "what was found"), *rounds, (0, numbers[-1] if numbers else 0, "end", end)]
 
 
-def _plan(one: RunSet) -> list[tuple[int, int, str, str]]:
+def _debate(run: RunSet) -> list[tuple[int, int, str, str]]:
+    turns = sorted(int(turn) for turn in run.messages["turn"].dropna().unique())
+    return [(0, turn, "turn", f"turn {turn}") for turn in turns] or [(0, 0, "turn", "begun")]
+
+
+def _plan(run: RunSet) -> list[tuple[int, int, str, str]]:
+    research = pd.concat([run.unknowns["answered_in"], run.contexts["iteration"], run.risks["iteration"]]).dropna()
+    history, calls = (table.itertuples(index=False, name=None) for table in (history_places(run), call_places(run)))
+    pairs = pd.concat([table[["iteration", "round"]] for table in (run.rounds, run.votes)]).drop_duplicates()
     places = sorted(
         {
-            *((i, 0, 0) for i in one.iterations["iteration"]),
-            *((i, RULING, 0) for i in one.iterations.dropna(subset="plan_status")["iteration"]),
-            *((i, PHASES.index("research"), 0) for i in _researched(one)),
-            *_history_places(one),
-            *_call_places(one),
-            *((i, PANEL, r) for table in (one.rounds, one.votes) for i, r in _pairs(table)),
+            *((i, 0, 0) for i in run.iterations["iteration"]),
+            *((i, PHASES.index("ruling"), 0) for i in run.iterations.dropna(subset="plan_status")["iteration"]),
+            *((int(i), PHASES.index("research"), 0) for i in research),
+            *((i, phase, r) for i, phase, r in history if phase != PANEL),  # a class: the votes say in which round
+            *((i, phase, r) for i, phase, r in calls if i > 0),
+            *((int(i), PANEL, int(r)) for i, r in pairs.itertuples(index=False, name=None)),
         }
     )
     if not places:
-        trivial = one.runs["trivial"].iloc[0]
+        trivial = run.runs["trivial"].iloc[0]
         ended = "sized as trivial: ended before any call" if pd.notna(trivial) and trivial else "begun"
         return [(0, 0, "sizing", ended)]
-    return [(i, r, PHASES[p], f"iteration {i}, {_TITLES[PHASES[p]].format(r)}") for i, p, r in places]
+    return [(i, r, PHASES[phase], f"iteration {i}, {_TITLES[phase].format(r)}") for i, phase, r in places]
 
 
-def _pairs(table: pd.DataFrame) -> list[tuple[int, int]]:
-    pairs = table[["iteration", "round"]].drop_duplicates()
-    return [(int(i), int(r)) for i, r in zip(pairs["iteration"], pairs["round"], strict=True)]
+def history_places(run: RunSet) -> pd.DataFrame:
+    """Return, for each row of the challenges' history, its `iteration`, the number of its `phase`, and its `round`.
 
-
-def _researched(one: RunSet) -> set[int]:
-    each = [one.unknowns["answered_in"], one.contexts["iteration"], one.risks["iteration"]]
-    return {int(i) for i in pd.concat(each).dropna()}
-
-
-def _history_places(one: RunSet) -> set[tuple[int, int, int]]:
-    """Where the history's rows stand; a class stands in a round of the panel, which the votes tell."""
-    placed = history_places(one)
-    return {(i, p, r) for i, p, r in placed.itertuples(index=False, name=None) if p != PANEL}
-
-
-def history_places(one: RunSet) -> pd.DataFrame:
-    """For each row of the challenges' history: its `iteration`, the number of its `phase`, and its `round`.
-
-    The log's order counts: what is admitted after the research stands with the research. A class stands in the last
+    The log's order counts: what is admitted after the research belongs to the research. A class belongs to the last
     round in which the challenge was voted on in that iteration.
     """
-    history = one.challenge_history.sort_values("seq", kind="stable")
+    history = run.challenge_history.sort_values("seq", kind="stable")
     kind, by = history["event"].astype("object"), history["by"].astype("object")
     phase = kind.map(_PHASE_OF_EVENT).fillna("challenges")
-    phase = phase.mask(by.isin(_RESEARCHERS), "research").mask(by.eq("user"), "ruling")
+    phase = phase.mask(by.isin(("surfaced", "probed", *_RESEARCHERS)), "research").mask(by.eq("user"), "ruling")
     number = phase.map(PHASES.index).astype("int64").groupby(history["iteration"]).cummax()
     keys = ["iteration", "finding_id"]
-    last = one.votes.groupby(keys, sort=False)["round"].max().rename("round").reset_index()
+    last = run.votes.groupby(keys, sort=False)["round"].max().rename("round").reset_index()
     named = history[["iteration", "challenge_id"]].rename(columns={"challenge_id": "finding_id"})
     rounds = named.merge(last, on=keys, how="left")["round"].fillna(1).astype("int64").set_axis(history.index)
-    placed = {"iteration": history["iteration"].astype("int64"), "phase": number}
-    return pd.DataFrame(placed | {"round": rounds.where(number.eq(PANEL), 0)}).reindex(one.challenge_history.index)
+    places = {"iteration": history["iteration"].astype("int64"), "phase": number}
+    return pd.DataFrame(places | {"round": rounds.where(number.eq(PANEL), 0)}).reindex(run.challenge_history.index)
 
 
-def _call_places(one: RunSet) -> set[tuple[int, int, int]]:
-    return {(i, p, r) for i, p, r in call_places(one).itertuples(index=False, name=None) if i > 0}
-
-
-def call_places(one: RunSet) -> pd.DataFrame:
-    """For each call: its `iteration`, the number of its `phase`, and its `round` (0 unless workers voted)."""
-    calls = one.calls
+def call_places(run: RunSet) -> pd.DataFrame:
+    """Return, for each call, its `iteration`, the number of its `phase`, and its `round` (0 unless workers voted)."""
+    calls = run.calls
     phase = calls["role"].astype("object").map(_PHASE_OF_ROLE).fillna("challenges").map(PHASES.index)
     rounds = pd.to_numeric(calls["call_id"].str.extract(r"(?:^|/)r(\d{1,9})/", expand=False)).fillna(0)
-    told: dict[str, Any] = {"iteration": calls["iteration"].fillna(0).astype("int64"), "phase": phase.astype("int64")}
-    return pd.DataFrame(told | {"round": rounds.astype("int64").where(phase.eq(PANEL), 0)})
+    places: dict[str, Any] = {"iteration": calls["iteration"].fillna(0).astype("int64"), "phase": phase.astype("int64")}
+    return pd.DataFrame(places | {"round": rounds.astype("int64").where(phase.eq(PANEL), 0)})
 
 
-def call_turns(one: RunSet) -> pd.Series[Any]:
-    """For each call of a debate its turn; 0 for a call whose id tells none."""
-    turns = one.calls["call_id"].str.extract(r"^t(\d{1,9})/", expand=False)
+def call_turns(run: RunSet) -> pd.Series[Any]:
+    """Return, for each call of a debate, its turn; 0 for a call whose id has none."""
+    turns = run.calls["call_id"].str.extract(r"^t(\d{1,9})/", expand=False)
     return pd.to_numeric(turns).fillna(0).astype("int64")
-
-
-def _debate(one: RunSet) -> list[tuple[int, int, str, str]]:
-    turns = sorted(int(turn) for turn in one.messages["turn"].dropna().unique())
-    return [(0, turn, "turn", f"turn {turn}") for turn in turns] or [(0, 0, "turn", "begun")]

@@ -97,7 +97,7 @@ def test_blocks_change_nothing(monkeypatch):
     table = table_of(np.random.default_rng(3).integers(1, 5, size=(9, 3)))
     settings = {"concentration": 2, "draws": 97, "threshold": 2.2}
     whole = weights.sweep(table, CENTRE, **settings), weights.stability(table, CENTRE, **settings)
-    monkeypatch.setattr(dirichlet, "_BLOCK", 40)
+    monkeypatch.setattr(dirichlet, "_MAX_SCORES", 40)
     blocks = weights.sweep(table, CENTRE, **settings), weights.stability(table, CENTRE, **settings)
     for one, other in zip(whole, blocks, strict=True):
         pd.testing.assert_frame_equal(one, other)

@@ -1,4 +1,4 @@
-"""Weights drawn around a centre, and how they rank plans (rule F4)."""
+"""Draw weights from a Dirichlet distribution around a centre, and rank plans under them (rule F4)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 
 from verifyplan.analysis.weights.score_table import Floats
 from verifyplan.analysis.weights.scored import MAX_FLOAT, Plans, Scored, checked_inputs, whole, within
-from verifyplan.analysis.weights.simplex import Exact, Weights
+from verifyplan.analysis.weights.simplex import Weights
 from verifyplan.errors import Problem
 from verifyplan.frames.runset import RunSet
 from verifyplan.text import short_repr
@@ -21,7 +21,10 @@ Ranks = npt.NDArray[np.int64]
 
 MAX_DRAWS = 1_000_000
 
-_BLOCK = 2_000_000  # scores held at once
+_ROUNDING = 1e-9
+"""A score that misses the threshold by less than this does so in the arithmetic of floats alone."""
+
+_MAX_SCORES = 2_000_000  # held at once
 
 
 class Block(NamedTuple):
@@ -44,25 +47,32 @@ class Drawn:
     """How many plans there are of each kind."""
     weights: Floats
     """One row a draw, one column a dimension whose weight is not 0."""
+    attrs: dict[str, float | int | None]
+    """How the draws were made: draws, concentration, seed, threshold."""
     _values: Floats
 
     @property
     def base_rank(self) -> Ranks:
         """The rank of each kind at the centre."""
-        found = np.zeros(len(self.count), dtype=np.int64)
-        found[self.kind] = self.base.rank[self.base.known]
-        return found
+        ranks = np.zeros(len(self.count), dtype=np.int64)
+        ranks[self.kind] = self.base.rank[self.base.known]
+        return ranks
 
     @property
     def base_score(self) -> Floats:
         """The score of each kind at the centre."""
-        found = np.zeros(len(self.count))
-        found[self.kind] = self.base.score[self.base.known]
-        return found
+        scores = np.zeros(len(self.count))
+        scores[self.kind] = self.base.score[self.base.known]
+        return scores
+
+    def reached(self, scores: Floats) -> npt.NDArray[np.bool_]:
+        """Return which scores are at or above the threshold; none without one."""
+        threshold = self.attrs["threshold"]
+        return scores >= (np.inf if threshold is None else threshold - _ROUNDING)
 
     def blocks(self) -> Iterator[Block]:
-        """All draws in order, a bounded number of scores at a time."""
-        size = max(1, _BLOCK // max(len(self.count), 1))
+        """Yield all draws in order, a bounded number of scores at a time."""
+        size = max(1, _MAX_SCORES // max(len(self.count), 1))
         for start in range(0, len(self.weights), size):
             scores = self.weights[start : start + size] @ self._values.T
             order = np.argsort(-scores, axis=1)
@@ -80,31 +90,23 @@ def draw(
     seed: int,
     threshold: float | None = None,
 ) -> Drawn:
-    """Weights drawn from a Dirichlet distribution whose mean is `weights`; InputError with all problems."""
+    """Return weights drawn from a Dirichlet distribution whose mean is `weights`; InputError with all problems."""
     problems = [
         *within("concentration", concentration, 0),
         *whole("draws", draws, 1, MAX_DRAWS),
         *whole("seed", seed, 0, 2**63 - 1),
-        *(_threshold(threshold) if threshold is not None else ()),
     ]
+    if threshold is not None and within("", threshold, -MAX_FLOAT):
+        problems.append(Problem("threshold", f"{short_repr(threshold)} is no score", "give a number, or None"))
     table, exact = checked_inputs(scores, weights, problems)
     base = Plans.of(table).under(exact)
-    counted = [name for name, weight in exact.items() if weight]
-    values = table.loc[base.known, counted].to_numpy(dtype=np.float64)
+    used = [name for name, weight in exact.items() if weight]
+    values = table.loc[base.known, used].to_numpy(dtype=np.float64)
     kinds, kind, count = np.unique(values, axis=0, return_inverse=True, return_counts=True)
-    return Drawn(table, base, kind, count, _drawn(exact, float(concentration), int(draws), int(seed)), kinds)
-
-
-def _threshold(value: object) -> list[Problem]:
-    return (
-        [Problem("threshold", f"{short_repr(value)} is no score", "give a number, or None")]
-        if within("", value, -MAX_FLOAT)
-        else []
-    )
-
-
-def _drawn(exact: Exact, concentration: float, draws: int, seed: int) -> Floats:
-    centre = np.array([float(weight) for weight in exact.values() if weight])
-    if len(centre) == 1:
-        return np.ones((draws, 1))
-    return np.random.default_rng(seed).dirichlet(concentration * centre, size=draws)
+    centre = np.array([float(exact[name]) for name in used])
+    drawn = np.ones((int(draws), 1))
+    if len(centre) > 1:
+        drawn = np.random.default_rng(int(seed)).dirichlet(float(concentration) * centre, size=int(draws))
+    attrs: dict[str, float | int | None] = {"draws": int(draws), "concentration": float(concentration)}
+    attrs |= {"seed": int(seed), "threshold": None if threshold is None else float(threshold)}
+    return Drawn(table, base, kind, count, drawn, attrs, kinds)

@@ -1,4 +1,4 @@
-"""Weights fitted to overall scores that people gave, on the simplex, with how sure they are (rule F4)."""
+"""Fit weights on the simplex to overall scores that people gave, and say how sure they are (rule F4)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pandas as pd
 from verifyplan.analysis.intervals import interval
 from verifyplan.analysis.weights.fit_inputs import FitInputs, PerPlan, prepare_inputs
 from verifyplan.analysis.weights.least_squares import (
-    Sample,
     cross_validated,
     explained,
     linear,
@@ -27,107 +26,19 @@ from verifyplan.text import counted
 GREEN = 104
 """For single predictors of a regression, Green 1991 asks for 104 rows and one for each predictor."""
 
-FEW_GROUPS = 50
+MIN_GROUPS = 50
 """Fewer groups than this may be few (Cameron and Miller 2015: from 20 to 50, by the data)."""
 
-INFLATED = 10.0
+COLLINEAR_FROM = 10.0
 """From this variance inflation factor on, dimensions are called collinear (Marquardt 1970)."""
 
-SHORT = 0.02
+MAX_SIMPLEX_COST = 0.02
 """If the simplex costs more cross-validated R² than this, something in the scores speaks against it."""
 
-SIGN = 0.025
+UNSURE_SIGN_FROM = 0.025
 """From this share of resamples with another sign of the scale on, its 95 % interval reaches 0."""
 
 _ZERO = 1e-6
-
-
-def notes_on_sample(n: int, left_out: int, dimensions: int, groups: int | None) -> Iterator[str]:
-    """Notes on how many plans there are."""
-    if left_out:
-        yield f"Left out, as a dimension or the overall score is missing: {counted(left_out, 'plan')}."
-    enough = GREEN + dimensions
-    if n < enough:
-        yield (
-            f"The sample is small: {counted(n, 'plan')} for {counted(dimensions, 'weight')}; for weights one by one, "
-            f"Green (1991) asks for 104 and one for each, here {enough}. The intervals may be too narrow."
-        )
-    if groups is not None and groups < FEW_GROUPS:
-        yield (
-            f"There are {counted(groups, 'group')}: with fewer than 20 to 50 (Cameron and Miller 2015), intervals that "
-            "resample groups tend to be too narrow."
-        )
-
-
-def notes_on_dimensions(x: Floats, names: Sequence[str], constant: Sequence[str]) -> Iterator[str]:
-    """Notes on dimensions that the sample says nothing of, or cannot tell from the others."""
-    for name in constant:
-        yield f"{name} is constant: its weight is 0 as nothing can be learnt of it, not as if it did not matter."
-    inflated = [name for name, factor in zip(names, inflation(x), strict=True) if factor >= INFLATED]
-    if inflated:
-        yield (
-            f"Collinear (variance inflation of {INFLATED:g} or more): {', '.join(inflated)}. What they weigh together "
-            "is told better than how they share it."
-        )
-
-
-def notes_on_prediction(constrained: Floats, free: Floats) -> Iterator[str]:
-    """Notes on R² in plans that were left out, one a repeat: of the fit, and of an unconstrained one."""
-    least, mean, most = constrained.min(), constrained.mean(), constrained.max()
-    if mean <= 0:
-        yield (
-            f"The fit explains nothing of scores that it has not seen: do not use these weights. Cross-validated R² is "
-            f"{mean:.3f}, and below 0 the mean of all overall scores predicts better."
-        )
-    elif least <= 0:
-        yield (
-            "By some ways to deal the folds, the fit explains nothing of scores that it has not seen: do not use these "
-            f"weights. Cross-validated R² is {least:.3f} to {most:.3f}."
-        )
-    costs = float(free.mean() - mean)
-    if costs > SHORT and free.mean() > 0:
-        yield (
-            f"An unconstrained linear fit explains {costs:.3f} more: the overall score falls with some dimension while "
-            "it rises with others, and no weights can say that."
-        )
-
-
-def notes_on_weights(weights: pd.DataFrame) -> Iterator[str]:
-    """Notes on single weights."""
-    known = weights.dropna(subset="low")
-    at_zero = known.loc[known["weight"] <= _ZERO, "dimension"]
-    unsure = known.loc[(known["low"] <= _ZERO) & (known["weight"] > _ZERO), "dimension"]
-    if len(at_zero):
-        yield f"At 0, the edge of what is allowed: {', '.join(at_zero)}. There a bootstrap is no sure guide."
-    if len(unsure):
-        yield f"The interval includes 0, so it may not matter at all: {', '.join(unsure)}."
-
-
-def notes_on_scale(scale: float, sign_differs: float, sound: bool) -> Iterator[str]:
-    """Notes on the direction of the overall score; `sound` where the fit explains scores that it has not seen."""
-    if scale == 0:
-        yield "No dimension explains anything of the overall score: the weights are equal for want of better ones."
-        return
-    if scale < 0:
-        meant = ": if 1 is its best grade, that is as it should be; else look at the direction of the scores"
-        yield f"The overall score falls as the dimensions rise{meant if sound else ''}."
-    if sign_differs >= SIGN:
-        yield (
-            f"The sign of the scale is not sure: {100 * sign_differs:.1f} % of resamples do not have it. The intervals "
-            "of the weights hold the shares of either sign, which mean opposite things."
-        )
-
-
-def inflation(x: Floats) -> Floats:
-    """The variance inflation factor of each column: 1 / (1 - R²) of its regression on the others."""
-    every = np.zeros(len(x), dtype=np.int64)
-    found = []
-    for column in range(x.shape[1]):
-        others = np.delete(x, column, axis=1)
-        fitted = linear(moments(others, x[:, column], every)).predict(others, every) if others.shape[1] else x.mean()
-        unexplained = ((x[:, column] - fitted) ** 2).sum() / ((x[:, column] - x[:, column].mean()) ** 2).sum()
-        found.append(np.inf if unexplained < 1 / 1e9 else 1 / unexplained)
-    return np.array(found)
 
 
 def fit(
@@ -141,7 +52,7 @@ def fit(
     groups: PerPlan | None = None,
     ranges: Mapping[str, tuple[float, float]] | None = None,
 ) -> WeightFit:
-    """The weights that come closest to overall scores given by people, over any set of dimensions.
+    """Return the weights that come closest to overall scores given by people, over any set of dimensions.
 
     Each dimension is rescaled to 0-1; then overall = intercept + scale x weighted sum is fitted by least squares,
     with weights at least 0 that sum to 1, and intercept and scale free. A scale below 0 (the overall score falls as
@@ -173,69 +84,150 @@ def fit(
             plans than it takes to fit (two more than dimensions that vary).
 
     >>> table = pd.DataFrame({"wit": [1, 2, 3, 4, 5, 9], "depth": [2, 9, 1, 5, 3, 4]})
-    >>> found = fit(table, 0.75 * table["wit"] + 0.25 * table["depth"], ranges=dict.fromkeys(table, (0, 10)))
-    >>> found.exact()
+    >>> result = fit(table, 0.75 * table["wit"] + 0.25 * table["depth"], ranges=dict.fromkeys(table, (0, 10)))
+    >>> result.exact()
     {'wit': Decimal('0.7500'), 'depth': Decimal('0.2500')}
     """
     settings = {"folds": folds, "repeats": repeats, "resamples": resamples, "seed": seed}
-    made = prepare_inputs(scores, overall, groups, ranges, settings)
-    return _fitted(made, min(folds, made.sample.units), repeats, resamples, _few_folds(made.sample, folds), seed)
-
-
-def _few_folds(sample: Sample, folds: int) -> list[str]:
-    what = f"The folds are {sample.units}, not {folds}: there are no more to leave out."
-    return [what] if sample.units < folds else []
-
-
-def _fitted(made: FitInputs, folds: int, repeats: int, resamples: int, notes: list[str], seed: int) -> WeightFit:
-    sample, varying = made.sample, made.varying
-    for_folds, for_bootstrap = (np.random.default_rng(one) for one in np.random.SeedSequence(seed).spawn(2))
+    inputs = prepare_inputs(scores, overall, groups, ranges, settings)
+    sample, units = inputs.sample, inputs.sample.units
+    used_folds = min(folds, units)
+    for_folds, for_bootstrap = (np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2))
     every = np.zeros(len(sample.y), dtype=np.int64)
     best = simplex(moments(sample.x, sample.y, every))
     drawn = resampled(sample, resamples, for_bootstrap)
-    weights = _weight_table(made, best.slopes[0], drawn.weights)
-    constrained, free = cross_validated(sample, folds, repeats, for_folds)
-    scale = float(best.slopes[0].sum()) * made.spread
-    groups = sample.units if made.grouped else None
+    weights = _weight_table(inputs, best.slopes[0], drawn.weights)
+    constrained, free = cross_validated(sample, used_folds, repeats, for_folds)
+    scale = float(best.slopes[0].sum()) * inputs.spread
+    n_groups = units if inputs.grouped else None
+    fewer = [f"The folds are {units}, not {folds}: there are no more to leave out."] if units < folds else []
     return WeightFit(
         weights=weights,
-        intercept=float(best.intercept[0]) * made.spread + made.centre,
+        intercept=float(best.intercept[0]) * inputs.spread + inputs.centre,
         scale=scale,
-        intercept_interval=_in_units(interval(drawn.intercept), made.spread, made.centre),
-        scale_interval=_in_units(interval(drawn.scale), made.spread),
+        intercept_interval=_in_units(interval(drawn.intercept), inputs.spread, inputs.centre),
+        scale_interval=_in_units(interval(drawn.scale), inputs.spread, 0.0),
         sign_differs=drawn.sign_differs(scale),
         r2=explained(sample.y, best.predict(sample.x, every)),
         r2_cv=float(constrained.mean()),
         r2_cv_linear=float(free.mean()),
         r2_cv_spread=(float(constrained.min()), float(constrained.max())),
         r2_cv_linear_spread=(float(free.min()), float(free.max())),
-        ranges=made.ranges,
+        ranges=inputs.ranges,
         n=len(sample.y),
-        n_groups=groups,
-        folds=folds,
+        n_groups=n_groups,
+        folds=used_folds,
         repeats=repeats,
         resamples=resamples,
-        synthetic=made.synthetic,
+        synthetic=inputs.synthetic,
         notes=(
-            *notes_on_prediction(constrained, free),
-            *notes_on_scale(scale, drawn.sign_differs(scale), bool(constrained.min() > 0)),
-            *notes_on_sample(len(sample.y), made.left_out, len(varying), groups),
-            *notes,
-            *notes_on_dimensions(sample.x, varying, made.constant),
-            *notes_on_weights(weights),
+            *_notes_on_prediction(constrained, free),
+            *_notes_on_scale(scale, drawn.sign_differs(scale), bool(constrained.min() > 0)),
+            *_notes_on_sample(len(sample.y), inputs.left_out, len(inputs.varying), n_groups),
+            *fewer,
+            *_notes_on_dimensions(sample.x, inputs.varying, inputs.constant),
+            *_notes_on_weights(weights),
         ),
     )
 
 
-def _in_units(ends: tuple[float, float], spread: float, centre: float = 0.0) -> tuple[float, float]:
-    """An interval in the units of the overall score, which was centred and divided by its spread."""
+def _in_units(ends: tuple[float, float], spread: float, centre: float) -> tuple[float, float]:
+    """Return an interval in the units of the overall score, which was centred and divided by its spread."""
     return ends[0] * spread + centre, ends[1] * spread + centre
 
 
-def _weight_table(made: FitInputs, slopes: Floats, drawn: Floats) -> pd.DataFrame:
-    """Weights with intervals; a constant dimension weighs 0, and nothing is known of it."""
+def _weight_table(inputs: FitInputs, slopes: Floats, drawn: Floats) -> pd.DataFrame:
+    """Return weights with intervals; a constant dimension weighs 0, and nothing is known of it."""
     fitted = shares(slopes)
     weights = np.nan_to_num(fitted, nan=1 / len(fitted))
-    found = {name: (float(weights[i]), *interval(drawn[:, i])) for i, name in enumerate(made.varying)}
-    rows = [(name, *found.get(name, (0.0, np.nan, np.nan))) for name in made.ranges]
+    known = {name: (float(weights[i]), *interval(drawn[:, i])) for i, name in enumerate(inputs.varying)}
+    rows = [(name, *known.get(name, (0.0, np.nan, np.nan))) for name in inputs.ranges]
     return pd.DataFrame(rows, columns=["dimension", "weight", "low", "high"])
+
+
+def _notes_on_sample(n: int, left_out: int, dimensions: int, groups: int | None) -> Iterator[str]:
+    """Yield notes on how many plans there are."""
+    if left_out:
+        yield f"Left out, as a dimension or the overall score is missing: {counted(left_out, 'plan')}."
+    enough = GREEN + dimensions
+    if n < enough:
+        yield (
+            f"The sample is small: {counted(n, 'plan')} for {counted(dimensions, 'weight')}; for weights one by one, "
+            f"Green (1991) asks for 104 and one for each, here {enough}. The intervals may be too narrow."
+        )
+    if groups is not None and groups < MIN_GROUPS:
+        yield (
+            f"There are {counted(groups, 'group')}: with fewer than 20 to 50 (Cameron and Miller 2015), intervals that "
+            "resample groups tend to be too narrow."
+        )
+
+
+def _notes_on_dimensions(x: Floats, names: Sequence[str], constant: Sequence[str]) -> Iterator[str]:
+    """Yield notes on dimensions that the sample says nothing of, or cannot tell from the others."""
+    for name in constant:
+        yield f"{name} is constant: its weight is 0 as nothing can be learnt of it, not as if it did not matter."
+    inflated = [name for name, factor in zip(names, inflation(x), strict=True) if factor >= COLLINEAR_FROM]
+    if inflated:
+        yield (
+            f"Collinear (variance inflation of {COLLINEAR_FROM:g} or more): {', '.join(inflated)}. What they weigh "
+            "together is told better than how they share it."
+        )
+
+
+def inflation(x: Floats) -> Floats:
+    """Return the variance inflation factor of each column: 1 / (1 - R²) of its regression on the others."""
+    every = np.zeros(len(x), dtype=np.int64)
+    factors = []
+    for column in range(x.shape[1]):
+        others = np.delete(x, column, axis=1)
+        fitted = linear(moments(others, x[:, column], every)).predict(others, every) if others.shape[1] else x.mean()
+        unexplained = ((x[:, column] - fitted) ** 2).sum() / ((x[:, column] - x[:, column].mean()) ** 2).sum()
+        factors.append(np.inf if unexplained < 1 / 1e9 else 1 / unexplained)
+    return np.array(factors)
+
+
+def _notes_on_prediction(constrained: Floats, free: Floats) -> Iterator[str]:
+    """Yield notes on R² in plans that were left out, one a repeat: of the fit, and of an unconstrained one."""
+    least, mean, most = constrained.min(), constrained.mean(), constrained.max()
+    if mean <= 0:
+        yield (
+            f"The fit explains nothing of scores that it has not seen: do not use these weights. Cross-validated R² is "
+            f"{mean:.3f}, and below 0 the mean of all overall scores predicts better."
+        )
+    elif least <= 0:
+        yield (
+            "By some ways to deal the folds, the fit explains nothing of scores that it has not seen: do not use these "
+            f"weights. Cross-validated R² is {least:.3f} to {most:.3f}."
+        )
+    costs = float(free.mean() - mean)
+    if costs > MAX_SIMPLEX_COST and free.mean() > 0:
+        yield (
+            f"An unconstrained linear fit explains {costs:.3f} more: the overall score falls with some dimension while "
+            "it rises with others, and no weights can say that."
+        )
+
+
+def _notes_on_weights(weights: pd.DataFrame) -> Iterator[str]:
+    """Yield notes on single weights."""
+    known = weights.dropna(subset="low")
+    at_zero = known.loc[known["weight"] <= _ZERO, "dimension"]
+    unsure = known.loc[(known["low"] <= _ZERO) & (known["weight"] > _ZERO), "dimension"]
+    if len(at_zero):
+        yield f"At 0, the edge of what is allowed: {', '.join(at_zero)}. There a bootstrap is no sure guide."
+    if len(unsure):
+        yield f"The interval includes 0, so it may not matter at all: {', '.join(unsure)}."
+
+
+def _notes_on_scale(scale: float, sign_differs: float, sound: bool) -> Iterator[str]:
+    """Yield notes on the direction of the overall score; `sound` where the fit explains scores it has not seen."""
+    if scale == 0:
+        yield "No dimension explains anything of the overall score: the weights are equal for want of better ones."
+        return
+    if scale < 0:
+        meant = ": if 1 is its best grade, that is as it should be; else look at the direction of the scores"
+        yield f"The overall score falls as the dimensions rise{meant if sound else ''}."
+    if sign_differs >= UNSURE_SIGN_FROM:
+        yield (
+            f"The sign of the scale is not sure: {100 * sign_differs:.1f} % of resamples do not have it. The intervals "
+            "of the weights hold the shares of either sign, which mean opposite things."
+        )

@@ -1,8 +1,7 @@
-"""Least squares on sums of products, for many samples at once: on the simplex, and unconstrained (rule F4)."""
+"""Least squares on sums of products: on the simplex and unconstrained, cross-validated and resampled (rule F4)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -15,81 +14,7 @@ from verifyplan.analysis.weights.score_table import Floats
 _SINGULAR = 1e-10
 """A direction of the dimensions with less than this share of their largest spread holds nothing to learn from."""
 
-
-class Fitted(NamedTuple):
-    """Least-squares fits, one a sample: an intercept, and a slope for each dimension."""
-
-    intercept: Floats
-    slopes: Floats
-
-    def predict(self, x: Floats, sample: npt.NDArray[np.int64]) -> Floats:
-        """What each row's sample makes of it."""
-        predicted: Floats = self.intercept[sample] + (x * self.slopes[sample]).sum(axis=1)
-        return predicted
-
-
-def moments(x: Floats, y: Floats, unit: npt.NDArray[np.int64]) -> Floats:
-    """Sums of products of (1, x, y) over the rows of each unit; those of several units simply add up."""
-    columns = [np.ones(len(y)), *x.T, y]
-    units, width = int(unit.max(initial=-1)) + 1, len(columns)
-    found = np.empty((units, width, width))
-    for a, b in combinations_with_replacement(range(width), 2):
-        found[:, a, b] = found[:, b, a] = np.bincount(unit, columns[a] * columns[b], minlength=units)
-    return found
-
-
-def linear(sums: Floats) -> Fitted:
-    """Unconstrained fits, the shortest where several are best; `sums` has one matrix of moments a sample."""
-    means, values, vectors, products = _centred(sums)
-    inverse = np.where(values > 0, 1 / np.where(values > 0, values, 1), 0)
-    slopes = np.einsum("rik,rk,rjk,rj->ri", vectors, inverse, vectors, products)
-    return _fitted(means, slopes)
-
-
-def simplex(sums: Floats) -> Fitted:
-    """Fits whose slopes all have one sign: weights on the simplex times a scale of either sign, as fits better.
-
-    The best weights and scale are the non-negative least squares of the centred columns (Lawson and Hanson 1974):
-    their sum is the scale, their shares are the weights; for a negative scale, those of the overall score negated.
-    Each sample has the sign that fits it better, so bootstrap samples may differ in it: see `Resampled`.
-    """
-    means, values, vectors, products = _centred(sums)
-    roots = np.sqrt(values)
-    designs = roots[:, :, None] * vectors.transpose(0, 2, 1)
-    inverse = np.where(roots > 0, 1 / np.where(roots > 0, roots, 1), 0)
-    targets = inverse * np.einsum("rik,ri->rk", vectors, products)
-    slopes = np.array([_one_sign(design, target) for design, target in zip(designs, targets, strict=True)])
-    return _fitted(means, slopes.reshape(len(sums), -1))
-
-
-def shares(slopes: Floats) -> Floats:
-    """Slopes of one sign as weights; NaN where all are 0."""
-    total = slopes.sum(axis=-1, keepdims=True)
-    weights: Floats = np.divide(slopes, total, out=np.full(slopes.shape, np.nan), where=total != 0)
-    return weights
-
-
-def _one_sign(design: Floats, target: Floats) -> Floats:
-    rising, missed = nnls(design, target, maxiter=_MAX_STEPS)
-    falling, missed_falling = nnls(design, -target, maxiter=_MAX_STEPS)
-    slopes: Floats = -falling if missed_falling < missed else rising
-    return slopes
-
-
 _MAX_STEPS = 1000
-
-
-def _centred(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Means of (x, y), then of the centred x: the variances' eigenvalues and vectors, and the products with y."""
-    means = sums[:, 0, 1:] / sums[:, :1, 0]
-    spread = sums[:, 1:, 1:] - sums[:, :1, :1] * means[:, :, None] * means[:, None, :]
-    values, vectors = np.linalg.eigh(spread[:, :-1, :-1])
-    values = np.where(values > _SINGULAR * np.maximum(values[:, -1:], _SINGULAR), values, 0)
-    return means, values, vectors, spread[:, :-1, -1]
-
-
-def _fitted(means: Floats, slopes: Floats) -> Fitted:
-    return Fitted(means[:, -1] - (means[:, :-1] * slopes).sum(axis=1), slopes)
 
 
 class Sample(NamedTuple):
@@ -103,6 +28,18 @@ class Sample(NamedTuple):
     def units(self) -> int:
         """The number of units, which are folded and resampled whole."""
         return int(self.unit.max(initial=-1)) + 1
+
+
+class Fitted(NamedTuple):
+    """Least-squares fits, one a sample: an intercept, and a slope for each dimension."""
+
+    intercept: Floats
+    slopes: Floats
+
+    def predict(self, x: Floats, sample: npt.NDArray[np.int64]) -> Floats:
+        """Return the prediction for each row by the fit of its sample."""
+        predicted: Floats = self.intercept[sample] + (x * self.slopes[sample]).sum(axis=1)
+        return predicted
 
 
 class Resampled(NamedTuple):
@@ -119,45 +56,102 @@ class Resampled(NamedTuple):
     intercept: Floats
 
     def sign_differs(self, scale: float) -> float:
-        """The share of resamples whose scale does not have the sign of this one; a scale of 0 has none."""
+        """Return the share of resamples whose scale does not have the sign of this one; a scale of 0 has none."""
         return float((np.sign(self.scale) != np.sign(scale)).mean())
 
 
+def moments(x: Floats, y: Floats, unit: npt.NDArray[np.int64]) -> Floats:
+    """Return sums of products of (1, x, y) over the rows of each unit; those of several units simply add up."""
+    columns = [np.ones(len(y)), *x.T, y]
+    units, width = int(unit.max(initial=-1)) + 1, len(columns)
+    sums = np.empty((units, width, width))
+    for a, b in combinations_with_replacement(range(width), 2):
+        sums[:, a, b] = sums[:, b, a] = np.bincount(unit, columns[a] * columns[b], minlength=units)
+    return sums
+
+
+def linear(sums: Floats) -> Fitted:
+    """Return unconstrained fits, the shortest where several are best; `sums` has a matrix of moments a sample."""
+    means, values, vectors, products = _centred(sums)
+    slopes = np.einsum("rik,rk,rjk,rj->ri", vectors, _inverse(values), vectors, products)
+    return _fitted(means, slopes)
+
+
+def simplex(sums: Floats) -> Fitted:
+    """Return fits whose slopes all have one sign: weights on the simplex times a scale of either sign.
+
+    The best weights and scale are the non-negative least squares of the centred columns (Lawson and Hanson 1974):
+    their sum is the scale, their shares are the weights; for a negative scale, those of the overall score negated.
+    Each sample has the sign that fits it better, so bootstrap samples may differ in it: see `Resampled`.
+    """
+    means, values, vectors, products = _centred(sums)
+    roots = np.sqrt(values)
+    designs = roots[:, :, None] * vectors.transpose(0, 2, 1)
+    targets = _inverse(roots) * np.einsum("rik,ri->rk", vectors, products)
+    slopes = np.array([_one_sign(design, target) for design, target in zip(designs, targets, strict=True)])
+    return _fitted(means, slopes.reshape(len(sums), -1))
+
+
+def _one_sign(design: Floats, target: Floats) -> Floats:
+    rising, missed = nnls(design, target, maxiter=_MAX_STEPS)
+    falling, missed_falling = nnls(design, -target, maxiter=_MAX_STEPS)
+    slopes: Floats = -falling if missed_falling < missed else rising
+    return slopes
+
+
+def _inverse(values: Floats) -> Floats:
+    return np.divide(1, values, out=np.zeros_like(values), where=values > 0)
+
+
+def _centred(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return means of (x, y), the variances' eigenvalues and vectors of the centred x, and the products with y."""
+    means = sums[:, 0, 1:] / sums[:, :1, 0]
+    spread = sums[:, 1:, 1:] - sums[:, :1, :1] * means[:, :, None] * means[:, None, :]
+    values, vectors = np.linalg.eigh(spread[:, :-1, :-1])
+    values = np.where(values > _SINGULAR * np.maximum(values[:, -1:], _SINGULAR), values, 0)
+    return means, values, vectors, spread[:, :-1, -1]
+
+
+def _fitted(means: Floats, slopes: Floats) -> Fitted:
+    return Fitted(means[:, -1] - (means[:, :-1] * slopes).sum(axis=1), slopes)
+
+
+def shares(slopes: Floats) -> Floats:
+    """Return slopes of one sign as weights; NaN where all are 0."""
+    total = slopes.sum(axis=-1, keepdims=True)
+    weights: Floats = np.divide(slopes, total, out=np.full(slopes.shape, np.nan), where=total != 0)
+    return weights
+
+
 def explained(y: Floats, predicted: Floats) -> float:
-    """R²: one less the squared errors over the squared distances from the mean of all."""
+    """Return R²: one less the squared errors over the squared distances from the mean of all."""
     return float(1 - ((y - predicted) ** 2).sum() / ((y - y.mean()) ** 2).sum())
 
 
 def cross_validated(sample: Sample, folds: int, repeats: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """R² of predictions for left-out folds, one a repeat: on the simplex, and unconstrained on the same folds.
+    """Return R² of predictions for left-out folds, one a repeat: on the simplex, and unconstrained on the same folds.
 
     A fold is a set of whole units; each repeat deals the units anew. R² is taken over the predictions of all folds
     together, against the mean of all overall scores, and is below 0 where the mean would predict better.
     """
     by_unit = moments(sample.x, sample.y, sample.unit)
-    pairs = [_one_repeat(sample, by_unit, folds, rng.permutation(sample.units) % folds) for _ in range(repeats)]
-    constrained, free = zip(*pairs, strict=True)
-    return np.array(constrained), np.array(free)
-
-
-def _one_repeat(
-    sample: Sample, by_unit: Floats, folds: int, fold_of_unit: npt.NDArray[np.int64]
-) -> tuple[float, float]:
-    left_out = np.zeros((folds, *by_unit.shape[1:]))
-    np.add.at(left_out, fold_of_unit, by_unit)
-    training = by_unit.sum(axis=0) - left_out
-    fold = fold_of_unit[sample.unit]
-    methods: tuple[Callable[[Floats], Fitted], ...] = (simplex, linear)
-    constrained, free = (explained(sample.y, fit(training).predict(sample.x, fold)) for fit in methods)
+    pairs = []
+    for _ in range(repeats):
+        fold_of_unit = rng.permutation(sample.units) % folds
+        left_out = np.zeros((folds, *by_unit.shape[1:]))
+        np.add.at(left_out, fold_of_unit, by_unit)
+        training, fold = by_unit.sum(axis=0) - left_out, fold_of_unit[sample.unit]
+        pairs.append([explained(sample.y, fit(training).predict(sample.x, fold)) for fit in (simplex, linear)])
+    constrained, free = np.array(pairs).T
     return constrained, free
 
 
 def resampled(sample: Sample, resamples: int, rng: np.random.Generator) -> Resampled:
-    """The fits to bootstrap samples of whole units."""
+    """Return the fits to bootstrap samples of whole units."""
     by_unit = moments(sample.x, sample.y, sample.unit)
     flat, units = by_unit.reshape(sample.units, -1), sample.units
     sums = np.empty((resamples, flat.shape[1]))
     for row in sums:
         row[:] = np.bincount(rng.integers(units, size=units), minlength=units) @ flat
-    found = simplex(sums.reshape(resamples, *by_unit.shape[1:]))
-    return Resampled(shares(found.slopes), found.slopes.sum(axis=1), found.intercept)
+    fits = simplex(sums.reshape(resamples, *by_unit.shape[1:]))
+    return Resampled(shares(fits.slopes), fits.slopes.sum(axis=1), fits.intercept)

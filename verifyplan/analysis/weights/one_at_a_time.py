@@ -1,4 +1,4 @@
-"""How scores and ranks move as each weight is lowered and raised alone (rule F4)."""
+"""The sensitivity of scores and ranks to each weight, lowered and raised one at a time (rule F4)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from verifyplan.analysis.weights.simplex import Weights, moved
 from verifyplan.frames.runset import RunSet
 
 DIRECTIONS = ("lower", "higher")
-_COLUMNS = ["plan", "dimension", "direction", "weight", "score", "rank", "base_score", "base_rank"]
 
 
 def sensitivity(scores: RunSet | pd.DataFrame, weights: Weights | None = None, *, by: float = 0.10) -> pd.DataFrame:
-    """Scores and ranks with each weight lowered and raised by `by`, one at a time, beside those under `weights`.
+    """Return scores and ranks with each weight lowered and raised by `by`, one at a time, beside those under `weights`.
 
     A weight stays within 0 and 1; the others give way in proportion, or evenly where all of them are 0. A single
     dimension keeps its weight of 1. `scores` and `weights` are as `apply` takes them.
@@ -39,18 +38,16 @@ def sensitivity(scores: RunSet | pd.DataFrame, weights: Weights | None = None, *
         for name in exact
         for direction, sign in zip(DIRECTIONS, (-1, 1), strict=True)
     ]
-    found = [plans.under(weights) for _, _, weights in settings]
+    scored = [plans.under(weights) for _, _, weights in settings]
     times, known = len(settings), np.tile(plans.known, len(settings))
     columns = {
         "plan": np.tile(table.index.to_numpy(dtype="object"), times),
         "dimension": np.repeat([name for name, _, _ in settings], len(table)),
         "direction": np.repeat([direction for _, direction, _ in settings], len(table)),
         "weight": np.repeat([float(weights[name]) for name, _, weights in settings], len(table)),
-        "score": np.concatenate([one.score for one in found]),
-        "rank": whole_or_missing(np.concatenate([one.rank for one in found]), known),
+        "score": np.concatenate([moved_scores.score for moved_scores in scored]),
+        "rank": whole_or_missing(np.concatenate([moved_scores.rank for moved_scores in scored]), known),
         "base_score": np.tile(base.score, times),
         "base_rank": whole_or_missing(np.tile(base.rank, times), known),
     }
-    result = pd.DataFrame(columns)[_COLUMNS]
-    result["plan"] = result["plan"].astype("str")
-    return with_attrs(result, table, by=float(by))
+    return with_attrs(pd.DataFrame(columns).astype({"plan": "str"}), table, by=float(by))

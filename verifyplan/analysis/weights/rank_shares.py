@@ -1,4 +1,4 @@
-"""How often plans keep their ranks, or their place above a threshold, under drawn weights (rule F4)."""
+"""Sweep weights: how often plans keep their ranks, or stay above a threshold, under drawn ones (rule F4)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,6 @@ from verifyplan.analysis.weights.scored import whole_or_missing, with_attrs
 from verifyplan.analysis.weights.simplex import Weights
 from verifyplan.frames.runset import RunSet
 
-_ROUNDING = 1e-9
-"""A score that misses the threshold by less than this does so in the arithmetic of floats alone."""
-
 _TAIL = 0.025
 
 _NO_RANK = 2**62
@@ -32,7 +29,7 @@ def sweep(
     seed: int = 0,
     threshold: float | None = None,
 ) -> pd.DataFrame:
-    """How often each plan keeps its rank, comes first, or stays above a threshold, if the weights are not quite sure.
+    """Return how often each plan keeps its rank, comes first, or stays above a threshold, under drawn weights.
 
     Weights are drawn from a Dirichlet distribution whose mean is `weights`; a weight of 0 stays 0. `concentration`
     says how sure the weights are: as sure as if so many people had each named the one dimension that matters most
@@ -67,41 +64,29 @@ def sweep(
     2    c     3         3          3
     """
     drawn = draw(scores, weights, concentration, draws, seed, threshold)
-    shares, low, high = _of_kinds(drawn, threshold)
+    shares, low, high = _of_kinds(drawn)
     table, base, known = drawn.table, drawn.base, drawn.base.known
+
+    def of_plans(of_kinds: npt.NDArray[Any], missing: float) -> npt.NDArray[Any]:
+        values = np.full(len(known), missing, dtype=of_kinds.dtype)
+        values[known] = of_kinds[drawn.kind]
+        return values
+
     columns: dict[str, Any] = {
         "plan": table.index,
         "score": base.score,
         "rank": whole_or_missing(base.rank, known),
-        "kept_rank": _each(drawn, shares["kept_rank"], np.nan),
-        "low_rank": whole_or_missing(_each(drawn, low, 0), known),
-        "high_rank": whole_or_missing(_each(drawn, high, 0), known),
-        "first": _each(drawn, shares["first"], np.nan),
-        "above": _each(drawn, shares["above"], np.nan),
+        "kept_rank": of_plans(shares["kept_rank"], np.nan),
+        "low_rank": whole_or_missing(of_plans(low, 0), known),
+        "high_rank": whole_or_missing(of_plans(high, 0), known),
+        "first": of_plans(shares["first"], np.nan),
+        "above": of_plans(shares["above"], np.nan),
     }
-    return with_attrs(pd.DataFrame(columns), table, **draw_attrs(drawn, concentration, seed, threshold))
+    return with_attrs(pd.DataFrame(columns), table, **drawn.attrs)
 
 
-def draw_attrs(drawn: Drawn, concentration: float, seed: int, threshold: float | None) -> dict[str, float | int | None]:
-    """How a table was made, as its `attrs` say it."""
-    draws, limit = len(drawn.weights), None if threshold is None else float(threshold)
-    return {"draws": draws, "concentration": float(concentration), "seed": int(seed), "threshold": limit}
-
-
-def reached(scores: Floats, threshold: float | None) -> npt.NDArray[np.bool_]:
-    """Which scores are at or above the threshold; none without one."""
-    return scores >= (np.inf if threshold is None else float(threshold) - _ROUNDING)
-
-
-def _each(drawn: Drawn, found: npt.NDArray[Any], missing: float) -> npt.NDArray[Any]:
-    """What was found of each kind, plan by plan."""
-    values = np.full(len(drawn.base.known), missing, dtype=found.dtype)
-    values[drawn.base.known] = found[drawn.kind]
-    return values
-
-
-def _of_kinds(drawn: Drawn, threshold: float | None) -> tuple[dict[str, Floats], Ranks, Ranks]:
-    """Of each kind of plan: shares of draws, and the lowest and highest rank of the middle 95 %."""
+def _of_kinds(drawn: Drawn) -> tuple[dict[str, Floats], Ranks, Ranks]:
+    """Return, of each kind of plan, shares of draws, and the lowest and highest rank of the middle 95 %."""
     draws, kinds, base = len(drawn.weights), len(drawn.count), drawn.base_rank
     counts = {name: np.zeros(kinds) for name in ("kept_rank", "first", "above")}
     n_low, n_high = floor(_TAIL * (draws - 1)) + 1, draws - ceil((1 - _TAIL) * (draws - 1))
@@ -109,13 +94,13 @@ def _of_kinds(drawn: Drawn, threshold: float | None) -> tuple[dict[str, Floats],
     for scores, ranks in drawn.blocks():
         counts["kept_rank"] += (ranks == base).sum(axis=0)
         counts["first"] += (ranks == 1).sum(axis=0)
-        counts["above"] += np.nan if threshold is None else reached(scores, threshold).sum(axis=0)
-        low, high = _least(low, ranks, n_low), -_least(-high, -ranks, n_high)
+        counts["above"] += np.nan if drawn.attrs["threshold"] is None else drawn.reached(scores).sum(axis=0)
+        low, high = _lowest(low, ranks, n_low), -_lowest(-high, -ranks, n_high)
     shares = {name: count / draws for name, count in counts.items()}
     return shares, low.max(axis=0, initial=0), high.min(axis=0, initial=_NO_RANK)
 
 
-def _least(so_far: Ranks, ranks: Ranks, n: int) -> Ranks:
-    """The n least of each column, in any order, of what was kept so far and of what is new."""
-    every = np.concatenate([so_far, ranks])
+def _lowest(kept: Ranks, ranks: Ranks, n: int) -> Ranks:
+    """Return the n lowest of each column, in any order, of the kept ranks and of new ones."""
+    every = np.concatenate([kept, ranks])
     return every if len(every) <= n else np.partition(every, n - 1, axis=0)[:n]

@@ -1,4 +1,4 @@
-"""How stable a ranking is under drawn weights, in a few measures (rule F4)."""
+"""The stability of a ranking under drawn weights, in a few measures (rule F4)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pandas as pd
 from scipy.stats import binomtest, kendalltau
 
 from verifyplan.analysis.intervals import interval
-from verifyplan.analysis.weights.dirichlet import Drawn, Ranks, draw
-from verifyplan.analysis.weights.rank_shares import draw_attrs, reached
+from verifyplan.analysis.weights.dirichlet import Drawn, draw
 from verifyplan.analysis.weights.score_table import Floats
 from verifyplan.analysis.weights.scored import with_attrs
 from verifyplan.analysis.weights.simplex import Weights
@@ -26,7 +25,7 @@ def stability(
     seed: int = 0,
     threshold: float | None = None,
 ) -> pd.DataFrame:
-    """How far the ranking as a whole stands if the weights are not quite sure; the arguments are those of `sweep`.
+    """Return how stable the ranking as a whole is under drawn weights; the arguments are those of `sweep`.
 
     One row a measure: `measure, value, low, high, n`. Each compares the ranking under drawn weights with that at
     the centre:
@@ -35,12 +34,12 @@ def stability(
     - `pairs-kept`: of the n pairs of plans that have an order at the centre, the share that keep it.
     - `ranks-kept`: of n plans, the share that keep their rank.
     - `same-first`: of n draws, the share in which the same plan, or the same plans, have rank 1.
+    - `above-kept`, where a `threshold` is given: of n plans, the share that stay on their side of it.
 
-    The first three are means over the draws, with the middle 95 % of draws (which a mean may lie outside of, where
-    few plans move in few draws); the last is one share, with the Wilson
-    interval of its simulation. A measure is NaN where nothing can be compared: fewer than two plans, or all tied.
-    Where a `threshold` is given, `above-kept` follows: of n plans, the share that stay on their side of it (mean and
-    middle 95 % of draws). `attrs` are those of `sweep`. Source: Kendall 1945.
+    All but `same-first` are means over the draws, with the middle 95 % of draws (which a mean may lie outside of, where
+    few plans move in few draws); that one is a single share, with the Wilson interval of its simulation. A measure is
+    NaN where nothing can be compared: fewer than two plans, or all tied. `attrs` are those of `sweep`.
+    Source: Kendall 1945.
 
     The score informs and never decides a verdict.
 
@@ -53,38 +52,37 @@ def stability(
     3     same-first    1.0  200
     """
     drawn = draw(scores, weights, concentration, draws, seed, threshold)
-    plans, n_draws = int(drawn.count.sum()), len(drawn.weights)
-    pairs = _ordered_pairs(drawn)
-    each = _each_draw(drawn, threshold)
+    plans, pairs, kept = int(drawn.count.sum()), _ordered_pairs(drawn), _kept(drawn)
+    same_first = int(np.nansum(kept["first"]))
     rows = [
-        _over_draws("kendall-tau-b", each["tau"], plans),
-        _over_draws("pairs-kept", _pairs_kept(drawn, each["tau"], pairs), pairs),
-        _over_draws("ranks-kept", each["ranks"], plans),
-        _one_share("same-first", int(np.nansum(each["first"])), n_draws if plans else 0),
+        _over_draws("kendall-tau-b", kept["tau"], plans),
+        _over_draws("pairs-kept", _pairs_kept(drawn, kept["tau"], pairs), pairs),
+        _over_draws("ranks-kept", kept["ranks"], plans),
+        ("same-first", np.nan, np.nan, np.nan, 0),
     ]
+    if plans:
+        wilson = binomtest(same_first, len(drawn.weights)).proportion_ci(method="wilson")
+        share = same_first / len(drawn.weights)
+        rows[-1] = ("same-first", share, float(wilson.low), float(wilson.high), len(drawn.weights))
     if threshold is not None:
-        rows.append(_over_draws("above-kept", each["above"], plans))
-    return with_attrs(pd.DataFrame(rows), drawn.table, **draw_attrs(drawn, concentration, seed, threshold))
+        rows.append(_over_draws("above-kept", kept["above"], plans))
+    return with_attrs(pd.DataFrame(rows, columns=["measure", "value", "low", "high", "n"]), drawn.table, **drawn.attrs)
 
 
-def _each_draw(drawn: Drawn, threshold: float | None) -> dict[str, Floats]:
-    """What each draw keeps: tau-b with the centre, the share of ranks, those in first place, sides of the threshold."""
+def _kept(drawn: Drawn) -> dict[str, Floats]:
+    """Return what each draw keeps: tau-b with the centre, the share of ranks, those in first place, threshold sides."""
     base, plans = drawn.base_rank, max(int(drawn.count.sum()), 1)
-    at_centre = reached(drawn.base_score, threshold)
-    found: dict[str, list[Floats]] = {"tau": [], "ranks": [], "first": [], "above": []}
+    at_centre, centre = drawn.reached(drawn.base_score), base[drawn.kind]
+    kept: dict[str, list[Floats]] = {"tau": [], "ranks": [], "first": [], "above": []}
     for scores, ranks in drawn.blocks():
-        found["tau"].append(_taus(drawn, base, ranks))
-        found["ranks"].append((ranks == base) @ drawn.count / plans)
-        found["first"].append(((ranks == 1) == (base == 1)).all(axis=1).astype(np.float64))
-        found["above"].append((reached(scores, threshold) == at_centre) @ drawn.count / plans)
-    return {name: np.concatenate(parts) for name, parts in found.items()}
-
-
-def _taus(drawn: Drawn, base: Ranks, ranks: Ranks) -> Floats:
-    if len(drawn.kind) < 2:
-        return np.full(len(ranks), np.nan)
-    centre = base[drawn.kind]
-    return np.array([kendalltau(centre, row).statistic for row in ranks[:, drawn.kind]], dtype=np.float64)
+        taus = np.full(len(ranks), np.nan)
+        if len(drawn.kind) > 1:
+            taus = np.array([kendalltau(centre, row).statistic for row in ranks[:, drawn.kind]], dtype=np.float64)
+        kept["tau"].append(taus)
+        kept["ranks"].append((ranks == base) @ drawn.count / plans)
+        kept["first"].append(((ranks == 1) == (base == 1)).all(axis=1).astype(np.float64))
+        kept["above"].append((drawn.reached(scores) == at_centre) @ drawn.count / plans)
+    return {name: np.concatenate(parts) for name, parts in kept.items()}
 
 
 def _pairs(counts: Any) -> int:
@@ -92,29 +90,21 @@ def _pairs(counts: Any) -> int:
 
 
 def _ordered_pairs(drawn: Drawn) -> int:
-    """Pairs of plans that do not tie at the centre."""
+    """Return how many pairs of plans do not tie at the centre."""
     ranks = drawn.base.rank[drawn.base.known]
     return _pairs(np.array([len(ranks)])) - _pairs(np.unique(ranks, return_counts=True)[1])
 
 
 def _pairs_kept(drawn: Drawn, tau: Floats, ordered: int) -> Floats:
-    """The share of ordered pairs that keep their order, from tau-b: no pair that has an order ties under a draw."""
+    """Return the share of ordered pairs that keep their order, from tau-b: none of them ties under a draw."""
     every = _pairs(drawn.count.sum(keepdims=True))
     ordered_drawn = every - _pairs(drawn.count)
     surplus = tau * np.sqrt(float(ordered) * float(ordered_drawn))  # pairs kept less pairs turned round
     return (surplus + ordered) / (2 * ordered) if ordered else np.full(len(tau), np.nan)
 
 
-def _over_draws(measure: str, values: Floats, n: int) -> dict[str, Any]:
-    """The mean over draws and the middle 95 % of them; NaN where nothing can be compared."""
+def _over_draws(measure: str, values: Floats, n: int) -> tuple[str, float, float, float, int]:
+    """Return the mean over draws and the middle 95 % of them; NaN where nothing can be compared."""
     if not n or np.isnan(values).all():
-        return {"measure": measure, "value": np.nan, "low": np.nan, "high": np.nan, "n": n}
-    low, high = interval(values)
-    return {"measure": measure, "value": float(values.mean()), "low": low, "high": high, "n": n}
-
-
-def _one_share(measure: str, kept: int, n: int) -> dict[str, Any]:
-    if not n:
-        return {"measure": measure, "value": np.nan, "low": np.nan, "high": np.nan, "n": n}
-    wilson = binomtest(kept, n).proportion_ci(method="wilson")
-    return {"measure": measure, "value": kept / n, "low": float(wilson.low), "high": float(wilson.high), "n": n}
+        return measure, np.nan, np.nan, np.nan, n
+    return measure, float(values.mean()), *interval(values), n

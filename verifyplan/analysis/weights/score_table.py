@@ -27,7 +27,7 @@ _NUMBERS = "give numbers, or leave the column out: every column is a dimension"
 
 
 def wide(scores: RunSet | pd.DataFrame) -> pd.DataFrame:
-    """Scores as one row a plan (the index, as text) and one column of numbers a dimension.
+    """Return scores as one row a plan (the index, as text) and one column of numbers a dimension.
 
     Takes runs, their table `scores`, or a table that is wide already, of any dimensions. Of runs, the synthesizer's
     scores count that were not refused; a plan that lacks a dimension keeps NaN there. The six dimensions stand in
@@ -51,20 +51,19 @@ def wide(scores: RunSet | pd.DataFrame) -> pd.DataFrame:
 
 
 def numbers(column: pd.Series[Any]) -> Floats | None:
-    """A column as floats, missing values as NaN; None if it holds anything but numbers."""
+    """Return a column as floats, missing values as NaN; None if it holds anything but numbers."""
     kind = column.dtype
     if is_numeric_dtype(kind) and not is_bool_dtype(kind) and not is_complex_dtype(kind):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     if kind != "object":
         return None
-    told = column.dropna()
-    if not all(isinstance(value, Real | Decimal) and not isinstance(value, bool | np.bool_) for value in told):
+    if not all(isinstance(v, Real | Decimal) and not isinstance(v, bool | np.bool_) for v in column.dropna()):
         return None
     return column.where(column.notna(), np.nan).map(_float).to_numpy(dtype=np.float64)
 
 
 def _float(value: Any) -> float:
-    """A number as a float; one beyond any float is infinite, and refused as such."""
+    """Return a number as a float; one beyond any float is infinite, and refused as such."""
     try:
         return float(value)
     except OverflowError:
@@ -72,7 +71,7 @@ def _float(value: Any) -> float:
 
 
 def value_problems(values: Floats, place: str) -> list[Problem]:
-    """What is wrong with numbers: infinite ones, or ones so large that their last digits are lost."""
+    """Return what is wrong with numbers: infinite ones, or ones so large that their last digits are lost."""
     outside = np.abs(values) > MAX_SCORE  # false for NaN
     if not outside.any():
         return []
@@ -101,7 +100,7 @@ def _from_wide(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _from_long(scores: pd.DataFrame) -> pd.DataFrame:
-    """The synthesizer's scores that count; all rows where no author is told."""
+    """Return the synthesizer's scores that count; all rows where there is no column of authors."""
     if "run_id" not in scores:
         fix = "give the table `scores` of runs, or one row a plan and one column a dimension"
         raise TableError(Problem("scores", "has no column 'run_id'", fix))

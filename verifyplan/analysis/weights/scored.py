@@ -29,7 +29,7 @@ _DOUBLE = 2**53
 
 
 def apply(scores: RunSet | pd.DataFrame, weights: Weights | None = None) -> pd.DataFrame:
-    """The score of every plan under weights, and its rank; the score informs and never decides a verdict.
+    """Return the score of every plan under weights, and its rank; the score informs and never decides a verdict.
 
     `scores` are as `wide` takes them; `weights` map each dimension to a decimal or its text, with a sum of exactly
     1 (None: the default, whatever weights a run had). Binary fractions, such as the positions of sliders, are taken
@@ -48,13 +48,15 @@ def apply(scores: RunSet | pd.DataFrame, weights: Weights | None = None) -> pd.D
     2    c    NaN   <NA>  <NA>   depth
     """
     table, exact = checked_inputs(scores, weights)
-    found = Plans.of(table).under(exact)
+    scored = Plans.of(table).under(exact)
+    absent = table.isna().to_numpy()
+    missing = [", ".join(table.columns[row]) if row.any() else "" for row in absent]
     columns = {
         "plan": table.index,
-        "score": found.score,
-        "final": whole_or_missing(found.final, found.known),
-        "rank": whole_or_missing(found.rank, found.known),
-        "missing": pd.Series(_missing(table), dtype="str"),
+        "score": scored.score,
+        "final": whole_or_missing(scored.final, scored.known),
+        "rank": whole_or_missing(scored.rank, scored.known),
+        "missing": pd.Series(missing, dtype="str"),
     }
     return with_attrs(pd.DataFrame(columns), table)
 
@@ -62,7 +64,7 @@ def apply(scores: RunSet | pd.DataFrame, weights: Weights | None = None) -> pd.D
 def checked_inputs(
     scores: RunSet | pd.DataFrame, weights: Weights | None, problems: Sequence[Problem] = ()
 ) -> tuple[pd.DataFrame, Exact]:
-    """The table and the weights that were given, checked; InputError with all problems, those found before first."""
+    """Return the table and the weights, checked; InputError lists `problems` and all that is wrong with them."""
     errors: list[InputError] = [SettingsError(problems)] if problems else []
     table = exact = None
     try:
@@ -79,13 +81,13 @@ def checked_inputs(
 
 
 def joined_error(errors: Sequence[InputError]) -> InputError:
-    """Several errors as one, of their kind if they are of one kind."""
+    """Return several errors as one, of their kind if they are of one kind."""
     kinds = {type(error) for error in errors}
     return (kinds.pop() if len(kinds) == 1 else InputError)(problem for error in errors for problem in error.problems)
 
 
 class Scored(NamedTuple):
-    """What weights make of plans, in their order; where a plan is not `known`, its score is NaN, all else 0."""
+    """Scores and ranks of plans under weights, in their order; of a plan not `known`, NaN, and all else 0."""
 
     known: npt.NDArray[np.bool_]
     score: Floats
@@ -103,13 +105,13 @@ class Plans:
 
     @classmethod
     def of(cls, table: pd.DataFrame) -> Plans:
-        """A wide table's plans."""
+        """Return the plans of a wide table."""
         values = table.to_numpy(dtype=np.float64)
         known = ~np.isnan(values).any(axis=1)
         return cls(known, *_fractions(values[known]))
 
     def under(self, weights: Exact) -> Scored:
-        """Scores and ranks under weights, one for each column."""
+        """Return scores and ranks under weights, one weight for each column."""
         common = lcm(*(weight.denominator for weight in weights.values()))
         factors = [int(weight * common) for weight in weights.values()]
         denominator = self.denominator * common
@@ -124,7 +126,7 @@ class Plans:
 
 
 def ranks(totals: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Rank 1 for the largest; equal ones share the smallest rank."""
+    """Return ranks from 1, the largest first; equal totals share the smallest rank."""
     _, place, count = np.unique(totals, return_inverse=True, return_counts=True)
     better = count.sum() - count.cumsum()
     rank: npt.NDArray[np.int64] = 1 + better[place].astype(np.int64)
@@ -132,19 +134,19 @@ def ranks(totals: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 
 
 def whole_or_missing(values: npt.NDArray[np.int64], known: npt.NDArray[np.bool_]) -> Any:
-    """Whole numbers that may be missing, as pandas has them."""
+    """Return whole numbers that may be missing, as pandas has them."""
     return pd.arrays.IntegerArray(values.copy(), ~known)
 
 
 def with_attrs(result: pd.DataFrame, table: pd.DataFrame, **attrs: object) -> pd.DataFrame:
-    """A result that says whether its plans were generated, and how it was made."""
-    result.attrs = {name: told for name, told in table.attrs.items() if name == "synthetic"}
+    """Return the result with `attrs`: whether its plans were generated, and how it was made."""
+    result.attrs = {name: value for name, value in table.attrs.items() if name == "synthetic"}
     result.attrs.update(attrs)
     return result
 
 
 def _fractions(values: Floats) -> tuple[npt.NDArray[Any], int]:
-    """Floats as whole numbers over one denominator, each the shortest decimal that means it."""
+    """Return floats as whole numbers over one denominator, each as the shortest decimal that means it."""
     for places in range(_PLACES + 1):
         scaled = np.rint(values * 10.0**places)
         if np.abs(scaled).max(initial=0) < _SURE and (scaled / 10.0**places == values).all():
@@ -155,16 +157,8 @@ def _fractions(values: Floats) -> tuple[npt.NDArray[Any], int]:
     return np.array(whole, dtype=object).reshape(values.shape), common
 
 
-def _missing(table: pd.DataFrame) -> list[str]:
-    absent = table.isna().to_numpy()
-    told = [""] * len(table)
-    for row in np.flatnonzero(absent.any(axis=1)):
-        told[row] = ", ".join(table.columns[absent[row]])
-    return told
-
-
 def fraction(value: float) -> Fraction:
-    """A number as the shortest decimal that means it, exactly."""
+    """Return a number as the shortest decimal that means it, exactly."""
     return Fraction(repr(float(value)))
 
 
@@ -173,7 +167,7 @@ MAX_FLOAT = 1e300
 
 
 def within(name: str, value: object, above: float, most: float | None = None) -> list[Problem]:
-    """A problem unless `value` is a number above `above` and up to `most` (None: whatever a float can hold)."""
+    """Return a problem unless `value` is a number above `above` and up to `most` (None: whatever a float can hold)."""
     number = int(value) if isinstance(value, Integral) else value
     if isinstance(number, int | float) and not isinstance(value, bool) and above < number <= (most or MAX_FLOAT):
         return []
@@ -182,7 +176,7 @@ def within(name: str, value: object, above: float, most: float | None = None) ->
 
 
 def whole(name: str, value: object, least: int, most: int = 10**9) -> list[Problem]:
-    """A problem unless `value` is a whole number from `least` to `most`."""
+    """Return a problem unless `value` is a whole number from `least` to `most`."""
     if isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most:
         return []
     return [Problem(name, f"{short_repr(value)} is out of range", f"give a whole number from {least} to {most}")]

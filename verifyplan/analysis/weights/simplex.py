@@ -24,14 +24,14 @@ Exact: TypeAlias = dict[str, Fraction]
 TOLERANCE = Fraction(1, 10**9)
 """Binary fractions may miss a sum of 1 by so much; they are then divided by their sum."""
 
-_DIGITS = 400
+MAX_DIGITS = 400
 """No weight has more digits than this, or an exponent beyond it."""
 
 _EXAMPLE = "give a decimal such as '0.25', or a number from 0 to 1"
 
 
 def presets(dimensions: Iterable[str] | None = None) -> dict[str, dict[str, Decimal]]:
-    """Weights to start from: `default` (25, 20, 15, 15, 15, 10 %) and `equal`, each with a sum of exactly 1.
+    """Return weights to start from: `default` (25, 20, 15, 15, 15, 10 %) and `equal`, each with a sum of exactly 1.
 
     Sixths are no decimals: `equal` is 0.1667 four times and 0.1666 twice. Of dimensions other than the six of
     rule A10 there is `equal` alone. Weights change a score, which informs and never decides a verdict.
@@ -49,7 +49,7 @@ def presets(dimensions: Iterable[str] | None = None) -> dict[str, dict[str, Deci
 
 
 def to_decimals(weights: Weights, places: int = 4) -> dict[str, Decimal]:
-    """Weights as decimals of so many places that sum to exactly 1; what rounding leaves over goes where it is due.
+    """Return weights as decimals of so many places that sum to exactly 1; what rounding leaves is shared out.
 
     Each is rounded down, and the units that are then missing go to those that lost most (largest remainder; ties
     in the order given), so no weight is off by a whole unit. Raises SettingsError as `apply` does.
@@ -69,7 +69,7 @@ def to_decimals(weights: Weights, places: int = 4) -> dict[str, Decimal]:
 
 
 def rebalance(weights: Weights, dimension: str, to: Weight, *, locked: Iterable[str] = ()) -> Exact:
-    """Weights after one of them was moved: the others give way in proportion, and the sum stays exactly 1.
+    """Return weights after one of them was moved: the others give way in proportion, and the sum stays exactly 1.
 
     `to` is cut to what is possible: from 0 to 1 less the `locked` weights, which stay as they are. Where all that
     could give way are 0, they share evenly; where none is left to give way, the weight takes what the locked ones
@@ -97,7 +97,7 @@ def rebalance(weights: Weights, dimension: str, to: Weight, *, locked: Iterable[
 
 
 def moved(exact: Exact, dimension: str, to: Fraction, locked: Iterable[str] = ()) -> Exact:
-    """`rebalance` of weights that were checked."""
+    """Return what `rebalance` does, for weights that were checked."""
     fixed = set(locked)
     free = [name for name in exact if name != dimension and name not in fixed]
     most = 1 - sum((exact[name] for name in fixed), Fraction(0))
@@ -110,9 +110,9 @@ def moved(exact: Exact, dimension: str, to: Fraction, locked: Iterable[str] = ()
 
 
 def checked(weights: Weights | None, dimensions: Sequence[str] | None) -> Exact:
-    """Weights as exact fractions in the order of `dimensions` (None: of any); SettingsError listing all problems.
+    """Return weights as exact fractions in the order of `dimensions` (None: of any); SettingsError lists all problems.
 
-    None stands for the default weights of the six dimensions. Decimals, their texts, whole numbers and fractions
+    None means the default weights of the six dimensions. Decimals, their texts, whole numbers and fractions
     must sum to exactly 1; where one is a binary fraction, all may miss it by 1e-9 and are divided by their sum.
     """
     expect_lists(dimensions=dimensions)
@@ -124,21 +124,19 @@ def checked(weights: Weights | None, dimensions: Sequence[str] | None) -> Exact:
     if not isinstance(weights, Mapping | pd.Series):
         fix = "give a mapping of dimensions to decimals"
         raise SettingsError(Problem("weights", f"are a {type(weights).__name__}, not a mapping", fix))
-    given = {str(name): weight for name, weight in weights.items()}
-    names = list(given) if dimensions is None else list(dimensions)
-    exact = {name: _parsed(weight) for name, weight in given.items()}
-    problems = _name_problems(given, names)
-    problems += [
-        Problem(f"weights.{k}", f"{short_repr(given[k])} is no weight", _EXAMPLE) for k, w in exact.items() if w is None
-    ]
+    raw = {str(name): weight for name, weight in weights.items()}
+    names = list(raw) if dimensions is None else list(dimensions)
+    exact = {name: _parsed(weight) for name, weight in raw.items()}
+    problems = _name_problems(raw, names)
+    for name, weight in exact.items():
+        if weight is None:
+            problems.append(Problem(f"weights.{name}", f"{short_repr(raw[name])} is no weight", _EXAMPLE))
+    for name, weight in exact.items():
+        if weight is not None and weight < 0:
+            problems.append(Problem(f"weights.{name}", f"{short_repr(raw[name])} is negative", "give 0 or more"))
     sound = {name: weight for name, weight in exact.items() if weight is not None}
-    problems += [
-        Problem(f"weights.{k}", f"{short_repr(given[k])} is negative", "give 0 or more")
-        for k, w in sound.items()
-        if w < 0
-    ]
     total = sum(sound.values(), Fraction(0))
-    binary = any(isinstance(weight, float) for weight in given.values())
+    binary = any(isinstance(weight, float) for weight in raw.values())
     if not problems and abs(total - 1) > (TOLERANCE if binary else 0):
         problems.append(Problem("weights", f"sum to {float(total)!r}", "make them sum to exactly 1"))
     if problems:
@@ -146,34 +144,28 @@ def checked(weights: Weights | None, dimensions: Sequence[str] | None) -> Exact:
     return {name: sound[name] / total for name in names}
 
 
-def _name_problems(given: Mapping[str, object], names: Sequence[str]) -> list[Problem]:
-    if not given:
+def _name_problems(raw: Mapping[str, object], names: Sequence[str]) -> list[Problem]:
+    if not raw:
         return [Problem("weights", "are none", "give a weight for every dimension")]
-    unknown = [
-        Problem(f"weights.{n}", f"is no dimension of these scores{did_you_mean(n, names)}", f"use {one_of(names[:8])}")
-        for n in given
-        if n not in names
-    ]
-    missing = [
-        Problem(f"weights.{n}", "is missing", "give it a weight; 0 leaves it out") for n in names if n not in given
-    ]
-    return unknown + missing
+    missing = [name for name in names if name not in raw]
+    problems = [Problem(f"weights.{name}", "is missing", "give it a weight; 0 leaves it out") for name in missing]
+    for name in reversed([name for name in raw if name not in names]):
+        message = f"is no dimension of these scores{did_you_mean(name, names)}"
+        problems.insert(0, Problem(f"weights.{name}", message, f"use {one_of(names[:8])}"))
+    return problems
 
 
 def _parsed(weight: object) -> Fraction | None:
-    """A weight as a fraction, a binary one as the shortest decimal that means it; None if it is none."""
+    """Return a weight as a fraction, a binary one as the shortest decimal that means it; None if it is none."""
     if isinstance(weight, Fraction) or (isinstance(weight, Integral) and not isinstance(weight, bool)):
-        return Fraction(weight) if abs(weight) < 10**_DIGITS else None
+        return Fraction(weight) if abs(weight) < 10**MAX_DIGITS else None
     text = repr(float(weight)) if isinstance(weight, float) else weight
-    if isinstance(text, str) and len(text) > _DIGITS:
+    if isinstance(text, str) and len(text) > MAX_DIGITS:
         return None
     try:
         value = Decimal(text) if isinstance(text, str | Decimal) else Decimal("NaN")
     except InvalidOperation:
         return None
-    small = (
-        value.is_finite()
-        and (not value or abs(value.adjusted()) <= _DIGITS)
-        and len(value.as_tuple().digits) <= _DIGITS
-    )
-    return Fraction(value) if small else None
+    exponent = abs(value.adjusted()) if value.is_finite() and value else 0
+    sound = value.is_finite() and max(exponent, len(value.as_tuple().digits)) <= MAX_DIGITS
+    return Fraction(value) if sound else None

@@ -30,7 +30,7 @@ class Driven:
 
     def under(self, course: RunSteps, policy: Policy, mode: Mode | None) -> Replayed:
         """The run driven again. Raises what `replay_run` raises, for a log that is damaged above all."""
-        source = Path(str(course.one.runs["source"].iloc[0]))
+        source = Path(str(course.tables.runs["source"].iloc[0]))
         key = (str(source), _state(source), policy, mode)
         again = self._kept.pop(key, None) or replay_run(source, policy=policy, mode=mode)
         self._kept[key] = again  # now the last
@@ -50,7 +50,7 @@ def _state(source: Path) -> tuple[int, int] | None:
 
 def no_policy(course: RunSteps) -> str:
     """Why the run cannot be driven again under a policy; "" where it can."""
-    run = course.one.runs.iloc[0]
+    run = course.tables.runs.iloc[0]
     if run["kind"] != "plan":
         return "Policy: only plan runs have one."
     if run["log"] is not True and not (pd.notna(run["log"]) and bool(run["log"])):
@@ -64,7 +64,7 @@ def no_policy(course: RunSteps) -> str:
 
 def moved(course: RunSteps, again: Replayed) -> Moved:
     """What came out otherwise: rulings, the verdict, and what challenges ended as."""
-    old, new = course.one, again.run.frames
+    old, new = course.tables, again.run.frames
     return [
         *_moved(_rulings(old.iterations), _rulings(new.iterations), "iteration {}"),
         *_moved({"verdict": _end(old.runs)}, {"verdict": _end(new.runs)}, "{}"),

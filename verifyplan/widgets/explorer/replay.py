@@ -71,7 +71,7 @@ class ReplayControls(ipw.VBox):
         Rounds that are chosen stay chosen, also where this run has not that many.
         """
         chosen = self.rounds.value
-        rounds = _rounds(course.one, chosen)
+        rounds = _rounds(course.tables, chosen)
         if rounds != list(self.rounds.options):
             self.rounds.options = rounds
             self.rounds.value = chosen

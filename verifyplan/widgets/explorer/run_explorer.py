@@ -88,7 +88,7 @@ class RunExplorer(Panel):
     @property
     def run_id(self) -> str | None:
         """The run that is shown; None where there is none. Setting it raises InputError for one that is not there."""
-        return None if self.course is None else str(self.course.one.runs["run_id"].iloc[0])
+        return None if self.course is None else str(self.course.tables.runs["run_id"].iloc[0])
 
     @run_id.setter
     def run_id(self, run_id: str) -> None:
@@ -109,7 +109,7 @@ class RunExplorer(Panel):
     @property
     def selected(self) -> pd.DataFrame:
         """The row of the chosen challenge or finding, as the runs have it; without rows where none is chosen."""
-        tables = self._by_run.runs if self.course is None else self.course.one
+        tables = self._by_run.runs if self.course is None else self.course.tables
         plan = self.course is not None and self.course.kind == "plan"
         table, key = (tables.challenges, "challenge_id") if plan else (tables.findings, "finding_id")
         return table[table[key].isin(self.pool.selected).to_numpy(dtype=bool)].reset_index(drop=True)
@@ -257,7 +257,7 @@ class RunExplorer(Panel):
             return
         cast, chosen = course.votes(self.step), list(self.pool.selected)
         first = [*chosen, *self._changes["item"]]
-        self.votes.value = block(ballots.matrix(cast, self._items, course.found, first))
+        self.votes.value = block(ballots.matrix(cast, self._items, course.discoverers, first))
         if chosen:
             told = views.detail(course, chosen[0], self._items, self.step)
             words = ""

@@ -41,7 +41,7 @@ def noun(course: RunSteps) -> str:
 
 def headline(course: RunSteps) -> str:
     """The run in a few words, and what is missing in it."""
-    run = course.one.runs.iloc[0]
+    run = course.tables.runs.iloc[0]
     facts = [text(fact, 200) for fact in _facts(run, course)]
     return heading(4, f"Run {run['run_id']}") + f"<p>{'; '.join(facts)}.</p>" + "".join(map(paragraph, _lacks(course)))
 
@@ -63,8 +63,8 @@ def _facts(run: pd.Series[Any], course: RunSteps) -> Iterator[str]:
     if course.kind == "debate":
         yield from _debated(run, course)
         return
-    yield counted(len(course.one.challenges if course.kind == "plan" else course.one.findings), noun(course))
-    yield counted(len(course.one.votes), "vote")
+    yield counted(len(course.tables.challenges if course.kind == "plan" else course.tables.findings), noun(course))
+    yield counted(len(course.tables.votes), "vote")
     if _yes(run["synthetic"]):
         yield _SYNTHETIC
 
@@ -78,13 +78,13 @@ def _debated(run: pd.Series[Any], course: RunSteps) -> Iterator[str]:
     if pd.notna(run["debate_reason"]):
         status = run["debate_status"] if pd.notna(run["debate_status"]) else "no status"
         yield f"ended: {status} ({run['debate_reason']}) in turn {run['debate_turns']} of at most {run['max_turns']}"
-    yield counted(len(course.one.messages), "message")
+    yield counted(len(course.tables.messages), "message")
     if _yes(run["synthetic"]):
         yield _SYNTHETIC
 
 
 def _lacks(course: RunSteps) -> Iterator[str]:
-    run, one = course.one.runs.iloc[0], course.one
+    run, one = course.tables.runs.iloc[0], course.tables
     if pd.notna(run["finished"]) and not run["finished"]:
         yield "This run has not ended; it is shown as far as it got."
     if course.kind == "plan" and pd.notna(run["log"]) and not run["log"]:
@@ -126,7 +126,7 @@ def detail(course: RunSteps, name: str, items: pd.DataFrame, step: int) -> str:
     if row.empty:
         return paragraph(f"{name} had not been raised by this step.")
     plan = course.kind == "plan"
-    known = course.one.challenges if plan else course.one.findings
+    known = course.tables.challenges if plan else course.tables.findings
     told = known[known["challenge_id" if plan else "finding_id"].eq(name)].iloc[0]
     lines = [("Stands as", row["standing"].iloc[0])]
     if plan:
