@@ -43,7 +43,7 @@ def test_warnings_alone_exit_with_0(cli, tmp_path):
     sample_tree(tmp_path, {PLAN: FILES[PLAN].replace("AUTH-01", "X-1")})
     done = cli("check", ".planning")
     assert done.code == 0
-    assert "warning  requirement 'X-1' stands in no REQUIREMENTS file" in done.out
+    assert "warning  requirement 'X-1' is in no REQUIREMENTS file" in done.out
 
 
 def test_only_the_rules_that_are_asked_for_count(cli, tmp_path):

@@ -1,4 +1,4 @@
-"""Violations in the forms that other programs read: SARIF 2.1.0 and plain JSON."""
+"""Write violations for other programs: as SARIF 2.1.0, or as plain JSON."""
 
 from __future__ import annotations
 
@@ -16,23 +16,31 @@ from verifyplan.version import VERSION
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 BASE = "%SRCROOT%"
-_UNSEEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
-"""What steers a terminal, turns what follows round or is half a character, and what JSON lets stand as it is."""
+_INVISIBLE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+"""Control characters, marks of direction and half characters that JSON allows in a text."""
 
 _LEVEL: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
 _SCOPES = {"D2": "one document", "D3": "several documents, or versions of one", "H3": "damaged or hostile input"}
 
 
 def to_sarif(report: Report, root: str | Path = ".") -> str:
-    """A report as one SARIF 2.1.0 log, which editors and code hosts show at the lines; ends with a newline.
+    """Return a report as one SARIF 2.1.0 log, which editors and code hosts show at the lines; it ends with a newline.
 
     Paths under `root` are written relative to it, others as `file:` addresses; a violation of a whole tree has no line.
-    The same report gives the same text. Raises nothing. Source: OASIS SARIF 2.1.0; rule D2.
+    Source: OASIS SARIF 2.1.0.
     """
     used = sorted({violation.rule for violation in report.violations})
-    driver = {"name": "verifyplan", "version": VERSION, "rules": [_rule(name) for name in used]}
+    rules = [
+        {
+            "id": name,
+            "shortDescription": {"text": RULES[name].meaning},
+            "defaultConfiguration": {"level": _LEVEL[RULES[name].severity]},
+            "properties": {"scope": _SCOPES[RULES[name].spec]},
+        }
+        for name in used
+    ]
     run = {
-        "tool": {"driver": driver},
+        "tool": {"driver": {"name": "verifyplan", "version": VERSION, "rules": rules}},
         "invocations": [{"executionSuccessful": True}],
         "originalUriBaseIds": {BASE: {"description": {"text": "The folder that paths are relative to."}}},
         "results": [_result(violation, used.index(violation.rule), root) for violation in report.violations],
@@ -41,7 +49,7 @@ def to_sarif(report: Report, root: str | Path = ".") -> str:
 
 
 def to_json(report: Report, root: str | Path = ".") -> str:
-    """A report as JSON: whether it is `ok`, counts, the tally by rule, and every violation; ends with a newline."""
+    """Return a report as JSON: whether it is `ok`, counts, the tally by rule, and every violation; with a newline."""
     return _json(
         {
             "ok": report.ok,
@@ -65,23 +73,13 @@ def to_json(report: Report, root: str | Path = ".") -> str:
 
 
 def shown(path: str, root: str | Path) -> str:
-    """A path relative to `root` where it lies under it, else as it is.
+    """Return a path relative to `root` where it is under it, else as it is.
 
     >>> shown("work/.planning/PLAN-01.md", "work"), shown("elsewhere/PLAN-01.md", "work")
     ('.planning/PLAN-01.md', 'elsewhere/PLAN-01.md')
     """
-    given, base = _absolute(path), _absolute(root)
-    return given.relative_to(base).as_posix() if given.is_relative_to(base) else path
-
-
-def _rule(name: str) -> dict[str, Any]:
-    rule = RULES[name]
-    return {
-        "id": name,
-        "shortDescription": {"text": rule.meaning},
-        "defaultConfiguration": {"level": _LEVEL[rule.severity]},
-        "properties": {"scope": _SCOPES[rule.spec]},
-    }
+    place, base = _absolute(path), _absolute(root)
+    return place.relative_to(base).as_posix() if place.is_relative_to(base) else path
 
 
 def _result(violation: Violation, index: int, root: str | Path) -> dict[str, Any]:
@@ -103,7 +101,7 @@ def _result(violation: Violation, index: int, root: str | Path) -> dict[str, Any
 
 
 def _address(path: str, root: str | Path) -> dict[str, str]:
-    """Where a file lies, as SARIF says it: relative to the base, or, outside of it, as an absolute address."""
+    """Return the address of a file in SARIF: relative to the base, or, outside of it, absolute."""
     relative = shown(path, root)
     if PurePath(relative).is_absolute() or ".." in PurePath(relative).parts:
         return {"uri": _absolute(path).as_uri()}
@@ -116,4 +114,4 @@ def _absolute(path: str | Path) -> Path:
 
 def _json(value: Sequence[Any] | dict[str, Any]) -> str:
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-    return _UNSEEN.sub(lambda sign: f"\\u{ord(sign.group()):04x}", text)
+    return _INVISIBLE.sub(lambda sign: f"\\u{ord(sign.group()):04x}", text)
