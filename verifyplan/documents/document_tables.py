@@ -1,4 +1,4 @@
-"""Handed-over documents as tidy tables: what they hold, what became of must-haves, every violation (rule E4)."""
+"""Return documents as tidy tables: their contents, the states of must-haves, every violation (rule E4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from verifyplan.columns import described, fitted
 from verifyplan.documents.checks.catalogue import Violation
 from verifyplan.documents.checks.check import Report, check
 from verifyplan.documents.document_columns import DOCUMENT_TABLES, SOURCE_LEVELS, SURENESS
-from verifyplan.documents.kinds.execution_summary import CLAIM_STATES, ExecutionSummary
+from verifyplan.documents.kinds.execution_summary import ExecutionSummary
 from verifyplan.documents.kinds.plan import TASK_TYPES, MustHave, PlanDocument, implied_model
 from verifyplan.documents.kinds.research_note import ResearchNote
 from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument, counts_as_passed, open_gaps
@@ -25,9 +25,83 @@ from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.text import counted, did_you_mean
 
 
-def document_rows(tree: Tree, violations: Sequence[Violation]) -> Iterator[dict[str, Any]]:
-    """A row for each document, with how much the check found in it."""
-    broken = Counter((found.path, found.severity) for found in violations)
+@dataclass(frozen=True)
+class DocumentTables:
+    """The tables of a set of documents; `columns(name)` says what is in one.
+
+    Every table has all its columns, whatever documents there are; what a document does not say is missing.
+    """
+
+    documents: pd.DataFrame
+    must_haves: pd.DataFrame
+    tasks: pd.DataFrame
+    findings: pd.DataFrame
+    gaps: pd.DataFrame
+    violations: pd.DataFrame
+
+    @staticmethod
+    def columns(table: str) -> pd.DataFrame:
+        """Return the columns of a table with their types and meanings; InputError for an unknown table.
+
+        >>> DocumentTables.columns("gaps").loc["fix", "meaning"]
+        'of a verification: the suggested fix'
+        """
+        if table not in DOCUMENT_TABLES:
+            message = f"{table!r} is no table{did_you_mean(table, DOCUMENT_TABLES)}"
+            raise InputError(Problem("table", message, f"use {one_of(DOCUMENT_TABLES)}"))
+        return described(DOCUMENT_TABLES[table])
+
+    def __repr__(self) -> str:
+        """Return the number of rows of each table."""
+        names = (field.name for field in fields(self))
+        sizes = (counted(len(getattr(self, name)), name.removesuffix("s").replace("_", "-")) for name in names)
+        return f"DocumentTables({', '.join(sizes)})"
+
+
+def frame(path: str | Path, *, strict: bool = False) -> DocumentTables:
+    """Return all documents of a file, a phase or a `.planning` folder as tidy tables, with the violations in them.
+
+    `strict` is that of `check`. Raises InputError as `load` does.
+    """
+    return tables_of(check(path, strict=strict))
+
+
+def tables_of(report: Report) -> DocumentTables:
+    """Return the tables of documents that are loaded and checked already.
+
+    Paths are relative to the repository, or to the folder that was checked; a path outside of it stays as it is.
+    """
+    tree = Tree(report.path, report.documents, report.others)
+    rows: dict[str, Iterable[dict[str, Any]]] = {
+        "documents": _document_rows(tree, report.violations),
+        "must_haves": (row for phase in tree.phases for row in _must_have_rows(phase)),
+        "tasks": (row for plan in tree.of(PlanDocument) for row in _task_rows(plan)),
+        "findings": (row for note in tree.of(ResearchNote) for row in _finding_rows(note)),
+        "gaps": (row for document in tree for row in _gap_rows(document)),
+        "violations": ({**vars(each), "times": len(each.lines) or 1} for each in report.violations),
+    }
+    root = (repository_root(report.path) or Path(report.path)).absolute()
+    tables = {}
+    for name, columns in DOCUMENT_TABLES.items():
+        shown = [
+            {key: _relative(value, root) if key in _PATHS else value for key, value in row.items()}
+            for row in rows[name]
+        ]
+        tables[name] = fitted(columns, {c.name: [row.get(c.name) for row in shown] for c in columns}, f"table {name}")
+    return DocumentTables(**tables)
+
+
+_PATHS = frozenset({"path", "summary_path", "verification_path"})
+
+
+def _relative(path: str | None, root: Path) -> str | None:
+    place = Path(path).absolute() if path else root
+    return place.relative_to(root).as_posix() if place != root and place.is_relative_to(root) else path
+
+
+def _document_rows(tree: Tree, violations: Sequence[Violation]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each document, with the number of its violations."""
+    broken = Counter((violation.path, violation.severity) for violation in violations)
     plans = {summary.path: phase.plan_of(summary) for phase in tree.phases for summary in phase.summaries}
     for document in tree:
         yield {
@@ -52,62 +126,56 @@ def _counts(document: Document) -> dict[str, Any]:
     if isinstance(document, ExecutionSummary):
         return {"n_must_haves": len(document.must_haves)}
     if isinstance(document, VerificationDocument):
-        return {"n_must_haves": len(document.results), "n_gaps": len(list(gap_rows(document)))}
+        return {"n_must_haves": len(document.results), "n_gaps": len(list(_gap_rows(document)))}
     if isinstance(document, ResearchNote):
-        return {"n_findings": len(document.findings), "n_gaps": len(list(gap_rows(document)))}
+        return {"n_findings": len(document.findings), "n_gaps": len(list(_gap_rows(document)))}
     return {}
 
 
-def must_have_rows(phase: Phase) -> Iterator[dict[str, Any]]:
-    """A row for each must-have of a phase's plans, with what its summary and its verification say of it."""
+def _must_have_rows(phase: Phase) -> Iterator[dict[str, Any]]:
+    """Yield a row for each must-have of a phase's plans, with what its summary and its verification say of it."""
     for plan in phase.plans:
-        wanted = plan.must_haves.all()
+        must_haves = plan.must_haves.all()
         summary = phase.summary_of(plan)
-        told = _claims([one.text for one in wanted], summary)
-        found = _results(wanted, phase.latest)
-        for position, (one, claim, result) in enumerate(zip(wanted, told, found, strict=True), 1):
+        claims = summary.must_haves if summary else ()
+        places = matched([must_have.text for must_have in must_haves], [claim.text for claim in claims])
+        results = _results(must_haves, phase.latest)
+        for position, (must_have, at, result) in enumerate(zip(must_haves, places, results, strict=True), 1):
             yield {
                 "path": plan.path,
                 "position": position,
                 "phase": phase.name,
                 "milestone": phase.milestone or None,
                 "plan_id": plan.plan,
-                "kind": one.kind,
-                "text": one.text,
-                "file": one.path or None,
-                "line": one.line,
+                "kind": must_have.kind,
+                "text": must_have.text,
+                "file": must_have.path or None,
+                "line": must_have.line,
                 "summary_path": summary and summary.path,
-                **claim,
+                "claimed": None if at is None else claims[at].state,
                 **result,
             }
 
 
-def _claims(texts: list[str], summary: ExecutionSummary | None) -> list[dict[str, Any]]:
-    """What a summary says of each must-have."""
-    claims = summary.must_haves if summary else ()
-    places = matched(texts, [claim.text for claim in claims])
-    return [{} if at is None else {"claimed": _known(claims[at].state, CLAIM_STATES)} for at in places]
-
-
-def _results(wanted: Sequence[MustHave], latest: Sequence[VerificationDocument]) -> list[dict[str, Any]]:
-    """Return what the last verifications found of each must-have, in the table of must-haves or in that of its kind."""
+def _results(must_haves: Sequence[MustHave], latest: Sequence[VerificationDocument]) -> list[dict[str, Any]]:
+    """Return the result of each must-have in the last verifications: in the table of must-haves, or of its kind."""
     given = [(verification, result) for verification in latest for result in verification.results]
-    places = matched([one.text for one in wanted], [result.text for _, result in given])
-    beside = {
-        (kind, _head(result.text)): (verification, result)
+    places = matched([must_have.text for must_have in must_haves], [result.text for _, result in given])
+    by_kind = {
+        (kind, _name_of(result.text)): (verification, result)
         for verification in reversed(latest)
         for kind, results in (("artifact", verification.artifact_results), ("key_link", verification.link_results))
         for result in reversed(results)
     }
     found = [
-        given[at] if at is not None else beside.get((one.kind, _head(one.text)))
-        for one, at in zip(wanted, places, strict=True)
+        given[at] if at is not None else by_kind.get((must_have.kind, _name_of(must_have.text)))
+        for must_have, at in zip(must_haves, places, strict=True)
     ]
-    return [_result(*there) if there else {} for there in found]
+    return [_result(*each) if each else {} for each in found]
 
 
-def _head(text: str) -> str:
-    """Return what of an artifact or key link names it: its file, or its two ends, without what it provides."""
+def _name_of(text: str) -> str:
+    """Return what names an artifact or key link: its file, or its two ends, without what it provides."""
     return wording(text.partition(": ")[0])
 
 
@@ -120,8 +188,8 @@ def _result(verification: VerificationDocument, result: MustHaveResult) -> dict[
     }
 
 
-def task_rows(plan: PlanDocument) -> Iterator[dict[str, Any]]:
-    """A row for each task of a plan."""
+def _task_rows(plan: PlanDocument) -> Iterator[dict[str, Any]]:
+    """Yield a row for each task of a plan."""
     for position, task in enumerate(plan.tasks, 1):
         model = implied_model(task)
         yield {
@@ -143,8 +211,8 @@ def task_rows(plan: PlanDocument) -> Iterator[dict[str, Any]]:
         }
 
 
-def finding_rows(note: ResearchNote) -> Iterator[dict[str, Any]]:
-    """A row for each finding of a research note."""
+def _finding_rows(note: ResearchNote) -> Iterator[dict[str, Any]]:
+    """Yield a row for each finding of a research note."""
     for position, finding in enumerate(note.findings, 1):
         yield {
             "path": note.path,
@@ -159,17 +227,17 @@ def finding_rows(note: ResearchNote) -> Iterator[dict[str, Any]]:
         }
 
 
-def gap_rows(document: Document) -> Iterator[dict[str, Any]]:
-    """A row for each gap: of a verification those told in detail, else those of its frontmatter; of a note its own."""
-    told: list[dict[str, Any]] = []
+def _gap_rows(document: Document) -> Iterator[dict[str, Any]]:
+    """Yield a row for each gap: of a verification those in detail, else those of its frontmatter; of a note its own."""
+    gaps: list[dict[str, Any]] = []
     if isinstance(document, VerificationDocument):
-        told = [
+        gaps = [
             {"text": gap.title, "evidence": gap.evidence or None, "fix": gap.fix or None, "line": gap.line}
             for gap in document.gap_details
         ] or [{"text": gap.text, "line": gap.line} for gap in open_gaps(document.source.front)]
     elif isinstance(document, ResearchNote):
-        told = [{"text": gap.text, "line": gap.line} for gap in document.gaps]
-    for position, row in enumerate(told, 1):
+        gaps = [{"text": gap.text, "line": gap.line} for gap in document.gaps]
+    for position, row in enumerate(gaps, 1):
         yield {
             "path": document.path,
             "position": position,
@@ -190,76 +258,3 @@ def _milestone(document: Document) -> str | None:
 
 def _known(value: str | None, known: tuple[str, ...]) -> str | None:
     return value if value in known else None
-
-
-@dataclass(frozen=True)
-class DocumentTables:
-    """The tables of a set of documents; `columns(name)` says what is in one.
-
-    Every table has all its columns, whatever documents there are; what a document does not say is missing.
-    """
-
-    documents: pd.DataFrame
-    must_haves: pd.DataFrame
-    tasks: pd.DataFrame
-    findings: pd.DataFrame
-    gaps: pd.DataFrame
-    violations: pd.DataFrame
-
-    @staticmethod
-    def columns(table: str) -> pd.DataFrame:
-        """The columns of a table with their types and meanings; InputError for a table that there is not.
-
-        >>> DocumentTables.columns("gaps").loc["fix", "meaning"]
-        'of a verification: the suggested fix'
-        """
-        if table not in DOCUMENT_TABLES:
-            message = f"{table!r} is no table{did_you_mean(table, DOCUMENT_TABLES)}"
-            raise InputError(Problem("table", message, f"use {one_of(DOCUMENT_TABLES)}"))
-        return described(DOCUMENT_TABLES[table])
-
-    def __repr__(self) -> str:
-        """How many rows there are of each."""
-        names = (field.name for field in fields(self))
-        sizes = (counted(len(getattr(self, name)), name.removesuffix("s").replace("_", "-")) for name in names)
-        return f"DocumentTables({', '.join(sizes)})"
-
-
-def frame(path: str | Path, *, strict: bool = False) -> DocumentTables:
-    """All documents of a file, a phase or a `.planning` folder as tidy tables, with what the check finds in them.
-
-    `strict` is that of `check`. Raises InputError as `load` does. Source: rules D1-D3, E4.
-    """
-    return tables_of(check(path, strict=strict))
-
-
-def tables_of(report: Report) -> DocumentTables:
-    """The tables of documents that are loaded and checked already."""
-    tree = Tree(report.path, report.documents, report.others)
-    there: dict[str, Iterable[dict[str, Any]]] = {
-        "documents": document_rows(tree, report.violations),
-        "must_haves": (row for phase in tree.phases for row in must_have_rows(phase)),
-        "tasks": (row for plan in tree.of(PlanDocument) for row in task_rows(plan)),
-        "findings": (row for note in tree.of(ResearchNote) for row in finding_rows(note)),
-        "gaps": (row for document in tree for row in gap_rows(document)),
-        "violations": ({**vars(found), "times": len(found.lines) or 1} for found in report.violations),
-    }
-    root = repository_root(report.path) or Path(report.path)
-    return DocumentTables(**{name: _table(name, given, root.absolute()) for name, given in there.items()})
-
-
-def _table(name: str, given: Iterable[dict[str, Any]], root: Path) -> pd.DataFrame:
-    every = [{key: _relative(value, root) if key in _PATHS else value for key, value in row.items()} for row in given]
-    columns = DOCUMENT_TABLES[name]
-    return fitted(columns, {c.name: [row.get(c.name) for row in every] for c in columns}, f"table {name}")
-
-
-_PATHS = frozenset({"path", "summary_path", "verification_path"})
-
-
-def _relative(path: str | None, root: Path) -> str | None:
-    """A path as it is from the repository, or from the folder that was named; one outside stays as it is."""
-    if not path:
-        return path
-    place = Path(path).absolute()
-    return place.relative_to(root).as_posix() if place != root and place.is_relative_to(root) else path

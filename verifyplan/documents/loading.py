@@ -1,4 +1,4 @@
-"""Documents loaded from a file, a folder or a text (rules D1, H3)."""
+"""Load documents from a file, a folder or a text (rules D1, H3)."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ NAMES = (
 )
 """A name of each of the nine documents, by which its kind is known."""
 
-_BINARY = 8_192
-_MANY = 400  # documents that are read in about two seconds
+N_BINARY_BYTES = 8_192
+"""A file with a zero byte among its first ones is binary."""
+MAX_QUICK = 400
+"""So many documents are read in about two seconds."""
 
 
 def load(path: str | Path) -> Document | Tree:
-    """The document in a file, or all documents in a folder: a phase, a `.planning`, or what holds one.
+    """Load the document in a file, or all documents in a folder: a phase, a `.planning`, or what holds one.
 
     Raises InputError if there is no such file, or the one file is binary, not UTF-8, larger than 20 MB, or none of
-    the nine documents. In a folder, what cannot be read is listed in `unread`. Source: rules D1, H3.
+    the nine documents. In a folder, what cannot be read is listed in `unread`.
     """
     place = Path(path)
     if is_folder(place):
@@ -46,28 +48,28 @@ def load(path: str | Path) -> Document | Tree:
 
 
 def load_beside(path: str | Path) -> tuple[Document, ...]:
-    """The documents in a file's own folder but itself; what cannot be read there is left out.
+    """Load the other documents in a file's folder, without those that cannot be read.
 
-    Of a folder with more than 400 files in Markdown, none is read.
+    Nothing is read from a folder with more than 400 files in Markdown.
     """
     place = Path(path)
     try:
         names = sorted(other for other in place.parent.glob("*.md") if other.name != place.name)
     except OSError:
         return ()
-    found: list[Document] = []
-    for other in names if len(names) <= _MANY else ():
+    documents: list[Document] = []
+    for other in names if len(names) <= MAX_QUICK else ():
         try:
             document = load_text(read_text(other), str(other)) if not other.is_symlink() else None
         except InputError:
             continue
         if document is not None:
-            found.append(document)
-    return tuple(found)
+            documents.append(document)
+    return tuple(documents)
 
 
 def load_text(text: str, path: str = "document.md", kind: Kind | None = None) -> Document | None:
-    r"""The document that a text is; None if it is none of the nine. `kind` says which where the name does not.
+    r"""Read a document from its text; None if it is none of the nine. `kind` says which where the name does not.
 
     >>> load_text("---\nwave: 1\n---\n# Plan\n", "PLAN-01.md").kind
     'plan'
@@ -78,7 +80,7 @@ def load_text(text: str, path: str = "document.md", kind: Kind | None = None) ->
 
 
 def read_text(place: Path) -> str:
-    """The text of a file, its byte order mark kept; InputError names what is wrong with it."""
+    """Return the text of a file, with its byte order mark; InputError says what is wrong with it."""
     name = shown_path(place)
     try:
         if not stat.S_ISREG(place.stat().st_mode):  # a pipe would be waited for
@@ -92,7 +94,7 @@ def read_text(place: Path) -> str:
         raise InputError(Problem(name, f"cannot be read ({reason})", "name a file or folder that exists")) from None
     if len(data) > MAX_BYTES:
         raise InputError(Problem(name, f"is larger than {MAX_BYTES:,} bytes", "split it"))
-    if b"\0" in data[:_BINARY]:
+    if b"\0" in data[:N_BINARY_BYTES]:
         raise InputError(Problem(name, "is binary", "name a document in Markdown"))
     text = decode(data, name)
     return BYTE_ORDER_MARK + text if data.startswith(BYTE_ORDER_MARK.encode()) else text
@@ -103,11 +105,11 @@ def _load_tree(folder: Path) -> Tree:
     if inner != folder and inner.is_symlink():
         fix = "name the folder itself that it leads to, if that is meant"
         raise InputError(Problem(shown_path(inner), "is a symbolic link, and links are not followed", fix))
-    found = walk(inner)
-    places = [place for place in found.files if place.suffix == ".md"]
+    contents = walk(inner)
+    places = [place for place in contents.files if place.suffix == ".md"]
     documents: list[Document] = []
     others: list[str] = []
-    unread = list(found.unread)
+    unread = list(contents.unread)
     with progress("reading documents", len(places), shown=shown_for(len(places))) as step:
         for place in places:
             try:
@@ -124,13 +126,12 @@ def _load_tree(folder: Path) -> Tree:
 
 
 def _unread(place: Path, problem: Problem) -> Unread:
-    """A file that could not be read; where in it is told with what is wrong, as its path names it alone."""
+    """Return a file that could not be read; a place in it is part of the reason."""
     name = shown_path(place)
     inside = problem.place.removeprefix(name).removeprefix(": ")
-    reason = f"{inside}: {problem.message}" if inside else problem.message
-    return Unread(name, reason, problem.fix, "unreadable")
+    return Unread(name, f"{inside}: {problem.message}" if inside else problem.message, problem.fix, "unreadable")
 
 
 def shown_for(count: int) -> bool | None:
-    """Whether progress over so many documents is shown: not where it takes a moment, else where somebody looks."""
-    return None if count > _MANY else False
+    """Whether progress over so many documents is shown: False where it takes a moment, else None (on a terminal)."""
+    return None if count > MAX_QUICK else False

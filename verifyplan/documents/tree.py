@@ -1,30 +1,30 @@
-"""All documents of a `.planning` folder or of one phase, and which of them belong together (rule D3)."""
+"""Group the documents of a `.planning` folder by phase and milestone, and find which belong together (rule D3)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TypeVar
 
+from verifyplan.documents.kinds.execution_summary import ExecutionSummary
+from verifyplan.documents.kinds.integration_report import IntegrationReport
+from verifyplan.documents.kinds.plan import PlanDocument
+from verifyplan.documents.kinds.research_note import ResearchNote
+from verifyplan.documents.kinds.research_summary import ResearchSummary
+from verifyplan.documents.kinds.verification import VerificationDocument
 from verifyplan.documents.reading.comparing import id_in_name, plan_key
-from verifyplan.documents.reading.document import Document, Kind
+from verifyplan.documents.reading.document import Document
 from verifyplan.documents.walk import PLANNING, is_folder
 from verifyplan.documents.walk import Unread as Unread
 
-if TYPE_CHECKING:
-    from verifyplan.documents.kinds.execution_summary import ExecutionSummary
-    from verifyplan.documents.kinds.integration_report import IntegrationReport
-    from verifyplan.documents.kinds.plan import PlanDocument
-    from verifyplan.documents.kinds.research_note import ResearchNote
-    from verifyplan.documents.kinds.research_summary import ResearchSummary
-    from verifyplan.documents.kinds.verification import VerificationDocument
+D = TypeVar("D", bound=Document)
 
 
 @dataclass(frozen=True)
 class Phase:
-    """The documents that lie in one phase's folder, each kind in the order of the files' names.
+    """The documents in one phase's folder, each kind in the order of the files' names.
 
     `verifications` go from the first attempt to the last, those without a number first; as a rule there is one,
     rewritten with every attempt.
@@ -49,19 +49,20 @@ class Phase:
 
     @property
     def milestone(self) -> str:
-        """The milestone that the phase belongs to; empty for the phases at hand, and for small tasks."""
+        """The milestone that the phase belongs to; empty for current phases, and for small tasks."""
         return milestone_of(self.folder)
 
     @cached_property
     def series(self) -> tuple[tuple[VerificationDocument, ...], ...]:
-        """The verifications of one thing, from the first attempt to the last; files that begin alike verify the same.
+        """The verifications of the same thing, from the first attempt to the last; their files' names begin alike.
 
         As a rule there is one series; `01-01-VERIFICATION.md` and `01-02-VERIFICATION.md` are two, of a plan each.
         """
-        found: dict[str, list[VerificationDocument]] = {}
-        for one in self.verifications:
-            found.setdefault(PurePath(one.path).stem.upper().partition("VERIFICATION")[0], []).append(one)
-        return tuple(map(tuple, found.values()))
+        series: dict[str, list[VerificationDocument]] = {}
+        for verification in self.verifications:
+            prefix = PurePath(verification.path).stem.upper().partition("VERIFICATION")[0]
+            series.setdefault(prefix, []).append(verification)
+        return tuple(map(tuple, series.values()))
 
     @property
     def latest(self) -> tuple[VerificationDocument, ...]:
@@ -69,15 +70,15 @@ class Phase:
         return tuple(series[-1] for series in self.series)
 
     def key_of(self, document: PlanDocument | ExecutionSummary) -> str:
-        """The id that joins a plan and its summary: that of its `plan` field, else that in its file's name."""
+        """Return the id that joins a plan and its summary: that of its `plan` field, else that in its file's name."""
         return plan_key(document.plan or id_in_name(document.path), self.name)
 
     def plan_of(self, summary: ExecutionSummary) -> PlanDocument | None:
-        """The plan that a summary reports on; the first of several, None where the folder has none of its id."""
+        """Return the plan that a summary reports on, the first of several; None without any in the folder."""
         return self._plans.get(self.key_of(summary))
 
     def summary_of(self, plan: PlanDocument) -> ExecutionSummary | None:
-        """The summary of a plan; the first of several, None where there is none."""
+        """Return the summary of a plan, the first of several; None without any."""
         return self._summaries.get(self.key_of(plan))
 
     @cached_property
@@ -89,48 +90,9 @@ class Phase:
         return {self.key_of(summary): summary for summary in reversed(self.summaries)}
 
 
-def milestone_of(folder: str) -> str:
-    """The milestone of a phase's folder, or of the folder of its phases: `v1.1-phases`, or what `milestones/` holds.
-
-    >>> milestone_of(".planning/milestones/v1.0-phases/01-setup"), milestone_of(".planning/phases/01-setup")
-    ('v1.0', '')
-    """
-    place = PurePath(folder)
-    for part in (place, *place.parents):
-        if part.name.endswith("-phases") or part.parent.name == "milestones":
-            return part.name.removesuffix("-phases")
-        if part.name == PLANNING:
-            break
-    return ""
-
-
-def _by_attempt(verification: VerificationDocument) -> tuple[int, str]:
-    return verification.attempt or 0, PurePath(verification.path).stem
-
-
-def phase_of(folder: str, documents: Iterable[Document]) -> Phase:
-    """The phase that the documents of a folder make, whatever their files are called."""
-    there: dict[Kind, list[Any]] = {}
-    for document in documents:
-        there.setdefault(document.kind, []).append(document)
-    return Phase(
-        folder,
-        plans=tuple(there.get("plan", ())),
-        summaries=tuple(there.get("summary", ())),
-        verifications=tuple(sorted(there.get("verification", ()), key=_by_attempt)),
-        integrations=tuple(there.get("integration", ())),
-        research=tuple(there.get("research-note", ())),
-    )
-
-
-D = TypeVar("D", bound=Document)
-
-_OF_A_PHASE: frozenset[Kind] = frozenset({"plan", "summary", "verification"})
-
-
 @dataclass(frozen=True)
 class Tree:
-    """The documents of a folder, in the order of their paths, which are relative to where the process stands or full.
+    """The documents of a folder, in the order of their paths, which are relative to the working directory or absolute.
 
     `others` are Markdown files of none of the nine kinds (ROADMAP, STATE, CONTEXT ...); `unread` is what could not or
     was not to be read, with the reason.
@@ -148,8 +110,8 @@ class Tree:
         return len(self.documents)
 
     def of(self, model: type[D]) -> tuple[D, ...]:
-        """The documents of one kind, by its model."""
-        return tuple(document for document in self.documents if isinstance(document, model))
+        """Return the documents of one kind, by its model."""
+        return _of(self.documents, model)
 
     @property
     def repository(self) -> Path | None:
@@ -158,7 +120,7 @@ class Tree:
 
     @property
     def folder(self) -> Path:
-        """The folder that was read: the `.planning` in the one that was named, if it has one."""
+        """The folder that was read: the `.planning` in `path`, if it has one."""
         return planning_folder(Path(self.path))
 
     @property
@@ -170,37 +132,66 @@ class Tree:
     @cached_property
     def phases(self) -> tuple[Phase, ...]:
         """The folders that hold plans, summaries or verifications, each a phase, in the order of their paths."""
-        return tuple(
-            phase_of(folder, documents)
-            for folder, documents in self._folders.items()
-            if any(document.kind in _OF_A_PHASE for document in documents)
-        )
+        folders: dict[str, list[Document]] = {}
+        for document in self.documents:
+            folders.setdefault(str(PurePath(document.path).parent), []).append(document)
+        phases = (_phase(folder, documents) for folder, documents in folders.items())
+        return tuple(phase for phase in phases if phase.plans or phase.summaries or phase.verifications)
 
     @property
     def milestones(self) -> dict[str, tuple[Phase, ...]]:
-        """The phases of each milestone, since milestones count their phases from 1; small tasks stand each alone."""
-        found: dict[str, list[Phase]] = {}
+        """The phases of each milestone, since milestones count their phases from 1; small tasks are on their own."""
+        milestones: dict[str, list[Phase]] = {}
         for phase in self.phases:
-            found.setdefault(phase.folder if phase.quick else phase.milestone, []).append(phase)
-        return {name: tuple(phases) for name, phases in found.items()}
+            milestones.setdefault(phase.folder if phase.quick else phase.milestone, []).append(phase)
+        return {name: tuple(phases) for name, phases in milestones.items()}
 
     @property
     def research(self) -> tuple[tuple[ResearchSummary, tuple[ResearchNote, ...]], ...]:
         """Each research summary with its inputs: the research notes in its folder and below."""
-        summaries = [cast("ResearchSummary", d) for d in self if d.kind == "research-summary"]
-        notes = [cast("ResearchNote", d) for d in self if d.kind == "research-note"]
-        return tuple((summary, tuple(_inputs(summary, notes))) for summary in summaries)
+        notes = self.of(ResearchNote)
+        folders = [(summary, PurePath(summary.path).parent) for summary in self.of(ResearchSummary)]
+        return tuple(
+            (summary, tuple(note for note in notes if PurePath(note.path).is_relative_to(folder)))
+            for summary, folder in folders
+        )
 
-    @cached_property
-    def _folders(self) -> dict[str, list[Document]]:
-        folders: dict[str, list[Document]] = {}
-        for document in self.documents:
-            folders.setdefault(str(PurePath(document.path).parent), []).append(document)
-        return folders
+
+def _of(documents: Sequence[Document], model: type[D]) -> tuple[D, ...]:
+    return tuple(document for document in documents if isinstance(document, model))
+
+
+def _phase(folder: str, documents: Sequence[Document]) -> Phase:
+    verifications = _of(documents, VerificationDocument)
+    return Phase(
+        folder,
+        plans=_of(documents, PlanDocument),
+        summaries=_of(documents, ExecutionSummary),
+        verifications=tuple(sorted(verifications, key=lambda v: (v.attempt or 0, PurePath(v.path).stem))),
+        integrations=_of(documents, IntegrationReport),
+        research=_of(documents, ResearchNote),
+    )
+
+
+def milestone_of(folder: str) -> str:
+    """Return the milestone of a phase's folder, or of the folder of its phases; empty for current phases.
+
+    It is the part of the path before "-phases", or the one in `milestones/`.
+
+    >>> milestone_of(".planning/milestones/v1.0-phases/01-setup"), milestone_of(".planning/phases/01-setup")
+    ('v1.0', '')
+    """
+    place = PurePath(folder)
+    for part in (place, *place.parents):
+        if part.name.endswith("-phases") or part.parent.name == "milestones":
+            return part.name.removesuffix("-phases")
+        if part.name == PLANNING:
+            break
+    return ""
 
 
 def repository_root(path: str | Path) -> Path | None:
-    """The folder that holds the `.planning` in which a path lies, or that the path is; None if there is none.
+    """Return the folder that holds the `.planning` around or in a path; None without one.
 
     >>> repository_root("project/.planning/phases/01-setup/PLAN-01.md").name
     'project'
@@ -211,11 +202,6 @@ def repository_root(path: str | Path) -> Path | None:
 
 
 def planning_folder(place: Path) -> Path:
-    """The `.planning` in a folder, if it has one; else the folder itself."""
+    """Return the `.planning` in a folder, if it has one; else the folder itself."""
     inner = place / PLANNING
     return inner if is_folder(inner) else place
-
-
-def _inputs(summary: ResearchSummary, notes: Iterable[ResearchNote]) -> Iterator[ResearchNote]:
-    folder = PurePath(summary.path).parent
-    return (note for note in notes if PurePath(note.path).is_relative_to(folder))

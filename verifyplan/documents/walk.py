@@ -1,4 +1,4 @@
-"""The files of a folder, found without following or opening what may not be (rule H3)."""
+"""Find the files of a folder, without following or opening what may not be (rule H3)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from verifyplan.errors import InputError, Problem
 PLANNING = ".planning"
 
 LEFT_OUT = frozenset({"node_modules", "__pycache__"})
-"""Folders of packages, left out as hidden ones but `.planning` are."""
+"""Folders of packages; they are left out, as hidden ones but `.planning` are."""
 
 MAX_ENTRIES = 200_000
 
@@ -21,7 +21,7 @@ Obstacle = Literal["not followed", "unreadable"]
 
 
 class Unread(NamedTuple):
-    """Something in a folder that was not read: where it is, why, what to do, and whether it could not or was not to."""
+    """Something in a folder that was not read: where, why, what to do, and whether it could not or may not be read."""
 
     path: str
     reason: str
@@ -30,14 +30,14 @@ class Unread(NamedTuple):
 
 
 class FolderContents(NamedTuple):
-    """What lies in a folder and all that it holds: regular files, and what is none."""
+    """The regular files in a folder and its subfolders, and what is not a regular file."""
 
     files: tuple[Path, ...]
     unread: tuple[Unread, ...]
 
 
 def walk(root: Path) -> FolderContents:
-    """All regular files under a folder, in the order of their names, folder by folder.
+    """Return all regular files under a folder, in the order of their paths.
 
     Links, pipes, sockets, devices and names that hold control characters or are no UTF-8 are listed as unread, with
     the reason, and never followed or opened. Hidden folders but `.planning`, and those of packages, are left out.
@@ -51,17 +51,43 @@ def walk(root: Path) -> FolderContents:
         inner: list[Path] = []
         for path, mode in _entries(folders.pop(), unread):
             seen += 1
-            if stat.S_ISDIR(mode):
-                inner.append(path)
-            else:
-                files.append(path)
-        _check_size(seen, root)
+            (inner if stat.S_ISDIR(mode) else files).append(path)
+        if seen > MAX_ENTRIES:
+            message = f"holds more than {MAX_ENTRIES:,} files and folders"
+            raise InputError(Problem(shown_path(root), message, "name its .planning folder, or one phase"))
         folders += reversed(inner)
     return FolderContents(tuple(sorted(files)), tuple(sorted(unread)))
 
 
+def _entries(folder: Path, unread: list[Unread]) -> Iterator[tuple[Path, int]]:
+    """Yield the files and folders in a folder, by name; what is neither goes to `unread`."""
+    try:
+        with os.scandir(folder) as scanned:
+            entries = sorted((entry.name, entry.stat(follow_symlinks=False).st_mode) for entry in scanned)
+    except OSError as error:
+        reason = f"cannot be opened ({error.strerror})"
+        unread.append(Unread(shown_path(folder), reason, "allow it to be read", "unreadable"))
+        return
+    for name, mode in entries:
+        path = folder / name
+        reason = _reason_not_to_read(name, mode)
+        hidden = name.startswith(".") and name != PLANNING
+        if reason:
+            unread.append(Unread(shown_path(path), reason, "put the file itself there, if it counts", "not followed"))
+        elif not (stat.S_ISDIR(mode) and (hidden or name in LEFT_OUT)):
+            yield path, mode
+
+
+def _reason_not_to_read(name: str, mode: int) -> str:
+    if shown_path(name) != name:
+        return "has a name that holds a control character or is not UTF-8"
+    if stat.S_ISLNK(mode):
+        return "is a symbolic link"
+    return "" if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else "is no regular file"
+
+
 def is_folder(place: Path) -> bool:
-    """Whether a path is a folder; a path that no file system can hold is none."""
+    """Whether a path is a folder; False for a path that no file system can hold."""
     try:
         return place.is_dir()
     except (OSError, ValueError):
@@ -69,48 +95,10 @@ def is_folder(place: Path) -> bool:
 
 
 def shown_path(path: str | Path) -> str:
-    r"""A path as one line of valid text: what cannot be shown is written as an escape.
+    r"""Return a path as one line of valid text: what cannot be shown is written as an escape.
 
     >>> shown_path("phases/01\nPLAN.md")
     'phases/01\\nPLAN.md'
     """
     text = os.fsencode(path).decode("utf-8", "backslashreplace")
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
-
-
-def _entries(folder: Path, unread: list[Unread]) -> Iterator[tuple[Path, int]]:
-    """The files and folders in a folder, by name; what is neither goes to `unread`."""
-    try:
-        with os.scandir(folder) as scanned:
-            found = sorted((entry.name, entry.stat(follow_symlinks=False).st_mode) for entry in scanned)
-    except OSError as error:
-        reason = f"cannot be opened ({error.strerror})"
-        unread.append(Unread(shown_path(folder), reason, "allow it to be read", "unreadable"))
-        return
-    for name, mode in found:
-        path = folder / name
-        reason = _reason(name, mode)
-        if reason:
-            unread.append(Unread(shown_path(path), reason, "put the file itself there, if it counts", "not followed"))
-        elif not (stat.S_ISDIR(mode) and _is_left_out(name)):
-            yield path, mode
-
-
-def _is_left_out(name: str) -> bool:
-    return name in LEFT_OUT or (name.startswith(".") and name != PLANNING)
-
-
-def _reason(name: str, mode: int) -> str:
-    if shown_path(name) != name:
-        return "has a name that holds a control character or is not UTF-8"
-    if stat.S_ISLNK(mode):
-        return "is a symbolic link"
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        return "is no regular file"
-    return ""
-
-
-def _check_size(seen: int, root: Path) -> None:
-    if seen > MAX_ENTRIES:
-        message = f"holds more than {MAX_ENTRIES:,} files and folders"
-        raise InputError(Problem(shown_path(root), message, "name its .planning folder, or one phase"))
