@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import decode
 from verifyplan.plans import statements
-from verifyplan.plans.markdown import Text, blocks
+from verifyplan.plans.markdown import Blocks, ListItem, Text, blocks
+from verifyplan.plans.markup import Element, first_within
 from verifyplan.plans.prose import prepare
 from verifyplan.plans.references import references_of
-from verifyplan.plans.steps import steps
-from verifyplan.plans.values import LineRanges, Section, split_lines
+from verifyplan.plans.values import LineRanges, Section, Step, split_lines
 from verifyplan.plans.values import Plan as Plan
+from verifyplan.plans.word_lists import words
 
 MAX_PLAN_BYTES = 20_000_000
 """A larger file is refused."""
@@ -22,6 +27,10 @@ MAX_PLAN_LINES, MAX_PLAN_CHARACTERS = 100_000, 3_000_000
 """A plan is read as far as both allow: no plan needs more, and a hostile text would take minutes."""
 
 _BINARY_CHECK_BYTES = 8_192
+_NUMBERED = re.compile(r"(?P<label>\d{1,3})[.):]\s+(?P<rest>\S.*)", re.DOTALL)
+_NAMED = re.compile(r"(?P<label>[A-Za-z]+ (?:\d{1,3}(?:\.\d{1,3}){0,2}|[A-Z]))(?:\s*[:.)–—-]|\s|$)")  # noqa: RUF001
+_MARKERS = "*_# "
+_MAX_STEP_CHARACTERS = 300
 
 
 def parse_plan(text: str, path: str = "plan.md") -> Plan:
@@ -36,7 +45,8 @@ def parse_plan(text: str, path: str = "plan.md") -> Plan:
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     lines = split_lines(text)
-    count = _readable_lines(lines)
+    ends = list(accumulate(len(line) + 1 for line in lines[:MAX_PLAN_LINES]))
+    count = bisect_right(ends, MAX_PLAN_CHARACTERS)
     cut = [f"line {count + 1}: from here on the plan is not read; it is too long"] if count < len(lines) else []
     prepared = prepare(lines[:count])
     read = blocks(prepared.prose)
@@ -53,7 +63,7 @@ def parse_plan(text: str, path: str = "plan.md") -> Plan:
         goal=statements.goal(read.texts, sections, prepared.elements, prepared.prose),
         frontmatter=prepared.frontmatter,
         sections=tuple(sections),
-        steps=tuple(steps(read, sections, prepared.elements)),
+        steps=tuple(_steps(read, sections, prepared.elements)),
         references=tuple(references),
         blocks=prepared.blocks,
         constraints=tuple(statements.constraints(read.texts, sections)),
@@ -63,15 +73,6 @@ def parse_plan(text: str, path: str = "plan.md") -> Plan:
         texts=tuple(read.texts),
         actions=tuple(statements.action_lines(read.texts, tasks)),
     )
-
-
-def _readable_lines(lines: Sequence[str]) -> int:
-    total = 0
-    for number, line in enumerate(lines[:MAX_PLAN_LINES]):
-        total += len(line) + 1
-        if total > MAX_PLAN_CHARACTERS:
-            return number
-    return min(len(lines), MAX_PLAN_LINES)
 
 
 def _sections(headings: Sequence[Text], lines: int) -> list[Section]:
@@ -104,3 +105,106 @@ def read_plan(path: str | Path) -> Plan:
     if b"\0" in data[:_BINARY_CHECK_BYTES]:
         raise InputError(Problem(name, "is binary", "name a plan in Markdown"))
     return parse_plan(decode(data, name), name)
+
+
+def _steps(read: Blocks, sections: Sequence[Section], elements: Sequence[Element]) -> list[Step]:
+    """The steps of a plan in their order, an outer one before those it holds, numbered from 1.
+
+    A PLAN document's steps are its tasks. Elsewhere: task-list items, headings and bold labels such as "Step 3",
+    "Task 2: ..." or "1. ...", and the outermost items of numbered lists; where the plan has any of those headings, or a
+    section that is called plan, steps, tasks or the like, numbered lists count in those places alone.
+    Sections such as background, alternatives or summary hold no steps.
+    """
+    tasks = [element for element in elements if element.name == "task"]
+    names = [element for element in elements if element.name == "name"]
+    steps = [_step_of_task(task, first_within(task, names)) for task in tasks]
+    if not tasks:
+        refused = LineRanges(_called(sections, "not_titles"))
+        titled = [step for step in _titled(sections) if step.first not in refused or not step.label.isdecimal()]
+        strong = LineRanges([*_called(sections, "titles"), *((step.first, step.last) for step in titled)])
+        steps = [*titled, *_labelled(read.texts, sections), *_listed(read.items, strong, refused)]
+    numbered: list[Step] = []
+    outer: list[Step] = []
+    for number, step in enumerate(sorted(steps, key=lambda step: (step.first, -step.last)), 1):
+        while outer and outer[-1].last < step.first:
+            outer.pop()
+        numbered.append(replace(step, number=number, level=len(outer)))
+        outer.append(step)
+    return numbered
+
+
+def _step(first: int, last: int, text: str, label: str, done: bool | None) -> Step:
+    """A step whose number and level are not known yet."""
+    return Step(0, " ".join(text.split())[:_MAX_STEP_CHARACTERS], first, last, done, label)
+
+
+def _step_of_task(task: Element, name: Element | None) -> Step:
+    text = name.text if name else ""
+    return _step(task.first, task.last, text, _label(text, numbered=False) or task.attributes.get("id", ""), None)
+
+
+def _listed(items: Iterable[ListItem], strong: LineRanges, refused: LineRanges) -> Iterator[Step]:
+    """The list items that are steps: those of task lists, and of outermost numbered lists in strong places, if any."""
+    for item in items:
+        counts = item.done is not None or (item.number is not None and not item.depth)
+        counts = counts and (item.done is not None or not strong or item.first in strong)
+        if counts and item.first not in refused and item.text.strip():
+            done = item.done if item.done is not None else _done(item.text)
+            label = str(item.number) if item.number is not None else ""
+            yield _step(item.first, item.last, item.text.replace("**", "").strip(), label, done)
+
+
+def _label(title: str, *, numbered: bool) -> str:
+    """The label of a step in a title: "Step 3", "Task 2", or "1" of "1. Foo" if numbers alone will do; else empty."""
+    plain = title.strip(_MARKERS)
+    named = _NAMED.match(plain)
+    if named and named["label"].split()[0].lower() in words("steps", "labels"):
+        return named["label"]
+    matched = _NUMBERED.fullmatch(plain) if numbered else None
+    return matched["label"] if matched else ""
+
+
+def _done(text: str) -> bool | None:
+    return True if any(mark in text for mark in words("steps", "done_marks")) else None
+
+
+def _titled(sections: Sequence[Section]) -> Iterator[Step]:
+    """Steps that a heading opens; each ends where the next heading of its level or above begins."""
+    for section, last in _with_subsections(sections):
+        label = _label(section.title, numbered=True)
+        if section.level and label:
+            yield _step(section.first, last, section.title.strip(_MARKERS), label, _done(section.title))
+
+
+def _called(sections: Sequence[Section], key: str) -> Iterator[tuple[int, int]]:
+    """The lines of sections, with those below, whose titles hold a word of a list; the plan's own title aside."""
+    for section, last in _with_subsections(sections):
+        title = set(re.findall(r"[a-z-]+", section.title.lower()))
+        if section.level > 1 and title & words("steps", key):
+            yield section.first, last
+
+
+def _with_subsections(sections: Sequence[Section]) -> Iterator[tuple[Section, int]]:
+    """Each section and the last line of those below it."""
+    after: list[tuple[int, int]] = []  # level and first line of the sections that follow, nearest last
+    end = sections[-1].last if sections else 0
+    pairs = []
+    for section in reversed(sections):
+        while after and after[-1][0] > section.level:
+            after.pop()
+        pairs.append((section, after[-1][1] - 1 if after else end))
+        after.append((section.level, section.first))
+    return reversed(pairs)
+
+
+def _labelled(texts: Iterable[Text], sections: Sequence[Section]) -> Iterator[Step]:
+    """Steps that a bold label opens, as "**Step 1: ...**" does; each ends at the next one or with its section."""
+    bold = (text for text in texts if text.kind == "paragraph" and text.content.lstrip().startswith("**"))
+    opened = [(text, label) for text in bold if (label := _label(text.content, numbered=False))]
+    starts = [section.first for section in sections]
+    for at, (text, label) in enumerate(opened):
+        last = sections[bisect_right(starts, text.first) - 1].last
+        if at + 1 < len(opened):
+            last = min(last, opened[at + 1][0].first - 1)
+        title = text.content.split("\n")[0].replace("**", "").strip(_MARKERS)
+        yield _step(text.first, max(last, text.first), title, label, _done(title))

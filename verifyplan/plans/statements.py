@@ -29,8 +29,8 @@ _IN_TIME = re.compile(r"\bsince\s+(?:v?\d|then|when|last|yesterday|january|febru
 _SENTENCE_END = re.compile(r"[.!?]\s+")
 _CODE = re.compile(r"`[^`\n]{0,500}`")
 _NUMBER = re.compile(r"[\d.\s]+")
-_CONSTRAINTS = Lexicon({"constraints": table("passages")["constraints"]})
-_REASONS = Lexicon({key: table("passages")[key] for key in ("reasons", "deciding")})
+_CONSTRAINTS = Lexicon({"constraints": table("statements")["constraints"]})
+_REASONS = Lexicon({key: table("statements")[key] for key in ("reasons", "deciding")})
 
 _CLAUSE_END = re.compile(r"(?<=[.!?;])[*_)\"']*\s+|,?\s+(?:and\s+)?then\s+", re.IGNORECASE)
 _LABEL = re.compile(r"(?:[A-Za-z]+ )?\d{1,3}(?:\.\d{1,3}){0,2}[a-z]?[\s.:)*_\u2013\u2014-]+(?=[\w`\"'])")
@@ -71,7 +71,7 @@ def goal(texts: Sequence[Text], sections: Sequence[Section], elements: Iterable[
 
 
 def _goal_section(sections: Sequence[Section], prose: Sequence[str]) -> str:
-    for wanted in table("passages")["goal_titles"]:
+    for wanted in table("statements")["goal_titles"]:
         for section in sections:
             text = "\n".join(prose[section.first : section.last]).strip()
             if _plain(section.title) == wanted and text:
@@ -111,7 +111,7 @@ def constraints(texts: Iterable[Text], sections: Sequence[Section]) -> list[int]
 
     Inline code does not count. The line is that of the item, or of the sentence's word.
     """
-    titles = set(table("passages")["constraint_titles"])
+    titles = set(table("statements")["constraint_titles"])
     ranges = LineRanges((section.first, section.last) for section in sections if _plain(section.title) in titles)
     lines: set[int] = set()
     for text in texts:
