@@ -112,7 +112,7 @@ def test_phrases_of_one_list_do_not_overlap_and_lists_do_not_hinder_one_another(
 
 
 def test_word_lists_are_whole_and_in_no_two_minds():
-    for name in ("domains", "integrations", "signals", "passages"):
+    for name in ("domains", "integrations", "signals", "statements"):
         for key, phrases in table(name).items():
             assert len(set(phrases)) == len(phrases), (name, key)
             assert all(phrase == phrase.strip().lower() for phrase in phrases), (name, key)
