@@ -119,10 +119,9 @@ def test_turns_on_disk_are_neither_written_nor_told_again(writer):
 def test_cost_is_counted_of_every_event_before_the_state_takes_it_those_on_disk_included(writer):
     order: list[str] = []
     recorder = Recorder(writer, past_of(asked("a"), sent("a/t1"), came("a/t1")), RESUMED)
-    recorder.count = lambda event: order.append(f"count {event.type}")
-    recorder.take = lambda event: order.append(f"take {event.type}")
+    folds = (lambda event: order.append(f"count {event.type}"), lambda event: order.append(f"take {event.type}"))
     for event in (asked("a"), came("a/t1"), replied("a")):
-        recorder.emit(event)
+        recorder.emit(event, *folds)
     kinds = ("call-requested", "turn-replied", "call-replied")
     assert order == [f"{who} {kind}" for kind in kinds for who in ("count", "take")]
 
@@ -145,9 +144,8 @@ def test_an_event_is_on_disk_before_the_state_takes_it_and_in_the_state_before_t
         order.append(f"{name} with {writer.path.read_bytes().count(10)} on disk")
 
     recorder = Recorder(writer, sink=lambda _: seen("sink"))
-    recorder.take = lambda _: seen("state")
-    recorder.emit(asked("a"))
-    recorder.emit(FIRST)
+    recorder.emit(asked("a"), lambda _: seen("state"))
+    recorder.emit(FIRST, lambda _: seen("state"))
     assert order == ["state with 1 on disk", "sink with 1 on disk", "state with 2 on disk", "sink with 2 on disk"]
 
 
@@ -155,9 +153,8 @@ def test_what_is_on_disk_is_folded_again_but_neither_written_nor_told(writer):
     folded: list[Event] = []
     told: list[Event] = []
     recorder = Recorder(writer, past_of(asked("a"), replied("a"), FIRST), RESUMED, told.append)
-    recorder.take = folded.append
     for event in (asked("a"), replied("a"), FIRST):
-        recorder.emit(event)
+        recorder.emit(event, folded.append)
     assert folded == [asked("a"), replied("a"), FIRST]
     assert told == []
     assert writer.path.read_bytes() == b""

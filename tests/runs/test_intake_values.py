@@ -108,7 +108,7 @@ def test_every_problem_is_told_at_once_with_its_row():
         "findings[2].worker: 'zoe' is not a worker of this run. Fix: name one of the run's workers: ann, bob." in told
     )
     assert any("'ann' brings 'F-1' twice" in line for line in told)
-    assert any("'plan-body' is kept for the items of a plan body" in line for line in told)
+    assert any("'plan-body' is reserved for the items of a plan body" in line for line in told)
 
 
 @pytest.mark.parametrize("source", [None, 5, b"finding_id"])

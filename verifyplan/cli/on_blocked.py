@@ -10,7 +10,7 @@ import typer
 from verifyplan.cli.options import OnBlockedName
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.reports.visible import lines, one_line
-from verifyplan.runs.plan.ruling import Answer, Ask, Pause, checked_answer, read_answer
+from verifyplan.runs.plan.ruling import Answer, Ask, Pause, check_answer_fits, read_answer
 
 MAX_CLAIM_CHARACTERS = 200
 """How much is shown of a blocking challenge's claim and concern."""
@@ -60,7 +60,7 @@ def ask(pause: Pause) -> Answer | None:
             return None
         try:
             answer = read_answer(words, note)
-            checked_answer(answer, pause)
+            check_answer_fits(answer, pause)
         except InputError as error:
             typer.echo(str(error), err=True)
         else:

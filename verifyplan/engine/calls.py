@@ -194,7 +194,7 @@ class CallTurns:
 
 
 class RunEvents:
-    """Takes the events of a run: records each, then hands it to the folds, such as the run's state and its budget.
+    """Takes the events of a run: records each and hands it to the folds, such as the run's state and its budget.
 
     Calls that are under way at once (`with events`) emit by `emit_unsynced` and share the waits for the disk. Once
     that fails, none of them emits any more.
@@ -220,9 +220,7 @@ class RunEvents:
 
     def emit(self, event: Event, *, sync: bool = True) -> None:
         """Record an event, on disk when this returns unless `sync` is False, and fold it."""
-        self.recorder.emit(event, sync=sync)
-        for fold in self._folds:
-            fold(event)
+        self.recorder.emit(event, *self._folds, sync=sync)
 
     def emit_unsynced(self, event: Event) -> None:
         """Emit an event that is on disk once `synced` has returned."""

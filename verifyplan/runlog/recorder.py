@@ -135,10 +135,6 @@ class Recorder:
     ) -> None:
         self.past = past or Past()
         self.records: list[Record] = []
-        self.take: Sink | None = None
-        """What folds the events, if anything does; told before the sink."""
-        self.count: Sink | None = None
-        """What adds up their cost, if anything does."""
         self._writer, self._resumed, self._sink = writer, resumed, sink
         self._pending = deque(self.past.derived)
 
@@ -156,8 +152,8 @@ class Recorder:
             if self._sink is not None:
                 self._sink(resumed)
 
-    def emit(self, event: Event, *, sync: bool = True) -> None:
-        """Take in one event: write it unless it is on disk, hand it to the state and to who listens.
+    def emit(self, event: Event, *folds: Sink, sync: bool = True) -> None:
+        """Take in one event: write it unless it is on disk, hand it to the folds, then, if it is new, to the sink.
 
         Without `sync`, whoever emits a fact sees to it that `sync` is called before anything acts on the fact.
         """
@@ -165,9 +161,8 @@ class Recorder:
         if known is None:
             self.announce()
         self.records.append(known or self._write(event, sync=sync))
-        for told in (self.count, self.take):
-            if told is not None:
-                told(event)
+        for fold in folds:
+            fold(event)
         if known is None and self._sink is not None:
             self._sink(event)
 

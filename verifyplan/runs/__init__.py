@@ -1,1 +1,1 @@
-"""HOW THEY TALK: the only orchestration; agents answer, rules decide, events tell."""
+"""Drive runs: agents answer, rules decide, and every step is an event in the log."""

@@ -61,7 +61,7 @@ def writable(text: str) -> bool:
 
 
 def make_backend(backend: str | Backend, workers: Workers, root: str | Path) -> Backend:
-    """Return the backend of a name, or a given one for the folder; SettingsError or InputError for a bad one."""
+    """Return the backend of a name, or the backend itself for that folder; SettingsError, InputError for a bad one."""
     if not isinstance(backend, Backend) or isinstance(backend, type):
         if backend != "static":
             fix = "use 'static', or pass a backend object: agents.Anthropic(model=...), ScriptedBackend(script)"

@@ -78,20 +78,20 @@ def crossverify(
         root: the folder that cited evidence is opened in; nothing outside it is read.
         plan_items: items of a plan body for the gate of rule B10; only for implementation-planning.
         matcher: which findings are the same: `"claim"` joins the same places and claims, spaces and case aside;
-            `"likeness"` those that like words claim of nearby lines; an object with `key` and `same` is one's own; None
+            `"likeness"` those that like words claim of nearby lines; your own is an object with `key` and `same`; None
             joins by id alone. `group_findings` shows who is joined with whom, before a vote.
         merges: that table, edited; it is followed in place of a matcher.
         timeout: seconds that one call may take; None waits for ever.
         items_per_call: findings that one call asks about; None asks a worker about all of a round at once (rule B3).
-        missing_basis: what stands for the basis of an adversarial disagree that has none, even where the worker could
+        missing_basis: the basis of an adversarial disagree that has none, even where the worker could
             be asked for it: `"infer"` (counter-evidence if its explanation cites a place, else burden-not-met),
             `"counter-evidence"` or `"burden-not-met"`; such a vote is marked `basis_filled`.
         max_tokens: tokens, in and out, after which no call is sent.
         max_cost: US dollars after which no call is sent; only with a backend that knows its prices.
         repetition: which run of the same inputs and settings this is, from 1.
-        sink: told each event as it happens; what it raises ends the run.
+        sink: called with each event as it happens; what it raises ends the run.
         out: the folder under which the run log and the artifact are written; None writes nothing.
-        task_key: what the run is about, for the artifact; the task type if not given.
+        task_key: what the run is about, for the artifact; by default the task type.
         synthetic: marks generated findings; by default what a DataFrame's `attrs["synthetic"]` says.
         progress: whether to show a bar; by default where somebody can see it.
 

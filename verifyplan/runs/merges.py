@@ -115,7 +115,7 @@ def _merge_problems(place: str, merged: Mapping[str, str], workers: Mapping[str,
 
 
 def find_matcher(matcher: str | Matcher | None) -> Matcher | None:
-    """Return the matcher of a name, or a given one; SettingsError for an unknown name."""
+    """Return the matcher of a name, or the matcher itself; SettingsError for an unknown name."""
     if not isinstance(matcher, str):
         return matcher
     name = FORMER_NAMES.get(matcher, matcher)
@@ -131,10 +131,10 @@ def matcher_name(matcher: str | Matcher | None) -> str:
     return matcher if isinstance(matcher, str) else "" if matcher is None else type(matcher).__name__
 
 
-def matcher_of(inputs: CrossInputs, given: str | Matcher | None = None, *, strict: bool = True) -> Matcher | None:
+def matcher_of(inputs: CrossInputs, own: str | Matcher | None = None, *, strict: bool = True) -> Matcher | None:
     """Return the matcher that groups a recorded run's findings again.
 
-    SettingsError where the run had a matcher of its own, which must be given; with `strict=False` the default is used
+    SettingsError where the run had a matcher of its own, which must be `own`; with `strict=False` the default is used
     in its place.
     """
     if inputs.merges:
@@ -144,8 +144,8 @@ def matcher_of(inputs: CrossInputs, given: str | Matcher | None = None, *, stric
     name = FORMER_NAMES.get(inputs.matcher, inputs.matcher)
     if name in MATCHERS:
         return MATCHERS[name]
-    if matcher_name(given) == inputs.matcher:
-        return find_matcher(given)
+    if matcher_name(own) == inputs.matcher:
+        return find_matcher(own)
     if not strict:
         return MATCHERS[DEFAULT_MATCHER]
     fix = "pass matcher=, the one that the run was started with"

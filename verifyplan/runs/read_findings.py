@@ -72,7 +72,7 @@ def read_findings(source: RowSource, roster: Sequence[str]) -> list[Finding]:
             fix = f"name one of the run's workers: {', '.join(roster) or 'there are none'}"
             problems.append(Problem(f"{row}.worker", f"{finding.worker!r} is not a worker of this run", fix))
         if finding.category == PLAN_BODY:
-            message = f"{PLAN_BODY!r} is kept for the items of a plan body"
+            message = f"{PLAN_BODY!r} is reserved for the items of a plan body"
             problems.append(Problem(f"{row}.category", message, "give another category, or none"))
         if (finding.finding_id, finding.worker) in seen:
             message = f"{finding.worker or 'the table'!r} brings {finding.finding_id!r} twice"

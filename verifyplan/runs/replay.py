@@ -104,8 +104,8 @@ def replay_run(
     (True, 'PROCEED')
     """
     recorded = run if isinstance(run, Run) else read_run(run)
-    given = {"policy": policy, "max_iterations": max_iterations, "mode": mode, "max_turns": max_turns}
-    changes = {name: value for name, value in given.items() if value is not None}
+    options = {"policy": policy, "max_iterations": max_iterations, "mode": mode, "max_turns": max_turns}
+    changes = {name: value for name, value in options.items() if value is not None}
     started = _changed_start(recorded.started, changes)
     facts = [record for record in recorded.records[1:] if isinstance(record.event, FACTS)]
     past = Past([recorded.records[0]._replace(event=started), *facts])

@@ -216,7 +216,7 @@ def test_what_is_wrong_with_a_weights_file_is_told_beside_all_else(plan, tmp_pat
     found = problems(plan, weights=path, policy="strict")
     assert found["policy"].startswith("'strict' does not fit")
     assert found[f"{path}: version"] == "2 is unknown"
-    assert found[f"{path}: weights.risk_coverage"] == "0.5 is no text"
+    assert found[f"{path}: weights.risk_coverage"] == "0.5 must be text"
     assert found[f"{path}: weights.unknowns_coverage"] == "is missing"
     assert problems(plan, weights=tmp_path / "none.json") == {str(tmp_path / "none.json"): "does not exist"}
     assert problems(plan, weights=tmp_path) == {str(tmp_path): "is a folder"}

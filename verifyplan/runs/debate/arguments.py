@@ -53,32 +53,34 @@ class DebateArguments(NamedTuple):
 
 
 def check_debate_arguments(
-    task: object,
-    roles: tuple[str | Backend | None, str | Backend | None],
     *,
+    task: object,
+    architect: str | Backend | None,
+    builder: str | Backend | None,
+    max_turns: object,
     root: object,
     documents: object,
     challenges: object,
-    counts: Mapping[str, object],
     timeout: float | None,
-    limits: Mapping[str, object],
+    max_tokens: object,
+    max_cost: object,
+    repetition: object,
     log_dir: object,
+    **_: object,
 ) -> DebateArguments:
-    """Read the task and make one backend of architect and builder; InputError listing everything that is wrong.
-
-    `counts` and `limits` are arguments by their names.
-    """
+    """Check arguments of `debate`, by the names of its parameters; InputError listing everything that is wrong."""
     problems = Problems()
     text = problems.of(lambda: _read_task(task))
     texts = problems.of(lambda: _read_documents(documents))
     raised = problems.of(lambda: _read_challenges(challenges))
     folder = problems.of(lambda: read_folder(root, "root", "the task"))
-    backend = problems.of(lambda: backend_of_roles(*roles, folder or "."))
+    backend = problems.of(lambda: backend_of_roles(architect, builder, folder or "."))
+    counts = {"max_turns": max_turns, "repetition": repetition}
     problems.of(lambda: check_counts(**{name: 0 if value is None else value for name, value in counts.items()}))
     problems.of(lambda: check_timeout(timeout))
     if timeout == math.inf:
         problems += timeout_problems(timeout)
-    usable = problems.of(lambda: read_limits(**limits))
+    usable = problems.of(lambda: read_limits(max_tokens=max_tokens, max_cost=max_cost))
     problems.of(lambda: check_log_dir(log_dir))
     if backend is not None and usable is not None:
         problems.of(lambda: check_affordable(backend, usable))

@@ -80,7 +80,7 @@ def debate(
         max_cost: US dollars after which no call is sent; only with backends that know their prices.
         repetition: which debate of the same task and settings this is, from 1.
         log_dir: the folder of the run log; None writes none, and such a debate cannot be resumed.
-        sink: told each event as it happens; what it raises ends the run.
+        sink: called with each event as it happens; what it raises ends the run.
         progress: whether to show it; by default where somebody can see it.
         synthetic: marks a debate whose task or answers were generated.
 
@@ -101,17 +101,7 @@ def debate(
       builder implements (diff of 4 lines): Done.
       architect verifies: Verified: it does.
     """
-    arguments = check_debate_arguments(
-        task,
-        (architect, builder),
-        root=root,
-        documents=documents,
-        challenges=challenges,
-        counts={"max_turns": max_turns, "repetition": repetition},
-        timeout=timeout,
-        limits={"max_tokens": max_tokens, "max_cost": max_cost},
-        log_dir=log_dir,
-    )
+    arguments = check_debate_arguments(**locals())
     started = begin(arguments, max_turns, timeout, synthetic=synthetic, repetition=repetition)
     with open_log(log_dir, LOG_STEM, sink) as log:
         drive_debate(started, arguments.backend, log.recorder, progress)

@@ -1,1 +1,1 @@
-"""The convergence loop: hub and spoke, a fresh call for each agent, rules decide (part A of the rules)."""
+"""Verify plans: all state passes through one loop, each call of an agent is fresh, rules decide (part A)."""

@@ -70,10 +70,7 @@ def _raise(run: ActiveRun, proposal: Proposal) -> tuple[str | None, bool]:
         ChallengeRaised(
             iteration=iteration,
             challenge=Challenge(
-                id=name,
-                origin=origin,
-                iteration_introduced=iteration,
-                **raised.model_dump(exclude={"evidence"}),
+                id=name, origin=origin, iteration_introduced=iteration, **raised.model_dump(exclude={"evidence"})
             ),
             evidence=raised.evidence,
             uncited=not cites_location(raised.evidence),

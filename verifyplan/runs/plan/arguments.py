@@ -41,30 +41,31 @@ class PlanArguments(NamedTuple):
 
 
 def check_plan_arguments(
-    plan: object, repo: object, backend: str | Backend, log_dir: object, given: Mapping[str, object]
+    plan: object, repo: object, backend: str | Backend, log_dir: object, options: Mapping[str, object]
 ) -> PlanArguments:
     """Read the plan, make the backend and the settings; InputError listing everything that is wrong.
 
-    `given` are the settings as they were given to `verify`, `on_blocked` as a word or a function.
+    `options` are the arguments of `verify` that become settings, `on_blocked` as a word or a function.
     """
     problems = Problems()
-    on_blocked = given["on_blocked"]
+    on_blocked = options["on_blocked"]
     if on_blocked not in BY_WORD and not callable(on_blocked):
         fix = f"use {one_of(BY_WORD)}, or a function that answers"
         problems.append(Problem("on_blocked", f"{on_blocked!r} is unknown", fix))
-    weights = problems.of(lambda: _read_weights(given["weights"]))
-    panel = problems.of(lambda: _read_panel(given["panel"]))
+    weights = problems.of(lambda: _read_weights(options["weights"]))
+    panel = problems.of(lambda: _read_panel(options["panel"]))
     read: dict[str, object] = {
+        "max_cost": str(options["max_cost"]) if isinstance(options["max_cost"], float) else options["max_cost"],
         "on_blocked": on_blocked if on_blocked in BY_WORD else "ask",
         "weights": weights,
         "panel": panel,
     }
-    settings = problems.of(lambda: make_settings(**{**given, **read}))
+    settings = problems.of(lambda: make_settings(**{**options, **read}))
     parsed = problems.of(lambda: _read_plan(plan))
     folder = problems.of(lambda: read_folder(repo, "repo", "the plan"))
     speaker = problems.of(lambda: make_backend(backend, (), folder or "."))
     problems.of(lambda: check_log_dir(log_dir))
-    if parsed is not None and given.get("plan_check") is True:
+    if parsed is not None and options.get("plan_check") is True:
         problems.of(lambda: _expect_tasks(parsed))
     if speaker is not None and panel is not None:
         problems.of(lambda: check_workers(speaker, panel.workers))
@@ -75,17 +76,17 @@ def check_plan_arguments(
     return PlanArguments(parsed, speaker, settings)
 
 
-def make_settings(**given: object) -> PlanSettings:
+def make_settings(**settings: object) -> PlanSettings:
     """Return the settings of a plan run; SettingsError listing everything that does not fit."""
-    problems = timeout_problems(given.get("timeout"))
+    problems = timeout_problems(settings.get("timeout"))
     try:
-        settings = PlanSettings.model_validate(given)
+        made = PlanSettings.model_validate(settings)
     except ValidationError as error:
         raise SettingsError(problems + _misfits(error)) from None
-    problems = problems or timeout_problems(settings.timeout)  # "-5" and "nan" are read as numbers
+    problems = problems or timeout_problems(made.timeout)  # "-5" and "nan" are read as numbers
     if problems:
         raise SettingsError(problems)
-    return settings
+    return made
 
 
 def _misfits(error: ValidationError, *above: str) -> list[Problem]:

@@ -12,19 +12,8 @@ from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import FindingGrouped, RoundClosed
 from verifyplan.protocol.event_plan import IterationClosed, IterationStarted, PlanAssessed, SectionRead, SignFound
 from verifyplan.protocol.event_run import PlanOutcome, RunEnded
-from verifyplan.protocol.records import (
-    ChallengeState,
-    ContextState,
-    IterationState,
-    RiskState,
-    UnknownState,
-)
-from verifyplan.protocol.role_call import (
-    ChallengerAnswer,
-    ChallengesAnswer,
-    Role,
-    SynthesizerAnswer,
-)
+from verifyplan.protocol.records import ChallengeState, ContextState, IterationState, RiskState, UnknownState
+from verifyplan.protocol.role_call import ChallengerAnswer, ChallengesAnswer, Role, SynthesizerAnswer
 from verifyplan.rules.convergence import Ruling, evaluate
 from verifyplan.rules.lifecycle import claim_of
 from verifyplan.rules.sizing import complexity, team

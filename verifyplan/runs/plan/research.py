@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verifyplan.protocol.event_plan import (
-    ContextSurfaced,
-    Restated,
-    RiskProbed,
-    UnknownListed,
-    UnknownResolved,
-)
+from verifyplan.protocol.event_plan import ContextSurfaced, Restated, RiskProbed, UnknownListed, UnknownResolved
 from verifyplan.protocol.event_run import Checkpoint
 from verifyplan.protocol.records import SEVERITIES, ProbedRisk, Severity, SurfacedContext, Unknown
 from verifyplan.protocol.role_call import (
@@ -25,13 +19,7 @@ from verifyplan.protocol.role_call import (
     UnknownAnswer,
 )
 from verifyplan.runs.plan.active_run import ActiveRun, RunOverError, StatementKind
-from verifyplan.runs.plan.admission import (
-    Proposal,
-    admit_all,
-    next_id,
-    raise_new,
-    said_before,
-)
+from verifyplan.runs.plan.admission import Proposal, admit_all, next_id, raise_new, said_before
 
 SETTLED = ("CONFIRMED", "REFUTED")
 """Answers after which an unknown is not asked again."""

@@ -18,7 +18,7 @@ from verifyplan.runs.arguments import writable
 from verifyplan.runs.plan.active_run import ActiveRun, RunOverError
 
 KINDS: tuple[AnswerKind, ...] = get_args(AnswerKind)
-ABOUT_ONE: tuple[AnswerKind, ...] = ("acknowledge", "override")
+ABOUT_A_CHALLENGE: tuple[AnswerKind, ...] = ("acknowledge", "override")
 """Answers that name the challenge they are about."""
 
 
@@ -61,18 +61,18 @@ def read_answer(text: str, note: str = "") -> Answer:
     return Answer(known, name.strip() or None, note)
 
 
-def checked_answer(given: Answer | str, pause: Pause) -> AnswerGiven:
+def check_answer_fits(reply: Answer | str, pause: Pause) -> AnswerGiven:
     """Return the answer as the log holds it, without keys; InputError listing what does not fit the pause."""
-    answer = read_answer(given) if isinstance(given, str) else given
+    answer = read_answer(reply) if isinstance(reply, str) else reply
     names = [challenge.id for challenge in pause.challenges]
     if not isinstance(answer, Answer) or answer.kind not in KINDS:
         fix = f"give an Answer, or a text: {one_of(KINDS)}"
-        raise InputError(Problem("answer", f"{given!r} is not an answer", fix))
+        raise InputError(Problem("answer", f"{reply!r} is not an answer", fix))
     problems = []
-    if answer.kind in ABOUT_ONE and answer.challenge not in names:
+    if answer.kind in ABOUT_A_CHALLENGE and answer.challenge not in names:
         fix = f"name one of {one_of(names)}, as in {answer.kind}:{names[0]}"
         problems.append(Problem("answer", f"{answer.challenge!r} does not block this plan", fix))
-    if answer.kind not in ABOUT_ONE and answer.challenge is not None:
+    if answer.kind not in ABOUT_A_CHALLENGE and answer.challenge is not None:
         problems.append(Problem("answer", f"{answer.kind} names no challenge", f"write {answer.kind!r} alone"))
     if not isinstance(answer.note, str) or not writable(answer.note):
         problems.append(Problem("note", f"{answer.note!r} cannot be written down", "write it as text"))
@@ -193,7 +193,7 @@ def _person_answer(run: ActiveRun, pause: Pause, ask: Ask | None) -> AnswerGiven
         reply = ask(pause) if ask is not None else None
         if reply is None:
             raise WaitingError(pause.pause_id)
-        answer = checked_answer(reply, pause)
+        answer = check_answer_fits(reply, pause)
     run.emit(answer)
     return answer
 

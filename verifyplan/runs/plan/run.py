@@ -61,7 +61,7 @@ class PlanRun(Run):
         """Return the report as Markdown or HTML, written to `path` if one is given; its suffix chooses the form."""
         if form is None and path is not None and Path(path).suffix not in (".md", ".html", ".htm"):
             fix = "name a .md or .html file, or say form="
-            raise InputError(Problem("path", f"{str(path)!r} does not tell the form of the report", fix))
+            raise InputError(Problem("path", f"{str(path)!r} does not say the form of the report", fix))
         html = form == "html" or (form is None and path is not None and Path(path).suffix in (".html", ".htm"))
         text = plan_report_html(self.state) if html else plan_report(self.state)
         if path is not None:

@@ -82,7 +82,7 @@ def verify(
         max_cost: US dollars after which no call is sent; only with a backend that knows its prices.
         repetition: which run of the same plan and settings this is, from 1.
         log_dir: the folder of the run log; None writes none, and such a run cannot be resumed.
-        sink: told each event as it happens; what it raises ends the run.
+        sink: called with each event as it happens; what it raises ends the run.
         progress: whether to show it; by default where somebody can see it.
         synthetic: marks a run whose plan or answers were generated.
 
@@ -97,21 +97,10 @@ def verify(
     >>> verify(plan, backend=ScriptedBackend({}), log_dir=None).verdict
     'PROCEED'
     """
-    given = {
-        "panel": panel,
-        "policy": policy,
-        "on_blocked": on_blocked,
-        "team": team,
-        "threshold": threshold,
-        "max_iterations": max_iterations,
-        "weights": weights,
-        "plan_check": plan_check,
-        "timeout": timeout,
-        "max_tokens": max_tokens,
-        "max_cost": str(max_cost) if isinstance(max_cost, float) else max_cost,
-    }
+    arguments = dict(locals())
+    options = {name: arguments[name] for name in PlanSettings.model_fields}
     check_counts(repetition=repetition)
-    parsed, speaker, settings = check_plan_arguments(plan, repo, backend, log_dir, given)
+    parsed, speaker, settings = check_plan_arguments(plan, repo, backend, log_dir, options)
     started = begin(parsed, repo, speaker, settings, synthetic=synthetic, repetition=repetition)
     ask = None if isinstance(on_blocked, str) else on_blocked
     with open_log(log_dir, Path(started.plan.plan_name).stem or "plan", sink) as log:

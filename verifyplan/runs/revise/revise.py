@@ -49,8 +49,8 @@ def revise(
     In each round the open BLOCKING and SIGNIFICANT challenges are debated into a diff of the plan, which is applied
     and verified with the settings of the first run. A round is adopted if less is open after it, whatever the
     architect said of its diff (only steps may not be lost without its word); else the plan stays as it was before it,
-    and the revision ends. A plan that got PROCEED
-    is never touched, one that got RETHINK is left to whoever decides. The repository is only read. Source: rule C5.
+    and the revision ends. A plan that got PROCEED is never touched, one that got RETHINK is left to the person who
+    decides. The repository is only read. Source: rule C5.
 
     Args:
         run: a plan run, the path of its log (.jsonl), or a plan, which is verified first.

@@ -23,7 +23,7 @@ from verifyplan.protocol.event_run import (
     TurnSent,
     call_of,
 )
-from verifyplan.runs.plan.ruling import Answer, Ask, Pause, checked_answer, read_answer
+from verifyplan.runs.plan.ruling import Answer, Ask, Pause, check_answer_fits, read_answer
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.run import Run
 
@@ -100,7 +100,7 @@ class Job:
                 fix = "read the question of now, and answer that"
                 raise InputError(Problem("answer", f"is to {to}, but the run asks {self.pause.pause_id}", fix))
             answer = read_answer(given, note) if isinstance(given, str) else given
-            checked_answer(answer, self.pause)
+            check_answer_fits(answer, self.pause)
             self._answer = answer
             self._turn.notify_all()
 

@@ -12,7 +12,7 @@ from verifyplan.charts.theme import ORANGE
 from verifyplan.protocol.event_run import AnswerKind
 from verifyplan.protocol.records import Challenge
 from verifyplan.reports.visible import lines, one_line, truncated
-from verifyplan.runs.plan.ruling import ABOUT_ONE, Answer, Pause
+from verifyplan.runs.plan.ruling import ABOUT_A_CHALLENGE, Answer, Pause
 
 MOST = 3000
 """Characters that are shown of one text of a challenge; the log has the whole."""
@@ -81,7 +81,7 @@ class PauseForm(ipw.VBox):
 
     def choose(self) -> None:
         """Let a challenge be chosen if the kind of answer is about one."""
-        self.challenge.disabled = self.kind.value not in ABOUT_ONE
+        self.challenge.disabled = self.kind.value not in ABOUT_A_CHALLENGE
 
     def _set_buttons(self) -> None:
         self.send.disabled = self.leave.disabled = not self.asks
@@ -99,7 +99,7 @@ class PauseForm(ipw.VBox):
     def answer(self) -> Answer:
         """The answer as it is filled in, not yet checked."""
         kind: AnswerKind = self.kind.value
-        return Answer(kind, self.challenge.value if kind in ABOUT_ONE else None, self.note.value)
+        return Answer(kind, self.challenge.value if kind in ABOUT_A_CHALLENGE else None, self.note.value)
 
 
 def _follows(pause: Pause, name: str) -> str:
