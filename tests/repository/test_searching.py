@@ -131,7 +131,7 @@ def test_merges_are_left_out(tmp_path):
 def test_the_helping_process_ends_with_its_repository(tmp_path):
     repository = walked(tmp_path, {"a.py": "def f(): pass\n"})
     repository.outline("a.py")
-    process = repository._helper._running.process
+    process = repository._helper._process
     assert process.poll() is None
     del repository
     gc.collect()

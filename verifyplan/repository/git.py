@@ -12,7 +12,6 @@ import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from verifyplan.repository.records import Commit
 
@@ -57,13 +56,6 @@ class GitError(Exception):
     """Git gave no answer; the text says why. It is empty where the folder simply is no git repository."""
 
 
-class Tracked(NamedTuple):
-    """A path that git tracks, and whether it is a submodule."""
-
-    path: str
-    submodule: bool
-
-
 def head(root: Path) -> str | None:
     """Return the hash of the commit that is checked out; None if there is none yet."""
     try:
@@ -72,8 +64,8 @@ def head(root: Path) -> str | None:
         return None
 
 
-def tracked(root: Path) -> list[Tracked]:
-    """Return what git tracks under `root`, relative to it, each path once, sorted; GitError if it cannot tell.
+def tracked(root: Path) -> dict[str, bool]:
+    """Return each path that git tracks under `root`, sorted, and whether it is a submodule; GitError if it cannot tell.
 
     Where git tracks something, new files that it does not ignore are listed, too: a plan may speak of work that is not
     committed yet. Names that are not UTF-8 come with surrogates, as the system's functions take them.
@@ -86,7 +78,7 @@ def tracked(root: Path) -> list[Tracked]:
     new = _git(root, "ls-files", "-z", "--others", "--exclude-standard").split(b"\0") if submodules else []
     files = (path for path in new if path and not path.endswith(b"/"))  # no nested repositories
     submodules |= {os.fsdecode(path): False for path in files}
-    return [Tracked(path, submodules[path]) for path in sorted(submodules)]
+    return dict(sorted(submodules.items()))
 
 
 def log(root: Path, paths: Sequence[str], limit: int) -> list[Commit]:

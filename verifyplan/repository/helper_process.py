@@ -10,8 +10,9 @@ import subprocess
 import sys
 import threading
 import weakref
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, cast
 
 import verifyplan
 
@@ -25,13 +26,6 @@ class HelperError(Exception):
     """The work was not done; the text says why, as part of a sentence."""
 
 
-class _Running(NamedTuple):
-    process: subprocess.Popen[bytes]
-    stdin: IO[bytes]
-    stdout: IO[bytes]
-    end: weakref.finalize[..., Any]
-
-
 class HelperProcess:
     """One helper process, started by the first request, and again by the next whenever it has died.
 
@@ -39,23 +33,24 @@ class HelperProcess:
     """
 
     def __init__(self) -> None:
-        self._running: _Running | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._end: Callable[[], object] = lambda: None
 
     def request(self, *task: Any, seconds: float) -> Any:
         """Return the value of a task of `helper_tasks`; HelperError if it fails, is too slow, or ends the process."""
-        running = self._running = self._running or self._start()
+        process = self._process = self._process or self._start()
         late = threading.Event()
 
         def stop() -> None:
             late.set()
-            running.process.kill()
+            process.kill()
 
         timer = threading.Timer(seconds, stop)
         timer.daemon = True
         timer.start()
         try:
-            write_frame(running.stdin, task)
-            reply = read_frame(running.stdout)
+            write_frame(cast(IO[bytes], process.stdin), task)
+            reply = read_frame(cast(IO[bytes], process.stdout))
         except OSError:  # the process has died
             reply = None
         except BaseException:  # an interrupt leaves a reply behind that no later request must take for its own
@@ -73,11 +68,10 @@ class HelperProcess:
 
     def close(self) -> None:
         """End the process, if there is one; the next request starts another."""
-        if self._running is not None:
-            self._running.end()
-        self._running = None
+        self._end()
+        self._process = None
 
-    def _start(self) -> _Running:
+    def _start(self) -> subprocess.Popen[bytes]:
         paths = [path for path in sys.path if path] + [str(Path(verifyplan.__file__).parent.parent)]
         try:
             process = subprocess.Popen(
@@ -89,8 +83,8 @@ class HelperProcess:
             )
         except (OSError, ValueError):
             raise HelperError("no helping process could be started") from None
-        end = weakref.finalize(self, _end, process)
-        return _Running(process, cast(IO[bytes], process.stdin), cast(IO[bytes], process.stdout), end)
+        self._end = weakref.finalize(self, _end, process)
+        return process
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from verifyplan.plans.values import split_lines
@@ -32,7 +32,8 @@ def list_files(root: Path, plan: str = "") -> Listing:
     under the path `.`. Links count by what they lead to. Source: rules G2, H3.
     """
     listing = Listing()
-    _add(root, _tracked(root, listing) or _walk(root, listing), listing)
+    for path, submodule in _tracked(root, listing).items() or ((path, False) for path in _walk(root, listing)):
+        _add(root, path, submodule, listing)
     size = len(plan.encode(errors="replace"))
     sizes = range(size - 4, size + 5 + plan.count("\n")) if plan else range(0)  # whatever the line ends
     for path in [path for path, entry in listing.files.items() if _quotes(root / path, entry.size in sizes, plan)]:
@@ -43,14 +44,14 @@ def list_files(root: Path, plan: str = "") -> Listing:
     return listing
 
 
-def _tracked(root: Path, listing: Listing) -> list[git.Tracked]:
+def _tracked(root: Path, listing: Listing) -> dict[str, bool]:
     """Return what git tracks; nothing, and a note why, where the folder has to be walked."""
     try:
         tracked = git.tracked(root)
     except git.GitError as error:
         if str(error):
             listing.skipped["."] = f"{error}, so the folder was walked"
-        return []
+        return {}
     if tracked:
         listing.commit = git.head(root)
     else:
@@ -67,20 +68,17 @@ def shown(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def _add(root: Path, paths: Iterable[git.Tracked], listing: Listing) -> None:
-    for path, submodule in paths:
-        if submodule:
-            listing.skipped[shown(path)] = "a submodule, which is not looked into"
-            continue
-        if path != shown(path):
-            listing.skipped[shown(path)] = "its name is not UTF-8"
-            continue
-        try:
-            listing.files[path] = FileEntry(path, _size(root, path, listing), language_of(path))
-        except _ExcludedError as error:
-            listing.skipped[path] = str(error)
-        except (OSError, RuntimeError, ValueError) as error:
-            listing.skipped[path] = reason(error)
+def _add(root: Path, path: str, submodule: bool, listing: Listing) -> None:
+    if submodule or path != shown(path):
+        why = "a submodule, which is not looked into" if submodule else "its name is not UTF-8"
+        listing.skipped[shown(path)] = why
+        return
+    try:
+        listing.files[path] = FileEntry(path, _size(root, path, listing), language_of(path))
+    except _ExcludedError as error:
+        listing.skipped[path] = str(error)
+    except (OSError, RuntimeError, ValueError) as error:
+        listing.skipped[path] = reason(error)
 
 
 def _quotes(path: Path, same_size: bool, plan: str) -> bool:
@@ -127,7 +125,7 @@ def _target(root: Path, path: str) -> str:
         return ""
 
 
-def _walk(root: Path, listing: Listing) -> Iterator[git.Tracked]:
+def _walk(root: Path, listing: Listing) -> Iterator[str]:
     """Yield the paths of what is no folder, folder by folder; links to folders are not followed."""
     waiting, count = [""], 0
     while waiting:
@@ -148,7 +146,7 @@ def _walk(root: Path, listing: Listing) -> Iterator[git.Tracked]:
                 return
             else:
                 count += 1
-                yield git.Tracked(path, submodule=False)
+                yield path
 
 
 _SUFFIXES = {

@@ -61,12 +61,7 @@ def stdlib_claims(
         found_by = _discoverers(workers, rng)
         rows += [(f"F-{number:04d}", summary, evidence, worker, fact.category, truth) for worker in found_by]
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
-    frame.attrs = {
-        "python": platform.python_version(),
-        "seed": seed,
-        "synthetic": True,
-        "false_share": false_share,
-    }
+    frame.attrs = {"python": platform.python_version(), "seed": seed, "synthetic": True, "false_share": false_share}
     return frame
 
 

@@ -11,12 +11,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from verifyplan.agents.static.roles.issues import CitedLine, StaticIssue, cited, new_issues, raised
+from verifyplan.agents.static.roles.issues import CitedLine, StaticIssue, cited, claim, evidence, read_assertion
 from verifyplan.agents.static.roles.plan_text import PlanText
 from verifyplan.agents.tools.toolkit import StaticToolkit
 from verifyplan.plans import Plan
 from verifyplan.plans.values import normalised
-from verifyplan.protocol.records import UNSETTLED, Challenge
+from verifyplan.protocol.records import CONFIDENCES, SEVERITIES, UNSETTLED, Challenge
 from verifyplan.protocol.role_call import RaisedChallenge, RoleRequest
 from verifyplan.repository.listing import LANGUAGES, PARSED, list_files
 from verifyplan.repository.records import Outline
@@ -204,16 +204,33 @@ class RoleContext:
             self.failures.append(f"{name} failed: {type(error).__name__}: {error}")
 
     def new(self, issues: Iterable[StaticIssue]) -> list[StaticIssue]:
-        """Return the issues, ranked, that no challenge has stated so far, admitted or not."""
-        return new_issues(issues, (*self.request.challenges, *self.request.overflow))
+        """Return the issues that no challenge states yet, admitted or not; each assertion once.
+
+        They are in order of severity, confidence and line.
+        """
+        known = {read_assertion(raised.claim) for raised in (*self.request.challenges, *self.request.overflow)}
+        ranked = sorted(
+            issues,
+            key=lambda issue: (SEVERITIES.index(issue.severity), CONFIDENCES.index(issue.confidence), issue.line),
+        )
+        first = {issue.assertion: issue for issue in reversed(ranked)}
+        return [issue for issue in reversed(first.values()) if issue.assertion not in known]
 
     def at(self, line: int) -> str:
         """Return a line of the plan as a citation."""
         return cited(CitedLine("", line), self.name)
 
     def challenge(self, issue: StaticIssue) -> RaisedChallenge:
-        """Return an issue as a challenge to this plan."""
-        return raised(issue, self.text, self.name)
+        """Return an issue as a challenge to this plan, with its places and quotations as evidence."""
+        return RaisedChallenge(
+            claim=claim(issue.assertion),
+            concern=issue.concern,
+            failure_scenario=issue.scenario,
+            alternative=issue.alternative,
+            severity=issue.severity,
+            confidence=issue.confidence,
+            evidence=evidence([CitedLine("", issue.line), *issue.beside], self.text, self.name),
+        )
 
 
 class ParsedBlock(NamedTuple):

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from verifyplan.agents.static.roles.plan_text import PlanText
-from verifyplan.protocol.records import CONFIDENCES, SEVERITIES, Challenge, Confidence, Severity
-from verifyplan.protocol.role_call import RaisedChallenge
+from verifyplan.protocol.records import Confidence, Severity
 from verifyplan.rules.citations import cites_location
 
 IssueKind = Literal[
@@ -99,29 +98,6 @@ class StaticIssue:
     scenario: str = ""
     alternative: str = ""
     beside: tuple[CitedLine, ...] = ()
-
-
-def new_issues(issues: Iterable[StaticIssue], challenges: Iterable[Challenge]) -> list[StaticIssue]:
-    """Return the issues that no challenge has stated yet, by severity, confidence and line; each assertion once."""
-    known = {read_assertion(challenge.claim) for challenge in challenges}
-    ranked = sorted(
-        issues, key=lambda issue: (SEVERITIES.index(issue.severity), CONFIDENCES.index(issue.confidence), issue.line)
-    )
-    first = {issue.assertion: issue for issue in reversed(ranked)}
-    return [issue for issue in reversed(first.values()) if issue.assertion not in known]
-
-
-def raised(issue: StaticIssue, plan: PlanText, name: str) -> RaisedChallenge:
-    """Return the challenge that an issue makes, with its places and quotations as evidence."""
-    return RaisedChallenge(
-        claim=claim(issue.assertion),
-        concern=issue.concern,
-        failure_scenario=issue.scenario,
-        alternative=issue.alternative,
-        severity=issue.severity,
-        confidence=issue.confidence,
-        evidence=evidence([CitedLine("", issue.line), *issue.beside], plan, name),
-    )
 
 
 def evidence(places: Iterable[CitedLine], plan: PlanText, name: str) -> str:

@@ -50,10 +50,7 @@ _HOME_BEHIND = re.compile(
     r"`?(?:\s+[A-Za-z]+){0,2}?(?:\s+to\s+`[^`]+`)?\s+(?:in|of|from)\s+(?:the\s+(?:file|module)\s+)?`(?P<path>[^`\s]+\.\w+)`",
     re.IGNORECASE,
 )
-_IN_FILE = re.compile(
-    rf"{_LEAD}(?:in|open)\s+(?:the\s+file\s+)?`(?P<code>[^`]+)`(?P<rest>.*)$",
-    re.IGNORECASE,
-)
+_IN_FILE = re.compile(rf"{_LEAD}(?:in|open)\s+(?:the\s+file\s+)?`(?P<code>[^`]+)`(?P<rest>.*)$", re.IGNORECASE)
 _AS_IT_IS = re.compile(
     r"\b(?:change|replace|update|modify|extend|remove|rename|delete|edit|existing|current(?:ly)?|find|locate|after|before"
     r"|lines? \d+)\b",
