@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -66,7 +66,11 @@ def assess(plan: Plan) -> Assessment:
     by system, unknown signals by sentence, files and other references by name. Source: rule A8.
     """
     counted = _counted_words(plan)
-    domains = tuple(name for name in table("domains") if _domain_counts(counted.get(f"domain:{name}", ())))
+    domains = []
+    for name in table("domains"):  # "webhook" and "webhooks" are one word
+        mentions = Counter(each.word.removesuffix("s") for each in counted.get(f"domain:{name}", ()))
+        if len(mentions) >= DOMAIN_WORDS or mentions.total() >= DOMAIN_MENTIONS:
+            domains.append(name)
     headings = {text.first for text in plan.texts if text.kind == "heading"}
     references = [reference for reference in plan.references if reference.line not in headings]
     signs = Signs(
@@ -78,7 +82,7 @@ def assess(plan: Plan) -> Assessment:
         referenced_files=len({normalised(reference.name) for reference in references if reference.kind == "file"}),
     )
     traits = _traits(plan, references, len(counted.get("destruction", ())))
-    return Assessment(signs, traits, quality(traits), trivial(signs, traits), domains, counted)
+    return Assessment(signs, traits, quality(traits), trivial(signs, traits), tuple(domains), counted)
 
 
 def _lists() -> dict[str, list[str]]:
@@ -122,24 +126,14 @@ def _sentences(text: Text) -> Iterator[tuple[str, int]]:
         yield content[start:end], text.first + content.count("\n", 0, start)
 
 
-def _domain_counts(words: Iterable[CountedWord]) -> bool:
-    """Whether words are enough for a domain; "webhook" and "webhooks" are one word."""
-    mentions = Counter(counted.word.removesuffix("s") for counted in words)
-    return len(mentions) >= DOMAIN_WORDS or sum(mentions.values()) >= DOMAIN_MENTIONS
-
-
 def _traits(plan: Plan, references: Sequence[Reference], destructive: int) -> Traits:
     """The traits of the text alone, without those that line breaks and headings lend it."""
     headings = {text.content for text in plan.texts if text.kind == "heading"}
-    texts = [
-        replace(
-            text,
-            content=" ".join(text.content.split()),
-            above=tuple(label for label in text.above if label not in headings),
-        )
-        for text in plan.texts
-        if text.kind != "heading"
-    ]
+    texts = []
+    for text in plan.texts:
+        if text.kind != "heading":
+            above = tuple(label for label in text.above if label not in headings)
+            texts.append(replace(text, content=" ".join(text.content.split()), above=above))
     return Traits(
         goal=any(may_state_goal(text) or is_goal_line(text.content) for text in texts),
         steps=len(plan.actions),

@@ -60,11 +60,15 @@ def spans(content: str) -> tuple[list[Span], str]:
     [Span(mark='code', text='a.py', start=5, end=11), Span(mark='bold', text='b.py', start=13, end=21),
      Span(mark='bare', text='src/c.py', start=26, end=35)]
     """
-    marked, plain = list[Span](), content
-    for reader in (_code, _links, _words):
-        new = list(reader(plain))
-        plain = _hidden(plain, new)
-        marked += new
+    code = list(_code(content))
+    plain = _hidden(content, code)
+    links = [
+        Span("link", (matched[1] or matched[2]).partition("#")[0], matched.start(), matched.end())
+        for matched in _LINK.finditer(plain)
+    ]
+    plain = _hidden(plain, links)
+    paths = list(_words(plain))
+    plain, marked = _hidden(plain, paths), [*code, *links, *paths]
     short = (span for span in marked if len(span.text) <= _MAX_NAME_CHARACTERS)
     return sorted(short, key=lambda span: span.start), plain
 
@@ -93,12 +97,6 @@ def _code(content: str) -> Iterator[Span]:
         closing = same[after]
         yield Span("code", " ".join(content[end : runs[closing][0]].split()), start, runs[closing][1])
         at = closing + 1
-
-
-def _links(plain: str) -> Iterator[Span]:
-    for matched in _LINK.finditer(plain):
-        target = (matched[1] or matched[2]).partition("#")[0]
-        yield Span("link", target, matched.start(), matched.end())
 
 
 def _words(plain: str) -> Iterator[Span]:
@@ -162,7 +160,11 @@ def is_path(name: str, folders: Iterable[str] = ()) -> bool:
     if not name or len(name) > _MAX_PATH_CHARACTERS or _PATH.fullmatch(name) is None or name.strip("./") == "":
         return False
     first, _, rest = name.removeprefix("./").partition("/")
-    if name.lower() in words("paths", "not_files") or (rest and _is_host(first)) or _is_expression(name):
+    host, _, top = first.rpartition(".")
+    is_host = host and host[0].isalnum() and top.lower() in words("paths", "top_level_domains")  # as `github.com/a/b`
+    parts = name.split(".")  # `data.aws_policy.logs.json` is a value of Terraform's language
+    is_expression = len(parts) > 2 and "/" not in name and parts[0] in words("symbols", "not_qualifiers")
+    if name.lower() in words("paths", "not_files") or (rest and is_host) or is_expression:
         return False
     last = name.rstrip("/").rpartition("/")[2]
     dotfile = last in words("paths", "dotfiles") or last.startswith(".env.") or _RC_FILE.fullmatch(last) is not None
@@ -177,18 +179,6 @@ def is_path(name: str, folders: Iterable[str] = ()) -> bool:
         return False
     formed = name.endswith("/") or name.startswith(".") or "/." in name
     return formed or own_folder or first in words("paths", "folders")
-
-
-def _is_expression(name: str) -> bool:
-    """Whether a name is a value of a configuration language, as `data.aws_policy.logs.json` is one of Terraform's."""
-    parts = name.split(".")
-    return len(parts) > 2 and "/" not in name and parts[0] in words("symbols", "not_qualifiers")
-
-
-def _is_host(first: str) -> bool:
-    """Whether a first folder is the name of a host, as in `github.com/a/b`."""
-    host, dot, top = first.rpartition(".")
-    return bool(dot and host and host[0].isalnum()) and top.lower() in words("paths", "top_level_domains")
 
 
 def symbol_name(code: str) -> str:

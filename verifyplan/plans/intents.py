@@ -51,8 +51,7 @@ def intent_of(text: Text, span: Span, plain: str) -> Intent:
     if _NEW_BEHIND.match(after):
         return "create"
     return (
-        _by_aside(after)
-        or _by_predicate(after)
+        _by_remark(after)
         or _by_verb(before, after)
         or _by_lead(before, after)
         or _by_dash(after)
@@ -61,13 +60,10 @@ def intent_of(text: Text, span: Span, plain: str) -> Intent:
     )
 
 
-def _by_aside(after: str) -> Intent | None:
-    matched = _ASIDE.match(after)
-    intent = _INTENT.get(matched["word"].lower()) if matched else None
-    return intent if intent != "use" else None
-
-
-def _by_predicate(after: str) -> Intent | None:
+def _by_remark(after: str) -> Intent | None:
+    aside = _ASIDE.match(after)
+    if aside and (intent := _INTENT.get(aside["word"].lower(), "use")) != "use":
+        return intent
     matched = _PREDICATE.match(after) or _PARTICIPLE.match(after)
     word = matched["word"].lower() if matched else ""
     return _INTENT.get(word) if word.endswith("ed") or word in ("new", "rewritten") else None

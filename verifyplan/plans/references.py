@@ -41,7 +41,7 @@ def references_of(
 ) -> tuple[list[Reference], list[str]]:
     """Return the references of a plan by line, each mention once a line, and notes on paths that name no one file."""
     marked = [(text, *spans(text.content)) for text in texts]
-    reader = _ReferenceReader(lines, _certain_folders(prepared, [span for _, found, _ in marked for span in found]))
+    reader = _ReferenceReader(lines, _certain_folders(prepared, [span for _, names, _ in marked for span in names]))
     reader.frontmatter(prepared.frontmatter, prepared.body)
     names = [element for element in prepared.elements if element.name == "name"]
     tasks = ((task, first_within(task, names)) for task in prepared.elements if task.name == "task")
@@ -51,9 +51,9 @@ def references_of(
     for block in prepared.blocks:
         for command, line in shell_commands(block):
             reader.command(command, line)
-    for text, found, plain in marked:
+    for text, names_in_text, plain in marked:
         if not reader.full:
-            reader.text(text, found, plain)
+            reader.text(text, names_in_text, plain)
     notes = list(reader.notes)
     if reader.full:
         notes.insert(0, f"the plan names more than {MAX_REFERENCES:,} things; the rest is not read")

@@ -66,17 +66,15 @@ def goal(texts: Sequence[Text], sections: Sequence[Section], elements: Iterable[
     objective = next((element.text for element in elements if element.name == "objective"), "")
     lines = (_GOAL.fullmatch(text.content) for text in texts if text.kind in ("paragraph", "item"))
     line = next((matched["text"] for matched in lines if matched), "")
-    stated = objective or line or _goal_section(sections, prose)
+    titled = [(_plain(section.title), section) for section in sections]
+    texts_below = (
+        "\n".join(prose[section.first : section.last]).strip()
+        for wanted in table("statements")["goal_titles"]
+        for name, section in titled
+        if name == wanted
+    )
+    stated = objective or line or next(filter(None, texts_below), "")
     return stated.strip().strip("*_").strip()[:_MAX_CHARACTERS]
-
-
-def _goal_section(sections: Sequence[Section], prose: Sequence[str]) -> str:
-    for wanted in table("statements")["goal_titles"]:
-        for section in sections:
-            text = "\n".join(prose[section.first : section.last]).strip()
-            if _plain(section.title) == wanted and text:
-                return text
-    return ""
 
 
 def _plain(title: str) -> str:
@@ -182,16 +180,16 @@ def action_lines(texts: Iterable[Text], tasks: Sequence[Element]) -> list[int]:
     """
     if tasks:
         return [task.first for task in tasks]
-    return [text.first for text in texts for _ in range(_action_count(text))]
-
-
-def _action_count(text: Text) -> int:
-    content = " ".join(text.content.split())[:_MAX_CHARACTERS]
-    if text.kind == "heading" or is_goal_line(content) or not re.search(r"\w", content):
-        return 0
-    count = sum(map(is_instruction, _CLAUSE_END.split(content)))
-    counts_anyway = text.kind == "item" and not (_is_constraint(content) or content.endswith(("?", ":")))
-    return max(count, 1) if counts_anyway else count
+    lines: list[int] = []
+    for text in texts:
+        content = " ".join(text.content.split())[:_MAX_CHARACTERS]
+        if text.kind == "heading" or is_goal_line(content) or not re.search(r"\w", content):
+            continue
+        count = sum(map(is_instruction, _CLAUSE_END.split(content)))
+        if text.kind == "item" and not (_is_constraint(content) or content.endswith(("?", ":"))):
+            count = max(count, 1)
+        lines += [text.first] * count
+    return lines
 
 
 def is_instruction(sentence: str) -> bool:

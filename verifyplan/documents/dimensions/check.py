@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -37,6 +38,8 @@ DIMENSIONS: tuple[Callable[[PlanCheckContext], Dimension], ...] = (
     contracts_across_plans,
 )
 """The nine dimensions, in the order of their numbers."""
+
+_PLAN_FILE = re.compile(r"plan[^/\\]*\.md\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -85,27 +88,22 @@ class PlanCheck:
         """
         issues = [issue.in_report() for issue in self.issues]
         tasks = sum(len(plan.tasks) for plan in self.plans)
-        head = write_plan_check(issues, plans=len(self.plans), tasks=tasks, notes=[self._basis()])
-        left = [f"- {flat(line)}" for dimension in self.dimensions for line in _left_to_judge(dimension)]
-        return "\n".join([head, "## Needs judgment", "", *left, ""]) if left else head
-
-    def _basis(self) -> str:
         notes = ["Looked up in the plans' text, without a judge; a plan without issues is not thereby verified."]
         for state, title in (("needs-judgement", "Not judged"), ("not-applicable", "Not applicable")):
             names = [f"D{each.number} {each.name}" for each in self.dimensions if each.state == state]
             notes += [f"{title}: {', '.join(names)}."] if names else []
-        return " ".join(notes)
+        head = write_plan_check(issues, plans=len(self.plans), tasks=tasks, notes=[" ".join(notes)])
+        left = []
+        for each in self.dimensions:
+            name = f"D{each.number} {each.name}"
+            left += [f"{name}: not applicable ({each.why_not})"] if each.state == "not-applicable" else []
+            left += [f"{name}: {question}" for question in each.judge]
+        left = [f"- {flat(line)}" for line in left]
+        return "\n".join([head, "## Needs judgment", "", *left, ""]) if left else head
 
     def __str__(self) -> str:
         """Return the report."""
         return self.report()
-
-
-def _left_to_judge(dimension: Dimension) -> Iterator[str]:
-    name = f"D{dimension.number} {dimension.name}"
-    if dimension.state == "not-applicable":
-        yield f"{name}: not applicable ({dimension.why_not})"
-    yield from (f"{name}: {left}" for left in dimension.judge)
 
 
 def plan_check(
@@ -136,14 +134,12 @@ def plan_check(
     """
     repository = {} if root is None else _repository(root)
     gathered = replace(_gather(plans, context), **repository)
-    dimensions = tuple(_reported(dimension(gathered), gathered.only) for dimension in DIMENSIONS)
-    return PlanCheck(dimensions, gathered.graph, tuple(gathered.plans[at] for at in gathered.reported))
-
-
-def _reported(dimension: Dimension, only: str | None) -> Dimension:
-    """A dimension with its issues in order; with those of one plan alone where only it is reported on."""
-    kept = [issue for issue in dimension.issues if only in (None, issue.path)]
-    return dimension._replace(issues=tuple(sorted(kept, key=lambda issue: (issue.path, issue.line, issue.rule))))
+    dimensions = []
+    for dimension in (check(gathered) for check in DIMENSIONS):
+        issues = (issue for issue in dimension.issues if gathered.only in (None, issue.path))
+        ordered = sorted(issues, key=lambda issue: (issue.path, issue.line, issue.rule))
+        dimensions.append(dimension._replace(issues=tuple(ordered)))
+    return PlanCheck(tuple(dimensions), gathered.graph, tuple(gathered.plans[at] for at in gathered.reported))
 
 
 def _gather(plans: str | Path | PlanDocument | Sequence[PlanDocument], context: str | Path | None) -> PlanCheckContext:
@@ -162,18 +158,14 @@ def _gather(plans: str | Path | PlanDocument | Sequence[PlanDocument], context: 
         in_folder = tuple(document for document in all_documents if isinstance(document, PlanDocument))
         if not in_folder:
             raise InputError(Problem(str(place), "holds no plans", "name a phase's folder, or a tree of phases"))
-        return replace(_on_disk(in_folder, place, context), unread=tuple(u for u in unread if _has_plan_name(u.path)))
+        unread_plans = tuple(file for file in unread if _PLAN_FILE.search(file.path))
+        return replace(_on_disk(in_folder, place, context), unread=unread_plans)
     document = load(place)
     if not isinstance(document, PlanDocument):
         raise InputError(Problem(str(plans), "is no plan", "name a PLAN document, a phase's folder or a tree"))
     beside = [plan for plan in _plans_beside(place) if Path(plan.path).name != place.name]
     ordered = tuple(sorted((document, *beside), key=lambda plan: Path(plan.path).name))
     return replace(_on_disk(ordered, place.parent, context), only=document.path)
-
-
-def _has_plan_name(path: str) -> bool:
-    name = PurePosixPath(path.replace("\\", "/")).name.lower()
-    return name.endswith(".md") and "plan" in name
 
 
 def _on_disk(plans: tuple[PlanDocument, ...], folder: Path, context: str | Path | None) -> PlanCheckContext:

@@ -22,7 +22,6 @@ from verifyplan.documents.dimensions.check_context import (
 from verifyplan.documents.dimensions.overlap import is_empty, meaningful_words, plain_words, vague_words
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.comparing import id_in_name
-from verifyplan.documents.walk import Unread
 from verifyplan.text import counted
 
 REQUIRED_ELEMENTS: dict[TaskKind, tuple[tuple[str, ...], ...]] = {
@@ -82,18 +81,16 @@ def task_completeness(context: PlanCheckContext) -> Dimension:
     Source: rule D4; the plan checker of plan-build-run, dimension 2.
     """
     factory = IssueFactory(context, 2)
-    issues = [_unread(file) for file in context.unread]
+    issues: list[Issue] = []
+    for file in context.unread:  # so that nobody takes it for a plan in which nothing is wrong
+        name = PurePath(file.path).name
+        description = f"the plan {quoted(name)} was not read: it {file.reason}"
+        plan_id = id_in_name(name) or name
+        issues.append(Issue("warning", 2, plan_id, description, file.fix, file.path, 1, "plan-unread"))
     issues += [issue for at in range(len(context.plans)) for issue in _incomplete(factory, at)]
     in_markdown = (at for at in context.reported if not context.tasks[at] and _has_work(context.plans[at]))
     names = (context.graph.nodes[at].plan_id for at in in_markdown)
     return factory.result(issues, (f"{name}: its tasks, which are no <task> elements" for name in names))
-
-
-def _unread(file: Unread) -> Issue:
-    """That a plan could not be read, so that nobody takes it for one in which nothing is wrong."""
-    name = PurePath(file.path).name
-    description = f"the plan {quoted(name)} was not read: it {file.reason}"
-    return Issue("warning", 2, id_in_name(name) or name, description, file.fix, file.path, 1, "plan-unread")
 
 
 def _has_work(plan: PlanDocument) -> bool:

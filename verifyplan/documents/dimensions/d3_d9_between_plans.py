@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 from verifyplan.documents.dimensions.check_context import (
     Dimension,
@@ -146,17 +145,14 @@ def _conflicts(factory: IssueFactory) -> Iterator[Issue]:
         shown = ", ".join(map(quoted, files[:MAX_SHOWN_FILES]))
         description = f"plans {names} of wave {graph.nodes[last].wave} all modify {shown}{more}"
         fix = "make one depend on the other and put it into a later wave"
-        line = _line_of_file(factory.context, last, files[0])
+        plan, line = factory.context.plans[last], factory.context.line(last, "files_modified")
+        listed = [clean_path(path) for path in plan.files_modified]
+        if files[0] in listed:
+            line = factory.context.line(last, "files_modified", listed.index(files[0]))
+        else:  # the first task that names it
+            named = (number for task in plan.tasks for number, path in files_of(task) if clean_path(path) == files[0])
+            line = next(named, line)
         yield factory.of_plan(last, "warning", "wave-file-conflict", line, description, fix)
-
-
-def _line_of_file(context: PlanCheckContext, at: int, file: str) -> int:
-    """The line on which a plan says that it modifies a file: in its own list, else in the first task that names it."""
-    listed = [clean_path(path) for path in context.plans[at].files_modified]
-    if file in listed:
-        return context.line(at, "files_modified", listed.index(file))
-    named = (line for task in context.plans[at].tasks for line, path in files_of(task) if clean_path(path) == file)
-    return next(named, context.line(at, "files_modified"))
 
 
 def contracts_across_plans(context: PlanCheckContext) -> Dimension:
@@ -239,17 +235,12 @@ def _differing_exports(factory: IssueFactory) -> Iterator[Issue]:
     first: dict[tuple[str, str], tuple[int, frozenset[str]]] = {}
     for at, plan in enumerate(factory.context.plans):
         for line, artifact in must_have_entries(plan, "artifacts"):
-            path, exports = _exports(artifact)
+            stated = artifact.get("exports") if isinstance(artifact, dict) else None
+            if not isinstance(stated, list):
+                continue
+            path, exports = str(artifact.get("path", "")), frozenset(map(str, stated))
             described, known = first.setdefault((nodes[at].phase, path), (at, exports))
             if path and exports and described != at and not (known <= exports or exports <= known):
                 description = f"artifact {quoted(path)} exports other names than in {nodes[described].plan_id}"
                 fix = "agree on one list of exports"
                 yield factory.of_plan(at, "warning", "shape-differs", line, description, fix)
-
-
-def _exports(artifact: Any) -> tuple[str, frozenset[str]]:
-    """The path of an artifact and the names that it exports, where it states both."""
-    exports = artifact.get("exports") if isinstance(artifact, dict) else None
-    if not isinstance(exports, list):
-        return "", frozenset()
-    return str(artifact.get("path", "")), frozenset(str(name) for name in exports)

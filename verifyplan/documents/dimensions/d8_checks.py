@@ -127,7 +127,9 @@ def _endless(commands: Commands) -> Iterator[Fault]:
         if call.then != "&" and _never_ends(call):
             yield "blocker", "check-never-ends", f"never ends: {quoted(call.text)}", "run it once, without watching"
             return
-        if call.then != "&" and _is_server_script(call):
+        script = [word for word in call.words[1:] if word != "run"]  # what it does is not known, its name is
+        named_server = len(script) == 1 and script[0] in words("plan_check", "server_scripts")
+        if call.then != "&" and named_server and call.program in ("npm", "yarn", "pnpm", "bun"):
             fault = f"may never end, as it is called like a server: {quoted(call.text)}"
             yield "warning", "check-may-not-end", fault, "start it in the background, or test without it"
             return
@@ -148,13 +150,6 @@ def _never_ends(call: ProgramCall) -> bool:
     if first == "tail" and rest & {"-f", "-F", "--follow"}:
         return True
     return first in words("plan_check", "servers") or ("http.server" in rest and "-m" in rest)
-
-
-def _is_server_script(call: ProgramCall) -> bool:
-    """Whether a call is of a package's script that has the name of a server's; what such a script does is not known."""
-    script = [word for word in call.words[1:] if word != "run"]
-    scripts = words("plan_check", "server_scripts")
-    return call.program in ("npm", "yarn", "pnpm", "bun") and len(script) == 1 and script[0] in scripts
 
 
 def _cannot_fail(task: TaskInPlan, commands: Commands, calls: Sequence[ProgramCall]) -> Iterator[Fault]:
