@@ -513,9 +513,9 @@ def test_what_is_no_json_is_named_with_its_place():
     )
     assert sorted(problems(of_role("challenger"), text)) == [
         "challenges[0].alternative: is too large a number",
-        "challenges[0].claim: is NaN, which is not a JSON number",
+        "challenges[0].claim: is NaN, which is no JSON number",
         "challenges[0].concern: holds half a character",
-        "challenges[0].confidence: is -Infinity, which is not a JSON number",
+        "challenges[0].confidence: is -Infinity, which is no JSON number",
         "challenges[0].evidence: has the key 'a' twice",
         "challenges[0].failure_scenario: is a list, not a text",
         "challenges[0].severity: is too large a number",

@@ -6,7 +6,6 @@ answers are in the schemas, whose digests are in logs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, Self
 
@@ -57,16 +56,18 @@ def _listed(key: str, *names: str) -> BeforeValidator:
     return BeforeValidator(entries)
 
 
-def _labelled(mode: Mode) -> Callable[[dict[str, Any]], None]:
-    """Offer the labels of a mode, and a basis in adversarial runs alone; reasons come before the verdict."""
+def _keys(*keys: str, **replaced: Any) -> ConfigDict:
+    """Return the configuration of a model whose schema has these keys in this order: reasons before conclusions."""
 
-    def offer(schema: dict[str, Any]) -> None:
-        properties = schema["properties"]
-        keys = ["finding_id", "explanation", "verdict", *(["disagree_basis"] if mode == "adversarial" else [])]
+    def order(schema: dict[str, Any]) -> None:
+        properties = schema["properties"] | replaced
         schema["properties"] = {key: properties[key] for key in keys}
-        schema["properties"]["verdict"] = {"enum": list(VERDICT_LABELS[mode])}
 
-    return offer
+    return ConfigDict(json_schema_extra=order)
+
+
+_VOTE_KEYS = ("finding_id", "explanation", "verdict", "disagree_basis")
+_KEY_OF_SPELLING = {spelling(key): key for key in _VOTE_KEYS}
 
 
 class _Vote(WorkerVote):
@@ -86,13 +87,10 @@ class _Vote(WorkerVote):
         return fields
 
 
-_KEY_OF_SPELLING = {spelling(key): key for key in ("finding_id", "verdict", "disagree_basis", "explanation")}
-
-
 class AdversarialVote(_Vote):
     """A worker's vote in an adversarial run, in which a refutation has a basis."""
 
-    model_config = ConfigDict(json_schema_extra=_labelled("adversarial"))
+    model_config = _keys(*_VOTE_KEYS, verdict={"enum": list(VERDICT_LABELS["adversarial"])})
 
     @model_validator(mode="after")
     def _has_basis(self) -> Self:
@@ -104,7 +102,7 @@ class AdversarialVote(_Vote):
 class CollaborativeVote(_Vote):
     """A worker's vote in a collaborative run; a basis is read and counts nothing."""
 
-    model_config = ConfigDict(json_schema_extra=_labelled("collaborative"))
+    model_config = _keys(*_VOTE_KEYS[:3], verdict={"enum": list(VERDICT_LABELS["collaborative"])})
 
 
 class AdversarialVotes(Model):
@@ -150,27 +148,16 @@ class Scores(Model):
     scores: SixScores
 
 
-def _written_last(*last: str) -> Callable[[dict[str, Any]], None]:
-    """Put reasons before the conclusions that rest on them: the other keys first, in their order."""
-
-    def order(schema: dict[str, Any]) -> None:
-        properties = schema["properties"]
-        keys = (*(key for key in properties if key not in last), *last)
-        schema["properties"] = {key: properties[key] for key in keys}
-
-    return order
-
-
 class ArchitectMessage(ArchitectAnswer):
     """The architect's answer; `content`, which concludes, is written last."""
 
-    model_config = ConfigDict(json_schema_extra=_written_last("content"))
+    model_config = _keys("reasons", "evidence", "risks", "content")
 
 
 class BuilderMessage(BuilderAnswer):
     """The builder's answer: reasons, the diff, and its description."""
 
-    model_config = ConfigDict(json_schema_extra=_written_last("diff", "content"))
+    model_config = _keys("reasons", "evidence", "risks", "diff", "content")
 
 
 def _first_required(answer: type[Model]) -> type[BaseModel]:

@@ -102,31 +102,32 @@ class Anthropic:
         self.max_concurrency, self.structured, self.cache = max_concurrency, structured, cache
         self._default, self._models, self._workers = default, dict(models or {}), dict(workers or {})
         self._configs = ModelConfigs(default, self._models, self._workers, base_url)
-        self._endpoints = Endpoints(base_url, api_key, api_keys, timeout=timeout, max_retries=max_retries)
+        self.endpoints = Endpoints(base_url, api_key, api_keys, timeout=timeout, max_retries=max_retries)
         _raise_problems(check_model(config.model) for config in self._configs.all)
-        _raise_problems(self._endpoints.check(config.base_url) for config in self._configs.all)
-        self._prices = {config.model: price_of(config.model, prices) for config in self._configs.all}
-        self._memory = Path(memory).absolute() if memory is not None else None
-        self._toolkits = ToolkitFactory(Path(root), self._memory, web=web)
+        _raise_problems(self.endpoints.check(config.base_url) for config in self._configs.all)
+        models_used = [config.model for config in self._configs.all]
+        self.prices: Mapping[str, Price | None] = {name: price_of(name, prices) for name in models_used}
+        self.memory: Path | None = Path(memory).absolute() if memory is not None else None
+        self._toolkits = ToolkitFactory(Path(root), self.memory, web=web)
         self._send_request: SendRequest | None = None
 
     def __repr__(self) -> str:
         """Return the model, and where the key comes from; of one whose making has failed, nothing."""
-        if not hasattr(self, "_endpoints"):
+        if not hasattr(self, "endpoints"):
             return "<Anthropic: not made>"
         names = self._default["model"] or ", ".join(sorted({config.model for config in self._configs.all}))
-        return f"Anthropic({names!r}, key from {self._endpoints.key_origin})"
+        return f"Anthropic({names!r}, key from {self.endpoints.key_origin})"
 
     def at(self, root: str | Path) -> Self:
         """Return the same backend, its tools reading another folder."""
         other = copy.copy(self)
-        other._toolkits = ToolkitFactory(Path(root), self._memory, web=self._toolkits.web, kind=self._toolkits.kind)
+        other._toolkits = ToolkitFactory(Path(root), self.memory, web=self._toolkits.web, kind=self._toolkits.kind)
         return other
 
     def with_tools(self, kind: type[ModelToolkit]) -> Self:
         """Return the same backend, its agents having tools of another kind, as in dry runs."""
         other = copy.copy(self)
-        other._toolkits = ToolkitFactory(self._toolkits.root, self._memory, web=self._toolkits.web, kind=kind)
+        other._toolkits = ToolkitFactory(self._toolkits.root, self.memory, web=self._toolkits.web, kind=kind)
         return other
 
     def through(self, send: SendRequest) -> Self:
@@ -135,26 +136,11 @@ class Anthropic:
         other._send_request = send
         return other
 
-    @property
-    def endpoints(self) -> Endpoints:
-        """The connections."""
-        return self._endpoints
-
     def batch_client(self, address: Address) -> BatchClient:
         """Return the message batches of an endpoint; call it within a session."""
         batches = importlib.import_module("verifyplan.agents.anthropic.batches")  # the SDK takes over a second
-        client: BatchClient = batches.AnthropicBatches(self._endpoints.at(address))
+        client: BatchClient = batches.AnthropicBatches(self.endpoints.at(address))
         return client
-
-    @property
-    def prices(self) -> Mapping[str, Price | None]:
-        """The price of each of its models; None for one that no table has."""
-        return dict(self._prices)
-
-    @property
-    def memory(self) -> Path | None:
-        """The folder of notes for memory_search."""
-        return self._memory
 
     def describe(self) -> dict[str, Any]:
         """Return all settings but the key, the prompts by version and digest, the prices, and the SDK's version."""
@@ -163,19 +149,17 @@ class Anthropic:
             **self._default,
             "models": {name: own if isinstance(own, str) else dict(own) for name, own in self._models.items()},
             "workers": {name: own if isinstance(own, str) else dict(own) for name, own in self._workers.items()},
-            "base_url": self._endpoints.default_address,
+            "base_url": self.endpoints.default_address,
             "max_concurrency": self.max_concurrency,
-            "max_retries": self._endpoints.max_retries,
-            "timeout": self._endpoints.timeout,
+            "max_retries": self.endpoints.max_retries,
+            "timeout": self.endpoints.timeout,
             "structured": self.structured,
             "cache": self.cache,
             "web": self._toolkits.web,
-            "memory": str(self._memory) if self._memory else None,
+            "memory": str(self.memory) if self.memory else None,
             "sdk": version("anthropic"),
             "prompts": prompt_versions(),
-            "prices": {
-                model: price.model_dump(mode="json") if price else None for model, price in self._prices.items()
-            },
+            "prices": {model: price.model_dump(mode="json") if price else None for model, price in self.prices.items()},
         }
 
     @classmethod
@@ -209,14 +193,14 @@ class Anthropic:
 
     def budget_problem(self, limit: str) -> str | None:
         """Return None if every model has a price, where a run is to end at a cost; else which models have none."""
-        unknown = [model for model, price in self._prices.items() if price is None]
+        unknown = [model for model, price in self.prices.items() if price is None]
         if limit != "max_cost" or not unknown:
             return None
         return f"no price is known for {', '.join(unknown)}"
 
     def session(self) -> AbstractAsyncContextManager[object]:
         """Hold the connections while a run is driven."""
-        return self._endpoints.session()
+        return self.endpoints.session()
 
     async def answer(self, request: Request) -> Reply:
         """Return the reply to one request, in turns that are recorded nowhere."""
@@ -266,8 +250,8 @@ class Anthropic:
         if self._send_request is not None:
             reply = await self._send_request(config.base_url, turn, body)
         else:
-            reply = ModelReply(await self._endpoints.send(config.base_url, turn, body), Usage())
-        return reply._replace(usage=usage_of(reply.message, self._prices[config.model], batch=reply.batch is not None))
+            reply = ModelReply(await self.endpoints.send(config.base_url, turn, body), Usage())
+        return reply._replace(usage=usage_of(reply.message, self.prices[config.model], batch=reply.batch is not None))
 
 
 def _raise_problems(problems: Iterable[Problem | None]) -> None:

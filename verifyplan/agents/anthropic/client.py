@@ -101,9 +101,8 @@ class Endpoint:
     async def _send_once(self, turn: str, body: Mapping[str, Any], retries: int) -> tuple[bytes, int]:
         """Return the body of a reply, and how often the SDK sent the request again to get it."""
         arguments = dict(body)
-        extra = (
-            {"temperature": arguments.pop("temperature")} if "temperature" in arguments else None
-        )  # the SDK has it no more
+        temperature = arguments.pop("temperature", None)  # the SDK has no such argument any more
+        extra = None if temperature is None else {"temperature": temperature}
         sdk = self.sdk if retries == self._retries else self.sdk.with_options(max_retries=retries)
         headers = {TURN_HEADER: quote(turn)}
         try:
@@ -113,9 +112,8 @@ class Endpoint:
         except anthropic.APIStatusError as error:
             message = redact(f"answered {error.status_code}: {_reason(error)}")  # a refusal may quote the key
             if error.status_code in FIX_BY_STATUS:
-                raise SettingsError(
-                    Problem(f"endpoint {self.base_url}", message, FIX_BY_STATUS[error.status_code])
-                ) from None
+                fix = FIX_BY_STATUS[error.status_code]
+                raise SettingsError(Problem(f"endpoint {self.base_url}", message, fix)) from None
             raise AgentError(f"the endpoint {message}") from None
         except (anthropic.APIConnectionError, httpx2.TransportError) as error:
             cause = error.__cause__ or error

@@ -84,9 +84,11 @@ class Conversation:
             else:
                 text = message_text(message)
                 try:
-                    value = self._value(broken, text, last=number == max_turns)
+                    final = broken is not None or number == max_turns  # no repair comes after it
+                    kept = merge_repair(self.request, broken or "", text) if final else None
+                    value = kept or parse_answer(self.request, text)
                 except AnswerError as error:
-                    if broken is not None or number == max_turns:
+                    if final:
                         raise
                     added, broken = (({"type": "text", "text": repair_prompt(str(error))},), ()), text
                 else:
@@ -95,11 +97,6 @@ class Conversation:
             messages += [{"role": "user", "content": list(added[0])}]
             used += added[1]
         raise AgentError(f"the model called tools to its last turn, {number}, and gave no answer")
-
-    def _value(self, broken: str | None, text: str, *, last: bool) -> dict[str, Any]:
-        """Return the value of an answer, or, where it cannot be repaired any more, the part that can be used."""
-        kept = merge_repair(self.request, broken or "", text) if broken is not None or last else None
-        return kept or parse_answer(self.request, text)
 
     async def _turn(self, number: int, messages: list[Any], added: Added, *, last: bool) -> dict[str, Any]:
         """Return the message of one turn; AgentError where it did not come to its end."""

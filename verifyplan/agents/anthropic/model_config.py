@@ -76,21 +76,22 @@ class ModelConfigs:
         base_url: str | None,
     ) -> None:
         self._problems: list[Problem] = []
-        self.default = dict(default)
-        self.models, self.workers = _as_mappings(models), _as_mappings(workers)
+        self._default = dict(default)
+        own_models, own_workers = _as_mappings(models), _as_mappings(workers)
         known = (*ROLES, *DEBATE_ROLES, "worker")
-        for name in self.models:
+        for name in own_models:
             if name not in known:
                 fix = f"use {one_of(known)}; name single workers in workers="
                 self._problems.append(Problem("models", f"{name!r} is not a role{did_you_mean(name, known)}", fix))
-        worker: dict[str, Any] = self.models.get("worker", {})
+        worker = own_models.get("worker", {})
         settings = {
-            **{f"models[{n!r}]": own for n, own in self.models.items()},
-            **{f"workers[{n!r}]": {**worker, **own} for n, own in self.workers.items()},
+            **{f"models[{n!r}]": own for n, own in own_models.items()},
+            **{f"workers[{n!r}]": {**worker, **own} for n, own in own_workers.items()},
         }
         if default.get("model") is not None or not settings:
             settings = {"Anthropic": {}, **settings}
         self._configs = {place: self._config(place, own, base_url) for place, own in settings.items()}
+        self.all = list(dict.fromkeys(self._configs.values()))
         if self._problems:
             raise SettingsError(self._problems)
 
@@ -110,13 +111,8 @@ class ModelConfigs:
         places = {f"workers[{worker!r}]", "models['worker']", "Anthropic"}
         return None if places & self._configs.keys() else f"worker {worker!r} has no model"
 
-    @property
-    def all(self) -> list[ModelConfig]:
-        """Every configuration that may be used, each once."""
-        return list(dict.fromkeys(self._configs.values()))
-
     def _config(self, place: str, own: Mapping[str, Any], base_url: str | None) -> ModelConfig:
-        settings = {"base_url": base_url, **{k: v for k, v in self.default.items() if v is not None}, **own}
+        settings = {"base_url": base_url, **{k: v for k, v in self._default.items() if v is not None}, **own}
         if settings.get("model") is None:
             self._problems.append(_no_model(place))
             settings["model"] = "-"

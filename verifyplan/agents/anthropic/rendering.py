@@ -215,11 +215,6 @@ def _message_entry(message: Message) -> str:
 
 
 def _debate_call(request: DebateRequest) -> str:
-    return "\n\n".join(
-        [
-            f"You are the {request.role}. This is turn {request.turn} of at most {request.max_turns}."
-            f" The message that is due: `{request.type}`.",
-            tool_budget_text(tools_of(request)),
-            _GO,
-        ]
-    )
+    turn = f"You are the {request.role}. This is turn {request.turn} of at most {request.max_turns}."
+    due = f"{turn} The message that is due: `{request.type}`."
+    return "\n\n".join([due, tool_budget_text(tools_of(request)), _GO])

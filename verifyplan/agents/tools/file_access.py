@@ -178,7 +178,12 @@ def _refused(path: str, cause: str) -> NotOpenedError:
 def _not_listed(repository: Repository, path: str) -> NotOpenedError:
     """Return why a path is not opened that is none of the repository's files."""
     if path == "." or path in repository.folders:
-        return _folder(repository, path)
+        files = files_below(repository, path)
+        named = files[:MAX_NAMED_FILES]
+        more = f" and {counted(len(files) - len(named), 'other file')}" if len(files) > len(named) else ""
+        content = f"{', '.join(named) or 'no file that may be read'}{more}"
+        text = f"{one_line(path)} is a folder, not a file. It holds {content}."
+        return NotOpenedError(text, answers=True, results=len(named))
     skipped = next((entry.reason for entry in repository.skipped if entry.path == path), None)
     if skipped is not None:
         return _refused(path, skipped)
@@ -196,11 +201,3 @@ def _not_listed(repository: Repository, path: str) -> NotOpenedError:
     if stat.S_ISDIR(mode):
         return NotOpenedError(f"{one_line(path)} is a folder that holds no file of the repository", answers=True)
     return _refused(path, _NOT_LISTED if stat.S_ISREG(mode) else "it is no ordinary file")
-
-
-def _folder(repository: Repository, path: str) -> NotOpenedError:
-    files = files_below(repository, path)
-    named = files[:MAX_NAMED_FILES]
-    more = f" and {counted(len(files) - len(named), 'other file')}" if len(files) > len(named) else ""
-    text = f"{one_line(path)} is a folder, not a file. It holds {', '.join(named) or 'no file that may be read'}{more}."
-    return NotOpenedError(text, answers=True, results=len(named))
