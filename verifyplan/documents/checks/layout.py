@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from verifyplan.documents.checks.catalogue import Violation, violation
@@ -44,7 +45,33 @@ def held_to_contract(document: Document) -> bool:
     return document.form == CONTRACT.name and not (front.problems and not front.values)
 
 
-def check_form(document: Document) -> Iterator[Violation]:
+def check_layout(
+    document: Document,
+    fields: Iterable[RequiredField] = (),
+    sections: Iterable[str] = (),
+    tables: Mapping[str, tuple[Sequence[str], MarkdownTable | None]] = MappingProxyType({}),
+) -> Iterator[Violation]:
+    """Yield the violations of a document's layout: its form, the keys of its frontmatter, its sections and tables.
+
+    `tables`: title of a section -> the required columns, and the table that was read there.
+    """
+    yield from _check_form(document)
+    if not held_to_contract(document):
+        return
+    yield from _check_fields(document, tuple(fields))
+    for title in sections:
+        columns, table = tables.get(title, ((), None))
+        section = document.the_form.section(document.source, title)
+        if section is None:
+            needed = f" with a table of the columns {', '.join(columns)}"
+            fix = f"add ## {title}{needed if columns else '; where there is nothing to say, write None'}"
+            message = f"the section ## {title} is missing"
+            yield violation(f"{document.kind}/section-missing", document.path, 1, message, fix)
+        elif title in tables:
+            yield from check_columns(document, section, table, columns)
+
+
+def _check_form(document: Document) -> Iterator[Violation]:
     """Yield a note that names the form of a document, unless it is the contract's own."""
     if document.form == CONTRACT.name:
         return
@@ -55,11 +82,9 @@ def check_form(document: Document) -> Iterator[Violation]:
     yield violation(f"{document.kind}/form", document.path, 1, message, fix)
 
 
-def check_fields(document: Document, required: Iterable[RequiredField]) -> Iterator[Violation]:
+def _check_fields(document: Document, fields: tuple[RequiredField, ...]) -> Iterator[Violation]:
     """Yield the violations of the keys that frontmatter must have; damaged frontmatter is reported elsewhere, once."""
-    if not held_to_contract(document):
-        return
-    front, fields, missing = document.source.front, tuple(required), f"{document.kind}/field-missing"
+    front, missing = document.source.front, f"{document.kind}/field-missing"
     if front.first == 0 and not front.problems and fields:
         names = ", ".join(field.name for field in fields)
         fix = f"begin the document with it, between two lines of three hyphens: {names}"
@@ -74,13 +99,6 @@ def check_fields(document: Document, required: Iterable[RequiredField]) -> Itera
         for place, problem in _type_problems(front.values[name], field):
             rule, line = f"{document.kind}/field-type", front.line(name, *place)
             yield violation(rule, document.path, line, f"the key {name} {problem}", f"write {name}: {field.example}")
-
-
-def check_labelled_confidence(document: Document, confidence: str | None) -> Iterator[Violation]:
-    """Yield the violation that a document of the labelled form states no confidence."""
-    if document.form == "labelled" and confidence is None:
-        message, fix = "no confidence is stated", "write **Confidence:** HIGH, MEDIUM or LOW under the title"
-        yield violation(f"{document.kind}/field-missing", document.path, 1, message, fix)
 
 
 def _type_problems(value: Any, field: RequiredField) -> Iterator[tuple[tuple[int, ...], str]]:
@@ -118,28 +136,6 @@ def _described(value: Any) -> str:
     return f"{kind} {value[:80]!r}" if isinstance(value, str) else f"{kind} {value}"
 
 
-def find_section(
-    document: Document, title: str, columns: Iterable[str] = ()
-) -> tuple[DocumentSection | None, list[Violation]]:
-    """Return a section that a contract requires, and the violation that it is missing; none in another known form.
-
-    `columns` are those of its table, where it must hold one: "None" is not enough there.
-    """
-    part = document.the_form.section(document.source, title)
-    if part or not held_to_contract(document):
-        return part, []
-    names = ", ".join(columns)
-    rest = f" with a table of the columns {names}" if names else "; where there is nothing to say, write None"
-    message = f"the section ## {title} is missing"
-    return None, [violation(f"{document.kind}/section-missing", document.path, 1, message, f"add ## {title}{rest}")]
-
-
-def check_sections(document: Document, titles: Iterable[str]) -> Iterator[Violation]:
-    """Yield the violations of the sections that a document must have."""
-    for title in titles:
-        yield from find_section(document, title)[1]
-
-
 def check_columns(
     document: Document, part: DocumentSection, table: MarkdownTable | None, required: Iterable[str]
 ) -> Iterator[Violation]:
@@ -155,3 +151,10 @@ def check_columns(
         if table.column(name) is None:
             message = f"the table of {part.title} has no column {name}"
             yield violation(rule, document.path, table.line, message, f"add the column {name}")
+
+
+def check_labelled_confidence(document: Document, confidence: str | None) -> Iterator[Violation]:
+    """Yield the violation that a document of the labelled form states no confidence."""
+    if document.form == "labelled" and confidence is None:
+        message, fix = "no confidence is stated", "write **Confidence:** HIGH, MEDIUM or LOW under the title"
+        yield violation(f"{document.kind}/field-missing", document.path, 1, message, fix)

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.checks.layout import check_columns, check_form, find_section, held_to_contract
+from verifyplan.documents.checks.layout import check_layout, held_to_contract
 from verifyplan.documents.kinds.research_note import outermost
 from verifyplan.documents.reading.body import find_tables
 from verifyplan.documents.reading.document import Document, Form, Kind, other_form
@@ -33,11 +33,11 @@ MAPS: dict[str, Focus] = {
 }
 """The maps by name, and the focus that each belongs to."""
 
-SECTIONS: dict[str, tuple[tuple[str, tuple[str, ...] | None], ...]] = {
-    "STACK": (("Tech Stack", ("Category", "Technology", "Version", "Config File")), ("Package Manager", None)),
-    "ARCHITECTURE": (("Architecture Overview", None), ("Key Components", ()), ("Data Flow", None)),
-    "CONVENTIONS": (("Code Conventions", ("Convention", "Pattern", "Example File")), ("Naming Patterns", None)),
-    "CONCERNS": (("Concerns", ("Severity", "Area", "Description", "File")), ("Security Considerations", None)),
+SECTIONS: dict[str, dict[str, tuple[str, ...] | None]] = {
+    "STACK": {"Tech Stack": ("Category", "Technology", "Version", "Config File"), "Package Manager": None},
+    "ARCHITECTURE": {"Architecture Overview": None, "Key Components": (), "Data Flow": None},
+    "CONVENTIONS": {"Code Conventions": ("Convention", "Pattern", "Example File"), "Naming Patterns": None},
+    "CONCERNS": {"Concerns": ("Severity", "Area", "Description", "File"), "Security Considerations": None},
 }
 """The sections of each map and the columns of their tables: None requires no table, () any table.
 
@@ -160,7 +160,14 @@ def check_codebase_map(document: CodebaseMap, root: Path | None = None) -> Itera
 
     Paths are looked up inside of `root`, the folder of the repository, alone; without it none is looked up.
     """
-    yield from check_form(document)
+    required = SECTIONS.get(document.map or "", {})
+    read = {title: document.source.section(title) for title in required}
+    tables = {
+        title: (columns, next(iter(document.source.tables(read[title])), None) if read[title] else None)
+        for title, columns in required.items()
+        if columns is not None
+    }
+    yield from check_layout(document, sections=required, tables=tables)
     if document.map is None:
         message, fix = (
             "the file is none of the maps of the four focus areas",
@@ -168,26 +175,15 @@ def check_codebase_map(document: CodebaseMap, root: Path | None = None) -> Itera
         )
         yield violation("codebase-map/focus", document.path, 1, message, fix)
     if held_to_contract(document):
-        yield from _check_sections(document)
+        if not required and not any(section.level == 2 for section in document.source.sections):
+            message, fix = "the map has no section", "divide it by headings with ##"
+            yield violation("codebase-map/section-missing", document.path, 1, message, fix)
         for claim in document.claims:
             if not claim.paths and not says_nothing(claim.text):
                 message = f"{claim.text[:80]!r} (## {claim.section[:40]}) names no file"
                 fix = "name the file or folder that shows it"
                 yield violation("codebase-map/claim-without-path", document.path, claim.line, message, fix)
     yield from _check_paths(document, root)
-
-
-def _check_sections(document: CodebaseMap) -> Iterator[Violation]:
-    required = SECTIONS.get(document.map or "", ())
-    if not required and not any(section.level == 2 for section in document.source.sections):
-        message, fix = "the map has no section", "divide it by headings with ##"
-        yield violation("codebase-map/section-missing", document.path, 1, message, fix)
-    for title, columns in required:
-        section, missing = find_section(document, title, columns or ())
-        yield from missing
-        if section is not None and columns is not None:
-            table = next(iter(document.source.tables(section)), None)
-            yield from check_columns(document, section, table, columns)
 
 
 def _check_paths(document: CodebaseMap, root: Path | None) -> Iterator[Violation]:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.checks.layout import RequiredField, check_fields, check_form, check_sections, held_to_contract
+from verifyplan.documents.checks.layout import RequiredField, check_layout, held_to_contract
 from verifyplan.documents.reading.body import DocumentSection
 from verifyplan.documents.reading.document import Document, Form, Kind, other_form
 from verifyplan.documents.reading.front import moment, moment_of, text_of
@@ -149,9 +149,7 @@ def _read_evidence(source: Source, section: DocumentSection | None) -> Iterator[
 
 def check_debug_log(log: DebugLog, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
     """Yield the violations of a debug log by itself (rule D2)."""
-    yield from check_form(log)
-    yield from check_fields(log, FIELDS)
-    yield from check_sections(log, SECTIONS)
+    yield from check_layout(log, FIELDS, SECTIONS)
     yield from _check_dates(log)
     if not held_to_contract(log):
         return

@@ -10,14 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 from pydantic import Field, InstanceOf
 
 from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.checks.layout import (
-    RequiredField,
-    check_columns,
-    check_fields,
-    check_form,
-    check_sections,
-    find_section,
-)
+from verifyplan.documents.checks.layout import RequiredField, check_layout
 from verifyplan.documents.reading.body import DocumentSection, MarkdownTable, rows_of
 from verifyplan.documents.reading.comparing import id_in_name, plan_key
 from verifyplan.documents.reading.document import CONTRACT, Document, Form, Kind, other_form
@@ -174,13 +167,8 @@ def _deviations(source: Source, section: DocumentSection) -> tuple[str, ...]:
 
 def check_summary(summary: ExecutionSummary, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
     """Yield the violations of an execution summary by itself (rule D2)."""
-    yield from check_form(summary)
-    yield from check_fields(summary, FIELDS)
-    yield from find_section(summary, "Task Results", COLUMNS)[1]
-    yield from check_sections(summary, ("Deviations",))
-    results = summary.source.section("Task Results")
-    if results:
-        yield from check_columns(summary, results, summary.table, COLUMNS)
+    tables = {"Task Results": (COLUMNS, summary.table)}
+    yield from check_layout(summary, FIELDS, ("Task Results", "Deviations"), tables)
     yield from _check_must_haves(summary)
     for commit in entries_of(summary.source.front, "commits"):
         if not _SHA.fullmatch(commit.text):

@@ -9,14 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 from pydantic import Field, InstanceOf
 
 from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.checks.layout import (
-    RequiredField,
-    check_columns,
-    check_fields,
-    check_form,
-    check_sections,
-    find_section,
-)
+from verifyplan.documents.checks.layout import RequiredField, check_layout
 from verifyplan.documents.reading.body import MarkdownTable, rows_of
 from verifyplan.documents.reading.document import Document, Form, Kind, other_form
 from verifyplan.documents.reading.front import count_of, text_of
@@ -140,17 +133,11 @@ def category_of(text: str) -> str | None:
 
 def check_integration(report: IntegrationReport, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
     """Yield the violations of an integration report (rule D2)."""
-    yield from check_form(report)
-    yield from check_fields(report, FIELDS)
-    for title, columns, table in (
-        ("Integration Checks", CHECK_COLUMNS, report.checks_table),
-        ("E2E Flows", FLOW_COLUMNS, report.flows_table),
-    ):
-        section, missing = find_section(report, title, columns)
-        yield from missing
-        if section:
-            yield from check_columns(report, section, table, columns)
-    yield from check_sections(report, ("Critical Issues",))
+    tables = {
+        "Integration Checks": (CHECK_COLUMNS, report.checks_table),
+        "E2E Flows": (FLOW_COLUMNS, report.flows_table),
+    }
+    yield from check_layout(report, FIELDS, (*tables, "Critical Issues"), tables)
     yield from _check_categories(report)
     yield from _check_counts(report)
     yield from _check_status(report)

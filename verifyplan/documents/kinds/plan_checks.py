@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.checks.layout import RequiredField, check_fields, check_form, held_to_contract
+from verifyplan.documents.checks.layout import RequiredField, check_layout, held_to_contract
 from verifyplan.documents.kinds.plan import (
     IMPLIED_MODEL,
     MUST_HAVES,
@@ -46,8 +46,7 @@ _STEP = re.compile(r"[ \t]*(?:[-*] +)?(?:\*\*)?(?:Step +)?\d{1,3}[.):]", re.IGNO
 
 def check_plan(document: PlanDocument, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
     """Yield the violations of one plan (rule D2); other checks concern several plans, or a plan's quality."""
-    yield from check_form(document)
-    yield from check_fields(document, FIELDS)
+    yield from check_layout(document, FIELDS)
     yield from _check_plan_id(document)
     held = held_to_contract(document)
     if held:

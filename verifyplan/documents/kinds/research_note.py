@@ -8,14 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, cast, get_args
 
 from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.checks.layout import (
-    RequiredField,
-    check_fields,
-    check_form,
-    check_labelled_confidence,
-    check_sections,
-    held_to_contract,
-)
+from verifyplan.documents.checks.layout import RequiredField, check_labelled_confidence, check_layout, held_to_contract
 from verifyplan.documents.reading.body import DocumentSection, NumberedLine, find_bullets, find_tables
 from verifyplan.documents.reading.document import Document, Form, Kind, other_form
 from verifyplan.documents.reading.front import count_of, text_of
@@ -209,10 +202,8 @@ def _paragraphs(lines: list[NumberedLine]) -> Iterator[LocatedText]:
 
 def check_research_note(document: ResearchNote, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
     """Yield the violations of one research note (rule D2)."""
-    yield from check_form(document)
-    yield from check_fields(document, FIELDS)
+    yield from check_layout(document, FIELDS, SECTIONS)
     yield from check_labelled_confidence(document, document.confidence)
-    yield from check_sections(document, SECTIONS)
     section = document.the_form.section(document.source, "Key Findings")
     if section is not None and not document.findings:
         message = "Key Findings holds no finding"

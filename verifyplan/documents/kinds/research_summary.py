@@ -10,10 +10,8 @@ from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.checks.layout import (
     RequiredField,
     check_columns,
-    check_fields,
-    check_form,
     check_labelled_confidence,
-    check_sections,
+    check_layout,
     held_to_contract,
 )
 from verifyplan.documents.kinds.research_note import (
@@ -113,10 +111,8 @@ def _confidence(cell: str) -> Confidence | None:
 
 def check_research_summary(document: ResearchSummary, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
     """Yield the violations of one research summary by itself (rule D2)."""
-    yield from check_form(document)
-    yield from check_fields(document, FIELDS)
+    yield from check_layout(document, FIELDS, SECTIONS)
     yield from check_labelled_confidence(document, document.confidence)
-    yield from check_sections(document, SECTIONS)
     yield from _check_decisions(document)
     for question in document.open_questions if held_to_contract(document) else ():
         if not question.needs_decision and not says_nothing(question.text):

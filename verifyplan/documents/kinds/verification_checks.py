@@ -6,14 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.checks.layout import (
-    RequiredField,
-    check_columns,
-    check_fields,
-    check_form,
-    check_sections,
-    find_section,
-)
+from verifyplan.documents.checks.layout import RequiredField, check_layout
 from verifyplan.documents.kinds.verification import VerificationDocument, override_names
 from verifyplan.documents.reading.comparing import wording
 from verifyplan.documents.reading.front import entries_of
@@ -32,13 +25,8 @@ COLUMNS = ("#", "Must-Have", "Status", "Evidence")
 
 def check_verification(document: VerificationDocument, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
     """Yield the violations of a verification by itself (rules D2, D3)."""
-    yield from check_form(document)
-    yield from check_fields(document, FIELDS)
-    section, missing = find_section(document, "Must-Have Verification", COLUMNS)
-    yield from missing
-    if section:
-        yield from check_columns(document, section, document.table, COLUMNS)
-    yield from check_sections(document, ("Gaps",))
+    tables = {"Must-Have Verification": (COLUMNS, document.table)}
+    yield from check_layout(document, FIELDS, ("Must-Have Verification", "Gaps"), tables)
     if document.attempt == 0:
         line, fix = document.source.front.line("attempt"), "write 1 for the first verification"
         yield violation("verification/attempt", document.path, line, "the attempt is 0", fix)
