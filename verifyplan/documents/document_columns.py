@@ -1,4 +1,4 @@
-"""The columns of the tables of handed-over documents, as data: name, type, meaning; to add one, add a line."""
+"""The columns of the document tables, as data: name, type, meaning; a column is added by one line."""
 
 from __future__ import annotations
 
@@ -8,31 +8,30 @@ from verifyplan.columns import Column, Columns
 from verifyplan.documents.checks.catalogue import Severity
 from verifyplan.documents.kinds.execution_summary import CLAIM_STATES
 from verifyplan.documents.kinds.plan import IMPLIED_MODEL, MUST_HAVES, TASK_TYPES
-from verifyplan.documents.kinds.research_note import CONFIDENCES, LEVELS
+from verifyplan.documents.kinds.research_note import CONFIDENCES, KNOWN_LEVELS
 from verifyplan.documents.reading.document import KINDS
 from verifyplan.documents.reading.phrases import Outcome
 
-SURENESS = tuple(reversed(CONFIDENCES))
-"""The confidences in the order of the tables, from the lowest."""
-SOURCE_LEVELS = ("S0", *LEVELS)
+CONFIDENCE_ORDER = tuple(reversed(CONFIDENCES))
+"""From the lowest to the highest, as tables are sorted."""
 
 _PATH = Column("path", "text", "the document", key=True)
 _POSITION = Column("position", "whole", "its place in the document, from 1", key=True)
 _PHASE = Column("phase", "text", "the folder that the document lies in, as a rule the phase")
-_MILESTONE = Column("milestone", "text", "the milestone that the phase was archived with; missing for phases at hand")
+_MILESTONE = Column("milestone", "text", "the milestone that the phase was archived with; missing for current phases")
 _PLAN = Column("plan_id", "text", "the id of the plan that it is or reports on, as the plan writes it")
-_LINE = Column("line", "whole", "the line where it stands")
+_LINE = Column("line", "whole", "its line in the document")
 
 DOCUMENT_TABLES: dict[str, Columns] = {
     "documents": (
         _PATH,
         Column("kind", KINDS, "which of the nine documents it is"),
-        Column("form", "text", "the form it is held to: contract, or the name of an older or newer one"),
+        Column("form", "text", "the form it is held to: contract, or the name of another known form"),
         _PHASE,
         _MILESTONE,
         _PLAN,
         Column("status", "text", "the status that its frontmatter states"),
-        Column("confidence", SURENESS, "of research: how sure it is as a whole"),
+        Column("confidence", CONFIDENCE_ORDER, "of research: how sure it is as a whole"),
         Column("attempt", "whole", "of a verification: which attempt it is"),
         Column("n_lines", "whole", "lines of the file"),
         Column("n_tasks", "whole", "tasks; missing but in plans"),
@@ -84,8 +83,8 @@ DOCUMENT_TABLES: dict[str, Columns] = {
         _PHASE,
         _MILESTONE,
         Column("text", "text", "what was found"),
-        Column("source_level", SOURCE_LEVELS, "where it is from, S0 the surest; missing where it does not say"),
-        Column("confidence", SURENESS, "how sure it is; missing where it does not say"),
+        Column("source_level", KNOWN_LEVELS, "where it is from, S0 the surest; missing where it does not say"),
+        Column("confidence", CONFIDENCE_ORDER, "how sure it is; missing where it does not say"),
         Column("speculative", "yesno", "whether it is marked [SPECULATIVE]"),
         _LINE,
     ),
@@ -105,7 +104,7 @@ DOCUMENT_TABLES: dict[str, Columns] = {
         _LINE,
         Column("rule", "text", "the rule that is broken"),
         Column("severity", get_args(Severity), "how much it weighs"),
-        Column("times", "whole", "how often; a rule that is broken many times in a document is told once"),
+        Column("times", "whole", "how often; a rule that is broken many times in a document is reported once"),
         Column("message", "text", "what is wrong"),
         Column("fix", "text", "what to do"),
     ),

@@ -13,10 +13,10 @@ import pandas as pd
 from verifyplan.columns import described, fitted
 from verifyplan.documents.checks.catalogue import Violation
 from verifyplan.documents.checks.check import Report, check
-from verifyplan.documents.document_columns import DOCUMENT_TABLES, SOURCE_LEVELS, SURENESS
+from verifyplan.documents.document_columns import CONFIDENCE_ORDER, DOCUMENT_TABLES
 from verifyplan.documents.kinds.execution_summary import ExecutionSummary
 from verifyplan.documents.kinds.plan import TASK_TYPES, MustHave, PlanDocument, implied_model
-from verifyplan.documents.kinds.research_note import ResearchNote
+from verifyplan.documents.kinds.research_note import KNOWN_LEVELS, ResearchNote
 from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument, counts_as_passed, open_gaps
 from verifyplan.documents.reading.comparing import matched, wording
 from verifyplan.documents.reading.document import Document
@@ -74,10 +74,12 @@ def tables_of(report: Report) -> DocumentTables:
     tree = Tree(report.path, report.documents, report.others)
     rows: dict[str, Iterable[dict[str, Any]]] = {
         "documents": _document_rows(tree, report.violations),
-        "must_haves": (row for phase in tree.phases for row in _must_have_rows(phase)),
-        "tasks": (row for plan in tree.of(PlanDocument) for row in _task_rows(plan)),
-        "findings": (row for note in tree.of(ResearchNote) for row in _finding_rows(note)),
-        "gaps": (row for document in tree for row in _gap_rows(document)),
+        "must_haves": (
+            row for phase in tree.phases for plan in phase.plans for row in _located(plan, _must_haves(phase, plan))
+        ),
+        "tasks": (row for plan in tree.of(PlanDocument) for row in _located(plan, _tasks(plan))),
+        "findings": (row for note in tree.of(ResearchNote) for row in _located(note, _findings(note))),
+        "gaps": (row for document in tree for row in _located(document, _gaps(document))),
         "violations": ({**vars(each), "times": len(each.lines) or 1} for each in report.violations),
     }
     root = (repository_root(report.path) or Path(report.path)).absolute()
@@ -99,25 +101,30 @@ def _relative(path: str | None, root: Path) -> str | None:
     return place.relative_to(root).as_posix() if place != root and place.is_relative_to(root) else path
 
 
+def _located(document: Document, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows about a document with where they are from, and their positions from 1."""
+    folder = PurePath(document.path).parent
+    place = {"path": document.path, "kind": document.kind, "plan_id": getattr(document, "plan", None)}
+    place |= {"phase": folder.name, "milestone": milestone_of(str(folder)) or None}
+    return [{**place, "position": position, **row} for position, row in enumerate(rows, 1)]
+
+
 def _document_rows(tree: Tree, violations: Sequence[Violation]) -> Iterator[dict[str, Any]]:
     """Yield a row for each document, with the number of its violations."""
     broken = Counter((violation.path, violation.severity) for violation in violations)
     plans = {summary.path: phase.plan_of(summary) for phase in tree.phases for summary in phase.summaries}
     for document in tree:
-        yield {
-            "path": document.path,
-            "kind": document.kind,
+        row = {
             "form": document.form,
-            "phase": _phase(document),
-            "milestone": _milestone(document),
             "plan_id": getattr(plans.get(document.path) or document, "plan", None),
             "status": getattr(document, "status", None),
-            "confidence": _known(getattr(document, "confidence", None), SURENESS),
+            "confidence": _known(getattr(document, "confidence", None), CONFIDENCE_ORDER),
             "attempt": getattr(document, "attempt", None),
             "n_lines": len(document.source.lines),
             **_counts(document),
             **{f"n_{severity}s": broken[document.path, severity] for severity in ("error", "warning", "info")},
         }
+        yield from _located(document, [row])
 
 
 def _counts(document: Document) -> dict[str, Any]:
@@ -126,49 +133,41 @@ def _counts(document: Document) -> dict[str, Any]:
     if isinstance(document, ExecutionSummary):
         return {"n_must_haves": len(document.must_haves)}
     if isinstance(document, VerificationDocument):
-        return {"n_must_haves": len(document.results), "n_gaps": len(list(_gap_rows(document)))}
+        return {"n_must_haves": len(document.results), "n_gaps": len(_gaps(document))}
     if isinstance(document, ResearchNote):
-        return {"n_findings": len(document.findings), "n_gaps": len(list(_gap_rows(document)))}
+        return {"n_findings": len(document.findings), "n_gaps": len(_gaps(document))}
     return {}
 
 
-def _must_have_rows(phase: Phase) -> Iterator[dict[str, Any]]:
-    """Yield a row for each must-have of a phase's plans, with what its summary and its verification say of it."""
-    for plan in phase.plans:
-        must_haves = plan.must_haves.all()
-        summary = phase.summary_of(plan)
-        claims = summary.must_haves if summary else ()
-        places = matched([must_have.text for must_have in must_haves], [claim.text for claim in claims])
-        results = _results(must_haves, phase.latest)
-        for position, (must_have, at, result) in enumerate(zip(must_haves, places, results, strict=True), 1):
-            yield {
-                "path": plan.path,
-                "position": position,
-                "phase": phase.name,
-                "milestone": phase.milestone or None,
-                "plan_id": plan.plan,
-                "kind": must_have.kind,
-                "text": must_have.text,
-                "file": must_have.path or None,
-                "line": must_have.line,
-                "summary_path": summary and summary.path,
-                "claimed": None if at is None else claims[at].state,
-                **result,
-            }
+def _must_haves(phase: Phase, plan: PlanDocument) -> Iterator[dict[str, Any]]:
+    """Yield the must-haves of a plan, with what its summary and the phase's verification say of each."""
+    must_haves, summary = plan.must_haves.all(), phase.summary_of(plan)
+    claims = summary.must_haves if summary else ()
+    places = matched([must_have.text for must_have in must_haves], [claim.text for claim in claims])
+    for must_have, at, result in zip(must_haves, places, _results(must_haves, phase.latest), strict=True):
+        yield {
+            "kind": must_have.kind,
+            "text": must_have.text,
+            "file": must_have.path or None,
+            "line": must_have.line,
+            "summary_path": summary and summary.path,
+            "claimed": None if at is None else claims[at].state,
+            **result,
+        }
 
 
 def _results(must_haves: Sequence[MustHave], latest: Sequence[VerificationDocument]) -> list[dict[str, Any]]:
     """Return the result of each must-have in the last verifications: in the table of must-haves, or of its kind."""
-    given = [(verification, result) for verification in latest for result in verification.results]
-    places = matched([must_have.text for must_have in must_haves], [result.text for _, result in given])
+    results = [(verification, result) for verification in latest for result in verification.results]
+    places = matched([must_have.text for must_have in must_haves], [result.text for _, result in results])
     by_kind = {
         (kind, _name_of(result.text)): (verification, result)
         for verification in reversed(latest)
-        for kind, results in (("artifact", verification.artifact_results), ("key_link", verification.link_results))
-        for result in reversed(results)
+        for kind, rows in (("artifact", verification.artifact_results), ("key_link", verification.link_results))
+        for result in reversed(rows)
     }
     found = [
-        given[at] if at is not None else by_kind.get((must_have.kind, _name_of(must_have.text)))
+        results[at] if at is not None else by_kind.get((must_have.kind, _name_of(must_have.text)))
         for must_have, at in zip(must_haves, places, strict=True)
     ]
     return [_result(*each) if each else {} for each in found]
@@ -188,16 +187,10 @@ def _result(verification: VerificationDocument, result: MustHaveResult) -> dict[
     }
 
 
-def _task_rows(plan: PlanDocument) -> Iterator[dict[str, Any]]:
-    """Yield a row for each task of a plan."""
-    for position, task in enumerate(plan.tasks, 1):
+def _tasks(plan: PlanDocument) -> Iterator[dict[str, Any]]:
+    for task in plan.tasks:
         model = implied_model(task)
         yield {
-            "path": plan.path,
-            "position": position,
-            "phase": _phase(plan),
-            "milestone": _milestone(plan),
-            "plan_id": plan.plan,
             "task_id": task.id,
             "name": task.name or None,
             "type": _known(task.type, TASK_TYPES),
@@ -211,49 +204,25 @@ def _task_rows(plan: PlanDocument) -> Iterator[dict[str, Any]]:
         }
 
 
-def _finding_rows(note: ResearchNote) -> Iterator[dict[str, Any]]:
-    """Yield a row for each finding of a research note."""
-    for position, finding in enumerate(note.findings, 1):
+def _findings(note: ResearchNote) -> Iterator[dict[str, Any]]:
+    for finding in note.findings:
         yield {
-            "path": note.path,
-            "position": position,
-            "phase": _phase(note),
-            "milestone": _milestone(note),
             "text": finding.text,
-            "source_level": _known(finding.source_level, SOURCE_LEVELS),
-            "confidence": _known(finding.confidence, SURENESS),
+            "source_level": _known(finding.source_level, KNOWN_LEVELS),
+            "confidence": _known(finding.confidence, CONFIDENCE_ORDER),
             "speculative": finding.speculative,
             "line": finding.line,
         }
 
 
-def _gap_rows(document: Document) -> Iterator[dict[str, Any]]:
-    """Yield a row for each gap: of a verification those in detail, else those of its frontmatter; of a note its own."""
-    gaps: list[dict[str, Any]] = []
+def _gaps(document: Document) -> list[dict[str, Any]]:
+    """Return the gaps of a verification in detail, else those of its frontmatter; of a research note its own."""
     if isinstance(document, VerificationDocument):
-        gaps = [
+        return [
             {"text": gap.title, "evidence": gap.evidence or None, "fix": gap.fix or None, "line": gap.line}
             for gap in document.gap_details
         ] or [{"text": gap.text, "line": gap.line} for gap in open_gaps(document.source.front)]
-    elif isinstance(document, ResearchNote):
-        gaps = [{"text": gap.text, "line": gap.line} for gap in document.gaps]
-    for position, row in enumerate(gaps, 1):
-        yield {
-            "path": document.path,
-            "position": position,
-            "phase": _phase(document),
-            "milestone": _milestone(document),
-            "kind": document.kind,
-            **row,
-        }
-
-
-def _phase(document: Document) -> str:
-    return PurePath(document.path).parent.name
-
-
-def _milestone(document: Document) -> str | None:
-    return milestone_of(str(PurePath(document.path).parent)) or None
+    return [gap._asdict() for gap in document.gaps] if isinstance(document, ResearchNote) else []
 
 
 def _known(value: str | None, known: tuple[str, ...]) -> str | None:

@@ -12,6 +12,7 @@ from verifyplan.documents.checks.changes import check_attempts, check_versions
 from verifyplan.documents.checks.cross_document_must_haves import check_must_haves
 from verifyplan.documents.checks.cross_document_plans import check_plans, check_requirements, check_summaries
 from verifyplan.documents.checks.cross_document_research import check_conflicts, check_decisions, check_research
+from verifyplan.documents.kinds.codebase_map import CodebaseMap, check_paths
 from verifyplan.documents.kinds.registry import REGISTRY
 from verifyplan.documents.loading import is_folder, load, load_beside, shown_for
 from verifyplan.documents.reading.document import Document
@@ -163,4 +164,6 @@ def check_document(document: Document, root: Path | None = None) -> Iterator[Vio
         message = f"the document is too long: from here on it is not read ({counted(len(source.lines), 'line')})"
         yield violation("document/too-long", document.path, source.n_read + 1, message, "divide it")
     _, checker = REGISTRY[document.kind]
-    yield from checker(document, root)
+    yield from checker(document)
+    if isinstance(document, CodebaseMap):
+        yield from check_paths(document, root)

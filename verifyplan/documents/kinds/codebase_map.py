@@ -155,11 +155,8 @@ def _read_claims(source: Source, named: dict[int, tuple[NamedPath, ...]]) -> Ite
             yield MapClaim(text, paths, section.title, first)
 
 
-def check_codebase_map(document: CodebaseMap, root: Path | None = None) -> Iterator[Violation]:
-    """Yield the violations of one codebase map (rule D2).
-
-    Paths are looked up inside of `root`, the folder of the repository, alone; without it none is looked up.
-    """
+def check_codebase_map(document: CodebaseMap) -> Iterator[Violation]:
+    """Yield the violations of one codebase map by itself (rule D2)."""
     required = SECTIONS.get(document.map or "", {})
     read = {title: document.source.section(title) for title in required}
     tables = {
@@ -183,12 +180,12 @@ def check_codebase_map(document: CodebaseMap, root: Path | None = None) -> Itera
                 message = f"{claim.text[:80]!r} (## {claim.section[:40]}) names no file"
                 fix = "name the file or folder that shows it"
                 yield violation("codebase-map/claim-without-path", document.path, claim.line, message, fix)
-    yield from _check_paths(document, root)
 
 
-def _check_paths(document: CodebaseMap, root: Path | None) -> Iterator[Violation]:
-    """Yield paths that lie outside of the repository, or do not exist.
+def check_paths(document: CodebaseMap, root: Path | None) -> Iterator[Violation]:
+    """Yield the paths of a map that lie outside of the repository, or do not exist in the folder `root` (rule D2).
 
+    Paths are looked up inside of `root` alone; without it none is looked up.
     A name without a folder may be that of any file. A map of another form also names what is made later (`dist/`,
     `.env`): of its paths, only those in folders that exist are looked up.
     """

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import pairwise
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
@@ -147,7 +147,7 @@ def _read_evidence(source: Source, section: DocumentSection | None) -> Iterator[
         yield EvidenceEntry(text, moment(time["moment"]) if time else None, line)
 
 
-def check_debug_log(log: DebugLog, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
+def check_debug_log(log: DebugLog) -> Iterator[Violation]:
     """Yield the violations of a debug log by itself (rule D2)."""
     yield from check_layout(log, FIELDS, SECTIONS)
     yield from _check_dates(log)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from pydantic import Field, InstanceOf
@@ -165,7 +165,7 @@ def _deviations(source: Source, section: DocumentSection) -> tuple[str, ...]:
     return bold or tuple(bullet.text for bullet in source.top_bullets(section))
 
 
-def check_summary(summary: ExecutionSummary, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
+def check_summary(summary: ExecutionSummary) -> Iterator[Violation]:
     """Yield the violations of an execution summary by itself (rule D2)."""
     tables = {"Task Results": (COLUMNS, summary.table)}
     yield from check_layout(summary, FIELDS, ("Task Results", "Deviations"), tables)

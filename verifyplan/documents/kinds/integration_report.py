@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field, InstanceOf
@@ -131,7 +130,7 @@ def category_of(text: str) -> str | None:
     return next((name for name, words in CATEGORIES.items() if any(word in folded for word in words)), None)
 
 
-def check_integration(report: IntegrationReport, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
+def check_integration(report: IntegrationReport) -> Iterator[Violation]:
     """Yield the violations of an integration report (rule D2)."""
     tables = {
         "Integration Checks": (CHECK_COLUMNS, report.checks_table),

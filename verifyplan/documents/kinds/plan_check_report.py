@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from verifyplan.documents.checks.catalogue import Violation, violation
@@ -115,7 +114,7 @@ def _read_issue(bullet: Bullet) -> PlanIssue | None:
     )
 
 
-def check_plan_check(report: PlanCheckReport, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
+def check_plan_check(report: PlanCheckReport) -> Iterator[Violation]:
     """Yield the violations of a plan-check report (rule D2)."""
     yield from _check_heading(report)
     yield from _check_counts(report)

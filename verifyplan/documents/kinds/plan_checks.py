@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.checks.layout import RequiredField, check_layout, held_to_contract
@@ -44,7 +43,7 @@ _CODE = re.compile(r"`[^`\n]{0,300}`")
 _STEP = re.compile(r"[ \t]*(?:[-*] +)?(?:\*\*)?(?:Step +)?\d{1,3}[.):]", re.IGNORECASE)
 
 
-def check_plan(document: PlanDocument, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
+def check_plan(document: PlanDocument) -> Iterator[Violation]:
     """Yield the violations of one plan (rule D2); other checks concern several plans, or a plan's quality."""
     yield from check_layout(document, FIELDS)
     yield from _check_plan_id(document)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from verifyplan.documents.checks.catalogue import Violation
@@ -22,10 +22,7 @@ from verifyplan.documents.kinds.verification_checks import check_verification
 from verifyplan.documents.reading.document import Document, Kind
 from verifyplan.documents.reading.source import Source
 
-Checker = Callable[[Any, Path | None], Iterator[Violation]]
-"""Takes a document of its kind and the root of the repository, or None where that is not there."""
-
-REGISTRY: dict[Kind, tuple[type[Document], Checker]] = {
+REGISTRY: dict[Kind, tuple[type[Document], Callable[[Any], Iterator[Violation]]]] = {
     "research-note": (ResearchNote, check_research_note),
     "research-summary": (ResearchSummary, check_research_summary),
     "plan": (PlanDocument, check_plan),
@@ -36,7 +33,7 @@ REGISTRY: dict[Kind, tuple[type[Document], Checker]] = {
     "debug-log": (DebugLog, check_debug_log),
     "codebase-map": (CodebaseMap, check_codebase_map),
 }
-"""Model and checker of each kind."""
+"""The model of each kind, and the function that checks a document of it by itself."""
 
 _NAMES_OF_FILES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("plan-check", re.compile(r"(?:.+-)?PLAN-CHECK(?:-.+)?")),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, cast, get_args
 
 from verifyplan.documents.checks.catalogue import Violation, violation
@@ -200,7 +199,7 @@ def _paragraphs(lines: list[NumberedLine]) -> Iterator[LocatedText]:
             texts = []
 
 
-def check_research_note(document: ResearchNote, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
+def check_research_note(document: ResearchNote) -> Iterator[Violation]:
     """Yield the violations of one research note (rule D2)."""
     yield from check_layout(document, FIELDS, SECTIONS)
     yield from check_labelled_confidence(document, document.confidence)

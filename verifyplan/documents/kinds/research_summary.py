@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from verifyplan.documents.checks.catalogue import Violation, violation
@@ -109,7 +108,7 @@ def _confidence(cell: str) -> Confidence | None:
     return next((known for known in CONFIDENCES if known == grade), None)
 
 
-def check_research_summary(document: ResearchSummary, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
+def check_research_summary(document: ResearchSummary) -> Iterator[Violation]:
     """Yield the violations of one research summary by itself (rule D2)."""
     yield from check_layout(document, FIELDS, SECTIONS)
     yield from check_labelled_confidence(document, document.confidence)

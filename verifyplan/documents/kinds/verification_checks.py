@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.checks.layout import RequiredField, check_layout
@@ -23,7 +22,7 @@ FIELDS = (
 COLUMNS = ("#", "Must-Have", "Status", "Evidence")
 
 
-def check_verification(document: VerificationDocument, root: Path | None = None) -> Iterator[Violation]:  # noqa: ARG001
+def check_verification(document: VerificationDocument) -> Iterator[Violation]:
     """Yield the violations of a verification by itself (rules D2, D3)."""
     tables = {"Must-Have Verification": (COLUMNS, document.table)}
     yield from check_layout(document, FIELDS, ("Must-Have Verification", "Gaps"), tables)
