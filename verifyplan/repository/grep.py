@@ -118,6 +118,7 @@ _TOKEN = re.compile(
     |(?P<plain>[^\\\[(){*+?|.^$\x00-\x1f])""",
     re.VERBOSE,
 )
+_RG_TOKENS = {"open": "(?:", "edge": "", "some": ".", "brace": r"\{"}
 _CASELESS = "(?i)"
 _ESCAPED = frozenset(r"\.+*?()|[]{}^$#&-~")
 """Characters before which ripgrep takes a backslash; before others it has a meaning of its own, or is refused."""
@@ -196,19 +197,13 @@ def rg_pattern(pattern: str) -> tuple[list[str], str] | None:
         token = _TOKEN.match(rest, at)
         if token is None:
             return None
-        kind, text = str(token.lastgroup), token[0]
-        letter = kind == "plain" or kind == "sign"
-        translated = {"open": "(?:", "edge": "", "some": ".", "brace": r"\{"}.get(kind, text)
-        parts.append(_rg_letter(token[kind], caseless) if letter else translated)
+        letter = token["plain"] or token["sign"]
+        if letter and caseless and (letter in "iI" or not letter.isascii()):  # cases differ between the dialects
+            parts.append("[iI\u0130\u0131]" if letter.isascii() else ".")
+        elif letter:
+            parts.append(f"\\{letter}" if letter in _ESCAPED else letter)
+        else:
+            parts.append(_RG_TOKENS.get(str(token.lastgroup), token[0]))
         at = token.end()
     whole = "".join(parts)
     return (["--ignore-case"] if caseless else [], whole) if re.search(r"[^\W_]", whole) else None
-
-
-def _rg_letter(letter: str, caseless: bool) -> str:
-    """Translate a literal letter; cases outside ASCII differ between the dialects, as does that of i."""
-    if caseless and not letter.isascii():
-        return "."
-    if caseless and letter in "iI":
-        return "[iI\u0130\u0131]"
-    return f"\\{letter}" if letter in _ESCAPED else letter

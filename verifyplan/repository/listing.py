@@ -32,15 +32,16 @@ def list_files(root: Path, plan: str = "") -> Listing:
     under the path `.`. Links count by what they lead to. Source: rules G2, H3.
     """
     listing = Listing()
+    targets: dict[str, str] = {}
     for path, submodule in _tracked(root, listing).items() or ((path, False) for path in _walk(root, listing)):
-        _add(root, path, submodule, listing)
+        _add(root, path, submodule, listing, targets)
     size = len(plan.encode(errors="replace"))
     sizes = range(size - 4, size + 5 + plan.count("\n")) if plan else range(0)  # whatever the line ends
     for path in [path for path, entry in listing.files.items() if _quotes(root / path, entry.size in sizes, plan)]:
         del listing.files[path]
         listing.skipped[path] = "the plan itself, or a run log"
     listing.files = {path: listing.files[path] for path in sorted(listing.files)}
-    listing.aliases = {path for path in listing.aliases if _target(root, path) in listing.files}
+    listing.aliases = {path for path, target in targets.items() if target in listing.files}
     return listing
 
 
@@ -68,13 +69,14 @@ def shown(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def _add(root: Path, path: str, submodule: bool, listing: Listing) -> None:
+def _add(root: Path, path: str, submodule: bool, listing: Listing, targets: dict[str, str]) -> None:
+    """List a path; of a link, note the path that it leads to in `targets`."""
     if submodule or path != shown(path):
         why = "a submodule, which is not looked into" if submodule else "its name is not UTF-8"
         listing.skipped[shown(path)] = why
         return
     try:
-        listing.files[path] = FileEntry(path, _size(root, path, listing), language_of(path))
+        listing.files[path] = FileEntry(path, _size(root, path, targets), language_of(path))
     except _ExcludedError as error:
         listing.skipped[path] = str(error)
     except (OSError, RuntimeError, ValueError) as error:
@@ -102,7 +104,7 @@ class _ExcludedError(Exception):
     """Why a path is not listed as a file."""
 
 
-def _size(root: Path, path: str, listing: Listing) -> int:
+def _size(root: Path, path: str, targets: dict[str, str]) -> int:
     """Return the bytes of an ordinary file, by way of a link if need be."""
     status = os.lstat(f"{root}/{path}")
     if stat.S_ISLNK(status.st_mode):
@@ -112,17 +114,10 @@ def _size(root: Path, path: str, listing: Listing) -> int:
         status = target.stat()
         if stat.S_ISDIR(status.st_mode):
             raise _ExcludedError("a link to a folder, whose files stand under their own names")
-        listing.aliases.add(path)
+        targets[path] = target.relative_to(root).as_posix()
     if not stat.S_ISREG(status.st_mode):
         raise _ExcludedError("no ordinary file")
     return status.st_size
-
-
-def _target(root: Path, path: str) -> str:
-    try:
-        return (root / path).resolve(strict=True).relative_to(root).as_posix()
-    except (OSError, RuntimeError, ValueError):
-        return ""
 
 
 def _walk(root: Path, listing: Listing) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from verifyplan.agents.static.roles.context import ParsedBlock, RoleContext, code_blocks
 from verifyplan.agents.static.roles.issues import CitedLine, StaticIssue, assertion
-from verifyplan.agents.static.roles.plan_text import PART_OF, Instruction
+from verifyplan.agents.static.roles.plan_text import PART_OF
 from verifyplan.repository.listing import PARSED
 from verifyplan.repository.records import Import
 
@@ -143,7 +143,7 @@ def check_dependents(context: RoleContext) -> Iterator[CitedLine | StaticIssue]:
     that one file of the repository defines. A plan that speaks of the callers in the same sentence answers for all of
     them.
     """
-    for change in (*_taken_away(context), *_new_code(context), *_new_signatures(context)):
+    for change in (*_taken_away(context), *_new_signatures(context)):
         homes = [
             (path, definition)
             for path, outline in context.index.outlines(change.name)
@@ -171,28 +171,25 @@ def check_dependents(context: RoleContext) -> Iterator[CitedLine | StaticIssue]:
 def _taken_away(context: RoleContext) -> Iterator[_Change]:
     for removal in context.text.instructions:
         name = _NAME.fullmatch(removal.name)
-        if removal.verb in ("delete", "rename") and name and not _ALL_USES.search(removal.text) and _is_object(removal):
+        _, ticked, behind = removal.text.partition(f"`{removal.name}`")
+        partly = PART_OF.match(behind) and not re.match(r"\s+from\s+`", behind)  # something of it is taken away
+        if (
+            removal.verb in ("delete", "rename")
+            and name
+            and not _ALL_USES.search(removal.text)
+            and ticked
+            and not partly
+        ):
             how = "takes it away" if removal.verb == "delete" else "renames it"
             yield _Change(removal.line, name["name"], 0, how, removal.home)
 
 
-def _is_object(removal: Instruction) -> bool:
-    """Whether the name itself is taken away, and not something of it."""
-    _, ticked, behind = removal.text.partition(f"`{removal.name}`")
-    partly = PART_OF.match(behind) is not None and re.match(r"\s+from\s+`", behind) is None
-    return bool(ticked) and not partly
-
-
-def _new_code(context: RoleContext) -> Iterator[_Change]:
-    """Yield Python functions of the plan's code that need more arguments."""
+def _new_signatures(context: RoleContext) -> Iterator[_Change]:
+    """Yield Python functions that need more arguments, in the plan's code or by a `def name(...)` of a sentence."""
     for block in code_blocks(context):
         for new in block.outline.definitions:
             if new.kind == "function" and new.required and len(new.name) > 3 and not new.name.startswith("__"):
                 yield _Change(block.above + new.line, new.name, new.required, f"needs {new.required} arguments now")
-
-
-def _new_signatures(context: RoleContext) -> Iterator[_Change]:
-    """Yield Python functions whose signature a sentence changes to its last `def name(...)`."""
     for sentence in context.text.sentences:
         signatures = list(_SIGNATURE.finditer(sentence.text))
         words = re.sub(r"`[^`]*`", " ", sentence.text)

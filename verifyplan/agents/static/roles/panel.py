@@ -201,7 +201,7 @@ def counter(case: ChallengeCase) -> Judgement:
         return not_looked("the challenge is in words of no look-up." if case.places else "the evidence cites no place.")
     place = case.places[0][0]
     if assertion.kind == "rule-broken":
-        return _exception(case)
+        return _by_exception(case)
     if assertion.kind in ("file-missing", "command-missing") and not case.index.empty:
         name = assertion.names[0].split()[-1]
         same = [path for path in case.index.repository.files if path.lower().endswith(f"/{name.lower()}")]
@@ -211,7 +211,7 @@ def counter(case: ChallengeCase) -> Judgement:
     return not_looked(f"no counter-case is known for what {place} is said to show.")
 
 
-def _exception(case: ChallengeCase) -> Judgement:
+def _by_exception(case: ChallengeCase) -> Judgement:
     for place, name, plan in case.places:
         read = case.tools.read(name, serves=case.item.finding_id) if plan is None else None
         if read is not None and place.first <= len(read.lines):

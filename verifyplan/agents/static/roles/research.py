@@ -41,20 +41,18 @@ def unknowns(context: RoleContext, challenges: Sequence[StaticIssue]) -> list[Ra
     A question is asked once. `affects` names a challenge of the same answer by its position.
     """
     asked = {unknown.description for unknown in context.request.unknowns}
-    questions = (question for question in _questions(context, challenges) if question.description not in asked)
-    return list(questions)[:MAX_QUESTIONS]
-
-
-def _questions(context: RoleContext, challenges: Sequence[StaticIssue]) -> Iterator[RaisedUnknown]:
+    questions = []
     for sign in assess(context.plan).found.get("unknown", ()):
         line = next(context.text.sentences_at(sign.line, sign.word), context.plan.line(sign.line))
+        description = f"Does it hold what {context.at(sign.line)} leaves open: {quoted(line)}"
         at = next((n for n, issue in enumerate(challenges, 1) if issue.line == sign.line), None)
-        yield RaisedUnknown(
-            description=f"Does it hold what {context.at(sign.line)} leaves open: {quoted(line)}",
-            type=_type(line),
-            affects=f"#{at}" if at else None,
-            suggested_query=_query(line),
-        )
+        affects = f"#{at}" if at else None
+        if description not in asked:
+            question = RaisedUnknown(
+                description=description, type=_type(line), affects=affects, suggested_query=_query(line)
+            )
+            questions.append(question)
+    return questions[:MAX_QUESTIONS]
 
 
 def _type(line: str) -> UnknownType:
@@ -72,12 +70,9 @@ def _query(line: str) -> str:
     names = names_in(line)
     if names:
         return names[0] if "/" in names[0] else re.escape(names[0])
-
-    def rarity(word: str) -> int:
-        return int("_" in word) + int(any(letter.isupper() for letter in word[1:]))
-
-    words = sorted(re.findall(r"[A-Za-z][\w-]{4,}", line), key=lambda word: (-rarity(word), -len(word)))
-    return re.escape(words[0]) if words else ""
+    words = re.findall(r"[A-Za-z][\w-]{4,}", line)
+    rarest = max(words, key=lambda word: (("_" in word) + any(map(str.isupper, word[1:])), len(word)), default="")
+    return re.escape(rarest)
 
 
 def resolve(context: RoleContext) -> ResolverAnswer:
