@@ -23,10 +23,10 @@ from verifyplan.analysis.replay import Setting
 from verifyplan.widgets.comparison import ModeComparison
 ModeComparison(vp.datasets.runs("stdlib-claims/adversarial"), b=Setting("adversarial", max_rounds=5))"""
 ASKED = "print('keys', '|'.join(widget.selected['key']), '|'.join(map(str, widget.selected['disagreement'].round(3))))"
-BROKEN = """from verifyplan.widgets.comparison import details as comparison_details
+BROKEN = """from verifyplan.widgets.comparison import view as comparison_view
 def broken(*args, **words):
     raise RuntimeError("<b>no words</b> today")
-comparison_details.explain = broken"""
+comparison_view.explain = broken"""
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,7 @@ from verifyplan.analysis.disagreement import disagreement
 from verifyplan.analysis.replay import Setting
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.protocol.vote import HELD
-from verifyplan.widgets.comparison import ModeComparison
-from verifyplan.widgets.comparison import details as comparison_details
-from verifyplan.widgets.comparison import view as view
+from verifyplan.widgets.comparison import ModeComparison, view
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +168,7 @@ def test_what_is_chosen_stays_chosen_and_is_explained_under_both_settings(widget
 
 def test_of_many_chosen_the_first_are_told_and_how_many_there_are(widget):
     widget.table.selected = widget.table.row_keys[:9]
-    assert widget.static().count("<article") == comparison_details.MOST == 6
+    assert widget.static().count("<article") == view.MAX_SHOWN_FINDINGS == 6
     assert "9 findings chosen; the first 6 are shown" in widget.static()
     assert len(widget.selected) == 9
 
@@ -180,7 +178,7 @@ def test_a_setting_that_was_shown_before_is_not_worked_out_again(widget, monkeyp
     widget.b.rounds.value = 1
     assert widget._charts[0].value != chart
     monkeypatch.setattr(Setting, "read", None)
-    monkeypatch.setattr(view, "moves", None)
+    monkeypatch.setattr(view, "transitions_html", None)
     widget.b.rounds.value = 0
     assert widget.failure.value == ""
     assert widget.comparison is first

@@ -22,7 +22,7 @@ from verifyplan.frames.runset import concat
 from verifyplan.runs.replay import replay_run
 from verifyplan.widgets.explorer import RunExplorer, policy
 from verifyplan.widgets.explorer import views as explorer_views
-from verifyplan.widgets.explorer.html import NOT_RECORDED
+from verifyplan.widgets.html import NOT_RECORDED
 
 HOSTILE = '<img src=x onerror="window.ran = 1"></td><script>window.ran = 1</script>\x00\x1b[31m'
 
@@ -446,7 +446,7 @@ def test_the_note_counts_what_a_policy_changes_and_says_what_does_not_apply(plan
 def test_four_runs_driven_again_are_kept_and_none_whose_log_has_changed(plans, monkeypatch):
     made = []
     monkeypatch.setattr(policy, "replay_run", lambda source, **how: made.append(how) or replay_run(source, **how))
-    course, driven = RunSteps(plans), policy.Driven()
+    course, driven = RunSteps(plans), policy.ReplayCache()
     asked = [("protocol", None), ("deliberate", None), ("protocol", "adversarial"), ("deliberate", "adversarial")]
     for one in [*asked, *asked]:
         driven.under(course, *one)

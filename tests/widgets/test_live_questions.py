@@ -20,9 +20,8 @@ from verifyplan.protocol.records import Challenge
 from verifyplan.runs.plan.ruling import Pause
 from verifyplan.runs.resume import read_run
 from verifyplan.widgets.live import LiveRun
-from verifyplan.widgets.live.ending import ended_html
-from verifyplan.widgets.live.pause import question_html
-from verifyplan.widgets.live.progress import LAST, Progress
+from verifyplan.widgets.live.progress import MAX_SHOWN_STEPS, LiveProgress
+from verifyplan.widgets.live.view import outcome_html, question_html
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +62,7 @@ def test_a_question_is_answered_by_the_form(tmp_path, kind, name, note, outcome,
         live.leave()
         assert live.wait(SECONDS) == "waiting"
     else:
-        assert live._face.status.text.startswith(f"Ended: {outcome}")
+        assert live._view.status.text.startswith(f"Ended: {outcome}")
     assert live.run.state.challenges["C2"].status == status
     assert form.layout.display == "none"
 
@@ -87,13 +86,13 @@ def test_a_wrong_answer_is_told_and_the_run_waits_on(tmp_path):
 @pytest.mark.parametrize("painted", [False, True])
 @pytest.mark.parametrize("second", ["send", "leave"])
 def test_the_second_half_of_a_double_click_is_about_no_question(tmp_path, monkeypatch, second, painted):
-    monkeypatch.setattr("verifyplan.widgets.live.pause.REST", 600)
+    monkeypatch.setattr("verifyplan.widgets.live.view.DOUBLE_CLICK_S", 600)
     live = blocked_run(tmp_path)
     form = live.form
     form.kind.value, form.note.value = "context", "the old store stays"
     with monkeypatch.context() as unpainted:
         if not painted:
-            unpainted.setattr(live._face, "show", lambda *_: None)
+            unpainted.setattr(live._view, "show", lambda *_: None)
         form.send.click()
         assert form.send.disabled
         assert form.leave.disabled
@@ -141,7 +140,7 @@ def test_a_question_that_is_left_open_waits_for_resume(tmp_path):
     live.form.leave.click()
     assert live.wait(SECONDS) == "waiting"
     assert live.run.waiting.pause_id == "i1/pause-1"
-    assert str(live.log_path) in live._face.status.text
+    assert str(live.log_path) in live._view.status.text
     run = vp.resume(live.log_path, "override:C1", backend=ScriptedBackend(BLOCKED, silent=True))
     assert run.verdict == "RETHINK"
 
@@ -150,7 +149,7 @@ def test_a_question_that_was_left_open_is_asked_again_by_resume(tmp_path):
     live = blocked_run(tmp_path / "left")
     live.cancel()
     assert live.wait(SECONDS) == "waiting", "a cancel at a question leaves it open"
-    live._face.resume.click()
+    live._view.resume.click()
     assert live.wait(SECONDS) == "asking"
     assert live.form.shown.pause_id == "i1/pause-1"
     live.answer("override:C1")
@@ -165,7 +164,7 @@ def test_time_that_a_person_takes_is_not_the_runs(tmp_path, monkeypatch):
     live = blocked_run(tmp_path)
     worked = live._job.seconds
     with monkeypatch.context() as later:
-        later.setattr("verifyplan.widgets.live.job.time.monotonic", lambda: 1e9)
+        later.setattr("verifyplan.widgets.live.background_run.time.monotonic", lambda: 1e9)
         assert live._job.seconds == worked
     live.leave()
     live.wait(SECONDS)
@@ -179,12 +178,12 @@ def test_the_time_of_a_run_that_goes_on_is_added_to_what_it_took_before(tmp_path
     live.go_on()
     assert live.wait(SECONDS) == "asking"
     assert live._job.seconds > 1000
-    assert live._face._clock.value == "1,000 s"
+    assert live._view._clock.value == "1,000 s"
     live.leave()
     live.wait(SECONDS)
     again = LiveRun.resume(live.log_path, backend=ScriptedBackend(BLOCKED, silent=True), start=True)
     again.wait(SECONDS)
-    assert again._face._clock.value == "0 s since it was taken up"
+    assert again._view._clock.value == "0 s since it was taken up"
     again.leave()
     again.wait(SECONDS)
 
@@ -209,11 +208,11 @@ def test_settings_that_do_not_fit_are_told_all_at_once_and_can_be_started_again(
     live = LiveRun(tmp_path / "none.md", tmp_path / "nowhere", policy="x", timeout=-1, start=True)
     with pytest.raises(SettingsError):
         live.wait(SECONDS)
-    for told in ("timeout: -1", "policy: &#x27;x&#x27;", "none.md", "nowhere"):
-        assert told in live._face.end.value
+    for told in ("timeout: must be finite and above 0, got -1", "policy: &#x27;x&#x27;", "none.md", "nowhere"):
+        assert told in live._view.end.value
     assert live.state == "failed"
-    assert not live._face.start.disabled
-    assert live._face.resume.disabled
+    assert not live._view.start.disabled
+    assert live._view.resume.disabled
     (tmp_path / "none.md").write_text("# Fix a typo\n\nCorrect the spelling in `README.md`.")
     again = LiveRun(tmp_path / "none.md", tmp_path, log_dir=None, start=True)
     assert (again.wait(SECONDS), again.run.verdict) == ("ended", "PROCEED")
@@ -224,9 +223,9 @@ def test_a_plan_that_is_mended_can_be_started_again(tmp_path):
     with pytest.raises(InputError, match=r"late\.md"):
         live.wait(SECONDS)
     (tmp_path / "late.md").write_text("# Fix a typo\n\nCorrect the spelling in `README.md`.")
-    live._face.start.click()
+    live._view.start.click()
     assert live.wait(SECONDS) == "ended"
-    assert "failed" not in live._face.end.value
+    assert "failed" not in live._view.end.value
 
 
 def test_an_option_that_the_run_does_not_have_is_a_type_error():
@@ -245,8 +244,8 @@ def test_a_backend_that_fails_ends_the_run_in_words(tmp_path):
     live = plan_run(tmp_path, backend=Acting(play), start=True)
     assert live.wait(SECONDS) == "ended"
     assert live.run.verdict is None
-    assert "Ended: no verdict: " in live._face.status.text
-    assert "RuntimeError: &lt;b&gt;no key&lt;/b&gt;" in live._face.steps.value
+    assert "Ended: no verdict: " in live._view.status.text
+    assert "RuntimeError: &lt;b&gt;no key&lt;/b&gt;" in live._view.steps.value
 
 
 @pytest.mark.parametrize(
@@ -264,12 +263,12 @@ def test_what_ends_a_run_from_within_is_shown_and_the_run_goes_on_from_its_log(t
     with pytest.raises(type(error)):
         live.wait(SECONDS)
     assert live.state == "failed"
-    assert type(error).__name__ in live._face.end.value
-    assert "<i>" not in live._face.end.value
-    assert "Where it happened" in live._face.end.value
-    live._face.resume.click()
+    assert type(error).__name__ in live._view.end.value
+    assert "<i>" not in live._view.end.value
+    assert "Where it happened" in live._view.end.value
+    live._view.resume.click()
     assert live.wait(SECONDS) == "ended"
-    assert "That did not work" not in live._face.end.value
+    assert "That did not work" not in live._view.end.value
 
 
 def test_a_log_that_is_none_is_told(tmp_path):
@@ -277,8 +276,8 @@ def test_a_log_that_is_none_is_told(tmp_path):
     live = LiveRun.resume(tmp_path / "x.jsonl", start=True)
     with pytest.raises(InputError):
         live.wait(SECONDS)
-    assert "x.jsonl" in live._face.end.value
-    assert "<b>nothing" not in live._face.end.value
+    assert "x.jsonl" in live._view.end.value
+    assert "<b>nothing" not in live._view.end.value
 
 
 def test_a_failure_to_show_is_shown(tmp_path, monkeypatch):
@@ -287,7 +286,7 @@ def test_a_failure_to_show_is_shown(tmp_path, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError("no room")
 
-    monkeypatch.setattr(live._face, "show", broken)
+    monkeypatch.setattr(live._view, "show", broken)
     live.start()
     assert live.wait(SECONDS) == "ended"
     assert "ZeroDivisionError: no room" in live.failure.value
@@ -311,28 +310,28 @@ def test_markup_and_long_texts_are_shown_as_text_and_cut(tmp_path):
     told = {"i1/challenger": {"challenges": raised}, "i1/synthesizer": {"question": hostile}}
     live = plan_run(tmp_path, told, panel=None, start=True)
     assert live.wait(SECONDS) == "asking"
-    page = live.static() + live.form._question.value + live._face.steps.value
+    page = live.static() + live.form._question.value + live._view.steps.value
     assert "&lt;script&gt;" in page
     assert "<script" not in page
     assert "\u202e" not in page
     assert len(live.form._question.value) < 25_000
     live.answer("context", hostile)
     assert live.wait(SECONDS) == "asking"
-    assert len(live._face.steps.value) < 25_000
+    assert len(live._view.steps.value) < 25_000
     live.answer("abort")
     live.wait(SECONDS)
     assert "<script" not in live.static()
 
 
 def test_what_is_kept_of_a_run_does_not_grow_with_it():
-    progress = Progress()
+    progress = LiveProgress()
     vote = VoteCast(
         part="findings", finding_id="F", round=1, worker="w", verdict="agree", disagree_basis=None, explanation="x"
     )
     for _ in range(50_000):
         progress.take(vote)
     assert dict(progress.totals())["Votes"] == "50,000"
-    assert len(progress.lines()) <= LAST
+    assert len(progress.lines()) <= MAX_SHOWN_STEPS
     assert progress.html() == ""
 
 
@@ -369,4 +368,4 @@ def test_the_end_names_what_a_person_accepted(tmp_path):
         on_blocked=lambda pause: f"acknowledge:{pause.challenges[0].id}",
         log_dir=None,
     )
-    assert "Accepted by a person: C1." in ended_html(run)
+    assert "Accepted by a person: C1." in outcome_html(run)

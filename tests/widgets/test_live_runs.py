@@ -33,8 +33,8 @@ from verifyplan.protocol.event_run import CallFailed, CallRequested, TurnReplied
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.resume import read_run, resume
 from verifyplan.widgets.live import LiveRun
-from verifyplan.widgets.live.progress import Progress
-from verifyplan.widgets.live.status import PACE
+from verifyplan.widgets.live.progress import LiveProgress
+from verifyplan.widgets.repaint import MIN_REPAINT_S
 
 LOGS = Path(__file__).parents[1] / "runlog" / "logs"
 
@@ -67,18 +67,18 @@ def test_a_plan_is_verified_by_the_static_agents_as_verify_does_it(tmp_path):
     (tmp_path / "PLAN.md").write_text(PLAN)
     live = LiveRun(tmp_path / "PLAN.md", tmp_path, log_dir=tmp_path / "live")
     assert (live.state, live.run, live.log_path) == ("ready", None, None)
-    live._face.start.click()
+    live._view.start.click()
     assert live.wait(SECONDS) in ("ended", "asking")
     while live.state == "asking":
         live.answer("context", "go on")
         live.wait(SECONDS)
     assert live.state == "ended"
     assert live.run.verdict == read_run(live.log_path).verdict is not None
-    assert f"Ended: {live.run.verdict}" in live._face.status.text
-    assert "it informs and never decides" in live._face.end.value
-    assert "<iframe sandbox" in live._face.end.value
-    assert live._face.start.disabled
-    assert live._face.resume.disabled
+    assert f"Ended: {live.run.verdict}" in live._view.status.text
+    assert "it informs and never decides" in live._view.end.value
+    assert "<iframe sandbox" in live._view.end.value
+    assert live._view.start.disabled
+    assert live._view.resume.disabled
 
 
 def test_a_plan_run_without_questions_has_the_events_of_verify(tmp_path):
@@ -110,7 +110,7 @@ def test_agents_that_speak_in_turns_have_them_counted_and_not_listed(tmp_path):
 
 
 def test_a_call_that_waits_says_its_turn_and_costs_count_while_it_does():
-    progress = Progress()
+    progress = LiveProgress()
     call, unpriced = "i1/probe", Usage(input_tokens=1, output_tokens=2)
     asked = CallRequested(call_id=call, worker="researcher", request_sha256="")
     progress.take(read_run(LOGS / "v2-plan.jsonl").started)
@@ -131,11 +131,11 @@ def test_a_call_that_waits_says_its_turn_and_costs_count_while_it_does():
 def test_a_cross_run_fills_its_bar_and_tells_its_classes(tmp_path):
     live = cross_run(tmp_path, start=True)
     assert live.wait(SECONDS) == "ended"
-    assert '<progress value="6" max="6"' in live._face.steps.value
-    assert 'aria-label="6 of at most 6 answers of workers in"' in live._face.steps.value
+    assert '<progress value="6" max="6"' in live._view.steps.value
+    assert 'aria-label="6 of at most 6 answers of workers in"' in live._view.steps.value
     assert live.run.path.exists()
     for text in (live.run.status, *str(live.run).splitlines()[1:2], str(live.run.path), "F-2"):
-        assert text in live._face.end.value
+        assert text in live._view.end.value
     assert counts(live)["Findings"] != "none settled"
 
 
@@ -152,8 +152,8 @@ def test_cancelled_at_any_moment_and_resumed_a_run_comes_to_the_same_end(tmp_pat
         if live.state == "cancelled":
             assert live.run is None
             assert course_on_disk(live) == expected[: len(course_on_disk(live))]
-            assert f"vp.resume({str(live.log_path)!r})" in live._face.status.text
-            live._face.resume.click()
+            assert f"vp.resume({str(live.log_path)!r})" in live._view.status.text
+            live._view.resume.click()
             assert live.wait(SECONDS) == "ended"
         assert course(live.run) == course_on_disk(live) == expected
         assert counts(live) == counts(undisturbed)
@@ -198,7 +198,7 @@ def test_cancel_lets_calls_of_several_turns_come_to_their_end(tmp_path):
     assert backend.waiting.wait(SECONDS)
     live.cancel()
     live._paint()
-    assert live._face.status.text.startswith("Stopping: 3 calls under way, whose replies are kept")
+    assert live._view.status.text.startswith("Stopping: 3 calls under way, whose replies are kept")
     backend.go.set()
     assert live.wait(SECONDS) == "cancelled"
     kinds = Counter(event.type for event in read_run(live.log_path).events)
@@ -229,9 +229,9 @@ def test_cancel_keeps_every_reply_that_is_under_way(tmp_path):
     backend = Gated(VOTES, calls=3)
     live = cross_run(tmp_path, backend=backend, start=True)
     assert backend.asked.wait(SECONDS)
-    live._face.cancel.click()
+    live._view.cancel.click()
     live._paint()
-    assert live._face.status.text.startswith("Stopping: 3 calls under way, whose replies are kept")
+    assert live._view.status.text.startswith("Stopping: 3 calls under way, whose replies are kept")
     backend.go.set()
     assert live.wait(SECONDS) == "cancelled"
     replied = [event.call_id for event in read_run(live.log_path).events if event.type == "call-replied"]
@@ -242,7 +242,7 @@ def test_stop_now_drops_the_calls_under_way_and_they_are_asked_again(tmp_path):
     backend = Gated(VOTES, calls=3)
     live = cross_run(tmp_path, backend=backend, start=True)
     assert backend.asked.wait(SECONDS)
-    live._face.now.click()
+    live._view.now.click()
     assert live.wait(SECONDS) == "cancelled"
     backend.go.set()
     live.go_on()
@@ -273,8 +273,8 @@ def test_a_run_without_a_log_says_that_it_cannot_be_resumed(tmp_path):
     assert backend.asked.wait(SECONDS)
     live.cancel(now=True)
     assert live.wait(SECONDS) == "cancelled"
-    assert live._face.status.text == "Cancelled. It has no log, so that it cannot be resumed."
-    assert live._face.resume.disabled
+    assert live._view.status.text == "Cancelled. It has no log, so that it cannot be resumed."
+    assert live._view.resume.disabled
     with pytest.raises(InputError, match="run: is cancelled and has no log"):
         live.go_on()
 
@@ -282,13 +282,13 @@ def test_a_run_without_a_log_says_that_it_cannot_be_resumed(tmp_path):
 def test_two_clicks_on_start_start_one_run(tmp_path):
     backend = Gated({})
     live = plan_run(tmp_path, backend=backend)
-    live._face.start.click()
+    live._view.start.click()
     job = live._job
-    live._face.start.click()
+    live._view.start.click()
     assert live._job is job
     backend.go.set()
     live.wait(SECONDS)
-    live._face.start.click()
+    live._view.start.click()
     assert live._job is job
     assert len(list(tmp_path.glob("*.jsonl"))) == 1
 
@@ -299,11 +299,11 @@ def test_a_second_widget_on_the_same_log_is_refused_in_words(tmp_path):
     second = LiveRun.resume(path, backend=ScriptedBackend({}, silent=True), start=True)
     with pytest.raises(LogError, match="is being written by another run"):
         second.wait(SECONDS)
-    assert "is being written by another run" in second._face.end.value
-    assert 'role="alert"' in second._face.end.value
+    assert "is being written by another run" in second._view.end.value
+    assert 'role="alert"' in second._view.end.value
     first.answer("abort")
     assert first.wait(SECONDS) == "ended"
-    second._face.resume.click()
+    second._view.resume.click()
     assert second.wait(SECONDS) == "ended"
     assert second.run.outcome.ended_by == "user"
 
@@ -322,12 +322,12 @@ def test_close_stops_the_run_and_leaves_its_log(tmp_path):
 def test_many_events_change_the_line_that_is_read_aloud_only_now_and_then(tmp_path):
     said = []
     live = plan_run(tmp_path, on_blocked="continue")
-    live._face.status.observe(lambda change: said.append(change["new"]), "text")
+    live._view.status.observe(lambda change: said.append(change["new"]), "text")
     began = time.monotonic()
     live.start()
     live.wait(SECONDS)
     assert live._progress.steps > 100
-    assert len(said) <= 4 + (time.monotonic() - began) / PACE
+    assert len(said) <= 4 + (time.monotonic() - began) / MIN_REPAINT_S
     assert said[-1].startswith("Ended")
 
 

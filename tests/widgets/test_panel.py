@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from verifyplan.errors import InputError, Problem
-from verifyplan.widgets.controls import MOST_ROWS, Slider, Table
+from verifyplan.widgets.controls import MAX_ROWS, SelectableTable, Slider
 from verifyplan.widgets.panel import Panel, guarded
 
 
@@ -83,8 +83,8 @@ def test_without_a_kernel_there_is_what_it_showed():
 
 
 def test_a_table_shows_what_it_is_given_as_text_and_says_what_it_left_out():
-    table = Table(label="Runs")
-    frame = pd.DataFrame({"id": [f"<b>{n}" for n in range(MOST_ROWS + 1)], "share": 0.125, "tags": [["a", "b"]] * 501})
+    table = SelectableTable(label="Runs")
+    frame = pd.DataFrame({"id": [f"<b>{n}" for n in range(MAX_ROWS + 1)], "share": 0.125, "tags": [["a", "b"]] * 501})
     frame.loc[0, "share"] = float("nan")
     table.fill(frame, "id", titles={"id": "Run", "share": "Share", "tags": "Tags"}, noun="run")
     assert table.rows[:2] == [["<b>0", "-", "a, b"], ["<b>1", "0.12", "a, b"]]
@@ -96,12 +96,12 @@ def test_a_table_shows_what_it_is_given_as_text_and_says_what_it_left_out():
 
 @pytest.mark.parametrize(("rows", "note"), [(0, "0 runs"), (1, "1 run"), (2, "2 runs")])
 def test_a_table_counts_its_rows(rows, note):
-    table = Table(label="Runs")
+    table = SelectableTable(label="Runs")
     table.fill(pd.DataFrame({"id": [str(n) for n in range(rows)]}), "id", noun="run")
     assert (len(table.row_keys), table.note) == (rows, note)
 
 
 def test_a_cell_of_a_huge_text_is_cut():
-    table = Table(label="Runs")
+    table = SelectableTable(label="Runs")
     table.fill(pd.DataFrame({"id": ["r"], "text": ["x" * 100_000]}), "id")
     assert len(table.rows[0][1]) <= 120

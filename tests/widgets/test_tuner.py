@@ -20,7 +20,7 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.widgets.panel import Panel
 from verifyplan.widgets.tuner import WeightTuner
-from verifyplan.widgets.tuner import scores as tuner_scores
+from verifyplan.widgets.tuner import model as tuner_scores
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 FIRST, SECOND = DIMENSIONS[:2]
@@ -270,7 +270,7 @@ def test_a_failing_callback_shows_its_error(tuner, monkeypatch):
 
 def test_stability_is_told_in_numbers_and_marked_while_it_is_out_of_date(tuner):
     told = tuner._stability.value
-    table = vw.stability(six(), draws=tuner_scores.DRAWS)
+    table = vw.stability(six(), draws=tuner_scores.N_DRAWS)
     pd.testing.assert_frame_equal(tuner.stability, table)
     pairs = table.set_index("measure").loc["pairs-kept"]
     assert f"{pairs['n']:.0f} pairs of plans with an order: {100 * pairs['value']:.0f} %" in told
@@ -287,7 +287,7 @@ def test_stability_is_told_in_numbers_and_marked_while_it_is_out_of_date(tuner):
 
 
 def test_what_takes_longer_follows_once_when_the_sliders_rest(tuner, monkeypatch):
-    monkeypatch.setattr("verifyplan.widgets.tuner.rest.REST", 0.05)
+    monkeypatch.setattr("verifyplan.widgets.repaint.REST_S", 0.05)
     computed = []
     monkeypatch.setattr(tuner._scores, "rank_picture", lambda weights: computed.append(weights) or _Nothing())
 
@@ -311,7 +311,7 @@ class _Nothing:
 
 
 def test_a_failure_while_at_rest_is_said_and_a_closed_widget_does_nothing_more(tuner, monkeypatch):
-    monkeypatch.setattr("verifyplan.widgets.tuner.rest.REST", 0.01)
+    monkeypatch.setattr("verifyplan.widgets.repaint.REST_S", 0.01)
     monkeypatch.setattr(tuner._scores, "stability", lambda _: 1 / 0)
 
     async def rest(closed: bool) -> None:
@@ -431,7 +431,7 @@ def test_many_plans_are_drawn_in_part_and_named_in_part():
     scores = six(120).astype(float)
     scores.iloc[60:, 0] = np.nan
     tuner = WeightTuner(scores)
-    assert len(marks_of(tuner)) == tuner_scores.DRAWN
+    assert len(marks_of(tuner)) == tuner_scores.MAX_DRAWN_PLANS
     assert "The first 15 are drawn, 45 left out." in tuner._ranking.value
     assert "and 40 more" in tuner._unranked.value
     assert "Without a rank, for a score is missing: 60 plans." in tuner._unranked.value

@@ -72,7 +72,7 @@ COMMANDS = {
     ),
     "compare": ListedCommand("recorded", "Read the same findings in two ways and say what differs."),
     "replay": ListedCommand(
-        "replaying",
+        "recorded",
         "Judge recorded votes again under other rules; or drive a logged run again, as far as its replies reach.",
     ),
     "explain": ListedCommand(

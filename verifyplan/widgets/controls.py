@@ -12,9 +12,9 @@ import traitlets
 from verifyplan.charts.labels import short
 
 _HERE = Path(__file__).parent
-CELL = 120
+MAX_CELL_CHARACTERS = 120
 """Characters of a text that a cell shows; the whole text belongs into a detail."""
-MOST_ROWS = 500
+MAX_ROWS = 500
 """Rows that are sent to the page at once; the note says how many there are."""
 
 
@@ -44,7 +44,7 @@ class Keys(anywidget.AnyWidget):
     _esm = _HERE / "keys.js"
 
 
-class Table(anywidget.AnyWidget):
+class SelectableTable(anywidget.AnyWidget):
     """Rows of texts with a key each, to be sorted by a click on a head and chosen one at a time or many.
 
     `selected` holds keys; `sort` holds the `column` and whether it is `descending`: the page asks, Python sorts and
@@ -69,7 +69,7 @@ class Table(anywidget.AnyWidget):
         that is not among them is not shown. Missing values are shown as a dash.
         """
         shown = titles or {str(name): str(name) for name in table.columns}
-        part = table.head(MOST_ROWS)
+        part = table.head(MAX_ROWS)
         with self.hold_sync():  # keys, rows and columns reach the page together
             self.columns = [
                 {"name": name, "title": title, "numeric": pd.api.types.is_numeric_dtype(part[name])}
@@ -87,7 +87,7 @@ class Table(anywidget.AnyWidget):
         return frame.to_html(index=False, border=0)  # escapes
 
 
-def ordered(table: pd.DataFrame, sort: dict[str, Any]) -> pd.DataFrame:
+def sorted_rows(table: pd.DataFrame, sort: dict[str, Any]) -> pd.DataFrame:
     """The rows by the column that a Table asks for, equal ones as they stood and missing values last.
 
     As they stand where no column of theirs is named.
@@ -101,9 +101,9 @@ def ordered(table: pd.DataFrame, sort: dict[str, Any]) -> pd.DataFrame:
 
 def _cell(value: Any) -> str:
     if isinstance(value, list | tuple):
-        return short(", ".join(map(str, value)), CELL)
+        return short(", ".join(map(str, value)), MAX_CELL_CHARACTERS)
     if pd.isna(value):
         return "-"
     if isinstance(value, float):
         return f"{value:.2f}"
-    return short(value, CELL, keep_end=False)
+    return short(value, MAX_CELL_CHARACTERS, keep_end=False)

@@ -20,9 +20,9 @@ P = ParamSpec("P")
 W = TypeVar("W", bound="Panel")
 R = TypeVar("R")
 
-MOST = 4000
+MAX_ERROR_CHARACTERS = 4000
 """Characters of an error that are shown; its end is what matters of a traceback."""
-FALLBACK = "Shown as it stood when its cell ran; with a kernel (JupyterLab, Voila) it has controls."
+NO_KERNEL_NOTE = "Shown as it stood when its cell ran; with a kernel (JupyterLab, Voila) it has controls."
 
 
 class Panel(ipw.VBox):
@@ -69,16 +69,18 @@ class Panel(ipw.VBox):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        note = f"<p><small>{escape(FALLBACK)}</small></p>"
+        note = f"<p><small>{escape(NO_KERNEL_NOTE)}</small></p>"
         return bundle | {"text/html": f'<section aria-label="{escape(self.label)}">{self.static()}{note}</section>'}
 
 
 def failure_html(error: BaseException) -> str:
     """What went wrong, in words; of what is not an error of ours, where it happened as well."""
     said = plain(redact(str(error)) or type(error).__name__)
-    told = escape(said[:MOST] + ("..." if len(said) > MOST else "")).replace("\n", "<br>")
+    told = escape(said[:MAX_ERROR_CHARACTERS] + ("..." if len(said) > MAX_ERROR_CHARACTERS else "")).replace(
+        "\n", "<br>"
+    )
     if not isinstance(error, VerifyplanError):
-        where = escape(plain(redact("".join(traceback.format_exception(error))))[-MOST:])
+        where = escape(plain(redact("".join(traceback.format_exception(error))))[-MAX_ERROR_CHARACTERS:])
         told = (
             f"{escape(type(error).__name__)}: {told}<details><summary>Where it happened</summary>"
             f'<pre tabindex="0" style="white-space: pre-wrap">{where}</pre></details>'

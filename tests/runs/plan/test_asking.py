@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from tests.processes import environment
-from verifyplan.cli.on_blocked import on_blocked_of
 from verifyplan.cli.options import OnBlockedName
+from verifyplan.cli.plan import on_blocked_of
 from verifyplan.errors import SettingsError
 
 RUN = """
 import sys
 from tests.runs.plan import planning
-from verifyplan.cli.on_blocked import on_blocked_of
+from verifyplan.cli.plan import on_blocked_of
 
 two = {"i1/challenger": {"challenges": [planning.challenge(w, "BLOCKING") for w in ("locks", "rows")]}}
 run = planning.run_of(two, silent=True, panel=None, on_blocked=on_blocked_of(None))

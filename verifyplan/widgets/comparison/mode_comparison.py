@@ -2,22 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from html import escape
+from typing import Any, cast
 
 import ipywidgets as ipw
 import pandas as pd
 
 from verifyplan.analysis.compare import Comparer
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.analysis.replay import Reading, Setting, as_setting
+from verifyplan.analysis.replay import READINGS, Reading, Setting, as_setting, rounds_offered
 from verifyplan.frames.runset import RunSet
+from verifyplan.protocol.vote import MissingBasis
 from verifyplan.widgets.comparison import view
-from verifyplan.widgets.comparison.details import Details
-from verifyplan.widgets.comparison.rows import CHANGED, Rows, votes_on
-from verifyplan.widgets.comparison.settings import SettingControls
-from verifyplan.widgets.controls import Table
+from verifyplan.widgets.comparison.rows import CHANGED, ComparisonRows, votes_by_set
+from verifyplan.widgets.comparison.view import Details
+from verifyplan.widgets.controls import SelectableTable
 from verifyplan.widgets.panel import Panel, guarded
+
+OWN = 0
+"""Stands for each run's own rounds; a list without a value, None, would look as if nothing was chosen."""
+MODE_LABELS = {"recorded": "recorded: each run's own"}
+BASIS_LABELS: dict[MissingBasis, str] = {
+    "infer": "infer from the words",
+    "counter-evidence": "counter-evidence",
+    "burden-not-met": "burden-not-met",
+}
+"""How a missing basis can be read here; `raise` is for scripts, which can repair the table."""
+
+
+class SettingControls(ipw.VBox):
+    """Three lists to choose from, named after their side (`a` or `b`), and the Setting that they make.
+
+    Under the collaborative mode no basis matters, so its list is switched off.
+    """
+
+    def __init__(self, side: str, title: str, runs: RunSet, setting: Setting) -> None:
+        self.mode = _dropdown(f"Mode of {side}", [(MODE_LABELS.get(one, one), one) for one in READINGS], setting.mode)
+        self.rounds = _dropdown(
+            f"Rounds of {side}", _round_options(runs, setting.max_rounds), setting.max_rounds or OWN
+        )
+        told = BASIS_LABELS if setting.missing_basis in BASIS_LABELS else {**BASIS_LABELS, "raise": "refuse"}
+        bases = [(words, basis) for basis, words in told.items()]
+        self.missing_basis = _dropdown(f"Missing bases of {side}", bases, setting.missing_basis)
+        self.mode.observe(self._switch, "value")
+        self._switch()
+        heading = ipw.HTML(f"<b>{escape(title)}</b>")
+        super().__init__([heading, self.mode, self.rounds, self.missing_basis])
+
+    @property
+    def setting(self) -> Setting:
+        """What the lists say."""
+        mode, basis = cast(Reading, self.mode.value), cast(MissingBasis, self.missing_basis.value)
+        return Setting(mode, self.rounds.value or None, "infer" if mode == "collaborative" else basis)
+
+    @property
+    def lists(self) -> tuple[ipw.Dropdown, ...]:
+        """The three lists, to listen to."""
+        return self.mode, self.rounds, self.missing_basis
+
+    def _switch(self, _: object = None) -> None:
+        self.missing_basis.disabled = self.mode.value == "collaborative"
+
+
+def _dropdown(description: str, options: Sequence[tuple[str, object]], value: object) -> ipw.Dropdown:
+    style, layout = {"description_width": "9.5em"}, {"width": "25em"}
+    return ipw.Dropdown(description=description, options=options, value=value, style=style, layout=layout)
+
+
+def _round_options(runs: RunSet, asked: int | None) -> list[tuple[str, int]]:
+    """Each run's own, and the numbers that are offered for these runs."""
+    return [("each run's own", OWN), *((str(one), one) for one in rounds_offered(runs, asked))]
+
 
 DISAGREEMENT = (
     "Disagreement: of all pairs of votes on the finding in one round, the share that say different things (agree, "
@@ -26,20 +83,20 @@ DISAGREEMENT = (
 )
 
 
-KEPT = 4
+MAX_CACHED_COMPARISONS = 4
 """Comparisons that are kept; each has a row for every finding."""
 
 
-class _Shown:
+class _ShownComparison:
     """One comparison, with what is made of it to be shown."""
 
     def __init__(self, comparison: Comparison, votes: list[pd.DataFrame]) -> None:
         self.comparison = comparison
-        self.rows = Rows(comparison, votes)
+        self.rows = ComparisonRows(comparison, votes)
 
     @cached_property
     def charts(self) -> tuple[str, str]:
-        return view.moves(self.comparison), view.truths(self.comparison)
+        return view.transitions_html(self.comparison), view.truth_html(self.comparison)
 
 
 class ModeComparison(Panel):
@@ -80,8 +137,8 @@ class ModeComparison(Panel):
         second = as_setting(b, "recorded" if two else "adversarial")
         for side, setting in enumerate((first, second)):
             self._comparer.reading(side, setting)  # raises what is wrong with a setting, and is kept
-        self._votes = votes_on(self._comparer)
-        self._kept: dict[tuple[Setting, Setting], _Shown] = {}
+        self._votes = votes_by_set(self._comparer)
+        self._kept: dict[tuple[Setting, Setting], _ShownComparison] = {}
         self._details = Details(self._comparer)
         titles = ("a: the first set", "b: the second set") if two else ("a", "b: the same votes")
         self.a = SettingControls("a", titles[0], self._comparer.sets[0], first)
@@ -90,7 +147,7 @@ class ModeComparison(Panel):
         self.find = ipw.Text(description="Find", placeholder="in ids and claims", **_wide("18em"))
         self.changed.observe(self._listed, "value")
         self.clear = ipw.Button(description="Choose none")
-        self.table = Table(multiple=True, sort={"column": "disagreement", "descending": True})
+        self.table = SelectableTable(multiple=True, sort={"column": "disagreement", "descending": True})
         self._headline, self._metrics, self._notes, self._told = (ipw.HTML() for _ in range(4))
         self._charts = (ipw.HTML(), ipw.HTML())
         self._work_out()
@@ -138,12 +195,12 @@ class ModeComparison(Panel):
         for widget, chart in zip(self._charts, self._shown.charts, strict=True):
             widget.value = chart  # last, for to draw takes as long as to compare
 
-    def _made(self, settings: tuple[Setting, Setting]) -> _Shown:
+    def _made(self, settings: tuple[Setting, Setting]) -> _ShownComparison:
         """What there is to show under two settings; the last four are kept, for one goes back and forth."""
         if settings not in self._kept:
             comparison = self._comparer.compare(*settings, resamples=self._resamples, seed=self._seed)
-            self._kept[settings] = _Shown(comparison, self._votes)
-        while len(self._kept) > KEPT:
+            self._kept[settings] = _ShownComparison(comparison, self._votes)
+        while len(self._kept) > MAX_CACHED_COMPARISONS:
             del self._kept[next(iter(self._kept))]
         return self._kept[settings]
 

@@ -13,7 +13,7 @@ from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.disagreement import COLUMNS, disagreement, with_share
 from verifyplan.analysis.pairing import KEY, pair_key
 from verifyplan.protocol.vote import CLASSIFICATIONS, HELD
-from verifyplan.widgets.controls import ordered
+from verifyplan.widgets.controls import sorted_rows
 
 CHANGED, ALL = "changed", "all"
 KINDS = {
@@ -23,11 +23,11 @@ KINDS = {
     "kept": "another class, held or not as before",
 }
 ARROW = " → "
-_ID = 80
+_MAX_ID_CHARACTERS = 80
 """Letters of an id that name a row; names that are equal then are numbered."""
 
 
-def votes_on(comparer: Comparer) -> list[pd.DataFrame]:
+def votes_by_set(comparer: Comparer) -> list[pd.DataFrame]:
     """`disagreement` of each set that a comparer pairs, with the columns alone by which it is paired."""
     left = disagreement(comparer.sets[0])[[*KEY, *COLUMNS]]
     if not comparer.paired:
@@ -47,7 +47,7 @@ def _with_votes(findings: pd.DataFrame, votes: list[pd.DataFrame]) -> pd.DataFra
     return findings.assign(votes=shares["votes"], disagreement=shares["disagreement"])
 
 
-class Rows:
+class ComparisonRows:
     """The rows of one comparison; `table` is its `.findings` with `key`, `votes` and `disagreement`."""
 
     def __init__(self, comparison: Comparison, votes: list[pd.DataFrame]) -> None:
@@ -96,7 +96,7 @@ class Rows:
         mask = self._changed(what)
         if text.strip():
             mask &= self._search.str.contains(text.strip().casefold(), regex=False).to_numpy(dtype=bool)
-        return ordered(self.table[mask], sort)
+        return sorted_rows(self.table[mask], sort)
 
     def chosen(self, keys: list[str]) -> pd.DataFrame:
         """The rows of some keys, in the order of the keys; keys of no row are left out."""
@@ -128,9 +128,9 @@ class Rows:
 
 def _keys(findings: pd.DataFrame) -> pd.Series[Any]:
     """A name for each row that a person can tell from the others: the finding, and its run and iteration if needed."""
-    names = findings["finding_id"].astype("str").str.slice(0, _ID)
+    names = findings["finding_id"].astype("str").str.slice(0, _MAX_ID_CHARACTERS)
     if findings["run_id"].nunique() > 1:
-        names = names + " in " + findings["run_id"].astype("str").str.slice(0, _ID)
+        names = names + " in " + findings["run_id"].astype("str").str.slice(0, _MAX_ID_CHARACTERS)
     if findings["iteration"].any():
         names = names + ", iteration " + findings["iteration"].astype("str")
     if names.duplicated().any():

@@ -12,14 +12,20 @@ from verifyplan.protocol.settings import Policy
 from verifyplan.protocol.vote import Mode
 from verifyplan.runs.replay import Replayed, replay_run
 from verifyplan.text import counted
-from verifyplan.widgets.explorer.html import Html, heading, paragraph, table, text
+from verifyplan.widgets.html import (
+    Html,
+    heading,
+    paragraph,
+    table,
+    text,
+)
 
-KEPT = 4
+MAX_CACHED_REPLAYS = 4
 """Runs driven again that are kept, the last ones; each holds a whole run."""
-Moved = list[tuple[str, str, Html]]
+Differences = list[tuple[str, str, Html]]
 
 
-class Driven:
+class ReplayCache:
     """Runs driven again from their logs, each once for a policy and mode as long as its log stays as it is."""
 
     def __init__(self) -> None:
@@ -34,7 +40,7 @@ class Driven:
         key = (str(source), _state(source), policy, mode)
         again = self._kept.pop(key, None) or replay_run(source, policy=policy, mode=mode)
         self._kept[key] = again  # now the last
-        for old in list(self._kept)[:-KEPT]:
+        for old in list(self._kept)[:-MAX_CACHED_REPLAYS]:
             del self._kept[old]
         return again
 
@@ -48,7 +54,7 @@ def _state(source: Path) -> tuple[int, int] | None:
     return told.st_mtime_ns, told.st_size
 
 
-def no_policy(course: RunSteps) -> str:
+def why_no_policy(course: RunSteps) -> str:
     """Why the run cannot be driven again under a policy; "" where it can."""
     run = course.tables.runs.iloc[0]
     if run["kind"] != "plan":
@@ -62,17 +68,17 @@ def no_policy(course: RunSteps) -> str:
     return ""
 
 
-def moved(course: RunSteps, again: Replayed) -> Moved:
+def policy_differences(course: RunSteps, again: Replayed) -> Differences:
     """What came out otherwise: rulings, the verdict, and what challenges ended as."""
     old, new = course.tables, again.run.frames
     return [
-        *_moved(_rulings(old.iterations), _rulings(new.iterations), "iteration {}"),
-        *_moved({"verdict": _end(old.runs)}, {"verdict": _end(new.runs)}, "{}"),
-        *_moved(_statuses(old.challenges), _statuses(new.challenges), "{}"),
+        *_changed_rows(_rulings(old.iterations), _rulings(new.iterations), "iteration {}"),
+        *_changed_rows({"verdict": _end(old.runs)}, {"verdict": _end(new.runs)}, "{}"),
+        *_changed_rows(_statuses(old.challenges), _statuses(new.challenges), "{}"),
     ]
 
 
-def told(again: Replayed, policy: str, rows: Moved) -> str:
+def policy_html(again: Replayed, policy: str, rows: Differences) -> str:
     """What differs under a policy, as HTML, with how far the recorded replies reach."""
     parts: str = heading(5, f"Under policy {policy}")
     if again.censored:
@@ -85,7 +91,7 @@ def told(again: Replayed, policy: str, rows: Moved) -> str:
     return parts + table(caption, ["What", "Recorded", "Now"], rows)
 
 
-def _moved(old: dict[Any, str], new: dict[Any, str], name: str) -> Moved:
+def _changed_rows(old: dict[Any, str], new: dict[Any, str], name: str) -> Differences:
     """What is otherwise; what the one or the other has not got to is said to be missing."""
     keys = dict.fromkeys([*old, *new])
     pairs = [(key, old.get(key, "not reached"), new.get(key, "not reached")) for key in keys]

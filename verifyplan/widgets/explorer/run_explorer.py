@@ -13,12 +13,16 @@ from verifyplan.analysis.run_steps import OWN_RULES, RunSteps
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.runset import RunIndex, RunSet
 from verifyplan.text import counted
-from verifyplan.widgets.controls import Slider, Table, ordered
+from verifyplan.widgets.controls import SelectableTable, Slider, sorted_rows
 from verifyplan.widgets.explorer import views
-from verifyplan.widgets.explorer import votes as ballots
-from verifyplan.widgets.explorer.choice import WIDE, RunChoice
-from verifyplan.widgets.explorer.html import DASH, STYLE, block, heading, paragraph
-from verifyplan.widgets.explorer.replay import ReplayControls
+from verifyplan.widgets.explorer.controls import WIDE, ReplayControls, RunChoice
+from verifyplan.widgets.html import (
+    DASH,
+    STYLE,
+    block,
+    heading,
+    paragraph,
+)
 from verifyplan.widgets.panel import Panel, guarded
 
 _PLAN = {
@@ -50,7 +54,7 @@ class RunExplorer(Panel):
         self.previous = ipw.Button(description="Previous step", tooltip="One step back")
         self.next = ipw.Button(description="Next step", tooltip="One step on")
         self.find = ipw.Text(description="Find in the pool", placeholder="number or claim", style=WIDE)
-        self.pool = Table(label="Pool")
+        self.pool = SelectableTable(label="Pool")
         self.replay = ReplayControls()
         self.head, self.state, self.changed, self.votes, self.detail, self.calls, self.differences = (
             ipw.HTML() for _ in range(7)
@@ -211,7 +215,7 @@ class RunExplorer(Panel):
         self._items = course.items(step)
         self._changes = course.changes(step)
         self.changed.value = block(views.changes(self._changes, title))
-        self.state.value = block(views.standing(self._items, title, views.noun(course)))
+        self.state.value = block(views.pool_summary(self._items, title, views.noun(course)))
         self.calls.value = block(views.calls(course.calls(step), course.kind))
         try:
             self._draw_pool()
@@ -234,8 +238,8 @@ class RunExplorer(Panel):
     def _fill_pool(self, items: pd.DataFrame, titles: dict[str, str], noun: str) -> None:
         """The rows that have the text that is looked for, by number or claim; whether any has is told."""
         wanted = self.find.value.strip().casefold()
-        found = items[_has(items["item"], wanted) | _has(items["summary"], wanted)] if wanted else items
-        self.pool.fill(ordered(found, self.pool.sort), "item", titles=titles, noun=noun)
+        found = items[_contains(items["item"], wanted) | _contains(items["summary"], wanted)] if wanted else items
+        self.pool.fill(sorted_rows(found, self.pool.sort), "item", titles=titles, noun=noun)
         if len(items) and found.empty:
             self.pool.note = f"None of {counted(len(items), noun)} has this text: write less of it, or nothing."
         elif len(found) < len(items):
@@ -257,14 +261,14 @@ class RunExplorer(Panel):
             return
         cast, chosen = course.votes(self.step), list(self.pool.selected)
         first = [*chosen, *self._changes["item"]]
-        self.votes.value = block(ballots.matrix(cast, self._items, course.discoverers, first))
+        self.votes.value = block(views.vote_matrix(cast, self._items, course.discoverers, first))
         if chosen:
             told = views.detail(course, chosen[0], self._items, self.step)
             words = ""
             try:
                 words = views.why(course, chosen[0], self.replay.rules)
             finally:
-                self.detail.value = block(told, ballots.ballots(cast, chosen[0]), words)
+                self.detail.value = block(told, views.item_votes(cast, chosen[0]), words)
         else:
             hint = f"Choose a {views.noun(course)} in the table to see the evidence and the votes behind it."
             self.detail.value = block(paragraph(hint)) if len(self._items) else ""
@@ -286,6 +290,6 @@ class RunExplorer(Panel):
         return "".join([*parts, self.detail.value, self.votes.value, self.calls.value, self.differences.value])
 
 
-def _has(texts: pd.Series[Any], wanted: str) -> pd.Series[bool]:
+def _contains(texts: pd.Series[Any], wanted: str) -> pd.Series[bool]:
     """Which texts hold what is looked for; a missing one does not."""
     return texts.astype("str").str.casefold().str.contains(wanted, regex=False).fillna(False).astype(bool)

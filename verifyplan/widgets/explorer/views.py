@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 import pandas as pd
 
@@ -11,10 +11,19 @@ from verifyplan.analysis.cost import TOKENS, failed
 from verifyplan.analysis.explain import RULE_MEANINGS
 from verifyplan.analysis.replay import Setting
 from verifyplan.analysis.run_steps import RunSteps
+from verifyplan.charts.theme import BLUE, MARK_COLORS, MARK_LETTERS, Mark
 from verifyplan.text import counted
-from verifyplan.widgets.explorer.html import NOT_RECORDED, Html, heading, paragraph, table, text, words
+from verifyplan.widgets.html import (
+    NOT_RECORDED,
+    Html,
+    heading,
+    long_text,
+    paragraph,
+    table,
+    text,
+)
 
-MOST_CHANGES = 100
+MAX_CHANGES = 100
 """Changes of a step that are listed; the caption says how many there are."""
 INPUT = tuple(name for name in TOKENS if name != "output_tokens")
 """Tokens in: those that went through a cache, and the others."""
@@ -99,7 +108,7 @@ def _lacks(course: RunSteps) -> Iterator[str]:
         yield "An import of votes has neither calls nor recorded classes: classes are what its rules make of the votes."
 
 
-def standing(items: pd.DataFrame, title: str, what: str) -> str:
+def pool_summary(items: pd.DataFrame, title: str, what: str) -> str:
     """How many items stand where, in one sentence."""
     if items.empty:
         return heading(5, f"The pool: {title}") + paragraph(f"There is no {what} yet.")
@@ -114,9 +123,9 @@ def changes(changed: pd.DataFrame, title: str) -> str:
     if changed.empty:
         return told + paragraph("Nothing changed in this step.")
     caption = counted(len(changed), "change")
-    if len(changed) > MOST_CHANGES:
-        caption += f"; the first {MOST_CHANGES} are listed"
-    rows = changed.head(MOST_CHANGES)[["item", "change", "why", "by"]].to_numpy().tolist()
+    if len(changed) > MAX_CHANGES:
+        caption += f"; the first {MAX_CHANGES} are listed"
+    rows = changed.head(MAX_CHANGES)[["item", "change", "why", "by"]].to_numpy().tolist()
     return told + table(caption, ["What", "Change", "Why, and by which rule", "By"], rows, bounded=True)
 
 
@@ -137,7 +146,7 @@ def detail(course: RunSteps, name: str, items: pd.DataFrame, step: int) -> str:
     lines += [(title, told[column]) for column, title in fields.items()]
     if not plan:
         lines.insert(2, ("Found by", ", ".join(told["discoverers"]) or None))
-    body = [(title, words(value)) for title, value in lines if _told(value)]
+    body = [(title, long_text(value)) for title, value in lines if _has_value(value)]
     return heading(5, f"{name}: {row['summary'].iloc[0]}") + table(
         f"What stands behind {name}", ["About", "What is recorded"], body
     )
@@ -151,10 +160,10 @@ def why(course: RunSteps, name: str, rules: Setting) -> str:
     """Why an item ends in its class under the rules, in words, to be unfolded."""
     told = course.explained(name, rules)
     asked = "as it was recorded" if rules.own else "under these rules"
-    return f"<details><summary>Why it ends in its class, {asked}</summary>{words(told)}</details>" if told else ""
+    return f"<details><summary>Why it ends in its class, {asked}</summary>{long_text(told)}</details>" if told else ""
 
 
-def _told(value: Any) -> bool:
+def _has_value(value: Any) -> bool:
     return bool(pd.notna(value)) and str(value) != ""
 
 
@@ -222,3 +231,102 @@ def _sums(made: pd.DataFrame) -> str:
     time = made["duration_ms"].dropna()
     told.append(f"{time.sum():,.0f} ms, added up" if len(time) else f"time {NOT_RECORDED}")
     return "; ".join(told)
+
+
+MAX_ITEMS = 15
+MAX_WORKERS = 16
+NOT_ASKED = '<span class="vp-hidden">not asked</span>'
+
+
+def vote_marks(votes: pd.DataFrame) -> pd.Series[Any]:
+    """What each vote is in one word: the basis of a disagree that has one, else the verdict."""
+    return votes["disagree_basis"].astype("object").fillna(votes["verdict"].astype("object"))
+
+
+def tile(mark: str, number: int | None = None, title: str = "") -> Html:
+    """A letter on its colour; the whole word is there for those who hear the page."""
+    ground, ink = MARK_COLORS[cast(Mark, mark)], "#ffffff" if MARK_COLORS[cast(Mark, mark)] == BLUE else "#000000"
+    said = mark if number is None else f"round {number}: {mark}"
+    hover = f"{said}{f': {title}' if title else ''}"
+    return Html(
+        f'<span class="vp-tile" role="img" aria-label="{text(said)}" title="{text(hover, 400)}" '
+        f'style="background: {ground}; color: {ink}">{MARK_LETTERS[cast(Mark, mark)]}</span>'
+    )
+
+
+def vote_matrix(votes: pd.DataFrame, items: pd.DataFrame, found: dict[str, list[str]], first: Sequence[str]) -> str:
+    """The votes cast so far on at most 15 items, those of `first` before others; letters and colours as in charts."""
+    told = heading(5, "Votes so far")
+    shown = _shown_items(items["item"], set(votes["finding_id"]) | {name for name, by in found.items() if by}, first)
+    if not shown:
+        return told + paragraph("Nobody has voted by this step.")
+    cast_on = votes[votes["finding_id"].isin(shown)].assign(mark=vote_marks)
+    everyone = sorted({*cast_on["worker"], *(worker for name in shown for worker in found.get(name, []))})
+    workers = everyone[:MAX_WORKERS]
+    cells = _cells(cast_on)
+    rows = items.set_index("item").loc[shown]
+    body = [
+        [name, *(_tiles_cell(cells.get((name, worker)), worker in found.get(name, [])) for worker in workers), *ending]
+        for name, ending in zip(shown, rows[["standing", "summary"]].to_numpy().tolist(), strict=True)
+    ]
+    caption = _caption(len(shown), len(items), len(workers), len(everyone))
+    return told + _legend() + table(caption, ["Item", *workers, "Stands as", "Claim"], [_cut(row) for row in body])
+
+
+def _shown_items(names: pd.Series[Any], known: set[str], first: Sequence[str]) -> list[str]:
+    ordered = [*dict.fromkeys(name for name in [*first, *names] if name in known)]
+    present = set(names)
+    return [name for name in ordered if name in present][:MAX_ITEMS]
+
+
+def _cut(row: list[Any]) -> list[Any]:
+    return [*row[:-1], text(row[-1], 60)]
+
+
+def _cells(votes: pd.DataFrame) -> dict[tuple[str, str], list[Html]]:
+    cells: dict[tuple[str, str], list[Html]] = {}
+    columns = ["finding_id", "worker", "mark", "round", "explanation"]
+    for name, worker, mark, number, said in votes[columns].itertuples(index=False, name=None):
+        cells.setdefault((name, worker), []).append(tile(mark, int(number), said if isinstance(said, str) else ""))
+    return cells
+
+
+def _tiles_cell(tiles: list[Html] | None, discovered: bool) -> Html:
+    found = tile("discovered") if discovered else ""
+    cast_on = found + "".join(tiles or [])
+    return Html(f'<span class="vp-tiles">{cast_on or NOT_ASKED}</span>')
+
+
+def _caption(shown: int, items: int, workers: int, everyone: int) -> str:
+    told = f"{shown} of {items:,}, down, by worker, across; one letter a round, blank where nobody was asked."
+    if shown < items:
+        told += " What changed in this step and what is chosen stands first."
+    return told if workers == everyone else f"{told} The first {workers} of {everyone:,} workers."
+
+
+def _legend() -> Html:
+    pairs = (f'<span class="vp-tiles">{tile(mark)}{mark}</span>' for mark in MARK_LETTERS)
+    return Html(f"<p>{' '.join(pairs)}</p>")
+
+
+def item_votes(votes: pd.DataFrame, name: str) -> str:
+    """The votes on one item so far, with what each worker said."""
+    own = votes[votes["finding_id"].eq(name)].assign(mark=vote_marks)
+    if own.empty:
+        return paragraph(f"Nobody has voted on {name} by this step.")
+    rows = [
+        (row["worker"], row["round"], Html(f"{tile(row['mark'])}{_vote_text(row)}"), row["explanation"])
+        for row in own.to_dict("records")
+    ]
+    iteration = int(own["iteration"].iloc[0])
+    where = f" in iteration {iteration}" if iteration else ""
+    return table(f"Votes on {name}{where}", ["Worker", "Round", "Vote", "In its words"], rows)
+
+
+def _vote_text(row: dict[Any, Any]) -> str:
+    told = str(row["mark"])
+    if row["verdict"] == "disagree" and row["mark"] != "disagree":
+        told = f"disagree, {told}"
+    if row["is_origin"] is True:
+        told += " (its discoverer: not counted)"
+    return f"{told} (cites no place)" if row["uncited"] is True else told

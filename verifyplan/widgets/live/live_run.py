@@ -15,13 +15,17 @@ from verifyplan.runs.plan.ruling import Answer, Ask
 from verifyplan.runs.read_findings import RowSource
 from verifyplan.runs.resume import read_run
 from verifyplan.runs.run import Run
-from verifyplan.widgets.live.face import Face
-from verifyplan.widgets.live.job import Job, State, Work
-from verifyplan.widgets.live.pause import PauseForm
-from verifyplan.widgets.live.progress import Progress
-from verifyplan.widgets.live.status import Painter
-from verifyplan.widgets.live.task import Task, cross_task, plan_task, resume_task
+from verifyplan.widgets.live.background_run import BackgroundRun, RunFunction, State
+from verifyplan.widgets.live.progress import LiveProgress
+from verifyplan.widgets.live.tasks import (
+    LiveTask,
+    cross_task,
+    plan_task,
+    resume_task,
+)
+from verifyplan.widgets.live.view import LiveView, PauseForm
 from verifyplan.widgets.panel import Panel, guarded
+from verifyplan.widgets.repaint import Repainter
 
 
 class LiveRun(Panel):
@@ -37,20 +41,20 @@ class LiveRun(Panel):
     """
 
     def __init__(
-        self, plan: str | Path | Plan | Task, repo: str | Path = ".", *, start: bool = False, **options: Any
+        self, plan: str | Path | Plan | LiveTask, repo: str | Path = ".", *, start: bool = False, **options: Any
     ) -> None:
-        self._job: Job | None = None
-        self._painter: Painter | None = None
+        self._job: BackgroundRun | None = None
+        self._painter: Repainter | None = None
         super().__init__("Live run")
         expect(start, bool, "start", "give True to start the run at once, or False")
-        self._task = plan if isinstance(plan, Task) else plan_task(plan, repo, options)
+        self._task = plan if isinstance(plan, LiveTask) else plan_task(plan, repo, options)
         self.label = f"Live run: {self._task.title}"
-        self._progress = Progress()
+        self._progress = LiveProgress()
         self._lock = threading.RLock()  # of the progress and of what is shown; events come from another thread
         clicks = (self._on_start, self._on_cancel, self._on_now, self._on_resume)
         self.form = PauseForm(self._on_answer, self._on_leave, self._on_choice)
-        self._face = face = Face(self._task, self.form, clicks)
-        self.children = (*face.above, self.failure, self.form, *face.below)
+        self._view = view = LiveView(self._task, self.form, clicks)
+        self.children = (*view.above, self.failure, self.form, *view.below)
         self._paint()
         if start:
             self.start()
@@ -146,10 +150,10 @@ class LiveRun(Panel):
     def static(self) -> str:
         """How the run stands, as HTML that needs neither kernel nor script."""
         with self._lock:
-            return self._face.static(self._job, self._progress)
+            return self._view.static(self._job, self._progress)
 
-    def _begin(self, work: Work, log: Path | None, spent: float = 0.0) -> None:
-        self._progress = progress = Progress()
+    def _begin(self, work: RunFunction, log: Path | None, spent: float = 0.0) -> None:
+        self._progress = progress = LiveProgress()
 
         def tell(event: Event) -> None:
             with self._lock:
@@ -161,13 +165,13 @@ class LiveRun(Panel):
                     tell(event)
             return work(sink, ask)
 
-        self._job = job = Job(drive, tell, lambda: painter.nudge(), log, spent)
-        self._painter = painter = Painter(self._paint, lambda: job.over)
+        self._job = job = BackgroundRun(drive, tell, lambda: painter.nudge(), log, spent)
+        self._painter = painter = Repainter(self._paint, lambda: job.over)
         job.thread.start()
         painter.thread.start()
         self._paint()
 
-    def _expect_job(self) -> Job:
+    def _expect_job(self) -> BackgroundRun:
         if self._job is None:
             raise InputError(Problem("run", "has not been started", "start it first"))
         return self._job
@@ -177,7 +181,7 @@ class LiveRun(Panel):
         """Show how all stands now."""
         with self._lock:
             before = self.form.shown
-            self._face.show(self._job, self._progress)
+            self._view.show(self._job, self._progress)
             if self.form.shown is not before:  # what went wrong with an answer to it is of no use any more
                 self._worked(self._decide.__qualname__)
 
@@ -212,7 +216,7 @@ class LiveRun(Panel):
         self.form.choose()
 
     @guarded
-    def _decide(self, act: Callable[[Job, str], None]) -> None:
+    def _decide(self, act: Callable[[BackgroundRun, str], None]) -> None:
         """Do this to the question that the form shows; a second click that was on its way does nothing."""
         with self._lock:
             shown = self.form.shown

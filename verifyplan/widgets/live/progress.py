@@ -43,10 +43,10 @@ from verifyplan.reports.usage import dollars
 from verifyplan.reports.visible import one_line, truncated
 from verifyplan.text import counted
 
-LAST = 12
+MAX_SHOWN_STEPS = 12
 """Steps that are shown; the log has them all."""
 
-MOST = 3000
+MAX_EVIDENCE_CHARACTERS = 3000
 """Characters that are kept of what a challenge was raised on."""
 
 _COUNTED_ONLY = (VoteCast, FindingGrouped, FindingQueued, ChallengeAdmitted, ScoreGiven, TurnSent, TurnReplied)
@@ -55,14 +55,14 @@ _COUNTED_ONLY = (VoteCast, FindingGrouped, FindingQueued, ChallengeAdmitted, Sco
 _ROUND = re.compile(r"(?:^|/)r(\d+)/")
 
 
-class Progress:
+class LiveProgress:
     """What a live run shows of its events: the last steps, what is being done now, and totals."""
 
     def __init__(self) -> None:
         self.started: RunStarted | None = None
         self.ended = False
         self.steps = 0
-        self._last: deque[tuple[Event, str]] = deque(maxlen=LAST)
+        self._last: deque[tuple[Event, str]] = deque(maxlen=MAX_SHOWN_STEPS)
         self._counts: Counter[str] = Counter()
         self._open: dict[str, str] = {}
         self._turns: Counter[str] = Counter()
@@ -89,7 +89,7 @@ class Progress:
             case ChallengeRaised():
                 self._severity[event.challenge.id] = event.challenge.severity
                 self._status[event.challenge.id] = event.challenge.status
-                self.evidence[event.challenge.id] = truncated(event.evidence, MOST)
+                self.evidence[event.challenge.id] = truncated(event.evidence, MAX_EVIDENCE_CHARACTERS)
             case StatusChanged():
                 self._status[event.id] = event.new
             case VoteCast() | DispatchClosed() | MessagePublished():

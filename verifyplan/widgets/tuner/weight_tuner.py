@@ -17,11 +17,11 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.protocol.weights_file import load, text_of
 from verifyplan.widgets.panel import Panel, guarded
-from verifyplan.widgets.tuner import parts, words
-from verifyplan.widgets.tuner.file import save_over
-from verifyplan.widgets.tuner.rest import WhenAtRest
-from verifyplan.widgets.tuner.scores import TunedScores
-from verifyplan.widgets.tuner.weights import TunedWeights, decimals
+from verifyplan.widgets.repaint import Debouncer
+from verifyplan.widgets.tuner import controls as parts
+from verifyplan.widgets.tuner import text as words
+from verifyplan.widgets.tuner.controls import save_over
+from verifyplan.widgets.tuner.model import TunedScores, TunedWeights, decimals
 
 
 class WeightTuner(Panel):
@@ -91,7 +91,7 @@ class WeightTuner(Panel):
         self._about, self._held, self._note, self._ranking = (ipw.HTML() for _ in range(4))
         self._state, self._stability, self._ranks, self._matters = (ipw.HTML() for _ in range(4))
         steps = (self._show_stability, self._show_ranks, self._show_matters)
-        self._slow = WhenAtRest(steps, told=self._show_state, failed=self.fail)
+        self._slow = Debouncer(steps, told=self._show_state, failed=self.fail)
         start = self._scores.start
         self._about.value = words.about(len(start), self._scores.n_ranked, bool(start.attrs.get("synthetic")))
         self._unranked = ipw.HTML(words.unranked(start))
@@ -99,7 +99,7 @@ class WeightTuner(Panel):
         self.fill(
             self._about,
             ipw.HBox(list(self.buttons.values())),
-            parts.rows(self.sliders, self.locks),
+            parts.slider_rows(self.sliders, self.locks),
             self._held,
             ipw.HBox([self.path, self.saving, self.loading]) if self._six else only_six,
             self._note,
@@ -203,7 +203,7 @@ class WeightTuner(Panel):
     def _show(self) -> None:
         """What follows each move: the sliders first, then the ranking."""
         self._show_weights()
-        self._ranking.value = words.pictured(self._scores.picture(self._tuned.weights))
+        self._ranking.value = words.figure_html(self._scores.picture(self._tuned.weights))
 
     def _show_weights(self) -> None:
         self._showing = True
@@ -212,22 +212,22 @@ class WeightTuner(Panel):
             for name, weight in self._tuned.weights.items():
                 slider = self.sliders[name]
                 with slider.hold_sync():
-                    slider.value, slider.text = float(weight), words.beside(weight, notes[name])
+                    slider.value, slider.text = float(weight), words.slider_text(weight, notes[name])
                     slider.disabled = bool(notes[name])
                 self.locks[name].value = name in self._tuned.locked
         finally:
             self._showing = False
         stuck = {self.labels[name]: why for name, why in notes.items() if why and why != "locked"}
-        self._held.value = words.held(stuck)
+        self._held.value = words.held_html(stuck)
 
     def _show_stability(self) -> None:
         self._stability.value = words.stability(self.stability)
 
     def _show_ranks(self) -> None:
-        self._ranks.value = words.pictured(self._scores.rank_picture(self._tuned.weights))
+        self._ranks.value = words.figure_html(self._scores.rank_picture(self._tuned.weights))
 
     def _show_matters(self) -> None:
-        self._matters.value = words.pictured(self._scores.weight_picture(self._tuned.weights))
+        self._matters.value = words.figure_html(self._scores.weight_picture(self._tuned.weights))
 
     def _show_state(self) -> None:
         self._state.value = words.paragraph(words.STALE if self._slow.stale else words.FRESH)

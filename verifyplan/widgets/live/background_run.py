@@ -30,10 +30,10 @@ from verifyplan.runs.run import Run
 State = Literal["ready", "running", "asking", "stopping", "cancelled", "waiting", "ended", "failed"]
 """Where a run stands: `asking` has a question that can be answered here, `waiting` is one that was left open."""
 
-OVER: tuple[State, ...] = ("cancelled", "waiting", "ended", "failed")
+FINAL_STATES: tuple[State, ...] = ("cancelled", "waiting", "ended", "failed")
 """The states in which nothing goes on."""
 
-Work = Callable[[Sink, Ask], Run]
+RunFunction = Callable[[Sink, Ask], Run]
 """A run that has yet to be driven, by whom its events are told to and who answers its questions."""
 
 _OF_CALLS = CallReplied | CallFailed | TurnSent | TurnReplied
@@ -46,7 +46,7 @@ class StoppedError(Exception):
     """Raised in a run's sink to end it where it stands."""
 
 
-class Job:
+class BackgroundRun:
     """One run, from the start of its thread to its end; its methods may be called from any thread.
 
     `tell` is called in the run's thread with each event, `changed` whenever there is something new to see; `spent` are
@@ -54,7 +54,12 @@ class Job:
     """
 
     def __init__(
-        self, work: Work, tell: Sink, changed: Callable[[], None], log_path: Path | None = None, spent: float = 0.0
+        self,
+        work: RunFunction,
+        tell: Sink,
+        changed: Callable[[], None],
+        log_path: Path | None = None,
+        spent: float = 0.0,
     ) -> None:
         self.state: State = "running"
         self.pause: Pause | None = None
@@ -74,7 +79,7 @@ class Job:
     @property
     def over(self) -> bool:
         """Whether nothing goes on any more."""
-        return self.state in OVER
+        return self.state in FINAL_STATES
 
     @property
     def seconds(self) -> float:
@@ -147,7 +152,7 @@ class Job:
             run = self._work(self._sink, self._ask)
         except BaseException as error:  # a thread has nobody above it: whatever it is, a person must see it
             stopped = isinstance(error, StoppedError) or (self._now and isinstance(error, asyncio.CancelledError))
-            self.log_path = log_named_by(error) or self.log_path
+            self.log_path = log_of_error(error) or self.log_path
             self.error = None if stopped else error
             self._enter("cancelled" if stopped else "failed")
         else:
@@ -181,10 +186,10 @@ class Job:
                 self._in_flight |= set(event.repeated)
             case CallRequested():
                 self._in_flight.add(event.call_id)
-            case TurnSent() if not any(_is_of(one, event.of_call) for one in self._in_flight):
+            case TurnSent() if not any(_is_or_contains(one, event.of_call) for one in self._in_flight):
                 self._in_flight.add(event.of_call)  # it goes on within a call that another process began
             case CallReplied() | CallFailed():
-                self._in_flight = {one for one in self._in_flight if not _is_of(one, event.call_id)}
+                self._in_flight = {one for one in self._in_flight if not _is_or_contains(one, event.call_id)}
             case _:
                 pass
 
@@ -199,17 +204,17 @@ class Job:
         return answer
 
 
-def _is_of(open_one: str, call: str) -> bool:
+def _is_or_contains(open_one: str, call: str) -> bool:
     """Whether something in flight is a call, or one of its turns: what a resumed run repeats may be turns."""
     return open_one == call or call_of(open_one) == call
 
 
-def log_named_by(error: BaseException) -> Path | None:
+def log_of_error(error: BaseException) -> Path | None:
     """The log that an error says the run goes on from; None if no log was begun.
 
     >>> error = ValueError("disk full")
     >>> error.add_note("The run goes on by: verifyplan resume runs/plan-001.jsonl")
-    >>> log_named_by(error).name, log_named_by(ValueError())
+    >>> log_of_error(error).name, log_of_error(ValueError())
     ('plan-001.jsonl', None)
     """
     found = [match for note in getattr(error, "__notes__", ()) if (match := _GOES_ON.fullmatch(note))]

@@ -1,24 +1,70 @@
-"""Work that waits until controls rest: step by step in the kernel's own loop, so that a new move is heard between."""
+"""The line that tells where a run stands, and the thread that keeps what is shown up to date."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
-REST = 0.4
+import anywidget
+import traitlets
+
+MIN_REPAINT_S = 0.25
+"""Seconds between two changes of what is shown; what happens in between is shown together."""
+MAX_REPAINT_S = 1.0
+"""Seconds after which the time that has passed is shown again though nothing happened."""
+
+
+class StatusLine(anywidget.AnyWidget):
+    """A line of text that a screen reader says as it changes; markup in it is shown as text."""
+
+    _esm = Path(__file__).parent / "status.js"
+    text = traitlets.Unicode("").tag(sync=True)
+
+
+class Repainter:
+    """Calls `paint` in a thread of its own, soon after each `nudge` and at least once a `TICK`, until `over` says so.
+
+    `paint` is called once more when it is over, and must not raise.
+    """
+
+    def __init__(self, paint: Callable[[], None], over: Callable[[], bool]) -> None:
+        self._paint, self._over = paint, over
+        self._due, self._hurry = threading.Event(), threading.Event()
+        self.thread = threading.Thread(target=self._go, name="verifyplan live run, shown", daemon=True)
+
+    def nudge(self) -> None:
+        """There is something new to show; this costs next to nothing."""
+        self._due.set()
+        if self._over():
+            self._hurry.set()
+
+    def _go(self) -> None:
+        while True:
+            self._due.wait(MAX_REPAINT_S)
+            self._due.clear()
+            last = self._over()
+            self._paint()
+            if last:
+                return
+            self._hurry.wait(MIN_REPAINT_S)
+
+
+REST_S = 0.4
 """Seconds without a move after which the first step is done."""
-BETWEEN = 0.02
+BETWEEN_STEPS_S = 0.02
 """Seconds between two steps."""
 
 
-class WhenAtRest:
+class Debouncer:
     """Steps that are due after the last of many calls of `later`, without a thread.
 
     Where no loop runs, as in a script, nothing is done until `now` is called. `told` is called whenever `stale`
     changes; `failed` with what a step raised, after which it stays stale.
 
     >>> done = []
-    >>> rest = WhenAtRest([lambda: done.append(1)], told=lambda: None, failed=print)
+    >>> rest = Debouncer([lambda: done.append(1)], told=lambda: None, failed=print)
     >>> rest.later()
     >>> rest.stale, done
     (True, [])
@@ -43,7 +89,7 @@ class WhenAtRest:
         """Do all steps when nothing has called this for a while."""
         self._left = len(self._steps)
         self._told()
-        self._wait(REST)
+        self._wait(REST_S)
 
     def now(self) -> None:
         """Do all steps at once; raises what a step raises."""
@@ -78,6 +124,6 @@ class WhenAtRest:
             self._failed(error)  # whatever it is, a person must see it
             return
         if self._left:
-            self._wait(BETWEEN)
+            self._wait(BETWEEN_STEPS_S)
         else:
             self._told()

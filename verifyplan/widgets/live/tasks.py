@@ -21,7 +21,7 @@ from verifyplan.runs.resume import resume
 from verifyplan.runs.run import Run
 from verifyplan.text import counted
 
-SHOWN = 120
+MAX_SETTING_CHARACTERS = 120
 """Characters that are shown of a setting."""
 
 _ON_RESUME = ("backend", "matcher")
@@ -29,7 +29,7 @@ _ON_RESUME = ("backend", "matcher")
 
 
 @dataclass(frozen=True)
-class Task:
+class LiveTask:
     """A run that can be started, and taken up again from its log."""
 
     title: str
@@ -41,7 +41,7 @@ class Task:
     """The log of a run that is taken up; None for a new one."""
 
 
-def plan_task(plan: str | Path | Plan, repo: str | Path, options: Mapping[str, Any]) -> Task:
+def plan_task(plan: str | Path | Plan, repo: str | Path, options: Mapping[str, Any]) -> LiveTask:
     """A plan run with the options of `verify`; TypeError for an option that it has not."""
     inspect.signature(verify).bind(plan, repo, **options)
     name = plan.title or plan.path if isinstance(plan, Plan) else plan
@@ -50,10 +50,10 @@ def plan_task(plan: str | Path | Plan, repo: str | Path, options: Mapping[str, A
         given = {"on_blocked": ask} | dict(options) | {"sink": _both(options.get("sink"), sink), "progress": False}
         return verify(plan, repo, **given)
 
-    return Task("Plan run", _about(options, plan=name, repo=repo), begin, _resumption(options))
+    return LiveTask("Plan run", _about(options, plan=name, repo=repo), begin, _resumption(options))
 
 
-def cross_task(findings: RowSource, workers: Workers, options: Mapping[str, Any]) -> Task:
+def cross_task(findings: RowSource, workers: Workers, options: Mapping[str, Any]) -> LiveTask:
     """A cross run with the options of `crossverify`; TypeError for an option that it has not."""
     inspect.signature(crossverify).bind(findings, workers, **options)
     sized = hasattr(findings, "__len__") and not isinstance(findings, str)
@@ -64,10 +64,12 @@ def cross_task(findings: RowSource, workers: Workers, options: Mapping[str, Any]
             findings, workers, **dict(options) | {"sink": _both(options.get("sink"), sink), "progress": False}
         )
 
-    return Task("Cross run", _about(options, findings=brought, workers=_listed(workers)), begin, _resumption(options))
+    return LiveTask(
+        "Cross run", _about(options, findings=brought, workers=_listed(workers)), begin, _resumption(options)
+    )
 
 
-def resume_task(log_path: str | Path, options: Mapping[str, Any]) -> Task:
+def resume_task(log_path: str | Path, options: Mapping[str, Any]) -> LiveTask:
     """A run that goes on from its log, with the options of `resume`; TypeError for an option that it has not."""
     inspect.signature(resume).bind(log_path, **options)
     path, first = Path(log_path), dict(options)
@@ -78,7 +80,9 @@ def resume_task(log_path: str | Path, options: Mapping[str, Any]) -> Task:
         first.update(later)  # the answer was to the question that the log waited with, not to a later one
         return resume(path, **_asked(given, sink, ask))
 
-    return Task("Run from its log", _about(options, log=path), lambda sink, ask: go_on(path, sink, ask), go_on, path)
+    return LiveTask(
+        "Run from its log", _about(options, log=path), lambda sink, ask: go_on(path, sink, ask), go_on, path
+    )
 
 
 def _resumption(options: Mapping[str, Any]) -> Callable[[Path, Sink, Ask], Run]:
@@ -106,7 +110,7 @@ def _both(theirs: Sink | None, ours: Sink) -> Sink:
 
 def _about(options: Mapping[str, Any], **first: object) -> dict[str, str]:
     given = first | {name: value for name, value in options.items() if name not in ("sink", "progress")}
-    return {name: one_line(redact(str(_plain(value))), SHOWN) for name, value in given.items()}
+    return {name: one_line(redact(str(_plain(value))), MAX_SETTING_CHARACTERS) for name, value in given.items()}
 
 
 def _plain(value: object) -> object:

@@ -1,4 +1,4 @@
-"""Replay controls of the run explorer, and what differs under them from what was recorded (rules B7, E3)."""
+"""Choosing a run out of many: filters, and the table of the runs that pass them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,88 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.settings import POLICIES
 from verifyplan.protocol.vote import MISSING_BASES
 from verifyplan.text import counted
+from verifyplan.widgets.controls import SelectableTable, sorted_rows
 from verifyplan.widgets.explorer import policy
-from verifyplan.widgets.explorer.choice import WIDE
-from verifyplan.widgets.explorer.html import Html, heading, paragraph, table, text
+from verifyplan.widgets.html import (
+    Html,
+    heading,
+    paragraph,
+    table,
+    text,
+)
+
+ANY = "any"
+NO_VERDICT = "no verdict"
+_TITLES = {
+    "run_id": "Run",
+    "kind": "Kind",
+    "plan_verdict": "Verdict",
+    "mode": "Mode",
+    "n_findings": "Findings",
+    "total_rounds": "Rounds",
+    "n_iterations": "Iterations",
+    "task_key": "About",
+}
+_SEARCHED = ("run_id", "task_key", "plan_name")
+WIDE = {"description_width": "initial"}
+
+
+class RunChoice(ipw.VBox):
+    """Filters by kind, verdict, mode and text over a table of runs; `table.selected` holds the chosen run's id."""
+
+    def __init__(self, runs: pd.DataFrame) -> None:
+        self.runs = runs
+        self._words = [runs[name].astype("str").str.casefold() for name in _SEARCHED]
+        self.kind = _filter("Kind", runs["kind"])
+        self.verdict = _filter("Verdict", runs["plan_verdict"], NO_VERDICT)
+        self.mode = _filter("Mode", runs["mode"])
+        self.search = ipw.Text(description="Text", placeholder="run, task or plan", continuous_update=True, style=WIDE)
+        self.table = SelectableTable(label="Runs")
+        super().__init__([ipw.HBox(list(self.controls), layout=ipw.Layout(flex_flow="row wrap")), self.table])
+        self.fill()
+
+    @property
+    def controls(self) -> tuple[ipw.Widget, ...]:
+        """The filters."""
+        return self.kind, self.verdict, self.mode, self.search
+
+    def on_change(self, callback: Callable[[Any], Any]) -> None:
+        """Call `callback` when a filter or the order is changed."""
+        for control in self.controls:
+            control.observe(callback, "value")
+        self.table.observe(callback, "sort")
+
+    def passing(self) -> pd.DataFrame:
+        """The runs that pass the filters, in the order asked for."""
+        keep = pd.Series(True, self.runs.index)
+        for control, name in ((self.kind, "kind"), (self.verdict, "plan_verdict"), (self.mode, "mode")):
+            if control.value == NO_VERDICT:
+                keep &= self.runs[name].isna()
+            elif control.value != ANY:
+                keep &= self.runs[name].eq(control.value).fillna(False).astype(bool)
+        wanted = self.search.value.strip().casefold()
+        if wanted:
+            found = [words.str.contains(wanted, regex=False).fillna(False).astype(bool) for words in self._words]
+            keep &= found[0] | found[1] | found[2]
+        return sorted_rows(self.runs[keep], self.table.sort)
+
+    def fill(self) -> None:
+        """Show the runs that pass."""
+        titles = {name: title for name, title in _TITLES.items() if name == "run_id" or self.runs[name].notna().any()}
+        passing = self.passing()
+        self.table.fill(passing, "run_id", titles=titles, noun="run")
+        if len(self.runs) and passing.empty:
+            self.table.note = f"No run passes: none of {len(self.runs):,} has all that is asked for. Loosen a filter."
+
+
+def _filter(name: str, values: pd.Series[Any], missing: str | None = None) -> ipw.Dropdown:
+    known = [str(value) for value in values.cat.categories if values.eq(value).any()]
+    none = [missing] if missing and known and values.isna().any() else []
+    return ipw.Dropdown(description=name, options=[ANY, *known, *none], style=WIDE)
+
 
 AS_RUN = "as in the run"
-MOST_DIFFERENCES = 50
+MAX_DIFFERENCES = 50
 CENSORED = "; censored: the votes that would decide were never cast"
 
 
@@ -36,7 +112,7 @@ class ReplayControls(ipw.VBox):
         self.reset = ipw.Button(description="As recorded", tooltip="Set all replay controls back")
         self.reason = ipw.HTML()
         self.note = ipw.HTML()
-        self.driven = policy.Driven()
+        self.driven = policy.ReplayCache()
         row = ipw.HBox([*self.controls, self.reset], layout=ipw.Layout(flex_flow="row wrap"))
         super().__init__([row, self.note, self.reason])
 
@@ -75,7 +151,7 @@ class ReplayControls(ipw.VBox):
         if rounds != list(self.rounds.options):
             self.rounds.options = rounds
             self.rounds.value = chosen
-        why = policy.no_policy(course)
+        why = policy.why_no_policy(course)
         if why:
             self.policy.value = AS_RUN
         self.policy.disabled = bool(why)
@@ -93,8 +169,8 @@ class ReplayControls(ipw.VBox):
         if self.policy.value != AS_RUN:
             mode = None if self.mode.value == "recorded" else self.mode.value
             again = self.driven.under(course, self.policy.value, mode)
-            rows = policy.moved(course, again)
-            parts.append(policy.told(again, self.policy.value, rows))
+            rows = policy.policy_differences(course, again)
+            parts.append(policy.policy_html(again, self.policy.value, rows))
             counts.append(f"{len(rows):,} to the recorded run under policy {self.policy.value}")
             extra, n = " Rounds and missing bases do not apply to the policy.", n + len(rows)
         self.note.value = f"<b>{', '.join(counts)}</b>{', listed at the end' if n else ''}.{extra}"
@@ -114,15 +190,15 @@ def _differences(found: pd.DataFrame, rules: Setting, total: int) -> str:
     caption = f"{counted(len(found), 'difference')} in {_classes(total)}"
     if censored:
         caption += f"; {censored} censored"
-    if len(found) > MOST_DIFFERENCES:
-        caption += f"; the first {MOST_DIFFERENCES} are listed"
+    if len(found) > MAX_DIFFERENCES:
+        caption += f"; the first {MAX_DIFFERENCES} are listed"
     iterated = bool(found["iteration"].any())
     heads = ["Item", *(["Iteration"] if iterated else []), "Class", "By the rule"]
     return told + table(caption, heads, [_difference(row, iterated) for row in _first(found)], bounded=True)
 
 
 def _first(found: pd.DataFrame) -> list[dict[Any, Any]]:
-    return found.head(MOST_DIFFERENCES).to_dict("records")
+    return found.head(MAX_DIFFERENCES).to_dict("records")
 
 
 def _difference(row: dict[Any, Any], iterated: bool) -> list[Any]:

@@ -13,7 +13,7 @@ from verifyplan.charts.labels import plain, short
 NOT_RECORDED = "not recorded"
 DASH = "\N{EN DASH}"
 """Stands for a missing value."""
-LONGEST = 4000
+MAX_TEXT_CHARACTERS = 4000
 """Characters of a text that are shown at once; what is left out is counted."""
 
 STYLE = """<style>
@@ -62,10 +62,10 @@ def text(value: Any, width: int = 300) -> Html:
     return Html(escape(short(value, width, keep_end=False)) if str(value) else "")
 
 
-def words(value: Any) -> Html:
+def long_text(value: Any) -> Html:
     """A long text with its lines; of one that is very long the beginning, and how much more there is."""
-    cleaned = plain(str(value)[:LONGEST])
-    left = len(str(value)) - LONGEST
+    cleaned = plain(str(value)[:MAX_TEXT_CHARACTERS])
+    left = len(str(value)) - MAX_TEXT_CHARACTERS
     more = f" … ({left:,} more characters)" if left > 0 else ""
     return Html(f'<div class="vp-words">{escape(cleaned)}{more}</div>')
 

@@ -18,7 +18,7 @@ from verifyplan.protocol.weights_file import text_of
 from verifyplan.rules.scoring import INFORMS
 from verifyplan.text import counted
 
-NAMED = 20
+MAX_NAMED_PLANS = 20
 """Plans without a rank that are named; the rest is counted."""
 
 ONLY_SIX = (
@@ -34,7 +34,7 @@ def paragraph(text: str) -> str:
     return f'<p style="margin:0.3em 0;max-width:60em;line-height:1.45">{text}</p>'
 
 
-def pictured(figure: Figure) -> str:
+def figure_html(figure: Figure) -> str:
     """A figure for an HTML widget, whose wide lines its caption would take over."""
     return f'<div style="line-height:1.45">{figure._repr_html_()}</div>'
 
@@ -53,16 +53,16 @@ def about(plans: int, ranked: int, synthetic: bool) -> str:
     return paragraph(f"{told}{made} {INFORMS}")
 
 
-def held(notes: Mapping[str, str]) -> str:
+def held_html(notes: Mapping[str, str]) -> str:
     """The sum of the weights, and which sliders cannot move and why."""
     told = [f"{escape(label[:1].upper() + label[1:])} {escape(why)}." for label, why in notes.items()]
     return paragraph(" ".join(["The weights sum to exactly 1: where one is moved, the others give way.", *told]))
 
 
-def told(weight: Decimal) -> str:
+def weight_text(weight: Decimal) -> str:
     """A weight as it is read beside its slider.
 
-    >>> told(Decimal("0.4000")), told(Decimal("0.1667")), told(Decimal("0.123456"))
+    >>> weight_text(Decimal("0.4000")), weight_text(Decimal("0.1667")), weight_text(Decimal("0.123456"))
     ('0.40', '0.1667', 'about 0.1235')
     """
     text = f"{weight:.4f}"
@@ -70,9 +70,9 @@ def told(weight: Decimal) -> str:
     return short_text if Decimal(text) == weight else f"about {text}"
 
 
-def beside(weight: Decimal, held: str) -> str:
+def slider_text(weight: Decimal, held: str) -> str:
     """What stands beside a slider: its weight, and that it cannot move, if it cannot; why is told by `held`."""
-    return f"{told(weight)}, {held.partition(':')[0]}" if held else told(weight)
+    return f"{weight_text(weight)}, {held.partition(':')[0]}" if held else weight_text(weight)
 
 
 def saved(path: Path, weights: Mapping[str, Decimal], labels: Mapping[str, str]) -> str:
@@ -124,7 +124,7 @@ def unranked(ranking: pd.DataFrame) -> str:
         return ""
     told = [
         f"<li>{escape(short(plan, 80))}: no {escape(short(lacks.replace('_', ' '), 200))}</li>"
-        for plan, lacks in zip(without["plan"].head(NAMED), without["missing"], strict=False)
+        for plan, lacks in zip(without["plan"].head(MAX_NAMED_PLANS), without["missing"], strict=False)
     ]
     more = len(without) - len(told)
     told += [f"<li>and {more:,} more: <code>.ranking</code> has all</li>"] if more else []

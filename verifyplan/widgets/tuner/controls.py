@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from pathlib import Path
 
 import ipywidgets as ipw
 
 from verifyplan.charts.score_table import dimension_names
+from verifyplan.errors import InputError, Problem
+from verifyplan.protocol.weights_file import load, save
 from verifyplan.widgets.controls import Slider
 
 STEP = 0.01
@@ -19,7 +23,7 @@ BUTTONS = {
 }
 """The presets, with what their buttons say and what they do."""
 
-_WIDE = ipw.Layout(width="auto")
+_AUTO_WIDTH = ipw.Layout(width="auto")
 
 
 def labels_of(dimensions: Iterable[str]) -> dict[str, str]:
@@ -40,15 +44,15 @@ def slider(label: str) -> Slider:
 
 def lock(label: str) -> ipw.Checkbox:
     """The box that keeps a weight as it is while others are moved."""
-    return ipw.Checkbox(description=f"Lock {label}", indent=False, layout=_WIDE)
+    return ipw.Checkbox(description=f"Lock {label}", indent=False, layout=_AUTO_WIDTH)
 
 
 def button(label: str, tooltip: str) -> ipw.Button:
     """A button as wide as its words."""
-    return ipw.Button(description=label, tooltip=tooltip, layout=_WIDE)
+    return ipw.Button(description=label, tooltip=tooltip, layout=_AUTO_WIDTH)
 
 
-def rows(sliders: dict[str, Slider], locks: dict[str, ipw.Checkbox]) -> ipw.VBox:
+def slider_rows(sliders: dict[str, Slider], locks: dict[str, ipw.Checkbox]) -> ipw.VBox:
     """Each slider with its lock beside it."""
     pairs = [ipw.HBox([sliders[name], locks[name]], layout=ipw.Layout(align_items="center")) for name in sliders]
     return ipw.VBox(pairs)
@@ -58,3 +62,25 @@ def file_name() -> ipw.Text:
     """The field for the name of a weights file."""
     style = {"description_width": "auto"}
     return ipw.Text("weights.json", description="Weights file", style=style, layout=ipw.Layout(width="28em"))
+
+
+def save_over(weights: Mapping[str, Decimal], path: str) -> Path:
+    """Write a weights file as `weights.save` does; a file that is there and is none is refused, not overwritten."""
+    if not path.strip():
+        raise InputError(Problem("Weights file", "is blank", "name a file, such as weights.json"))
+    if _other(path):
+        raise InputError(Problem(path, "is there already and is no weights file", "name another"))
+    return save(weights, path)
+
+
+def _other(path: str) -> bool:
+    """Whether there is a file that no one would call a weights file; what cannot be looked at is for `save` to tell."""
+    try:
+        if not Path(path).is_file():
+            return False
+        load(path)
+    except InputError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
