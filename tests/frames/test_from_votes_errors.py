@@ -143,7 +143,7 @@ def test_every_argument_that_cannot_be_is_listed_at_once():
         )  # fmt: skip
     assert [(problem.place, problem.message) for problem in caught.value.problems] == [
         ("votes: verdicts['yes']", "'agre' is not a verdict (did you mean 'agree'?)"),
-        ("votes: verdicts['NO']", "stands for 'agree' and, in another spelling, for 'disagree'"),
+        ("votes: verdicts['NO']", "means 'agree' and, in another spelling, 'disagree'"),
         ("votes: summary", "there is no column 'text'"),
         ("votes: mode", "there is no column 'adverserial' (did you mean 'adversarial'?)"),
         ("votes: max_rounds", "must be an integer of at least 1, got 0"),

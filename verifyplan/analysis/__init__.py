@@ -2,4 +2,4 @@
 
 import lazy_loader
 
-__getattr__, __dir__, _ = lazy_loader.attach(__name__, submodules=["weights"])  # what `verifyplan.weights` stands for
+__getattr__, __dir__, _ = lazy_loader.attach(__name__, submodules=["weights"])  # for `verifyplan.weights`

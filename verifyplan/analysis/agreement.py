@@ -1,4 +1,4 @@
-"""How far workers agree with each other beyond chance: alpha and kappas of their votes (rule F1)."""
+"""The agreement of workers beyond chance: alpha and kappas of their votes (rule F1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LABELS = tuple(verdict for verdict in VERDICTS if verdict != "verification-error
 
 
 def agreement(runs: RunSet) -> pd.DataFrame:
-    """Krippendorff's alpha, Fleiss' kappa, and Cohen's kappa of every pair of workers, on verdicts.
+    """Return Krippendorff's alpha, Fleiss' kappa, and Cohen's kappa of every pair of workers, on verdicts.
 
     Only votes of round 1 count, since later rounds hold what was disputed; errors and discoverers' own votes are
     left out. Alpha takes every finding with two votes or more; Fleiss' kappa those with the most common number
@@ -36,18 +36,24 @@ def agreement(runs: RunSet) -> pd.DataFrame:
     votes = runs.votes
     counted = votes["round"].eq(1) & votes["verdict"].ne("verification-error") & ~votes["is_origin"].fillna(False)
     first = votes[counted.to_numpy(dtype=bool)]
-    unit = first.groupby(["run_id", "iteration", "finding_id"], sort=False).ngroup().to_numpy()
-    label = first["verdict"].map({name: code for code, name in enumerate(LABELS)}).to_numpy(dtype=np.int64)
+    unit, label, counts = label_counts(first, ["run_id", "iteration", "finding_id"])
     worker, names = pd.factorize(first["worker"], sort=True)
+    pairs = _pairs(unit, worker * len(LABELS) + label, len(counts), list(names))
+    columns = ["measure", "worker_a", "worker_b", "value", "n"]
+    return pd.DataFrame([_alpha(counts), _fleiss(counts), *pairs], columns=columns)
+
+
+def label_counts(votes: pd.DataFrame, key: list[str]) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the unit (a distinct `key`) and the label of each vote as numbers, and the counts of labels by unit."""
+    unit = votes.groupby(key, sort=False).ngroup().to_numpy(dtype=np.int64)
+    label = votes["verdict"].map({name: code for code, name in enumerate(LABELS)}).to_numpy(dtype=np.int64)
     units = int(unit.max(initial=-1)) + 1
     counts = np.bincount(unit * len(LABELS) + label, minlength=units * len(LABELS)).reshape(-1, len(LABELS))
-    whole = [_alpha(counts), _fleiss(counts)]
-    columns = ["measure", "worker_a", "worker_b", "value", "n"]
-    return pd.DataFrame([*whole, *_pairs(unit, worker * len(LABELS) + label, units, list(names))], columns=columns)
+    return unit, label, counts
 
 
 def _alpha(counts: npt.NDArray[Any]) -> dict[str, Any]:
-    """1 - observed / expected disagreement over all pairs of votes within findings."""
+    """Return 1 - observed / expected disagreement over all pairs of votes within findings."""
     paired = counts[counts.sum(axis=1) >= 2]
     per_unit, per_label = paired.sum(axis=1), paired.sum(axis=0)
     total = per_label.sum()
@@ -66,10 +72,10 @@ def _fleiss(counts: npt.NDArray[Any]) -> dict[str, Any]:
     return {"measure": "fleiss-kappa", "value": value, "n": len(alike)}
 
 
-def _pairs(unit: npt.NDArray[Any], said: npt.NDArray[Any], units: int, names: list[str]) -> list[dict[str, Any]]:
-    """Cohen's kappa of every pair that voted on a finding in common; one matrix product makes all tables."""
+def _pairs(unit: npt.NDArray[Any], answer: npt.NDArray[Any], units: int, names: list[str]) -> list[dict[str, Any]]:
+    """Return Cohen's kappa of every pair that voted on a finding in common; one matrix product makes all tables."""
     width = len(names) * len(LABELS)
-    votes = csr_array((np.ones(len(unit)), (unit, said)), shape=(units, width))
+    votes = csr_array((np.ones(len(unit)), (unit, answer)), shape=(units, width))
     tables = (votes.T @ votes).toarray().reshape(len(names), len(LABELS), len(names), len(LABELS))
     rows = []
     for a, b in zip(*np.triu_indices(len(names), k=1), strict=True):

@@ -23,7 +23,7 @@ def pool(runs: RunSet) -> pd.DataFrame:
     state, n, new, came, went`. `state` is a status or `overflow`, which is outside the pool. Of the `n` that end an
     iteration there, `new` were raised in it and `came` stood elsewhere at the end of the one before; `went` left.
     OPEN, UNRESOLVED and RESOLVED are active, RESOLVED, DEFERRED and WITHDRAWN settled (rules A2, A5). An iteration
-    that did not end stands as it was left. Runs of other kinds have no rows. `attrs["synthetic"]` marks generated
+    that did not end is shown as it was left. Runs of other kinds have no rows. `attrs["synthetic"]` marks generated
     data.
     """
     expect_runs(runs)

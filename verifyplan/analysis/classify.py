@@ -1,4 +1,4 @@
-"""Recorded votes judged again, by any mode, number of rounds and reading of missing bases (rules B6, B7)."""
+"""Classify findings by recorded votes, under any mode, rounds and reading of missing bases (rules B6, B7)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from verifyplan.analysis.tally import Ballots, Ints, ballots, count, fill_bases
 from verifyplan.errors import Problem, SettingsError, TableError, one_of
 from verifyplan.frames.support import lost_refutes, lost_votes
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MISSING_BASES, MODES, VERDICTS, MissingBasis, Mode
-from verifyplan.rules.classification import CLASS_OF_RULE, RULES, RULES_OF_MODE, Rule, at_end, rule_index
+from verifyplan.rules.classification import CLASS_OF_RULE, RULES, RULES_OF_MODE, at_end, rule_index
 from verifyplan.text import did_you_mean
 
 CLASS_TYPE = pd.CategoricalDtype(list(CLASSIFICATIONS), ordered=True)
@@ -30,7 +30,7 @@ _CLASS_AT_END = np.array(
 def classify(
     votes: pd.DataFrame, *, mode: Mode, max_rounds: int = 3, missing_basis: MissingBasis = "infer"
 ) -> pd.DataFrame:
-    """The class that recorded votes give each finding under a mode, a number of rounds and a reading of bases.
+    """Return the class that recorded votes give each finding under a mode, a number of rounds and a reading of bases.
 
     Rounds are judged in order, each on its own votes; the first that classifies decides. A finding that none
     classifies is `contested` (nobody ever voted: `worker-unique`), decided at the last executed round; it is
@@ -66,11 +66,11 @@ def classify(
     return judge(votes, cast, mode, np.full(len(cast.findings), max_rounds, dtype=np.int64), missing_basis)
 
 
-def check_settings(mode: str, max_rounds: int | None, missing_basis: str) -> None:
+def check_settings(mode: str, max_rounds: int | None, missing_basis: str, modes: tuple[str, ...] = MODES) -> None:
     """Raise SettingsError, listing all that is wrong, unless a replay can be made with these settings."""
     problems = []
-    if mode not in MODES:
-        problems.append(Problem("mode", f"{mode!r} is unknown{did_you_mean(mode, MODES)}", f"use {one_of(MODES)}"))
+    if mode not in modes:
+        problems.append(Problem("mode", f"{mode!r} is unknown{did_you_mean(mode, modes)}", f"use {one_of(modes)}"))
     if missing_basis not in MISSING_BASES:
         message = f"{missing_basis!r} is unknown{did_you_mean(missing_basis, MISSING_BASES)}"
         problems.append(Problem("missing_basis", message, f"use {one_of(MISSING_BASES)}"))
@@ -90,7 +90,7 @@ def judge(
     *,
     losses: bool = False,
 ) -> pd.DataFrame:
-    """`classify` for votes that are ballots already, with a number of rounds for each finding.
+    """Return what `classify` does, for votes that are ballots already, with a number of rounds for each finding.
 
     With `losses`, `disagreements` counts the disagrees of the executed rounds, `filled_counter` the filled bases that
     were read as counter-evidence, `lost_votes` the votes of the deciding round that are errors, and `lost_refutes` the
@@ -137,22 +137,13 @@ def _at(values: npt.NDArray[Any], column: Ints) -> npt.NDArray[Any]:
 
 
 def _last(rules: npt.NDArray[Any], voted: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-    """The rule of the last executed round with n > 0; `no-votes` where there is none (rule B7)."""
+    """Return the rule of the last executed round with n > 0; `no-votes` where there is none (rule B7)."""
     last = voted.shape[1] - 1 - voted[:, ::-1].argmax(axis=1)
     return np.where(voted.any(axis=1), _at(rules, last), _NO_VOTES)
 
 
 def _refuse_missing(votes: pd.DataFrame) -> None:
     fix = "state the basis, or choose missing_basis 'infer', 'counter-evidence' or 'burden-not-met'"
-    raise TableError(
-        Problem(
-            "votes",
-            f"the disagree of {row['worker']!r} on finding {row['finding_id']!r} of run {row['run_id']!r} "
-            f"in round {row['round']} has no basis",
-            fix,
-        )
-        for row in votes.to_dict("records")
-    )
-
-
-__all__ = ["CLASS_TYPE", "RULE_TYPE", "Rule", "check_settings", "classify", "judge"]
+    message = "the disagree of {worker!r} on finding {finding_id!r} of run {run_id!r} in round {round} has no basis"
+    rows = votes[["worker", "finding_id", "run_id", "round"]].to_dict("records")
+    raise TableError(Problem("votes", message.format_map(row), fix) for row in rows)

@@ -1,4 +1,4 @@
-"""The result of comparing two readings of the same findings: tables to look at, chart and test."""
+"""The result of comparing two readings of the same findings: tables to read, chart and test (rule F1)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Comparison:
     """What a reader must know: censored findings, filled bases, failed calls, bases of the intervals."""
 
     def in_words(self, metric: str) -> str:
-        """One metric under both readings, each with its interval and its n; or the share that changed class.
+        """Return one metric under both readings, each with its interval and its n; or the share that changed class.
 
         A rate may be named without `-rate`. Raises SettingsError for a metric that `.summary` does not have.
         """
@@ -65,24 +65,28 @@ class Comparison:
         row = self.summary.set_index("metric").loc[[metric]].iloc[0]
         if metric == "changed":
             return f"{_share(row['difference'], row['low'], row['high'])} (n = {int(row['n_a'])})"
-        told = [(row[side], row[f"{side}_low"], row[f"{side}_high"], row[f"n_{side}"]) for side in "ab"]
-        return " against ".join(f"{_share(value, low, high)} (n = {int(n)})" for value, low, high, n in told)
+        sides = [(row[side], row[f"{side}_low"], row[f"{side}_high"], row[f"n_{side}"]) for side in "ab"]
+        return " against ".join(f"{_share(value, low, high)} (n = {int(n)})" for value, low, high, n in sides)
 
     def __str__(self) -> str:
-        """What differs, in about ten lines."""
+        """Return what differs, in about ten lines."""
         made = " (synthetic)" if self.synthetic else ""
         truths = [] if self.truth is None else list(self.truth["metric"].drop_duplicates())
         lines = [
             f"{self.a} against {self.b}: {counted(self.n_findings, 'finding')}{made} of {counted(self.n_runs, 'run')}",
             f"change class: {self.in_words('changed')}",
-            *_classes(self),
+            *(f"{label}: {self._class_counts(label)}" for label in (self.a, self.b)),
             *(f"{metric}: {self.in_words(metric)}" for metric in truths),
             *(f"note: {note}" for note in self.notes),
         ]
         return "\n".join(lines)
 
+    def _class_counts(self, label: str) -> str:
+        counts = self.mix[self.mix["reading"].eq(label)].sort_values("classification")
+        return ", ".join(f"{n} {name}" for n, name in zip(counts["n"], counts["classification"], strict=True))
+
     def _repr_html_(self) -> str:
-        """The comparison for a notebook; every text is shown as text."""
+        """Return the comparison for a notebook; every text is shown as text."""
         parts = [f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>"]
         parts.append(f"<p>From the class under {escape(self.a)} (rows) to that under {escape(self.b)}:</p>")
         parts.append(self.transitions.to_html())
@@ -97,11 +101,5 @@ def expect_comparison(value: object) -> None:
 
 
 def _share(value: float, low: float, high: float) -> str:
-    """A share as a percentage with its interval; a dash where it is not defined."""
+    """Return a share as a percentage with its interval; a dash where it is not defined."""
     return "-" if pd.isna(value) else f"{100 * value:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
-
-
-def _classes(comparison: Comparison) -> list[str]:
-    table = comparison.mix.pivot(index="reading", columns="classification", values="n")
-    rows = [", ".join(f"{count} {name}" for name, count in table.loc[r].items()) for r in (comparison.a, comparison.b)]
-    return [f"{label}: {row}" for label, row in zip((comparison.a, comparison.b), rows, strict=True)]

@@ -1,4 +1,4 @@
-"""Debates turn by turn: how the diff grew, where it stayed, what was said, how each ended (rules C2, C3)."""
+"""The debates of runs turn by turn: how the diff grew, what was said, how each debate ended (rules C2, C3)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ COLUMNS = (
 """The columns of `debates`, in order."""
 
 NO_OUTCOME, BROKEN_OFF = "no outcome", "broken off"
-"""How an end begins that is no status: an agent failed or a budget was used up; the debate was never ended."""
+"""The ends that have no status: an agent failed or a budget was used up; the debate was never ended."""
 
 _TURN = ["run_id", "turn"]
 _WORDS = ("run_id", "task", "opening", "built", "verified", "end")
 
 
 def debates(runs: RunSet) -> pd.DataFrame:
-    """How each debate went: one row a debate and turn, in the order of the runs.
+    """Return how each debate went: one row a debate and turn, in the order of the runs.
 
     Columns: `run_id, task, turn, diff_lines, lines_more, same_diff, opening, built, verified, n_messages, last, end,
     max_turns`. `diff_lines` are those of the diff that the builder gave in the turn, missing where it gave none, and
@@ -51,7 +51,7 @@ def debates(runs: RunSet) -> pd.DataFrame:
 
 
 def _ended(runs: RunSet) -> pd.DataFrame:
-    """A row for each debate: what it is about, and how it ended."""
+    """Return a row for each debate: what it is about, and how it ended."""
     known = runs.runs[runs.runs["kind"].eq("debate")]
     reason = known["debate_reason"].astype("object")
     status = known["debate_status"].astype("object").where(known["debate_status"].notna(), NO_OUTCOME)
@@ -61,7 +61,7 @@ def _ended(runs: RunSet) -> pd.DataFrame:
 
 
 def _turns(messages: pd.DataFrame) -> pd.DataFrame:
-    """A row for each turn in which something was said, with the words and the builder's diff."""
+    """Return a row for each turn in which something was said, with the words and the builder's diff."""
     plain = messages.astype({"type": "object"}).drop_duplicates([*_TURN, "type"], keep="last")
     said = plain.pivot(index=_TURN, columns="type", values="content").reindex(columns=list(MESSAGE_TYPES))
     opening = said["propose"].where(said["propose"].notna(), said["critique"])

@@ -46,7 +46,7 @@ class Detection:
     by_kind: pd.DataFrame
     """Detection by kind of defect and held_out: n_plans, n_runs, n, found, rate, low, high; all kinds come last."""
     alarms: pd.DataFrame
-    """BLOCKING and SIGNIFICANT challenges that stand unsettled on sound plans."""
+    """BLOCKING and SIGNIFICANT challenges that are unsettled on sound plans."""
     on_sound: pd.DataFrame
     """Share of the runs of sound plans with a false alarm, by its severity: the columns of `by_kind`, with `alarm`."""
     verdicts: pd.DataFrame

@@ -1,11 +1,11 @@
-"""How much the voters disagree on each finding, whatever any rule makes of it (rule F1)."""
+"""The disagreement of voters on each finding, whatever class a rule gives it (rule F1)."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from verifyplan.analysis.agreement import LABELS
+from verifyplan.analysis.agreement import LABELS, label_counts
 from verifyplan.analysis.pairing import KEY
 from verifyplan.frames.runset import RunSet, expect_runs
 
@@ -13,7 +13,7 @@ COLUMNS = ["votes", "pairs", "differing"]
 
 
 def disagreement(runs: RunSet) -> pd.DataFrame:
-    """Of all pairs of votes on a finding in one round, the share that say different things; 0 to 1.
+    """Return the share of differing pairs among all pairs of votes on a finding in one round; 0 to 1.
 
     What is compared is the verdict (agree, supplement, disagree), not its basis. Votes of all recorded rounds count,
     those after a deciding round too, so that the value is the same under every setting; errors and discoverers' own
@@ -35,10 +35,8 @@ def disagreement(runs: RunSet) -> pd.DataFrame:
     votes = runs.votes
     counted = votes["verdict"].isin(LABELS) & ~votes["is_origin"].fillna(False).astype(bool)
     cast = votes.loc[counted.to_numpy(dtype=bool), [*KEY, "round", "verdict"]]
-    unit = cast.groupby([*KEY, "round"], sort=False).ngroup().to_numpy(dtype=np.int64)
+    unit, _, counts = label_counts(cast, [*KEY, "round"])
     _, firsts = np.unique(unit, return_index=True)
-    label = cast["verdict"].map({name: code for code, name in enumerate(LABELS)}).to_numpy(dtype=np.int64)
-    counts = np.bincount(unit * len(LABELS) + label, minlength=len(firsts) * len(LABELS)).reshape(-1, len(LABELS))
     n = counts.sum(axis=1)
     same = (counts * (counts - 1) // 2).sum(axis=1)
     pairs = n * (n - 1) // 2
@@ -48,5 +46,5 @@ def disagreement(runs: RunSet) -> pd.DataFrame:
 
 
 def with_share(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with `disagreement`, the share of `differing` in `pairs`; NaN where there is no pair."""
+    """Return the table with `disagreement`, the share of `differing` in `pairs`; NaN where there is no pair."""
     return table.assign(disagreement=table["differing"] / table["pairs"].where(table["pairs"] > 0))

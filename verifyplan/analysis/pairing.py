@@ -29,7 +29,7 @@ def pair(left: pd.DataFrame, right: pd.DataFrame, *, paired: bool) -> tuple[pd.D
         for name, side in (("first", left), ("second", right)):
             twice = side.loc[side.duplicated(key), "finding_id"]
             if len(twice):
-                message = f"{twice.iloc[0]!r} stands in several runs of the {name} set, and no run id is in both sets"
+                message = f"{twice.iloc[0]!r} is in several runs of the {name} set, and no run id is in both sets"
                 fix = (
                     "give the runs to be paired the same run_id (the path under the loaded folder), or load one of each"
                 )
@@ -47,7 +47,7 @@ def pair(left: pd.DataFrame, right: pd.DataFrame, *, paired: bool) -> tuple[pd.D
     notes = []
     lost = len(left) + len(right) - 2 * len(both)
     if lost:
-        notes.append(f"Left out, as they stand in one set only: {counted(lost, 'finding')}.")
+        notes.append(f"Left out, as they are in one set only: {counted(lost, 'finding')}.")
     unknown = both["classification_a"].isna() | both["classification_b"].isna()
     if unknown.any():
         n_unknown = counted(int(unknown.sum()), "finding")

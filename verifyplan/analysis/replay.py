@@ -10,12 +10,12 @@ import pandas as pd
 
 from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, check_settings, judge
 from verifyplan.analysis.tally import ballots
-from verifyplan.errors import InputError, Problem, SettingsError, one_of
+from verifyplan.errors import InputError, Problem
 from verifyplan.frames.runset import RunSet, expect_runs
 from verifyplan.frames.support import LOST
 from verifyplan.frames.vote_checks import FINDING
 from verifyplan.protocol.vote import MODES, MissingBasis, Mode
-from verifyplan.text import counted, did_you_mean
+from verifyplan.text import counted
 
 Reading = Literal["collaborative", "adversarial", "recorded"]
 READINGS: tuple[str, ...] = (*MODES, "recorded")
@@ -93,10 +93,7 @@ def replay(
     [['partial-consensus', 'lone-doubt']]
     """
     expect_runs(runs)
-    if mode not in READINGS:
-        message = f"{mode!r} is unknown{did_you_mean(mode, READINGS)}"
-        raise SettingsError(Problem("mode", message, f"use {one_of(READINGS)}"))
-    check_settings(MODES[0] if mode == "recorded" else mode, max_rounds, missing_basis)
+    check_settings(mode, max_rounds, missing_basis, READINGS)
     findings = runs.findings[runs.findings["category"].ne("plan-body").fillna(True).astype(bool)]
     findings = findings.merge(runs.runs[["run_id", "mode", "effective_max_rounds"]], on="run_id", how="left")
     adversarial = findings["mode"].eq("adversarial").fillna(False).astype(bool)  # an unknown mode: collaborative

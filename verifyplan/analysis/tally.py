@@ -1,4 +1,4 @@
-"""Votes counted: from a table of votes to arrays of tallies, one row a finding, one column a round (rule B5)."""
+"""Tally votes: from a table of votes to arrays of counts, one row a finding, one column a round (rule B5)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ def ballots(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> Ballots:
     key = [name for name in ("run_id", "iteration", "finding_id") if name in votes]
     finding, firsts = _groups([votes[name] for name in key])
     rounds = pd.to_numeric(votes["round"]).to_numpy(dtype=np.int64)
-    recorded = _highest(finding, rounds, len(firsts))
+    recorded = np.zeros(len(firsts), dtype=np.int64)
+    np.maximum.at(recorded, finding, rounds)
     _refuse_repeats(votes, finding, rounds)
     if not gaps_allowed:
         _refuse_gaps(votes, finding, rounds, recorded, firsts)
@@ -79,33 +80,25 @@ def ballots(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> Ballots:
 
 
 def _codes(values: pd.Series[Any], order: tuple[str, ...]) -> Ints:
-    """The position of each value in `order`; -1 where it is missing."""
-    found, distinct = pd.factorize(values)
-    place = np.array([*(order.index(value) for value in distinct), -1], dtype=np.int64)
-    return place[found]
+    """Return the position of each value in `order`; -1 where it is missing."""
+    codes, distinct = pd.factorize(values)
+    return np.array([*(order.index(value) for value in distinct), -1], dtype=np.int64)[codes]
 
 
 def _groups(keys: list[pd.Series[Any]]) -> tuple[Ints, Ints]:
-    """The number of each row's group, groups in order of appearance, and the first row of each group."""
+    """Return the number of each row's group, groups in order of appearance, and the first row of each group."""
     combined: Ints = pd.factorize(keys[0])[0].astype(np.int64)
     for key in keys[1:]:
         codes, values = pd.factorize(key)
         combined = pd.factorize(combined * max(len(values), 1) + codes)[0].astype(np.int64)
     highest = np.maximum.accumulate(combined) if len(combined) else combined
-    firsts = np.flatnonzero(np.diff(highest, prepend=-1))
-    return combined, firsts
-
-
-def _highest(finding: Ints, rounds: Ints, n: int) -> Ints:
-    highest = np.zeros(n, dtype=np.int64)
-    np.maximum.at(highest, finding, rounds)
-    return highest
+    return combined, np.flatnonzero(np.diff(highest, prepend=-1))
 
 
 def _refuse_repeats(votes: pd.DataFrame, finding: Ints, rounds: Ints) -> None:
     worker, names = pd.factorize(votes["worker"])
-    cell = _distinct(finding, rounds)[0] * max(len(names), 1) + worker
-    if len(cell) and _size(cell) <= _DENSE * len(cell) and np.bincount(cell).max() <= 1:
+    cell = _cells(finding, rounds)[0] * max(len(names), 1) + worker
+    if len(cell) and _is_dense(cell) and np.bincount(cell).max() <= 1:
         return
     again = pd.Series(cell).duplicated().to_numpy()
     if again.any():
@@ -117,9 +110,8 @@ def _refuse_repeats(votes: pd.DataFrame, finding: Ints, rounds: Ints) -> None:
 
 
 def _refuse_gaps(votes: pd.DataFrame, finding: Ints, rounds: Ints, recorded: Ints, firsts: Ints) -> None:
-    """Rounds 1 to n without gaps are exactly n different rounds, since all are at least 1."""
-    _, owners = _distinct(finding, rounds)
-    gaps = np.bincount(owners, minlength=len(recorded)) != recorded
+    """Raise TableError unless each finding has rounds 1 to n: exactly n different rounds, since all are at least 1."""
+    gaps = np.bincount(_cells(finding, rounds)[1], minlength=len(recorded)) != recorded
     if gaps.any():
         rows = np.zeros(len(votes), dtype=bool)
         rows[firsts[gaps]] = True
@@ -127,19 +119,16 @@ def _refuse_gaps(votes: pd.DataFrame, finding: Ints, rounds: Ints, recorded: Int
         _raise_rows(votes, rows, message, "number the rounds of a finding 1, 2, 3; a round without a vote is none")
 
 
-_DENSE = 8
-"""A table of counts may have so many cells for each vote; beyond that, hashing is cheaper than counting."""
+def _is_dense(codes: Ints) -> bool:
+    """Return whether counting codes is cheaper than hashing them: up to eight cells for each vote."""
+    return int(codes.max(initial=-1)) + 1 <= 8 * len(codes)
 
 
-def _size(codes: Ints) -> int:
-    return int(codes.max(initial=-1)) + 1
-
-
-def _distinct(finding: Ints, rounds: Ints) -> tuple[Ints, Ints]:
-    """A number for each vote's (finding, round), and the finding of each distinct such pair."""
+def _cells(finding: Ints, rounds: Ints) -> tuple[Ints, Ints]:
+    """Return a number for each vote's (finding, round), and the finding of each distinct such pair."""
     width = int(rounds.max(initial=0))
     cell = finding * width + rounds - 1
-    if _size(cell) <= _DENSE * len(cell):
+    if _is_dense(cell):
         return cell, np.flatnonzero(np.bincount(cell)) // max(width, 1)
     numbered, distinct = pd.factorize(cell)
     return numbered.astype(np.int64), distinct // width
@@ -151,7 +140,7 @@ def _raise_rows(votes: pd.DataFrame, rows: Bools, message: str, fix: str) -> Non
 
 
 def fill_bases(votes: pd.DataFrame, cast: Ballots, missing_basis: MissingBasis) -> npt.NDArray[Any]:
-    """The basis codes, with those that an adversarial reading misses filled in (rule B7).
+    """Return the basis codes, with those that an adversarial reading misses filled in (rule B7).
 
     `infer` reads the vote's `explanation`: counter-evidence if it cites a place, else burden-not-met; without
     that column nothing is cited. `raise` fills burden-not-met for the caller to find and refuse.
@@ -166,7 +155,7 @@ def fill_bases(votes: pd.DataFrame, cast: Ballots, missing_basis: MissingBasis) 
 
 
 def count(cast: Ballots, basis: npt.NDArray[Any], rounds: int) -> Tally:
-    """Tallies as arrays of shape (findings, rounds), of the first `rounds` rounds (rule B5)."""
+    """Return tallies as arrays of shape (findings, rounds), of the first `rounds` rounds (rule B5)."""
     kind = np.where(cast.verdict == _DISAGREE, np.where(basis == 0, _COUNTER, _BURDEN), cast.verdict)
     used = cast.counted & (cast.round <= rounds)
     slot = (cast.finding[used] * rounds + cast.round[used] - 1) * 4 + kind[used]

@@ -1,4 +1,4 @@
-"""State artifacts on disk: read with every problem told, written whole, equal key by key (rule B9)."""
+"""Read state artifacts with all their problems, and write them whole, equal key by key (rule B9)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from verifyplan.text import short_repr
 
 
 def read_artifact(path: str | Path) -> Artifact:
-    """The artifact in a file, schema 1.0 to 1.2; missing fields are None, unknown keys are kept.
+    """Return the artifact in a file, schema 1.0 to 1.2; missing fields are None, unknown keys are kept.
 
     Raises ArtifactError naming the file, and for each problem its place (a JSON pointer) and its fix.
     """
@@ -32,7 +32,7 @@ def read_artifact(path: str | Path) -> Artifact:
 
 
 def parse_artifact(data: bytes, place: str, *, checked: bool = True) -> Artifact:
-    """The artifact in some bytes of JSON; `place` names them in errors.
+    """Return the artifact in some bytes of JSON; `place` names them in errors.
 
     Without `checked` an artifact may break the rules of rule B9; `check_artifact` lists what it breaks.
 
@@ -58,9 +58,9 @@ def parse_artifact(data: bytes, place: str, *, checked: bool = True) -> Artifact
 
 def check_artifact(artifact: Artifact, place: str) -> None:
     """Raise ArtifactError, listing every breach of rule B9, unless the artifact is sound; `place` names it."""
-    found = violations(artifact)
-    if found:
-        raise ArtifactError(Problem(f"{place}: {p.place}", p.message, p.fix) for p in found)
+    problems = violations(artifact)
+    if problems:
+        raise ArtifactError(Problem(f"{place}: {p.place}", p.message, p.fix) for p in problems)
 
 
 def write_artifact(artifact: Artifact, path: str | Path) -> Path:
@@ -73,12 +73,12 @@ def write_artifact(artifact: Artifact, path: str | Path) -> Path:
 
 
 def artifact_text(artifact: Artifact) -> str:
-    """An artifact as the JSON text that goes to disk."""
+    """Return an artifact as the JSON text that goes to disk."""
     return json.dumps(artifact.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _problem(place: str, detail: ErrorDetails) -> Problem:
-    """A validation error of pydantic in our words: where, what, and what to write instead."""
+    """Return a validation error of pydantic in words of ours: where, what, and what to write instead."""
     kind, value, loc = detail["type"], short_repr(detail["input"]), detail["loc"]
     if loc[-1:] == ("[key]",) and kind.startswith("string_"):  # the key itself is wrong, not what it holds
         loc = loc[:-1]
@@ -87,15 +87,16 @@ def _problem(place: str, detail: ErrorDetails) -> Problem:
     if kind == "missing":
         return Problem(where, "is missing", "add the key; an artifact without it cannot be read")
     if pointer == "/schemaVersion":
-        return Problem(where, f"{value} is not allowed", f"write {_either(SCHEMA_VERSIONS)}")
+        versions = f"{one_of(SCHEMA_VERSIONS[:-1])} or {SCHEMA_VERSIONS[-1]!r}"
+        return Problem(where, f"{value} is not allowed", f"write {versions}")
     if kind == "literal_error":
-        read = _MEANT.get(pointer.rpartition("/")[2])
+        read = _READERS.get(pointer.rpartition("/")[2])
         meant = read(detail["input"]) if read else None
         return Problem(where, f"{value} is not allowed", f"write {repr(meant) if meant else detail['ctx']['expected']}")
     return Problem(where, f"{value} does not fit", _FIXES.get(kind, detail["msg"]))
 
 
-_MEANT: dict[str, Callable[[object], str | None]] = {"verdict": read_verdict, "disagreeBasis": read_basis}
+_READERS: dict[str, Callable[[object], str | None]] = {"verdict": read_verdict, "disagreeBasis": read_basis}
 """How to read what a field means, where it is misspelt."""
 
 _FIXES = {
@@ -111,7 +112,3 @@ _FIXES = {
     "model_type": "write an object",
     "value_error": "write a number of milliseconds, not below 0",
 }
-
-
-def _either(values: tuple[str, ...]) -> str:
-    return f"{one_of(values[:-1])} or {values[-1]!r}"

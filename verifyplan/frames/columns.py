@@ -1,4 +1,4 @@
-"""The columns of every table, as data: name, type, meaning; to add one, add a line (rule E4)."""
+"""All tables with their columns, and values made to fit them (rule E4)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ KEYS: dict[str, list[str]] = {name: keys(columns) for name, columns in TABLES.it
 
 
 def typed(table: str, values: Mapping[str, Iterable[Any]] | pd.DataFrame, place: str = "") -> pd.DataFrame:
-    """The values of a table as a DataFrame with its declared columns and types; the input is not changed.
+    """Return the values of a table as a DataFrame with its declared columns and types; the input is not changed.
 
-    A declared column that is not given is all missing (an `iteration` that is a key: 0); other columns are kept
+    A declared column that is absent is all missing (an `iteration` that is a key: 0); other columns are kept
     behind the declared ones.
     Raises TableError listing every column whose values do not fit, and every key that is missing or repeated.
     """
@@ -40,37 +40,37 @@ def _empty(table: str) -> pd.DataFrame:
 
 
 def empty(table: str) -> pd.DataFrame:
-    """A table without rows, with all its columns."""
+    """Return a table without rows, with all its columns."""
     return _empty(table).copy()
 
 
 def as_text(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Any values as text; missing ones stay missing."""
+    """Return any values as text; missing ones stay missing."""
     return values.astype("str").where(values.notna(), None)
 
 
 def as_truth(values: pd.Series[Any], place: str) -> pd.Series[Any]:
-    """Truth from booleans, 0 and 1, or the words true and false; TableError at `place` for anything else.
+    """Return truth from booleans, 0 and 1, or the words true and false; TableError at `place` for anything else.
 
     >>> as_truth(pd.Series([1, "False", None]), "column truth").tolist()
     [True, False, <NA>]
     """
     words = as_text(values).str.strip().str.lower()
-    told = words.map(_TRUTH)
-    odd = words[words.notna() & told.isna()].drop_duplicates()
-    if len(odd):
-        message = f"holds {one_of(odd[:5])}"
+    truth = words.map(_TRUTH)
+    unknown = words[words.notna() & truth.isna()].drop_duplicates()
+    if len(unknown):
+        message = f"holds {one_of(unknown[:5])}"
         raise TableError(Problem(place, message, "use true and false, or leave it empty"))
-    return told.astype("boolean")
+    return truth.astype("boolean")
 
 
 _TRUTH = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 
 
 def documentation(table: str) -> pd.DataFrame:
-    """The columns of a table with their types and meanings, to look up in a notebook.
+    """Return the columns of a table with their types and meanings, to look up in a notebook.
 
-    Raises InputError for a table that there is not.
+    Raises InputError for an unknown table.
 
     >>> documentation("rounds").loc["resolved_count", "meaning"]
     "findings that the round's votes gave a class"

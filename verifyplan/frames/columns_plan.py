@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import get_args
 
-from verifyplan.frames.columns_run import CHALLENGE, RUN, Column, Columns
+from verifyplan.columns import Column, Columns
+from verifyplan.frames.columns_run import CHALLENGE, RUN
 from verifyplan.protocol.call import TOOLS
 from verifyplan.protocol.records import (
     CONFIDENCES,

@@ -1,11 +1,10 @@
-"""The columns that several tables of runs share, as data (rule E4)."""
+"""The columns of runs, votes, calls, turns, tools and debates, as data (rules A12, C1, E1, E4)."""
 
 from __future__ import annotations
 
 from typing import get_args
 
-from verifyplan.columns import Column as Column
-from verifyplan.columns import Columns as Columns
+from verifyplan.columns import Column, Columns
 from verifyplan.protocol.artifact import DISPATCH_STATUSES, FINAL_STATES, ROUND2_REASONS, SCHEMA_VERSIONS
 from verifyplan.protocol.call import TOOLS, ReplySource
 from verifyplan.protocol.event_run import ENDED_BY, DebateReason, DebateStatus

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
-from verifyplan.frames.log_events import Row, RunEvents, instant
+from verifyplan.frames.log_events import LogEvents, Row, instant
 from verifyplan.frames.runset import Rows
 from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event_cross import DispatchClosed
@@ -40,7 +40,7 @@ class Turn(NamedTuple):
     replied_at: str | None
 
 
-def turns_by_call(log: RunEvents) -> dict[str, list[Turn]]:
+def turns_by_call(log: LogEvents) -> dict[str, list[Turn]]:
     """Return the exchanges of each call that has any, in the order in which the log first names them."""
     if not log.of(TurnSent) and not log.of(TurnReplied):
         return {}
@@ -59,7 +59,7 @@ def turns_by_call(log: RunEvents) -> dict[str, list[Turn]]:
     return calls
 
 
-def call_ends(log: RunEvents) -> dict[str, CallEnd]:
+def call_ends(log: LogEvents) -> dict[str, CallEnd]:
     """Return how each call ended, in the order in which they did."""
     return {event.call_id: event for event in log.events if isinstance(event, CallReplied | CallFailed)}
 
@@ -69,7 +69,7 @@ def tools_used(end: CallEnd | None, turns: Sequence[Turn]) -> tuple[ToolUse, ...
     return end.tools if end else tuple(use for turn in turns if turn.sent for use in turn.sent.tools)
 
 
-def turn_rows(log: RunEvents) -> Rows:
+def turn_rows(log: LogEvents) -> Rows:
     """Return one row an exchange, call by call, in the order of the log; none for agents that speak in no turns."""
     ended = call_ends(log)
     return {
@@ -118,7 +118,7 @@ def _usage_row(usage: Usage | None) -> Row:
     return values | {"cost": None if values["cost"] is None else float(values["cost"])}
 
 
-def call_rows(log: RunEvents) -> Rows:
+def call_rows(log: LogEvents) -> Rows:
     """Return one row a call, in the order of requests, and one a tool use, in the order in which the calls ended."""
     requests = {event.call_id: event for event in log.of(CallRequested)}
     ended, turns, faults = call_ends(log), turns_by_call(log), _faults(log)
@@ -183,7 +183,7 @@ def _usage(end: CallEnd | None, turns: Sequence[Turn]) -> Usage | None:
     return end.usage if turns or end.usage.total or end.status == "budget" else None
 
 
-def _faults(log: RunEvents) -> dict[str, str]:
+def _faults(log: LogEvents) -> dict[str, str]:
     """Return what was wrong with the answer of each call that has a fault."""
     faults = {event.call_id: "; ".join(parts) for event in log.of(CallReplied) if (parts := event.partial_failures)}
     refused: dict[str, list[str]] = defaultdict(list)

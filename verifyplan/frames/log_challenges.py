@@ -1,4 +1,4 @@
-"""The rows of challenges as they stand at the end, and of all that happened to each (rules A1, A2, A5, A9)."""
+"""The rows of challenges as they are at the end, and of their history (rules A1, A2, A5, A9)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from verifyplan.frames.log_events import Row, RunEvents
+from verifyplan.frames.log_events import LogEvents, Row
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import FindingClassified
 from verifyplan.protocol.event_plan import (
@@ -68,7 +68,7 @@ def _lines(place: Place) -> str:
     return str(place.first) if place.first == place.last else f"{place.first}-{place.last}"
 
 
-def history_rows(log: RunEvents) -> list[Row]:
+def history_rows(log: LogEvents) -> list[Row]:
     """Return one row for each event of a challenge, numbered by challenge, in the order of the log.
 
     A refusal about an id that no challenge has is there, too, under that id.

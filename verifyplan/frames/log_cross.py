@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from verifyplan.frames.log_events import Row, RunEvents, dispatch_rows, round_rows, vote_rows
+from verifyplan.frames.log_events import LogEvents, Row, dispatch_rows, finding_row, round_rows, vote_rows
 from verifyplan.frames.runset import Rows
-from verifyplan.protocol.event_cross import FindingGrouped
-from verifyplan.protocol.vote import Verdict
-from verifyplan.rules.ballots import sides
 from verifyplan.runlog.cross_state import CrossState, fold_cross
 
 
-def cross_rows(log: RunEvents) -> Rows:
+def cross_rows(log: LogEvents) -> Rows:
     """Return runs, findings, votes, rounds and dispatches; plan-body items are findings of their own category.
 
     Rounds and dispatches are those of the findings, as in an artifact; those of a plan body are among the calls.
     """
     state, run_id = fold_cross(log.events), log.run_id
-    groups = [group for part in state.groups.values() for group in part.values()]
     dispatches = [d for (part, _), closed in state.dispatches.items() if part == "findings" for d in closed]
+    findings: list[Row] = []
     votes: list[Row] = []
-    for group in groups:
-        rounds = state.votes.get((group.part, group.finding_id), {}).values()
-        votes += vote_rows(run_id, (vote for cast in rounds for vote in cast.values()), group.discoverers)
+    for group in (group for part in state.groups.values() for group in part.values()):
+        key, name, discoverers = (group.part, group.finding_id), group.finding_id, group.discoverers
+        cast = [vote for by_worker in state.votes.get(key, {}).values() for vote in by_worker.values()]
+        facts: Row = {"summary": group.summary, "evidence": group.evidence, "truth": group.truth}
+        facts["category"] = "plan-body" if group.part == "plan-body" else group.category
+        facts["ticket_ids"] = list(group.ticket_ids)
+        roster = log.started.cross.analysers
+        findings.append(finding_row(run_id, name, cast, roster, state.classes.get(key), discoverers, **facts))
+        votes += vote_rows(run_id, cast, discoverers)
     return {
         "runs": [_run(log, state)],
-        "findings": [_finding(run_id, state, group, log.started.cross.analysers) for group in groups],
+        "findings": findings,
         "votes": votes,
         "rounds": round_rows(run_id, state.rounds["findings"]),
         "dispatches": dispatch_rows(run_id, dispatches),
     }
 
 
-def _run(log: RunEvents, state: CrossState) -> Row:
+def _run(log: LogEvents, state: CrossState) -> Row:
     settings, outcome = log.started.cross.settings, state.outcome
     return {
         **log.run_row(),
@@ -45,27 +48,4 @@ def _run(log: RunEvents, state: CrossState) -> Row:
         "final_state": outcome.final_state if outcome else None,
         "round2_skipped_reason": outcome.round2_skipped_reason if outcome else None,
         "n_findings": len(state.groups["findings"]),
-    }
-
-
-def _finding(run_id: str, state: CrossState, group: FindingGrouped, roster: tuple[str, ...]) -> Row:
-    key = (group.part, group.finding_id)
-    rounds = state.votes.get(key, {})
-    cast: list[dict[str, Verdict]] = [{w: v.verdict for w, v in votes.items()} for votes in rounds.values()]
-    consensus, dissenting = sides(roster, group.discoverers, cast)
-    classified = state.classes.get(key)
-    return {
-        "run_id": run_id,
-        "finding_id": group.finding_id,
-        "summary": group.summary,
-        "category": "plan-body" if group.part == "plan-body" else group.category,
-        "evidence": group.evidence,
-        "ticket_ids": list(group.ticket_ids),
-        "origin_worker": group.discoverers[0] if group.discoverers else None,
-        "discoverers": list(group.discoverers),
-        "classification": classified.classification if classified else None,
-        "consensus_workers": list(consensus),
-        "dissenting_workers": list(dissenting),
-        "n_rounds": len(rounds),
-        "truth": group.truth,
     }

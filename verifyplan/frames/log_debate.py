@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 
-from verifyplan.frames.log_events import Row, RunEvents, instant
+from verifyplan.frames.log_events import LogEvents, Row, instant
 from verifyplan.frames.runset import Rows
 from verifyplan.protocol.event_cross import MessagePublished
 from verifyplan.runlog.debate_state import fold_debate
 
 
-def debate_rows(log: RunEvents) -> Rows:
+def debate_rows(log: LogEvents) -> Rows:
     """Return the run and its messages, each with the diff as it is after the message."""
     state = fold_debate(log.events)
     outcome = state.outcome

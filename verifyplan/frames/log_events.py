@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from verifyplan.protocol.event import Event
-from verifyplan.protocol.event_cross import DispatchClosed, RoundClosed, VoteCast
+from verifyplan.protocol.event_cross import DispatchClosed, FindingClassified, RoundClosed, VoteCast
 from verifyplan.protocol.event_run import RunEnded, RunStarted
+from verifyplan.protocol.vote import Verdict
+from verifyplan.rules.ballots import sides
 from verifyplan.rules.citations import cites_location
 from verifyplan.runlog.chain import Record
 
@@ -17,7 +19,7 @@ E = TypeVar("E", bound=Event)
 Row = dict[str, Any]
 
 
-class RunEvents:
+class LogEvents:
     """The log of one run: its records, and its events by type, each in the order of the log."""
 
     def __init__(self, records: Sequence[Record], run_id: str, source: str) -> None:
@@ -74,6 +76,33 @@ def instant(at: str) -> str | None:
         return datetime.fromisoformat(at).astimezone(UTC).isoformat(timespec="milliseconds")
     except (ValueError, OverflowError):
         return None
+
+
+def finding_row(
+    run_id: str,
+    finding_id: str,
+    votes: Iterable[VoteCast],
+    roster: Sequence[str],
+    classified: FindingClassified | None,
+    discoverers: Sequence[str] = (),
+    **facts: object,
+) -> Row:
+    """Return the row of a finding with the workers on each side of its votes; `facts` are its other columns."""
+    rounds: dict[int, dict[str, Verdict]] = {}
+    for vote in votes:
+        rounds.setdefault(vote.round, {})[vote.worker] = vote.verdict
+    consensus, dissenting = sides(tuple(roster), tuple(discoverers), rounds.values())
+    return {
+        "run_id": run_id,
+        "finding_id": finding_id,
+        **facts,
+        "origin_worker": discoverers[0] if discoverers else None,
+        "discoverers": list(discoverers),
+        "classification": classified.classification if classified else None,
+        "consensus_workers": list(consensus),
+        "dissenting_workers": list(dissenting),
+        "n_rounds": len(rounds),
+    }
 
 
 def vote_rows(run_id: str, votes: Iterable[VoteCast], origins: Iterable[str] = ()) -> Iterator[Row]:

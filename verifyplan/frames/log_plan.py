@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from verifyplan.frames.log_calls import call_ends, tools_used, turns_by_call
 from verifyplan.frames.log_challenges import challenge_rows, history_rows
-from verifyplan.frames.log_events import Row, RunEvents, dispatch_rows, round_rows, vote_rows
+from verifyplan.frames.log_events import LogEvents, Row, dispatch_rows, finding_row, round_rows, vote_rows
 from verifyplan.frames.runset import Rows
 from verifyplan.protocol.call import TOOLS
 from verifyplan.protocol.event_cross import DispatchClosed, FindingQueued, RoundClosed
@@ -31,8 +31,6 @@ from verifyplan.protocol.event_plan import (
 from verifyplan.protocol.event_run import CallRequested, Checkpoint, PlanOutcome
 from verifyplan.protocol.records import DIMENSIONS, UNSETTLED
 from verifyplan.protocol.role_call import AGENT_OF_ROLE, Role
-from verifyplan.protocol.vote import Verdict
-from verifyplan.rules.ballots import sides
 from verifyplan.rules.budgets import budget_of
 from verifyplan.rules.lifecycle import claim_of
 from verifyplan.rules.scoring import WEIGHTS
@@ -45,7 +43,7 @@ _ROLES: dict[str, Role] = {role: role for role in get_args(Role)}
 _CALL = re.compile(r"i(\d{1,9})/([a-z-]+)")
 
 
-def plan_rows(log: RunEvents) -> Rows:
+def plan_rows(log: LogEvents) -> Rows:
     """Return every table of a plan run but its calls, turns and tools."""
     state, run_id = fold_plan(log.events), log.run_id
     findings = _panel_findings(log, state)
@@ -74,7 +72,7 @@ def _fields(source: object, *names: str) -> Row:
     return {name: getattr(source, name) if source is not None else None for name in names}
 
 
-def _run(log: RunEvents, state: PlanState) -> Row:
+def _run(log: LogEvents, state: PlanState) -> Row:
     inputs, outcome = log.started.plan, state.outcome
     panel, settings = inputs.settings.panel, inputs.settings
     last = state.rulings[-1].status if state.rulings else None
@@ -94,7 +92,7 @@ def _run(log: RunEvents, state: PlanState) -> Row:
     }
 
 
-def _iterations(log: RunEvents, state: PlanState) -> list[Row]:
+def _iterations(log: LogEvents, state: PlanState) -> list[Row]:
     rulings = {event.iteration: _ruling(event) for event in state.rulings}  # the last one, if an answer changed it
     if state.outcome is not None and state.iteration:
         rulings[state.iteration] = rulings.get(state.iteration, _ruling(None)) | _outcome_row(state.outcome)
@@ -141,7 +139,7 @@ def _outcome_row(outcome: PlanOutcome) -> Row:
     }
 
 
-def _research(log: RunEvents, state: PlanState) -> Rows:
+def _research(log: LogEvents, state: PlanState) -> Rows:
     """Return the rows of unknowns, of surfaced contexts and of probed risks."""
     run_id, surfaced = log.run_id, state.surfaced_in
     listed = {event.unknown.id: event.iteration for event in log.of(UnknownListed)}
@@ -164,7 +162,7 @@ def _research(log: RunEvents, state: PlanState) -> Rows:
     }
 
 
-def _scores(log: RunEvents, state: PlanState) -> list[Row]:
+def _scores(log: LogEvents, state: PlanState) -> list[Row]:
     """Return one row a dimension and author, as it was given last, refused and disputed scores included (rule A10).
 
     A score of what is no dimension has no row. Weights are the run's own, else the default ones.
@@ -193,7 +191,7 @@ def _weight(weight: object) -> float | None:
         return None
 
 
-def _budgets(log: RunEvents, state: PlanState) -> list[Row]:
+def _budgets(log: LogEvents, state: PlanState) -> list[Row]:
     """Return one row a call of an agent and tool that it had or used; panel workers have no budget (rule A12).
 
     Of a log that was written when memory_search without a memory left its share to Read and Grep, `over` says what
@@ -231,32 +229,15 @@ def _budgets(log: RunEvents, state: PlanState) -> list[Row]:
     return rows
 
 
-def _panel_findings(log: RunEvents, state: PlanState) -> list[Row]:
+def _panel_findings(log: LogEvents, state: PlanState) -> list[Row]:
     """Return one row a challenge that the panel was asked about, with its votes and class of the last iteration."""
     last = {event.finding_id: event.iteration for event in log.of(FindingQueued)}
     panel = log.started.plan.settings.panel
     rows = []
     for name, iteration in last.items():
-        rounds: dict[int, dict[str, Verdict]] = {}
-        for vote in state.votes.get((iteration, name), []):
-            rounds.setdefault(vote.round, {})[vote.worker] = vote.verdict
-        consensus, dissenting = sides(panel.workers if panel else (), (), rounds.values())
-        classified, raised = state.classes.get((iteration, name)), state.raised.get(name)
-        rows.append(
-            {
-                "run_id": log.run_id,
-                "finding_id": name,
-                "summary": claim_of(raised.challenge) if raised else None,
-                "category": CHALLENGE,
-                "evidence": raised.evidence if raised else None,
-                "ticket_ids": [],
-                "origin_worker": None,
-                "discoverers": [],
-                "classification": classified.classification if classified else None,
-                "consensus_workers": list(consensus),
-                "dissenting_workers": list(dissenting),
-                "n_rounds": len(rounds),
-                "truth": None,
-            }
-        )
+        raised = state.raised.get(name)
+        facts = {"summary": claim_of(raised.challenge) if raised else None, **_fields(raised, "evidence")}
+        facts |= {"category": CHALLENGE, "ticket_ids": [], "truth": None}
+        votes, classified = state.votes.get((iteration, name), []), state.classes.get((iteration, name))
+        rows.append(finding_row(log.run_id, name, votes, panel.workers if panel else (), classified, **facts))
     return rows

@@ -9,7 +9,7 @@ from verifyplan.frames.columns import FIRST_TABLES
 from verifyplan.frames.log_calls import call_rows, turn_rows
 from verifyplan.frames.log_cross import cross_rows
 from verifyplan.frames.log_debate import debate_rows
-from verifyplan.frames.log_events import Row, RunEvents
+from verifyplan.frames.log_events import LogEvents, Row
 from verifyplan.frames.log_plan import plan_rows
 from verifyplan.frames.runset import Rows, RunSet, assemble
 from verifyplan.protocol.artifact import Artifact, ArtifactFinding, RoundRecord
@@ -29,7 +29,7 @@ def tables_of(records: Sequence[Record], run_id: str, source: str = "") -> RunSe
 
 def log_rows(records: Sequence[Record], run_id: str, source: str = "") -> Rows:
     """Return the rows that one log gives, by table."""
-    log = RunEvents(records, run_id, source)
+    log = LogEvents(records, run_id, source)
     kind_rows = {"cross": cross_rows, "plan": plan_rows, "debate": debate_rows}[log.started.inputs.kind]
     return {**kind_rows(log), **call_rows(log), **turn_rows(log)}
 

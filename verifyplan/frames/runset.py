@@ -120,7 +120,7 @@ class RunSet:
         """Return the same runs with `findings.truth` filled by finding id; findings not named keep theirs.
 
         `truth` maps finding ids to booleans, or is a table with `finding_id` and `truth`, in which a finding may
-        stand in several rows if they agree; with a `run_id`, a row is about that run's finding alone. Raises
+        be in several rows if they agree; with a `run_id`, a row is about that run's finding alone. Raises
         InputError where rows do not agree, or none is about these runs.
         """
         table = truth if isinstance(truth, pd.DataFrame) else pd.DataFrame(list(truth.items()), columns=_TRUTH_COLUMNS)

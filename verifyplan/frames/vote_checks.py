@@ -80,7 +80,7 @@ def _unknown(votes: pd.DataFrame, name: str, allowed: tuple[str, ...]) -> list[P
     if not unknown:
         return []
     fix, known = f"use {one_of(allowed)}, or leave it empty", list(allowed)
-    if name == "verdict":  # which verdict a word stands for is left open: a guess could turn votes round
+    if name == "verdict":  # the verdict of a word is left open: a guess could turn votes round
         words = ", ".join(f"{word!r}: <agree, disagree or supplement>" for word in unknown[:MAX_SHOWN_WORDS])
         more = ", ..." if len(unknown) > MAX_SHOWN_WORDS else ""
         labels = f"SURVIVES, SURVIVES-WITH-CAVEAT, REFUTED, and verdicts={{{words}{more}}}"

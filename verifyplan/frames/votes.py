@@ -57,7 +57,7 @@ def from_votes(
         category: the kind of finding.
         discoverers: who found it, as a list or a text with semicolons or commas; their own votes are not tallied.
         max_rounds: rounds that the runs allowed; by default the highest that each has.
-        verdicts: words of your own and the verdicts they stand for, such as `{"yes": "agree", "no": "disagree"}`;
+        verdicts: words of your own and their verdicts, such as `{"yes": "agree", "no": "disagree"}`;
             `""` is an empty cell, such as that of a lost call: `{"": "verification-error"}`.
 
     What a table says of a finding (truth, summary, category, discoverers) and of a run (mode) must be the same in all
@@ -127,7 +127,7 @@ def _own_words(verdicts: Mapping[Any, str] | None) -> tuple[dict[str, Verdict], 
             near = did_you_mean(name, VERDICTS)
             problems.append(Problem(place, f"{name!r} is not a verdict{near}", f"use {one_of(VERDICTS)}"))
         elif words.setdefault(_plain(word), verdict) != verdict:
-            message = f"stands for {verdict!r} and, in another spelling, for {words[_plain(word)]!r}"
+            message = f"means {verdict!r} and, in another spelling, {words[_plain(word)]!r}"
             problems.append(Problem(place, message, "give each word one verdict; case and spaces do not matter"))
     return words, problems
 

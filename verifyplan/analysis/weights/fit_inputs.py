@@ -211,7 +211,7 @@ def _by_name(value: pd.Series[Any], name: str, table: pd.DataFrame) -> pd.Series
     plans = pd.Index([str(plan) for plan in value.index], dtype="str")
     if plans.has_duplicates:
         first = plans[plans.duplicated()][0]
-        raise InputError(Problem(name, f"the plan {first!r} stands twice", "give every plan once"))
+        raise InputError(Problem(name, f"the plan {first!r} occurs twice", "give every plan once"))
     if len(table) and not plans.isin(table.index).any():
         have = one_of(table.index[:3])
         fix = f"index it by plan, such as {have}, or give a list in the order of the plans"

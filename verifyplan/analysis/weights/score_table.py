@@ -1,4 +1,4 @@
-"""Scores as one row a plan and one column a dimension, whatever they come from (rules E4, F4)."""
+"""The table of scores, one row a plan and one column a dimension, from any source (rules E4, F4)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def wide(scores: RunSet | pd.DataFrame) -> pd.DataFrame:
     """Return scores as one row a plan (the index, as text) and one column of numbers a dimension.
 
     Takes runs, their table `scores`, or a table that is wide already, of any dimensions. Of runs, the synthesizer's
-    scores count that were not refused; a plan that lacks a dimension keeps NaN there. The six dimensions stand in
+    scores count that were not refused; a plan that lacks a dimension keeps NaN there. The six dimensions are in
     the order of rule A10, others in the order of their coming. The score informs and never decides a verdict.
 
     Raises TableError listing columns that hold no numbers, infinite values, and plans, columns or scores that stand
@@ -87,13 +87,13 @@ def _from_wide(scores: pd.DataFrame) -> pd.DataFrame:
     problems += _twice(plans, "plan", "give every plan a name of its own in the index")
     columns: list[Floats] = []
     for place, name in enumerate(names):
-        found = numbers(scores.iloc[:, place])
-        if found is None:
-            kind = scores.dtypes.iloc[place]
-            problems.append(Problem(f"scores: column {name}", f"holds {kind}, not numbers alone", _NUMBERS))
+        values = numbers(scores.iloc[:, place])
+        if values is None:
+            message = f"holds {scores.dtypes.iloc[place]}, not numbers alone"
+            problems.append(Problem(f"scores: column {name}", message, _NUMBERS))
         else:
-            problems += value_problems(found, f"scores: column {name}")
-            columns.append(found)
+            problems += value_problems(values, f"scores: column {name}")
+            columns.append(values)
     if problems:
         raise TableError(problems)
     return _table(np.column_stack(columns), plans, names)
@@ -107,9 +107,9 @@ def _from_long(scores: pd.DataFrame) -> pd.DataFrame:
     own = scores[scores["by"].astype("object").eq("synthesizer").to_numpy(dtype=bool)] if "by" in scores else scores
     plan, dimension, values = as_text(own["run_id"]), as_text(own["dimension"]), numbers(own["score"])
     problems = [
-        Problem(f"scores: column {column}", f"is missing in {counted(int(found.isna().sum()), 'row')}", "fill it")
-        for column, found in (("run_id", plan), ("dimension", dimension))
-        if found.isna().any()
+        Problem(f"scores: column {column}", f"is missing in {counted(int(texts.isna().sum()), 'row')}", "fill it")
+        for column, texts in (("run_id", plan), ("dimension", dimension))
+        if texts.isna().any()
     ]
     if values is None:
         problems.append(Problem("scores: column score", f"holds {own['score'].dtype}, not numbers alone", _NUMBERS))
@@ -121,13 +121,9 @@ def _from_long(scores: pd.DataFrame) -> pd.DataFrame:
         raise TableError(problems)
     if "refused" in own:
         values = np.where(own["refused"].notna().to_numpy(dtype=bool), np.nan, values)
-    return _spread(plan, dimension, values)
-
-
-def _spread(plan: pd.Series[Any], dimension: pd.Series[Any], values: Floats) -> pd.DataFrame:
     rows, plans = pd.factorize(plan)
-    found = list(dict.fromkeys(dimension))
-    names: list[str] = list(DIMENSIONS) if set(found) <= set(DIMENSIONS) else found
+    names = list(dict.fromkeys(dimension))
+    names = list(DIMENSIONS) if set(names) <= set(DIMENSIONS) else names
     cells = np.full((len(plans), len(names)), np.nan)
     cells[rows, pd.Index(names).get_indexer(pd.Index(dimension))] = values
     return _table(cells, pd.Series(list(plans), dtype="object"), names)
@@ -139,4 +135,4 @@ def _table(cells: Floats, plans: pd.Series[Any], names: list[str]) -> pd.DataFra
 
 def _twice(names: pd.Series[Any], what: str, fix: str) -> list[Problem]:
     again = names[names.duplicated()].drop_duplicates()
-    return [Problem("scores", f"the {what} {name!r} stands twice", fix) for name in again]
+    return [Problem("scores", f"the {what} {name!r} occurs twice", fix) for name in again]

@@ -147,12 +147,16 @@ def checked(weights: Weights | None, dimensions: Sequence[str] | None) -> Exact:
 def _name_problems(raw: Mapping[str, object], names: Sequence[str]) -> list[Problem]:
     if not raw:
         return [Problem("weights", "are none", "give a weight for every dimension")]
-    missing = [name for name in names if name not in raw]
-    problems = [Problem(f"weights.{name}", "is missing", "give it a weight; 0 leaves it out") for name in missing]
-    for name in reversed([name for name in raw if name not in names]):
-        message = f"is no dimension of these scores{did_you_mean(name, names)}"
-        problems.insert(0, Problem(f"weights.{name}", message, f"use {one_of(names[:8])}"))
-    return problems
+    fix = f"use {one_of(names[:8])}"
+    return [
+        Problem(f"weights.{name}", f"is no dimension of these scores{did_you_mean(name, names)}", fix)
+        for name in raw
+        if name not in names
+    ] + [
+        Problem(f"weights.{name}", "is missing", "give it a weight; 0 leaves it out")
+        for name in names
+        if name not in raw
+    ]
 
 
 def _parsed(weight: object) -> Fraction | None:

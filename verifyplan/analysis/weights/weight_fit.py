@@ -1,4 +1,4 @@
-"""The result of fitting weights to overall scores: what to read, chart and save (rule F4)."""
+"""The result of fitting weights to overall scores, to read, chart and save (rule F4)."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class WeightFit:
     ranges: dict[str, tuple[float, float]]
     """What was taken to be 0 and 1 of each dimension; the weights are of dimensions rescaled so."""
     n: int
-    """How many plans were fitted to."""
+    """The number of plans that were fitted to."""
     n_groups: int | None
-    """How many groups they are in; None where each plan stands for itself."""
+    """The number of their groups; None where plans are not grouped."""
     folds: int
     repeats: int
     resamples: int
@@ -64,11 +64,11 @@ class WeightFit:
         return min(self.r2_cv, *self.r2_cv_spread) > 0
 
     def exact(self) -> dict[str, Decimal]:
-        """The weights as decimals of four places that sum to exactly 1, for `apply`, `save` and `verify`."""
+        """Return the weights as decimals of four places that sum to exactly 1, for `apply`, `save` and `verify`."""
         return to_decimals(self.weights.set_index("dimension")["weight"])
 
     def __str__(self) -> str:
-        """The fit in about ten lines."""
+        """Return the fit in about ten lines."""
         made = " (synthetic)" if self.synthetic else ""
         of = "" if self.n_groups is None else f" in {counted(self.n_groups, 'group')}"
         least, most = self.r2_cv_spread
@@ -85,7 +85,7 @@ class WeightFit:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """The fit for a notebook; every text is shown as text."""
+        """Return the fit for a notebook; every text is shown as text."""
         return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>"
 
 
