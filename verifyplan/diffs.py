@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from verifyplan.errors import InputError, Problem
 
@@ -57,20 +58,15 @@ def _diff_lines(path: str, old: str | None, new: str) -> Iterator[str]:
     tab = "\t" if " " in path else ""
     names = (NO_FILE if old is None else f"a/{path}{tab}", f"b/{path}{tab}")
     if len(old_lines) + len(new_lines) > _MAX_COMPARED_LINES:
-        lines = _whole_replacement(old_lines, new_lines, *names)
+        # one hunk that replaces all: looking for the smallest change takes too long in texts of that size
+        counts = (f"{min(len(lines), 1)},{len(lines)}" for lines in (old_lines, new_lines))
+        head_lines = (f"--- {names[0]}\n", f"+++ {names[1]}\n", "@@ -{} +{} @@\n".format(*counts))
+        diff: Iterable[str] = chain(head_lines, (f"-{line}" for line in old_lines), (f"+{line}" for line in new_lines))
     else:
-        lines = difflib.unified_diff(old_lines, new_lines, *names, n=_CONTEXT_LINES)
-    for line in lines:
+        diff = difflib.unified_diff(old_lines, new_lines, *names, n=_CONTEXT_LINES)
+    for line in diff:
         shown = _HUNK.sub(lambda matched: _shifted(matched, skipped), line) if line.startswith("@@") else line
         yield shown if shown.endswith("\n") else f"{shown}\n{_NO_LINE_END}\n"
-
-
-def _whole_replacement(old: list[str], new: list[str], old_name: str, new_name: str) -> Iterator[str]:
-    """One hunk that replaces all lines: looking for the smallest change takes too long in texts of that size."""
-    yield from (f"--- {old_name}\n", f"+++ {new_name}\n")
-    yield f"@@ -{min(len(old), 1)},{len(old)} +{min(len(new), 1)},{len(new)} @@\n"
-    yield from (f"-{line}" for line in old)
-    yield from (f"+{line}" for line in new)
 
 
 def _shifted(head: re.Match[str], lines: int) -> str:

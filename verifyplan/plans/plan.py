@@ -117,11 +117,21 @@ def _steps(read: Blocks, sections: Sequence[Section], elements: Sequence[Element
     """
     tasks = [element for element in elements if element.name == "task"]
     names = [element for element in elements if element.name == "name"]
-    steps = [_step_of_task(task, first_within(task, names)) for task in tasks]
+    steps = []
+    for task in tasks:
+        text = name.text if (name := first_within(task, names)) else ""
+        label = _label(text, numbered=False) or task.attributes.get("id", "")
+        steps.append(_step(task.first, task.last, text, label, None))
     if not tasks:
-        refused = LineRanges(_called(sections, "not_titles"))
-        titled = [step for step in _titled(sections) if step.first not in refused or not step.label.isdecimal()]
-        strong = LineRanges([*_called(sections, "titles"), *((step.first, step.last) for step in titled)])
+        with_last = list(_with_subsections(sections))
+        refused = LineRanges(_called(with_last, "not_titles"))
+        titled = [
+            _step(section.first, last, section.title.strip(_MARKERS), label, _done(section.title))
+            for section, last in with_last
+            if section.level and (label := _label(section.title, numbered=True))
+            if section.first not in refused or not label.isdecimal()
+        ]
+        strong = LineRanges([*_called(with_last, "titles"), *((step.first, step.last) for step in titled)])
         steps = [*titled, *_labelled(read.texts, sections), *_listed(read.items, strong, refused)]
     numbered: list[Step] = []
     outer: list[Step] = []
@@ -136,11 +146,6 @@ def _steps(read: Blocks, sections: Sequence[Section], elements: Sequence[Element
 def _step(first: int, last: int, text: str, label: str, done: bool | None) -> Step:
     """A step whose number and level are not known yet."""
     return Step(0, " ".join(text.split())[:_MAX_STEP_CHARACTERS], first, last, done, label)
-
-
-def _step_of_task(task: Element, name: Element | None) -> Step:
-    text = name.text if name else ""
-    return _step(task.first, task.last, text, _label(text, numbered=False) or task.attributes.get("id", ""), None)
 
 
 def _listed(items: Iterable[ListItem], strong: LineRanges, refused: LineRanges) -> Iterator[Step]:
@@ -168,17 +173,9 @@ def _done(text: str) -> bool | None:
     return True if any(mark in text for mark in words("steps", "done_marks")) else None
 
 
-def _titled(sections: Sequence[Section]) -> Iterator[Step]:
-    """Steps that a heading opens; each ends where the next heading of its level or above begins."""
-    for section, last in _with_subsections(sections):
-        label = _label(section.title, numbered=True)
-        if section.level and label:
-            yield _step(section.first, last, section.title.strip(_MARKERS), label, _done(section.title))
-
-
-def _called(sections: Sequence[Section], key: str) -> Iterator[tuple[int, int]]:
+def _called(sections: Iterable[tuple[Section, int]], key: str) -> Iterator[tuple[int, int]]:
     """The lines of sections, with those below, whose titles hold a word of a list; the plan's own title aside."""
-    for section, last in _with_subsections(sections):
+    for section, last in sections:
         title = set(re.findall(r"[a-z-]+", section.title.lower()))
         if section.level > 1 and title & words("steps", key):
             yield section.first, last

@@ -48,10 +48,7 @@ class _SummaryClaim(NamedTuple):
 
 
 def claims(
-    summary: ExecutionSummary | str | Path,
-    plan: PlanDocument | str | Path | None = None,
-    *,
-    worker: str = EXECUTOR,
+    summary: ExecutionSummary | str | Path, plan: PlanDocument | str | Path | None = None, *, worker: str = EXECUTOR
 ) -> tuple[Finding, ...]:
     r"""Return what an execution summary says was done, as findings for a cross run against the repository.
 

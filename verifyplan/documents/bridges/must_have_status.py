@@ -39,20 +39,18 @@ def must_have_status(findings: Sequence[ArtifactFinding], artifact: Artifact) ->
     """
     if not findings:
         return MustHaveStatus("HUMAN NEEDED", "not verified: no finding of the run speaks of it")
-    statuses = [_status(finding, artifact) for finding in findings]
     evidence = " / ".join(map(_evidence, findings))
-    if "FAILED" in statuses:
+    held = [finding for finding in findings if finding.classification in HELD]
+    others = [finding for finding in findings if finding.classification not in HELD]
+    unproven = dict.fromkeys(why for finding in held if (why := _unproven(finding, artifact)))
+    if any(_refutes(vote) for finding in others for vote in _votes(finding).values()):
         return MustHaveStatus("FAILED", evidence)
-    if "HUMAN NEEDED" in statuses:
-        return MustHaveStatus("HUMAN NEEDED", f"{_why_open(findings, artifact)}: {evidence}")
+    if others or unproven:
+        why_open = "nobody could show that it holds, or that it does not" if others else "; ".join(unproven)
+        why_open = why_open if any(map(_votes, findings)) else "nobody voted on it"
+        return MustHaveStatus("HUMAN NEEDED", f"{why_open}: {evidence}")
     caveat = any(vote.verdict == "supplement" for finding in findings for vote in _votes(finding).values())
     return MustHaveStatus("VERIFIED", f"held with a caveat: {evidence}" if caveat else evidence)
-
-
-def _status(finding: ArtifactFinding, artifact: Artifact) -> Status:
-    if finding.classification in HELD:
-        return "HUMAN NEEDED" if _unproven(finding, artifact) else "VERIFIED"
-    return "FAILED" if any(_refutes(vote) for vote in _votes(finding).values()) else "HUMAN NEEDED"
 
 
 def _unproven(finding: ArtifactFinding, artifact: Artifact) -> str:
@@ -93,16 +91,6 @@ def _cast(finding: ArtifactFinding) -> Iterator[tuple[str, ArtifactVote]]:
     """All votes on a finding, round by round."""
     for voting in sorted(finding.rounds or (), key=lambda voting: voting.round):
         yield from voting.votes.items()
-
-
-def _why_open(findings: Sequence[ArtifactFinding], artifact: Artifact) -> str:
-    """Why a must-have is left to a person: what the findings that held do not show, else that nobody could decide."""
-    if not any(map(_votes, findings)):
-        return "nobody voted on it"
-    held = [finding for finding in findings if finding.classification in HELD]
-    if len(held) < len(findings):
-        return "nobody could show that it holds, or that it does not"
-    return "; ".join(dict.fromkeys(why for finding in held if (why := _unproven(finding, artifact))))
 
 
 def _evidence(finding: ArtifactFinding) -> str:

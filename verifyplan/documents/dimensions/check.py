@@ -171,7 +171,11 @@ def _gather(plans: str | Path | PlanDocument | Sequence[PlanDocument], context: 
 def _on_disk(plans: tuple[PlanDocument, ...], folder: Path, context: str | Path | None) -> PlanCheckContext:
     """The context of plans that are on disk, from the files beside them."""
     folders = {folder_of(plan): Path(plan.path).parent for plan in plans}
-    contexts = {name: read for name, place in folders.items() if (read := _context_in(place))}
+    contexts: dict[str, PhaseContext] = {}
+    for name, place in folders.items():
+        for file in sorted((*place.glob("CONTEXT.md"), *place.glob("*-CONTEXT.md"))):
+            if name not in contexts and file.is_file() and not file.is_symlink():
+                contexts[name] = read_context(read_text(file), str(file))
     required, known = required_of({folder_of(plan): Path(plan.path).parent for plan in plans if in_a_phase(plan)})
     return PlanCheckContext(
         plans,
@@ -188,13 +192,6 @@ def _context_for(plans: Sequence[PlanDocument], context: str | Path | None) -> d
         return {}
     read = read_context(read_text(Path(context)), str(context))
     return {folder_of(plan): read for plan in plans}
-
-
-def _context_in(folder: Path) -> PhaseContext | None:
-    for file in sorted((*folder.glob("CONTEXT.md"), *folder.glob("*-CONTEXT.md"))):
-        if file.is_file() and not file.is_symlink():
-            return read_context(read_text(file), str(file))
-    return None
 
 
 def _plans_beside(place: Path) -> Iterator[PlanDocument]:

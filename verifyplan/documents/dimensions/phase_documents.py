@@ -212,7 +212,8 @@ def required_of(phases: Mapping[str, Path]) -> tuple[dict[str, tuple[str, ...]],
     words: set[str] = set()
     read: dict[Path, dict[str, Requirements]] = {}  # by `.planning` folder and milestone
     for key, folder in phases.items():
-        top = _planning_folder(folder)
+        above = (folder.absolute(), *folder.absolute().parents)
+        top = next((each for each in above if each.name == PLANNING), above[2] if len(above) > 2 else above[0])
         if top not in read:
             read[top] = {
                 milestone: read_requirements([read_source(read_text(file), str(file)) for file in files])
@@ -243,10 +244,3 @@ def _documents_by_milestone(top: Path) -> dict[str, list[Path]]:
                 prefix = file.name.removesuffix(name).rstrip("-")
                 by_milestone.setdefault(prefix or milestone_of(str(file.parent)), []).append(file)
     return by_milestone
-
-
-def _planning_folder(folder: Path) -> Path:
-    """The `.planning` folder that holds a phase, else the folder two above it."""
-    above = folder.absolute().parents
-    named = next((each for each in (folder.absolute(), *above) if each.name == PLANNING), None)
-    return named or (above[1] if len(above) > 1 else folder.absolute())
