@@ -22,7 +22,7 @@ from verifyplan.protocol.event_cross import (
 )
 from verifyplan.protocol.event_run import CallFailed
 from verifyplan.protocol.vote import Basis, Classification, MissingBasis, Mode, Verdict, VerificationMode
-from verifyplan.rules.ballots import Ballot, Votes, ballots, failed, read_votes, unread_votes
+from verifyplan.rules.ballots import Votes, ballots, failed, read_votes, unread_votes
 from verifyplan.rules.classification import Rule, at_end, decide, tally
 from verifyplan.runlog.recorder import Result
 
@@ -155,7 +155,10 @@ class QueueLoop:
         )
         self.step()
         for part in parts:
-            for finding_id, ballot in self._ballots(part).items():
+            cast = failed(part.items, f"{part.status}: {part.reason}")
+            if part.votes is not None:
+                cast = ballots(part.items, part.votes, self.mode, self.missing_basis)
+            for finding_id, ballot in cast.items():
                 votes.setdefault(finding_id, []).append((ballot.verdict, ballot.disagree_basis))
                 self.emit(
                     VoteCast(
@@ -179,11 +182,6 @@ class QueueLoop:
                             reason="the worker was not asked about this finding",
                         )
                     )
-
-    def _ballots(self, outcome: DispatchOutcome) -> dict[str, Ballot]:
-        if outcome.votes is None:
-            return failed(outcome.items, f"{outcome.status}: {outcome.reason}")
-        return ballots(outcome.items, outcome.votes, self.mode, self.missing_basis)
 
     def _settle(self, finding: FindingGrouped, votes: VotesByFinding, number: int) -> bool:
         """Judge one finding by this round's votes; True if that gave it a class."""

@@ -20,7 +20,6 @@ from verifyplan.protocol.event_cross import FindingClassified, FindingGrouped
 from verifyplan.protocol.event_run import CrossInputs, CrossOutcome, RunEnded, RunStarted
 from verifyplan.protocol.settings import ConvergenceBlock
 from verifyplan.protocol.vote import HELD, MISSING_BASES, Classification, MissingBasis, PlanItem
-from verifyplan.redaction import redacted
 from verifyplan.rules.grouping import Matcher, group
 from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE, convergence_block
 from verifyplan.runlog.recorder import Recorder
@@ -37,7 +36,7 @@ from verifyplan.runs.arguments import (
 )
 from verifyplan.runs.merges import DEFAULT_MATCHER, matcher_name, matcher_of, read_merges
 from verifyplan.runs.read_findings import PLAN_BODY, RowSource, check_ids, read_findings, read_plan_items
-from verifyplan.runs.run import UNNAMED, CrossRun, export_artifact, open_log, state_folder, versions
+from verifyplan.runs.run import UNNAMED, CrossRun, export_artifact, open_log, start_event, state_folder
 
 
 def crossverify(
@@ -167,31 +166,25 @@ def begin(arguments: CrossArguments) -> tuple[RunStarted, Backend]:
     findings = read_findings(a.findings, roster)
     check_ids(findings, items)
     marked = getattr(a.findings, "attrs", {}).get("synthetic", False) if a.synthetic is None else a.synthetic
-    started: RunStarted = redacted(
-        RunStarted(
-            task_key=a.task_key or a.task_type or UNNAMED,
-            inputs=CrossInputs(
-                task_type=a.task_type or "",
-                settings=_config(block, len(roster), bool(marked)),
-                analysers=tuple(roster),
-                findings=tuple(findings),
-                matcher=matcher_name(a.matcher),
-                merges=read_merges(a.merges, findings) if a.merges is not None else {},
-                plan_items=tuple(items),
-                plan_settings=dict(block["planBodyVerification"]) if items else None,
-                timeout=a.timeout,
-                items_per_call=a.items_per_call,
-                limits=limits,
-                missing_basis=a.missing_basis,
-                root=str(Path(a.root).absolute()),
-            ),
-            versions=versions(),
-            backend=speaker.describe(),
-            synthetic=bool(marked),
-            repetition=a.repetition,
-        )
+    config: dict[str, Any] = {key: value for key, value in block.items() if key != "planBodyVerification"}
+    config |= {"enabled": False, "autoDisabled": "fewer-than-two-analysers"} if len(roster) < 2 else {}
+    inputs = CrossInputs(
+        task_type=a.task_type or "",
+        settings=config | ({"synthetic": True} if marked else {}),
+        analysers=tuple(roster),
+        findings=tuple(findings),
+        matcher=matcher_name(a.matcher),
+        merges=read_merges(a.merges, findings) if a.merges is not None else {},
+        plan_items=tuple(items),
+        plan_settings=dict(block["planBodyVerification"]) if items else None,
+        timeout=a.timeout,
+        items_per_call=a.items_per_call,
+        limits=limits,
+        missing_basis=a.missing_basis,
+        root=str(Path(a.root).absolute()),
     )
-    return started, speaker
+    task_key = a.task_key or a.task_type or UNNAMED
+    return start_event(task_key, inputs, speaker, synthetic=bool(marked), repetition=a.repetition), speaker
 
 
 def _read_gate_items(source: RowSource | None, task_type: str | None, block: ConvergenceBlock) -> list[PlanItem]:
@@ -202,14 +195,6 @@ def _read_gate_items(source: RowSource | None, task_type: str | None, block: Con
         fix = f"set task_type to {PLAN_BODY_TASK_TYPE!r}, or leave plan_items out"
         raise SettingsError(Problem("plan_items", f"have no place in a run of type {task_type!r}", fix))
     return read_plan_items(source) if block["planBodyVerification"]["enabled"] else []
-
-
-def _config(block: ConvergenceBlock, analysers: int, synthetic: bool) -> dict[str, Any]:
-    """Return the artifact's `config`: the settings, why they were overruled if they were, and the synthetic mark."""
-    config: dict[str, Any] = {key: value for key, value in block.items() if key != "planBodyVerification"}
-    if analysers < 2:
-        config |= {"enabled": False, "autoDisabled": "fewer-than-two-analysers"}
-    return config | ({"synthetic": True} if synthetic else {})
 
 
 def drive_cross(
@@ -270,12 +255,17 @@ async def run_cross_loop(
     )
     state, rounds, cut_off, _ = await loop.run(queue)
     passed = gating = None
-    if items:
+    if items:  # one collaborative round in which all analysers vote; nobody votes with fewer than two (rules B1, B10)
         plan_block = inputs.plan_settings or {}
-        gating = plan_block["gating"] and len(roster) >= 2
-        plan_loop = replace(loop, part="plan-body", mode="collaborative", max_rounds=plan_block["maxRounds"])
-        passed, plan_cut_off = await _judge_plan_body(plan_loop, items)
-        cut_off = cut_off or plan_cut_off
+        gating, passed = plan_block["gating"] and len(roster) >= 2, False
+        if len(roster) >= 2:
+            plan_loop = replace(loop, part="plan-body", mode="collaborative", max_rounds=plan_block["maxRounds"])
+            result = await plan_loop.run(items)
+            passed = all(classification in HELD for classification in result.classes)
+            cut_off = cut_off or result.cut_off
+        else:
+            for item in items:
+                events.emit(_round_0(item, "worker-unique"))
     outcome = CrossOutcome(
         final_state=state,
         total_rounds=rounds,
@@ -338,19 +328,6 @@ def _round_0(finding: FindingGrouped, classification: Classification) -> Finding
         round=0,
         final=False,
     )
-
-
-async def _judge_plan_body(loop: QueueLoop, items: Sequence[FindingGrouped]) -> tuple[bool, str]:
-    """Hold one collaborative round in which all analysers vote; True if every item held (rule B10), and any cut-off.
-
-    With fewer than two analysers nobody votes, as on findings (rule B1).
-    """
-    if len(loop.roster) < 2:
-        for item in items:
-            loop.emit(_round_0(item, "worker-unique"))
-        return False, ""
-    result = await loop.run(items)
-    return all(classification in HELD for classification in result.classes), result.cut_off
 
 
 def _round2_skipped(state: FinalState, rounds: int, max_rounds: int) -> Round2SkippedReason:

@@ -10,7 +10,7 @@ from typing import Any
 
 from verifyplan.engine.calls import CensoredError
 from verifyplan.errors import Problem, SettingsError, one_of
-from verifyplan.protocol.event_run import CallReplied, DebateInputs, PlanInputs, RunStarted, TurnReplied
+from verifyplan.protocol.event_run import CallReplied, DebateInputs, RunStarted, TurnReplied
 from verifyplan.protocol.settings import Policy
 from verifyplan.protocol.vote import Mode
 from verifyplan.reports.log import event_text
@@ -20,14 +20,10 @@ from verifyplan.runlog.chain import Record
 from verifyplan.runlog.recorder import FACTS, Past, Recorder
 from verifyplan.runlog.rules_version import rules_changed
 from verifyplan.runs.arguments import check_counts
-from verifyplan.runs.cross import drive_cross
-from verifyplan.runs.debate.debate import drive_debate
 from verifyplan.runs.debate.run import Debate
-from verifyplan.runs.merges import matcher_of
 from verifyplan.runs.plan.arguments import make_settings
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.plan.verify import drive_plan
-from verifyplan.runs.resume import read_run, run_of
+from verifyplan.runs.resume import drive, read_run, run_of
 from verifyplan.runs.run import CrossRun, Run
 
 CHANGEABLE = {"plan": ("policy", "max_iterations", "mode"), "debate": ("max_turns",), "cross": ()}
@@ -113,10 +109,19 @@ def replay_run(
     recorder = Recorder(past=past)
     censored = None
     try:
-        _drive(started, recorder, matcher)
+        # in an older run today's default replaces a matcher that no longer exists
+        strict = rules_changed(started) is None
+        drive(started, None, recorder, matcher=matcher, strict=strict, progress=False)
     except CensoredError as error:
         censored = error.call_id
-    again = run_of([_as_replay(record) for record in recorder.records], None, recorded.run_id)
+    replies = {"source": "replay"}  # read from a log and not made now, so the tables say so
+    records = [
+        record._replace(event=record.event.model_copy(update=replies))
+        if isinstance(record.event, CallReplied | TurnReplied)
+        else record
+        for record in recorder.records
+    ]
+    again = run_of(records, None, recorded.run_id)
     return Replayed(
         run=again,
         censored=censored,
@@ -126,27 +131,6 @@ def replay_run(
         rules_changed=rules_changed(recorded.started),
         changes=_outcome_changes(recorded, again, whole=censored is None),
     )
-
-
-def _drive(started: RunStarted, recorder: Recorder, matcher: str | Matcher | None) -> None:
-    """Drive a run of any kind without a backend."""
-    inputs = started.inputs
-    if isinstance(inputs, PlanInputs):
-        drive_plan(started, None, recorder, progress=False)
-    elif isinstance(inputs, DebateInputs):
-        drive_debate(started, None, recorder, progress=False)
-    else:
-        # in an older run today's default replaces a matcher that no longer exists
-        known = matcher_of(inputs, matcher, strict=rules_changed(started) is None)
-        drive_cross(started, None, known, recorder, progress=False)
-
-
-def _as_replay(record: Record) -> Record:
-    """Return a reply as a replay has it, read from a log and not made now, so that the tables say so."""
-    event = record.event
-    if not isinstance(event, CallReplied | TurnReplied):
-        return record
-    return record._replace(event=event.model_copy(update={"source": "replay"}))
 
 
 def _changed_start(started: RunStarted, changes: dict[str, Any]) -> RunStarted:

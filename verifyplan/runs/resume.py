@@ -111,13 +111,27 @@ def resume(
             dropped_bytes=log.torn_bytes, repeated=past.in_flight, versions=versions(), backend=speaker.describe()
         )
         recorder = Recorder(writer, past, resumed, sink)
-        if isinstance(started.inputs, CrossInputs):
-            drive_cross(started, speaker, matcher_of(started.inputs, matcher), recorder, progress)
-        elif isinstance(started.inputs, DebateInputs):
-            drive_debate(started, speaker, recorder, progress)
-        else:
-            drive_plan(started, speaker, recorder, ask, progress)
+        drive(started, speaker, recorder, matcher=matcher, ask=ask, progress=progress)
     return exported(read_run(path))
+
+
+def drive(
+    started: RunStarted,
+    backend: Backend | None,
+    recorder: Recorder,
+    *,
+    matcher: str | Matcher | None = None,
+    strict: bool = True,
+    ask: Ask | None = None,
+    progress: bool | None = None,
+) -> None:
+    """Drive a run of any kind from what `recorder` holds of it; `matcher` and `strict` are those of `matcher_of`."""
+    if isinstance(started.inputs, CrossInputs):
+        drive_cross(started, backend, matcher_of(started.inputs, matcher, strict=strict), recorder, progress)
+    elif isinstance(started.inputs, DebateInputs):
+        drive_debate(started, backend, recorder, progress)
+    else:
+        drive_plan(started, backend, recorder, ask, progress)
 
 
 def _ask(run: Run, answer: Answer | str | None, note: str, on_blocked: Ask | None) -> Ask | None:

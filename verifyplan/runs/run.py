@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from verifyplan.agents.base import Backend
 from verifyplan.files import write_new_text
 from verifyplan.frames.artifact import artifact_text
 from verifyplan.frames.run_tables import tables_of
@@ -22,8 +23,9 @@ from verifyplan.frames.support import note_blind_classes
 from verifyplan.protocol.artifact import Artifact, FinalState
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_cross import VoteCast
-from verifyplan.protocol.event_run import RunStarted
+from verifyplan.protocol.event_run import CrossInputs, DebateInputs, PlanInputs, RunStarted
 from verifyplan.protocol.vote import NOTHING_LOOKED_AT
+from verifyplan.redaction import redacted
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.settings import note_unknown_task_type
 from verifyplan.runlog.chain import Record
@@ -233,6 +235,28 @@ def resume_hint(log: Path) -> Iterator[None]:
         if log.exists() and log.stat().st_size:
             error.add_note(f"The run goes on by: verifyplan resume {log}")
         raise
+
+
+def start_event(
+    task_key: str,
+    inputs: CrossInputs | DebateInputs | PlanInputs,
+    backend: Backend,
+    *,
+    synthetic: bool,
+    repetition: int,
+) -> RunStarted:
+    """Return the first event of a run, without keys."""
+    started: RunStarted = redacted(
+        RunStarted(
+            task_key=task_key,
+            inputs=inputs,
+            versions=versions(),
+            backend=backend.describe(),
+            synthetic=synthetic,
+            repetition=repetition,
+        )
+    )
+    return started
 
 
 def versions() -> dict[str, str]:

@@ -25,7 +25,6 @@ from verifyplan.protocol.event_run import (
 from verifyplan.protocol.message import BudgetTrace, Message, MessageError, MessageType, check_answer, check_message
 from verifyplan.protocol.records import Challenge
 from verifyplan.protocol.role_call import ArchitectAnswer, BuilderAnswer, DebateRequest
-from verifyplan.redaction import redacted
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import OTHERS
 from verifyplan.rules.debate import MAX_TURNS, ROLE_OF_TYPE, Ruling, asked_for, call_id, closing, ruling
@@ -33,7 +32,7 @@ from verifyplan.runlog.debate_state import DebateState
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runs.debate.arguments import DebateArguments, check_debate_arguments
 from verifyplan.runs.debate.run import Debate
-from verifyplan.runs.run import describe_repository, open_log, versions
+from verifyplan.runs.run import describe_repository, open_log, start_event
 
 LOG_STEM = "debate"
 """The name of a debate's log, before its number."""
@@ -112,25 +111,17 @@ def begin(
     arguments: DebateArguments, max_turns: int, timeout: float | None, *, synthetic: bool = False, repetition: int = 1
 ) -> RunStarted:
     """Return the first event of a debate."""
-    started: RunStarted = redacted(
-        RunStarted(
-            task_key=arguments.task.strip().splitlines()[0].strip()[:MAX_TITLE_CHARACTERS],
-            inputs=DebateInputs(
-                task=arguments.task,
-                documents=arguments.documents,
-                challenges=arguments.challenges,
-                max_turns=max_turns,
-                timeout=timeout,
-                limits=arguments.limits,
-                repository=describe_repository(Repository.open(arguments.root)),
-            ),
-            versions=versions(),
-            backend=arguments.backend.describe(),
-            synthetic=synthetic,
-            repetition=repetition,
-        )
+    title = arguments.task.strip().splitlines()[0].strip()[:MAX_TITLE_CHARACTERS]
+    inputs = DebateInputs(
+        task=arguments.task,
+        documents=arguments.documents,
+        challenges=arguments.challenges,
+        max_turns=max_turns,
+        timeout=timeout,
+        limits=arguments.limits,
+        repository=describe_repository(Repository.open(arguments.root)),
     )
-    return started
+    return start_event(title, inputs, arguments.backend, synthetic=synthetic, repetition=repetition)
 
 
 def drive_debate(

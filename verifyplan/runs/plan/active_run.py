@@ -175,6 +175,8 @@ class ActiveRun:
         state, budget = self.state, self.budget(role)
         assert state.assessed is not None  # noqa: S101  (nobody is called before the plan is read)
         origin = ORIGIN_OF_ROLE.get(role)
+        milder = [name for name in self.displaceable() if state.challenges[name].severity != "BLOCKING"]
+        room = min(self.left(origin), MAX_ACTIVE - state.active + len(milder)) if origin else 0
         return RoleRequest(
             call_id=f"i{state.iteration}/{role}",
             role=role,
@@ -198,7 +200,7 @@ class ActiveRun:
             directives=self.directives(),
             user_context=tuple(a.note for a in state.answers.values() if a.answer == "context"),
             unavailable=tuple(f.consequence for f in state.failures if f.iteration == state.iteration),
-            may_raise=self._room(origin) if origin else 0,
+            may_raise=max(0, room),
             tools={tool: calls for tool in TOOLS if (calls := budget.limit(tool))},
         )
 
@@ -218,11 +220,6 @@ class ActiveRun:
             for (iteration, _), classified in state.classes.items()
             if iteration == state.iteration
         )
-
-    def _room(self, origin: Origin) -> int:
-        """Return how many new challenges a source may have admitted now, those that displace milder ones included."""
-        milder = [name for name in self.displaceable() if self.state.challenges[name].severity != "BLOCKING"]
-        return max(0, min(self.left(origin), MAX_ACTIVE - self.state.active + len(milder)))
 
     def admitted_now(self, origin: Origin) -> int:
         """Return how many challenges of a source came into the pool in this iteration, promoted ones included."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -84,7 +83,8 @@ def bench_plans(
     settings = {"synthetic": plans is None, "progress": False} | settings
     runs: list[PlanRun] = []
     total = len(inputs.plans) * repetitions
-    with repository_of(inputs) as folder, progress_bar("verifying plans", total, progress) as step:
+    with TemporaryDirectory() as temporary, progress_bar("verifying plans", total, progress) as step:
+        folder = inputs.repo or sample_repository(Path(temporary) / "repository")
         for path, number in product(inputs.plans, range(1, repetitions + 1)):
             run = verify(path, folder, backend=backend, log_dir=log_dir, repetition=number, **settings)
             name = plan_name(path) if repetitions == 1 else f"{plan_name(path)} ({number})"
@@ -161,13 +161,3 @@ def _files_of(path: Path) -> list[Path]:
         return sorted(hit for hit in Path(path.anchor).glob(str(path.relative_to(path.anchor))) if hit.is_file())
     except (ValueError, NotImplementedError):  # not a pattern, such as a**b
         return []
-
-
-@contextmanager
-def repository_of(inputs: BenchInputs) -> Iterator[Path]:
-    """Yield the folder that the plans are about: that of the caller, or the sample repository, made for the while."""
-    if inputs.repo is not None:
-        yield inputs.repo
-        return
-    with TemporaryDirectory() as folder:
-        yield sample_repository(Path(folder) / "repository")

@@ -20,7 +20,6 @@ from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import PlanInputs, RunStarted
 from verifyplan.protocol.records import TeamMode
 from verifyplan.protocol.settings import OnBlocked, PanelSettings, PlanSettings, Policy
-from verifyplan.redaction import redacted
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.sizing import THRESHOLD
 from verifyplan.runlog.plan_state import PlanState
@@ -31,7 +30,7 @@ from verifyplan.runs.plan.arguments import check_plan_arguments
 from verifyplan.runs.plan.loop import run_iterations
 from verifyplan.runs.plan.ruling import Ask, WaitingError
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.run import describe_repository, open_log, versions
+from verifyplan.runs.run import describe_repository, open_log, start_event
 
 DEFAULT_PANEL = PanelSettings()
 
@@ -123,24 +122,15 @@ def begin(
     named = [path for path in plan.files if not (plan.creates(path) or path.startswith(("/", "~", "..")))]
     present = [p for p in named if repository.has(p) or any(file.endswith(f"/{p}") for file in repository.files)]
     counts = {"files_named": len(named), "files_found": len(present)}
-    started: RunStarted = redacted(
-        RunStarted(
-            task_key=plan.title or name,
-            inputs=PlanInputs(
-                plan_path=str(Path(plan.path).absolute()),
-                plan_name=name if Path(name).suffix else f"{name}.md",
-                plan_text=plan.text,
-                plan_sha256=hashlib.sha256(plan.text.encode()).hexdigest(),
-                repository=describe_repository(repository) | counts,
-                settings=settings,
-            ),
-            versions=versions(),
-            backend=speaker.describe(),
-            synthetic=synthetic,
-            repetition=repetition,
-        )
+    inputs = PlanInputs(
+        plan_path=str(Path(plan.path).absolute()),
+        plan_name=name if Path(name).suffix else f"{name}.md",
+        plan_text=plan.text,
+        plan_sha256=hashlib.sha256(plan.text.encode()).hexdigest(),
+        repository=describe_repository(repository) | counts,
+        settings=settings,
     )
-    return started
+    return start_event(plan.title or name, inputs, speaker, synthetic=synthetic, repetition=repetition)
 
 
 def drive_plan(
