@@ -45,9 +45,9 @@ class CensoredError(Exception):
 class Caller:
     """Makes the calls of one run; `backend` is None in a replay, `timeout` (seconds) None for no limit."""
 
-    def __init__(self, backend: Backend | None, events: RunEvents, budget: UsageBudget, timeout: float | None) -> None:
-        self.backend, self.events, self.budget, self.timeout = backend, events, budget, timeout
-        self.past = events.recorder.past
+    def __init__(self, backend: Backend | None, emitter: Emitter, budget: UsageBudget, timeout: float | None) -> None:
+        self.backend, self.emitter, self.budget, self.timeout = backend, emitter, budget, timeout
+        self.past = emitter.recorder.past
         limit = backend.max_concurrency if isinstance(backend, ConversingBackend) else None
         self._slots: AbstractAsyncContextManager[object] = asyncio.Semaphore(limit) if limit else nullcontext()
 
@@ -66,9 +66,9 @@ class Caller:
             self._announce(request)
         for result in results.values():
             for event in (*self.past.turns(result.call_id), result):
-                self.events.emit(event)
+                self.emitter.emit(event)
         if missing:
-            self.events.recorder.announce()  # a call that is made again costs again: the log says so before it is made
+            self.emitter.recorder.announce()  # a call that is made again costs again: the log says so before it is made
         results |= await self._live(missing)
         return [results[request.call_id] for request in requests]
 
@@ -82,11 +82,11 @@ class Caller:
         recorded = self.past.requested(request.call_id)
         if recorded is not None and recorded.request_sha256 != digest:
             self.past.asked_otherwise.append(request.call_id)
-        self.events.emit(CallRequested(call_id=request.call_id, worker=agent, items=items, request_sha256=digest))
+        self.emitter.emit(CallRequested(call_id=request.call_id, worker=agent, items=items, request_sha256=digest))
 
     async def _live(self, requests: Sequence[Request]) -> dict[str, Result]:
         results: dict[str, Result] = {}
-        with self.events:
+        with self.emitter:
             calls = [asyncio.create_task(self._call(request)) for request in requests]
             try:
                 for call in asyncio.as_completed(calls):
@@ -102,14 +102,14 @@ class Caller:
         """Make one call when a slot is free; its result is on disk when this returns."""
         async with self._slots:
             result = await self._result(request)
-            self.events.emit_unsynced(result)
-            await self.events.synced()
+            self.emitter.emit_unsynced(result)
+            await self.emitter.synced()
             return result
 
     async def _result(self, request: Request) -> Result:
         """Return the event that says how a call ended; the timeout begins here."""
         began = time.monotonic()
-        turns = CallTurns(self.events, self.past, self.budget)
+        turns = CallTurns(self.emitter, self.past, self.budget)
         status: Failure
         try:
             async with asyncio.timeout(self.timeout):
@@ -119,8 +119,8 @@ class Caller:
                 raise
             status, reason = "error", "CancelledError: the backend gave up its own work"
         except Exception as error:
-            if self.events.error is not None:  # the log or the sink failed, not the agent
-                raise self.events.error from None
+            if self.emitter.error is not None:  # the log or the sink failed, not the agent
+                raise self.emitter.error from None
             if isinstance(error, SettingsError):  # a wrong key: set right, the run goes on where it was
                 raise
             status, reason = self._failure(error)
@@ -152,10 +152,10 @@ class Caller:
 class CallTurns:
     """The turns of one call, recorded or to be made; `usage` and `tools` add up those of all turns so far."""
 
-    def __init__(self, events: RunEvents, past: Past, budget: UsageBudget) -> None:
+    def __init__(self, emitter: Emitter, past: Past, budget: UsageBudget) -> None:
         self.usage = Usage()
         self.tools: tuple[ToolUse, ...] = ()
-        self._events, self._past, self._budget = events, past, budget
+        self._emitter, self._past, self._budget = emitter, past, budget
 
     def sent(self, turn: str) -> TurnSent | None:
         """Return what a turn added, if it is on disk."""
@@ -171,12 +171,12 @@ class CallTurns:
         known = self._past.turn(sent.call_id)
         if known is None and (refusal := self._budget.refusal(sent.call_id)):
             raise BudgetError(refusal)
-        self._events.emit_unsynced(sent)
+        self._emitter.emit_unsynced(sent)
         replied = known or await self._send(sent.call_id, send)
-        self._events.emit_unsynced(replied)
+        self._emitter.emit_unsynced(replied)
         self.usage += replied.usage
         if known is None:
-            await self._events.synced()
+            await self._emitter.synced()
         return replied
 
     @staticmethod
@@ -193,10 +193,10 @@ class CallTurns:
         )
 
 
-class RunEvents:
+class Emitter:
     """Takes the events of a run: records each and hands it to the folds, such as the run's state and its budget.
 
-    Calls that are under way at once (`with events`) emit by `emit_unsynced` and share the waits for the disk. Once
+    Calls that are under way at once (`with emitter`) emit by `emit_unsynced` and share the waits for the disk. Once
     that fails, none of them emits any more.
     """
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from verifyplan.agents.base import Backend
-from verifyplan.engine.calls import Caller, RunEvents, UsageBudget
+from verifyplan.engine.calls import Caller, Emitter, UsageBudget
 from verifyplan.engine.queue import QueueLoop
 from verifyplan.engine.run_async import in_session, run_async
 from verifyplan.errors import Problem, SettingsError, one_of
@@ -229,26 +229,26 @@ async def run_cross_loop(
     inputs = started.cross
     block, roster = inputs.settings, inputs.analysers
     budget = UsageBudget(inputs.limits)
-    events = RunEvents(recorder, budget.add)
-    events.emit(started)
+    emitter = Emitter(recorder, budget.add)
+    emitter.emit(started)
     findings, items = group_events(inputs, matcher)
     for announced in (*findings, *items):
-        events.emit(announced)
+        emitter.emit(announced)
     queue = []
     for finding in findings:
         classification = _class_without_vote(finding, roster, enabled=block["enabled"])
         if classification is None:
             queue.append(finding)
         else:
-            events.emit(_round_0(finding, classification))
+            emitter.emit(_round_0(finding, classification))
     loop = QueueLoop(
         part="findings",
         roster=roster,
         mode="adversarial" if block["adversarial"] else "collaborative",
         verification_mode=block["verificationMode"],
         max_rounds=block["effectiveMaxRounds"],
-        caller=Caller(backend, events, budget, inputs.timeout),
-        emit=events.emit,
+        caller=Caller(backend, emitter, budget, inputs.timeout),
+        emit=emitter.emit,
         items_per_call=inputs.items_per_call,
         missing_basis=inputs.missing_basis,
         step=step,
@@ -265,7 +265,7 @@ async def run_cross_loop(
             cut_off = cut_off or result.cut_off
         else:
             for item in items:
-                events.emit(_round_0(item, "worker-unique"))
+                emitter.emit(_round_0(item, "worker-unique"))
     outcome = CrossOutcome(
         final_state=state,
         total_rounds=rounds,
@@ -274,7 +274,7 @@ async def run_cross_loop(
         gating=gating,
         exit_reason=cut_off,
     )
-    events.emit(RunEnded(outcome=outcome))
+    emitter.emit(RunEnded(outcome=outcome))
 
 
 def group_events(inputs: CrossInputs, matcher: Matcher | None) -> tuple[list[FindingGrouped], list[FindingGrouped]]:

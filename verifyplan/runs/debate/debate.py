@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from verifyplan.agents.base import Backend
-from verifyplan.engine.calls import Caller, RunEvents, UsageBudget, parse_answer
+from verifyplan.engine.calls import Caller, Emitter, UsageBudget, parse_answer
 from verifyplan.engine.run_async import in_session, run_async
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Sink
@@ -141,9 +141,9 @@ async def run_debate_loop(
     """Run a debate turn by turn until a rule ends it; its events go to `recorder`."""
     inputs, state = started.debate, DebateState()
     budget = UsageBudget(inputs.limits)
-    events = RunEvents(recorder, budget.add, state.add)
-    events.emit(started)
-    await DebateLoop(state, Caller(backend, events, budget, inputs.timeout), events.emit, step).run()
+    emitter = Emitter(recorder, budget.add, state.add)
+    emitter.emit(started)
+    await DebateLoop(state, Caller(backend, emitter, budget, inputs.timeout), emitter.emit, step).run()
 
 
 class BrokenOffError(Exception):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from verifyplan.agents.base import Backend
 from verifyplan.documents.kinds.plan import PlanDocument
-from verifyplan.engine.calls import Caller, RunEvents, UsageBudget
+from verifyplan.engine.calls import Caller, Emitter, UsageBudget
 from verifyplan.engine.run_async import in_session, run_async
 from verifyplan.plans.assessment import assess
 from verifyplan.plans.plan import Plan, parse_plan
@@ -161,10 +161,10 @@ async def run_plan_loop(
     """
     inputs, state = started.plan, PlanState()
     budget = UsageBudget(inputs.settings)
-    events = RunEvents(recorder, budget.add, state.add)
-    events.emit(started)
+    emitter = Emitter(recorder, budget.add, state.add)
+    emitter.emit(started)
     plan = parse_plan(inputs.plan_text, inputs.plan_path)
-    caller = Caller(backend, events, budget, inputs.settings.timeout)
-    run = ActiveRun(plan, inputs.settings, state, caller, events.emit, step)
+    caller = Caller(backend, emitter, budget, inputs.settings.timeout)
+    run = ActiveRun(plan, inputs.settings, state, caller, emitter.emit, step)
     with suppress(WaitingError):
         await run_iterations(run, assess(plan), ask)
