@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from verifyplan.agents.tools import ModelToolkit
 
 Request = WorkerRequest | RoleRequest | DebateRequest
-"""What a backend may be asked: to vote on findings or challenges, to play a role of a plan run, or one of a debate."""
+"""A request to a backend: to vote on findings or challenges, to play a role of a plan run, or one of a debate."""
 
 Address = str | None
 """The address of an endpoint; None for the environment's, or Anthropic's own."""
@@ -48,7 +48,7 @@ class Backend(Protocol):
 
 
 class ModelReply(NamedTuple):
-    """What came back from a model in one exchange."""
+    """The message of a model in one exchange, with its usage."""
 
     message: dict[str, Any]
     usage: Usage
@@ -103,9 +103,9 @@ class BudgetError(Exception):
 class ConversingBackend(Backend, Protocol):
     """A backend whose calls take several turns, each recorded, so that a resumed run goes on within a call.
 
-    It alone can be asked again: its conversation holds what it said, and one turn may repair the form of an answer,
-    such as a refutation without its basis (rule B4). Any other backend gets a fresh context on every call: asked again
-    it would vote anew, so what it left out is filled by the run's `missing_basis`.
+    It alone can repair the form of an answer in one more turn, such as a refutation without its basis (rule B4): its
+    conversation holds that answer. Any other backend has a fresh context on every call and would vote anew, so a basis
+    that it left out is filled by the run's `missing_basis`.
     """
 
     max_concurrency: int

@@ -84,7 +84,7 @@ def diagnose(
 ) -> tuple[Check, ...]:
     """Check all that this package can use, and return the state of each thing and what to do.
 
-    Only the endpoint is asked over the network, once, for its list of models; not where `network` is False, where
+    One request is sent over the network, for the list of the endpoint's models; not where `network` is False, where
     VERIFYPLAN_OFFLINE forbids it, and without a key. Nothing is raised and nothing changed; no check holds the key.
     """
     checks = (*_installation(Path(log_dir)), *_model_access(address_of(base_url), model, network, timeout))

@@ -21,7 +21,7 @@ class ScriptedBackend:
     The script is a mapping, or the path of a JSON file that holds one; InputError for a file that does not.
     A role's answer is what its schema in `protocol.plan_call` or, in a debate, `protocol.debate_call` says: of an
     architect `{"content": ...}`, of a builder a `"diff"`, too. A worker's is its votes by finding id, each
-    `{"verdict": ..., "disagree_basis": ..., "explanation": ...}`, of which only those asked for are answered. In
+    `{"verdict": ..., "disagree_basis": ..., "explanation": ...}`, of which only those in the request count. In
     place of an answer, "timeout" or "error" makes the call fail, and `{"raw": x}` answers x as it is. A call that
     the script does not mention fails with AgentError; with `silent`, it is answered that there is nothing to say.
     """

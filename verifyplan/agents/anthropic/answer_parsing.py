@@ -168,7 +168,9 @@ def _duplicates(entries: Any, key: str, place: str, fix: str) -> Iterator[Proble
 
 def _problem(error: ErrorDetails, request: Request) -> Problem:
     """Return one error in words that a model understands without knowing what checks it."""
-    place, kind, value = _place(error["loc"]), error["type"], error["input"]
+    kind, value = error["type"], error["input"]
+    keys = (f"[{part}]" if isinstance(part, int) else f".{part[:_MAX_VALUE_CHARACTERS]}" for part in error["loc"])
+    place = "".join(keys).removeprefix(".") or _WHOLE  # as a model would write it: `challenges[0].severity`
     if isinstance(value, UnusableValue):
         return Problem(place, value.reason, "write plain JSON")
     if kind in _TYPES:
@@ -191,12 +193,6 @@ def _problem(error: ErrorDetails, request: Request) -> Problem:
         case _:
             fix = error["msg"].replace("Input should be", "give what is")
             return Problem(place, f"{_short(value)} does not fit", fix)
-
-
-def _place(loc: tuple[int | str, ...]) -> str:
-    """Return a place in the answer as a model would write it, such as `challenges[0].severity`."""
-    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part[:_MAX_VALUE_CHARACTERS]}" for part in loc)
-    return path.removeprefix(".") or _WHOLE
 
 
 def _kind(value: Any) -> str:

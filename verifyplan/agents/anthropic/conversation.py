@@ -188,8 +188,8 @@ def check_message(message: Mapping[str, Any], max_tokens: int) -> None:
         case "model_context_window_exceeded":
             raise AgentError("the answer was cut off: the model's context is full")
         case "refusal":
-            given = message.get("stop_details")
-            details = given if isinstance(given, dict) else {}
+            stop_details = message.get("stop_details")
+            details = stop_details if isinstance(stop_details, dict) else {}
             words = [str(details[name]) for name in ("category", "explanation") if details.get(name)]
             cause = f" ({': '.join(words)})" if words else ""
             raise AgentError(f"the model refused to answer{cause}")

@@ -42,10 +42,10 @@ class JsonCandidate:
 def find_object(text: str, main: str, keys: Collection[str]) -> JsonCandidate:
     """Return the last object in a text that has the `main` key, or that is broken and begins with one of the `keys`.
 
-    So a draft that a model wrote down before its answer is not taken for it, not even where the answer is damaged.
-    Without any such object it is the last that can be read, else what is wrong with the last. NaN, infinite and endless
-    numbers, objects with a key twice and half characters stand in the value as `Odd`; nesting without end is a problem.
-    Takes time linear in the text.
+    So a draft before the answer is not mistaken for it, not even where the answer is damaged. Without any such object
+    it is the last that can be read, else the problem of the last. NaN, infinite and endless numbers, objects with a key
+    twice and half characters are `UnusableValue`s in the value; nesting without end is a problem. Takes time linear in
+    the text.
 
     >>> find_object('Here: {"votes": []} Done.', "votes", {"votes"}).value
     {'votes': []}
@@ -64,8 +64,11 @@ def _candidates(text: str, main: str, keys: Collection[str]) -> Iterator[JsonCan
         try:
             value, at = _DECODER.raw_decode(text, start)
         except json.JSONDecodeError as error:
-            effort += _read(error, start)
-            yield JsonCandidate(problem=f"the JSON is broken at {_where(error, start)}: {error.msg}", wanted=begins)
+            endless = error.msg.startswith("Unterminated")  # the whole text was read, though the error is at the quote
+            effort += (len(text) if endless else error.pos) - start + error.pos // 16  # and the lines were counted
+            line, before = text.count("\n", start, error.pos) + 1, text.rfind("\n", start, error.pos)
+            place = f"line {line} of the object, column {error.pos - (start - 1 if before < 0 else before)}"
+            yield JsonCandidate(problem=f"the JSON is broken at {place}: {error.msg}", wanted=begins)
         except RecursionError:
             effort += len(text) - start
             yield JsonCandidate(problem="the JSON is nested without end", wanted=begins)
@@ -74,18 +77,6 @@ def _candidates(text: str, main: str, keys: Collection[str]) -> Iterator[JsonCan
         if effort > _MAX_PASSES * len(text) + _MIN_EFFORT:
             yield JsonCandidate(problem="it holds too much that looks like JSON and is none", wanted=True)
             return
-
-
-def _read(error: json.JSONDecodeError, start: int) -> int:
-    """Return the characters that were read until an error; the error counts its lines, which is faster."""
-    endless = error.msg.startswith("Unterminated")  # the whole text was read, though the error is at the quote
-    return (len(error.doc) if endless else error.pos) - start + error.pos // 16
-
-
-def _where(error: json.JSONDecodeError, start: int) -> str:
-    line = error.doc.count("\n", start, error.pos) + 1
-    before = error.doc.rfind("\n", start, error.pos)
-    return f"line {line} of the object, column {error.pos - (start - 1 if before < 0 else before)}"
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | UnusableValue:

@@ -30,7 +30,11 @@ def run_record(request: RoleRequest) -> str:
     )
     lists = [(title, list(entries)) for title, entries in sections]
     texts = ["\n".join([title, *entries]) for title, entries in lists if entries]
-    return "\n\n".join([_counts(request), *texts]) if texts else EMPTY_RECORD
+    active = sum(challenge.status not in INACTIVE for challenge in request.challenges)
+    unsettled = Counter(challenge.severity for challenge in request.challenges if challenge.status in UNSETTLED)
+    severities = ", ".join(f"{unsettled[severity]} {severity}" for severity in SEVERITIES)
+    counts = f"Challenges: {active} of at most {MAX_ACTIVE} active; unsettled: {severities}."
+    return "\n\n".join([counts, *texts]) if texts else EMPTY_RECORD
 
 
 def record_entry(head: str, *fields: tuple[str, str]) -> str:
@@ -53,13 +57,6 @@ def field_lines(*fields: tuple[str, str]) -> list[str]:
             first, *rest = text.strip().splitlines()
             lines += [f"{key}: {first}", *(f"  {line}" for line in rest)]
     return lines
-
-
-def _counts(request: RoleRequest) -> str:
-    active = sum(challenge.status not in INACTIVE for challenge in request.challenges)
-    unsettled = Counter(challenge.severity for challenge in request.challenges if challenge.status in UNSETTLED)
-    severities = ", ".join(f"{unsettled[severity]} {severity}" for severity in SEVERITIES)
-    return f"Challenges: {active} of at most {MAX_ACTIVE} active; unsettled: {severities}."
 
 
 def challenge_entry(challenge: Challenge, evidence: str = "") -> str:

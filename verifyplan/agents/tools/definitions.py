@@ -137,21 +137,18 @@ def parse_arguments(tool: Tool, arguments: Any) -> Arguments:
     not permitted. It takes path, first (optional), last (optional).
     """
     model = ARGUMENTS[tool]
-    problems = [] if isinstance(arguments, dict) else ["the arguments are no JSON object"]
+    problems: list[str] = []
     try:
         return model.model_validate(arguments)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False)
-    problems = problems or [_problem(entry["loc"], entry["msg"]) for entry in errors]
-    shown = "; ".join(problems[:_MAX_SHOWN_PROBLEMS])
+    for entry in errors if isinstance(arguments, dict) else ():
+        place = ".".join(str(part)[:40] for part in entry["loc"])
+        text = entry["msg"].removeprefix("Value error, ")[:200]
+        problems.append(f"{place}: {text}" if place else text)
+    shown = "; ".join(problems[:_MAX_SHOWN_PROBLEMS]) or "the arguments are no JSON object"
     fields = (name if field.is_required() else f"{name} (optional)" for name, field in model.model_fields.items())
     raise ArgumentsError(f"{tool} was not run: {shown}. It takes {', '.join(fields)}.")
-
-
-def _problem(place: tuple[int | str, ...], message: str) -> str:
-    where = ".".join(str(part)[:40] for part in place)
-    text = message.removeprefix("Value error, ")[:200]
-    return f"{where}: {text}" if where else text
 
 
 DESCRIPTIONS: Mapping[Tool, str] = {
