@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from tests.live.scripted_asked import Asked
 from tests.live.scripted_server import ScriptedServer
-from verifyplan.runs.batch.journal import NAME, Entry, Journal
+from verifyplan.runs.batch.journal import NAME, BatchedExchange, Journal
 
 QUICK: dict[str, Any] = {"poll": 0.02, "settle": 0.15, "progress": False}
 """How long is waited: for what belongs together, so long that a busy machine does not tear it apart."""
@@ -37,13 +37,13 @@ class Posted:
         play = self._play if callable(self._play) else self._play[entry.run.split()[0]]
         return play(replace(asked, headers={"x-verifyplan-turn": quote(entry.turn)}))
 
-    def entry(self, asked: Asked) -> Entry:
+    def entry(self, asked: Asked) -> BatchedExchange:
         """What the journal says of a request."""
         [path] = self._folder.rglob(NAME)
         return next(one[asked.custom_id] for one in entries(path) if asked.custom_id in one)
 
 
-def entries(path: Path) -> list[Mapping[str, Entry]]:
+def entries(path: Path) -> list[Mapping[str, BatchedExchange]]:
     """What each batch of a journal holds, by custom id, in order."""
     return [intent.requests for intent in Journal(path).intents.values()]
 

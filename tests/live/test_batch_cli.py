@@ -20,8 +20,8 @@ from tests.runs.crossing import AGREE
 from tests.runs.plan.planning import PLAN, scores
 from verifyplan.cli.batch import batch as app
 from verifyplan.errors import InputError, SettingsError
-from verifyplan.runs.batch import driving
-from verifyplan.runs.batch.office import PostOffice
+from verifyplan.runs.batch import drive as driving
+from verifyplan.runs.batch.request_queue import BatchQueue
 
 CALM = {"i1/score": scores(7), "i1/audit": scores(7)}
 VOTES: dict[Any, Any] = {1: {"ann": {"F-2": AGREE}, "bob": {"F-1": AGREE}}}
@@ -33,7 +33,7 @@ def said(server: ScriptedServer, *words: Any) -> Any:
     options = ["--model", MODEL, "--base-url", server.url, "--poll", "0.02"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ANTHROPIC_API_KEY", KEY)
-        patch.setattr(driving, "PostOffice", lambda *given, **_: PostOffice(*given, settle=QUICK["settle"]))
+        patch.setattr(driving, "BatchQueue", lambda *given, **_: BatchQueue(*given, settle=QUICK["settle"]))
         told = CliRunner().invoke(app, [str(word) for word in (*words, *options)], catch_exceptions=False)
     assert KEY not in told.output
     return told

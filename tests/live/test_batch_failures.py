@@ -19,7 +19,9 @@ from tests.runs.plan.planning import PLAN, REPO, challenge
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import AgentError, LogError
 from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.batch import carrier, driving, office
+from verifyplan.runs.batch import drive as driving
+from verifyplan.runs.batch import request_queue as office
+from verifyplan.runs.batch import transport as carrier
 from verifyplan.runs.batch.findings import batch_crossverify
 from verifyplan.runs.batch.plans import batch_verify
 from verifyplan.runs.cross import crossverify
@@ -135,12 +137,12 @@ def test_an_endpoint_that_refuses_all_batches_ends_the_command_and_not_the_calls
 
 
 def test_large_batches_are_divided(tmp_path, monkeypatch):
-    monkeypatch.setattr(office, "MOST_REQUESTS", 4)
+    monkeypatch.setattr(office, "MAX_BATCH_REQUESTS", 4)
     with ScriptedServer(Posted(Played(VOTES), tmp_path / "a")) as server:
         runs = run_on(server, tmp_path / "a", repetitions=3)
     assert sorted(len(batch.params) for batch in server.batches) == [1, 4, 4]
     assert [derived(run) for run in runs] == [expected()] * 3
-    monkeypatch.setattr(office, "MOST_BYTES", 100)
+    monkeypatch.setattr(office, "MAX_BATCH_BYTES", 100)
     with ScriptedServer(Posted(Played(VOTES), tmp_path / "b")) as server:
         run_on(server, tmp_path / "b")
     assert [len(batch.params) for batch in server.batches] == [1, 1, 1]
@@ -163,7 +165,7 @@ def test_a_result_that_is_missing_fails_the_call_and_is_not_sent_again(tmp_path)
 
 
 def test_an_endpoint_that_goes_away_ends_the_command_and_not_the_calls(tmp_path, monkeypatch):
-    monkeypatch.setattr(carrier, "PATIENCE", 2)
+    monkeypatch.setattr(carrier, "MAX_SILENT_POLLS", 2)
     down = [True]
 
     def fault(request):
@@ -185,7 +187,7 @@ def test_an_endpoint_that_goes_away_ends_the_command_and_not_the_calls(tmp_path,
 
 
 def test_what_an_earlier_command_tried_counts(tmp_path, monkeypatch):
-    monkeypatch.setattr(carrier, "PATIENCE", 2)
+    monkeypatch.setattr(carrier, "MAX_SILENT_POLLS", 2)
     down = [True]
 
     def fault(request):
@@ -204,7 +206,7 @@ def test_what_an_earlier_command_tried_counts(tmp_path, monkeypatch):
 
 
 def test_runs_that_come_one_after_the_other_share_a_batch_of_an_earlier_command(tmp_path, monkeypatch):
-    monkeypatch.setattr(carrier, "PATIENCE", 2)
+    monkeypatch.setattr(carrier, "MAX_SILENT_POLLS", 2)
     down = [True]
 
     def fault(request):
@@ -214,7 +216,7 @@ def test_runs_that_come_one_after_the_other_share_a_batch_of_an_earlier_command(
         with pytest.raises(AgentError):
             run_on(server, tmp_path, repetitions=3)
         down[0] = False
-        monkeypatch.setattr(driving, "room", lambda: 1)
+        monkeypatch.setattr(driving, "max_runs_at_once", lambda: 1)
         runs = run_on(server, tmp_path, repetitions=3)
     assert [derived(run) for run in runs] == [expected()] * 3
     assert turned(server, tmp_path) == dict.fromkeys(ALL, 3)
@@ -222,7 +224,7 @@ def test_runs_that_come_one_after_the_other_share_a_batch_of_an_earlier_command(
 
 
 def test_no_more_runs_are_under_way_than_files_may_be_open(tmp_path, monkeypatch):
-    monkeypatch.setattr(driving, "room", lambda: 2)
+    monkeypatch.setattr(driving, "max_runs_at_once", lambda: 2)
     with ScriptedServer(Posted(Played(VOTES), tmp_path)) as server:
         runs = run_on(server, tmp_path, repetitions=5)
     assert len(runs) == 5
@@ -230,7 +232,7 @@ def test_no_more_runs_are_under_way_than_files_may_be_open(tmp_path, monkeypatch
 
 
 def test_a_run_that_cannot_go_on_leaves_the_others_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(carrier, "PATIENCE", 2)
+    monkeypatch.setattr(carrier, "MAX_SILENT_POLLS", 2)
     down = [True]
 
     def fault(request):

@@ -14,7 +14,7 @@ from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError, LogError, SettingsError
 from verifyplan.plans.plan import parse_plan
 from verifyplan.runs.batch.findings import batch_crossverify
-from verifyplan.runs.batch.journal import opened
+from verifyplan.runs.batch.journal import open_journal
 from verifyplan.runs.batch.plans import batch_verify
 
 FOUND = [{"finding_id": "F-1", "summary": "f has no check", "evidence": "m.py:3", "worker": "ann"}]
@@ -72,11 +72,11 @@ def test_what_is_wrong_for_all_plans_is_told_once(backend, plan, tmp_path):
     ("given", "words"),
     [
         ({"repetitions": 0}, "repetitions: must be an integer of at least 1, got 0"),
-        ({"poll": 0}, "poll: 0 is no time to wait"),
+        ({"poll": 0}, "poll: 0 must be a number of seconds"),
         ({"poll": float("nan")}, "poll: nan"),
         ({"settle": -1}, "settle: -1"),
         ({"poll": True, "settle": "1"}, "poll: True.*\n.*settle: '1'"),
-        ({"log_dir": None}, "log_dir: None is no folder's name"),
+        ({"log_dir": None}, "log_dir: None must be the name of a folder"),
         ({"log_dir": "a\0b"}, "log_dir"),
         ({"max_cost": 1.5, "policy": 3}, "policy"),
     ],
@@ -149,5 +149,5 @@ def test_a_damaged_log_in_the_folder_is_told_before_anything_is_sent(backend, pl
 
 
 def test_a_second_command_in_the_same_folder_is_refused(backend, plan, tmp_path):
-    with opened(tmp_path), pytest.raises(LogError, match="is being written by another command"):
+    with open_journal(tmp_path), pytest.raises(LogError, match="is being written by another command"):
         batch_verify(plan, tmp_path, backend=backend, log_dir=tmp_path)

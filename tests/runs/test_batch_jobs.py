@@ -10,7 +10,7 @@ from tests.runs.plan.planning import PLAN, run_of
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.plans.plan import parse_plan
-from verifyplan.runs.batch.jobs import has_ended, identity, runs_in
+from verifyplan.runs.batch.jobs import has_ended, run_identity, runs_in
 from verifyplan.runs.plan.arguments import make_settings
 from verifyplan.runs.plan.verify import begin, verify
 from verifyplan.runs.resume import read_run
@@ -26,8 +26,8 @@ def test_the_same_is_known_by_the_same_whenever_it_is_driven(tmp_path):
     first = started(tmp_path)
     (tmp_path / "new.py").write_text("x = 1\n")  # another state of the repository
     later = started(tmp_path, max_concurrency=3, max_retries=9, timeout=5.0, prices={})
-    assert identity(first) == identity(later)
-    assert identity(later.model_copy(update={"versions": {}, "synthetic": True})) == identity(first)
+    assert run_identity(first) == run_identity(later)
+    assert run_identity(later.model_copy(update={"versions": {}, "synthetic": True})) == run_identity(first)
 
 
 def test_whatever_makes_another_run_is_known_by_something_else(tmp_path):
@@ -47,7 +47,7 @@ def test_whatever_makes_another_run_is_known_by_something_else(tmp_path):
         started(tmp_path, base_url="http://127.0.0.1:8"),
         started(tmp_path, web=True),
     ]
-    assert len({identity(one) for one in others}) == len(others)
+    assert len({run_identity(one) for one in others}) == len(others)
 
 
 def test_a_log_is_known_by_what_its_run_was(tmp_path):
@@ -56,7 +56,7 @@ def test_a_log_is_known_by_what_its_run_was(tmp_path):
     agents = ScriptedBackend({}, silent=True)
     run = verify(parse_plan(PLAN, "a.md"), tmp_path, backend=agents, log_dir=runs, repetition=2, **settings)
     given = begin(parse_plan(PLAN, "a.md"), tmp_path, agents, make_settings(**settings), repetition=2)
-    assert list(runs_in(runs)) == [identity(given)] == [identity(run.started)]
+    assert list(runs_in(runs)) == [run_identity(given)] == [run_identity(run.started)]
 
 
 def test_of_logs_that_are_the_same_one_that_ended_counts(tmp_path):

@@ -11,14 +11,14 @@ import pytest
 
 from verifyplan.errors import LogError
 from verifyplan.redaction import remember
-from verifyplan.runs.batch.journal import NAME, Collected, Dropped, Entry, Journal, Submitted, opened
+from verifyplan.runs.batch.journal import NAME, BatchedExchange, Collected, Dropped, Journal, Submitted, open_journal
 
-ENTRIES = [Entry(run="a-001 of now", turn=f"i1/challenger/t{n}", sha256=f"{n}" * 64) for n in (1, 2)]
+ENTRIES = [BatchedExchange(run="a-001 of now", turn=f"i1/challenger/t{n}", sha256=f"{n}" * 64) for n in (1, 2)]
 
 
 def written(folder, *lines):
     """A journal with one intent, and lines about it made by functions of its nonce."""
-    with opened(folder) as journal:
+    with open_journal(folder) as journal:
         intent = journal.intend("http://here", "msgbatch_1", ENTRIES)
         for line in lines:
             journal.note(line(intent.nonce))
@@ -31,7 +31,7 @@ def submitted(nonce):
 
 def test_what_was_noted_is_known_to_the_next_process(tmp_path):
     intent = written(tmp_path, submitted, lambda nonce: Collected(nonce=nonce))
-    with opened(tmp_path) as journal:
+    with open_journal(tmp_path) as journal:
         assert journal.intents == {intent.nonce: intent}
         assert journal.batches == {intent.nonce: "msgbatch_2"}
         place = journal.place("a-001 of now", "i1/challenger/t2")
@@ -49,7 +49,7 @@ def test_an_exchange_is_looked_for_where_it_was_sent_last(tmp_path):
     turn = ("a-001 of now", "i1/challenger/t1")
     assert journal.place(*turn).nonce == second.nonce
     assert journal.times(*turn) == 1
-    with opened(tmp_path) as journal:
+    with open_journal(tmp_path) as journal:
         journal.note(Dropped(nonce=second.nonce))
         assert journal.place(*turn).nonce == first.nonce
     assert Journal(tmp_path / NAME).place(*turn).nonce == first.nonce
@@ -57,7 +57,7 @@ def test_an_exchange_is_looked_for_where_it_was_sent_last(tmp_path):
 
 def test_no_secret_of_an_address_is_written(tmp_path):
     remember("a-password-of-mine")
-    with opened(tmp_path) as journal:
+    with open_journal(tmp_path) as journal:
         journal.intend("http://me:a-password-of-mine@127.0.0.1", None, ENTRIES)
     assert "a-password" not in (tmp_path / NAME).read_text()
 
@@ -74,7 +74,7 @@ def test_a_torn_last_line_is_no_line_and_is_cut_off(tmp_path, kept):
     whole = (tmp_path / NAME).read_bytes()
     head, last = whole[: whole.index(b"\n") + 1], whole[whole.index(b"\n") + 1 :]
     (tmp_path / NAME).write_bytes(head + last[:kept])
-    with opened(tmp_path) as journal:
+    with open_journal(tmp_path) as journal:
         assert journal.intents == {}
         assert (tmp_path / NAME).read_bytes() == head
         journal.intend(None, None, ENTRIES)
@@ -96,7 +96,7 @@ def test_damage_is_told_with_its_line_and_nothing_is_sent(tmp_path, line):
     (tmp_path / NAME).write_bytes(whole + line + b"\n")
     with (
         pytest.raises(LogError, match=r"batches\.journal: is damaged in line 3.*would be sent again"),
-        opened(tmp_path),
+        open_journal(tmp_path),
     ):
         pass
     assert (tmp_path / NAME).read_bytes() == whole + line + b"\n"
@@ -104,14 +104,14 @@ def test_damage_is_told_with_its_line_and_nothing_is_sent(tmp_path, line):
 
 def test_a_journal_of_another_version_is_refused(tmp_path):
     (tmp_path / NAME).write_text('{"type":"begun","version":2}\n')
-    with pytest.raises(LogError, match="has version 2, and 1 is known"), opened(tmp_path):
+    with pytest.raises(LogError, match="has version 2, and 1 is known"), open_journal(tmp_path):
         pass
 
 
 def test_two_commands_do_not_write_one_journal(tmp_path):
-    code = "import sys, pathlib; from verifyplan.runs.batch.journal import opened\n"
-    code += "with opened(pathlib.Path(sys.argv[1])): pass"
-    with opened(tmp_path):
+    code = "import sys, pathlib; from verifyplan.runs.batch.journal import open_journal\n"
+    code += "with open_journal(pathlib.Path(sys.argv[1])): pass"
+    with open_journal(tmp_path):
         done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True)
     assert "is being written by another command" in done.stderr
     assert subprocess.run([sys.executable, "-c", code, str(tmp_path)]).returncode == 0
@@ -119,7 +119,7 @@ def test_two_commands_do_not_write_one_journal(tmp_path):
 
 
 def test_half_a_line_is_taken_back_where_the_disk_is_full(tmp_path, monkeypatch):
-    with opened(tmp_path) as journal:
+    with open_journal(tmp_path) as journal:
         journal.intend(None, None, ENTRIES)
         whole = journal.path.read_bytes()
 
@@ -135,5 +135,5 @@ def test_half_a_line_is_taken_back_where_the_disk_is_full(tmp_path, monkeypatch)
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(LogError, match="cannot be written"), opened(tmp_path / "file" / "runs"):
+    with pytest.raises(LogError, match="cannot be written"), open_journal(tmp_path / "file" / "runs"):
         pass

@@ -18,7 +18,7 @@ from verifyplan.runlog.reader import read_log
 from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runlog.writer import LogWriter
 from verifyplan.runs.arguments import check_affordable, check_workers, make_backend
-from verifyplan.runs.batch.journal import travelling
+from verifyplan.runs.batch.journal import turns_in_batches
 from verifyplan.runs.cross import drive_cross
 from verifyplan.runs.debate.arguments import NAME as PAIR
 from verifyplan.runs.debate.arguments import backend_of_roles
@@ -104,7 +104,7 @@ def resume(
             return run
         started, past = run.started, Past(log.records)
         speaker = _backend(started, backend, root)
-        if turns := travelling(Path(path), log.records, past):  # asked for here, they would be paid for twice
+        if turns := turns_in_batches(Path(path), log.records, past):  # asked for here, they would be paid for twice
             fix = "run the `verifyplan batch` that began it again, which collects them"
             raise LogError(Problem(str(path), f"waits for {', '.join(turns[:3])} from a message batch", fix))
         resumed = RunResumed(

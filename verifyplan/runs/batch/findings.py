@@ -12,17 +12,16 @@ from verifyplan.errors import InputError, Problem
 from verifyplan.protocol.event_run import RunStarted
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runs.arguments import Workers, check_counts, check_destination
-from verifyplan.runs.batch.driving import drive_jobs
-from verifyplan.runs.batch.jobs import Job
+from verifyplan.runs.batch.drive import drive_jobs
+from verifyplan.runs.batch.jobs import BatchJob, expect_folder, expect_model_backend, run_settings
 from verifyplan.runs.batch.result import BatchRuns
-from verifyplan.runs.batch.settings import batching, expect_folder, settings_for
 from verifyplan.runs.cross import CrossArguments, begin, crossverify, run_cross_loop
 from verifyplan.runs.merges import matcher_of
 from verifyplan.runs.read_findings import RowSource
 from verifyplan.runs.run import UNNAMED, state_folder
 
-ONE_TABLE = ("findings", "workers", "backend", "repetition", "timeout", "out", "progress")
-"""What of `crossverify` a batch sets itself."""
+SET_BY_BATCH = ("findings", "workers", "backend", "repetition", "timeout", "out", "progress")
+"""Arguments of `crossverify` that a batch sets itself."""
 
 
 def batch_crossverify(
@@ -63,26 +62,26 @@ def batch_crossverify(
         AgentError: where the endpoint cannot be reached or takes no batches; the same call goes on later.
     """
     check_counts(repetitions=repetitions)
-    speaker, top = batching(backend), expect_folder("out", out)
-    given = settings_for(crossverify, settings, ONE_TABLE)
-    check_destination(out, given["task_type"], given["task_key"])
-    jobs: list[Job] = []
+    model_backend, top = expect_model_backend(backend), expect_folder("out", out)
+    chosen = run_settings(crossverify, settings, SET_BY_BATCH)
+    check_destination(out, chosen["task_type"], chosen["task_key"])
+    jobs: list[BatchJob] = []
     problems: list[Problem] = []
     for table in _tables(findings):
         try:
-            jobs += _jobs(table, workers, speaker, top, given, repetitions)
+            jobs += _jobs(table, workers, model_backend, top, chosen, repetitions)
         except InputError as error:
             problems += error.problems
     if problems:
         raise InputError(dict.fromkeys(problems))
-    folder = state_folder(top, given["task_type"])
-    return drive_jobs(jobs, speaker, folder, poll=poll, settle=settle, progress=progress)
+    folder = state_folder(top, chosen["task_type"])
+    return drive_jobs(jobs, model_backend, folder, poll=poll, settle=settle, progress=progress)
 
 
 def _tables(findings: Any) -> list[tuple[Any, str | None]]:
-    """The tables one by one, and what each run is about if there are several: the name of its file."""
-    files = isinstance(findings, list | tuple) and findings and all(isinstance(one, str | Path) for one in findings)
-    return [(one, Path(one).stem) for one in findings] if files else [(findings, None)]
+    """Return the tables, each with the name of its file if there are several."""
+    files = isinstance(findings, list | tuple) and findings and all(isinstance(table, str | Path) for table in findings)
+    return [(path, Path(path).stem) for path in findings] if files else [(findings, None)]
 
 
 def _jobs(
@@ -90,26 +89,28 @@ def _jobs(
     workers: Workers,
     backend: Backend,
     top: Path,
-    given: dict[str, Any],
+    chosen: dict[str, Any],
     repetitions: int,
-) -> list[Job]:
+) -> list[BatchJob]:
     source, about = table
-    asked = {name: value for name, value in given.items() if name != "sink"}
-    asked["task_key"] = asked["task_key"] or about
-    started, speaker = begin(
-        CrossArguments(findings=source, workers=workers, backend=backend, timeout=None, out=top, repetition=1, **asked)
+    arguments = {name: value for name, value in chosen.items() if name != "sink"}
+    arguments["task_key"] = arguments["task_key"] or about
+    started, run_backend = begin(
+        CrossArguments(
+            findings=source, workers=workers, backend=backend, timeout=None, out=top, repetition=1, **arguments
+        )
     )
 
-    async def course(first: RunStarted, speaker: Backend, recorder: Recorder) -> None:
-        await run_cross_loop(first, speaker, matcher_of(first.cross, given["matcher"]), recorder)
+    async def loop(first: RunStarted, backend: Backend, recorder: Recorder) -> None:
+        await run_cross_loop(first, backend, matcher_of(first.cross, chosen["matcher"]), recorder)
 
     make = partial(
-        Job,
-        backend=batching(speaker),
-        course=course,
-        folder=state_folder(top, given["task_type"]),
+        BatchJob,
+        backend=expect_model_backend(run_backend),
+        loop=loop,
+        folder=state_folder(top, chosen["task_type"]),
         top=top,
-        stem=f"convergence-{given['task_type'] or UNNAMED}",
-        sink=given["sink"],
+        stem=f"convergence-{chosen['task_type'] or UNNAMED}",
+        sink=chosen["sink"],
     )
     return [make(started.model_copy(update={"repetition": number})) for number in range(1, repetitions + 1)]

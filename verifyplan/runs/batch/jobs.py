@@ -1,33 +1,35 @@
-"""One run of many: what it is known by, and how it is begun or taken up."""
+"""One run of a batch: its identity, its arguments, and how it is begun or resumed."""
 
 from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
 from pydantic_core import to_json
 
 from verifyplan.agents.base import Address, Backend, ModelBackend, ModelReply
-from verifyplan.errors import LogError, Problem
+from verifyplan.errors import LogError, Problem, SettingsError
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import PlanInputs, RunResumed, RunStarted
 from verifyplan.runlog.reader import SUFFIX, Log, parse_log
 from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.batch.journal import name_of
-from verifyplan.runs.batch.office import PostOffice
+from verifyplan.runs.batch.journal import journal_run_name
+from verifyplan.runs.batch.request_queue import BatchQueue
 from verifyplan.runs.resume import exported, run_of
 from verifyplan.runs.run import Run, versions
+from verifyplan.text import did_you_mean
 
-Course = Callable[[RunStarted, Backend, Recorder], Awaitable[None]]
+RunLoop = Callable[[RunStarted, Backend, Recorder], Awaitable[None]]
 """Drives a run from its first event."""
 
-SPEAKERS = (
+IDENTIFYING_SETTINGS = (
     "name",
     "model",
     "max_tokens",
@@ -41,44 +43,44 @@ SPEAKERS = (
     "web",
     "memory",
 )
-"""What of a backend makes another run if it changes; versions, prices and how it is asked do not."""
+"""Settings of a backend that make another run if they change; versions and prices do not."""
 
 
-def identity(started: RunStarted) -> str:
-    """What a run is known by: its inputs and settings, who speaks, and its repetition; not when it is driven.
+def run_identity(started: RunStarted) -> str:
+    """Return the identity of a run: its inputs, settings, backend and repetition, not its time.
 
     A plan counts by its name and text, and by the folder of its repository, whatever the repository holds by now.
     """
     inputs = started.inputs
-    told: Any = inputs
+    compared: Any = inputs
     if isinstance(inputs, PlanInputs):
-        told = [inputs.plan_name, inputs.plan_sha256, inputs.repository["root"], inputs.settings]
-    speakers = {name: started.backend.get(name) for name in SPEAKERS}
-    return hashlib.sha256(to_json([told, speakers, started.repetition])).hexdigest()
+        compared = [inputs.plan_name, inputs.plan_sha256, inputs.repository["root"], inputs.settings]
+    speakers = {name: started.backend.get(name) for name in IDENTIFYING_SETTINGS}
+    return hashlib.sha256(to_json([compared, speakers, started.repetition])).hexdigest()
 
 
 @dataclass(frozen=True)
-class Job:
+class BatchJob:
     """A run that is to be driven to its end, or has been."""
 
     started: RunStarted
     backend: ModelBackend
-    course: Course
+    loop: RunLoop
     folder: Path
     """Where its log lies."""
     top: Path
-    """The folder that its id is told from."""
+    """The folder that its id is relative to."""
     stem: str
     """The name of its log, without number."""
     sink: Sink | None = None
 
     @cached_property
     def key(self) -> str:
-        """What it is known by."""
-        return identity(self.started)
+        """Its identity."""
+        return run_identity(self.started)
 
-    async def drive(self, office: PostOffice, log: Path | None) -> Run:
-        """Begin the run, or go on with its log, its requests going through the office; the run when it ended or waits.
+    async def drive(self, queue: BatchQueue, log: Path | None) -> Run:
+        """Begin the run, or resume it from its log, by way of the queue; return it when it ended or waits.
 
         Raises LogError for a log that is damaged, in use, or does not follow from its own replies.
         """
@@ -87,9 +89,9 @@ class Job:
             recorder = Recorder(writer, sink=self.sink)
         else:
             writer, known = LogWriter.resume(log)
-            first, recorder = run_of(known.records, log, log.stem).started, self._taken_up(writer, known, office)
+            first, recorder = run_of(known.records, log, log.stem).started, self._resumed(writer, known, queue)
         with writer:
-            await self.course(first, self._speaker(office, recorder, writer.path), recorder)
+            await self.loop(first, self._backend(queue, recorder, writer.path), recorder)
         return self.finished(run_of(recorder.records, writer.path, writer.path.stem))
 
     def finished(self, run: Run) -> Run:
@@ -97,25 +99,25 @@ class Job:
         assert run.log_path is not None  # noqa: S101  (all of these runs have logs)
         return exported(replace(run, run_id=run.log_path.relative_to(self.top).with_suffix("").as_posix()))
 
-    def _taken_up(self, writer: LogWriter, log: Log, office: PostOffice) -> Recorder:
+    def _resumed(self, writer: LogWriter, log: Log, queue: BatchQueue) -> Recorder:
         """A recorder that goes on; what is in a batch already is not repeated, and not said to be."""
         past = Past(log.records)
-        promised = office.promise(name_of(writer.path, log.records), past)
+        promised = queue.promise(journal_run_name(writer.path, log.records), past)
         repeated = tuple(turn for turn in past.in_flight if turn not in promised)
         resumed = RunResumed(dropped_bytes=log.torn_bytes, repeated=repeated, versions=versions())
         return Recorder(writer, past, resumed, self.sink)
 
-    def _speaker(self, office: PostOffice, recorder: Recorder, log: Path) -> ModelBackend:
+    def _backend(self, queue: BatchQueue, recorder: Recorder, log: Path) -> ModelBackend:
         async def post(address: Address, turn: str, body: dict[str, Any]) -> ModelReply:
-            return await office.post(name_of(log, recorder.records), address, turn, body)
+            return await queue.reply_to(journal_run_name(log, recorder.records), address, turn, body)
 
-        speaker = self.backend.through(post)
-        speaker.max_concurrency = sys.maxsize  # all that may be asked at once goes into one batch
-        return speaker
+        backend = self.backend.through(post)
+        backend.max_concurrency = sys.maxsize  # all that may be asked at once goes into one batch
+        return backend
 
 
 def runs_in(folder: Path) -> dict[str, Run]:
-    """The runs whose logs lie in a folder, by what they are known by; of two that are the same, one that ended.
+    """Return the runs whose logs are in a folder, by identity; of two that are the same, one that ended.
 
     A log without one whole line is of a run that died at once, and is passed over. Raises LogError, listing all logs
     that are damaged: any of them may be of a run that is to go on.
@@ -129,13 +131,49 @@ def runs_in(folder: Path) -> dict[str, Run]:
         except LogError as error:
             problems += error.problems
             continue
-        if run is not None and (identity(run.started) not in runs or has_ended(run)):
-            runs[identity(run.started)] = run
+        if run is not None and (run_identity(run.started) not in runs or has_ended(run)):
+            runs[run_identity(run.started)] = run
     if problems:
         raise LogError(problems)
     return runs
 
 
 def has_ended(run: Run) -> bool:
-    """Whether nothing is left to be done in a run."""
+    """Return whether nothing is left to be done in a run."""
     return run.events[-1].type == "run-ended"
+
+
+def expect_model_backend(backend: str | Backend) -> ModelBackend:
+    """Return the backend if its requests can go in batches; raise SettingsError otherwise."""
+    if isinstance(backend, ModelBackend):
+        return backend
+    name = repr(backend) if isinstance(backend, str) else type(backend).__name__
+    fix = "give agents.Anthropic(model=...); `verify` and `crossverify` take any backend"
+    raise SettingsError(Problem("backend", f"{name} has no message batches", fix))
+
+
+def expect_folder(name: str, folder: object) -> Path:
+    """Return the folder of the logs, which a batch needs to go on; raise SettingsError if there is none."""
+    if isinstance(folder, str | Path) and "\0" not in str(folder):
+        return Path(folder)
+    fix = "name a folder: a batch may take a day, and goes on from its logs"
+    raise SettingsError(Problem(name, f"{folder!r} must be the name of a folder", fix))
+
+
+def run_settings(function: Callable[..., Any], given: Mapping[str, Any], own: tuple[str, ...]) -> dict[str, Any]:
+    """Return the settings of `function` that a batch passes on, with their defaults; it sets `own` itself.
+
+    Raises SettingsError listing unknown settings and those that the batch sets.
+    """
+    keywords = {p.name: p.default for p in signature(function).parameters.values() if p.kind is Parameter.KEYWORD_ONLY}
+    known = {name: default for name, default in keywords.items() if name not in own}
+    problems = []
+    for name in given:
+        if name in own:
+            problems.append(Problem(name, "is set by the batch itself: each run is one of many", "leave it out"))
+        elif name not in known:
+            fix = f"use one of {', '.join(known)}"
+            problems.append(Problem(name, f"is no setting of {function.__name__}{did_you_mean(name, known)}", fix))
+    if problems:
+        raise SettingsError(problems)
+    return known | dict(given)

@@ -1,4 +1,4 @@
-"""What was sent in batches, on disk before it is sent, so that nothing is sent twice (rule E2)."""
+"""The journal of message batches: on disk before a batch is sent, so that nothing is sent twice (rule E2)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAME = "batches.journal"
 VERSION = 1
 
 
-class Entry(Model):
+class BatchedExchange(Model):
     """One exchange of a run that travels in a batch."""
 
     run: str = Field(description="The run's log by its name, and when it was begun: a log made anew is another run.")
@@ -32,7 +32,7 @@ class Entry(Model):
     sha256: str = Field(description="The digest of its request.")
 
 
-class Begun(Model):
+class JournalVersion(Model):
     """The first line: which version of the journal this is."""
 
     type: Literal["begun"] = "begun"
@@ -46,7 +46,7 @@ class Intent(Model):
     nonce: str = Field(description="What all its custom ids begin with, and those of no other batch.")
     address: str | None = Field(description="The endpoint; null for the environment's.")
     newest: str | None = Field(description="The youngest batch that the endpoint had before; null if it had none.")
-    requests: dict[str, Entry] = Field(description="What is sent, by custom id.")
+    requests: dict[str, BatchedExchange] = Field(description="What is sent, by custom id.")
 
 
 class Submitted(Model):
@@ -71,11 +71,11 @@ class Collected(Model):
     nonce: str
 
 
-Line = Begun | Intent | Submitted | Dropped | Collected
+Line = JournalVersion | Intent | Submitted | Dropped | Collected
 _LINE: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="type")])
 
 
-class Place(NamedTuple):
+class BatchSlot(NamedTuple):
     """Where an exchange travels: in the batch of that nonce, under that custom id."""
 
     nonce: str
@@ -92,33 +92,33 @@ class Journal:
         """All that were sent or may have been, by nonce."""
         self.batches: dict[str, str] = {}
         """The id at the endpoint, by nonce, of those that were sent."""
-        self._places: dict[tuple[str, str], list[Place]] = {}
+        self._places: dict[tuple[str, str], list[BatchSlot]] = {}
         self._empty = True
         for line in self._read():
             self._take(line)
 
-    def place(self, run: str, turn: str) -> Place | None:
+    def place(self, run: str, turn: str) -> BatchSlot | None:
         """Where an exchange travels, or travelled last; None if it never was in a batch."""
         places = self._places.get((run, turn), ())
-        return next((one for one in reversed(places) if one.nonce in self.intents), None)
+        return next((slot for slot in reversed(places) if slot.nonce in self.intents), None)
 
     def times(self, run: str, turn: str) -> int:
         """How often an exchange was sent."""
-        return sum(one.nonce in self.batches for one in self._places.get((run, turn), ()))
+        return sum(slot.nonce in self.batches for slot in self._places.get((run, turn), ()))
 
-    def intend(self, address: str | None, newest: str | None, entries: Sequence[Entry]) -> Intent:
+    def intend(self, address: str | None, newest: str | None, entries: Sequence[BatchedExchange]) -> Intent:
         """Note what is about to be sent, under new custom ids."""
         nonce = secrets.token_hex(8)
         requests = {f"{nonce}-{number}": entry for number, entry in enumerate(entries)}
-        told = None if address is None else redact(address)
-        intent = Intent(nonce=nonce, address=told, newest=newest, requests=requests)
+        redacted = None if address is None else redact(address)
+        intent = Intent(nonce=nonce, address=redacted, newest=newest, requests=requests)
         self.note(intent)
         return intent
 
     def note(self, line: Line) -> None:
         """Write a line, and know it from now on."""
-        if self._empty and not isinstance(line, Begun):
-            self.note(Begun())
+        if self._empty and not isinstance(line, JournalVersion):
+            self.note(JournalVersion())
         data = line.model_dump_json().encode() + b"\n"
         with self.path.open("ab", buffering=0) as file:
             before = file.tell()
@@ -126,7 +126,7 @@ class Journal:
                 while data:  # one call but for a full disk or a signal
                     data = data[file.write(data) or 0 :]
                 os.fsync(file.fileno())
-            except BaseException:  # no later line may stand behind half a line
+            except BaseException:  # no later line may follow half a line
                 file.truncate(before)
                 raise
         self._take(line)
@@ -137,7 +137,7 @@ class Journal:
             case Intent():
                 self.intents[line.nonce] = line
                 for custom_id, entry in line.requests.items():
-                    place = Place(line.nonce, custom_id, entry.sha256)
+                    place = BatchSlot(line.nonce, custom_id, entry.sha256)
                     self._places.setdefault((entry.run, entry.turn), []).append(place)
             case Submitted():
                 self.batches[line.nonce] = line.batch
@@ -154,27 +154,27 @@ class Journal:
             raise _unusable(self.path, f"cannot be read ({error.strerror or error})") from None
         for number, line in enumerate(data.split(b"\n")[:-1], 1):
             try:
-                told = _LINE.validate_json(line)
+                entry = _LINE.validate_json(line)
             except ValidationError:
                 raise _unusable(self.path, f"is damaged in line {number}") from None
-            if isinstance(told, Begun) and told.version != VERSION:
-                raise _unusable(self.path, f"has version {told.version}, and {VERSION} is known")
-            yield told
+            if isinstance(entry, JournalVersion) and entry.version != VERSION:
+                raise _unusable(self.path, f"has version {entry.version}, and {VERSION} is known")
+            yield entry
 
 
-def name_of(log: Path, records: Sequence[Record]) -> str:
+def journal_run_name(log: Path, records: Sequence[Record]) -> str:
     """What the journal knows a run by: a log that is begun anew under an old name is another run."""
     return f"{log.stem} of {records[0].at}"
 
 
-def travelling(log: Path, records: Sequence[Record], past: Past) -> list[str]:
+def turns_in_batches(log: Path, records: Sequence[Record], past: Past) -> list[str]:
     """The turns of a run that are in a batch: sent, without a reply on disk, and noted in the journal of the folder."""
-    journal, name = Journal(log.parent / NAME), name_of(log, records)
+    journal, name = Journal(log.parent / NAME), journal_run_name(log, records)
     return [turn for turn in past.in_flight if journal.place(name, turn) is not None]
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Journal]:
+def open_journal(folder: Path) -> Iterator[Journal]:
     """The journal of a folder, which is made if need be, with the only right to write it.
 
     A torn last line is cut off. Raises LogError if another process has it, or if it cannot be used.

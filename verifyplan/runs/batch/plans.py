@@ -15,10 +15,9 @@ from verifyplan.plans.plan import Plan
 from verifyplan.protocol.event_run import RunStarted
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runs.arguments import check_counts
-from verifyplan.runs.batch.driving import drive_jobs
-from verifyplan.runs.batch.jobs import Job
+from verifyplan.runs.batch.drive import drive_jobs
+from verifyplan.runs.batch.jobs import BatchJob, expect_folder, expect_model_backend, run_settings
 from verifyplan.runs.batch.result import BatchRuns
-from verifyplan.runs.batch.settings import batching, expect_folder, settings_for
 from verifyplan.runs.plan.arguments import check_plan_arguments
 from verifyplan.runs.plan.verify import begin, run_plan_loop, verify
 
@@ -26,13 +25,13 @@ BUNDLED = "plans"
 """The name of the labelled plans of this package."""
 
 SAMPLE = ".sample-repository"
-"""Where their repository is made, in the folder of the logs; what is hidden there is no run."""
+"""The folder of their repository, among the logs; hidden, so that it is not taken for a run."""
 
-ONE_PLAN = ("plan", "repo", "backend", "repetition", "timeout", "log_dir", "progress")
-"""What of `verify` a batch sets itself."""
+SET_BY_BATCH = ("plan", "repo", "backend", "repetition", "timeout", "log_dir", "progress")
+"""Arguments of `verify` that a batch sets itself."""
 
 BESIDE = ("sink", "synthetic")
-"""What of `verify` is no setting of the loop."""
+"""Arguments of `verify` that are no setting of its loop."""
 
 Plans = str | Path | Plan | Sequence[str | Path | Plan]
 
@@ -76,35 +75,36 @@ def batch_verify(
         AgentError: where the endpoint cannot be reached or takes no batches; the same call goes on later.
     """
     check_counts(repetitions=repetitions)
-    speaker, folder = batching(backend), expect_folder("log_dir", log_dir)
+    model_backend, folder = expect_model_backend(backend), expect_folder("log_dir", log_dir)
     chosen, bundled = _chosen(plans)
-    given = settings_for(verify, settings, ONE_PLAN) | ({"synthetic": True} if bundled else {}) | settings
+    arguments = run_settings(verify, settings, SET_BY_BATCH) | ({"synthetic": True} if bundled else {}) | settings
     if repo is None:
         repo = sample_repository(folder / SAMPLE) if bundled else "."
-    jobs: list[Job] = []
+    jobs: list[BatchJob] = []
     problems: list[Problem] = []
     for plan in chosen:
         try:
-            jobs += _jobs(plan, repo, speaker, folder, given, repetitions)
+            jobs += _jobs(plan, repo, model_backend, folder, arguments, repetitions)
         except InputError as error:
             problems += error.problems
     if problems:
         raise InputError(dict.fromkeys(problems))
-    return drive_jobs(jobs, speaker, folder, poll=poll, settle=settle, progress=progress)
+    return drive_jobs(jobs, model_backend, folder, poll=poll, settle=settle, progress=progress)
 
 
 def _chosen(plans: Plans) -> tuple[list[str | Path | Plan], bool]:
-    """The plans one by one, and whether they are those of this package; InputError for a folder without plans."""
+    """Return the plans and whether they are those of this package; raise InputError for a folder without plans."""
     if plans == BUNDLED and not Path(BUNDLED).exists():
-        return [one.path for one in labelled_plans()], True
+        return [plan.path for plan in labelled_plans()], True
     named = [plans] if isinstance(plans, str | Path | Plan) else list(plans)
     chosen: list[str | Path | Plan] = []
     problems = []
-    for one in named:
-        found = sorted(Path(one).glob("*.md")) if isinstance(one, str | Path) and Path(one).is_dir() else [one]
-        chosen += found
-        if not found:
-            problems.append(Problem(str(one), "holds no plan", "name a folder of .md files, or the files"))
+    for source in named:
+        is_folder = isinstance(source, str | Path) and Path(source).is_dir()
+        files = sorted(Path(str(source)).glob("*.md")) if is_folder else [source]
+        chosen += files
+        if not files:
+            problems.append(Problem(str(source), "holds no plan", "name a folder of .md files, or the files"))
     if not named:
         problems.append(Problem("plans", "name no plan", "name Markdown files, or a folder of them"))
     if problems:
@@ -113,25 +113,30 @@ def _chosen(plans: Plans) -> tuple[list[str | Path | Plan], bool]:
 
 
 def _jobs(
-    plan: str | Path | Plan, repo: str | Path, backend: Backend, folder: Path, given: dict[str, Any], repetitions: int
-) -> list[Job]:
-    asked = {name: value for name, value in given.items() if name not in BESIDE} | {"timeout": None}
-    if isinstance(asked["max_cost"], float):
-        asked["max_cost"] = str(asked["max_cost"])
-    read, speaker, settings = check_plan_arguments(plan, repo, backend, folder, asked)
-    started = begin(read, repo, speaker, settings, synthetic=given["synthetic"])
-    ask = None if isinstance(given["on_blocked"], str) else given["on_blocked"]
+    plan: str | Path | Plan,
+    repo: str | Path,
+    backend: Backend,
+    folder: Path,
+    chosen: dict[str, Any],
+    repetitions: int,
+) -> list[BatchJob]:
+    loop_arguments = {name: value for name, value in chosen.items() if name not in BESIDE} | {"timeout": None}
+    if isinstance(loop_arguments["max_cost"], float):
+        loop_arguments["max_cost"] = str(loop_arguments["max_cost"])
+    read, run_backend, settings = check_plan_arguments(plan, repo, backend, folder, loop_arguments)
+    started = begin(read, repo, run_backend, settings, synthetic=chosen["synthetic"])
+    ask = None if isinstance(chosen["on_blocked"], str) else chosen["on_blocked"]
 
-    async def course(first: RunStarted, speaker: Backend, recorder: Recorder) -> None:
-        await run_plan_loop(first, speaker, recorder, ask)
+    async def loop(first: RunStarted, backend: Backend, recorder: Recorder) -> None:
+        await run_plan_loop(first, backend, recorder, ask)
 
     make = partial(
-        Job,
-        backend=batching(speaker),
-        course=course,
+        BatchJob,
+        backend=expect_model_backend(run_backend),
+        loop=loop,
         folder=folder,
         top=folder,
         stem=Path(started.plan.plan_name).stem or "plan",
-        sink=given["sink"],
+        sink=chosen["sink"],
     )
     return [make(started.model_copy(update={"repetition": number})) for number in range(1, repetitions + 1)]

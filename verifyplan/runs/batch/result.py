@@ -1,4 +1,4 @@
-"""What a batch leaves behind: its runs, those that failed, and what could not be driven (rule H1)."""
+"""The result of a batch: its runs, their failures, and runs that could not go on (rule H1)."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class BatchRuns(Sequence[Run]):
     @property
     def failures(self) -> dict[str, str]:
         """Why runs have no outcome, by their ids: agents failed, a budget ended them, or they could not go on."""
-        told = {run.run_id: why for run in self.all if (why := _failure(run))}
-        return told | {name: str(error) for name, error in self.stopped.items()}
+        failures = {run.run_id: why for run in self.all if (why := _failure(run))}
+        return failures | {name: str(error) for name, error in self.stopped.items()}
 
     def __len__(self) -> int:
         """How many runs there are."""
@@ -56,10 +56,10 @@ class BatchRuns(Sequence[Run]):
         return iter(self.all)
 
     def __str__(self) -> str:
-        """How many runs came to what, and what failed."""
+        """Say how many runs had which outcome, and what failed."""
         counts = Counter(outcome_of(run) for run in self.all)
-        told = ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items()))
-        lines = [f"{counted(len(self), 'run')}: {told}" if told else "no run"]
+        outcomes = ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items()))
+        lines = [f"{counted(len(self), 'run')}: {outcomes}" if outcomes else "no run"]
         return "\n".join(lines + [f"{name}: {why}" for name, why in self.failures.items()])
 
     def __repr__(self) -> str:
@@ -72,7 +72,7 @@ class BatchRuns(Sequence[Run]):
 
 
 def outcome_of(run: Run) -> str:
-    """What a run came to, in a word or two."""
+    """Return the outcome of a run, in a word or two."""
     if isinstance(run, CrossRun):
         return run.status or "broken off"
     assert isinstance(run, PlanRun)  # noqa: S101  (there are two kinds)

@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-from verifyplan.runs.batch.room import MOST, WITHOUT_LIMITS, room
+from verifyplan.runs.batch.drive import MAX_RUNS, RUNS_WITHOUT_FILE_LIMIT, max_runs_at_once
 
 CODE = """
 import resource, sys
-from verifyplan.runs.batch.room import room
+from verifyplan.runs.batch.drive import max_runs_at_once
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), hard))
-print(room())
+print(max_runs_at_once())
 """
 
 
@@ -27,7 +27,7 @@ def test_each_run_has_two_files_and_the_rest_is_reserved(files, runs):
 
 def test_a_system_without_limits(monkeypatch):
     monkeypatch.setitem(sys.modules, "resource", None)
-    assert room() == WITHOUT_LIMITS
+    assert max_runs_at_once() == RUNS_WITHOUT_FILE_LIMIT
 
 
 class Unlimited:
@@ -40,4 +40,4 @@ class Unlimited:
 
 def test_a_system_that_sets_no_limit(monkeypatch):
     monkeypatch.setitem(sys.modules, "resource", Unlimited)
-    assert room() == MOST
+    assert max_runs_at_once() == MAX_RUNS

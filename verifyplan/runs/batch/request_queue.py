@@ -1,4 +1,4 @@
-"""Where the requests of all runs are gathered, sent as batches, and handed their replies (rule G3)."""
+"""Gather the requests of all runs, send them as batches, and hand out their replies (rule G3)."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from verifyplan.agents.base import Address, BatchResult, ModelReply, request_dig
 from verifyplan.errors import AgentError
 from verifyplan.protocol.call import Usage
 from verifyplan.runlog.recorder import Past
-from verifyplan.runs.batch.carrier import Carrier
-from verifyplan.runs.batch.journal import Collected, Dropped, Entry, Journal, Place, Submitted
+from verifyplan.runs.batch.journal import BatchedExchange, BatchSlot, Collected, Dropped, Journal, Submitted
+from verifyplan.runs.batch.transport import BatchTransport
 
-MOST_REQUESTS = 10_000
+MAX_BATCH_REQUESTS = 10_000
 """Requests of one batch; the API takes 100,000."""
 
-MOST_BYTES = 200_000_000
+MAX_BATCH_BYTES = 200_000_000
 """Bytes of one batch; the API takes 256 MB."""
 
 
 @dataclass(eq=False)
-class Letter:
+class PendingRequest:
     """A request that waits for its reply."""
 
     address: Address
-    entry: Entry
+    entry: BatchedExchange
     body: dict[str, Any]
     reply: asyncio.Future[ModelReply]
 
@@ -43,8 +43,8 @@ class Letter:
             self.reply.set_result(reply)
 
 
-class PostOffice:
-    """Sends what it is given as batches: one for each endpoint whenever nothing new came for `settle` seconds.
+class BatchQueue:
+    """Sends requests as batches: one for each endpoint whenever nothing new came for `settle` seconds.
 
     What the journal says to be in a batch is taken from there, not sent again. Requests that expired, were canceled or
     failed by no fault of theirs go with the next batch, at most `attempts` times, processes that died included.
@@ -52,11 +52,11 @@ class PostOffice:
     `broken`, and never as a failed call, since replies that are paid for can still be had.
     """
 
-    def __init__(self, carrier: Carrier, journal: Journal, *, settle: float = 1.0, attempts: int = 3) -> None:
-        self._carrier, self._journal, self._settle, self._attempts = carrier, journal, settle, attempts
-        self._outbox: list[Letter] = []
+    def __init__(self, transport: BatchTransport, journal: Journal, *, settle: float = 1.0, attempts: int = 3) -> None:
+        self._transport, self._journal, self._settle, self._attempts = transport, journal, settle, attempts
+        self._unsent: list[PendingRequest] = []
         self._timer: asyncio.TimerHandle | None = None
-        self._claims: dict[str, dict[str, Letter]] = {}
+        self._claims: dict[str, dict[str, PendingRequest]] = {}
         self._collecting: set[str] = set()
         self._promised: set[tuple[str, str]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -73,7 +73,7 @@ class PostOffice:
         if self._timer is not None:
             self._timer.cancel()
         if not self.broken.cancel() and not self.broken.cancelled():
-            self.broken.exception()  # whoever opened the office has it, or ends by another error
+            self.broken.exception()  # whoever opened the queue has it, or ends by another error
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -88,106 +88,106 @@ class PostOffice:
         self._promised |= {(run, turn) for turn in turns}
         return turns
 
-    async def post(self, run: str, address: Address, turn: str, body: dict[str, Any]) -> ModelReply:
+    async def reply_to(self, run: str, address: Address, turn: str, body: dict[str, Any]) -> ModelReply:
         """The reply to a request of a run; AgentError where it has none that can be used."""
-        entry = Entry(run=run, turn=turn, sha256=request_digest(body))
-        letter = Letter(address, entry, body, asyncio.get_running_loop().create_future())
+        entry = BatchedExchange(run=run, turn=turn, sha256=request_digest(body))
+        request = PendingRequest(address, entry, body, asyncio.get_running_loop().create_future())
         place = self._journal.place(run, turn)
         if place is not None and (place.sha256 == entry.sha256 or (run, turn) in self._promised):
-            self._claim(place, letter)
+            self._claim(place, request)
         else:
-            self._gather(letter)
-        return await letter.reply
+            self._gather(request)
+        return await request.reply
 
-    def _gather(self, letter: Letter) -> None:
-        self._outbox.append(letter)
+    def _gather(self, request: PendingRequest) -> None:
+        self._unsent.append(request)
         if self._timer is not None:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(self._settle, self._send)
 
     def _send(self) -> None:
-        letters, self._outbox = self._outbox, []
-        for address in dict.fromkeys(letter.address for letter in letters):
-            for part in _parts([letter for letter in letters if letter.address == address]):
+        requests, self._unsent = self._unsent, []
+        for address in dict.fromkeys(request.address for request in requests):
+            for part in _split([request for request in requests if request.address == address]):
                 self._start(self._deliver(address, part))
 
-    async def _deliver(self, address: Address, letters: Sequence[Letter]) -> None:
-        """Send letters as one batch, and hand out their replies; one that is too large is sent in halves."""
-        newest = await self._carrier.newest(address)
-        letters = [letter for letter in letters if not letter.reply.done()]
-        if not letters:
+    async def _deliver(self, address: Address, requests: Sequence[PendingRequest]) -> None:
+        """Send requests as one batch, and hand out their replies; one that is too large is sent in halves."""
+        newest = await self._transport.newest(address)
+        requests = [request for request in requests if not request.reply.done()]
+        if not requests:
             return
-        intent = self._journal.intend(address, newest, [letter.entry for letter in letters])
-        named = dict(zip(intent.requests, letters, strict=True))
+        intent = self._journal.intend(address, newest, [request.entry for request in requests])
+        named = dict(zip(intent.requests, requests, strict=True))
         try:
-            batch = await self._carrier.send(address, intent, {name: one.body for name, one in named.items()})
+            batch = await self._transport.send(address, intent, {name: request.body for name, request in named.items()})
         except AgentError as error:
-            if not self._carrier.is_refusal(error):
+            if not self._transport.is_refusal(error):
                 raise
             self._journal.note(Dropped(nonce=intent.nonce))
-            self._divide(address, letters, error)
+            self._divide(address, requests, error)
             return
         self._journal.note(Submitted(nonce=intent.nonce, batch=batch))
         self._claims[intent.nonce] = named
         self._collecting.add(intent.nonce)
         await self._collect(intent.nonce, address, batch)
 
-    def _divide(self, address: Address, letters: Sequence[Letter], refused: AgentError) -> None:
-        if len(letters) == 1:
-            letters[0].answer(refused)
+    def _divide(self, address: Address, requests: Sequence[PendingRequest], refused: AgentError) -> None:
+        if len(requests) == 1:
+            requests[0].answer(refused)
             return
-        half = len(letters) // 2
-        for part in (letters[:half], letters[half:]):
+        half = len(requests) // 2
+        for part in (requests[:half], requests[half:]):
             self._start(self._deliver(address, part))
 
-    def _claim(self, place: Place, letter: Letter) -> None:
-        """Let a letter wait for the result of a batch that an earlier process sent, or was about to send."""
-        self._claims.setdefault(place.nonce, {})[place.custom_id] = letter
+    def _claim(self, place: BatchSlot, request: PendingRequest) -> None:
+        """Let a request wait for the result of a batch that an earlier process sent, or was about to send."""
+        self._claims.setdefault(place.nonce, {})[place.custom_id] = request
         if place.nonce not in self._collecting:
             self._collecting.add(place.nonce)
-            self._start(self._reclaim(place.nonce, letter.address))
+            self._start(self._reclaim(place.nonce, request.address))
 
     async def _reclaim(self, nonce: str, address: Address) -> None:
-        """Collect a batch that an earlier process noted; if the endpoint never had it, send its letters anew."""
+        """Collect a batch that an earlier process noted; if the endpoint never had it, send its requests anew."""
         await asyncio.sleep(self._settle)  # others of the same batch come, too
         batch = self._journal.batches.get(nonce)
         if batch is None:
-            batch = await self._carrier.find(address, self._journal.intents[nonce])
+            batch = await self._transport.find(address, self._journal.intents[nonce])
             self._journal.note(Dropped(nonce=nonce) if batch is None else Submitted(nonce=nonce, batch=batch))
         if batch is not None:
             await self._collect(nonce, address, batch)
             return
         self._collecting.discard(nonce)
-        for letter in self._claims.pop(nonce).values():
-            self._gather(letter)
+        for request in self._claims.pop(nonce).values():
+            self._gather(request)
 
     async def _collect(self, nonce: str, address: Address, batch: str) -> None:
-        """Hand out the results of a batch, to letters that come meanwhile, too."""
-        while letters := self._claims.pop(nonce, None):
-            self._hand_out(letters, await self._carrier.results(address, batch), batch)
+        """Hand out the results of a batch, to requests that come meanwhile, too."""
+        while requests := self._claims.pop(nonce, None):
+            self._hand_out(requests, await self._transport.results(address, batch), batch)
         self._collecting.discard(nonce)
         self._journal.note(Collected(nonce=nonce))
 
-    def _hand_out(self, letters: dict[str, Letter], results: Sequence[BatchResult], batch: str) -> None:
+    def _hand_out(self, requests: dict[str, PendingRequest], results: Sequence[BatchResult], batch: str) -> None:
         for result in results:
-            letter = letters.pop(result.custom_id, None)
-            if letter is None or letter.reply.done():
+            request = requests.pop(result.custom_id, None)
+            if request is None or request.reply.done():
                 continue
             if result.message is not None:
-                letter.answer(ModelReply(result.message, Usage(), batch))
+                request.answer(ModelReply(result.message, Usage(), batch))
             elif result.final:
-                letter.answer(AgentError(f"the endpoint answered {result.failure}"))
+                request.answer(AgentError(f"the endpoint answered {result.failure}"))
             else:
-                self._again(letter, result.failure)
-        for letter in letters.values():
-            letter.answer(AgentError(f"batch {batch} has no result of it"))
+                self._retry(request, result.failure)
+        for request in requests.values():
+            request.answer(AgentError(f"batch {batch} has no result of it"))
 
-    def _again(self, letter: Letter, failure: str) -> None:
-        times = self._journal.times(letter.entry.run, letter.entry.turn)
+    def _retry(self, request: PendingRequest, failure: str) -> None:
+        times = self._journal.times(request.entry.run, request.entry.turn)
         if times < self._attempts:
-            self._gather(letter)
+            self._gather(request)
         else:
-            letter.answer(AgentError(f"no reply in any batch, of {times} that it was sent in; the last: {failure}"))
+            request.answer(AgentError(f"no reply in any batch, of {times} that it was sent in; the last: {failure}"))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -200,16 +200,16 @@ class PostOffice:
             self.broken.set_exception(error)
 
 
-def _parts(letters: Sequence[Letter]) -> Iterator[list[Letter]]:
-    """The letters of each batch: as many as it may hold."""
-    part: list[Letter] = []
+def _split(requests: Sequence[PendingRequest]) -> Iterator[list[PendingRequest]]:
+    """The requests of each batch: as many as it may hold."""
+    part: list[PendingRequest] = []
     size = 0
-    for letter in letters:
-        more = len(to_json(letter.body)) + 200
-        if part and (len(part) == MOST_REQUESTS or size + more > MOST_BYTES):
+    for request in requests:
+        more = len(to_json(request.body)) + 200
+        if part and (len(part) == MAX_BATCH_REQUESTS or size + more > MAX_BATCH_BYTES):
             yield part
             part, size = [], 0
-        part.append(letter)
+        part.append(request)
         size += more
     if part:
         yield part

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from verifyplan.runs.batch import board
-from verifyplan.runs.batch.board import Board
+from verifyplan.runs.batch import drive as board
+from verifyplan.runs.batch.drive import BatchProgress
 
 
 class Bars:
@@ -32,31 +32,31 @@ class Bars:
 def test_the_oldest_batch_that_is_under_way_is_shown(monkeypatch):
     bars = Bars()
     monkeypatch.setattr(board, "progress_bar", bars)
-    with Board() as told:
-        told.told("a", 0, 40)
-        told.told("b", 1, 3)
-        told.told("a", 14, 40)
-        told.told("a", 9, 40)
-        told.told("b", 2, 3)
+    with BatchProgress() as shown:
+        shown.show("a", 0, 40)
+        shown.show("b", 1, 3)
+        shown.show("a", 14, 40)
+        shown.show("a", 9, 40)
+        shown.show("b", 2, 3)
         assert bars.opened == [["batch 1: requests done", 40, 14]]
-        told.told("a", 40, 40)
+        shown.show("a", 40, 40)
         assert bars.opened[1:] == [["batch 2: requests done", 3, 2]]
-        told.told("b", 3, 3)
-        told.told("c", 0, 1)
+        shown.show("b", 3, 3)
+        shown.show("c", 0, 1)
         assert bars.opened[2:] == [["batch 3: requests done", 1, 0]]
     assert bars.open == 0
 
 
 def test_it_is_shown_where_somebody_looks_and_nowhere_else(capsys):
     for shown in (False, None, True):
-        with Board(shown) as told:
-            told.told("a", 14, 40)
+        with BatchProgress(shown) as batches:
+            batches.show("a", 14, 40)
         words = capsys.readouterr()
         assert words.out == ""
         assert ("batch 1" in words.err and "14/40" in words.err) is (shown is True)
 
 
 def test_a_batch_that_is_over_when_it_is_first_looked_at(capsys):
-    with Board(True) as told:
-        told.told("a", 4, 4)
+    with BatchProgress(True) as shown:
+        shown.show("a", 4, 4)
     assert capsys.readouterr().err == ""

@@ -1,4 +1,4 @@
-"""The way of one batch to an endpoint and back, however long it takes, and however often a connection is lost."""
+"""Bring one batch to an endpoint and its results back, however often the connection is lost (rule G3)."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from verifyplan.runs.batch.journal import Intent, Journal
 
 T = TypeVar("T")
 
-PATIENCE = 30
+MAX_SILENT_POLLS = 30
 """How often in a row an endpoint may give no answer, a poll apart, until it is given up."""
 
-TOO_LARGE = 413
+STATUS_TOO_LARGE = 413
 """What an endpoint answers to a batch that is too large; requests that are wrong are told one by one, as results."""
 
 PLACE = "message batches"
 FIX = "see that the endpoint can be reached and takes message batches with this key; the same command then goes on"
 
-Told = Callable[[str, int, int], None]
-"""Told how a batch stands: its id, how many of its requests are done, and how many there are."""
+OnProgress = Callable[[str, int, int], None]
+"""Called with a batch's id, how many of its requests are done, and how many there are."""
 
 
-class Carrier:
+class BatchTransport:
     """Sends batches, finds those whose sending was not confirmed, and brings results.
 
     A batch is never sent while it may be at the endpoint already. Each method raises AgentError where the endpoint
@@ -34,9 +34,9 @@ class Carrier:
     """
 
     def __init__(
-        self, batch_client: Callable[[Address], BatchClient], journal: Journal, poll: float, told: Told
+        self, batch_client: Callable[[Address], BatchClient], journal: Journal, poll: float, on_progress: OnProgress
     ) -> None:
-        self._at, self._journal, self._poll, self._told = batch_client, journal, poll, told
+        self._at, self._journal, self._poll, self._on_progress = batch_client, journal, poll, on_progress
 
     async def newest(self, address: Address) -> str | None:
         """The youngest batch of the endpoint, from which on one whose sending was not confirmed is looked for."""
@@ -53,14 +53,14 @@ class Carrier:
             try:
                 return await self._at(address).submit(requests)
             except RefusedError as refused:
-                if refused.status == TOO_LARGE:
+                if refused.status == STATUS_TOO_LARGE:
                     raise
                 raise AgentError(Problem(PLACE, str(refused), FIX)) from None
             except NoAnswerError:
-                found = await self.find(address, intent)
-                if found is None:
+                batch = await self.find(address, intent)
+                if batch is None:
                     raise
-                return found
+                return batch
 
         return await self._patient(attempt)
 
@@ -78,25 +78,25 @@ class Carrier:
         seen = set(self._journal.batches.values())
         for wait in (0.0, self._poll):
             await asyncio.sleep(wait)
-            for one in await self._listed(address, intent.newest):
-                if one.id not in seen and one.requests == len(intent.requests):
-                    seen.add(one.id)
-                    if await self._is_of(address, one, intent):
-                        return one.id
+            for batch in await self._listed(address, intent.newest):
+                if batch.id not in seen and batch.requests == len(intent.requests):
+                    seen.add(batch.id)
+                    if await self._is_of(address, batch, intent):
+                        return batch.id
         return None
 
     async def results(self, address: Address, batch: str) -> list[BatchResult]:
         """The results of a batch, when it has ended."""
         try:
-            return await self._read(address, batch, self._told)
+            return await self._read(address, batch, self._on_progress)
         except RefusedError as refused:
             fix = "use the key that it was sent with; to send what it holds again, and pay for it again, remove "
             raise AgentError(Problem(f"batch {batch}", str(refused), f"{fix}{self._journal.path}")) from None
 
-    async def _read(self, address: Address, batch: str, told: Told) -> list[BatchResult]:
+    async def _read(self, address: Address, batch: str, on_progress: OnProgress) -> list[BatchResult]:
         while True:
             state = await self._patient(self._at(address).look, batch)
-            told(batch, state.done, state.requests)
+            on_progress(batch, state.done, state.requests)
             if state.ended:
                 return await self._patient(self._at(address).results, batch)
             await asyncio.sleep(self._poll)
@@ -116,13 +116,13 @@ class Carrier:
             return False
         return any(result.custom_id in intent.requests for result in results)
 
-    async def _patient(self, ask: Callable[..., Awaitable[T]], *given: Any) -> T:
-        """What is asked for, asked again as long as there is no answer that says anything."""
+    async def _patient(self, ask: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+        """Return the answer to a call, made again as long as there is none that says anything."""
         silence = ""
-        for _ in range(PATIENCE):
+        for _ in range(MAX_SILENT_POLLS):
             try:
-                return await ask(*given)
+                return await ask(*arguments)
             except NoAnswerError as error:
                 silence = str(error)
                 await asyncio.sleep(self._poll)
-        raise AgentError(Problem(PLACE, f"{silence}, {PATIENCE} times in a row", FIX))
+        raise AgentError(Problem(PLACE, f"{silence}, {MAX_SILENT_POLLS} times in a row", FIX))

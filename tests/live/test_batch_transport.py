@@ -15,11 +15,11 @@ from tests.live.scripted_server import ScriptedServer
 from verifyplan.agents.anthropic.batches import AnthropicBatches
 from verifyplan.agents.anthropic.endpoints import Endpoints
 from verifyplan.errors import AgentError
-from verifyplan.runs.batch import carrier as module
-from verifyplan.runs.batch.carrier import Carrier
-from verifyplan.runs.batch.journal import Entry, Submitted, opened
+from verifyplan.runs.batch import transport as module
+from verifyplan.runs.batch.journal import BatchedExchange, Submitted, open_journal
+from verifyplan.runs.batch.transport import BatchTransport
 
-ENTRIES = [Entry(run="a-001 of now", turn=f"r1/{name}/t1", sha256=name) for name in ("ann", "bob")]
+ENTRIES = [BatchedExchange(run="a-001 of now", turn=f"r1/{name}/t1", sha256=name) for name in ("ann", "bob")]
 POLL = 0.05
 
 
@@ -45,9 +45,9 @@ def carried(server: ScriptedServer, folder: Any, work: Any, poll: float = POLL) 
 
     async def run() -> Any:
         endpoints = Endpoints(server.url, KEY, {}, timeout=5.0, max_retries=0)
-        with opened(folder) as journal:
+        with open_journal(folder) as journal:
             async with endpoints.session():
-                carrier = Carrier(lambda at: AnthropicBatches(endpoints.at(at)), journal, poll, lambda *_: None)
+                carrier = BatchTransport(lambda at: AnthropicBatches(endpoints.at(at)), journal, poll, lambda *_: None)
                 return await work(carrier, journal, AnthropicBatches(endpoints.at(server.url)))
 
     return asyncio.run(run())
@@ -161,7 +161,7 @@ def test_results_are_waited_for_through_outages(tmp_path):
     told: list[tuple[str, int, int]] = []
 
     async def work(carrier, journal, others):
-        carrier._told = lambda *stand: told.append(stand)
+        carrier._on_progress = lambda *stand: told.append(stand)
         batch = await sends(carrier, journal, others)
         return await carrier.results(None, batch)
 
@@ -173,7 +173,7 @@ def test_results_are_waited_for_through_outages(tmp_path):
 
 
 def test_an_endpoint_that_is_silent_for_too_long_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "PATIENCE", 4)
+    monkeypatch.setattr(module, "MAX_SILENT_POLLS", 4)
     words = r"connection failed.*, 4 times in a row\. Fix: .*the same command then goes on"
     with (
         Unsteady(lambda _, __, number: Reply(sent=-1) if number > 2 else None) as server,

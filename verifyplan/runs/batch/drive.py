@@ -1,0 +1,190 @@
+"""Drive many runs in one event loop, their requests sent together in batches (rules G3, E2)."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from math import isfinite
+from pathlib import Path
+from typing import Any, Self
+
+from verifyplan.agents.base import ModelBackend
+from verifyplan.engine.run_async import in_session, run_async
+from verifyplan.errors import InputError, Problem, SettingsError, VerifyplanError
+from verifyplan.progress import progress as progress_bar
+from verifyplan.runs.batch.jobs import BatchJob, has_ended, runs_in
+from verifyplan.runs.batch.journal import Journal, open_journal
+from verifyplan.runs.batch.request_queue import BatchQueue
+from verifyplan.runs.batch.result import BatchRuns
+from verifyplan.runs.batch.transport import BatchTransport
+from verifyplan.runs.run import Run
+
+
+class BatchProgress:
+    """Shows the oldest batch that has not ended; a context manager, which ends with nothing shown."""
+
+    def __init__(self, shown: bool | None = None) -> None:
+        self._shown, self._stack = shown, ExitStack()
+        self._numbers: dict[str, int] = {}
+        self._open: dict[str, tuple[int, int]] = {}
+        self._current: str | None = None
+        self._step: Callable[[], None] = lambda: None
+        self._steps = 0
+
+    def __enter__(self) -> Self:
+        """Nothing is shown yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Take the bar away."""
+        self._stack.close()
+
+    def show(self, batch: str, done: int, requests: int) -> None:
+        """Show the state of a batch: `done` of its `requests` have ended."""
+        self._numbers.setdefault(batch, len(self._numbers) + 1)
+        self._open[batch] = (done, requests)
+        if done >= requests:
+            del self._open[batch]
+        oldest = next(iter(self._open), None)
+        if oldest != self._current:
+            self._change(oldest)
+        if oldest is not None:
+            for _ in range(self._steps, self._open[oldest][0]):
+                self._step()
+            self._steps = max(self._steps, self._open[oldest][0])
+
+    def _change(self, batch: str | None) -> None:
+        self._stack.close()
+        self._current, self._steps = batch, 0
+        if batch is not None:
+            title = f"batch {self._numbers[batch]}: requests done"
+            self._step = self._stack.enter_context(progress_bar(title, self._open[batch][1], self._shown))
+
+
+FILES_OF_A_RUN = 2
+RESERVED_FILES = 100
+"""Files for everything else: connections, tools, what the caller has open."""
+
+MAX_RUNS = 5_000
+RUNS_WITHOUT_FILE_LIMIT = 200
+"""Runs at once where the system tells no limit."""
+
+
+def max_runs_at_once() -> int:
+    """Return how many runs this process may drive at once, by the files that it may have open; at least one."""
+    try:
+        limits: Any = importlib.import_module("resource")  # of POSIX systems alone
+    except ImportError:
+        return RUNS_WITHOUT_FILE_LIMIT
+    files: int = limits.getrlimit(limits.RLIMIT_NOFILE)[0]
+    if files == limits.RLIM_INFINITY:
+        return MAX_RUNS
+    return min(MAX_RUNS, max(1, (files - RESERVED_FILES) // FILES_OF_A_RUN))
+
+
+Ended = Run | VerifyplanError
+"""The result of a job: its run, or the error that stopped it."""
+
+
+def drive_jobs(
+    jobs: Sequence[BatchJob],
+    backend: ModelBackend,
+    folder: Path,
+    *,
+    poll: float,
+    settle: float,
+    progress: bool | None = None,
+) -> BatchRuns:
+    """Drive all jobs to their ends: what has ended is left as it is, what was begun goes on, the rest is begun.
+
+    A job that cannot go on (its log is in use, or does not follow from its replies) leaves the others alone. Raises
+    AgentError where an endpoint cannot be reached or takes no batches, and InputError for what is given twice.
+    """
+    _check_times(poll=poll, settle=settle)
+    _check_apart(jobs)
+    with open_journal(folder) as journal:
+        known = runs_in(folder)
+        ended = {job.key: known[job.key] for job in jobs if job.key in known and has_ended(known[job.key])}
+        results: dict[str, Ended] = {job.key: job.finished(ended[job.key]) for job in jobs if job.key in ended}
+        left = [job for job in jobs if job.key not in ended]
+        if left:
+            with BatchProgress(progress) as batch_progress, _going_on():
+                work = _drive(left, known, results, backend, journal, batch_progress, poll=poll, settle=settle)
+                run_async(in_session(backend, work))
+    runs = tuple(run for job in jobs if isinstance(run := results[job.key], Run))
+    stopped = {_name(job, known): why for job in jobs if isinstance(why := results[job.key], VerifyplanError)}
+    return BatchRuns(runs, stopped, folder)
+
+
+async def _drive(
+    jobs: Sequence[BatchJob],
+    known: Mapping[str, Run],
+    results: dict[str, Ended],
+    backend: ModelBackend,
+    journal: Journal,
+    batch_progress: BatchProgress,
+    *,
+    poll: float,
+    settle: float,
+) -> None:
+    transport = BatchTransport(backend.batch_client, journal, poll, batch_progress.show)
+    at_once = asyncio.Semaphore(max_runs_at_once())
+
+    async def drive(job: BatchJob) -> None:
+        log = known[job.key].log_path if job.key in known else None
+        async with at_once:
+            try:
+                results[job.key] = await job.drive(queue, log)
+            except VerifyplanError as error:
+                results[job.key] = error
+
+    async with BatchQueue(transport, journal, settle=settle) as queue:
+        tasks = [asyncio.create_task(drive(job)) for job in jobs]
+        together = asyncio.gather(*tasks)
+        try:
+            await asyncio.wait((together, queue.broken), return_when=asyncio.FIRST_COMPLETED)
+            if queue.broken.done():
+                queue.broken.result()  # raises
+            await together
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(together, *tasks, return_exceptions=True)
+
+
+def _name(job: BatchJob, known: Mapping[str, Run]) -> str:
+    """Return the name of a job that was stopped: its log, or what it would have been called."""
+    run = known.get(job.key)
+    return run.run_id if run else f"{job.stem}, repetition {job.started.repetition}"
+
+
+def _check_apart(jobs: Sequence[BatchJob]) -> None:
+    """InputError for jobs that are the same, and so would be one run."""
+    keys = [job.key for job in jobs]
+    twice = [job for at, job in enumerate(jobs) if job.key in keys[:at]]
+    if twice:
+        fix = "give it once, and say repetitions= to have it done several times"
+        raise InputError(Problem(job.stem, "is given twice, with the same settings", fix) for job in twice)
+
+
+def _check_times(*, poll: float, settle: float) -> None:
+    """Raise SettingsError for anything but a time to wait."""
+    problems = []
+    for name, value, least in (("poll", poll, 0.01), ("settle", settle, 0.0)):
+        number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+        if not number or value < least:
+            problems.append(Problem(name, f"{value!r} must be a number of seconds", f"give seconds from {least:g}"))
+    if problems:
+        raise SettingsError(problems)
+
+
+@contextmanager
+def _going_on() -> Iterator[None]:
+    """Add to any error, an interrupt too, how the runs are continued."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note("The runs go on by the same command; what is in message batches is not sent again.")
+        raise
