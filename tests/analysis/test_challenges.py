@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
-from tests.frames.plan_story import assessed, closed, first, moved, raised, records, started, whole
+from tests.frames.plan_events import assessed, closed, first, moved, raised, records, started, whole
 from verifyplan.analysis.challenges import STATES, coverage, pool
 from verifyplan.errors import InputError
 from verifyplan.frames.run_tables import tables_of

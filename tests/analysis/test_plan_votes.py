@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
-from tests.frames.plan_story import first, records, second, started, whole
+from tests.frames.plan_events import first, records, second, started, whole
 from verifyplan.analysis.replay import at_iteration
 from verifyplan.errors import InputError
 from verifyplan.frames.run_tables import tables_of

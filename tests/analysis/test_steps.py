@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
-from tests.frames.plan_story import first, log_bytes, started, whole
+from tests.frames.plan_events import first, log_bytes, started, whole
 from tests.runs.plan import planning
 from verifyplan.analysis.explain import RULE_MEANINGS
 from verifyplan.analysis.replay import Setting
@@ -40,8 +40,8 @@ def cross(**changes: object) -> vp.RunSet:
 
 
 def loaded(tmp_path, events) -> vp.RunSet:
-    (tmp_path / "story.jsonl").write_bytes(log_bytes(events))
-    return vp.load(tmp_path / "story.jsonl")
+    (tmp_path / "run.jsonl").write_bytes(log_bytes(events))
+    return vp.load(tmp_path / "run.jsonl")
 
 
 def standing(course: RunSteps, step: int) -> dict[str, str]:

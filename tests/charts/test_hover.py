@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from altair.utils.schemapi import SchemaValidationError
 
-from tests.frames.plan_story import records, whole
+from tests.frames.plan_events import records, whole
 from verifyplan.analysis import challenges
 from verifyplan.charts import (
     Figure,

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 
-from tests.frames.plan_story import records, whole
+from tests.frames.plan_events import records, whole
 from verifyplan.analysis import challenges
 from verifyplan.charts import challenge_pool, coverage, export
 from verifyplan.charts.coverage import spread

@@ -167,7 +167,7 @@ def test_every_caption_says_that_the_score_decides_nothing(scores):
 
 
 def test_a_runset_is_read_as_its_scores_are():
-    from tests.frames.plan_story import records, whole
+    from tests.frames.plan_events import records, whole
 
     runs = tables_of(records(whole()), "r")
     for chart in (quality_scores, score_distributions):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tests.frames.plan_story import records, whole
+from tests.frames.plan_events import records, whole
 from verifyplan.charts import timeline
 from verifyplan.charts.theme import ORANGE, VERMILLION
 from verifyplan.errors import InputError, TableError

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.frames.artifacts import as_bytes, sound
-from tests.frames.plan_story import log_bytes, raised, records, started, whole
+from tests.frames.plan_events import log_bytes, raised, records, started, whole
 from verifyplan.errors import InputError, LogError, TableError
 from verifyplan.frames import load as loading
 from verifyplan.frames.columns import FIRST_TABLES, TABLES

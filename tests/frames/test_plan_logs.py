@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.frames.plan_story import PANEL, assessed, ended, first, log_bytes, raised, records, second, started, whole
+from tests.frames.plan_events import PANEL, assessed, ended, first, log_bytes, raised, records, second, started, whole
 from verifyplan.frames.columns import TABLES
 from verifyplan.frames.load import load
 from verifyplan.frames.run_tables import log_rows, tables_of

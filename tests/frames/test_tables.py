@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.frames.artifacts import as_bytes, sound
-from tests.frames.plan_story import records, whole
+from tests.frames.plan_events import records, whole
 from verifyplan.errors import TableError
 from verifyplan.frames.artifact import parse_artifact
 from verifyplan.frames.columns import KEYS, TABLES, documentation, typed

@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 import verifyplan as vp
-from tests.frames.plan_story import assessed, log_bytes, records, started, whole
+from tests.frames.plan_events import assessed, log_bytes, records, started, whole
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.frames.columns import TABLES
 from verifyplan.frames.load import load
@@ -45,7 +45,7 @@ def came(name: str, usage: Usage = USED, **message: Any) -> TurnReplied:
     return TurnReplied(call_id=name, message=told, usage=usage, duration_ms=7, batch="batch-1")
 
 
-def story() -> list[Event]:
+def plan_run() -> list[Event]:
     """A call that replied, one that was not afforded, one that timed out in its first turn, one without turns that
     timed out, and one that is in flight."""
     look_up = Usage(input_tokens=5, output_tokens=1)  # its model has no price
@@ -78,7 +78,7 @@ def story() -> list[Event]:
 
 @pytest.fixture(scope="module")
 def tables() -> RunSet:
-    return tables_of(records(story()), "r")
+    return tables_of(records(plan_run()), "r")
 
 
 def told(frame: pd.DataFrame, *columns: str) -> dict[str, Any]:
@@ -201,7 +201,7 @@ def test_tables_saved_before_there_were_turns_load_with_them_missing(tmp_path):
 
 
 def test_a_log_that_counts_more_tokens_than_a_table_holds_is_told_by_its_line(tmp_path):
-    whole = log_bytes([*story()[:-3], came("i1/synthesizer/t1", Usage(output_tokens=2**53 - 1))])
+    whole = log_bytes([*plan_run()[:-3], came("i1/synthesizer/t1", Usage(output_tokens=2**53 - 1))])
     (tmp_path / "huge.jsonl").write_bytes(whole)
     assert load(tmp_path).turns["output_tokens"].max() == 2**53 - 1
     with pytest.raises(ValidationError, match="less than"):
@@ -244,6 +244,6 @@ def test_an_agent_s_fault_is_told_with_its_call(tables):
     fault = AgentFailed(
         iteration=1, call_id="i1/challenger", agent="challenger", reason="no schema", consequence="skipped"
     )
-    calls = tables_of(records([*story(), fault]), "r").calls
+    calls = tables_of(records([*plan_run(), fault]), "r").calls
     assert told(calls, "reason")["i1/challenger"] == "no schema"
     assert told(tables.calls, "reason")["i1/challenger"] is None

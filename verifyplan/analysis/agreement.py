@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,13 @@ def agreement(runs: RunSet) -> pd.DataFrame:
     first = votes[counted.to_numpy(dtype=bool)]
     unit, label, counts = label_counts(first, ["run_id", "iteration", "finding_id"])
     worker, names = pd.factorize(first["worker"], sort=True)
-    pairs = _pairs(unit, worker * len(LABELS) + label, len(counts), list(names))
-    columns = ["measure", "worker_a", "worker_b", "value", "n"]
-    return pd.DataFrame([_alpha(counts), _fleiss(counts), *pairs], columns=columns)
+    missing: list[str | None] = [None, None]
+    rows = [
+        ("krippendorff-alpha", *missing, *_alpha(counts)),
+        ("fleiss-kappa", *missing, *_fleiss(counts)),
+        *_cohens_kappas(unit, worker * len(LABELS) + label, len(counts), list(names)),
+    ]
+    return pd.DataFrame(rows, columns=["measure", "worker_a", "worker_b", "value", "n"])
 
 
 def label_counts(votes: pd.DataFrame, key: list[str]) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
@@ -52,38 +57,34 @@ def label_counts(votes: pd.DataFrame, key: list[str]) -> tuple[npt.NDArray[Any],
     return unit, label, counts
 
 
-def _alpha(counts: npt.NDArray[Any]) -> dict[str, Any]:
-    """Return 1 - observed / expected disagreement over all pairs of votes within findings."""
+def _alpha(counts: npt.NDArray[Any]) -> tuple[float, int]:
+    """Return 1 - observed / expected disagreement over all pairs of votes within findings, and n."""
     paired = counts[counts.sum(axis=1) >= 2]
     per_unit, per_label = paired.sum(axis=1), paired.sum(axis=0)
     total = per_label.sum()
     observed = ((per_unit**2 - (paired**2).sum(axis=1)) / np.maximum(per_unit - 1, 1)).sum()
     expected = (total**2 - (per_label**2).sum()) / max(total - 1, 1)
-    value = 1 - observed / expected if expected > 0 else np.nan
-    return {"measure": "krippendorff-alpha", "value": float(value), "n": len(paired)}
+    return float(1 - observed / expected) if expected > 0 else np.nan, len(paired)
 
 
-def _fleiss(counts: npt.NDArray[Any]) -> dict[str, Any]:
+def _fleiss(counts: npt.NDArray[Any]) -> tuple[float, int]:
     sizes = np.bincount(counts.sum(axis=1), minlength=3)
-    most = int(sizes[2:].argmax()) + 2
-    alike = counts[counts.sum(axis=1) == most]
+    alike = counts[counts.sum(axis=1) == int(sizes[2:].argmax()) + 2]
     defined = len(alike) and (alike.sum(axis=0) > 0).sum() > 1
-    value = float(fleiss_kappa(alike)) if defined else np.nan
-    return {"measure": "fleiss-kappa", "value": value, "n": len(alike)}
+    return float(fleiss_kappa(alike)) if defined else np.nan, len(alike)
 
 
-def _pairs(unit: npt.NDArray[Any], answer: npt.NDArray[Any], units: int, names: list[str]) -> list[dict[str, Any]]:
-    """Return Cohen's kappa of every pair that voted on a finding in common; one matrix product makes all tables."""
+def _cohens_kappas(
+    unit: npt.NDArray[Any], answer: npt.NDArray[Any], units: int, names: list[str]
+) -> Iterator[tuple[str, str, str, float, int]]:
+    """Yield Cohen's kappa of every pair that voted on a finding in common; one matrix product makes all tables."""
     width = len(names) * len(LABELS)
     votes = csr_array((np.ones(len(unit)), (unit, answer)), shape=(units, width))
     tables = (votes.T @ votes).toarray().reshape(len(names), len(LABELS), len(names), len(LABELS))
-    rows = []
     for a, b in zip(*np.triu_indices(len(names), k=1), strict=True):
         table = tables[a, :, b, :]
         n = table.sum()
         if n:
             by_chance = (table.sum(axis=1) @ table.sum(axis=0)) / n**2
-            value = (np.trace(table) / n - by_chance) / (1 - by_chance) if by_chance < 1 else np.nan
-            row = {"measure": "cohen-kappa", "worker_a": names[a], "worker_b": names[b], "value": float(value)}
-            rows.append(row | {"n": int(n)})
-    return rows
+            kappa = (np.trace(table) / n - by_chance) / (1 - by_chance) if by_chance < 1 else np.nan
+            yield "cohen-kappa", names[a], names[b], float(kappa), int(n)

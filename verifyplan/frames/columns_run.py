@@ -21,7 +21,6 @@ WORKER = Column("worker", "text", "the worker, as the roster names it", key=True
 FINDING = Column("finding_id", "text", "the finding, unique in its run; of a plan run, the challenge", key=True)
 CHALLENGE = Column("challenge_id", "text", "the challenge: C1, C2 ..., counted over all iterations", key=True)
 
-
 CALL_STATUSES = ("completed", "timeout", "error", "budget", "in-flight")
 """How a call ended; `budget` where it could not be afforded, `in-flight` where the log ends before its reply."""
 

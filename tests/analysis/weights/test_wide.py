@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.frames.plan_story import records, whole
+from tests.frames.plan_events import records, whole
 from verifyplan.analysis import weights
 from verifyplan.errors import InputError, TableError
 from verifyplan.frames.columns import typed

@@ -73,12 +73,16 @@ class WeightFit:
         of = "" if self.n_groups is None else f" in {counted(self.n_groups, 'group')}"
         least, most = self.r2_cv_spread
         repeats = f"{least:.3f} to {most:.3f} over {counted(self.repeats, 'repeat')} of {self.folds} folds"
+        intercept, scale = (f"{low:.3g} to {high:.3g}" for low, high in (self.intercept_interval, self.scale_interval))
         lines = [
             f"weights fitted to {counted(self.n, 'overall score')}{of}{made}",
             f"R² {self.r2:.3f}; cross-validated {self.r2_cv:.3f} ({repeats}), unconstrained {self.r2_cv_linear:.3f}",
-            *(_line(*row) for row in self.weights.itertuples(index=False, name=None)),
+            *(
+                f"{name}: {weight:.3f} [{'not known' if pd.isna(low) else f'{low:.3f} to {high:.3f}'}]"
+                for name, weight, low, high in self.weights.itertuples(index=False, name=None)
+            ),
             f"overall = {self.intercept:.3g} + {self.scale:.3g} x the weighted sum of dimensions from 0 to 1",
-            f"95 % intervals: intercept {_ends(self.intercept_interval)}, scale {_ends(self.scale_interval)}",
+            f"95 % intervals: intercept {intercept}, scale {scale}",
             *(f"note: {note}" for note in self.notes),
             INFORMS,
         ]
@@ -87,12 +91,3 @@ class WeightFit:
     def _repr_html_(self) -> str:
         """Return the fit for a notebook; every text is shown as text."""
         return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>"
-
-
-def _ends(interval: tuple[float, float]) -> str:
-    return f"{interval[0]:.3g} to {interval[1]:.3g}"
-
-
-def _line(dimension: str, weight: float, low: float, high: float) -> str:
-    sure = "not known" if pd.isna(low) else f"{low:.3f} to {high:.3f}"
-    return f"{dimension}: {weight:.3f} [{sure}]"
