@@ -1,4 +1,4 @@
-"""WHAT IS LEARNT: analyses of tables; they never call an agent."""
+"""Analyses of tables, one method a file; no analysis calls an agent."""
 
 import lazy_loader
 

@@ -49,7 +49,7 @@ class Comparison:
     synthetic: bool
     """True where findings or votes were generated, not observed."""
     notes: tuple[str, ...] = ()
-    """What a reader must know: censored findings, filled bases, failed calls, bases of the intervals."""
+    """Warnings for a reader: censored findings, filled bases, failed calls, bases of the intervals."""
 
     def in_words(self, metric: str) -> str:
         """Return one metric under both readings, each with its interval and its n; or the share that changed class.

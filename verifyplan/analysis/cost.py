@@ -11,7 +11,7 @@ from verifyplan.protocol.role_call import ROLES
 TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 TOKEN_KINDS = ("input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens")
-"""What a turn uses, in the order in which a request is read: what no cache held, put in one, read from one, out."""
+"""The tokens of a turn, in the order in which a request is read: in no cache, put in one, read from one, out."""
 
 ROLE_ORDER = (*ROLES, "worker", *DEBATE_ROLES)
 

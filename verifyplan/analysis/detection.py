@@ -31,7 +31,7 @@ NEAR_LINES = 3
 """A challenge that cites a line so near to a defect's, or nearer, looks at it."""
 
 PLAN = "plan"
-"""How a label may name the plan itself."""
+"""The name by which a label may cite the plan itself."""
 
 _TEXTS = ["claim", "concern", "failure_scenario", "alternative", "evidence"]
 _LABELLED_PLACE = re.compile(r"(.+):(\d+)(?:-(\d+))?")
@@ -39,7 +39,7 @@ _LABELLED_PLACE = re.compile(r"(.+):(\d+)(?:-(\d+))?")
 
 @dataclass(frozen=True)
 class Detection:
-    """What plan runs found of labelled defects, each run by itself; every share comes with its n and its interval."""
+    """The labelled defects that plan runs found, each run by itself; every share comes with its n and its interval."""
 
     defects: pd.DataFrame
     """One row per run and labelled defect: run_id, plan, kind, severity, held_out, found, and by which challenge."""

@@ -34,7 +34,7 @@ RULE_MEANINGS: dict[Rule, str] = {
     "no-majority": "neither side had more than half",
     "all-others-disagree": "everybody who voted disagreed, so at most its discoverers hold it",
 }
-"""What each rule of rule B6 says, in words."""
+"""The meaning of each rule of classification (rule B6), in words."""
 
 
 @dataclass(frozen=True)

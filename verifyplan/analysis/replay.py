@@ -21,7 +21,7 @@ Reading = Literal["collaborative", "adversarial", "recorded"]
 READINGS: tuple[str, ...] = (*MODES, "recorded")
 
 BASES_READ = ["filled_bases", "filled_counter", "disagreements"]
-"""How many bases were filled in, how many of these as counter-evidence, and of how many disagrees."""
+"""The counts of bases that were filled in, of those filled in as counter-evidence, and of disagrees."""
 
 MIN_OFFERED_ROUNDS, MAX_OFFERED_ROUNDS = 3, 20
 """Rounds that a control offers at least, and one by one at most."""
@@ -44,7 +44,7 @@ class Setting:
     max_rounds: int | None = None
     """Rounds allowed; None takes each run's own."""
     missing_basis: MissingBasis = "infer"
-    """How an adversarial reading takes a disagree without a basis (see `classify`)."""
+    """The reading of a disagree without a basis in adversarial mode (see `classify`)."""
 
     @property
     def own(self) -> bool:

@@ -1,1 +1,1 @@
-"""LOGS AND ARTIFACTS AS TABLES: tidy, typed, documented columns (rule E4)."""
+"""Logs, artifacts and votes as tables: tidy, typed, with documented columns (rule E4)."""

@@ -11,7 +11,7 @@ import fsspec
 from verifyplan.errors import InputError, Problem
 
 LOG, ARTIFACT = ".jsonl", ".json"
-"""How the names of run files end."""
+"""The suffixes of run files."""
 
 _WILDCARDS = frozenset("*?[")
 

@@ -97,7 +97,7 @@ def _problem(place: str, detail: ErrorDetails) -> Problem:
 
 
 _READERS: dict[str, Callable[[object], str | None]] = {"verdict": read_verdict, "disagreeBasis": read_basis}
-"""How to read what a field means, where it is misspelt."""
+"""The readers of misspelt fields."""
 
 _FIXES = {
     "int_type": "write a whole number",

@@ -34,7 +34,7 @@ HISTORY_EVENTS = (
     "refused",
     "restated",
 )
-"""What can happen to a challenge."""
+"""The events in the history of a challenge."""
 
 _CAME_UP = Column("iteration", "whole", "the iteration in which it came up")
 _RAISES = Column("generates_challenge", "text", "the challenge that it raised, if it raised one")

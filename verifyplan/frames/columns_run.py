@@ -22,10 +22,10 @@ FINDING = Column("finding_id", "text", "the finding, unique in its run; of a pla
 CHALLENGE = Column("challenge_id", "text", "the challenge: C1, C2 ..., counted over all iterations", key=True)
 
 CALL_STATUSES = ("completed", "timeout", "error", "budget", "in-flight")
-"""How a call ended; `budget` where it could not be afforded, `in-flight` where the log ends before its reply."""
+"""The ends of a call; `budget` where it could not be afforded, `in-flight` where the log ends before its reply."""
 
 TURN_STATUSES = ("completed", "failed", "in-flight")
-"""How a turn ended; `failed` where the call went on, or ended, without its reply."""
+"""The ends of a turn; `failed` where the call went on, or ended, without its reply."""
 
 _CALL = Column("call_id", "text", "where the call stands, as i2/challenger, t2/critique or r1/worker-b", key=True)
 _SOURCE = Column("source", get_args(ReplySource), "whether the reply was made then, read from a log, or from a cache")
@@ -37,7 +37,7 @@ _USED: Columns = (
     Column("web_searches", "whole", "searches that the endpoint made, which it bills apart"),
     Column("cost", "number", "US dollars by the table of prices; missing where no price is known"),
 )
-"""What a model used; 0 for agents that are none. Of calls that failed or are in flight: what their turns used."""
+"""The usage of a model; 0 for agents that are none. Of calls that failed or are in flight: what their turns used."""
 
 CALL_TABLES: dict[str, Columns] = {
     "calls": (
@@ -100,7 +100,7 @@ DEBATE_RUN: Columns = (
     Column("debate_turns", "whole", "turns of the debate; while it goes on, the one that it has come to"),
     Column("max_turns", "whole", "turns allowed to the debate"),
 )
-"""What the table `runs` says of debates; why one has no status is in `exit_reason`."""
+"""The columns of `runs` that debates fill; the reason for a missing status is in `exit_reason`."""
 
 DEBATE_TABLES: dict[str, Columns] = {
     "messages": (

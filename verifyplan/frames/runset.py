@@ -1,4 +1,4 @@
-"""Runs as tables that belong together, and what can be done with them as a whole (rule E4)."""
+"""Sets of runs as tables that belong together: selected, joined, indexed, saved (rule E4)."""
 
 from __future__ import annotations
 

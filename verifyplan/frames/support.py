@@ -1,4 +1,4 @@
-"""What a class rests on: votes and refutations that were lost, votes that looked at nothing, absent ones (rule B8)."""
+"""The support of a class: votes and refutations that were lost, votes that looked at nothing, absent ones (rule B8)."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ _READERS: Mapping[str, Any] = {
     "category": _text,
     "discoverers": _names,
 }
-"""How a column of facts about findings is read."""
+"""The readers of the columns of facts about findings."""
 
 
 def run_modes(votes: pd.DataFrame, whole_table: Mode | None) -> tuple[pd.Series[Any], list[Problem]]:

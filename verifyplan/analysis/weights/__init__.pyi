@@ -1,4 +1,4 @@
-"""What `verifyplan.weights` offers; the score informs and never decides a verdict (rules A10, F4)."""
+"""The public names of `verifyplan.weights`; the score informs and never decides a verdict (rules A10, F4)."""
 
 from .fitting import fit as fit
 from .one_at_a_time import sensitivity as sensitivity

@@ -44,11 +44,11 @@ class Drawn:
     kind: npt.NDArray[np.intp]
     """The kind of each plan that has every score."""
     count: npt.NDArray[np.int64]
-    """How many plans there are of each kind."""
+    """The number of plans of each kind."""
     weights: Floats
     """One row a draw, one column a dimension whose weight is not 0."""
     attrs: dict[str, float | int | None]
-    """How the draws were made: draws, concentration, seed, threshold."""
+    """The settings of the draws: draws, concentration, seed, threshold."""
     _values: Floats
 
     @property

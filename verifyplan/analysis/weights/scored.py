@@ -163,7 +163,7 @@ def fraction(value: float) -> Fraction:
 
 
 MAX_FLOAT = 1e300
-"""What is beyond this is taken for infinite."""
+"""A number beyond this is taken for infinite."""
 
 
 def within(name: str, value: object, above: float, most: float | None = None) -> list[Problem]:

@@ -26,7 +26,7 @@ class WeightFit:
     intercept: float
     """The overall score where every dimension is at the low end of its range."""
     scale: float
-    """How much the overall score changes from the low end of all ranges to the high end; negative where it falls."""
+    """The change of the overall score from the low end of all ranges to the high end; negative where it falls."""
     intercept_interval: tuple[float, float]
     """The 95 % percentile bootstrap interval of `intercept`."""
     scale_interval: tuple[float, float]
@@ -44,7 +44,7 @@ class WeightFit:
     r2_cv_linear_spread: tuple[float, float]
     """The least and the greatest `r2_cv_linear` of a repeat."""
     ranges: dict[str, tuple[float, float]]
-    """What was taken to be 0 and 1 of each dimension; the weights are of dimensions rescaled so."""
+    """The ends of each dimension that were rescaled to 0 and 1; the weights are of dimensions rescaled so."""
     n: int
     """The number of plans that were fitted to."""
     n_groups: int | None
@@ -55,7 +55,7 @@ class WeightFit:
     synthetic: bool = False
     """True where the scores were generated, not observed."""
     notes: tuple[str, ...] = ()
-    """What a reader must know: a fit that explains nothing, a sign that is not sure, small samples, dimensions that
+    """Warnings for a reader: a fit that explains nothing, a sign that is not sure, small samples, dimensions that
     say nothing or cannot be told apart, weights at 0."""
 
     @property
