@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from verifyplan.plans.commands import begins_like_command, writes
-from verifyplan.plans.markdown import Text
+from verifyplan.plans.markdown import TextBlock
 from verifyplan.plans.statements import constraints, decisions, is_goal_line, may_state_goal
 from verifyplan.plans.values import Plan, Reference, normalised
 from verifyplan.plans.word_lists import Lexicon, table
@@ -116,7 +116,7 @@ def _counted_words(plan: Plan) -> dict[str, tuple[CountedWord, ...]]:
     return {group: tuple(words) for group, words in counted.items() if words}
 
 
-def _sentences(text: Text) -> Iterator[tuple[str, int]]:
+def _sentences(text: TextBlock) -> Iterator[tuple[str, int]]:
     """The sentences of a text, with the line on which each begins; a heading has none, addresses are blanked."""
     if text.kind == "heading":
         return

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from verifyplan.plans.word_lists import words
 
-Mark = Literal["code", "link", "bold", "bare"]
+SpanMark = Literal["code", "link", "bold", "bare"]
 
 HIDDEN = "\0"
 """Replaces each character of a marked name where only the words around it are read."""
@@ -42,16 +42,16 @@ _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _CAMEL = re.compile(r"[a-z]+[a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+", re.ASCII)
 
 
-class Span(NamedTuple):
+class MarkedName(NamedTuple):
     """A marked name: its text, and its place together with its marks."""
 
-    mark: Mark
+    mark: SpanMark
     text: str
     start: int
     end: int
 
 
-def spans(content: str) -> tuple[list[Span], str]:
+def spans(content: str) -> tuple[list[MarkedName], str]:
     """Return the marked names of a text in their order, and the text with all of them hidden.
 
     Inline code is what CommonMark takes for it; longer than 2,000 characters it is hidden and not listed.
@@ -63,7 +63,7 @@ def spans(content: str) -> tuple[list[Span], str]:
     code = list(_code(content))
     plain = _hidden(content, code)
     links = [
-        Span("link", (matched[1] or matched[2]).partition("#")[0], matched.start(), matched.end())
+        MarkedName("link", (matched[1] or matched[2]).partition("#")[0], matched.start(), matched.end())
         for matched in _LINK.finditer(plain)
     ]
     plain = _hidden(plain, links)
@@ -73,7 +73,7 @@ def spans(content: str) -> tuple[list[Span], str]:
     return sorted(short, key=lambda span: span.start), plain
 
 
-def _hidden(content: str, marked: Sequence[Span]) -> str:
+def _hidden(content: str, marked: Sequence[MarkedName]) -> str:
     pieces, at = [], 0
     for span in marked:
         pieces += [content[at : span.start], HIDDEN * (span.end - span.start)]
@@ -81,7 +81,7 @@ def _hidden(content: str, marked: Sequence[Span]) -> str:
     return "".join([*pieces, content[at:]])
 
 
-def _code(content: str) -> Iterator[Span]:
+def _code(content: str) -> Iterator[MarkedName]:
     runs = [(run.start(), run.end()) for run in _BACKTICKS.finditer(content)]
     by_length: defaultdict[int, list[int]] = defaultdict(list)
     for at, (start, end) in enumerate(runs):
@@ -95,11 +95,11 @@ def _code(content: str) -> Iterator[Span]:
             at += 1
             continue
         closing = same[after]
-        yield Span("code", " ".join(content[end : runs[closing][0]].split()), start, runs[closing][1])
+        yield MarkedName("code", " ".join(content[end : runs[closing][0]].split()), start, runs[closing][1])
         at = closing + 1
 
 
-def _words(plain: str) -> Iterator[Span]:
+def _words(plain: str) -> Iterator[MarkedName]:
     """Words that may be paths: with a slash in them, or bold, with a dot in them; `**/*.py` is a glob, not bold."""
     for matched in _WORD_OR_PATH.finditer(plain):
         word = matched.group()
@@ -109,7 +109,7 @@ def _words(plain: str) -> Iterator[Span]:
         bold = word.startswith("**")
         name = word.lstrip("*_:!?").rstrip("*_.:!?")
         if name and (bold or "/" in name or word.startswith("@")):
-            yield Span("bold" if bold and "/" not in name else "bare", name, matched.start(), matched.end())
+            yield MarkedName("bold" if bold and "/" not in name else "bare", name, matched.start(), matched.end())
 
 
 def without_place(name: str) -> str:

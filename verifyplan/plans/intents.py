@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from verifyplan.plans.code_names import HIDDEN, Span, known_extension
-from verifyplan.plans.markdown import Text
+from verifyplan.plans.code_names import HIDDEN, MarkedName, known_extension
+from verifyplan.plans.markdown import TextBlock
 from verifyplan.plans.values import INTENTS, Intent
 from verifyplan.plans.word_lists import words
 
@@ -35,7 +35,7 @@ _INTENT: dict[str, Intent] = {word: intent for intent in INTENTS for word in wor
 _PREPOSITIONS: frozenset[str] = words("intents", "into") | words("intents", "beside") | {"as", "at"}
 
 
-def intent_of(text: Text, span: Span, plain: str) -> Intent:
+def intent_of(text: TextBlock, span: MarkedName, plain: str) -> Intent:
     """Return what the plan does with the name at `span`; `plain` is the text with all names hidden.
 
     In this order: "X, a new file"; a remark in parentheses behind it ("(new)"), a predicate ("is removed"), the nearest
@@ -94,13 +94,13 @@ def _by_verb(before: str, after: str) -> Intent | None:
     return _governed(verb, between)
 
 
-class _Verb(NamedTuple):
+class _GoverningVerb(NamedTuple):
     intent: Intent
     word: str
     end: int
 
 
-def _governed(verb: _Verb, between: str) -> Intent:
+def _governed(verb: _GoverningVerb, between: str) -> Intent:
     """The intent of a name behind a verb, by the preposition between them."""
     preposition, named = _preposition(between), _WORD.findall(between)[-1:]
     if verb.intent == "create" and preposition in words("intents", "into") and _TESTS.search(between):
@@ -117,7 +117,7 @@ def _governed(verb: _Verb, between: str) -> Intent:
     return "change" if preposition in words("intents", "into") else verb.intent
 
 
-def _last_verb(clause: str) -> _Verb | None:
+def _last_verb(clause: str) -> _GoverningVerb | None:
     """The last word that shows an intent; one that is negated shows only that the name is used."""
     matches = list(_WORD.finditer(clause))
     for at in range(len(matches) - 1, max(-1, len(matches) - 1 - _MAX_VERB_DISTANCE), -1):
@@ -129,7 +129,7 @@ def _last_verb(clause: str) -> _Verb | None:
         if intent == "use" and before and before[-1] in words("intents", "determiners"):
             continue  # "check" in "add a check to" is a noun
         negated = any(other in words("intents", "negations") for other in before)
-        return _Verb("use" if negated else intent, word, matches[at].end())
+        return _GoverningVerb("use" if negated else intent, word, matches[at].end())
     return None
 
 
@@ -171,7 +171,7 @@ def _by_dash(after: str) -> Intent | None:
     return intent if bare and intent != "create" else "change"
 
 
-def _by_label(text: Text, span: Span, before: str) -> Intent | None:
+def _by_label(text: TextBlock, span: MarkedName, before: str) -> Intent | None:
     """The intent that the row or the labels give to the names that a text begins with, "a." aside."""
     qualified = "." in span.text.partition("(")[0] and not known_extension(span.text)
     if _WORD.search(before if qualified else _ENUMERATOR.sub("", before)):

@@ -36,7 +36,7 @@ class ListItem:
 
 
 @dataclass(frozen=True)
-class Text:
+class TextBlock:
     """A heading, paragraph, list item's first paragraph or table cell, as written, from line `first` on.
 
     `above` are the labels that may govern it, nearest first: the item it belongs to, the line before its list,
@@ -57,12 +57,12 @@ class Text:
 class Blocks:
     """The texts of a document in their order, its list items, and notes on the parts that were not read."""
 
-    texts: list[Text] = field(default_factory=list)
+    texts: list[TextBlock] = field(default_factory=list)
     items: list[ListItem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     @property
-    def headings(self) -> list[Text]:
+    def headings(self) -> list[TextBlock]:
         """Headings that are in no list and no quotation."""
         return [text for text in self.texts if text.kind == "heading"]
 
@@ -85,7 +85,7 @@ def blocks(prose: Sequence[str]) -> Blocks:
 
 
 @dataclass
-class _OpenItem:
+class _OpenListItem:
     number: int | None
     first: int
     last: int
@@ -101,10 +101,10 @@ class _TokenReader:
         self.blocks = Blocks()
         self.heading = ""
         self.leads: list[str] = []  # of each open list, the text right before it
-        self.items: list[_OpenItem] = []
+        self.items: list[_OpenListItem] = []
         self.before = ""  # the text right before the next list
         self.kind, self.level = "", 0
-        self.row: list[Text] | None = None
+        self.row: list[TextBlock] | None = None
         self.row_line = 0
         self.columns: list[str] = []
         self.in_header = False
@@ -130,7 +130,7 @@ class _TokenReader:
     def _list_item_open(self, token: Token) -> None:
         first, last = token.map or (0, 1)
         number = int(token.info) if token.info.isdecimal() and len(token.info) < 10 else None
-        self.items.append(_OpenItem(number, first + 1, last, len(self.items), len(self.blocks.items)))
+        self.items.append(_OpenListItem(number, first + 1, last, len(self.items), len(self.blocks.items)))
         self.blocks.items.append(ListItem(number, None, "", first + 1, max(last, first + 1), len(self.items) - 1))
 
     def _list_item_close(self, _: Token) -> None:
@@ -159,7 +159,7 @@ class _TokenReader:
             others = tuple(other.content for n, other in enumerate(cells) if n != at)[:_MAX_ROW_CELLS]
             column = self.columns[at] if at < len(self.columns) else ""
             self.blocks.texts.append(
-                Text("cell", cell.content, cell.first, cell.last, cell.above, others, column=column)
+                TextBlock("cell", cell.content, cell.first, cell.last, cell.above, others, column=column)
             )
 
     def _thead_open(self, _: Token) -> None:
@@ -169,7 +169,7 @@ class _TokenReader:
         first = token.map[0] + 1 if token.map else 1
         content = token.content
         if self.row is not None:
-            self.row.append(Text("cell", content, self.row_line + 1, self.row_line + 1, self._above()))
+            self.row.append(TextBlock("cell", content, self.row_line + 1, self.row_line + 1, self._above()))
             return
         kind = self.kind
         if kind == "heading" and (self.items or token.level > 1):
@@ -181,7 +181,7 @@ class _TokenReader:
             item = ListItem(opened.number, done, content, opened.first, opened.last, opened.depth)
             self.blocks.items[opened.at] = item
         last = first + token.content.count("\n")
-        self.blocks.texts.append(Text(kind, content, first, last, self._above(kind == "item"), (), self.level))
+        self.blocks.texts.append(TextBlock(kind, content, first, last, self._above(kind == "item"), (), self.level))
         self.heading = content if kind == "heading" else self.heading
         self.before = content
 
@@ -212,12 +212,12 @@ def by_line(prose: Sequence[str], note: str) -> Blocks:
         content = matched["rest"].strip()
         if matched["hashes"]:
             heading = content.rstrip("#").rstrip()
-            read.texts.append(Text("heading", heading, at, at, level=len(matched["hashes"])))
+            read.texts.append(TextBlock("heading", heading, at, at, level=len(matched["hashes"])))
         elif matched["bullet"] or matched["number"]:
             content, done = _without_checkbox(content)
             number = int(matched["number"]) if matched["number"] else None
             read.items.append(ListItem(number, done, content, at, at, len(matched["indent"]) // 2))
-            read.texts.append(Text("item", content, at, at, (heading,)))
+            read.texts.append(TextBlock("item", content, at, at, (heading,)))
         else:
-            read.texts.append(Text("paragraph", content, at, at, (heading,)))
+            read.texts.append(TextBlock("paragraph", content, at, at, (heading,)))
     return read

@@ -141,7 +141,7 @@ def _task_tag(number: int, line: str) -> _TaskTag | None:
     return None if ends_midway else _TaskTag(number, matched["name"], not matched["end"])
 
 
-class Element(NamedTuple):
+class XmlElement(NamedTuple):
     """An element: its attributes, its lines with its tags, its text, its depth, and whether it ever closes."""
 
     name: str
@@ -160,7 +160,7 @@ class _OpenElement(NamedTuple):
     column: int  # where its text begins
 
 
-def elements(lines: Sequence[str]) -> tuple[list[Element], list[str]]:
+def elements(lines: Sequence[str]) -> tuple[list[XmlElement], list[str]]:
     """Return the elements of a PLAN document in the order in which they open, and notes on those that never close.
 
     A document without a task or an objective has none. An opening tag counts at the beginning of a line (or
@@ -172,7 +172,7 @@ def elements(lines: Sequence[str]) -> tuple[list[Element], list[str]]:
     if not any(line.lstrip().startswith(_PLAN_DOCUMENT_SIGNS) for line in lines):
         return [], []
     stack: list[_OpenElement] = []
-    closed: list[Element] = []
+    closed: list[XmlElement] = []
     notes: list[str] = []
     for number, line in enumerate(lines):
         for tag in _tags(line):
@@ -191,14 +191,14 @@ def elements(lines: Sequence[str]) -> tuple[list[Element], list[str]]:
     return sorted(closed, key=lambda element: (element.first, element.depth)), notes
 
 
-def _element(opened: _OpenElement, lines: Sequence[str], last: int, column: int | None, depth: int) -> Element:
+def _element(opened: _OpenElement, lines: Sequence[str], last: int, column: int | None, depth: int) -> XmlElement:
     text = [*lines[opened.line : last], lines[last][:column]]
     text[0] = text[0][opened.column :]
     closed = column is not None
-    return Element(opened.name, opened.attributes, opened.line + 1, last + 1, "\n".join(text), depth, closed)
+    return XmlElement(opened.name, opened.attributes, opened.line + 1, last + 1, "\n".join(text), depth, closed)
 
 
-def first_within(outer: Element, candidates: Sequence[Element]) -> Element | None:
+def first_within(outer: XmlElement, candidates: Sequence[XmlElement]) -> XmlElement | None:
     """Return the first of some elements, in their order, that lies within `outer`; None if none does."""
     at = bisect_left(candidates, outer.first, key=lambda element: element.first)
     inner = next((e for e in candidates[at : at + 2] if e.first > outer.first or e.depth > outer.depth), None)

@@ -12,8 +12,8 @@ from pathlib import Path
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import decode
 from verifyplan.plans import statements
-from verifyplan.plans.markdown import Blocks, ListItem, Text, blocks
-from verifyplan.plans.markup import Element, first_within
+from verifyplan.plans.markdown import Blocks, ListItem, TextBlock, blocks
+from verifyplan.plans.markup import XmlElement, first_within
 from verifyplan.plans.prose import prepare
 from verifyplan.plans.references import references_of
 from verifyplan.plans.values import LineRanges, Section, Step, split_lines
@@ -75,7 +75,7 @@ def parse_plan(text: str, path: str = "plan.md") -> Plan:
     )
 
 
-def _sections(headings: Sequence[Text], lines: int) -> list[Section]:
+def _sections(headings: Sequence[TextBlock], lines: int) -> list[Section]:
     """The sections between headings; the lines before the first heading are one, if there are any."""
     if not lines:
         return []
@@ -107,7 +107,7 @@ def read_plan(path: str | Path) -> Plan:
     return parse_plan(decode(data, name), name)
 
 
-def _steps(read: Blocks, sections: Sequence[Section], elements: Sequence[Element]) -> list[Step]:
+def _steps(read: Blocks, sections: Sequence[Section], elements: Sequence[XmlElement]) -> list[Step]:
     """The steps of a plan in their order, an outer one before those it holds, numbered from 1.
 
     A PLAN document's steps are its tasks. Elsewhere: task-list items, headings and bold labels such as "Step 3",
@@ -194,7 +194,7 @@ def _with_subsections(sections: Sequence[Section]) -> Iterator[tuple[Section, in
     return reversed(pairs)
 
 
-def _labelled(texts: Iterable[Text], sections: Sequence[Section]) -> Iterator[Step]:
+def _labelled(texts: Iterable[TextBlock], sections: Sequence[Section]) -> Iterator[Step]:
     """Steps that a bold label opens, as "**Step 1: ...**" does; each ends at the next one or with its section."""
     bold = (text for text in texts if text.kind == "paragraph" and text.content.lstrip().startswith("**"))
     opened = [(text, label) for text in bold if (label := _label(text.content, numbered=False))]

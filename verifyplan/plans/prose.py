@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from verifyplan.plans.commands import begins_like_command
-from verifyplan.plans.markup import Element, elements, fences, without_tags
+from verifyplan.plans.markup import XmlElement, elements, fences, without_tags
 from verifyplan.plans.values import CodeBlock
 
 FENCE = "---"
@@ -24,7 +24,7 @@ class PreparedText:
     frontmatter: dict[str, Any]
     body: int
     blocks: tuple[CodeBlock, ...]
-    elements: tuple[Element, ...]
+    elements: tuple[XmlElement, ...]
     notes: tuple[str, ...]
 
 
@@ -47,7 +47,7 @@ def prepare(lines: Sequence[str]) -> PreparedText:
     return PreparedText(tuple(prose), values, head + 1, tuple(blocks), tuple(tagged), all_notes)
 
 
-def _blank(prose: list[str], part: CodeBlock | Element) -> None:
+def _blank(prose: list[str], part: CodeBlock | XmlElement) -> None:
     prose[part.first - 1 : part.last] = [""] * (part.last - part.first + 1)
 
 

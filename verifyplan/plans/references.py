@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from verifyplan.plans.code_names import (
-    Span,
+    MarkedName,
     is_certain,
     is_glob,
     is_path,
@@ -19,8 +19,8 @@ from verifyplan.plans.code_names import (
 )
 from verifyplan.plans.commands import PACKAGE, begins_like_command, is_command, packages, shell_commands
 from verifyplan.plans.intents import creates_files, intent_of
-from verifyplan.plans.markdown import Text
-from verifyplan.plans.markup import Element, first_within
+from verifyplan.plans.markdown import TextBlock
+from verifyplan.plans.markup import XmlElement, first_within
 from verifyplan.plans.prose import PreparedText
 from verifyplan.plans.values import MAX_QUOTE_CHARACTERS, CodeBlock, Intent, LineNumbers, LineRanges, Reference, RefKind
 from verifyplan.plans.word_lists import words
@@ -37,7 +37,7 @@ _WORDS = re.compile(r"[A-Za-z]+")
 
 
 def references_of(
-    lines: Sequence[str], prepared: PreparedText, texts: Iterable[Text]
+    lines: Sequence[str], prepared: PreparedText, texts: Iterable[TextBlock]
 ) -> tuple[list[Reference], list[str]]:
     """Return the references of a plan by line, each mention once a line, and notes on paths that name no one file."""
     marked = [(text, *spans(text.content)) for text in texts]
@@ -62,7 +62,7 @@ def references_of(
     return sorted(reader.references.values(), key=lambda reference: reference.line), notes
 
 
-def _certain_folders(prepared: PreparedText, marked: Iterable[Span]) -> set[str]:
+def _certain_folders(prepared: PreparedText, marked: Iterable[MarkedName]) -> set[str]:
     """First folders of the paths that are certain, so that `cmd/tool` is one where the plan names `cmd/main.go`."""
     names = [name for span in marked if "/" in (name := without_place(span.text))]
     listed = prepared.frontmatter.get("files_modified")
@@ -111,7 +111,7 @@ class _ReferenceReader:
                 last[intent] = next((n for n in following if name in self._lines[n - 1]), 1)
                 self.add("file", without_place(name.strip()), intent, last[intent])
 
-    def element(self, element: Element, intent: Intent) -> None:
+    def element(self, element: XmlElement, intent: Intent) -> None:
         """Read the files that a task lists, and the commands that check it."""
         if element.name == "files":
             for offset, line in enumerate(element.text.split("\n")):
@@ -127,7 +127,7 @@ class _ReferenceReader:
                 for command, number in shell_commands(block):
                     self.command(command, number)
 
-    def text(self, text: Text, marked: Sequence[Span], plain: str) -> None:
+    def text(self, text: TextBlock, marked: Sequence[MarkedName], plain: str) -> None:
         """Read the marked names of a text; `plain` is the text with all of them hidden."""
         numbers = LineNumbers(text.content, text.first)
         for span in marked[: MAX_REFERENCES - len(self.references)]:
@@ -141,7 +141,7 @@ class _ReferenceReader:
             elif name:
                 self.notes[f"line {line}: {name[:80]} stands for no one file"] = None
 
-    def _kind(self, text: Text, span: Span, plain: str) -> tuple[RefKind | None, str]:
+    def _kind(self, text: TextBlock, span: MarkedName, plain: str) -> tuple[RefKind | None, str]:
         """The kind of a marked name, and the name; a name without a kind is a path that names no one file."""
         name = without_place(span.text.strip().lstrip("@") if span.mark == "bare" else span.text.strip())
         if span.mark == "code":
@@ -159,7 +159,7 @@ class _ReferenceReader:
         return ("symbol", symbol) if symbol and _is_symbol(text, span, plain) else (None, "")
 
 
-def _is_symbol(text: Text, span: Span, plain: str) -> bool:
+def _is_symbol(text: TextBlock, span: MarkedName, plain: str) -> bool:
     """Whether a name is code by the nouns around it: in "`timeout_ms` setting" it is a key, not a symbol.
 
     The nouns are right behind or before it, over its column, or in the label above its list. A call or a declaration is

@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from verifyplan.plans.markdown import Text
-from verifyplan.plans.markup import Element
+from verifyplan.plans.markdown import TextBlock
+from verifyplan.plans.markup import XmlElement
 from verifyplan.plans.values import LineNumbers, LineRanges, Section
 from verifyplan.plans.word_lists import Lexicon, table, words
 
@@ -49,7 +49,7 @@ _MARKERS = " \t\n*_>~\"'`(["
 _INTENTS_OF_VERBS = ("create", "change", "delete", "move")
 
 
-def title(headings: Sequence[Text], frontmatter: Mapping[str, Any]) -> str:
+def title(headings: Sequence[TextBlock], frontmatter: Mapping[str, Any]) -> str:
     """Return the first heading of level 1; else the frontmatter's name of the plan; else the first heading; else ""."""
     first = next((text.content for text in headings if text.level == 1), "")
     named = next((str(frontmatter[key]) for key in ("title", "name") if isinstance(frontmatter.get(key), str)), "")
@@ -58,7 +58,9 @@ def title(headings: Sequence[Text], frontmatter: Mapping[str, Any]) -> str:
     return " ".join(text.split())[:_MAX_CHARACTERS]
 
 
-def goal(texts: Sequence[Text], sections: Sequence[Section], elements: Iterable[Element], prose: Sequence[str]) -> str:
+def goal(
+    texts: Sequence[TextBlock], sections: Sequence[Section], elements: Iterable[XmlElement], prose: Sequence[str]
+) -> str:
     """Return the purpose of the plan: an objective element, else a "Goal:" line, else a section of such a title.
 
     Of sections, one named goal is taken before objective, purpose, problem and summary. Empty if there is none.
@@ -86,10 +88,10 @@ def is_goal_line(content: str) -> bool:
     return _GOAL.fullmatch(content) is not None
 
 
-def may_state_goal(text: Text) -> bool:
+def may_state_goal(text: TextBlock) -> bool:
     """Return whether a text can say what the plan is for: prose that is no label, no instruction and no constraint.
 
-    >>> [may_state_goal(Text(kind, "Orders live in the new store.", 1, 1)) for kind in ("paragraph", "heading", "item")]
+    >>> [may_state_goal(TextBlock(kind, "Orders live in the new store.", 1, 1)) for kind in ("paragraph", "heading", "item")]
     [True, False, True]
     """
     content = " ".join(text.content.split())[:_MAX_CHARACTERS]
@@ -104,7 +106,7 @@ def _is_constraint(content: str) -> bool:
     return _CONSTRAINT.match(plain) is not None or next(_CONSTRAINTS.find(plain), None) is not None
 
 
-def constraints(texts: Iterable[Text], sections: Sequence[Section]) -> list[int]:
+def constraints(texts: Iterable[TextBlock], sections: Sequence[Section]) -> list[int]:
     """Return the lines of constraints: items under such a heading or label, and sentences that forbid or bound.
 
     Inline code does not count. The line is that of the item, or of the sentence's word.
@@ -126,7 +128,7 @@ def constraints(texts: Iterable[Text], sections: Sequence[Section]) -> list[int]
     return sorted(lines)
 
 
-def decisions(texts: Sequence[Text]) -> list[int]:
+def decisions(texts: Sequence[TextBlock]) -> list[int]:
     """Return the lines of decisions with a reason: a sentence that decides and says why, or a decision and a rationale.
 
     "Since" with a date behind it is no reason.
@@ -157,7 +159,7 @@ def _reasoned_sentences(plain: str, *, whole: bool) -> Iterator[int]:
             yield start
 
 
-def _gives_reason(texts: Sequence[Text]) -> bool:
+def _gives_reason(texts: Sequence[TextBlock]) -> bool:
     """Whether one of the texts below a decision says why, before the next heading."""
     for text in texts:
         labelled = _REASON_LABEL.match(text.content) is not None
@@ -172,7 +174,7 @@ def _blank(matched: re.Match[str]) -> str:
     return " " * len(matched.group())
 
 
-def action_lines(texts: Iterable[Text], tasks: Sequence[Element]) -> list[int]:
+def action_lines(texts: Iterable[TextBlock], tasks: Sequence[XmlElement]) -> list[int]:
     """Return the line of each thing that a plan says to do, in order; of a PLAN document, those of its tasks.
 
     A list item counts, whatever its marker and depth, unless it only bounds or asks; so does each further sentence that

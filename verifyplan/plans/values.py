@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from verifyplan.plans.markdown import Text
+from verifyplan.plans.markdown import TextBlock
 
 RefKind = Literal["file", "symbol", "command", "package"]
 Intent = Literal["create", "change", "delete", "move", "use"]
@@ -98,7 +98,7 @@ class Plan:
     decisions: tuple[int, ...]
     notes: tuple[str, ...]
     body: int = 1
-    texts: tuple[Text, ...] = field(default=(), repr=False)
+    texts: tuple[TextBlock, ...] = field(default=(), repr=False)
     actions: tuple[int, ...] = ()
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from verifyplan.documents.bridges.must_have_status import cut
 from verifyplan.documents.bridges.must_haves import (
     PlannedMustHave,
-    Plans,
+    PlanOrPlans,
     document_of,
     one_line,
     planned_must_haves,
@@ -65,7 +65,11 @@ class _PlannedGap(NamedTuple):
 
 
 def gap_plan(
-    verification: VerificationDocument | str | Path, plan: Plans, *, number: str | None = None, path: str | None = None
+    verification: VerificationDocument | str | Path,
+    plan: PlanOrPlans,
+    *,
+    number: str | None = None,
+    path: str | None = None,
 ) -> PlanDocument:
     """Return the plan that closes the gaps of a verification: a task for each gap, in their order.
 

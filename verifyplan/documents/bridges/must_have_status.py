@@ -11,7 +11,7 @@ from verifyplan.protocol.artifact import Artifact, ArtifactFinding, ArtifactVote
 from verifyplan.protocol.vote import HELD, NOTHING_LOOKED_AT
 from verifyplan.rules.citations import cites_location
 
-Status = Literal["VERIFIED", "FAILED", "HUMAN NEEDED"]
+MustHaveState = Literal["VERIFIED", "FAILED", "HUMAN NEEDED"]
 
 MAX_EXPLANATION_CHARACTERS = 300
 """Characters of an explanation that are kept as evidence."""
@@ -25,7 +25,7 @@ _SAW_NOTHING = re.compile(
 class MustHaveStatus(NamedTuple):
     """Whether a must-have holds, and the evidence."""
 
-    status: Status
+    status: MustHaveState
     evidence: str
 
 

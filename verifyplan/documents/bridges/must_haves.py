@@ -18,7 +18,7 @@ from verifyplan.protocol.vote import Finding
 
 D = TypeVar("D", bound=Document)
 
-Plans = PlanDocument | str | Path | Iterable[PlanDocument]
+PlanOrPlans = PlanDocument | str | Path | Iterable[PlanDocument]
 """A plan, its file, or all plans of a phase."""
 
 PLANNER = "planner"
@@ -56,7 +56,7 @@ class PlannedMustHave(NamedTuple):
         return one_line(self.must_have.text)
 
 
-def must_have_findings(plan: Plans, *, worker: str = PLANNER) -> tuple[Finding, ...]:
+def must_have_findings(plan: PlanOrPlans, *, worker: str = PLANNER) -> tuple[Finding, ...]:
     r"""Return the must-haves of a plan as findings, so that a verification needs nobody's word but the plan's.
 
     The evidence is the files that a must-have names; of one that names none, those of the task that speaks of it.
@@ -198,7 +198,7 @@ def document_of(document: Document | str | Path, model: type[D]) -> D:
     raise InputError(Problem(place, f"{received}, not a {wanted}", f"give a {wanted}"))
 
 
-def plans_of(plan: Plans) -> tuple[PlanDocument, ...]:
+def plans_of(plan: PlanOrPlans) -> tuple[PlanDocument, ...]:
     """Return one plan or several as documents, each once; InputError for none."""
     several = [plan] if isinstance(plan, PlanDocument | str | Path) else list(plan)
     documents = (document_of(each, PlanDocument) for each in several)

@@ -9,7 +9,7 @@ from typing import Protocol
 from verifyplan.documents.bridges.must_have_status import cut, must_have_status
 from verifyplan.documents.bridges.must_haves import (
     PlannedMustHave,
-    Plans,
+    PlanOrPlans,
     check_distinct_ids,
     expect_readable,
     planned_must_haves,
@@ -41,7 +41,7 @@ class HasArtifact(Protocol):
 
 def verification(
     run: HasArtifact | Artifact,
-    plan: Plans,
+    plan: PlanOrPlans,
     *,
     attempt: int | None = None,
     before: VerificationDocument | None = None,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from verifyplan.documents.dimensions.check_context import Dimension, Issue, PlanCheckContext
+from verifyplan.documents.dimensions.check_context import DimensionResult, Issue, PlanCheckContext
 from verifyplan.documents.dimensions.d1_d7_phase_documents import context_compliance, requirement_coverage
 from verifyplan.documents.dimensions.d2_d5_tasks import scope, task_completeness
 from verifyplan.documents.dimensions.d3_d9_between_plans import contracts_across_plans, dependency_correctness
@@ -26,7 +26,7 @@ from verifyplan.documents.tree import Tree
 from verifyplan.documents.walk import PLANNING, walk
 from verifyplan.errors import InputError, Problem
 
-DIMENSIONS: tuple[Callable[[PlanCheckContext], Dimension], ...] = (
+DIMENSIONS: tuple[Callable[[PlanCheckContext], DimensionResult], ...] = (
     requirement_coverage,
     task_completeness,
     dependency_correctness,
@@ -49,7 +49,7 @@ class PlanCheck:
     `.passed` is whether there is no blocker; that is not the word of a judge: `.judge` lists what is left to one.
     """
 
-    dimensions: tuple[Dimension, ...]
+    dimensions: tuple[DimensionResult, ...]
     graph: PlanGraph
     plans: tuple[PlanDocument, ...]
 

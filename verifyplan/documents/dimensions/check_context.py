@@ -81,7 +81,7 @@ class Issue(NamedTuple):
         return issue_line(self.in_report()).removeprefix("- ")
 
 
-class Dimension(NamedTuple):
+class DimensionResult(NamedTuple):
     """One dimension: its issues, and what of it is left to a person or a model, or why it does not apply."""
 
     number: int
@@ -295,11 +295,11 @@ class IssueFactory:
         document = self.context.plans[self.context.phases[phase][0]]
         return Issue(severity, self.dimension, phase or name_of(document), description, fix, document.path, 1, rule)
 
-    def result(self, issues: Iterable[Issue], judge: Iterable[str] = ()) -> Dimension:
+    def result(self, issues: Iterable[Issue], judge: Iterable[str] = ()) -> DimensionResult:
         """Return the dimension with its issues and with what is left to judge."""
         left = tuple(judge)
-        return Dimension(self.dimension, "needs-judgement" if left else "checked", tuple(issues), left)
+        return DimensionResult(self.dimension, "needs-judgement" if left else "checked", tuple(issues), left)
 
-    def not_applicable(self, why_not: str) -> Dimension:
+    def not_applicable(self, why_not: str) -> DimensionResult:
         """Return the dimension as one that does not apply."""
-        return Dimension(self.dimension, "not-applicable", why_not=why_not)
+        return DimensionResult(self.dimension, "not-applicable", why_not=why_not)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from verifyplan.documents.dimensions.check_context import (
     MAX_COMPARED,
-    Dimension,
+    DimensionResult,
     Issue,
     IssueFactory,
     PlanCheckContext,
@@ -35,7 +35,7 @@ _DEFERRED_ID = re.compile(r"\b([A-Z][\w.]{0,30}(?:-[\w.]{1,30}){0,3}-\d{1,4}[a-z
 """A requirement that an idea begins with, and one of which it says that it is deferred."""
 
 
-def requirement_coverage(context: PlanCheckContext) -> Dimension:
+def requirement_coverage(context: PlanCheckContext) -> DimensionResult:
     """Compare the requirements that plans name with those of ROADMAP.md and REQUIREMENTS.md of their milestone.
 
     A warning: requirements of the phase that none of its plans names anywhere, and ids of their series that are in
@@ -103,7 +103,7 @@ def _listed(names: Sequence[str]) -> str:
     return f"requirement{'' if len(names) == 1 else 's'} {', '.join(quoted(name) for name in names)}"
 
 
-def context_compliance(context: PlanCheckContext) -> Dimension:
+def context_compliance(context: PlanCheckContext) -> DimensionResult:
     """Look for deferred ideas that a plan names by id, or a task by all of its words.
 
     A warning: a plan that names a requirement whose id begins a deferred idea, or of which one says that it is

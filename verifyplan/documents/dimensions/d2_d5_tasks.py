@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from verifyplan.documents.dimensions.check_context import (
     MAX_TASKS,
-    Dimension,
+    DimensionResult,
     Issue,
     IssueFactory,
     IssueSeverity,
@@ -71,7 +71,7 @@ _WORK_TITLE = re.compile(r"(?:task|step|phase|part)s?\b", re.IGNORECASE)
 _CODE = re.compile(r"`[^`\n]+`|```")
 
 
-def task_completeness(context: PlanCheckContext) -> Dimension:
+def task_completeness(context: PlanCheckContext) -> DimensionResult:
     """Check that each task has the five elements, or those of its own kind, and that they say something.
 
     A blocker, as nobody can carry it out: a plan that has neither tasks nor anything else to do, a task without an
@@ -159,7 +159,7 @@ def _vague(factory: IssueFactory, task: TaskInPlan) -> Iterator[Issue]:
         yield factory.of_task(task, "warning", "done-vague", "done", description, fix)
 
 
-def scope(context: PlanCheckContext) -> Dimension:
+def scope(context: PlanCheckContext) -> DimensionResult:
     """Compare the tasks and files of each plan with limits; a plan that is too large can be carried out, if badly.
 
     Checkpoints count as tasks. Files are those that the plan or any task names, each once. The limits are for tasks as

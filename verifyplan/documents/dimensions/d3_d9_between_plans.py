@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from verifyplan.documents.dimensions.check_context import (
-    Dimension,
+    DimensionResult,
     Issue,
     IssueFactory,
     IssueSeverity,
@@ -30,7 +30,7 @@ _PLAN_ID = re.compile(r"(?!phase\b)[\w.]*-?[\w.-]*\d[\w.-]*", re.IGNORECASE)
 _FROM_PLAN = re.compile(r"\s{0,3}\(?\bfrom\s+(?:plan\s+)?(?P<plan>[\w.-]{1,60})\)?\s{0,3}$", re.IGNORECASE)
 
 
-def dependency_correctness(context: PlanCheckContext) -> Dimension:
+def dependency_correctness(context: PlanCheckContext) -> DimensionResult:
     """Compare `depends_on`, `wave` and the files of all plans, their own lists and their tasks', with each other.
 
     A blocker, as the plan cannot begin: a dependency on no plan of the phase, a cycle, a dependency in a later wave. A
@@ -155,7 +155,7 @@ def _conflicts(factory: IssueFactory) -> Iterator[Issue]:
         yield factory.of_plan(last, "warning", "wave-file-conflict", line, description, fix)
 
 
-def contracts_across_plans(context: PlanCheckContext) -> Dimension:
+def contracts_across_plans(context: PlanCheckContext) -> DimensionResult:
     """Compare `provides` and `consumes` of all plans with each other.
 
     A blocker: an item that only plans of later waves provide. A warning: one that a plan of the same wave provides,

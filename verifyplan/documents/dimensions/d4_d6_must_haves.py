@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from verifyplan.documents.dimensions.check_context import (
     MAX_COMPARED,
-    Dimension,
+    DimensionResult,
     Issue,
     IssueFactory,
     PlanCheckContext,
@@ -67,7 +67,7 @@ class KeyLink(NamedTuple):
         return tuple(tuple(paths_in(end)[:_MAX_PATHS_OF_END]) for end in self.ends)
 
 
-def links_planned(context: PlanCheckContext) -> Dimension:
+def links_planned(context: PlanCheckContext) -> DimensionResult:
     """Look for the task that touches the ends of each key link.
 
     A warning: a link both of whose ends are files, and of which no task of the plan touches either. A link of which a
@@ -134,7 +134,7 @@ def _joins(task: TaskInPlan, touched: list[bool], link: KeyLink) -> bool:
     return says_via or (len(link.pattern) >= MIN_PATTERN_CHARACTERS and link.pattern in task.text)
 
 
-def must_haves_derived(context: PlanCheckContext) -> Dimension:
+def must_haves_derived(context: PlanCheckContext) -> DimensionResult:
     """Look for must-haves, for the task behind each artifact, and for truths that nobody could compare with anything.
 
     A warning: a plan that says nowhere when it is done, a truth that two people would judge differently, an artifact

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from verifyplan.documents.dimensions.check_commands import ProgramCall, commands_in, program_calls
 from verifyplan.documents.dimensions.check_context import (
-    Dimension,
+    DimensionResult,
     Issue,
     IssueFactory,
     IssueSeverity,
@@ -23,7 +23,7 @@ from verifyplan.text import counted
 SLOW_S = 30
 """Seconds of `sleep` from which on a check is slow; the limit of GSD's plan checker (dimension 8)."""
 
-Commands = Sequence[Sequence[ProgramCall]]
+ParsedCommands = Sequence[Sequence[ProgramCall]]
 Fault = tuple[IssueSeverity, str, str, str]
 """Severity, rule, description and fix of what is wrong with a check."""
 
@@ -40,7 +40,7 @@ _SECONDS = re.compile(r"\d{1,6}(?:\.\d{1,3})?s?")
 _LOCAL_HOST = re.compile(r"localhost|127\.0\.0\.1|0\.0\.0\.0")
 
 
-def verifiability(context: PlanCheckContext) -> Dimension:
+def verifiability(context: PlanCheckContext) -> DimensionResult:
     """Read the check of each task as commands: are there any, do they end, and can they fail?
 
     A blocker: a check that never ends (a watch mode, a server), as whoever runs it waits for ever. A warning: one
@@ -121,7 +121,7 @@ def _check_issues(factory: IssueFactory, task: TaskInPlan, known_files: dict[str
         yield factory.of_task(task, severity, rule, name, f"the check of task {quoted(task.label)} {fault}", fix)
 
 
-def _endless(commands: Commands) -> Iterator[Fault]:
+def _endless(commands: ParsedCommands) -> Iterator[Fault]:
     waits = 0.0
     for call in (call for command in commands for call in command):
         if call.then != "&" and _never_ends(call):
@@ -152,7 +152,7 @@ def _never_ends(call: ProgramCall) -> bool:
     return first in words("plan_check", "servers") or ("http.server" in rest and "-m" in rest)
 
 
-def _cannot_fail(task: TaskInPlan, commands: Commands, calls: Sequence[ProgramCall]) -> Iterator[Fault]:
+def _cannot_fail(task: TaskInPlan, commands: ParsedCommands, calls: Sequence[ProgramCall]) -> Iterator[Fault]:
     only_existence = all(map(_tests_existence, calls)) and not all(map(_tests_folders, calls))
     if only_existence and not _ABOUT_PLACES.search(task.task.name):
         fix = "run what is in the files, or test it"
@@ -206,7 +206,7 @@ def _status_lost(command: Sequence[ProgramCall]) -> tuple[str, str] | None:
     return (tester, command[last].program) if tester else None
 
 
-def _no_server(others: Sequence[TaskInPlan], commands: Commands, calls: Sequence[ProgramCall]) -> Iterator[Fault]:
+def _no_server(others: Sequence[TaskInPlan], commands: ParsedCommands, calls: Sequence[ProgramCall]) -> Iterator[Fault]:
     requests = [call for call in calls if call.program in words("plan_check", "requesters")]
     local = [call for call in requests if _LOCAL_HOST.search(call.text)]
     started = any(call.then == "&" or " up" in call.text for command in commands for call in command)

@@ -15,7 +15,7 @@ from verifyplan.documents.reading.front import Front, count_of, flag_of, text_of
 from verifyplan.documents.reading.phrases import labelled_texts
 from verifyplan.documents.reading.source import Source
 from verifyplan.plans.code_names import is_path
-from verifyplan.plans.markup import Element
+from verifyplan.plans.markup import XmlElement
 
 MustHaveKind = Literal["truth", "artifact", "key_link"]
 
@@ -158,7 +158,7 @@ def read_tasks(source: Source) -> tuple[Task, ...]:
     """
     if not any(element.name in _TASK_TAGS for element in source.elements):
         return tuple(_tasks_under_headings(source))
-    tasks: list[tuple[Element, list[TaskElement]]] = []
+    tasks: list[tuple[XmlElement, list[TaskElement]]] = []
     outer: list[int] = []  # places in `tasks` of the tasks that may contain the next element, innermost last
     for element in source.elements:
         while outer and not _is_within(element, tasks[outer[-1]][0]):
@@ -174,7 +174,7 @@ def read_tasks(source: Source) -> tuple[Task, ...]:
     return tuple(Task(e.first, e.last, e.attributes, tuple(inner), e.closed) for e, inner in tasks)
 
 
-def _is_within(element: Element, task: Element) -> bool:
+def _is_within(element: XmlElement, task: XmlElement) -> bool:
     return element.depth > task.depth and element.last <= task.last
 
 

@@ -20,7 +20,7 @@ from verifyplan.documents.reading.body import (
 )
 from verifyplan.documents.reading.front import Front, read_front
 from verifyplan.documents.reading.phrases import says_nothing
-from verifyplan.plans.markup import Element, elements, fences
+from verifyplan.plans.markup import XmlElement, elements, fences
 from verifyplan.plans.prose import without_comments
 from verifyplan.plans.values import LineRanges
 
@@ -70,7 +70,7 @@ class Source:
         return tuple(without_comments(prose))
 
     @cached_property
-    def elements(self) -> tuple[Element, ...]:
+    def elements(self) -> tuple[XmlElement, ...]:
         """The XML elements of a PLAN document, in the order in which they open; other documents have none."""
         return tuple(elements(self.prose)[0])
 
