@@ -13,7 +13,7 @@ from verifyplan.charts.encodings import hover, inline, with_hover
 from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
 from verifyplan.charts.labels import count, plain, sentences, short
 from verifyplan.charts.theme import FAINT, INK, LINE, PAPER, SIZE, VERMILLION
-from verifyplan.documents.dimensions.check import PlanCheck
+from verifyplan.documents.dimensions.plan_check import PlanCheck
 from verifyplan.documents.dimensions.plan_graph import Edge, PlanGraph
 from verifyplan.errors import InputError, Problem
 

@@ -13,11 +13,11 @@ import typer
 
 import verifyplan as vp
 from verifyplan.cli.exit_codes import NEGATIVE
-from verifyplan.documents.bridges.claims import EXECUTOR
-from verifyplan.documents.bridges.claims import claims as claims_of
-from verifyplan.documents.bridges.gaps import gap_plan as close_gaps
+from verifyplan.documents.bridges.gap_plan import gap_plan as close_gaps
 from verifyplan.documents.bridges.must_haves import PLANNER, document_of, must_have_findings, plans_of
-from verifyplan.documents.bridges.verification import verification as verified
+from verifyplan.documents.bridges.run_verification import verification as verified
+from verifyplan.documents.bridges.summary_claims import EXECUTOR
+from verifyplan.documents.bridges.summary_claims import claims as claims_of
 from verifyplan.documents.kinds.execution_summary import ExecutionSummary
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.kinds.verification import VerificationDocument

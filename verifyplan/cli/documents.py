@@ -19,8 +19,8 @@ from verifyplan.documents.checks.catalogue import RULES
 from verifyplan.documents.checks.check import Report
 from verifyplan.documents.checks.check import check as check_documents
 from verifyplan.documents.checks.sarif import shown, to_json, to_sarif
-from verifyplan.documents.dimensions.check import PlanCheck
-from verifyplan.documents.dimensions.check import plan_check as check_plans
+from verifyplan.documents.dimensions.plan_check import PlanCheck
+from verifyplan.documents.dimensions.plan_check import plan_check as check_plans
 from verifyplan.documents.walk import shown_path
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import write_text

@@ -1,15 +1,15 @@
 """What a notebook needs of handed-over documents; each name loads on first use."""
 
-from .bridges.challenges import challenges as challenges
-from .bridges.claims import claims as claims
-from .bridges.gaps import gap_plan as gap_plan
+from .bridges.blocker_challenges import challenges as challenges
+from .bridges.gap_plan import gap_plan as gap_plan
 from .bridges.must_haves import must_have_findings as must_have_findings
-from .bridges.verification import verification as verification
+from .bridges.run_verification import verification as verification
+from .bridges.summary_claims import claims as claims
 from .checks.catalogue import Violation as Violation
 from .checks.check import Report as Report
 from .checks.check import check as check
-from .dimensions.check import PlanCheck as PlanCheck
-from .dimensions.check import plan_check as plan_check
+from .dimensions.plan_check import PlanCheck as PlanCheck
+from .dimensions.plan_check import plan_check as plan_check
 from .document_tables import DocumentTables as DocumentTables
 from .document_tables import frame as frame
 from .loading import load as load

@@ -1,4 +1,4 @@
-"""What a notebook needs of plans; each name loads on first use."""
+"""The names of plans that a notebook uses; each loads on first use."""
 
 from .assessment import Assessment as Assessment
 from .assessment import assess as assess

@@ -57,8 +57,8 @@ def spans(content: str) -> tuple[list[MarkedName], str]:
     Inline code is what CommonMark takes for it; longer than 2,000 characters it is hidden and not listed.
 
     >>> spans("Edit `a.py`, **b.py** and src/c.py.")[0]  # doctest: +NORMALIZE_WHITESPACE
-    [Span(mark='code', text='a.py', start=5, end=11), Span(mark='bold', text='b.py', start=13, end=21),
-     Span(mark='bare', text='src/c.py', start=26, end=35)]
+    [MarkedName(mark='code', text='a.py', start=5, end=11), MarkedName(mark='bold', text='b.py', start=13, end=21),
+     MarkedName(mark='bare', text='src/c.py', start=26, end=35)]
     """
     code = list(_code(content))
     plain = _hidden(content, code)

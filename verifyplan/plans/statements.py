@@ -91,7 +91,8 @@ def is_goal_line(content: str) -> bool:
 def may_state_goal(text: TextBlock) -> bool:
     """Return whether a text can say what the plan is for: prose that is no label, no instruction and no constraint.
 
-    >>> [may_state_goal(TextBlock(kind, "Orders live in the new store.", 1, 1)) for kind in ("paragraph", "heading", "item")]
+    >>> kinds = ("paragraph", "heading", "item")
+    >>> [may_state_goal(TextBlock(kind, "Orders live in the new store.", 1, 1)) for kind in kinds]
     [True, False, True]
     """
     content = " ".join(text.content.split())[:_MAX_CHARACTERS]

@@ -23,7 +23,7 @@ from tests.labels_project import (
     labels_project,
 )
 from verifyplan.documents import claims, load, load_text, must_have_findings
-from verifyplan.documents.bridges.claims import CATEGORIES
+from verifyplan.documents.bridges.summary_claims import CATEGORIES
 from verifyplan.documents.kinds.execution_summary import ExecutionSummary
 from verifyplan.errors import InputError
 

@@ -17,7 +17,7 @@ from tests.labels_project import (
 )
 from verifyplan.documents import check, claims, gap_plan, load, load_text, verification
 from verifyplan.documents.checks.check import check_document
-from verifyplan.documents.dimensions.check import plan_check
+from verifyplan.documents.dimensions.plan_check import plan_check
 from verifyplan.documents.kinds.verification import Gap, MustHaveResult, write_verification
 from verifyplan.errors import InputError
 

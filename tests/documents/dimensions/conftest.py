@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from verifyplan.documents.dimensions.check import PlanCheck, plan_check
+from verifyplan.documents.dimensions.plan_check import PlanCheck, plan_check
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.source import read_source
 

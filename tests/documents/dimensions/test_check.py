@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verifyplan.charts.plan_graph import plan_graph
-from verifyplan.documents.dimensions.check import plan_check
 from verifyplan.documents.dimensions.phase_documents import ContextItem, read_context, read_requirements
+from verifyplan.documents.dimensions.plan_check import plan_check
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.kinds.plan_check_report import PlanCheckReport
 from verifyplan.documents.reading.source import read_source

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from verifyplan.documents.dimensions.check import plan_check
+from verifyplan.documents.dimensions.plan_check import plan_check
 from verifyplan.documents.kinds.plan_check_report import PlanCheckReport
 from verifyplan.documents.reading.source import read_source
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from verifyplan.documents.dimensions.check import plan_check
+from verifyplan.documents.dimensions.plan_check import plan_check
 
 TASK = """<task type="auto">
 <name>{name}</name>

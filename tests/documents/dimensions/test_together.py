@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from verifyplan.documents.dimensions.check import plan_check
+from verifyplan.documents.dimensions.plan_check import plan_check
 
 
 @pytest.fixture

@@ -1,1 +1,1 @@
-"""FROM DOCUMENTS TO RUNS AND BACK: what one is to the other, pure (rule D5)."""
+"""FROM DOCUMENTS TO RUNS AND BACK: claims, must-haves and blockers in, verifications and gap plans out (rule D5)."""

@@ -1,1 +1,1 @@
-"""WHETHER PLANS CAN BE EXECUTED: document 003's nine dimensions, one file each; nothing here asks a model (rule D4)."""
+"""THE PLAN CHECK: may plans be executed? Nine dimensions, without a model (rule D4)."""

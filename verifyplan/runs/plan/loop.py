@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from verifyplan.documents.bridges.challenges import challenges
-from verifyplan.documents.dimensions.check import plan_check
+from verifyplan.documents.bridges.blocker_challenges import challenges
+from verifyplan.documents.dimensions.plan_check import plan_check
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.source import read_source
 from verifyplan.engine.queue import QueueLoop

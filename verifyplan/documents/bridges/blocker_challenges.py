@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from verifyplan.documents.dimensions.check import PlanCheck
 from verifyplan.documents.dimensions.check_context import Issue
+from verifyplan.documents.dimensions.plan_check import PlanCheck
 from verifyplan.protocol.role_call import RaisedChallenge
 
 
@@ -43,7 +43,7 @@ def challenges(check: PlanCheck, plan_name: str = "") -> tuple[RaisedChallenge, 
 
     >>> from verifyplan.documents.kinds.plan import PlanDocument
     >>> from verifyplan.documents.reading.source import read_source
-    >>> from verifyplan.documents.dimensions.check import plan_check
+    >>> from verifyplan.documents.dimensions.plan_check import plan_check
     >>> plan = PlanDocument.read(read_source('---\nplan: "01-01"\n---\n', "PLAN-01.md"))
     >>> first = challenges(plan_check(plan))[0]
     >>> first.concern, first.evidence
