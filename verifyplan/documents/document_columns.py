@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import get_args
 
 from verifyplan.columns import Column, Columns
-from verifyplan.documents.checks.catalogue import Severity
+from verifyplan.documents.checks.catalogue import ViolationSeverity
 from verifyplan.documents.kinds.execution_summary import CLAIM_STATES
 from verifyplan.documents.kinds.plan import IMPLIED_MODEL, MUST_HAVES, TASK_TYPES
 from verifyplan.documents.kinds.research_note import CONFIDENCES, KNOWN_LEVELS
 from verifyplan.documents.reading.document import KINDS
-from verifyplan.documents.reading.phrases import Outcome
+from verifyplan.documents.reading.phrases import StatusMeaning
 
 CONFIDENCE_ORDER = tuple(reversed(CONFIDENCES))
 """From the lowest to the highest, as tables are sorted."""
@@ -57,7 +57,7 @@ DOCUMENT_TABLES: dict[str, Columns] = {
         Column("summary_path", "text", "the summary of the plan; missing where there is none"),
         Column("claimed", CLAIM_STATES, "what the summary says of it; missing where it does not name it"),
         Column("verification_path", "text", "the verification that has a row for it; missing where none has"),
-        Column("outcome", get_args(Outcome), "what the verification found; missing where it has no row for it"),
+        Column("outcome", get_args(StatusMeaning), "what the verification found; missing where it has no row for it"),
         Column("evidence", "text", "the evidence that the verification gives"),
     ),
     "tasks": (
@@ -103,7 +103,7 @@ DOCUMENT_TABLES: dict[str, Columns] = {
         Column("path", "text", "the document"),
         _LINE,
         Column("rule", "text", "the rule that is broken"),
-        Column("severity", get_args(Severity), "how much it weighs"),
+        Column("severity", get_args(ViolationSeverity), "how much it weighs"),
         Column("times", "whole", "how often; a rule that is broken many times in a document is reported once"),
         Column("message", "text", "what is wrong"),
         Column("fix", "text", "what to do"),

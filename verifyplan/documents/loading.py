@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 from verifyplan.documents.kinds.registry import REGISTRY, kind_of
-from verifyplan.documents.reading.document import Document, Kind
+from verifyplan.documents.reading.document import Document, DocumentKind
 from verifyplan.documents.reading.source import BYTE_ORDER_MARK, read_source
 from verifyplan.documents.tree import Tree, planning_folder
 from verifyplan.documents.walk import Unread, shown_path, walk
@@ -68,7 +68,7 @@ def load_beside(path: str | Path) -> tuple[Document, ...]:
     return tuple(documents)
 
 
-def load_text(text: str, path: str = "document.md", kind: Kind | None = None) -> Document | None:
+def load_text(text: str, path: str = "document.md", kind: DocumentKind | None = None) -> Document | None:
     r"""Read a document from its text; None if it is none of the nine. `kind` says which where the name does not.
 
     >>> load_text("---\nwave: 1\n---\n# Plan\n", "PLAN-01.md").kind

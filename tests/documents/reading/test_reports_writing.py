@@ -21,12 +21,12 @@ from verifyplan.documents.kinds.integration_report import (
 from verifyplan.documents.kinds.plan_check_report import PlanCheckReport, PlanIssue, write_plan_check
 from verifyplan.documents.kinds.verification import Gap, MustHaveResult, VerificationDocument, write_verification
 from verifyplan.documents.loading import load_text
-from verifyplan.documents.reading.document import Document, Kind
+from verifyplan.documents.reading.document import Document, DocumentKind
 from verifyplan.documents.reading.source import read_source
 from verifyplan.documents.reading.writing import flat
 from verifyplan.errors import InputError
 
-KINDS: list[Kind] = ["plan-check", "summary", "verification", "integration", "debug-log"]
+KINDS: list[DocumentKind] = ["plan-check", "summary", "verification", "integration", "debug-log"]
 
 hostile = st.sampled_from(
     ["`", "``", "|", "\\|", "<!--", "-->", "<task>", "</task>", "[x]", "->", "Fix:", "#", "```", "|a|b|"]
@@ -188,7 +188,7 @@ any_text = st.one_of(st.text(max_size=60), st.lists(st.one_of(pieces, st.text(ma
 
 @settings(max_examples=250, deadline=None)
 @given(any_text, any_text, st.sampled_from(KINDS))
-def test_no_text_raises(before: str, after: str, kind: Kind):
+def test_no_text_raises(before: str, after: str, kind: DocumentKind):
     documents = [load_text(text, "debug/a.md", kind) for text in (before, after)]
     for document, text in zip(documents, (before, after), strict=True):
         assert document is not None
@@ -226,7 +226,7 @@ HUGE = {
         ("hex", "summary"),
     ],
 )
-def test_a_huge_document_is_read_and_checked_in_seconds(name: str, kind: Kind):
+def test_a_huge_document_is_read_and_checked_in_seconds(name: str, kind: DocumentKind):
     begun = process_time()
     document = load_text(HUGE[name], "debug/a.md", kind)
     assert document is not None

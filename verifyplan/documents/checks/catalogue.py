@@ -7,7 +7,7 @@ from typing import Literal
 
 from verifyplan.redaction import redact
 
-Severity = Literal["error", "warning", "info"]
+ViolationSeverity = Literal["error", "warning", "info"]
 
 MAX_MESSAGE_CHARACTERS = 500
 
@@ -17,7 +17,7 @@ class Rule:
     """One rule: its id, its severity, the rule of docs/protocol.md behind it, and what it requires, in one sentence."""
 
     id: str
-    severity: Severity
+    severity: ViolationSeverity
     spec: str
     meaning: str
 
@@ -35,7 +35,7 @@ class Violation:
     path: str
     line: int
     rule: str
-    severity: Severity
+    severity: ViolationSeverity
     message: str
     fix: str
     lines: tuple[int, ...] = ()
@@ -57,7 +57,7 @@ def _one_line(text: str) -> str:
     return line if len(line) <= MAX_MESSAGE_CHARACTERS else f"{line[:MAX_MESSAGE_CHARACTERS].rstrip()}..."
 
 
-_RULES_BY_KIND: dict[str, tuple[tuple[str, Severity, str, str], ...]] = {
+_RULES_BY_KIND: dict[str, tuple[tuple[str, ViolationSeverity, str, str], ...]] = {
     "document": (
         ("unreadable", "error", "H3", "A document is text in UTF-8, no larger than 20 MB."),
         ("not-followed", "info", "H3", "Links, and names that cannot be shown, are neither followed nor read."),

@@ -60,12 +60,12 @@ def _claimed_text(claim: Claimed, known: set[str]) -> str:
     return head if claim.state is None and wording(claim.text) not in known and wording(head) in known else claim.text
 
 
-def _compared(required: Sequence[str], given: Sequence[str]) -> tuple[list[int], list[int]]:
+def _compared(required: Sequence[str], claims: Sequence[str]) -> tuple[list[int], list[int]]:
     """Return what is unmatched, without texts that say a must-have in fewer of its own words."""
-    missing, extra = unmatched(required, given)
+    missing, extra = unmatched(required, claims)
     if len(missing) * len(extra) > MAX_COMPARISONS:
         return missing, extra
-    pairs = [(at, place) for at in missing for place in extra if _shortens(given[place], required[at])]
+    pairs = [(at, place) for at in missing for place in extra if _shortens(claims[place], required[at])]
     shortened, shorter = {at for at, _ in pairs}, {place for _, place in pairs}
     return [at for at in missing if at not in shortened], [place for place in extra if place not in shorter]
 

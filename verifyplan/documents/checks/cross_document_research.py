@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.plan import PlanDocument
-from verifyplan.documents.kinds.research_note import CONFIDENCES, Confidence, ResearchNote
+from verifyplan.documents.kinds.research_note import CONFIDENCES, ResearchConfidence, ResearchNote
 from verifyplan.documents.kinds.research_summary import NEEDS_DECISION, ResearchSummary
 from verifyplan.documents.reading.body import plain
 from verifyplan.documents.reading.comparing import MAX_COMPARISONS, matched, words_of
@@ -78,12 +78,12 @@ def _check_speculation(summary: ResearchSummary, notes: Sequence[ResearchNote]) 
                 yield violation("tree/speculation-upgraded", summary.path, decision.line, message, fix)
 
 
-def _best(notes: Sequence[ResearchNote]) -> Confidence | None:
+def _best(notes: Sequence[ResearchNote]) -> ResearchConfidence | None:
     """Return the highest confidence that a note states; None without any."""
     return max((note.confidence for note in notes if note.confidence), key=_rank, default=None)
 
 
-def _rank(confidence: Confidence | None) -> int:
+def _rank(confidence: ResearchConfidence | None) -> int:
     return -1 if confidence is None else _RANK[confidence]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote
 
-from verifyplan.documents.checks.catalogue import RULES, Severity, Violation
+from verifyplan.documents.checks.catalogue import RULES, Violation, ViolationSeverity
 from verifyplan.documents.checks.check import Report
 from verifyplan.version import VERSION
 
@@ -19,7 +19,7 @@ BASE = "%SRCROOT%"
 _INVISIBLE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 """Control characters, marks of direction and half characters that JSON allows in a text."""
 
-_LEVEL: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
+_LEVEL: dict[ViolationSeverity, str] = {"error": "error", "warning": "warning", "info": "note"}
 _SCOPES = {"D2": "one document", "D3": "several documents, or versions of one", "H3": "damaged or hostile input"}
 
 

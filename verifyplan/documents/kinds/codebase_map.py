@@ -12,7 +12,7 @@ from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.checks.layout import check_layout, held_to_contract
 from verifyplan.documents.kinds.research_note import outermost
 from verifyplan.documents.reading.body import find_tables
-from verifyplan.documents.reading.document import Document, Form, Kind, other_form
+from verifyplan.documents.reading.document import Document, DocumentKind, Form, other_form
 from verifyplan.documents.reading.phrases import says_nothing
 from verifyplan.documents.reading.source import Source
 from verifyplan.documents.walk import LEFT_OUT, is_folder
@@ -93,7 +93,7 @@ class CodebaseMap(Document):
 
     FORMS: ClassVar[tuple[Form, ...]] = CODEBASE_MAP_FORMS
 
-    kind: Kind = "codebase-map"
+    kind: DocumentKind = "codebase-map"
     map: str | None = None
     focus: Focus | None = None
     claims: tuple[MapClaim, ...] = ()

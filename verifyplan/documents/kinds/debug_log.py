@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.checks.layout import RequiredField, check_layout, held_to_contract
 from verifyplan.documents.reading.body import DocumentSection
-from verifyplan.documents.reading.document import Document, Form, Kind, other_form
+from verifyplan.documents.reading.document import Document, DocumentKind, Form, other_form
 from verifyplan.documents.reading.front import moment, moment_of, text_of
 from verifyplan.documents.reading.phrases import LocatedText, labelled_texts, says_nothing, split_label
 from verifyplan.documents.reading.source import Source
@@ -81,7 +81,7 @@ class DebugLog(Document):
 
     FORMS: ClassVar[tuple[Form, ...]] = DEBUG_LOG_FORMS
 
-    kind: Kind = "debug-log"
+    kind: DocumentKind = "debug-log"
     slug: str | None = None
     status: str | None = None
     created: datetime | None = None

@@ -13,7 +13,7 @@ from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.checks.layout import RequiredField, check_layout
 from verifyplan.documents.reading.body import DocumentSection, MarkdownTable, rows_of
 from verifyplan.documents.reading.comparing import id_in_name, plan_key
-from verifyplan.documents.reading.document import CONTRACT, Document, Form, Kind, other_form
+from verifyplan.documents.reading.document import CONTRACT, Document, DocumentKind, Form, other_form
 from verifyplan.documents.reading.front import entries_of, entry_texts, text_of
 from verifyplan.documents.reading.phrases import LocatedText
 from verifyplan.documents.reading.source import Source
@@ -90,7 +90,7 @@ class TaskResult(NamedTuple):
 
 
 class ExecutionSummary(Document):
-    """What was done of one plan, as its executor says.
+    """The work on one plan, as its executor reports it.
 
     `commits` are those of the frontmatter, else those in the section of tasks; `accomplishments` are what older forms
     have instead of must-haves, `table` is the one of task results.
@@ -98,7 +98,7 @@ class ExecutionSummary(Document):
 
     FORMS: ClassVar[tuple[Form, ...]] = SUMMARY_FORMS
 
-    kind: Kind = "summary"
+    kind: DocumentKind = "summary"
     plan: str | None = None
     status: str | None = None
     commits: tuple[str, ...] = ()

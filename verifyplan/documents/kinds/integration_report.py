@@ -10,9 +10,9 @@ from pydantic import Field, InstanceOf
 from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.checks.layout import RequiredField, check_layout
 from verifyplan.documents.reading.body import MarkdownTable, rows_of
-from verifyplan.documents.reading.document import Document, Form, Kind, other_form
+from verifyplan.documents.reading.document import Document, DocumentKind, Form, other_form
 from verifyplan.documents.reading.front import count_of, text_of
-from verifyplan.documents.reading.phrases import LocatedText, Outcome, is_blank, outcome
+from verifyplan.documents.reading.phrases import LocatedText, StatusMeaning, is_blank, outcome
 from verifyplan.documents.reading.source import Source
 from verifyplan.documents.reading.writing import document_text, list_item, table_lines
 from verifyplan.errors import InputError, Problem, expect_lists
@@ -49,7 +49,7 @@ class IntegrationCheck(NamedTuple):
     line: int = 0
 
     @property
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> StatusMeaning | None:
         """Whether the check passed, by its status."""
         return outcome(self.status)
 
@@ -63,17 +63,17 @@ class Flow(NamedTuple):
     line: int = 0
 
     @property
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> StatusMeaning | None:
         """Whether the flow works, by its status."""
         return outcome(self.status)
 
 
 class IntegrationReport(Document):
-    """What a checker found across phases; an issue is its heading or its list item."""
+    """A report on how phases fit together; an issue is its heading or its list item."""
 
     FORMS: ClassVar[tuple[Form, ...]] = INTEGRATION_FORMS
 
-    kind: Kind = "integration"
+    kind: DocumentKind = "integration"
     status: str | None = None
     checks_total: int | None = None
     checks_passed: int | None = None

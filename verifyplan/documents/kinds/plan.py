@@ -10,8 +10,8 @@ from pydantic import Field, InstanceOf
 
 from verifyplan.documents.reading.body import DocumentSection
 from verifyplan.documents.reading.comparing import phase_number
-from verifyplan.documents.reading.document import Document, Form, Kind
-from verifyplan.documents.reading.front import Front, count_of, flag_of, text_of, texts_of, value_of
+from verifyplan.documents.reading.document import Document, DocumentKind, Form
+from verifyplan.documents.reading.front import Front, count_of, text_of, texts_of, value_of
 from verifyplan.documents.reading.phrases import labelled_texts
 from verifyplan.documents.reading.source import Source
 from verifyplan.plans.code_names import is_path
@@ -72,7 +72,7 @@ PLAN_FORMS = (
     ),
     Form(
         "headed",
-        "a plan in Markdown alone, whose tasks stand under headings or in lists",
+        "a plan in Markdown alone, whose tasks are under headings or in lists",
         seen_by=("prose",),
         unless=("element:task", "front:must_haves", "front:wave", "front:depends_on", "front:provides"),
         aliases=_REQUIREMENTS,
@@ -217,7 +217,7 @@ class PlanDocument(Document):
 
     FORMS: ClassVar[tuple[Form, ...]] = PLAN_FORMS
 
-    kind: Kind = "plan"
+    kind: DocumentKind = "plan"
     phase: str | None = None
     plan: str | None = None
     wave: int | None = None
@@ -243,7 +243,7 @@ class PlanDocument(Document):
             "wave": count_of(front, "wave"),
             **{name: texts_of(front, form.key(source, name)) for name in lists},
             "must_haves": MustHaves(*(tuple(_must_haves(front, name)) for name in MUST_HAVES)),
-            "gap_closure": flag_of(front, "gap_closure") or False,
+            "gap_closure": value_of(front, "gap_closure") is True,
             "objective": _objective(source),
             "tasks": read_tasks(source),
             "summary": source.section("Summary"),

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.reading.body import Bullet, plain
-from verifyplan.documents.reading.document import Document, Form, Kind
+from verifyplan.documents.reading.document import Document, DocumentKind, Form
 from verifyplan.documents.reading.source import Source
 from verifyplan.documents.reading.writing import flat
 from verifyplan.errors import expect_lists, one_of
@@ -51,7 +51,7 @@ class PlanIssue(NamedTuple):
 
 
 class PlanCheckReport(Document):
-    """What a plan check found.
+    """The report of a plan check.
 
     `passed` is None without a heading that says it; `counts_line` and `heading_line` are 0 without these lines.
     `unread` are items of the issue lists that do not have the form of an issue.
@@ -59,7 +59,7 @@ class PlanCheckReport(Document):
 
     FORMS: ClassVar[tuple[Form, ...]] = ()
 
-    kind: Kind = "plan-check"
+    kind: DocumentKind = "plan-check"
     passed: bool | None = None
     heading_line: int = 0
     counts: IssueCounts = IssueCounts()
@@ -184,12 +184,12 @@ def write_plan_check(issues: Sequence[PlanIssue], *, plans: int, tasks: int, not
     """
     expect_lists(notes=notes)
     listed = {title: [i for i in issues if i.severity == severity] for title, severity in SECTIONS.items()}
-    counts = " | ".join(f"{title}: {len(found)}" for title, found in listed.items())
+    counts = " | ".join(f"{title}: {len(of_severity)}" for title, of_severity in listed.items())
     lines = [FOUND if listed["Blockers"] else PASSED, f"Plans: {plans} | Tasks: {tasks} | {counts}", ""]
     for note in notes:
         lines += [flat(note), ""]
-    for title, found in listed.items():
-        lines += [f"## {title}", "", *map(issue_line, found), ""] if found else []
+    for title, of_severity in listed.items():
+        lines += [f"## {title}", "", *map(issue_line, of_severity), ""] if of_severity else []
     return "\n".join(lines)
 
 

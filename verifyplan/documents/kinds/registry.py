@@ -19,10 +19,10 @@ from verifyplan.documents.kinds.research_note import ResearchNote, check_researc
 from verifyplan.documents.kinds.research_summary import ResearchSummary, check_research_summary
 from verifyplan.documents.kinds.verification import VerificationDocument
 from verifyplan.documents.kinds.verification_checks import check_verification
-from verifyplan.documents.reading.document import Document, Kind
+from verifyplan.documents.reading.document import Document, DocumentKind
 from verifyplan.documents.reading.source import Source
 
-REGISTRY: dict[Kind, tuple[type[Document], Callable[[Any], Iterator[Violation]]]] = {
+REGISTRY: dict[DocumentKind, tuple[type[Document], Callable[[Any], Iterator[Violation]]]] = {
     "research-note": (ResearchNote, check_research_note),
     "research-summary": (ResearchSummary, check_research_summary),
     "plan": (PlanDocument, check_plan),
@@ -35,7 +35,7 @@ REGISTRY: dict[Kind, tuple[type[Document], Callable[[Any], Iterator[Violation]]]
 }
 """The model of each kind, and the function that checks a document of it by itself."""
 
-_NAMES_OF_FILES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+_NAMES_OF_FILES: tuple[tuple[DocumentKind, re.Pattern[str]], ...] = (
     ("plan-check", re.compile(r"(?:.+-)?PLAN-CHECK(?:-.+)?")),
     ("integration", re.compile(r"(?:.+-)?INTEGRATION-REPORT(?:-.+)?")),
     ("verification", re.compile(r"(?:.+-)?VERIFICATION(?:-.+)?")),
@@ -47,7 +47,7 @@ _OTHER_DOCUMENTS = re.compile(
     r"(?:.+-)?(?:ROADMAP|STATE|CONTEXT|VALIDATION|VALIDATION-REPORT|PROJECT|REQUIREMENTS|MILESTONES|UAT|README|CHANGELOG"
     r"|LICENSE|HISTORY|NOTES)(?:-.+)?"
 )
-_TYPICAL_KEYS: tuple[tuple[Kind, frozenset[str]], ...] = (
+_TYPICAL_KEYS: tuple[tuple[DocumentKind, frozenset[str]], ...] = (
     ("verification", frozenset({"must_haves_total"})),
     ("integration", frozenset({"checks_total"})),
     ("debug-log", frozenset({"slug", "mode", "status"})),
@@ -62,7 +62,7 @@ _PLAN_CHECK_COUNTS = re.compile(r"Plans: *\d+ *\| *Tasks: *\d+")
 N_HEAD_LINES = 40
 
 
-def kind_of(path: str, source: Source) -> Kind | None:
+def kind_of(path: str, source: Source) -> DocumentKind | None:
     """Return the kind of a file, by its name, its folder, then its content; None if it is none of the nine.
 
     The name of another known document (ROADMAP, STATE, CONTEXT ...) is no kind, whatever the file holds.
@@ -78,12 +78,12 @@ def kind_of(path: str, source: Source) -> Kind | None:
     if _OTHER_DOCUMENTS.fullmatch(place.stem):
         return None
     by_name = next((kind for kind, pattern in _NAMES_OF_FILES if pattern.fullmatch(place.stem)), None)
-    by_folder: dict[str, Kind] = {"research": "research-note", "codebase": "codebase-map", "debug": "debug-log"}
+    by_folder: dict[str, DocumentKind] = {"research": "research-note", "codebase": "codebase-map", "debug": "debug-log"}
     within = by_folder.get(folders[-1]) if folders else None
     return by_name or within or ("debug-log" if "debug" in folders[-2:] else _kind_by_content(source))
 
 
-def _kind_by_content(source: Source) -> Kind | None:
+def _kind_by_content(source: Source) -> DocumentKind | None:
     keys = set(source.front.values)
     by_key = next((kind for kind, typical in _TYPICAL_KEYS if typical <= keys), None)
     if by_key:

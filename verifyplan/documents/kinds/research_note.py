@@ -9,14 +9,14 @@ from typing import Any, ClassVar, Literal, NamedTuple, cast, get_args
 from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.checks.layout import RequiredField, check_labelled_confidence, check_layout, held_to_contract
 from verifyplan.documents.reading.body import DocumentSection, NumberedLine, find_bullets, find_tables
-from verifyplan.documents.reading.document import Document, Form, Kind, other_form
+from verifyplan.documents.reading.document import Document, DocumentKind, Form, other_form
 from verifyplan.documents.reading.front import count_of, text_of
 from verifyplan.documents.reading.phrases import LocatedText
 from verifyplan.documents.reading.source import Source
 from verifyplan.text import counted
 
-Confidence = Literal["high", "medium", "low"]
-CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
+ResearchConfidence = Literal["high", "medium", "low"]
+CONFIDENCES: tuple[ResearchConfidence, ...] = get_args(ResearchConfidence)
 """From the highest to the lowest."""
 SPECULATIVE = "[SPECULATIVE]"
 COVERAGES = ("complete", "partial", "minimal")
@@ -72,7 +72,7 @@ class ResearchFinding(NamedTuple):
 
     text: str
     source_level: str | None
-    confidence: Confidence | None
+    confidence: ResearchConfidence | None
     speculative: bool
     line: int
 
@@ -91,12 +91,12 @@ class ListedSource(NamedTuple):
 
 
 class ResearchNote(Document):
-    """What a researcher found about one topic or phase."""
+    """The findings of a researcher about a topic or phase, with gaps and sources."""
 
     FORMS: ClassVar[tuple[Form, ...]] = RESEARCH_NOTE_FORMS
 
-    kind: Kind = "research-note"
-    confidence: Confidence | None = None
+    kind: DocumentKind = "research-note"
+    confidence: ResearchConfidence | None = None
     sources_checked: int | None = None
     coverage: str | None = None
     findings: tuple[ResearchFinding, ...] = ()
@@ -123,7 +123,7 @@ def _finding(statement: LocatedText) -> ResearchFinding:
     return ResearchFinding(text, best, confidence_in(text), SPECULATIVE in text.upper(), line)
 
 
-def stated_confidence(source: Source, form: Form) -> Confidence | None:
+def stated_confidence(source: Source, form: Form) -> ResearchConfidence | None:
     """Return the confidence of a whole document: its frontmatter's, in a labelled form its label's."""
     stated = text_of(source.front, "confidence")
     if stated is not None:
@@ -133,7 +133,7 @@ def stated_confidence(source: Source, form: Form) -> Confidence | None:
     return confidence_in(f"({first[0].strip('*.,;')})") if first else None
 
 
-def confidence_in(text: str) -> Confidence | None:
+def confidence_in(text: str) -> ResearchConfidence | None:
     """Return the first confidence that a text states, in brackets, in capitals, or beside the word; None without any.
 
     >>> confidence_in("[S2] (medium) Uses pools"), confidence_in("HIGH - read it"), confidence_in("high load")
@@ -141,7 +141,7 @@ def confidence_in(text: str) -> Confidence | None:
     """
     text = text[:_MAX_CHARACTERS]
     match = _CONFIDENCE.search(text) or _CAPITALS.search(text)
-    return cast(Confidence, next(group for group in match.groups() if group).lower()) if match else None
+    return cast(ResearchConfidence, next(group for group in match.groups() if group).lower()) if match else None
 
 
 def levels_in(text: str) -> tuple[str, ...]:

@@ -16,12 +16,12 @@ from verifyplan.documents.checks.layout import (
 from verifyplan.documents.kinds.research_note import (
     CONFIDENCES,
     SPECULATIVE,
-    Confidence,
+    ResearchConfidence,
     stated_confidence,
     statements,
 )
 from verifyplan.documents.reading.body import MarkdownTable, rows_of
-from verifyplan.documents.reading.document import Document, Form, Kind, other_form
+from verifyplan.documents.reading.document import Document, DocumentKind, Form, other_form
 from verifyplan.documents.reading.front import count_of
 from verifyplan.documents.reading.phrases import LocatedText, says_nothing
 from verifyplan.documents.reading.source import Source
@@ -52,7 +52,7 @@ class Decision(NamedTuple):
 
     topic: str
     decision: str
-    confidence: Confidence | None
+    confidence: ResearchConfidence | None
     sources: str
     line: int
 
@@ -66,12 +66,12 @@ class OpenQuestion(NamedTuple):
 
 
 class ResearchSummary(Document):
-    """What several research notes come to."""
+    """The decisions from several research notes, the open questions and the deferred ideas."""
 
     FORMS: ClassVar[tuple[Form, ...]] = RESEARCH_SUMMARY_FORMS
 
-    kind: Kind = "research-summary"
-    confidence: Confidence | None = None
+    kind: DocumentKind = "research-summary"
+    confidence: ResearchConfidence | None = None
     sources: int | None = None
     conflicts: int | None = None
     decisions: tuple[Decision, ...] = ()
@@ -103,7 +103,7 @@ def _decision_table(source: Source) -> MarkdownTable | None:
     return next(iter(source.tables(section)), None) if section else None
 
 
-def _confidence(cell: str) -> Confidence | None:
+def _confidence(cell: str) -> ResearchConfidence | None:
     grade = cell.strip("*_`[]() ").casefold()
     return next((known for known in CONFIDENCES if known == grade), None)
 

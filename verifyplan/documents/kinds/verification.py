@@ -12,9 +12,9 @@ from pydantic import Field, InstanceOf
 
 from verifyplan.documents.reading.body import DocumentSection, MarkdownTable, NumberedLine, rows_of
 from verifyplan.documents.reading.comparing import wording
-from verifyplan.documents.reading.document import CONTRACT, Document, Form, Kind, other_form
+from verifyplan.documents.reading.document import CONTRACT, Document, DocumentKind, Form, other_form
 from verifyplan.documents.reading.front import Front, count_of, entries_of, entry_texts, text_of
-from verifyplan.documents.reading.phrases import LocatedText, Outcome, is_blank, labelled_texts, outcome
+from verifyplan.documents.reading.phrases import LocatedText, StatusMeaning, is_blank, labelled_texts, outcome
 from verifyplan.documents.reading.source import Source
 from verifyplan.documents.reading.writing import document_text, flat, list_item, table_lines
 from verifyplan.errors import InputError, Problem, expect_lists
@@ -77,7 +77,7 @@ class MustHaveResult(NamedTuple):
     line: int = 0
 
     @property
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> StatusMeaning | None:
         """Whether the must-have holds, by its status; None where the status does not say."""
         return outcome(self.status)
 
@@ -106,7 +106,7 @@ class VerificationDocument(Document):
 
     FORMS: ClassVar[tuple[Form, ...]] = VERIFICATION_FORMS
 
-    kind: Kind = "verification"
+    kind: DocumentKind = "verification"
     status: str | None = None
     attempt: int | None = None
     must_haves_total: int | None = None

@@ -199,9 +199,9 @@ def _split_at_pipes(line: str) -> list[str]:
 
 def find_bullets(lines: Iterable[NumberedLine]) -> tuple[Bullet, ...]:
     """Return the list items among lines, numbered ones included, each joined with the lines that continue it."""
-    items: list[_OpenItem] = []
+    items: list[_OpenBullet] = []
     indents: list[int] = []
-    item: _OpenItem | None = None
+    item: _OpenBullet | None = None
     for number, line in lines:
         begun = _BULLET.match(line) if not _is_break(line) else None
         if begun:
@@ -209,7 +209,7 @@ def find_bullets(lines: Iterable[NumberedLine]) -> tuple[Bullet, ...]:
             while indents and indents[-1] >= indent:
                 indents.pop()
             indents = [*indents, indent][:_MAX_DEPTH]
-            item = _OpenItem(number, len(indents) - 1, indent, [begun["text"] or ""])
+            item = _OpenBullet(number, len(indents) - 1, indent, [begun["text"] or ""])
             items.append(item)
         elif item is not None and not item.takes(line):
             item, indents = None, []
@@ -217,7 +217,7 @@ def find_bullets(lines: Iterable[NumberedLine]) -> tuple[Bullet, ...]:
 
 
 @dataclass
-class _OpenItem:
+class _OpenBullet:
     line: int
     depth: int
     indent: int

@@ -85,8 +85,8 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(word for word in tokens if len(word) >= MIN_WORD_CHARACTERS or any(map(str.isdigit, word)))
 
 
-def matched(wanted: Sequence[str], given: Sequence[str]) -> list[int | None]:
-    """Return for each text in `wanted` the place of the first one in `given` that says the same; None without one.
+def matched(texts: Sequence[str], others: Sequence[str]) -> list[int | None]:
+    """Return for each text in `texts` the place of the first one in `others` that says the same; None without one.
 
     Equal wording matches first, each text any number of times. What is left on both sides is compared as findings are
     (rule B2): the same names, numbers and negations, and similar words; here the same signs, too.
@@ -94,32 +94,31 @@ def matched(wanted: Sequence[str], given: Sequence[str]) -> list[int | None]:
     >>> matched(["Login works", "Tokens expire"], ["1. `Login` works.", "Dark mode exists"])
     [0, None]
     """
-    left, right = [wording(text) for text in wanted], [wording(text) for text in given]
+    left, right = [wording(text) for text in texts], [wording(text) for text in others]
     first = {text: at for at, text in reversed(list(enumerate(right)))}
     places = [first.get(text) for text in left]
     known = set(left)
-    open_left = [at for at, place in enumerate(places) if place is None and len(wanted[at]) <= MAX_COMPARED_CHARACTERS]
+    open_left = [at for at, place in enumerate(places) if place is None and len(texts[at]) <= MAX_COMPARED_CHARACTERS]
     open_right = [
-        at for at, text in enumerate(right) if text not in known and len(given[at]) <= MAX_COMPARED_CHARACTERS
+        at for at, text in enumerate(right) if text not in known and len(others[at]) <= MAX_COMPARED_CHARACTERS
     ]
     if open_left and open_right and len(open_left) * len(open_right) <= MAX_COMPARISONS:
-        candidates = Sayings({str(at): (given[at], "") for at in open_right})
+        candidates = Sayings({str(at): (others[at], "") for at in open_right})
         for at in open_left:
-            similar = map(int, candidates.every(wanted[at]))
+            similar = map(int, candidates.every(texts[at]))
             places[at] = next((place for place in similar if _signs(right[place]) == _signs(left[at])), None)
     return places
 
 
-def unmatched(wanted: Sequence[str], given: Sequence[str]) -> tuple[list[int], list[int]]:
-    """Return the places in `wanted` that `given` does not say, and those in `given` that `wanted` does not say.
+def unmatched(texts: Sequence[str], others: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Return the places in `texts` that `others` does not say, and those in `others` that `texts` does not say.
 
     >>> unmatched(["Login works", "Tokens expire"], ["1. `Login` works.", "Dark mode exists"])
     ([1], [1])
     """
-    missing, extra = matched(wanted, given), matched(given, wanted)
-    return [at for at, place in enumerate(missing) if place is None], [
-        at for at, place in enumerate(extra) if place is None
-    ]
+    both = (matched(texts, others), matched(others, texts))
+    missing, extra = ([at for at, place in enumerate(places) if place is None] for places in both)
+    return missing, extra
 
 
 def _signs(words: str) -> list[str]:

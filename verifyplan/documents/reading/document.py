@@ -112,7 +112,7 @@ def find_label(source: Source, name: str) -> tuple[int, str] | None:
     return None
 
 
-Kind = Literal[
+DocumentKind = Literal[
     "research-note",
     "research-summary",
     "plan",
@@ -124,7 +124,7 @@ Kind = Literal[
     "codebase-map",
 ]
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[DocumentKind, ...] = get_args(DocumentKind)
 """The nine kinds, in the order in which they are handed over."""
 
 
@@ -140,7 +140,7 @@ class Document(BaseModel):
     FORMS: ClassVar[tuple[Form, ...]] = ()
     """The known forms beside the contract's own; the first one that a document shows is its form."""
 
-    kind: Kind
+    kind: DocumentKind
     source: InstanceOf[Source] = Field(repr=False)
     form: str = "contract"
 

@@ -55,7 +55,7 @@ class Front:
     flow: bool = False  # whether the whole frontmatter is one {...}
 
     def line(self, *path: str | int) -> int:
-        """Return the line of a key or item; without it that of the nearest one above it, at last the first line.
+        """Return the line of a key or item; without it that of its nearest parent, at last the first line.
 
         >>> front = read_front(["---", "wave: 1", "gaps:", "  - a", "  - b", "---"])
         >>> front.line("gaps", 1), front.line("gaps", 7), front.line("plan")
@@ -241,12 +241,6 @@ def count_of(front: Front, *path: str | int) -> int | None:
     """Return a whole number; None for any other value. True and false are no numbers."""
     value = value_of(front, *path)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def flag_of(front: Front, *path: str | int) -> bool | None:
-    """Return true or false; None for any other value."""
-    value = value_of(front, *path)
-    return value if isinstance(value, bool) else None
 
 
 def texts_of(front: Front, *path: str | int) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from verifyplan.plans.word_lists import words
 
-Outcome = Literal["passed", "failed", "human", "override"]
+StatusMeaning = Literal["passed", "failed", "human", "override"]
 """The meaning of a status: it holds, it does not, a person must look, a person let it pass."""
 
 MAX_LABEL_CHARACTERS = 60
@@ -18,7 +18,7 @@ _LIST_MARKER = re.compile(r"\s*(?:[-*+]\s+|\d{1,9}[.)]\s+)?(?:\[[ xX]\]\s+)?")
 _NOTHING = frozenset(
     {"none", "none found", "nothing", "n/a", "na", "no gaps", "no issues", "no critical issues", "-", "—", ""}
 )
-_STATUS_WORDS: dict[Outcome, str] = {
+_STATUS_WORDS: dict[StatusMeaning, str] = {
     "passed": "verified pass passed passing done ok yes present wired satisfied complete completed met protected"
     " covered connected working works",
     "failed": "failed fail failing missing partial partially skipped stub broken orphaned no not gap gaps blocked"
@@ -26,8 +26,8 @@ _STATUS_WORDS: dict[Outcome, str] = {
     "human": "human needs uncertain manual unclear pending",
     "override": "override overridden waived",
 }
-_OUTCOMES: dict[str, Outcome] = {word: name for name, listed in _STATUS_WORDS.items() for word in listed.split()}
-_SIGNS: dict[str, Outcome] = {
+_OUTCOMES: dict[str, StatusMeaning] = {word: name for name, listed in _STATUS_WORDS.items() for word in listed.split()}
+_SIGNS: dict[str, StatusMeaning] = {
     **dict.fromkeys("✓✔✅☑", "passed"),
     **dict.fromkeys("✗✘❌✖❎", "failed"),
     **dict.fromkeys("?⚠❓", "human"),
@@ -113,7 +113,7 @@ def is_blank(cell: str) -> bool:
     return says_nothing(cell) or cell.casefold().strip("*_`. ") in ("tbd", "todo", "?", "...", "\N{EN DASH}")
 
 
-def outcome(status: str) -> Outcome | None:
+def outcome(status: str) -> StatusMeaning | None:
     """Return the meaning of a status, by its first word, or by its sign without a word; None where neither is known.
 
     >>> outcome("✓ VERIFIED"), outcome("NOT_WIRED"), outcome("? UNCERTAIN"), outcome("❌"), outcome("blue")
