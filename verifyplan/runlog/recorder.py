@@ -33,7 +33,7 @@ SHOWN = 300
 class Past:
     """What a log holds, as a loop that is driven again needs it: facts by their ids, derived events in order."""
 
-    def __init__(self, records: Sequence[Record] = ()) -> None:
+    def __init__(self, records: Sequence[Record] = (), *, may_go_unscored: bool = False) -> None:
         self._facts = {key: record for record in records if (key := _key(record.event)) is not None}
         self.derived = tuple(record for record in records if not isinstance(record.event, FACTS))
         self._turns: dict[str, tuple[TurnSent | TurnReplied, ...]] = {}
@@ -42,10 +42,16 @@ class Past:
                 self._turns[event.of_call] = (*self._turns.get(event.of_call, ()), event)
         self.asked_otherwise: list[str] = []
         """Calls that were answered from a reply to a request that differs, as changed rules can make it."""
-        self.may_go_unscored = False
+        self._may_go_unscored = may_go_unscored
         """Whether a replay may give its verdict where no scores were asked for, as changed rules can end it sooner."""
         self.unscored: str | None = None
         """The call for scores that was never made, if the replay gave its verdict without it."""
+
+    def goes_unscored(self, call_id: str) -> bool:
+        """Return whether a replay gives its verdict without the scores of a call, and note that it does."""
+        if self._may_go_unscored and self.result(call_id) is None:
+            self.unscored = call_id
+        return self.unscored == call_id
 
     def fact(self, event: Event) -> Record | None:
         """The record of this fact, if it is on disk."""

@@ -108,8 +108,7 @@ def crossverify(
     >>> run.artifact.findings[0].classification
     'contested'
     """
-    arguments = CrossArguments(**locals())
-    started, speaker = begin(arguments)
+    started, speaker = begin(CrossArguments(**locals()))  # by the names of the parameters
     known = matcher_of(started.cross, matcher)
     folder = None if out is None else state_folder(Path(out), task_type)
     with open_log(folder, f"convergence-{task_type or UNNAMED}", sink, top=out) as log:

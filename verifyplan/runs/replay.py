@@ -104,8 +104,7 @@ def replay_run(
     changes = {name: value for name, value in options.items() if value is not None}
     started = _changed_start(recorded.started, changes)
     facts = [record for record in recorded.records[1:] if isinstance(record.event, FACTS)]
-    past = Past([recorded.records[0]._replace(event=started), *facts])
-    past.may_go_unscored = bool(changes)
+    past = Past([recorded.records[0]._replace(event=started), *facts], may_go_unscored=bool(changes))
     recorder = Recorder(past=past)
     censored = None
     try:

@@ -100,7 +100,7 @@ def debate(
       builder implements (diff of 4 lines): Done.
       architect verifies: Verified: it does.
     """
-    arguments = check_debate_arguments(**locals())
+    arguments = check_debate_arguments(**locals())  # by the names of the parameters
     started = begin(arguments, max_turns, timeout, synthetic=synthetic, repetition=repetition)
     with open_log(log_dir, LOG_STEM, sink) as log:
         drive_debate(started, arguments.backend, log.recorder, progress)

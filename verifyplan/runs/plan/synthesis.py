@@ -119,9 +119,7 @@ async def score(run: ActiveRun) -> int | None:
     """
     if run.budget_used_up:
         return None
-    past, call_id = run.caller.past, f"i{run.state.iteration}/score"
-    if past.may_go_unscored and past.result(call_id) is None:
-        past.unscored = call_id
+    if run.caller.past.goes_unscored(f"i{run.state.iteration}/score"):
         return None
     [answer] = await run.ask("score")
     scores = _counted_scores(run, answer, "synthesizer")

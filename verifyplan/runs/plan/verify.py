@@ -96,7 +96,7 @@ def verify(
     >>> verify(plan, backend=ScriptedBackend({}), log_dir=None).verdict
     'PROCEED'
     """
-    arguments = dict(locals())
+    arguments = dict(locals())  # by the names of the parameters
     options = {name: arguments[name] for name in PlanSettings.model_fields}
     check_counts(repetition=repetition)
     parsed, speaker, settings = check_plan_arguments(plan, repo, backend, log_dir, options)
