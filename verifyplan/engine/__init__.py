@@ -1,1 +1,1 @@
-"""Agents are called, their answers recorded, and votes counted here; what is verified is the business of `runs`."""
+"""Call agents, record their answers, and count votes; `runs` decides what is verified."""

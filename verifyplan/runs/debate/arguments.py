@@ -94,7 +94,15 @@ def _read_task(task: object) -> str:
     fix = "say what is to be settled, or name a file that does, as a Path"
     if not isinstance(task, str | Path):
         raise InputError(Problem("task", f"is a {type(task).__name__}, not a text", fix))
-    text = _read_task_file(task) if isinstance(task, Path) else task
+    text = str(task)
+    if isinstance(task, Path):
+        try:
+            with task.open("rb") as stream:
+                data = stream.read(4 * MAX_TASK_CHARACTERS + 1)
+        except (OSError, ValueError) as error:
+            readable = "name a file of text, or give the text itself"
+            raise InputError(Problem("task", f"{text!r} cannot be read ({error})", readable)) from None
+        text = decode(data, text)
     if not text.strip():
         raise InputError(Problem("task", "is blank", fix))
     if len(text) > MAX_TASK_CHARACTERS:
@@ -103,17 +111,6 @@ def _read_task(task: object) -> str:
         message = "holds halves of surrogate pairs, which cannot be written down"
         raise InputError(Problem("task", message, "read the text as UTF-8"))
     return text
-
-
-def _read_task_file(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            return decode(stream.read(4 * MAX_TASK_CHARACTERS + 1), str(path))
-    except InputError:
-        raise
-    except (OSError, ValueError) as error:
-        fix = "name a file of text, or give the text itself"
-        raise InputError(Problem("task", f"{str(path)!r} cannot be read ({error})", fix)) from None
 
 
 def _read_documents(documents: object) -> dict[str, str]:
