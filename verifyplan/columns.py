@@ -59,22 +59,22 @@ def fitted(columns: Columns, values: Mapping[str, Iterable[Any]] | pd.DataFrame,
     kept behind the declared ones. `where` names the table in errors.
     Raises TableError listing every column whose values do not fit, and every key that is missing or repeated.
     """
-    given = values if isinstance(values, pd.DataFrame) else pd.DataFrame(values)
-    twice = given.columns[given.columns.duplicated()]
-    if len(twice):
-        raise TableError(Problem(where, f"has two columns {twice[0]!r}", "keep one of them, or rename one"))
+    table = values if isinstance(values, pd.DataFrame) else pd.DataFrame(values)
+    repeated = table.columns[table.columns.duplicated()]
+    if len(repeated):
+        raise TableError(Problem(where, f"has two columns {repeated[0]!r}", "keep one of them, or rename one"))
     problems: list[Problem] = []
     cast: dict[str, pd.Series[Any]] = {}
     for column in columns:
-        series = given[column.name] if column.name in given else pd.Series(column.default, given.index, dtype="object")
+        series = table[column.name] if column.name in table else pd.Series(column.default, table.index, dtype="object")
         cast[column.name] = _cast(series, column, where, problems)
-    frame = pd.DataFrame(cast, index=given.index)
+    frame = pd.DataFrame(cast, index=table.index)
     if not problems:
         problems += _repeated(frame, keys(columns), where)
     if problems:
         raise TableError(problems)
-    extra = [name for name in given.columns if name not in cast]
-    return pd.concat([frame, given[extra]], axis=1) if extra else frame
+    extra = [name for name in table.columns if name not in cast]
+    return pd.concat([frame, table[extra]], axis=1) if extra else frame
 
 
 def described(columns: Columns) -> pd.DataFrame:

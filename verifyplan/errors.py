@@ -38,8 +38,8 @@ class Problem:
 
     def __post_init__(self) -> None:
         """Take keys out of what is told."""
-        told = f"{self.place}\0{self.message}\0{self.fix}"  # redacted as one: mostly there is none, and no time to lose
-        if redact(told) != told:
+        text = f"{self.place}\0{self.message}\0{self.fix}"  # redacted as one: mostly there is none, and no time to lose
+        if redact(text) != text:
             for name in ("place", "message", "fix"):
                 object.__setattr__(self, name, redact(getattr(self, name)))
 
@@ -122,7 +122,7 @@ def expect(value: object, kind: type, name: str, fix: str) -> None:
         raise InputError(Problem(name, f"is a {type(value).__name__}, not a {kind.__name__}", fix))
 
 
-def expect_lists(**given: object) -> None:
+def expect_lists(**arguments: object) -> None:
     """Raise SettingsError for each value that is a lone text, which would be read letter by letter.
 
     >>> expect_lists(modules=["json/decoder.py"], workers=None)
@@ -130,7 +130,7 @@ def expect_lists(**given: object) -> None:
     Traceback (most recent call last):
     verifyplan.errors.SettingsError: workers: must be a list, got the text 'ann'. Fix: write ['ann'].
     """
-    lone = {name: value for name, value in given.items() if isinstance(value, str | bytes)}
+    lone = {name: value for name, value in arguments.items() if isinstance(value, str | bytes)}
     if lone:
         raise SettingsError(
             Problem(name, f"must be a list, got the text {value!r:.80}", f"write [{value!r:.80}]")
@@ -138,14 +138,14 @@ def expect_lists(**given: object) -> None:
         )
 
 
-def expect_mappings(**given: object) -> None:
+def expect_mappings(**arguments: object) -> None:
     """Raise SettingsError for each value that is neither a mapping nor None; what was given is not shown.
 
     >>> expect_mappings(workers="ann")
     Traceback (most recent call last):
     verifyplan.errors.SettingsError: workers: must be a mapping, got a str. Fix: write {name: setting}.
     """
-    wrong = {name: value for name, value in given.items() if value is not None and not isinstance(value, Mapping)}
+    wrong = {name: value for name, value in arguments.items() if value is not None and not isinstance(value, Mapping)}
     if wrong:
         raise SettingsError(
             Problem(name, f"must be a mapping, got a {type(value).__name__}", "write {name: setting}")

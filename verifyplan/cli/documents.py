@@ -73,14 +73,14 @@ def check(
     verifyplan check .planning --format sarif --out violations.sarif
     verifyplan check .planning --against ../before/.planning
     """
-    wanted = _rules(rules)
+    selected = _rules(rules)
     if against is not None and len(paths) > 1:
         problem = Problem(
             "--against", f"is given with {counted(len(paths), 'path')}", "name one path to compare with it"
         )
         raise SettingsError(problem)
     report = _checked(paths, against, strict=strict)
-    kept = tuple(violation for violation in report.violations if violation.rule in wanted)
+    kept = tuple(violation for violation in report.violations if violation.rule in selected)
     report = Report(report.path, kept, report.documents, report.others)
     write = {ViolationsFormat.text: to_text, ViolationsFormat.json: to_json, ViolationsFormat.sarif: to_sarif}[form]
     text = write(report, root)

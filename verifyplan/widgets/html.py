@@ -70,14 +70,14 @@ def long_text(value: Any) -> Html:
     return Html(f'<div class="vp-words">{escape(cleaned)}{more}</div>')
 
 
-def paragraph(told: str) -> Html:
+def paragraph(sentence: str) -> Html:
     """A sentence of ours, or of somebody else's, as text."""
-    return Html(f"<p>{text(told, 2000)}</p>")
+    return Html(f"<p>{text(sentence, 2000)}</p>")
 
 
-def heading(level: int, told: str) -> Html:
+def heading(level: int, title: str) -> Html:
     """A heading of the given level."""
-    return Html(f"<h{level}>{text(told, 160)}</h{level}>")
+    return Html(f"<h{level}>{text(title, 160)}</h{level}>")
 
 
 def table(
@@ -92,7 +92,7 @@ def table(
 
     `numbers` are columns to be set to the right; a `bounded` table scrolls where it is long.
     """
-    head = "".join(f'<th scope="col">{text(one)}</th>' for one in heads)
+    head = "".join(f'<th scope="col">{text(title)}</th>' for title in heads)
     body = "".join(f"<tr>{_row(row, numbers)}</tr>" for row in rows)
     kind = "vp-scroll vp-bounded" if bounded else "vp-scroll"
     return Html(

@@ -75,18 +75,18 @@ class Panel(ipw.VBox):
 
 def failure_html(error: BaseException) -> str:
     """What went wrong, in words; of what is not an error of ours, where it happened as well."""
-    said = plain(redact(str(error)) or type(error).__name__)
-    told = escape(said[:MAX_ERROR_CHARACTERS] + ("..." if len(said) > MAX_ERROR_CHARACTERS else "")).replace(
+    message = plain(redact(str(error)) or type(error).__name__)
+    html = escape(message[:MAX_ERROR_CHARACTERS] + ("..." if len(message) > MAX_ERROR_CHARACTERS else "")).replace(
         "\n", "<br>"
     )
     if not isinstance(error, VerifyplanError):
         where = escape(plain(redact("".join(traceback.format_exception(error))))[-MAX_ERROR_CHARACTERS:])
-        told = (
-            f"{escape(type(error).__name__)}: {told}<details><summary>Where it happened</summary>"
+        html = (
+            f"{escape(type(error).__name__)}: {html}<details><summary>Where it happened</summary>"
             f'<pre tabindex="0" style="white-space: pre-wrap">{where}</pre></details>'
         )
     style = f"border-left: 4px solid {VERMILLION}; padding: 4px 10px; margin: 4px 0"
-    return f'<div role="alert" style="{style}"><b>That did not work.</b> {told}</div>'
+    return f'<div role="alert" style="{style}"><b>That did not work.</b> {html}</div>'
 
 
 def guarded(callback: Callable[Concatenate[W, P], R]) -> Callable[Concatenate[W, P], R | None]:

@@ -1,4 +1,4 @@
-"""The line that tells where a run stands, and the thread that keeps what is shown up to date."""
+"""Showing changes at the right time: at most so often (Repainter), or once controls rest (Debouncer)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ MIN_REPAINT_S = 0.25
 """Seconds between two changes of what is shown; what happens in between is shown together."""
 MAX_REPAINT_S = 1.0
 """Seconds after which the time that has passed is shown again though nothing happened."""
+REST_S = 0.4
+"""Seconds without a move after which the first step is done."""
+BETWEEN_STEPS_S = 0.02
+"""Seconds between two steps."""
 
 
 class StatusLine(anywidget.AnyWidget):
@@ -24,7 +28,7 @@ class StatusLine(anywidget.AnyWidget):
 
 
 class Repainter:
-    """Calls `paint` in a thread of its own, soon after each `nudge` and at least once a `TICK`, until `over` says so.
+    """Calls `paint` in a thread of its own, soon after each `nudge` and at least once a second, until `over` says so.
 
     `paint` is called once more when it is over, and must not raise.
     """
@@ -35,7 +39,7 @@ class Repainter:
         self.thread = threading.Thread(target=self._go, name="verifyplan live run, shown", daemon=True)
 
     def nudge(self) -> None:
-        """There is something new to show; this costs next to nothing."""
+        """Ask for a repaint; this costs next to nothing."""
         self._due.set()
         if self._over():
             self._hurry.set()
@@ -51,32 +55,26 @@ class Repainter:
             self._hurry.wait(MIN_REPAINT_S)
 
 
-REST_S = 0.4
-"""Seconds without a move after which the first step is done."""
-BETWEEN_STEPS_S = 0.02
-"""Seconds between two steps."""
-
-
 class Debouncer:
     """Steps that are due after the last of many calls of `later`, without a thread.
 
-    Where no loop runs, as in a script, nothing is done until `now` is called. `told` is called whenever `stale`
+    Where no loop runs, as in a script, nothing is done until `now` is called. `changed` is called whenever `stale`
     changes; `failed` with what a step raised, after which it stays stale.
 
     >>> done = []
-    >>> rest = Debouncer([lambda: done.append(1)], told=lambda: None, failed=print)
-    >>> rest.later()
-    >>> rest.stale, done
+    >>> debouncer = Debouncer([lambda: done.append(1)], changed=lambda: None, failed=print)
+    >>> debouncer.later()
+    >>> debouncer.stale, done
     (True, [])
-    >>> rest.now()
-    >>> rest.stale, done
+    >>> debouncer.now()
+    >>> debouncer.stale, done
     (False, [1])
     """
 
     def __init__(
-        self, steps: Sequence[Callable[[], None]], told: Callable[[], None], failed: Callable[[Exception], None]
+        self, steps: Sequence[Callable[[], None]], changed: Callable[[], None], failed: Callable[[Exception], None]
     ) -> None:
-        self._steps, self._told, self._failed = tuple(steps), told, failed
+        self._steps, self._changed, self._failed = tuple(steps), changed, failed
         self._left = 0
         self._timer: asyncio.TimerHandle | None = None
 
@@ -88,7 +86,7 @@ class Debouncer:
     def later(self) -> None:
         """Do all steps when nothing has called this for a while."""
         self._left = len(self._steps)
-        self._told()
+        self._changed()
         self._wait(REST_S)
 
     def now(self) -> None:
@@ -96,8 +94,8 @@ class Debouncer:
         self.stop()
         self._left = len(self._steps)
         while self._left:
-            self._one()
-        self._told()
+            self._do_next()
+        self._changed()
 
     def stop(self) -> None:
         """Wait for nothing any more."""
@@ -111,19 +109,19 @@ class Debouncer:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return
-        self._timer = loop.call_later(seconds, self._next)
+        self._timer = loop.call_later(seconds, self._on_timer)
 
-    def _one(self) -> None:
+    def _do_next(self) -> None:
         self._steps[-self._left]()
         self._left -= 1
 
-    def _next(self) -> None:
+    def _on_timer(self) -> None:
         try:
-            self._one()
+            self._do_next()
         except Exception as error:
             self._failed(error)  # whatever it is, a person must see it
             return
         if self._left:
             self._wait(BETWEEN_STEPS_S)
         else:
-            self._told()
+            self._changed()

@@ -43,8 +43,8 @@ class SettingControls(ipw.VBox):
         self.rounds = _dropdown(
             f"Rounds of {side}", _round_options(runs, setting.max_rounds), setting.max_rounds or OWN
         )
-        told = BASIS_LABELS if setting.missing_basis in BASIS_LABELS else {**BASIS_LABELS, "raise": "refuse"}
-        bases = [(words, basis) for basis, words in told.items()]
+        labels = BASIS_LABELS if setting.missing_basis in BASIS_LABELS else {**BASIS_LABELS, "raise": "refuse"}
+        bases = [(words, basis) for basis, words in labels.items()]
         self.missing_basis = _dropdown(f"Missing bases of {side}", bases, setting.missing_basis)
         self.mode.observe(self._switch, "value")
         self._switch()
@@ -71,9 +71,9 @@ def _dropdown(description: str, options: Sequence[tuple[str, object]], value: ob
     return ipw.Dropdown(description=description, options=options, value=value, style=style, layout=layout)
 
 
-def _round_options(runs: RunSet, asked: int | None) -> list[tuple[str, int]]:
+def _round_options(runs: RunSet, chosen: int | None) -> list[tuple[str, int]]:
     """Each run's own, and the numbers that are offered for these runs."""
-    return [("each run's own", OWN), *((str(one), one) for one in rounds_offered(runs, asked))]
+    return [("each run's own", OWN), *((str(one), one) for one in rounds_offered(runs, chosen))]
 
 
 DISAGREEMENT = (

@@ -51,9 +51,9 @@ class ComparisonRows:
     """The rows of one comparison; `table` is its `.findings` with `key`, `votes` and `disagreement`."""
 
     def __init__(self, comparison: Comparison, votes: list[pd.DataFrame]) -> None:
-        found = comparison.findings
-        truth = found["truth"].map({True: "true", False: "false"}).astype("str")
-        self.table = _with_votes(found, votes).assign(key=_keys(found), told_truth=truth)
+        findings = comparison.findings
+        truth = findings["truth"].map({True: "true", False: "false"}).astype("str")
+        self.table = _with_votes(findings, votes).assign(key=_keys(findings), told_truth=truth)
         self._counts = comparison.transitions.to_numpy()
 
     def titles(self) -> dict[str, str]:
@@ -64,14 +64,14 @@ class ComparisonRows:
             "summary": ("Claim", bool(self.table["summary"].notna().any())),
             "told_truth": ("Truth", bool(self.table["truth"].notna().any())),
         }
-        told = {name: head for name, (head, needed) in optional.items() if needed}
+        shown = {name: head for name, (head, needed) in optional.items() if needed}
         classes = {
             "classification_a": "Class a",
             "classification_b": "Class b",
             "disagreement": "Disagreement",
             "votes": "Votes",
         }
-        return {"finding_id": "Finding", **told, **classes}
+        return {"finding_id": "Finding", **shown, **classes}
 
     def options(self) -> list[tuple[str, str]]:
         """What can have changed, with how many findings; every pair of classes is there, also those without any."""

@@ -37,11 +37,13 @@ def headline(comparison: Comparison) -> str:
     """What is compared, of how many findings, and how many change class."""
     n, changed = comparison.n_findings, int(comparison.findings["changed"].sum())
     made = " (synthetic)" if comparison.synthetic else ""
-    told = "nothing to compare" if not n else "nothing changes class" if not changed else _changed(comparison, changed)
+    result = (
+        "nothing to compare" if not n else "nothing changes class" if not changed else _changed(comparison, changed)
+    )
     over = f"{counted(n, 'finding')}{made} of {counted(comparison.n_runs, 'run')}"
     return (
         f'<p role="status" style="{INK}"><b>{text(comparison.a)}</b> against <b>{text(comparison.b)}</b>: '
-        f"{over}; {told}.</p>"
+        f"{over}; {result}.</p>"
     )
 
 
@@ -103,12 +105,12 @@ def _share(value: float, low: float, high: float, sign: str = "") -> str:
 
 
 def _tests(comparison: Comparison) -> str:
-    told = [
+    tests = [
         f"{text(row['test'])}: p {_p(row['p_value'])} (n = {int(row['n']):,})"
         for row in comparison.tests.to_dict("records")
         if not pd.isna(row["p_value"])
     ]
-    return f"<p>Tests of no change: {'; '.join(told)}.</p>" if told else ""
+    return f"<p>Tests of no change: {'; '.join(tests)}.</p>" if tests else ""
 
 
 def _p(value: float) -> str:
@@ -185,7 +187,7 @@ class Details:
 
 
 def _explained(runs: RunSet, setting: Setting, row: dict[Any, Any]) -> str:
-    told = explain(
+    explanation = explain(
         runs,
         row["finding_id"],
         mode=setting.mode,
@@ -193,7 +195,7 @@ def _explained(runs: RunSet, setting: Setting, row: dict[Any, Any]) -> str:
         missing_basis=setting.missing_basis,
         iteration=row["iteration"] or None,
     )
-    return told.text
+    return explanation.text
 
 
 def _truncated(words: str) -> str:

@@ -1,4 +1,4 @@
-"""Choosing a run out of many: filters, and the table of the runs that pass them."""
+"""The controls of the run explorer: filters over the table of runs, and the rules to replay a run by (rules B7, E3)."""
 
 from __future__ import annotations
 
@@ -38,6 +38,9 @@ _TITLES = {
 }
 _SEARCHED = ("run_id", "task_key", "plan_name")
 WIDE = {"description_width": "initial"}
+AS_RUN = "as in the run"
+MAX_DIFFERENCES = 50
+CENSORED = "; censored: the votes that would decide were never cast"
 
 
 class RunChoice(ipw.VBox):
@@ -45,7 +48,7 @@ class RunChoice(ipw.VBox):
 
     def __init__(self, runs: pd.DataFrame) -> None:
         self.runs = runs
-        self._words = [runs[name].astype("str").str.casefold() for name in _SEARCHED]
+        self._searched = [runs[name].astype("str").str.casefold() for name in _SEARCHED]
         self.kind = _filter("Kind", runs["kind"])
         self.verdict = _filter("Verdict", runs["plan_verdict"], NO_VERDICT)
         self.mode = _filter("Mode", runs["mode"])
@@ -66,17 +69,17 @@ class RunChoice(ipw.VBox):
         self.table.observe(callback, "sort")
 
     def passing(self) -> pd.DataFrame:
-        """The runs that pass the filters, in the order asked for."""
+        """Return the runs that pass the filters, in the chosen order."""
         keep = pd.Series(True, self.runs.index)
         for control, name in ((self.kind, "kind"), (self.verdict, "plan_verdict"), (self.mode, "mode")):
             if control.value == NO_VERDICT:
                 keep &= self.runs[name].isna()
             elif control.value != ANY:
                 keep &= self.runs[name].eq(control.value).fillna(False).astype(bool)
-        wanted = self.search.value.strip().casefold()
-        if wanted:
-            found = [words.str.contains(wanted, regex=False).fillna(False).astype(bool) for words in self._words]
-            keep &= found[0] | found[1] | found[2]
+        searched = self.search.value.strip().casefold()
+        if searched:
+            matches = [words.str.contains(searched, regex=False).fillna(False).astype(bool) for words in self._searched]
+            keep &= matches[0] | matches[1] | matches[2]
         return sorted_rows(self.runs[keep], self.table.sort)
 
     def fill(self) -> None:
@@ -92,11 +95,6 @@ def _filter(name: str, values: pd.Series[Any], missing: str | None = None) -> ip
     known = [str(value) for value in values.cat.categories if values.eq(value).any()]
     none = [missing] if missing and known and values.isna().any() else []
     return ipw.Dropdown(description=name, options=[ANY, *known, *none], style=WIDE)
-
-
-AS_RUN = "as in the run"
-MAX_DIFFERENCES = 50
-CENSORED = "; censored: the votes that would decide were never cast"
 
 
 class ReplayControls(ipw.VBox):
@@ -123,12 +121,12 @@ class ReplayControls(ipw.VBox):
 
     @property
     def rules(self) -> Setting:
-        """The rules that the controls stand for; the policy is not among them."""
+        """The rules that the controls say; the policy is not among them."""
         return Setting(self.mode.value, self.rounds.value or None, self.basis.value)
 
     @property
     def changed(self) -> bool:
-        """Whether anything is asked for but what was recorded."""
+        """Whether a control differs from the record."""
         return self.rules != OWN_RULES or self.policy.value != AS_RUN
 
     def on_change(self, callback: Callable[[Any], Any]) -> None:
@@ -137,7 +135,7 @@ class ReplayControls(ipw.VBox):
             control.observe(callback, "value")
 
     def set_back(self) -> None:
-        """All controls as they were at first."""
+        """Set all controls to the record."""
         for control, value in zip(self.controls, ("recorded", 0, "infer", AS_RUN), strict=True):
             control.value = value
 
@@ -157,15 +155,15 @@ class ReplayControls(ipw.VBox):
         self.policy.disabled = bool(why)
         self.reason.value, self.reason.layout.display = why, None if why else "none"
 
-    def told(self, course: RunSteps) -> str:
-        """What differs, as HTML; where nothing was asked for, and the recorded classes follow, one sentence.
+    def differences_html(self, course: RunSteps) -> str:
+        """Return what differs from the record, one sentence where nothing does; the note beside the controls counts it.
 
-        The note beside the controls counts it. If the run cannot be driven again, the note is left blank.
+        If the run cannot be replayed, the note is left blank.
         """
         self.note.value = ""
-        rules, found = self.rules, course.differences(self.rules)
-        parts = [_differences(found, rules, len(course.judged(rules)))]
-        counts, extra, n = [f"{counted(len(found), 'difference')} to the recorded classes"], "", len(found)
+        rules, differing = self.rules, course.differences(self.rules)
+        parts = [_differences(differing, rules, len(course.judged(rules)))]
+        counts, extra, n = [f"{counted(len(differing), 'difference')} to the recorded classes"], "", len(differing)
         if self.policy.value != AS_RUN:
             mode = None if self.mode.value == "recorded" else self.mode.value
             again = self.driven.under(course, self.policy.value, mode)
@@ -177,28 +175,25 @@ class ReplayControls(ipw.VBox):
         return "".join(parts)
 
 
-def _rounds(runs: RunSet, asked: int = 0) -> list[tuple[str, int]]:
-    return [(AS_RUN, 0), *((str(n), n) for n in rounds_offered(runs, asked or None))]
+def _rounds(runs: RunSet, chosen: int = 0) -> list[tuple[str, int]]:
+    return [(AS_RUN, 0), *((str(n), n) for n in rounds_offered(runs, chosen or None))]
 
 
-def _differences(found: pd.DataFrame, rules: Setting, total: int) -> str:
-    told = heading(5, "Differences to the recorded classes")
-    if found.empty:
+def _differences(differing: pd.DataFrame, rules: Setting, total: int) -> str:
+    title = heading(5, "Differences to the recorded classes")
+    if differing.empty:
         what = "give the recorded classes" if rules.own else "change no class"
-        return told + paragraph(f"These rules {what}: no difference in {_classes(total)}.")
-    censored = int(found["censored"].sum())
-    caption = f"{counted(len(found), 'difference')} in {_classes(total)}"
+        return title + paragraph(f"These rules {what}: no difference in {_classes(total)}.")
+    censored = int(differing["censored"].sum())
+    caption = f"{counted(len(differing), 'difference')} in {_classes(total)}"
     if censored:
         caption += f"; {censored} censored"
-    if len(found) > MAX_DIFFERENCES:
+    if len(differing) > MAX_DIFFERENCES:
         caption += f"; the first {MAX_DIFFERENCES} are listed"
-    iterated = bool(found["iteration"].any())
+    iterated = bool(differing["iteration"].any())
     heads = ["Item", *(["Iteration"] if iterated else []), "Class", "By the rule"]
-    return told + table(caption, heads, [_difference(row, iterated) for row in _first(found)], bounded=True)
-
-
-def _first(found: pd.DataFrame) -> list[dict[Any, Any]]:
-    return found.head(MAX_DIFFERENCES).to_dict("records")
+    rows = [_difference(row, iterated) for row in differing.head(MAX_DIFFERENCES).to_dict("records")]
+    return title + table(caption, heads, rows, bounded=True)
 
 
 def _difference(row: dict[Any, Any], iterated: bool) -> list[Any]:

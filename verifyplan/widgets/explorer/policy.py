@@ -1,4 +1,4 @@
-"""A plan run driven again under another policy from its log, and what then differs from what was recorded (rule E3)."""
+"""A plan run replayed from its log under another policy, and what then differs from the record (rule E3)."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ from verifyplan.widgets.html import (
 )
 
 MAX_CACHED_REPLAYS = 4
-"""Runs driven again that are kept, the last ones; each holds a whole run."""
+"""The last replays are kept; each holds a whole run."""
 Differences = list[tuple[str, str, Html]]
 
 
 class ReplayCache:
-    """Runs driven again from their logs, each once for a policy and mode as long as its log stays as it is."""
+    """Replays of runs from their logs, each made once for a policy and mode as long as its log does not change."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[Any, ...], Replayed] = {}
+        self._replays: dict[tuple[Any, ...], Replayed] = {}
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._replays)
 
     def under(self, course: RunSteps, policy: Policy, mode: Mode | None) -> Replayed:
-        """The run driven again. Raises what `replay_run` raises, for a log that is damaged above all."""
+        """Replay the run, unless that was done. Raises what `replay_run` raises, mostly for a damaged log."""
         source = Path(str(course.tables.runs["source"].iloc[0]))
         key = (str(source), _state(source), policy, mode)
-        again = self._kept.pop(key, None) or replay_run(source, policy=policy, mode=mode)
-        self._kept[key] = again  # now the last
-        for old in list(self._kept)[:-MAX_CACHED_REPLAYS]:
-            del self._kept[old]
+        again = self._replays.pop(key, None) or replay_run(source, policy=policy, mode=mode)
+        self._replays[key] = again  # now the last
+        for old in list(self._replays)[:-MAX_CACHED_REPLAYS]:
+            del self._replays[old]
         return again
 
 
 def _state(source: Path) -> tuple[int, int] | None:
-    """By what a log is known to have changed; None where it cannot be asked, which reading it will tell."""
+    """Return the time and size of a log, by which a change is known; None where it cannot be read."""
     try:
-        told = source.stat()
+        status = source.stat()
     except OSError:
         return None
-    return told.st_mtime_ns, told.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 def why_no_policy(course: RunSteps) -> str:
-    """Why the run cannot be driven again under a policy; "" where it can."""
+    """Return why the run cannot be replayed under a policy; "" where it can."""
     run = course.tables.runs.iloc[0]
     if run["kind"] != "plan":
         return "Policy: only plan runs have one."
@@ -69,7 +69,7 @@ def why_no_policy(course: RunSteps) -> str:
 
 
 def policy_differences(course: RunSteps, again: Replayed) -> Differences:
-    """What came out otherwise: rulings, the verdict, and what challenges ended as."""
+    """Return what differs: rulings, the verdict, and the last status of each challenge."""
     old, new = course.tables, again.run.frames
     return [
         *_changed_rows(_rulings(old.iterations), _rulings(new.iterations), "iteration {}"),
@@ -79,7 +79,7 @@ def policy_differences(course: RunSteps, again: Replayed) -> Differences:
 
 
 def policy_html(again: Replayed, policy: str, rows: Differences) -> str:
-    """What differs under a policy, as HTML, with how far the recorded replies reach."""
+    """Return what differs under a policy as HTML, with how far the recorded replies reach."""
     parts: str = heading(5, f"Under policy {policy}")
     if again.censored:
         parts += paragraph(f"Censored: this policy asks for {again.censored}, which was never called.")
@@ -92,7 +92,7 @@ def policy_html(again: Replayed, policy: str, rows: Differences) -> str:
 
 
 def _changed_rows(old: dict[Any, str], new: dict[Any, str], name: str) -> Differences:
-    """What is otherwise; what the one or the other has not got to is said to be missing."""
+    """Return the values that differ; a key that one side lacks was "not reached"."""
     keys = dict.fromkeys([*old, *new])
     pairs = [(key, old.get(key, "not reached"), new.get(key, "not reached")) for key in keys]
     return [(name.format(key), a, Html(f'<span class="vp-mark">{text(b)}</span>')) for key, a, b in pairs if a != b]

@@ -192,7 +192,7 @@ class RunExplorer(Panel):
 
     @contextmanager
     def _drawing_once(self) -> Iterator[None]:
-        """Traits that are set in here draw nothing: one drawing follows."""
+        """Draw nothing while traits are set in the block; one drawing follows."""
         self._still = True
         try:
             yield
@@ -223,7 +223,7 @@ class RunExplorer(Panel):
             self._draw_votes()
 
     def _draw_pool(self) -> None:
-        """The pool in the order asked for; under other rules with their class, marked where it differs."""
+        """Show the pool in the chosen order; under other rules with their class, marked where it differs."""
         course, items = self.course, self._items
         if course is None:
             return
@@ -236,26 +236,28 @@ class RunExplorer(Panel):
             self._fill_pool(items, titles, views.noun(course))
 
     def _fill_pool(self, items: pd.DataFrame, titles: dict[str, str], noun: str) -> None:
-        """The rows that have the text that is looked for, by number or claim; whether any has is told."""
-        wanted = self.find.value.strip().casefold()
-        found = items[_contains(items["item"], wanted) | _contains(items["summary"], wanted)] if wanted else items
-        self.pool.fill(sorted_rows(found, self.pool.sort), "item", titles=titles, noun=noun)
-        if len(items) and found.empty:
+        """Show the rows whose number or claim contains the text of `find`, and note how many there are."""
+        searched = self.find.value.strip().casefold()
+        matching = (
+            items[_contains(items["item"], searched) | _contains(items["summary"], searched)] if searched else items
+        )
+        self.pool.fill(sorted_rows(matching, self.pool.sort), "item", titles=titles, noun=noun)
+        if len(items) and matching.empty:
             self.pool.note = f"None of {counted(len(items), noun)} has this text: write less of it, or nothing."
-        elif len(found) < len(items):
+        elif len(matching) < len(items):
             self.pool.note = f"{self.pool.note.removesuffix('.')}; found among {len(items):,}."
         self.pool.layout.display = self.find.layout.display = None if len(items) else "none"
 
     def _under(self, course: RunSteps, items: pd.DataFrame) -> pd.Series[Any]:
-        given = course.items(self.step, self.replay.rules)
+        reread = course.items(self.step, self.replay.rules)
         new, old = (
             table["classification" if course.kind == "plan" else "standing"].astype("object").fillna(DASH)
-            for table in (given, items)
+            for table in (reread, items)
         )
         return new.where(new.eq(old), "≠ " + new)
 
     def _draw_votes(self) -> None:
-        """The votes so far, and what stands behind the chosen item."""
+        """Show the votes so far, and the evidence and votes of the chosen item."""
         course = self.course
         if course is None:
             return
@@ -263,22 +265,22 @@ class RunExplorer(Panel):
         first = [*chosen, *self._changes["item"]]
         self.votes.value = block(views.vote_matrix(cast, self._items, course.discoverers, first))
         if chosen:
-            told = views.detail(course, chosen[0], self._items, self.step)
+            evidence = views.detail(course, chosen[0], self._items, self.step)
             words = ""
             try:
                 words = views.why(course, chosen[0], self.replay.rules)
             finally:
-                self.detail.value = block(told, views.item_votes(cast, chosen[0]), words)
+                self.detail.value = block(evidence, views.item_votes(cast, chosen[0]), words)
         else:
             hint = f"Choose a {views.noun(course)} in the table to see the evidence and the votes behind it."
             self.detail.value = block(paragraph(hint)) if len(self._items) else ""
 
     @guarded
     def _draw_replay(self) -> None:
-        """What differs from what was recorded; drawn last, since a log that is damaged cannot be driven again."""
+        """Show what differs from the record; drawn last, since a damaged log cannot be replayed."""
         self.differences.value = ""
         if self.course is not None:
-            self.differences.value = block(self.replay.told(self.course))
+            self.differences.value = block(self.replay.differences_html(self.course))
 
     def static(self) -> str:
         """The run and step that are shown, as HTML without controls."""
@@ -290,6 +292,6 @@ class RunExplorer(Panel):
         return "".join([*parts, self.detail.value, self.votes.value, self.calls.value, self.differences.value])
 
 
-def _contains(texts: pd.Series[Any], wanted: str) -> pd.Series[bool]:
+def _contains(texts: pd.Series[Any], searched: str) -> pd.Series[bool]:
     """Which texts hold what is looked for; a missing one does not."""
-    return texts.astype("str").str.casefold().str.contains(wanted, regex=False).fillna(False).astype(bool)
+    return texts.astype("str").str.casefold().str.contains(searched, regex=False).fillna(False).astype(bool)

@@ -1,4 +1,4 @@
-"""What the run explorer shows of a run and of a step, as HTML: the head, the changes, the detail, the calls."""
+"""A run and its steps as HTML: the headline, the changes, the detail of an item, the calls, the votes."""
 
 from __future__ import annotations
 
@@ -41,15 +41,18 @@ _CHALLENGE = {
     "confidence": "Confidence",
 }
 _SYNTHETIC = "synthetic: generated, not observed"
+MAX_ITEMS = 15
+MAX_WORKERS = 16
+NOT_ASKED = '<span class="vp-hidden">not asked</span>'
 
 
 def noun(course: RunSteps) -> str:
-    """What the items of the run are called."""
+    """Return the name of an item of the run."""
     return _NOUN.get(course.kind, "finding")
 
 
 def headline(course: RunSteps) -> str:
-    """The run in a few words, and what is missing in it."""
+    """Return the run in a few words, and what is missing in it."""
     run = course.tables.runs.iloc[0]
     facts = [text(fact, 200) for fact in _facts(run, course)]
     return heading(4, f"Run {run['run_id']}") + f"<p>{'; '.join(facts)}.</p>" + "".join(map(paragraph, _lacks(course)))
@@ -79,7 +82,7 @@ def _facts(run: pd.Series[Any], course: RunSteps) -> Iterator[str]:
 
 
 def _yes(value: Any) -> bool:
-    """Whether a cell says so; one of a row of pandas is no Python bool."""
+    """Return whether a cell holds true; a cell of pandas is not a Python bool."""
     return bool(pd.notna(value) and value)
 
 
@@ -109,58 +112,59 @@ def _lacks(course: RunSteps) -> Iterator[str]:
 
 
 def pool_summary(items: pd.DataFrame, title: str, what: str) -> str:
-    """How many items stand where, in one sentence."""
+    """Return how many items have which status, in one sentence."""
     if items.empty:
         return heading(5, f"The pool: {title}") + paragraph(f"There is no {what} yet.")
     counts = items["standing"].astype("object").fillna("raised").value_counts(sort=False)
-    told = ", ".join(f"{n:,} {name}" for name, n in counts.items())
-    return heading(5, f"The pool: {title}") + paragraph(f"{counted(len(items), what)}: {told}.")
+    by_class = ", ".join(f"{n:,} {name}" for name, n in counts.items())
+    return heading(5, f"The pool: {title}") + paragraph(f"{counted(len(items), what)}: {by_class}.")
 
 
 def changes(changed: pd.DataFrame, title: str) -> str:
-    """What a step changed, with the rule and the words."""
-    told = heading(5, f"What changed: {title}")
+    """Return what a step changed, with the rule and the reason."""
+    title_html = heading(5, f"What changed: {title}")
     if changed.empty:
-        return told + paragraph("Nothing changed in this step.")
+        return title_html + paragraph("Nothing changed in this step.")
     caption = counted(len(changed), "change")
     if len(changed) > MAX_CHANGES:
         caption += f"; the first {MAX_CHANGES} are listed"
     rows = changed.head(MAX_CHANGES)[["item", "change", "why", "by"]].to_numpy().tolist()
-    return told + table(caption, ["What", "Change", "Why, and by which rule", "By"], rows, bounded=True)
+    return title_html + table(caption, ["What", "Change", "Why, and by which rule", "By"], rows, bounded=True)
 
 
 def detail(course: RunSteps, name: str, items: pd.DataFrame, step: int) -> str:
-    """The evidence behind one item, and what has become of it by a step."""
+    """Return the evidence behind one item, and its status by a step."""
     row = items[items["item"].eq(name)]
     if row.empty:
         return paragraph(f"{name} had not been raised by this step.")
     plan = course.kind == "plan"
     known = course.tables.challenges if plan else course.tables.findings
-    told = known[known["challenge_id" if plan else "finding_id"].eq(name)].iloc[0]
+    record = known[known["challenge_id" if plan else "finding_id"].eq(name)].iloc[0]
     lines = [("Stands as", row["standing"].iloc[0])]
     if plan:
-        lines += [("Severity", told["severity"]), ("The panel's class", row["classification"].iloc[0])]
+        lines += [("Severity", record["severity"]), ("The panel's class", row["classification"].iloc[0])]
         lines += [("Resolution", _resolution(course, name, step))]
-    lines += [("Rule", _meaning(row["rule"].iloc[0]))]
+    rule = row["rule"].iloc[0]
+    lines += [("Rule", f"{rule}: {RULE_MEANINGS[rule]}" if rule in RULE_MEANINGS else None)]
     fields = _CHALLENGE if plan else _FINDING
-    lines += [(title, told[column]) for column, title in fields.items()]
+    lines += [(title, record[column]) for column, title in fields.items()]
     if not plan:
-        lines.insert(2, ("Found by", ", ".join(told["discoverers"]) or None))
+        lines.insert(2, ("Found by", ", ".join(record["discoverers"]) or None))
     body = [(title, long_text(value)) for title, value in lines if _has_value(value)]
     return heading(5, f"{name}: {row['summary'].iloc[0]}") + table(
         f"What stands behind {name}", ["About", "What is recorded"], body
     )
 
 
-def _meaning(rule: Any) -> Any:
-    return f"{rule}: {RULE_MEANINGS[rule]}" if rule in RULE_MEANINGS else None
-
-
 def why(course: RunSteps, name: str, rules: Setting) -> str:
-    """Why an item ends in its class under the rules, in words, to be unfolded."""
-    told = course.explained(name, rules)
-    asked = "as it was recorded" if rules.own else "under these rules"
-    return f"<details><summary>Why it ends in its class, {asked}</summary>{long_text(told)}</details>" if told else ""
+    """Return why an item ends in its class under the rules, to be unfolded."""
+    explanation = course.explained(name, rules)
+    under = "as it was recorded" if rules.own else "under these rules"
+    return (
+        f"<details><summary>Why it ends in its class, {under}</summary>{long_text(explanation)}</details>"
+        if explanation
+        else ""
+    )
 
 
 def _has_value(value: Any) -> bool:
@@ -169,16 +173,16 @@ def _has_value(value: Any) -> bool:
 
 def _resolution(course: RunSteps, name: str, step: int) -> Any:
     past = course.history[course.history["challenge_id"].eq(name) & course.history["step_of_run"].le(step)]
-    given = past.loc[past["event"].eq("changed"), "resolution"].dropna()
-    return given.iloc[-1] if len(given) else None
+    resolutions = past.loc[past["event"].eq("changed"), "resolution"].dropna()
+    return resolutions.iloc[-1] if len(resolutions) else None
 
 
 def calls(made: pd.DataFrame, kind: str) -> str:
-    """Who was called in a step, with tokens and time; what is not recorded is said to be so, and is never 0."""
-    told = heading(5, "Calls of this step")
+    """Return who was called in a step, with tokens and time; what is not recorded is named so, and is never 0."""
+    title_html = heading(5, "Calls of this step")
     if made.empty:
         none = "An import of votes records no calls." if kind == "votes" else "No call is recorded in this step."
-        return told + paragraph(none)
+        return title_html + paragraph(none)
     wrong, priced = bool(made["reason"].notna().any()), bool(made["cost"].notna().any())
     rows = [
         (
@@ -205,11 +209,11 @@ def calls(made: pd.DataFrame, kind: str) -> str:
         *(["Cost"] if priced else []),
         *(["What was wrong"] if wrong else []),
     ]
-    return told + table(_sums(made), heads, rows, numbers=frozenset({3, 4, 5, 6, *([7] if priced else [])}))
+    return title_html + table(_sums(made), heads, rows, numbers=frozenset({3, 4, 5, 6, *([7] if priced else [])}))
 
 
 def _sum_of(made: pd.DataFrame, columns: tuple[str, ...]) -> pd.Series[float]:
-    """Tokens of these kinds by call; missing where none of them is recorded."""
+    """Return the tokens of these kinds by call; missing where none of them is recorded."""
     return made[list(columns)].astype("float64").sum(axis=1, min_count=1)
 
 
@@ -225,52 +229,53 @@ def _number(value: Any, unit: str = "") -> str:
 
 def _sums(made: pd.DataFrame) -> str:
     wrong = int(failed(made).sum())
-    told = [counted(len(made), "call"), f"{wrong} failed" if wrong else "none failed"]
+    parts = [counted(len(made), "call"), f"{wrong} failed" if wrong else "none failed"]
     tokens = _sum_of(made, TOKENS).dropna()
-    told.append(f"{int(tokens.sum()):,} tokens" if len(tokens) else f"tokens {NOT_RECORDED}")
+    parts.append(f"{int(tokens.sum()):,} tokens" if len(tokens) else f"tokens {NOT_RECORDED}")
     time = made["duration_ms"].dropna()
-    told.append(f"{time.sum():,.0f} ms, added up" if len(time) else f"time {NOT_RECORDED}")
-    return "; ".join(told)
-
-
-MAX_ITEMS = 15
-MAX_WORKERS = 16
-NOT_ASKED = '<span class="vp-hidden">not asked</span>'
+    parts.append(f"{time.sum():,.0f} ms, added up" if len(time) else f"time {NOT_RECORDED}")
+    return "; ".join(parts)
 
 
 def vote_marks(votes: pd.DataFrame) -> pd.Series[Any]:
-    """What each vote is in one word: the basis of a disagree that has one, else the verdict."""
+    """Return each vote in one word: the basis of a disagree that has one, else the verdict."""
     return votes["disagree_basis"].astype("object").fillna(votes["verdict"].astype("object"))
 
 
 def tile(mark: str, number: int | None = None, title: str = "") -> Html:
-    """A letter on its colour; the whole word is there for those who hear the page."""
+    """Return a letter on its colour, with the whole word for screen readers."""
     ground, ink = MARK_COLORS[cast(Mark, mark)], "#ffffff" if MARK_COLORS[cast(Mark, mark)] == BLUE else "#000000"
-    said = mark if number is None else f"round {number}: {mark}"
-    hover = f"{said}{f': {title}' if title else ''}"
+    label = mark if number is None else f"round {number}: {mark}"
+    hover = f"{label}{f': {title}' if title else ''}"
     return Html(
-        f'<span class="vp-tile" role="img" aria-label="{text(said)}" title="{text(hover, 400)}" '
+        f'<span class="vp-tile" role="img" aria-label="{text(label)}" title="{text(hover, 400)}" '
         f'style="background: {ground}; color: {ink}">{MARK_LETTERS[cast(Mark, mark)]}</span>'
     )
 
 
-def vote_matrix(votes: pd.DataFrame, items: pd.DataFrame, found: dict[str, list[str]], first: Sequence[str]) -> str:
-    """The votes cast so far on at most 15 items, those of `first` before others; letters and colours as in charts."""
-    told = heading(5, "Votes so far")
-    shown = _shown_items(items["item"], set(votes["finding_id"]) | {name for name, by in found.items() if by}, first)
+def vote_matrix(
+    votes: pd.DataFrame, items: pd.DataFrame, discoverers: dict[str, list[str]], first: Sequence[str]
+) -> str:
+    """Return the votes so far on at most 15 items, those of `first` before others; letters and colours as in charts."""
+    title_html = heading(5, "Votes so far")
+    shown = _shown_items(
+        items["item"], set(votes["finding_id"]) | {name for name, by in discoverers.items() if by}, first
+    )
     if not shown:
-        return told + paragraph("Nobody has voted by this step.")
+        return title_html + paragraph("Nobody has voted by this step.")
     cast_on = votes[votes["finding_id"].isin(shown)].assign(mark=vote_marks)
-    everyone = sorted({*cast_on["worker"], *(worker for name in shown for worker in found.get(name, []))})
+    everyone = sorted({*cast_on["worker"], *(worker for name in shown for worker in discoverers.get(name, []))})
     workers = everyone[:MAX_WORKERS]
     cells = _cells(cast_on)
     rows = items.set_index("item").loc[shown]
     body = [
-        [name, *(_tiles_cell(cells.get((name, worker)), worker in found.get(name, [])) for worker in workers), *ending]
-        for name, ending in zip(shown, rows[["standing", "summary"]].to_numpy().tolist(), strict=True)
+        [name]
+        + [_tiles_cell(cells.get((name, worker)), worker in discoverers.get(name, [])) for worker in workers]
+        + [status, text(summary, 60)]
+        for name, status, summary in zip(shown, rows["standing"], rows["summary"], strict=True)
     ]
     caption = _caption(len(shown), len(items), len(workers), len(everyone))
-    return told + _legend() + table(caption, ["Item", *workers, "Stands as", "Claim"], [_cut(row) for row in body])
+    return title_html + _legend() + table(caption, ["Item", *workers, "Stands as", "Claim"], body)
 
 
 def _shown_items(names: pd.Series[Any], known: set[str], first: Sequence[str]) -> list[str]:
@@ -279,29 +284,27 @@ def _shown_items(names: pd.Series[Any], known: set[str], first: Sequence[str]) -
     return [name for name in ordered if name in present][:MAX_ITEMS]
 
 
-def _cut(row: list[Any]) -> list[Any]:
-    return [*row[:-1], text(row[-1], 60)]
-
-
 def _cells(votes: pd.DataFrame) -> dict[tuple[str, str], list[Html]]:
     cells: dict[tuple[str, str], list[Html]] = {}
     columns = ["finding_id", "worker", "mark", "round", "explanation"]
-    for name, worker, mark, number, said in votes[columns].itertuples(index=False, name=None):
-        cells.setdefault((name, worker), []).append(tile(mark, int(number), said if isinstance(said, str) else ""))
+    for name, worker, mark, number, explanation in votes[columns].itertuples(index=False, name=None):
+        cells.setdefault((name, worker), []).append(
+            tile(mark, int(number), explanation if isinstance(explanation, str) else "")
+        )
     return cells
 
 
 def _tiles_cell(tiles: list[Html] | None, discovered: bool) -> Html:
-    found = tile("discovered") if discovered else ""
-    cast_on = found + "".join(tiles or [])
+    first = tile("discovered") if discovered else ""
+    cast_on = first + "".join(tiles or [])
     return Html(f'<span class="vp-tiles">{cast_on or NOT_ASKED}</span>')
 
 
 def _caption(shown: int, items: int, workers: int, everyone: int) -> str:
-    told = f"{shown} of {items:,}, down, by worker, across; one letter a round, blank where nobody was asked."
+    caption = f"{shown} of {items:,}, down, by worker, across; one letter a round, blank where nobody was asked."
     if shown < items:
-        told += " What changed in this step and what is chosen stands first."
-    return told if workers == everyone else f"{told} The first {workers} of {everyone:,} workers."
+        caption += " What changed in this step and what is chosen stands first."
+    return caption if workers == everyone else f"{caption} The first {workers} of {everyone:,} workers."
 
 
 def _legend() -> Html:
@@ -310,7 +313,7 @@ def _legend() -> Html:
 
 
 def item_votes(votes: pd.DataFrame, name: str) -> str:
-    """The votes on one item so far, with what each worker said."""
+    """Return the votes on one item so far, with the explanation of each worker."""
     own = votes[votes["finding_id"].eq(name)].assign(mark=vote_marks)
     if own.empty:
         return paragraph(f"Nobody has voted on {name} by this step.")
@@ -324,9 +327,9 @@ def item_votes(votes: pd.DataFrame, name: str) -> str:
 
 
 def _vote_text(row: dict[Any, Any]) -> str:
-    told = str(row["mark"])
+    text = str(row["mark"])
     if row["verdict"] == "disagree" and row["mark"] != "disagree":
-        told = f"disagree, {told}"
+        text = f"disagree, {text}"
     if row["is_origin"] is True:
-        told += " (its discoverer: not counted)"
-    return f"{told} (cites no place)" if row["uncited"] is True else told
+        text += " (its discoverer: not counted)"
+    return f"{text} (cites no place)" if row["uncited"] is True else text

@@ -217,5 +217,5 @@ def log_of_error(error: BaseException) -> Path | None:
     >>> log_of_error(error).name, log_of_error(ValueError())
     ('plan-001.jsonl', None)
     """
-    found = [match for note in getattr(error, "__notes__", ()) if (match := _GOES_ON.fullmatch(note))]
-    return Path(found[-1][1]) if found else None
+    matches = [match for note in getattr(error, "__notes__", ()) if (match := _GOES_ON.fullmatch(note))]
+    return Path(matches[-1][1]) if matches else None

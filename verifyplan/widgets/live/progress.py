@@ -107,8 +107,8 @@ class LiveProgress:
         match event:
             case CallRequested():
                 self._open[event.call_id] = event.worker
-                found = _ROUND.search(event.call_id)
-                self._round = int(found[1]) if found else 0
+                match_ = _ROUND.search(event.call_id)
+                self._round = int(match_[1]) if match_ else 0
             case CallReplied() | CallFailed():
                 self._open.pop(event.call_id, None)
                 self._turns.pop(event.call_id, None)
@@ -216,6 +216,6 @@ def facts_html(facts: Iterable[tuple[str, str]]) -> str:
     >>> facts_html([("plan", "<b>")]).count("&lt;b&gt;")
     1
     """
-    told_of = "".join(f"<div><b>{escape(name)}:</b> {escape(value)}</div>" for name, value in facts)
+    items = "".join(f"<div><b>{escape(name)}:</b> {escape(value)}</div>" for name, value in facts)
     style = "display:flex;flex-wrap:wrap;gap:2px 28px;margin:2px 0 6px;line-height:1.5;overflow-wrap:anywhere"
-    return f'<div style="{style}">{told_of}</div>'
+    return f'<div style="{style}">{items}</div>'

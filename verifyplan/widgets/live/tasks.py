@@ -47,8 +47,8 @@ def plan_task(plan: str | Path | Plan, repo: str | Path, options: Mapping[str, A
     name = plan.title or plan.path if isinstance(plan, Plan) else plan
 
     def begin(sink: Sink, ask: Ask) -> Run:
-        given = {"on_blocked": ask} | dict(options) | {"sink": _both(options.get("sink"), sink), "progress": False}
-        return verify(plan, repo, **given)
+        arguments = {"on_blocked": ask} | dict(options) | {"sink": _both(options.get("sink"), sink), "progress": False}
+        return verify(plan, repo, **arguments)
 
     return LiveTask("Plan run", _about(options, plan=name, repo=repo), begin, _resumption(options))
 
@@ -75,10 +75,10 @@ def resume_task(log_path: str | Path, options: Mapping[str, Any]) -> LiveTask:
     path, first = Path(log_path), dict(options)
 
     def go_on(path: Path, sink: Sink, ask: Ask) -> Run:
-        given, later = dict(first), {key: value for key, value in first.items() if key not in ("answer", "note")}
+        arguments, later = dict(first), {key: value for key, value in first.items() if key not in ("answer", "note")}
         first.clear()
         first.update(later)  # the answer was to the question that the log waited with, not to a later one
-        return resume(path, **_asked(given, sink, ask))
+        return resume(path, **_asked(arguments, sink, ask))
 
     return LiveTask(
         "Run from its log", _about(options, log=path), lambda sink, ask: go_on(path, sink, ask), go_on, path
@@ -86,14 +86,14 @@ def resume_task(log_path: str | Path, options: Mapping[str, Any]) -> LiveTask:
 
 
 def _resumption(options: Mapping[str, Any]) -> Callable[[Path, Sink, Ask], Run]:
-    given = {key: options[key] for key in (*_ON_RESUME, "sink") if key in options}
+    kept = {key: options[key] for key in (*_ON_RESUME, "sink") if key in options}
     if callable(options.get("on_blocked")):
-        given["on_blocked"] = options["on_blocked"]
-    return lambda path, sink, ask: resume(path, **_asked(given, sink, ask))
+        kept["on_blocked"] = options["on_blocked"]
+    return lambda path, sink, ask: resume(path, **_asked(kept, sink, ask))
 
 
-def _asked(given: Mapping[str, Any], sink: Sink, ask: Ask) -> dict[str, Any]:
-    return {"on_blocked": ask} | dict(given) | {"sink": _both(given.get("sink"), sink), "progress": False}
+def _asked(options: Mapping[str, Any], sink: Sink, ask: Ask) -> dict[str, Any]:
+    return {"on_blocked": ask} | dict(options) | {"sink": _both(options.get("sink"), sink), "progress": False}
 
 
 def _both(theirs: Sink | None, ours: Sink) -> Sink:
@@ -101,16 +101,16 @@ def _both(theirs: Sink | None, ours: Sink) -> Sink:
     if theirs is None:
         return ours
 
-    def told(event: Event) -> None:
+    def send(event: Event) -> None:
         ours(event)
         theirs(event)
 
-    return told
+    return send
 
 
 def _about(options: Mapping[str, Any], **first: object) -> dict[str, str]:
-    given = first | {name: value for name, value in options.items() if name not in ("sink", "progress")}
-    return {name: one_line(redact(str(_plain(value))), MAX_SETTING_CHARACTERS) for name, value in given.items()}
+    settings = first | {name: value for name, value in options.items() if name not in ("sink", "progress")}
+    return {name: one_line(redact(str(_plain(value))), MAX_SETTING_CHARACTERS) for name, value in settings.items()}
 
 
 def _plain(value: object) -> object:

@@ -52,11 +52,11 @@ class TunedScores:
 
     def under(self, weights: WeightDigits) -> pd.DataFrame:
         """What `weights.apply` returns, without reading the scores again."""
-        found = self._plans.under({name: Fraction(weights[name]) for name in self.table.columns})
+        scored = self._plans.under({name: Fraction(weights[name]) for name in self.table.columns})
         return self.start.assign(
-            score=found.score,
-            final=whole_or_missing(found.final, found.known),
-            rank=whole_or_missing(found.rank, found.known),
+            score=scored.score,
+            final=whole_or_missing(scored.final, scored.known),
+            rank=whole_or_missing(scored.rank, scored.known),
         )
 
     def ranked(self, weights: WeightDigits) -> pd.DataFrame:

@@ -46,17 +46,17 @@ def heading(text: str) -> str:
 
 def about(plans: int, ranked: int, synthetic: bool) -> str:
     """How many plans there are, and what a score is for."""
-    told = (
+    counts = (
         f"{counted(plans, 'plan')}, of which {ranked:,} with all scores." if plans else "There are no plans to score."
     )
     made = " Synthetic data: scores were generated, not observed." if synthetic else ""
-    return paragraph(f"{told}{made} {INFORMS}")
+    return paragraph(f"{counts}{made} {INFORMS}")
 
 
 def held_html(notes: Mapping[str, str]) -> str:
     """The sum of the weights, and which sliders cannot move and why."""
-    told = [f"{escape(label[:1].upper() + label[1:])} {escape(why)}." for label, why in notes.items()]
-    return paragraph(" ".join(["The weights sum to exactly 1: where one is moved, the others give way.", *told]))
+    stuck = [f"{escape(label[:1].upper() + label[1:])} {escape(why)}." for label, why in notes.items()]
+    return paragraph(" ".join(["The weights sum to exactly 1: where one is moved, the others give way.", *stuck]))
 
 
 def weight_text(weight: Decimal) -> str:
@@ -122,14 +122,14 @@ def unranked(ranking: pd.DataFrame) -> str:
     without = ranking[ranking["rank"].isna()]
     if without.empty:
         return ""
-    told = [
+    items = [
         f"<li>{escape(short(plan, 80))}: no {escape(short(lacks.replace('_', ' '), 200))}</li>"
         for plan, lacks in zip(without["plan"].head(MAX_NAMED_PLANS), without["missing"], strict=False)
     ]
-    more = len(without) - len(told)
-    told += [f"<li>and {more:,} more: <code>.ranking</code> has all</li>"] if more else []
+    more = len(without) - len(items)
+    items += [f"<li>and {more:,} more: <code>.ranking</code> has all</li>"] if more else []
     says = f"Without a rank, for a score is missing: {counted(len(without), 'plan')}."
-    return f'{paragraph(says)}<ul style="margin:0 0 0 1.5em;line-height:1.45">{"".join(told)}</ul>'
+    return f'{paragraph(says)}<ul style="margin:0 0 0 1.5em;line-height:1.45">{"".join(items)}</ul>'
 
 
 def stability(table: pd.DataFrame) -> str:

@@ -1,4 +1,4 @@
-"""Weights under the hand: sliders that sum to 1, the ranking that they make, and how far it can be trusted."""
+"""`WeightTuner`: sliders of weights that sum to 1, the ranking under these weights, and how stable it is."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.protocol.weights_file import load, text_of
 from verifyplan.widgets.panel import Panel, guarded
 from verifyplan.widgets.repaint import Debouncer
-from verifyplan.widgets.tuner import controls as parts
-from verifyplan.widgets.tuner import text as words
-from verifyplan.widgets.tuner.controls import save_over
+from verifyplan.widgets.tuner import controls, text
 from verifyplan.widgets.tuner.model import TunedScores, TunedWeights, decimals
 
 
@@ -61,7 +59,7 @@ class WeightTuner(Panel):
         self._six = set(dimensions) == set(DIMENSIONS)
         self._tuned = TunedWeights(_start(dimensions, weights))
         self._presets = _offered(self._tuned, fitted)
-        self._fit_note = words.fit_note(fitted) if isinstance(fitted, WeightFit) else ""
+        self._fit_note = text.fit_note(fitted) if isinstance(fitted, WeightFit) else ""
         self._scores.begin(self._tuned.start)
         self._showing = False
         self._make_controls(dimensions)
@@ -70,20 +68,22 @@ class WeightTuner(Panel):
         self.refresh()
 
     def _make_controls(self, dimensions: list[str]) -> None:
-        self.labels = parts.labels_of(dimensions)
-        self.sliders = {name: parts.slider(self.labels[name]) for name in dimensions}
-        self.locks = {name: parts.lock(self.labels[name]) for name in dimensions}
+        self.labels = controls.labels_of(dimensions)
+        self.sliders = {name: controls.slider(self.labels[name]) for name in dimensions}
+        self.locks = {name: controls.lock(self.labels[name]) for name in dimensions}
         for name in dimensions:
             self.sliders[name].observe(partial(self._slid, name), "value")
             self.locks[name].observe(partial(self._locked, name), "value")
-        self.buttons = {name: parts.button(*told) for name, told in parts.BUTTONS.items() if name in self._presets}
+        self.buttons = {
+            name: controls.button(*labels) for name, labels in controls.BUTTONS.items() if name in self._presets
+        }
         for name, one in self.buttons.items():
             one.on_click(partial(self._preset, name))
-        self.updating = parts.button("Update now", "Compute the stability for these weights without waiting")
+        self.updating = controls.button("Update now", "Compute the stability for these weights without waiting")
         self.updating.on_click(self._refreshed)
-        self.path = parts.file_name()
-        self.saving = parts.button("Save weights", "Write the weights as a file for verifyplan verify --weights")
-        self.loading = parts.button("Load weights", "Read the weights of a file")
+        self.path = controls.file_name()
+        self.saving = controls.button("Save weights", "Write the weights as a file for verifyplan verify --weights")
+        self.loading = controls.button("Load weights", "Read the weights of a file")
         self.saving.on_click(self._save)
         self.loading.on_click(self._load)
 
@@ -91,21 +91,21 @@ class WeightTuner(Panel):
         self._about, self._held, self._note, self._ranking = (ipw.HTML() for _ in range(4))
         self._state, self._stability, self._ranks, self._matters = (ipw.HTML() for _ in range(4))
         steps = (self._show_stability, self._show_ranks, self._show_matters)
-        self._slow = Debouncer(steps, told=self._show_state, failed=self.fail)
+        self._debouncer = Debouncer(steps, changed=self._show_state, failed=self.fail)
         start = self._scores.start
-        self._about.value = words.about(len(start), self._scores.n_ranked, bool(start.attrs.get("synthetic")))
-        self._unranked = ipw.HTML(words.unranked(start))
-        only_six = ipw.HTML(words.paragraph(words.ONLY_SIX))
+        self._about.value = text.about(len(start), self._scores.n_ranked, bool(start.attrs.get("synthetic")))
+        self._unranked = ipw.HTML(text.unranked(start))
+        only_six = ipw.HTML(text.paragraph(text.ONLY_SIX))
         self.fill(
             self._about,
             ipw.HBox(list(self.buttons.values())),
-            parts.slider_rows(self.sliders, self.locks),
+            controls.slider_rows(self.sliders, self.locks),
             self._held,
             ipw.HBox([self.path, self.saving, self.loading]) if self._six else only_six,
             self._note,
             self._ranking,
             self._unranked,
-            ipw.HTML(words.heading("How stable this is, and which weight matters")),
+            ipw.HTML(text.heading("How stable this is, and which weight matters")),
             ipw.HBox([self.updating, self._state], layout=ipw.Layout(align_items="center")),
             self._stability,
             self._ranks,
@@ -135,12 +135,12 @@ class WeightTuner(Panel):
 
     def refresh(self) -> None:
         """Bring what is said and drawn of stability up to date with the weights, without waiting."""
-        self._slow.now()
+        self._debouncer.now()
 
     def close(self) -> None:
         """Take the widget away; nothing of it goes on."""
-        if hasattr(self, "_slow"):
-            self._slow.stop()
+        if hasattr(self, "_debouncer"):
+            self._debouncer.stop()
         super().close()
 
     def static(self) -> str:
@@ -174,17 +174,17 @@ class WeightTuner(Panel):
     @guarded
     def _preset(self, name: str, _: ipw.Button) -> None:
         note = self._fit_note if name == "fitted" else ""
-        self._take(self._presets[name], f"{parts.BUTTONS[name][1]}.{note}")
+        self._take(self._presets[name], f"{controls.BUTTONS[name][1]}.{note}")
 
     @guarded
     def _save(self, _: ipw.Button) -> None:
-        path = save_over(self.weights, self.path.value)
-        self._note.value = words.paragraph(words.saved(path, self.weights, self.labels))
+        path = controls.save_over(self.weights, self.path.value)
+        self._note.value = text.paragraph(text.saved(path, self.weights, self.labels))
 
     @guarded
     def _load(self, _: ipw.Button) -> None:
         weights = load(self.path.value)
-        self._take(weights, words.loaded(self.path.value, weights, self.labels))
+        self._take(weights, text.loaded(self.path.value, weights, self.labels))
 
     @guarded
     def _refreshed(self, _: ipw.Button) -> None:
@@ -194,16 +194,16 @@ class WeightTuner(Panel):
         """Set all weights and say what they are."""
         unlocked = " All are unlocked." if self._tuned.locked else ""
         self.weights = weights
-        self._note.value = words.paragraph(note + unlocked)
+        self._note.value = text.paragraph(note + unlocked)
 
     def _changed(self) -> None:
         self._show()
-        self._slow.later()
+        self._debouncer.later()
 
     def _show(self) -> None:
         """What follows each move: the sliders first, then the ranking."""
         self._show_weights()
-        self._ranking.value = words.figure_html(self._scores.picture(self._tuned.weights))
+        self._ranking.value = text.figure_html(self._scores.picture(self._tuned.weights))
 
     def _show_weights(self) -> None:
         self._showing = True
@@ -212,25 +212,25 @@ class WeightTuner(Panel):
             for name, weight in self._tuned.weights.items():
                 slider = self.sliders[name]
                 with slider.hold_sync():
-                    slider.value, slider.text = float(weight), words.slider_text(weight, notes[name])
+                    slider.value, slider.text = float(weight), text.slider_text(weight, notes[name])
                     slider.disabled = bool(notes[name])
                 self.locks[name].value = name in self._tuned.locked
         finally:
             self._showing = False
         stuck = {self.labels[name]: why for name, why in notes.items() if why and why != "locked"}
-        self._held.value = words.held_html(stuck)
+        self._held.value = text.held_html(stuck)
 
     def _show_stability(self) -> None:
-        self._stability.value = words.stability(self.stability)
+        self._stability.value = text.stability(self.stability)
 
     def _show_ranks(self) -> None:
-        self._ranks.value = words.figure_html(self._scores.rank_picture(self._tuned.weights))
+        self._ranks.value = text.figure_html(self._scores.rank_picture(self._tuned.weights))
 
     def _show_matters(self) -> None:
-        self._matters.value = words.figure_html(self._scores.weight_picture(self._tuned.weights))
+        self._matters.value = text.figure_html(self._scores.weight_picture(self._tuned.weights))
 
     def _show_state(self) -> None:
-        self._state.value = words.paragraph(words.STALE if self._slow.stale else words.FRESH)
+        self._state.value = text.paragraph(text.STALE if self._debouncer.stale else text.FRESH)
 
 
 def _start(dimensions: list[str], weights: Weights | None) -> Weights:
@@ -246,6 +246,6 @@ def _offered(tuned: TunedWeights, fitted: WeightFit | Weights | None) -> dict[st
     names = list(tuned.start)
     offered = presets(names)
     if fitted is not None:
-        given = fitted.exact() if isinstance(fitted, WeightFit) else fitted
-        offered["fitted"] = decimals(checked(given, names))
+        weights = fitted.exact() if isinstance(fitted, WeightFit) else fitted
+        offered["fitted"] = decimals(checked(weights, names))
     return offered | {"start": tuned.start}
