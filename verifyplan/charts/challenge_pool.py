@@ -8,7 +8,7 @@ import pandas as pd
 from verifyplan.charts.encodings import hover, inline, require_columns, tooltip, with_hover
 from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
 from verifyplan.charts.labels import count, sentences
-from verifyplan.charts.theme import FAINT, INK, PAPER, SIZE, STATE_COLORS, WIDTH, state_colors
+from verifyplan.charts.theme import FAINT, INK, PAPER, SIZE, STATE_COLORS, WIDTH, color_scale
 from verifyplan.errors import expect
 from verifyplan.protocol.records import SEVERITIES, UNSETTLED
 
@@ -149,7 +149,7 @@ def _bars(part: pd.DataFrame, iterations: list[int], top: int, unit: float, seve
     bars = base.mark_bar(strokeWidth=1).encode(
         y=y,
         y2="high:Q",
-        color=alt.Color("state:N", scale=state_colors(), legend=None),
+        color=alt.Color("state:N", scale=color_scale(STATE_COLORS), legend=None),
         stroke=alt.when("datum.state === 'overflow'").then(alt.value(FAINT)).otherwise(alt.value(PAPER)),
         **hover(FIELDS),
     )
@@ -170,7 +170,7 @@ def _key(rows: pd.DataFrame) -> alt.LayerChart:
         x=alt.X("place:Q", scale=None, axis=None)
     )
     swatch = base.mark_square(size=150, opacity=1, strokeWidth=1, xOffset=8, aria=False).encode(
-        fill=alt.Fill("state:N", scale=state_colors(), legend=None),
+        fill=alt.Fill("state:N", scale=color_scale(STATE_COLORS), legend=None),
         stroke=alt.when("datum.state === 'overflow'").then(alt.value(FAINT)).otherwise(alt.value("transparent")),
     )
     name = base.mark_text(align="left", xOffset=20, aria=False).encode(text="state:N")

@@ -9,7 +9,7 @@ from verifyplan.charts.encodings import hover, require_columns, with_hover
 from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
 from verifyplan.charts.interval_rows import interval_rows, whisker, with_texts
 from verifyplan.charts.labels import INTERVALS, count, interval_sentence, reading_labels, sentences
-from verifyplan.charts.theme import class_colors
+from verifyplan.charts.theme import CLASS_COLORS, color_scale
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 COLUMNS = ("reading", "classification", "n", "share", "low", "high")
@@ -39,7 +39,7 @@ def class_mix(comparison: Comparison) -> Figure:
     a, b = reading_labels(comparison, 80)
     each = rows["label"] + ": " + rows["classification"] + " " + rows["share_text"]
     with schema_checks_off():
-        color = alt.Color("classification:N", scale=class_colors(), legend=None)
+        color = alt.Color("classification:N", scale=color_scale(CLASS_COLORS), legend=None)
         bars = alt.Chart().mark_bar(height=15).encode(x="share:Q", color=color, **hover(FIELDS))
         return figure(
             interval_rows(rows, [bars, whisker()], "classification", list(CLASSIFICATIONS), "Share of findings"),

@@ -8,7 +8,7 @@ import pandas as pd
 from verifyplan.charts.encodings import hover, inline, require_columns, with_hover
 from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
 from verifyplan.charts.labels import count, plain, sentences, short
-from verifyplan.charts.theme import FAINT, INK, LINE, PAPER, SEVERITY_COLORS, SIZE, WIDTH
+from verifyplan.charts.theme import FAINT, INK, LINE, PAPER, SEVERITY_COLORS, SIZE, WIDTH, color_scale
 from verifyplan.errors import InputError, Problem, expect
 from verifyplan.protocol.records import SEVERITIES
 
@@ -121,7 +121,7 @@ def _strip(rows: pd.DataFrame) -> alt.LayerChart:
         x2=alt.value(STRIP_PX),
         y=alt.Y("top:Q", scale=scale, axis=axis, title="Line of the plan"),
         y2="last:Q",
-        color=alt.Color("worst:N", scale=alt.Scale(domain=list(COLORS), range=list(COLORS.values())), legend=None),
+        color=alt.Color("worst:N", scale=color_scale(COLORS), legend=None),
         **hover(FIELDS),
     )
     leads = base.mark_rule(color=LINE, aria=False).encode(

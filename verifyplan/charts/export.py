@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -48,54 +48,39 @@ def export(figure_or_chart: Figure | alt.TopLevelMixin, path: str | Path) -> Pat
         message = f"there is no format for the suffix {target.suffix!r}"
         suffixes = one_of(f".{name}" for name in FORMATS)
         raise InputError(Problem(f"export to {target}", message, f"end the name in one of {suffixes}"))
-    data = _rendered(_drawing(figure_or_chart), suffix.removeprefix("."))
+    data = _rendered(figure_or_chart, suffix.removeprefix("."))
     with replacing(target) as temporary:
         temporary.write_bytes(data)
     return target
 
 
-class _Drawing(NamedTuple):
-    """The parts of a figure or of a bare chart that formats need."""
-
-    spec: dict[str, Any]
-    caption: str
-    title: str
-    description: str
-
-
-def _drawing(shown: Figure | alt.TopLevelMixin) -> _Drawing:
-    if isinstance(shown, Figure):
-        made = spec(shown.chart)
-        return _Drawing(made, shown.caption, title_of(made), shown.description)
-    made = dict(shown.to_dict())
-    return _Drawing(made, "", title_of(made), str(made.get("description", title_of(made))))
-
-
-def _rendered(drawing: _Drawing, name: str) -> bytes:
-    """Return a drawing as the content of a file in one of `FORMATS`."""
+def _rendered(shown: Figure | alt.TopLevelMixin, name: str) -> bytes:
+    """Return a figure or a bare chart as the content of a file in one of `FORMATS`."""
+    drawn = spec(shown.chart) if isinstance(shown, Figure) else dict(shown.to_dict())
+    description = shown.description if isinstance(shown, Figure) else str(drawn.get("description", title_of(drawn)))
     match name:
         case "png":
-            return vl_convert.vegalite_to_png(drawing.spec, ppi=PPI)
+            return vl_convert.vegalite_to_png(drawn, ppi=PPI)
         case "svg":
-            return svg_text(drawing.spec, drawing.description).encode()
+            return svg_text(drawn, description).encode()
         case "pdf":
-            return vl_convert.vegalite_to_pdf(drawing.spec)
+            return vl_convert.vegalite_to_pdf(drawn)
         case "html":
-            return _html(drawing).encode()
+            return _html(drawn, description, shown.caption if isinstance(shown, Figure) else "").encode()
         case _:
-            return (json.dumps(drawing.spec, indent=2, ensure_ascii=False) + "\n").encode()
+            return (json.dumps(drawn, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _html(drawing: _Drawing) -> str:
+def _html(drawn: dict[str, Any], description: str, caption: str) -> str:
     """Return a page that names the two scripts it runs by their hashes, so that no other can run or be loaded."""
-    draw = f'vegaEmbed("#chart", {_in_script(drawing.spec)}, {_OPTIONS}).catch(console.error);'
+    draw = f'vegaEmbed("#chart", {_in_script(drawn)}, {_OPTIONS}).catch(console.error);'
     digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in (_library(), draw)]
     return _PAGE.format(
         scripts=" ".join(f"'sha256-{digest}'" for digest in digests),
-        title=html.escape(drawing.title),
-        description=html.escape(drawing.description),
-        caption=html.escape(drawing.caption),
-        svg=svg_text(drawing.spec, drawing.description),
+        title=html.escape(title_of(drawn)),
+        description=html.escape(description),
+        caption=html.escape(caption),
+        svg=svg_text(drawn, description),
         library=_library(),
         draw=draw,
     )
@@ -157,9 +142,8 @@ def export_set(figure: Figure, path: str | Path, formats: Iterable[str] = ("png"
     problems = [*_figure_problems(figure, chosen), *_path_problems(target, chosen)]
     if problems:
         raise InputError(problems)
-    drawing = _drawing(figure)
-    words = f"{drawing.title}\n\n{figure.caption}\n\nAlt text: {figure.description}\n"
-    files = {name: _rendered(drawing, name) for name in chosen}
+    words = f"{title_of(spec(figure.chart))}\n\n{figure.caption}\n\nAlt text: {figure.description}\n"
+    files = {name: _rendered(figure, name) for name in chosen}
     files |= {"csv": _csv(figure.data).encode("utf-8", "replace"), "txt": words.encode("utf-8", "replace")}
     with ExitStack() as stack:  # all are written beside their targets, then all take their places
         for name, data in files.items():

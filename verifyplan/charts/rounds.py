@@ -8,7 +8,7 @@ import pandas as pd
 from verifyplan.charts.encodings import hover, inline, require_columns, with_hover
 from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
 from verifyplan.charts.labels import count, distinct_labels, plain, sentences
-from verifyplan.charts.theme import FAINT, INK, WIDTH, reading_colors, reading_dashes, reading_shapes
+from verifyplan.charts.theme import FAINT, INK, READING_COLORS, READING_DASHES, READING_SHAPES, WIDTH, reading_scale
 from verifyplan.errors import expect
 
 COLUMNS = ("reading", "round", "waiting", "resolved", "n_runs")
@@ -103,15 +103,15 @@ def _lines(rows: pd.DataFrame, labels: list[str]) -> alt.LayerChart:
     base = alt.Chart(inline(rows)).encode(
         x=_stage(rows, alt.Axis(labelAngle=0, grid=False, ticks=False, labelPadding=8)),
         y=alt.Y("waiting:Q", scale=alt.Scale(domain=[0, top]), axis=up, title="Findings waiting"),
-        color=alt.Color("label:N", scale=reading_colors(labels), legend=None),
+        color=alt.Color("label:N", scale=reading_scale(labels, READING_COLORS), legend=None),
     )
-    dash = alt.StrokeDash("label:N", scale=reading_dashes(labels), legend=None)
+    dash = alt.StrokeDash("label:N", scale=reading_scale(labels, READING_DASHES), legend=None)
     line = base.mark_line(strokeWidth=2.5, aria=False).encode(strokeDash=dash)
-    shape = alt.Shape("label:N", scale=reading_shapes(labels), legend=None)
+    shape = alt.Shape("label:N", scale=reading_scale(labels, READING_SHAPES), legend=None)
     points = base.mark_point(filled=True, size=110, opacity=1).encode(shape=shape, **hover(FIELDS))
     ends = base.properties(data=inline(_ends(rows, top))).encode(y="place:Q")
     symbol = ends.mark_point(filled=True, size=110, opacity=1, aria=False).encode(
-        x=alt.value(PLOT_PX + 10), shape=alt.Shape("label:N", scale=reading_shapes(labels), legend=None)
+        x=alt.value(PLOT_PX + 10), shape=alt.Shape("label:N", scale=reading_scale(labels, READING_SHAPES), legend=None)
     )
     name = ends.mark_text(align="left", limit=240, aria=False).encode(
         x=alt.value(PLOT_PX + 22), text="label:N", color=alt.value(INK)

@@ -7,13 +7,14 @@ is not changed: the look is applied to each chart.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import cycle, islice
-from typing import Literal
+from typing import Any, Literal
 
 import altair as alt
 
 from verifyplan.protocol.records import Severity
-from verifyplan.protocol.vote import CLASSIFICATIONS, Classification
+from verifyplan.protocol.vote import Classification
 
 Mark = Literal[
     "agree",
@@ -76,34 +77,17 @@ READING_SHAPES = ("circle", "diamond", "square", "triangle-up")
 READING_DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 
 
-def class_colors() -> alt.Scale:
-    """Return the scale from classes to their colours."""
-    return alt.Scale(domain=list(CLASSIFICATIONS), range=list(CLASS_COLORS.values()))
+def color_scale(colors: Mapping[Any, str]) -> alt.Scale:
+    """Return the scale from names to their colours, as `CLASS_COLORS`."""
+    return alt.Scale(domain=list(colors), range=list(colors.values()))
 
 
-def mark_colors() -> alt.Scale:
-    """Return the scale from kinds of vote to their colours."""
-    return alt.Scale(domain=list(MARK_COLORS), range=list(MARK_COLORS.values()))
+def reading_scale(labels: list[str], values: Sequence[Any]) -> alt.Scale:
+    """Return the scale from readings to `READING_COLORS`, `_SHAPES` or `_DASHES`, repeated from the fifth on.
 
-
-def state_colors() -> alt.Scale:
-    """Return the scale from a challenge's states to their colours."""
-    return alt.Scale(domain=list(STATE_COLORS), range=list(STATE_COLORS.values()))
-
-
-def reading_colors(labels: list[str]) -> alt.Scale:
-    """Return the scale from readings to colours: the first is ink, the second green; four repeat."""
-    return alt.Scale(domain=labels, range=list(islice(cycle(READING_COLORS), len(labels))))
-
-
-def reading_shapes(labels: list[str]) -> alt.Scale:
-    """Return the scale from readings to shapes, so that colour alone never distinguishes two readings."""
-    return alt.Scale(domain=labels, range=list(islice(cycle(READING_SHAPES), len(labels))))
-
-
-def reading_dashes(labels: list[str]) -> alt.Scale:
-    """Return the scale from readings to dashes of lines."""
-    return alt.Scale(domain=labels, range=list(islice(cycle(READING_DASHES), len(labels))))
+    Shapes and dashes are for readers who cannot distinguish the colours.
+    """
+    return alt.Scale(domain=labels, range=list(islice(cycle(values), len(labels))))
 
 
 def config() -> alt.Config:

@@ -10,7 +10,7 @@ from verifyplan.charts.encodings import hover, require_columns, with_hover
 from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
 from verifyplan.charts.interval_rows import interval_rows, whisker, with_texts
 from verifyplan.charts.labels import INTERVALS, interval_sentence, plain, sentences, short
-from verifyplan.charts.theme import reading_colors, reading_shapes
+from verifyplan.charts.theme import READING_COLORS, READING_SHAPES, reading_scale
 from verifyplan.errors import InputError, Problem
 
 COLUMNS = ("reading", "metric", "value", "low", "high", "n")
@@ -59,8 +59,8 @@ def truth_metrics(comparison: Comparison) -> Figure:
             .mark_point(filled=True, size=110, opacity=1)
             .encode(
                 x="share:Q",
-                color=alt.Color("label:N", scale=reading_colors(labels), legend=None),
-                shape=alt.Shape("label:N", scale=reading_shapes(labels), legend=None),
+                color=alt.Color("label:N", scale=reading_scale(labels, READING_COLORS), legend=None),
+                shape=alt.Shape("label:N", scale=reading_scale(labels, READING_SHAPES), legend=None),
                 **hover(FIELDS),
             )
         )

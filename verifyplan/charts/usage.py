@@ -21,7 +21,7 @@ from verifyplan.charts.encodings import (
 )
 from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
 from verifyplan.charts.labels import count, distinct_labels, percent, sentences
-from verifyplan.charts.theme import FAINT, GREEN, GREY, INK, SIZE, WIDTH
+from verifyplan.charts.theme import FAINT, GREEN, GREY, INK, SIZE, WIDTH, color_scale
 from verifyplan.errors import expect
 from verifyplan.frames.runset import RunSet
 
@@ -175,7 +175,7 @@ def _parts(placed: pd.DataFrame) -> pd.DataFrame:
 
 
 def _colors() -> alt.Color:
-    return alt.Color("part:N", scale=alt.Scale(domain=list(COLORS), range=list(COLORS.values())), legend=None)
+    return alt.Color("part:N", scale=color_scale(COLORS), legend=None)
 
 
 def _key(rows: pd.DataFrame) -> alt.LayerChart:

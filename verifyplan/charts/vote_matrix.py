@@ -8,17 +8,7 @@ import pandas as pd
 from verifyplan.charts.encodings import hover, inline, require_columns, tooltip, with_hover
 from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
 from verifyplan.charts.labels import count, distinct_labels, plain, sentences, short
-from verifyplan.charts.theme import (
-    CLASS_COLORS,
-    FAINT,
-    INK,
-    MARK_COLORS,
-    MARK_LETTERS,
-    PAPER,
-    SIZE,
-    class_colors,
-    mark_colors,
-)
+from verifyplan.charts.theme import CLASS_COLORS, FAINT, INK, MARK_COLORS, MARK_LETTERS, PAPER, SIZE, color_scale
 from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
@@ -101,12 +91,11 @@ def _rows(grid: pd.DataFrame) -> pd.DataFrame:
 
 def _caption(rows: pd.DataFrame, n_findings: int) -> str:
     drawn = rows["finding"].nunique()
+    left_out = n_findings - drawn
     return sentences(
         f"Votes on {_size(rows)} (n), lettered as the key says; findings stand in the order of their classes,"
         " which are named at the right.",
-        f"The first {drawn:,} of {n_findings:,} findings are drawn, {n_findings - drawn:,} left out."
-        if n_findings > drawn
-        else "",
+        f"The first {drawn:,} of {n_findings:,} findings are drawn, {left_out:,} left out." if left_out else "",
     )
 
 
@@ -159,7 +148,7 @@ def _panel(rows: pd.DataFrame, number: int) -> alt.LayerChart:
         x=alt.X("voter:N", scale=scale, axis=axis, title=None), y=_finding(rows)
     )
     tiles = base.mark_rect(strokeWidth=1).encode(
-        color=alt.Color("mark:N", scale=mark_colors(), legend=None), stroke=OUTLINE, **hover(FIELDS)
+        color=alt.Color("mark:N", scale=color_scale(MARK_COLORS), legend=None), stroke=OUTLINE, **hover(FIELDS)
     )
     layers = alt.LayerChart(layer=[tiles, _letters(base).encode(**tooltip(FIELDS))])
     title = alt.Title(f"Round {number}" if number else "Found by", fontSize=SIZE, offset=6)
@@ -180,7 +169,7 @@ def _classes(rows: pd.DataFrame) -> alt.LayerChart:
     findings = rows.drop_duplicates("finding")[["finding", "classification"]]
     base = alt.Chart(inline(findings)).encode(y=_finding(rows))
     swatch = base.mark_square(size=110, opacity=1, aria=False).encode(
-        x=alt.value(6), color=alt.Color("classification:N", scale=class_colors(), legend=None)
+        x=alt.value(6), color=alt.Color("classification:N", scale=color_scale(CLASS_COLORS), legend=None)
     )
     name = base.mark_text(align="left", aria=False).encode(x=alt.value(18), text="classification:N")
     title = alt.Title("Class", fontSize=SIZE, offset=6)
@@ -195,7 +184,7 @@ def _key(rows: pd.DataFrame) -> alt.LayerChart:
     key = pd.DataFrame({"mark": kinds, "letter": [MARK_LETTERS[kind] for kind in kinds], "place": places})
     base = alt.Chart(inline(key)).encode(x=alt.X("place:Q", scale=None, axis=None))
     tile = base.mark_square(size=280, opacity=1, strokeWidth=1, xOffset=9, aria=False).encode(
-        fill=alt.Fill("mark:N", scale=mark_colors(), legend=None), stroke=OUTLINE
+        fill=alt.Fill("mark:N", scale=color_scale(MARK_COLORS), legend=None), stroke=OUTLINE
     )
     name = base.mark_text(align="left", xOffset=24, aria=False).encode(text="mark:N")
     return alt.LayerChart(layer=[tile, _letters(base, right=9), name]).properties(height=18)

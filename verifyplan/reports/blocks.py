@@ -5,9 +5,9 @@ Every text in a block is text: the writer of a format escapes all of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from verifyplan.reports.visible import one_line
 
@@ -18,34 +18,32 @@ MAX_CELL_CHARACTERS = 160
 """Longest text in a table's cell; the full text is elsewhere on the page."""
 
 
+class _Kind:
+    @property
+    def kind(self) -> str:
+        """The name of the class, by which templates know it."""
+        return type(self).__name__.lower()
+
+
 @dataclass(frozen=True)
-class _Span:
+class _Span(_Kind):
     text: str
-    kind: ClassVar = ""
 
 
 class Strong(_Span):
     """Words of ours that matter most."""
 
-    kind: ClassVar = "strong"
-
 
 class Code(_Span):
     """A command or a name of ours, to be typed as it is; never somebody else's text."""
-
-    kind: ClassVar = "code"
 
 
 class Quoted(_Span):
     """Words of an agent, a plan or a person."""
 
-    kind: ClassVar = "quoted"
-
 
 class Link(_Span):
     """The id of an entry on the same page."""
-
-    kind: ClassVar = "link"
 
 
 Inline = str | Strong | Code | Quoted | Link
@@ -53,56 +51,50 @@ Words = tuple[Inline, ...]
 
 
 @dataclass(frozen=True)
-class Paragraph:
+class Paragraph(_Kind):
     """A paragraph."""
 
     words: Words
-    kind: ClassVar = "paragraph"
 
 
 @dataclass(frozen=True)
-class Bullets:
+class Bullets(_Kind):
     """A list without numbers."""
 
     items: tuple[Words, ...]
-    kind: ClassVar = "bullets"
 
 
 @dataclass(frozen=True)
-class TableBlock:
+class TableBlock(_Kind):
     """A table; each row has a cell for every column. The label says what it holds, for those who cannot see it."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[Words, ...], ...]
     label: str
-    kind: ClassVar = "table"
 
 
 @dataclass(frozen=True)
-class Fields:
+class Fields(_Kind):
     """Pairs of a name of ours and a text, which may be long."""
 
     pairs: tuple[tuple[str, str], ...]
-    kind: ClassVar = "fields"
 
 
 @dataclass(frozen=True)
-class Quotation:
+class Quotation(_Kind):
     """A text whose lines are kept, under a name of ours."""
 
     label: str
     text: str
-    kind: ClassVar = "quotation"
 
 
 @dataclass(frozen=True)
-class Subsection:
+class Subsection(_Kind):
     """A part of a section, with a heading of its own; links lead to its `name`."""
 
     name: str
     title: str
     blocks: tuple[Block, ...]
-    kind: ClassVar = "subsection"
 
 
 Block = Paragraph | Bullets | TableBlock | Fields | Quotation | Subsection
@@ -152,6 +144,13 @@ def joined(parts: Iterable[Inline], between: str = ", ") -> Words:
     for part in parts:
         words += [between, part] if words else [part]
     return tuple(words) or ("-",)
+
+
+def titled_bullets(title: str, items: Iterable[Words]) -> Iterator[Block]:
+    """Yield a list under a bold title; nothing without items."""
+    if every := tuple(items):
+        yield Paragraph((Strong(title),))
+        yield Bullets(every)
 
 
 def plain_text(words: Words) -> str:

@@ -11,7 +11,7 @@ from verifyplan.protocol.call import ToolUse
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_plan import IterationClosed, IterationStarted
 from verifyplan.reports.debate import VERBS
-from verifyplan.reports.log_plan import plan_event_text, quoted
+from verifyplan.reports.log_plan import challenge_event, loop_event, quoted, research_or_score_event
 from verifyplan.reports.usage import usage_text
 from verifyplan.reports.visible import one_line
 from verifyplan.rules.convergence import verdict_words
@@ -19,26 +19,6 @@ from verifyplan.runlog.chain import Record
 from verifyplan.runlog.rules_version import rules_changed
 from verifyplan.text import counted
 
-RunEvent = (
-    event_run.RunStarted
-    | event_run.RunResumed
-    | event_run.CallRequested
-    | event_run.CallReplied
-    | event_run.CallFailed
-    | event_run.AnswerGiven
-    | event_run.Checkpoint
-    | event_run.RunEnded
-)
-TurnEvent = event_run.TurnSent | event_run.TurnReplied
-CrossEvent = (
-    event_cross.FindingGrouped
-    | event_cross.FindingQueued
-    | event_cross.DispatchClosed
-    | event_cross.VoteCast
-    | event_cross.VoteRefused
-    | event_cross.FindingClassified
-    | event_cross.RoundClosed
-)
 _OUTER = (event_run.RunStarted, event_run.RunResumed, event_run.RunEnded, IterationStarted, IterationClosed)
 """Events at the margin: how a run and its iterations begin and end."""
 _INNER = (event_cross.DispatchClosed, event_cross.FindingClassified, event_cross.VoteCast, event_cross.VoteRefused)
@@ -82,18 +62,8 @@ def _since(start: datetime | None, at: str) -> str:
 
 def event_text(event: Event) -> str:
     """Return an event in plain words, on one line."""
-    if isinstance(event, RunEvent):
-        return _run_event(event)
-    if isinstance(event, TurnEvent):
-        return _turn_event(event)
-    if isinstance(event, CrossEvent):
-        return _cross_event(event)
-    if not isinstance(event, event_cross.MessagePublished):
-        return plan_event_text(event)
-    message = event.message
-    diff = f" (diff of {counted(len(event.diff.splitlines()), 'line')})" if event.diff is not None else ""
-    risks = f"; {counted(len(message.risks), 'risk')}" if message.risks else ""
-    return f"Turn {message.turn:,}: {message.role} {VERBS[message.type]}{diff}: {quoted(message.content)}{risks}"
+    writers = (_run_event, _turn_event, _vote_event, _message, loop_event, challenge_event, research_or_score_event)
+    return next(filter(None, (write(event) for write in writers)))
 
 
 def _names(names: tuple[str, ...]) -> str:
@@ -101,7 +71,8 @@ def _names(names: tuple[str, ...]) -> str:
     return quoted(", ".join(names))
 
 
-def _run_event(event: RunEvent) -> str:
+def _run_event(event: Event) -> str:
+    """Return an event that runs of every kind share; empty for others."""
     match event:
         case event_run.RunStarted():
             return _started(event)
@@ -130,6 +101,7 @@ def _run_event(event: RunEvent) -> str:
             return f"Checkpoint, {event.kind} ({_names(event.items)}): {quoted(event.message)}{waits}"
         case event_run.RunEnded():
             return _ended(event.outcome)
+    return ""
 
 
 def _started(event: event_run.RunStarted) -> str:
@@ -187,10 +159,12 @@ def _refused(uses: tuple[ToolUse, ...]) -> str:
     return f" ({refused:,} refused)" if refused else ""
 
 
-def _turn_event(event: TurnEvent) -> str:
-    """Return what a model is sent, or why it stopped and what it used; not what it said (rule G1)."""
+def _turn_event(event: Event) -> str:
+    """Return what a model is sent, or why it stopped and what it used; not what it said (rule G1); empty for others."""
     if isinstance(event, event_run.TurnSent):
         return f"{quoted(event.call_id)}: {quoted(event.model)} is sent {' and '.join(_sent(event))}"
+    if not isinstance(event, event_run.TurnReplied):
+        return ""
     batch = f", in batch {quoted(event.batch)}" if event.batch else ""
     used = f"{usage_text(event.usage)}{_source(event)}{batch}"
     stopped = quoted(event.message.get("stop_reason") or "broken off")
@@ -212,8 +186,8 @@ def _sent(event: event_run.TurnSent) -> Iterator[str]:
         yield f"these words: {quoted(' '.join(texts))}"
 
 
-def _cross_event(event: CrossEvent) -> str:
-    """Return an event of votes; `part` is named where it is not plain from the id."""
+def _vote_event(event: Event) -> str:
+    """Return an event of votes, `part` named where it is not plain from the id; empty for others."""
     match event:
         case event_cross.FindingGrouped():
             merged = f", merged with {_names(event.merged_ids)}" if event.merged_ids else ""
@@ -235,6 +209,7 @@ def _cross_event(event: CrossEvent) -> str:
         case event_cross.RoundClosed():
             settled = f"{event.resolved_count} of {event.input_queue_size} settled"
             return f"Round {event.round} of {event.part} closed: {settled}, {event.carried_forward_count} carried on"
+    return ""
 
 
 def _dispatch(event: event_cross.DispatchClosed) -> str:
@@ -242,3 +217,13 @@ def _dispatch(event: event_cross.DispatchClosed) -> str:
     skipped = f", skipped: {quoted(event.skipped)}" if event.skipped else ""
     reason = f" ({quoted(event.reason)})" if event.reason else ""
     return f"Round {event.round}, {quoted(event.worker)}: {event.status or 'not asked'}{after}{skipped}{reason}"
+
+
+def _message(event: Event) -> str:
+    """Return a message of a debate; empty for other events."""
+    if not isinstance(event, event_cross.MessagePublished):
+        return ""
+    message = event.message
+    diff = f" (diff of {counted(len(event.diff.splitlines()), 'line')})" if event.diff is not None else ""
+    risks = f"; {counted(len(message.risks), 'risk')}" if message.risks else ""
+    return f"Turn {message.turn:,}: {message.role} {VERBS[message.type]}{diff}: {quoted(message.content)}{risks}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from verifyplan.protocol import event_plan
+from verifyplan.protocol.event import Event
 from verifyplan.protocol.records import Convergence
 from verifyplan.reports.visible import one_line
 from verifyplan.text import counted
@@ -10,51 +11,14 @@ from verifyplan.text import counted
 MAX_CHARACTERS = 200
 """Longest text of somebody else's in a line."""
 
-LoopEvent = (
-    event_plan.PlanAssessed
-    | event_plan.IterationStarted
-    | event_plan.IterationClosed
-    | event_plan.AgentFailed
-    | event_plan.EntryRefused
-    | event_plan.CeilingPassed
-    | event_plan.DirectiveIssued
-    | event_plan.DirectiveRefused
-    | event_plan.ConvergenceEvaluated
-)
-ChallengeEvent = (
-    event_plan.ChallengeRaised
-    | event_plan.ChallengeRefused
-    | event_plan.ChallengeAdmitted
-    | event_plan.ChallengeOverflowed
-    | event_plan.PromotionRefused
-    | event_plan.StatusChanged
-    | event_plan.StatusRefused
-)
-ResearchOrScoreEvent = (
-    event_plan.Restated
-    | event_plan.UnknownListed
-    | event_plan.UnknownResolved
-    | event_plan.ContextSurfaced
-    | event_plan.RiskProbed
-    | event_plan.ScoreGiven
-    | event_plan.ScoreRefused
-    | event_plan.ScoreDisputed
-)
-
 
 def quoted(text: object, limit: int = MAX_CHARACTERS) -> str:
     """Return somebody else's text for use in a line; a dash where it is blank."""
     return one_line(text, limit) or "-"
 
 
-def plan_event_text(event: LoopEvent | ChallengeEvent | ResearchOrScoreEvent) -> str:
-    """Return an event in plain words."""
-    if isinstance(event, LoopEvent):
-        return _loop_event(event)
-    return _challenge_event(event) if isinstance(event, ChallengeEvent) else _research_or_score_event(event)
-
-
-def _loop_event(event: LoopEvent) -> str:
+def loop_event(event: Event) -> str:
+    """Return an event of the convergence loop in plain words; empty for others."""
     match event:
         case event_plan.PlanAssessed():
             team = f"{event.team} team" if event.team else "no team: trivial"
@@ -82,6 +46,7 @@ def _loop_event(event: LoopEvent) -> str:
             return f"Directive refused, {quoted(event.directive)}: {quoted(event.reason)}"
         case event_plan.ConvergenceEvaluated():
             return _ruling(event)
+    return ""
 
 
 def _open_text(left: event_plan.ConvergenceEvaluated | Convergence) -> str:
@@ -95,7 +60,8 @@ def _ruling(event: event_plan.ConvergenceEvaluated) -> str:
     return f"The counts give {event.status}{verdict}: {_open_text(event)}{differs}"
 
 
-def _challenge_event(event: ChallengeEvent) -> str:
+def challenge_event(event: Event) -> str:
+    """Return an event of a challenge in plain words; empty for others."""
     match event:
         case event_plan.ChallengeRaised():
             challenge = event.challenge
@@ -117,9 +83,11 @@ def _challenge_event(event: ChallengeEvent) -> str:
             return f"{quoted(event.id)} {event.old} to {event.new} by {event.by}{flag}: {quoted(event.resolution)}"
         case event_plan.StatusRefused():
             return f"{quoted(event.id)} not made {event.new} ({quoted(event.reason)}): {quoted(event.resolution)}"
+    return ""
 
 
-def _research_or_score_event(event: ResearchOrScoreEvent) -> str:
+def research_or_score_event(event: Event) -> str:
+    """Return an event of research or of scores in plain words; empty for others."""
     match event:
         case event_plan.Restated():
             return f"{quoted(event.role)} said {quoted(event.into)} again ({event.what}): {quoted(event.text)}"
@@ -145,3 +113,4 @@ def _research_or_score_event(event: ResearchOrScoreEvent) -> str:
         case event_plan.ScoreDisputed():
             both = f"synthesizer {event.synthesizer}, challenger {event.challenger}"
             return f"{event.dimension} disputed: {both}"
+    return ""

@@ -6,7 +6,18 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from verifyplan.protocol.event_plan import EntryRefused, SectionRead, SignFound
-from verifyplan.reports.blocks import Block, Bullets, Inline, Link, Paragraph, Quoted, Strong, Words, joined, plain_text
+from verifyplan.reports.blocks import (
+    Block,
+    Inline,
+    Link,
+    Paragraph,
+    Quoted,
+    Strong,
+    Words,
+    joined,
+    plain_text,
+    titled_bullets,
+)
 from verifyplan.reports.plan_facts import SETTLED, cited_lines, id_key, nothing_looked_up
 from verifyplan.reports.plan_scores import missing_score_reason
 from verifyplan.reports.visible import one_line
@@ -141,8 +152,7 @@ def grounds(state: PlanState) -> Iterator[Block]:
     items = [*_challenge_items(state), *_failure_items(state), *_section_items(state)]
     if state.outcome is not None and state.outcome.score is None:
         items.append(("No quality score: ", *missing_score_reason(state), "."))
-    yield Paragraph((Strong("What this rests on:"),))
-    yield Bullets((*items, cannot_see(state)))
+    yield from titled_bullets("What this rests on:", [*items, cannot_see(state)])
 
 
 def short_grounds(state: PlanState) -> str:

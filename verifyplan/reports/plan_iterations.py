@@ -16,7 +16,6 @@ from verifyplan.protocol.event_plan import (
 from verifyplan.protocol.event_run import Checkpoint
 from verifyplan.reports.blocks import (
     Block,
-    Bullets,
     PageSection,
     Paragraph,
     Quoted,
@@ -26,6 +25,7 @@ from verifyplan.reports.blocks import (
     cell_text,
     joined,
     table_section,
+    titled_bullets,
 )
 from verifyplan.reports.plan_facts import SETTLED, convergence_of, id_link
 from verifyplan.reports.visible import one_line
@@ -65,13 +65,9 @@ def _trend(state: PlanState) -> Iterator[Block]:
 
 
 def _directives(state: PlanState) -> Iterator[Block]:
-    if items := tuple(
-        (f"Iteration {number}: ", Quoted(one_line(directive, 300)))
-        for number in sorted(state.directives)
-        for directive in state.directives[number]
-    ):
-        yield Paragraph((Strong("What the synthesizer asked of the next iteration:"),))
-        yield Bullets(items)
+    issued = [(number, directive) for number in sorted(state.directives) for directive in state.directives[number]]
+    items = ((f"Iteration {number}: ", Quoted(one_line(directive, 300))) for number, directive in issued)
+    yield from titled_bullets("What the synthesizer asked of the next iteration:", items)
 
 
 def _differences(state: PlanState) -> Iterator[Block]:
@@ -82,9 +78,7 @@ def _differences(state: PlanState) -> Iterator[Block]:
             stated = " ".join(filter(None, (ruling.stated_status, ruling.stated_verdict))) or "nothing"
             gave = " ".join(filter(None, (ruling.status, ruling.verdict))) + (" (strong)" if ruling.strong else "")
             items.append((f"Iteration {ruling.iteration}: it said {stated}; the counts gave {gave}.",))
-    if items:
-        yield Paragraph((Strong("The synthesizer's own word differed from the counts, which decide:"),))
-        yield Bullets(tuple(items))
+    yield from titled_bullets("The synthesizer's own word differed from the counts, which decide:", items)
 
 
 def checkpoints(state: PlanState) -> PageSection:

@@ -8,7 +8,6 @@ from verifyplan.protocol.event_plan import ScoreDisputed, ScoreGiven, ScoreRefus
 from verifyplan.protocol.records import DIMENSIONS, Dimension
 from verifyplan.reports.blocks import (
     Block,
-    Bullets,
     Fields,
     PageSection,
     Paragraph,
@@ -18,6 +17,7 @@ from verifyplan.reports.blocks import (
     TableBlock,
     Words,
     cell_text,
+    titled_bullets,
 )
 from verifyplan.reports.plan_facts import UNSEEN, nothing_looked_up, scores_by
 from verifyplan.reports.visible import one_line
@@ -48,9 +48,7 @@ def _scores(state: PlanState, refused: list[ScoreRefused]) -> Iterator[Block]:
         yield Paragraph((Strong("Nothing was looked at:"), text))
     if own and (state.disputes or not nothing_looked_up(state)):
         yield from _audit(state, own, audited)
-    if refused:
-        yield Paragraph((Strong("Refused:"),))
-        yield Bullets(tuple(_refusal(refusal) for refusal in refused))
+    yield from titled_bullets("Refused:", (_refusal(refusal) for refusal in refused))
 
 
 def missing_score_reason(state: PlanState) -> Words:

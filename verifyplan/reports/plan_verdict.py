@@ -20,6 +20,7 @@ from verifyplan.reports.blocks import (
     Tone,
     Words,
     joined,
+    titled_bullets,
 )
 from verifyplan.reports.plan_facts import (
     cited_places,
@@ -36,16 +37,8 @@ from verifyplan.text import counted
 
 Kind = Literal["proceed", "trivial", "revise", "strong", "rethink", "none", "paused", "unfinished"]
 
-TONES: dict[Kind, Tone] = {
-    "proceed": "good",
-    "trivial": "good",
-    "revise": "fair",
-    "strong": "fair",
-    "rethink": "bad",
-    "none": "none",
-    "paused": "none",
-    "unfinished": "none",
-}
+TONES: dict[Kind, Tone] = {"proceed": "good", "trivial": "good", "revise": "fair", "strong": "fair", "rethink": "bad"}
+"""The colours of headlines; the others have none."""
 KINDS: dict[PlanVerdict, Kind] = {"PROCEED": "proceed", "REVISE": "revise", "RETHINK": "rethink"}
 MAX_REASON_CHARACTERS = 600
 """Longest mitigation or reason at the head; in full it stands with its challenge."""
@@ -85,7 +78,7 @@ class Ending:
     @property
     def tone(self) -> Tone:
         """The colour of the headline."""
-        return TONES[self.kind]
+        return TONES.get(self.kind, "none")
 
 
 def ending_of(state: PlanState) -> Ending:
@@ -232,9 +225,7 @@ def _answer(answer: str, note: str) -> Code:
 
 
 def _listed(state: PlanState, title: str, challenges: Iterable[Challenge]) -> Iterator[Block]:
-    if items := tuple(_item(state, challenge) for challenge in challenges):
-        yield Paragraph((Strong(f"{title}:"),))
-        yield Bullets(items)
+    return titled_bullets(f"{title}:", (_item(state, challenge) for challenge in challenges))
 
 
 def _item(state: PlanState, challenge: Challenge) -> Words:
@@ -250,12 +241,10 @@ def _item(state: PlanState, challenge: Challenge) -> Words:
 
 
 def _cautions(state: PlanState) -> Iterator[Block]:
-    """Yield what a reader of the verdict must know of how it came about."""
+    """Return what a reader of the verdict must know of how it came about."""
     items: list[Words] = []
     if state.assessed is not None and state.assessed.notes:
         items.append(("Not all of the plan could be read: see how it was sized.",))
     if accepted := dict.fromkeys(move.id for move in state.moves if move.by == "user"):
         items.append(("A person accepted the risk of ", *joined(id_link(state, name) for name in accepted), "."))
-    if items:
-        yield Paragraph((Strong("Know also:"),))
-        yield Bullets(tuple(items))
+    return titled_bullets("Know also:", items)
