@@ -55,9 +55,13 @@ def audit(scores: pd.DataFrame | RunSet) -> Figure:
     whole = both[both["run_id"].isin(audited)]
     totals = whole.groupby("run_id", sort=True)["gap"].sum().sort_values(ascending=False, kind="stable")
     rows = _rows(both, totals)
+    disputed = whole[whole["kind"] == DISPUTED].groupby("dimension").size()
+    scored = whole[whole["gap"].notna()].groupby("dimension").size()
+    names = rows.drop_duplicates("name").set_index("name")["dimension"]
+    notes = {str(name): f"{disputed.get(key, 0):,} of {scored.get(key, 0):,}" for name, key in names.items()}
     with schema_checks_off():
         return figure(
-            panels(rows[DRAWN], _marks(rows), _notes(whole, rows)),
+            panels(rows[DRAWN], _marks(rows), notes),
             title=TITLE,
             subtitle=KEY,
             caption=sentences(_caption(whole, totals, without), INFORMS),
@@ -101,14 +105,6 @@ def _rows(both: pd.DataFrame, totals: pd.Series[float]) -> pd.DataFrame:
         total=cells["run_id"].map(totals).map("{:.0f}".format),
     )
     return with_hover(rows, FIELDS)
-
-
-def _notes(whole: pd.DataFrame, rows: pd.DataFrame) -> dict[str, str]:
-    """Return the text under each dimension's name: how many of all plans are disputed there."""
-    disputed = whole[whole["kind"] == DISPUTED].groupby("dimension").size()
-    audited = whole[whole["gap"].notna()].groupby("dimension").size()
-    names = rows.drop_duplicates("name").set_index("name")["dimension"]
-    return {str(name): f"{disputed.get(key, 0):,} of {audited.get(key, 0):,}" for name, key in names.items()}
 
 
 def _marks(rows: pd.DataFrame) -> list[alt.Chart]:

@@ -103,7 +103,7 @@ def _rows(whole: pd.DataFrame) -> pd.DataFrame:
     ends = whole.dropna(subset="end").drop_duplicates("run_id", keep="last").set_index("run_id")
     runs = distinct_labels(chosen, MAX_TASK_CHARACTERS)
     same = rows["same_diff"].astype("boolean").fillna(False).astype(bool)
-    last_turns = rows["run_id"].map(ends["turn"])
+    last_turns = rows["run_id"].map(ends["turn"]).fillna(rows["turn"])
     rows = rows.assign(
         named=[short(task, MAX_TASK_CHARACTERS, keep_end=False) for task in rows["task"]],
         run=rows["run_id"].astype(str).map(runs),
@@ -111,7 +111,10 @@ def _rows(whole: pd.DataFrame) -> pd.DataFrame:
         same=same,
         text=[_lines_text(*row) for row in zip(rows["diff_lines"], rows["lines_more"], same, strict=True)],
         ended=rows["run_id"].map(ends["end"]).fillna("broken off"),
-        where=[_end_text(*row) for row in zip(last_turns, rows["max_turns"], rows["turn"], strict=True)],
+        where=[
+            f"turn {int(turn):,}" if pd.isna(most) else f"turn {int(turn):,} of at most {int(most):,}"
+            for turn, most in zip(last_turns, rows["max_turns"], strict=True)
+        ],
     )
     return with_hover(rows.reset_index(drop=True), FIELDS)
 
@@ -126,12 +129,6 @@ def _lines_text(lines: Any, more: Any, same: bool) -> str:
         return f"{int(lines):,}"
     change = f"{int(more):+,}".replace("-", "\N{MINUS SIGN}") if more else "changed"
     return f"{int(lines):,} ({change})"
-
-
-def _end_text(last: Any, most: Any, turn: Any) -> str:
-    """Say in which turn a debate ended, of how many."""
-    number = turn if pd.isna(last) else last
-    return f"turn {int(number):,}" if pd.isna(most) else f"turn {int(number):,} of at most {int(most):,}"
 
 
 def _caption(whole: pd.DataFrame, rows: pd.DataFrame) -> str:

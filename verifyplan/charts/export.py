@@ -73,7 +73,10 @@ def _rendered(shown: Figure | alt.TopLevelMixin, name: str) -> bytes:
 
 def _html(drawn: dict[str, Any], description: str, caption: str) -> str:
     """Return a page that names the two scripts it runs by their hashes, so that no other can run or be loaded."""
-    draw = f'vegaEmbed("#chart", {_in_script(drawn)}, {_OPTIONS}).catch(console.error);'
+    data = json.dumps(drawn)  # ASCII, so the line separators that scripts mind are escaped as well
+    for sign, escaped in _SCRIPT_ESCAPES.items():
+        data = data.replace(sign, escaped)
+    draw = f'vegaEmbed("#chart", {data}, {_OPTIONS}).catch(console.error);'
     digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in (_library(), draw)]
     return _PAGE.format(
         scripts=" ".join(f"'sha256-{digest}'" for digest in digests),
@@ -92,12 +95,8 @@ def _library() -> str:
     return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
 
 
-def _in_script(value: object) -> str:
-    """Return JSON for use inside `<script>`: no text in it can end the script or begin a comment."""
-    text = json.dumps(value)  # ASCII, so the line separators that scripts mind are escaped as well
-    return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
-
-
+_SCRIPT_ESCAPES = {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"}
+"""So that no text in JSON can end the script around it or begin a comment."""
 _OPTIONS = '{actions: false, renderer: "svg", ast: true}'
 """No menu; and expressions are interpreted, which needs no right to make code out of text."""
 

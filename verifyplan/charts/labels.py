@@ -50,7 +50,11 @@ def distinct_labels(texts: Iterable[object], width: int) -> dict[str, str]:
     whole = list(dict.fromkeys(map(str, texts)))
     labels = [short(text, width) for text in whole]
     if len(set(labels)) < len(labels):
-        labels = [short(text, width, keep_end=False) for text in _without_common_start(whole)]
+        lines = [" ".join(plain(text).split()) for text in whole]
+        same = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*lines, strict=False))
+        words = "".join(letters[0] for letters in same).rpartition(" ")[0]  # that all of them begin with
+        lines = [f"…{line[len(words) :].lstrip()}" for line in lines] if words else lines
+        labels = [short(line, width, keep_end=False) for line in lines]
     numbered: dict[str, None] = {}  # in order
     for label in labels:
         numbers = itertools.count(2)
@@ -59,14 +63,6 @@ def distinct_labels(texts: Iterable[object], width: int) -> dict[str, str]:
             new = f"{label} ({next(numbers)})"
         numbered[new] = None
     return dict(zip(whole, numbered, strict=True))
-
-
-def _without_common_start(texts: list[str]) -> list[str]:
-    """Return the texts from the first word in which they differ, "…" for the words before it."""
-    lines = [" ".join(plain(text).split()) for text in texts]
-    same = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*lines, strict=False))
-    words = "".join(letters[0] for letters in same).rpartition(" ")[0]
-    return [f"…{line[len(words) :].lstrip()}" for line in lines] if words else lines
 
 
 def percent(share: float) -> str:

@@ -60,8 +60,12 @@ def vote_matrix(grid: pd.DataFrame) -> Figure:
     ids = list(dict.fromkeys(map(str, whole["finding_id"])))
     rows = _rows(whole[whole["finding_id"].astype(str).isin(ids[:MAX_FINDINGS])])
     with schema_checks_off():
+        lettered = with_hover(rows.assign(letter=rows["mark"].map(MARK_LETTERS.__getitem__)), FIELDS)
+        panels = [_panel(lettered, number) for number in sorted(set(rows["round"]))]
+        row = alt.HConcatChart(hconcat=[_names(rows), *panels, _classes(rows)], spacing=18)
+        own = alt.Resolve(scale={"color": "independent", "fill": "independent"})  # votes and classes differ in colours
         return figure(
-            _drawing(rows),
+            alt.VConcatChart(vconcat=[_key(lettered), row.properties(resolve=own)], spacing=14, resolve=own),
             title=TITLE,
             subtitle="Blank: not asked in that round",
             caption=_caption(rows, n_findings=len(ids)),
@@ -112,18 +116,6 @@ def _description(rows: pd.DataFrame) -> str:
         counts = names.value_counts()
         listed.append(", ".join(f"{counts[name]:,} {name}" for name in order if name in counts))
     return f"Table of votes on {_size(rows)}. Marks: {listed[0]}. Classes: {listed[1]}."
-
-
-def _drawing(rows: pd.DataFrame) -> alt.VConcatChart:
-    """Draw the key above, then side by side the findings' names, a panel for each round, and the classes.
-
-    Reads `finding, voter, mark, round, classification` and the texts of the tooltips, in the order drawn.
-    """
-    lettered = with_hover(rows.assign(letter=rows["mark"].map(MARK_LETTERS.__getitem__)), FIELDS)
-    panels = [_panel(lettered, number) for number in sorted(set(rows["round"]))]
-    row = alt.HConcatChart(hconcat=[_names(rows), *panels, _classes(rows)], spacing=18)
-    own = alt.Resolve(scale={"color": "independent", "fill": "independent"})  # votes and classes differ in colours
-    return alt.VConcatChart(vconcat=[_key(lettered), row.properties(resolve=own)], spacing=14, resolve=own)
 
 
 def _finding(rows: pd.DataFrame) -> alt.Y:

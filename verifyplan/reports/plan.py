@@ -8,7 +8,7 @@ from pathlib import PurePath
 from verifyplan.errors import InputError, Problem
 from verifyplan.protocol.event_run import PlanInputs
 from verifyplan.protocol.records import Challenge
-from verifyplan.reports import plan_challenges, plan_grounds, plan_iterations, plan_run, plan_scores
+from verifyplan.reports import plan_challenges, plan_course, plan_grounds, plan_scores
 from verifyplan.reports.blocks import Page, PageSection, plain_text
 from verifyplan.reports.pages import page_frame, page_html, page_markdown
 from verifyplan.reports.plan_facts import cited_places, nothing_looked_up, overflowed, unsettled
@@ -19,23 +19,23 @@ from verifyplan.runlog.plan_state import PlanState
 from verifyplan.version import VERSION
 
 SECTIONS = (
-    plan_iterations.failures,
+    plan_course.failures,
     plan_challenges.debt,
     plan_challenges.resolutions,
     plan_challenges.disputed,
     plan_challenges.overflow,
-    plan_iterations.iterations,
-    plan_iterations.checkpoints,
+    plan_course.iterations,
+    plan_course.checkpoints,
     plan_scores.scores,
     plan_challenges.all_in_full,
     plan_challenges.unknowns,
     plan_challenges.contexts,
     plan_challenges.risks,
-    plan_iterations.refusals,
-    plan_iterations.restated,
-    plan_run.cost,
-    plan_run.sizing,
-    plan_run.circumstances,
+    plan_course.refusals,
+    plan_course.restated,
+    plan_course.cost,
+    plan_course.sizing,
+    plan_course.circumstances,
 )
 """The sections of a report, in this order; empty ones are left out."""
 MAX_SUMMARY_CHALLENGES = 4
@@ -135,7 +135,7 @@ def _cost_lines(state: PlanState) -> Iterator[str]:
         yield f"quality score {final} of 10, {nothing}not used for the verdict"
     else:
         yield one_line(plain_text(("no score: ", *plan_scores.missing_score_reason(state))), 200)
-    yield f"{plan_run.used(state)}{plain_text(plan_run.price(state))}"
+    yield f"{plan_course.used(state)}{plain_text(plan_course.price(state))}"
     if state.failures:
         first, more = state.failures[0], len(state.failures) - 1
         others = f"; {more} more failed" if more else ""
