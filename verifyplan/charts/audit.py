@@ -59,6 +59,7 @@ def audit(scores: pd.DataFrame | RunSet) -> Figure:
     scored = whole[whole["gap"].notna()].groupby("dimension").size()
     names = rows.drop_duplicates("name").set_index("name")["dimension"]
     notes = {str(name): f"{disputed.get(key, 0):,} of {scored.get(key, 0):,}" for name, key in names.items()}
+    plans = _plan_texts(rows)
     with schema_checks_off():
         return figure(
             panels(rows[DRAWN], _marks(rows), notes),
@@ -66,7 +67,8 @@ def audit(scores: pd.DataFrame | RunSet) -> Figure:
             subtitle=KEY,
             caption=sentences(_caption(whole, totals, without), INFORMS),
             data=table,
-            description=_description(rows),
+            description=f"Two scores each of {count(len(plans), 'plan')}, by synthesizer and challenger."
+            f" {'. '.join(plans)}.",
             synthetic=synthetic,
         )
 
@@ -146,11 +148,9 @@ def _caption(whole: pd.DataFrame, totals: pd.Series[float], without: int) -> str
     )
 
 
-def _description(rows: pd.DataFrame) -> str:
+def _plan_texts(rows: pd.DataFrame) -> list[str]:
     disputed = rows["kind"].map({DISPUTED: ", disputed"}).fillna("")
     both = rows["name"] + " " + rows["own_text"] + " and " + rows["audit_text"] + disputed
     apart = rows["kind"] != SAME
     lines = both[apart].groupby(rows["plan"], sort=False).agg("; ".join)
-    plans = list(dict.fromkeys(rows["plan"]))
-    each = [f"{plan}: {lines.get(plan, 'the same scores')}" for plan in plans]
-    return f"Two scores each of {count(len(plans), 'plan')}, by synthesizer and challenger. {'. '.join(each)}."
+    return [f"{plan}: {lines.get(plan, 'the same scores')}" for plan in dict.fromkeys(rows["plan"])]

@@ -53,9 +53,16 @@ def challenge_pool(pool: pd.DataFrame) -> Figure:
     rows = _rows(whole)
     if rows.empty:
         return empty(TITLE, "There is no challenge to draw.", whole)
+    tops = rows.groupby(["severity", "iteration"], sort=False)["n"].sum()
+    unit = min(UNIT_PX, MAX_BAR_HEIGHT_PX / int(tops.max()))
+    iterations = list(range(int(rows["iteration"].min()), int(rows["iteration"].max()) + 1))
     with schema_checks_off():
+        parts = [
+            _bars(part, iterations, int(tops[severity].max()), unit, str(severity))
+            for severity, part in rows.groupby("severity", sort=False)
+        ]
         return figure(
-            _drawing(rows),
+            alt.VConcatChart(vconcat=[_key(rows), *parts], spacing=16),
             title=TITLE,
             subtitle=KEY,
             caption=_caption(rows, whole),
@@ -112,22 +119,8 @@ def _description(rows: pd.DataFrame) -> str:
     return f"Stacked bars of challenges by state. {'. '.join(lines)}."
 
 
-def _drawing(rows: pd.DataFrame) -> alt.VConcatChart:
-    """Draw the key, and below it a row of stacked bars for each severity; all bars have one scale.
-
-    Reads `severity, iteration, state, order, n` and the numbers of the tooltips, in the order drawn.
-    """
-    tops = rows.groupby(["severity", "iteration"], sort=False)["n"].sum()
-    unit = min(UNIT_PX, MAX_BAR_HEIGHT_PX / int(tops.max()))
-    iterations = list(range(int(rows["iteration"].min()), int(rows["iteration"].max()) + 1))
-    parts = [
-        _bars(part, iterations, int(tops[severity].max()), unit, str(severity))
-        for severity, part in rows.groupby("severity", sort=False)
-    ]
-    return alt.VConcatChart(vconcat=[_key(rows), *parts], spacing=16)
-
-
 def _bars(part: pd.DataFrame, iterations: list[int], top: int, unit: float, severity: str) -> alt.LayerChart:
+    """Draw the stacked bars of a severity; `unit` is a challenge's pixels, so that all severities have one scale."""
     place = part.groupby("iteration", sort=False)["n"].cumsum()
     named = len(iterations) <= MAX_NAMED_ITERATIONS
     text = part["n"].map("{:,}".format) + (" " + part["state"].str.lower() if named else "")

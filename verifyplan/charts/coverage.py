@@ -50,12 +50,18 @@ def coverage(table: pd.DataFrame, run_id: str | None = None) -> Figure:
     rows = _rows(chosen)
     elsewhere = dict(table.attrs.get("elsewhere", {})).get(rows["run_id"].iloc[0], 0)
     each = rows["name"] + " (" + rows["where"] + "): " + rows["text"]
+    bare = rows.loc[rows["n"] == 0, "lines"]
     with schema_checks_off():
         return figure(
             _strip(rows),
             title=TITLE,
             subtitle=KEY,
-            caption=_caption(rows, elsewhere),
+            caption=sentences(
+                f"The plan's {count(len(rows), 'section')} and the challenges that cite a line of each, whatever became"
+                f" of them; n: {int(rows['n'].sum()):,} citations of {count(int(rows['lines'].sum()), 'line')}.",
+                f"Nobody challenged {count(len(bare), 'section')} ({count(int(bare.sum()), 'line')}), in grey.",
+                f"Not drawn: {count(elsewhere, 'challenge')} that cite no line of the plan." if elsewhere else "",
+            ),
             data=chosen,
             description=f"Strip of {count(len(rows), 'section')}. {'; '.join(each)}.",
             synthetic=bool(table.attrs.get("synthetic")),
@@ -88,17 +94,6 @@ def _rows(chosen: pd.DataFrame) -> pd.DataFrame:
             f"line {first:,}" if first == last else f"lines {first:,}-{last:,}"
             for first, last in zip(rows["first"], rows["last"], strict=True)
         ],
-    )
-
-
-def _caption(rows: pd.DataFrame, elsewhere: int) -> str:
-    bare = rows[rows["n"] == 0]
-    lines, without = int(rows["lines"].sum()), int(bare["lines"].sum())
-    return sentences(
-        f"The plan's {count(len(rows), 'section')} and the challenges that cite a line of each, whatever became of "
-        f"them; n: {int(rows['n'].sum()):,} citations of {count(lines, 'line')}.",
-        f"Nobody challenged {count(len(bare), 'section')} ({count(without, 'line')}), in grey.",
-        f"Not drawn: {count(elsewhere, 'challenge')} that cite no line of the plan." if elsewhere else "",
     )
 
 

@@ -192,6 +192,8 @@ def _placed(rows: pd.DataFrame, step: int, bar: int) -> pd.DataFrame:
     foot = top + ABOVE_PX + bar
     left = (rows["turn"] - 1) * step
     ends = ~rows.duplicated("order", keep="last")
+    verified = rows["last"].astype(bool) & rows["ended"].str.startswith("CONVERGED")
+    look = pd.Series("draft", rows.index).mask(verified, "verified").mask(rows["same"], "same")
     return rows.assign(
         x=left,
         x2=left + step,
@@ -203,19 +205,10 @@ def _placed(rows: pd.DataFrame, step: int, bar: int) -> pd.DataFrame:
         y=foot - lines / most * bar,
         line=foot - bar / 2,
         text=rows["text"].where(ends | (step >= WIDE_PX), ""),
-        look=[_look(*row) for row in zip(rows["same"], rows["diff_lines"], rows["last"], rows["ended"], strict=True)],
+        look=look.mask(rows["diff_lines"].isna(), "none"),
         first=~rows.duplicated("order"),
         ends=ends,
     )
-
-
-def _look(same: bool, lines: Any, last: bool, ended: str) -> str:
-    """Return how a turn's bar is drawn."""
-    if pd.isna(lines):
-        return "none"
-    if same:
-        return "same"
-    return "verified" if last and ended.startswith("CONVERGED") else "draft"
 
 
 def _heads(turns: int, step: int) -> list[alt.Chart]:

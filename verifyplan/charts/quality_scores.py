@@ -51,6 +51,9 @@ def quality_scores(scores: pd.DataFrame | RunSet, *, by: str = "synthesizer") ->
     means = own.groupby("run_id", sort=True)["score"].mean()
     means = means.sort_values(ascending=False, kind="stable", na_position="last")
     rows = _rows(own, means)
+    each = (rows["name"] + " " + rows["text"]).groupby(rows["plan"], sort=False).agg(", ".join)
+    shown = rows.drop_duplicates("plan").set_index("plan")["mean"]
+    lines = [f"{plan}: {texts}; mean {shown[plan]}" for plan, texts in zip(map(str, each.index), each, strict=True)]
     with schema_checks_off():
         return figure(
             panels(rows[DRAWN], _marks(rows)),
@@ -58,7 +61,7 @@ def quality_scores(scores: pd.DataFrame | RunSet, *, by: str = "synthesizer") ->
             subtitle=f"In the order of their mean score, at the right; ringed: {AUDITED}",
             caption=sentences(_caption(rows, means, by), INFORMS),
             data=own,
-            description=_description(rows),
+            description=f"Dot chart of the scores of {count(len(lines), 'plan')}. {'. '.join(lines)}.",
             synthetic=synthetic,
         )
 
@@ -114,10 +117,3 @@ def _caption(rows: pd.DataFrame, means: pd.Series[float], by: str) -> str:
         f"Never given: {count(absent, 'score')}." if absent else "",
         "Each score is one judgement, so without an interval.",
     )
-
-
-def _description(rows: pd.DataFrame) -> str:
-    scores = (rows["name"] + " " + rows["text"]).groupby(rows["plan"], sort=False).agg(", ".join)
-    means = rows.drop_duplicates("plan").set_index("plan")["mean"]
-    lines = [f"{plan}: {each}; mean {means[plan]}" for plan, each in zip(map(str, scores.index), scores, strict=True)]
-    return f"Dot chart of the scores of {count(len(lines), 'plan')}. {'. '.join(lines)}."

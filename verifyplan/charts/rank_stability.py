@@ -59,7 +59,7 @@ def rank_stability(sweep: pd.DataFrame) -> Figure:
             _drawing(rows),
             title=TITLE,
             subtitle=KEY,
-            caption=sentences(_caption(rows, len(ranked), whole), _draws_sentences(sweep), INFORMS),
+            caption=_caption(rows, len(ranked), sweep),
             data=whole,
             description=f"Dot chart of ranks. {'; '.join(ranks)}.",
             synthetic=bool(sweep.attrs.get("synthetic")),
@@ -113,23 +113,18 @@ def _drawing(rows: pd.DataFrame) -> alt.LayerChart:
     return alt.LayerChart(data=inline(rows[used]), layer=layers, width=PLOT_PX, height=ROW_PX * len(rows))
 
 
-def _caption(rows: pd.DataFrame, ranked: int, whole: pd.DataFrame) -> str:
-    without = len(whole) - ranked
+def _caption(rows: pd.DataFrame, ranked: int, sweep: pd.DataFrame) -> str:
+    without = len(sweep) - ranked
+    draws, concentration, threshold = (sweep.attrs.get(name) for name in ("draws", "concentration", "threshold"))
     return sentences(
         f"Ranks of {count(ranked, 'plan')} (n). Dot: the rank under the chosen weights, 1 the best; bar: the middle"
         " 95 % of its ranks where weights are drawn around them. Keeps rank, first: the share of draws in which the"
         " plan has that rank, or is first (blank: in none).",
         f"The first {len(rows)} are drawn, {ranked - len(rows):,} left out." if ranked > len(rows) else "",
         f"Without a rank, for a score is missing: {count(without, 'plan')}." if without else "",
-    )
-
-
-def _draws_sentences(sweep: pd.DataFrame) -> str:
-    """Say how the weights were drawn, as far as the table's `attrs` hold it."""
-    draws, concentration, threshold = (sweep.attrs.get(name) for name in ("draws", "concentration", "threshold"))
-    return sentences(
         f"{draws:,} draws from a Dirichlet distribution, concentration {concentration:g}."
         if draws is not None and concentration is not None
         else "",
         f"At threshold: the share of draws with a score of {threshold:g} or more." if threshold is not None else "",
+        INFORMS,
     )

@@ -50,13 +50,22 @@ def rounds(queue: pd.DataFrame) -> Figure:
     stages = (rows["text"] + " " + rows["stage"]).groupby(rows["label"], sort=False)
     lines = [f"{label}: {', '.join(each)}" for label, each in stages]
     labels = list(dict.fromkeys(rows.sort_index()["label"]))
+    fewest, most, left_out = int(rows["n_runs"].min()), int(rows["n_runs"].max()), len(whole) - len(kept)
+    runs = count(most, "run") if fewest == most else f"{fewest:,} to {count(most, 'run')}"
+    first = rows.drop_duplicates("label").sort_index()
+    sizes = first["waiting"].map("{:,}".format) + " under " + first["label"]
     with schema_checks_off():
         drawn = with_hover(rows, FIELDS)
         return figure(
             alt.VConcatChart(vconcat=[_lines(drawn, labels), _numbers(drawn, labels)], spacing=8),
             title=TITLE,
             subtitle=KEY,
-            caption=_caption(rows, left_out=len(whole) - len(kept)),
+            caption=sentences(
+                "Findings that wait to be classed, as queued and after each round, summed over each reading's runs"
+                f" ({runs}); n at first: {', '.join(sizes)}.",
+                "Counts, so without intervals.",
+                f"Left out: {count(left_out, 'row')} without a number." if left_out else "",
+            ),
             data=whole,
             description=f"Line chart of findings waiting in the queue. {'; '.join(lines)}.",
             synthetic=bool(queue.attrs.get("synthetic")),
@@ -74,19 +83,6 @@ def _rows(kept: pd.DataFrame) -> pd.DataFrame:
         stage=rows["round"].map(lambda number: f"after round {number}" if number else "as queued"),
         text=rows["waiting"].map("{:,}".format),
         resolved_text=resolved.where((rows["round"] > 0) & rows["resolved"].notna(), ""),
-    )
-
-
-def _caption(rows: pd.DataFrame, left_out: int) -> str:
-    fewest, most = int(rows["n_runs"].min()), int(rows["n_runs"].max())
-    runs = count(most, "run") if fewest == most else f"{fewest:,} to {count(most, 'run')}"
-    first = rows.drop_duplicates("label").sort_index()
-    sizes = ", ".join(first["waiting"].map("{:,}".format) + " under " + first["label"])
-    return sentences(
-        "Findings that wait to be classed, as queued and after each round, summed over each reading's runs"
-        f" ({runs}); n at first: {sizes}.",
-        "Counts, so without intervals.",
-        f"Left out: {count(left_out, 'row')} without a number." if left_out else "",
     )
 
 

@@ -51,15 +51,25 @@ def score_distributions(scores: pd.DataFrame | RunSet, *, by: str = "synthesizer
         return empty(TITLE, f"There is no score by the {by} to draw.", own)
     known = set(scored["dimension"])
     names = {key: name for key, name in dimension_names(own["dimension"]).items() if key in known}
-    rows, sums = _rows(scored, names), _sums(scored, names)
+    rows, sums, left_out = _rows(scored, names), _sums(scored, names), len(own) - len(scored)
+    each = (rows["text"] + " with " + rows["score"].astype(str)).groupby(rows["name"], sort=False).agg(", ".join)
+    heads = sums["name"] + " (" + sums["median_text"] + ", " + sums["n_text"] + "): "
+    lines = [head + each[name] for name, head in zip(sums["name"], heads, strict=True)]
     with schema_checks_off():
         return figure(
             _drawing(rows, sums),
             title=TITLE,
             subtitle=KEY,
-            caption=sentences(_caption(own, scored, by), INFORMS),
+            caption=sentences(
+                f"How many of {count(scored['run_id'].nunique(), 'plan')} got each score from 1 to 10, by the {by}, in"
+                f" {count(len(names), 'dimension')} (n = {count(len(scored), 'score')}).",
+                "All bars have one scale, from 0; diamond: the median.",
+                f"Left out: {count(left_out, 'score')}, refused or missing." if left_out else "",
+                "Counts, so without intervals.",
+                INFORMS,
+            ),
             data=own,
-            description=_description(rows, sums),
+            description=f"Bars of how many plans got each score. {'. '.join(lines)}.",
             synthetic=synthetic,
         )
 
@@ -118,21 +128,3 @@ def _score(field: str) -> alt.X:
     ticks = alt.Axis(values=values, domain=False, ticks=False, grid=False, format="d", labelOverlap=False)
     across = alt.Scale(domain=[MIN_SCORE - 0.5, MAX_SCORE + 0.5], nice=False)
     return alt.X(field=field, type="quantitative", scale=across, axis=ticks, title="Score")
-
-
-def _caption(own: pd.DataFrame, scored: pd.DataFrame, by: str) -> str:
-    left_out = len(own) - len(scored)
-    return sentences(
-        f"How many of {count(scored['run_id'].nunique(), 'plan')} got each score from 1 to 10, by the {by}, in"
-        f" {count(scored['dimension'].nunique(), 'dimension')} (n = {count(len(scored), 'score')}).",
-        "All bars have one scale, from 0; diamond: the median.",
-        f"Left out: {count(left_out, 'score')}, refused or missing." if left_out else "",
-        "Counts, so without intervals.",
-    )
-
-
-def _description(rows: pd.DataFrame, sums: pd.DataFrame) -> str:
-    counts = (rows["text"] + " with " + rows["score"].astype(str)).groupby(rows["name"], sort=False).agg(", ".join)
-    heads = "(" + sums["median_text"] + ", " + sums["n_text"] + ")"
-    lines = [f"{name} {head}: {counts[name]}" for name, head in zip(sums["name"], heads, strict=True)]
-    return f"Bars of how many plans got each score. {'. '.join(lines)}."

@@ -77,6 +77,10 @@ def timeline(runs: RunSet | pd.DataFrame) -> Figure:
         return empty(TITLE, "There is no iteration to draw.", table)
     rows = _rows(table)
     several = rows["run_id"].nunique() > 1
+    blocking = rows["blocking_open"].map("{:,} blocking, ".format)
+    significant = rows["significant_open"].map("{:,} significant, ".format)
+    stages = (rows["stage"] + ": " + blocking + significant + rows["word"]).groupby(rows["run"], sort=False)
+    each = [f"{run}: {text}" for run, text in stages.agg("; ".join).items()]
     with schema_checks_off():
         return figure(
             _bars_of_runs(rows) if several else _lines_of_a_run(rows),
@@ -84,7 +88,7 @@ def timeline(runs: RunSet | pd.DataFrame) -> Figure:
             subtitle=KEY_SEVERAL if several else KEY_ONE,
             caption=_caption(table, rows),
             data=table,
-            description=_description(rows),
+            description=f"Timeline of {count(len(each), 'run')}. {'. '.join(each)}.",
             synthetic=synthetic,
         )
 
@@ -152,14 +156,6 @@ def _caption(table: pd.DataFrame, rows: pd.DataFrame) -> str:
         f"{count(open_ends, 'run')} broken off within an iteration." if open_ends else "",
         "Counts, so without intervals. Counts decide the verdict; scores never do.",
     )
-
-
-def _description(rows: pd.DataFrame) -> str:
-    blocking = rows["blocking_open"].map("{:,} blocking, ".format)
-    significant = rows["significant_open"].map("{:,} significant, ".format)
-    stages = (rows["stage"] + ": " + blocking + significant + rows["word"]).groupby(rows["run"], sort=False)
-    each = [f"{run}: {text}" for run, text in stages.agg("; ".join).items()]
-    return f"Timeline of {count(len(each), 'run')}. {'. '.join(each)}."
 
 
 def _lines_of_a_run(rows: pd.DataFrame) -> alt.LayerChart:

@@ -31,16 +31,24 @@ def transitions(comparison: Comparison) -> Figure:
     """
     expect_comparison(comparison)
     cells = _cells(comparison.transitions)
-    if not cells["n"].sum():
+    total = int(cells["n"].sum())
+    if not total:
         return empty(TITLE, "There are no findings to follow.", comparison.transitions)
+    a, b = reading_labels(comparison, 80)
+    moved = {move: int(cells.loc[cells["move"] == move, "n"].sum()) for move in (SAME, NEARER, FARTHER)}
+    some = cells[cells["n"] > 0].sort_values("n", ascending=False, kind="stable")
+    each = some["before"] + " to " + some["after"] + ": " + some["n"].map("{:,}".format)
     with schema_checks_off():
         return figure(
             _map(comparison, cells),
             title=TITLE,
             subtitle=KEY,
-            caption=_caption(comparison, cells),
+            caption=f"Classes of {count(total, 'finding')} (n) under {a} (down) and under {b} (across)."
+            f" {moved[SAME]:,} ({percent(moved[SAME] / total)}) keep their class (outlined diagonal);"
+            f" {moved[NEARER]:,} move nearer to full-consensus (blue, below the diagonal),"
+            f" {moved[FARTHER]:,} nearer to worker-unique (orange, above it). Counts, so without intervals.",
             data=comparison.transitions,
-            description=_description(comparison, cells),
+            description=f"Table of findings by class under {a} and class under {b}. From and to: {'; '.join(each)}.",
             synthetic=comparison.synthetic,
         )
 
@@ -97,22 +105,3 @@ def _totals(cells: pd.DataFrame) -> pd.DataFrame:
     below = cells.groupby("after")["n"].sum().reset_index().assign(before=TOTAL)
     corner = pd.DataFrame({"before": [TOTAL], "after": [TOTAL], "n": [cells["n"].sum()]})
     return pd.concat([right, below, corner], ignore_index=True)
-
-
-def _caption(comparison: Comparison, cells: pd.DataFrame) -> str:
-    total = int(cells["n"].sum())
-    moved = {move: int(cells.loc[cells["move"] == move, "n"].sum()) for move in (SAME, NEARER, FARTHER)}
-    a, b = reading_labels(comparison, 80)
-    return (
-        f"Classes of {count(total, 'finding')} (n) under {a} (down) and under {b} (across)."
-        f" {moved[SAME]:,} ({percent(moved[SAME] / total)}) keep their class (outlined diagonal);"
-        f" {moved[NEARER]:,} move nearer to full-consensus (blue, below the diagonal),"
-        f" {moved[FARTHER]:,} nearer to worker-unique (orange, above it). Counts, so without intervals."
-    )
-
-
-def _description(comparison: Comparison, cells: pd.DataFrame) -> str:
-    some = cells[cells["n"] > 0].sort_values("n", ascending=False, kind="stable")
-    each = some["before"] + " to " + some["after"] + ": " + some["n"].map("{:,}".format)
-    a, b = reading_labels(comparison, 80)
-    return f"Table of findings by class under {a} and class under {b}. From and to: {'; '.join(each)}."

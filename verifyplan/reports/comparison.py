@@ -40,12 +40,15 @@ def report(
     changed = comparison.findings[comparison.findings["changed"]]
     readings = f"{comparison.a} against {comparison.b}"
     corner = f"{comparison.a} (down), {comparison.b} (across)"
+    columns = {"run_id": "run", "finding_id": "finding", "summary": "claim"}
+    for side, reading in (("a", comparison.a), ("b", comparison.b)):
+        columns |= {f"classification_{side}": reading, f"rule_{side}": f"rule ({reading})"}
     content = {
         "title": title or readings[:1].upper() + readings[1:],
         "comparison": comparison,
         "size": f"{counted(comparison.n_findings, 'finding')} of {counted(comparison.n_runs, 'run')}",
         "figures": figures,
-        "changed": _changed_table(changed.head(MAX_FINDINGS), comparison),
+        "changed": changed.head(MAX_FINDINGS)[list(columns)].rename(columns=columns),
         "n_changed": len(changed),
         "summary": metrics_table(comparison),
         "tests": symmetry_table(comparison),
@@ -56,14 +59,6 @@ def report(
     }
     write_text(target / "report.html", render("comparison.html.j2", **content))
     return write_text(target / "report.md", render("comparison.md.j2", **content))
-
-
-def _changed_table(changed: pd.DataFrame, comparison: Comparison) -> pd.DataFrame:
-    """Return the findings that change class, with columns named after the readings."""
-    columns = {"run_id": "run", "finding_id": "finding", "summary": "claim"}
-    for side, reading in (("a", comparison.a), ("b", comparison.b)):
-        columns |= {f"classification_{side}": reading, f"rule_{side}": f"rule ({reading})"}
-    return changed[list(columns)].rename(columns=columns)
 
 
 def metrics_table(comparison: Comparison) -> pd.DataFrame:

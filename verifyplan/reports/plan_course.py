@@ -264,7 +264,11 @@ def circumstances(state: PlanState) -> PageSection:
     if started is not None:
         rows += [(f"version of {name}", version) for name, version in started.versions.items()]
         rows.append(("version of the rules", f"{started.rules_version}"))
-    cells = ((cell_text(name), cell_text(_value(value), MAX_VALUE_CHARACTERS)) for name, value in rows)
+    texts = (
+        (name, "none" if value is None else value if isinstance(value, str) else to_json(value, fallback=repr).decode())
+        for name, value in rows
+    )
+    cells = ((cell_text(name), cell_text(text, MAX_VALUE_CHARACTERS)) for name, text in texts)
     return table_section("The run", ("what", "value"), cells, "Circumstances of the run")
 
 
@@ -273,10 +277,3 @@ def _known(prefix: str, values: Mapping[str, Any]) -> list[tuple[str, Any]]:
     filled = {key: value for key, value in values.items() if value not in (None, [], {})}
     blank = {key for key, value in filled.items() if isinstance(value, str) and not value.strip()}
     return [(f"{prefix} {key}", value) for key, value in filled.items() if key not in blank]
-
-
-def _value(value: Any) -> str:
-    """Return a setting as text; as JSON unless it is a text."""
-    if value is None:
-        return "none"
-    return value if isinstance(value, str) else to_json(value, fallback=repr).decode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from verifyplan.protocol.event_plan import ScoreDisputed, ScoreGiven, ScoreRefused
+from verifyplan.protocol.event_plan import ScoreGiven, ScoreRefused
 from verifyplan.protocol.records import DIMENSIONS, Dimension
 from verifyplan.reports.blocks import (
     Block,
@@ -95,15 +95,10 @@ def _audit(state: PlanState, own: Scores, audited: Scores) -> Iterator[Block]:
     else:
         yield Paragraph(("The challenger's audit differs by 2 or more here; both scores stand and neither wins:",))
         for dispute in state.disputes:
-            yield _disputed(dispute, own, audited)
-
-
-def _disputed(dispute: ScoreDisputed, own: Scores, audited: Scores) -> Subsection:
-    """Report both scores and both reasons."""
-    name = dispute.dimension
-    sides = (("Synthesizer", dispute.synthesizer, own), ("Challenger", dispute.challenger, audited))
-    pairs = tuple((f"{who}: {score}", side[name].evidence if name in side else "-") for who, score, side in sides)
-    return Subsection(f"disputed-{name}", f"Disputed: {_words(name)}", (Fields(pairs),))
+            name = dispute.dimension
+            sides = (("Synthesizer", dispute.synthesizer, own), ("Challenger", dispute.challenger, audited))
+            pairs = ((f"{who}: {score}", side[name].evidence if name in side else "-") for who, score, side in sides)
+            yield Subsection(f"disputed-{name}", f"Disputed: {_words(name)}", (Fields(tuple(pairs)),))
 
 
 def _refusal(refusal: ScoreRefused) -> Words:
