@@ -11,7 +11,7 @@ from pydantic import Field, InstanceOf
 from verifyplan.documents.reading.body import DocumentSection
 from verifyplan.documents.reading.comparing import phase_number
 from verifyplan.documents.reading.document import Document, DocumentKind, Form
-from verifyplan.documents.reading.front import Front, count_of, text_of, texts_of, value_of
+from verifyplan.documents.reading.front import Front, count_of, flag_of, text_of, texts_of, value_of
 from verifyplan.documents.reading.phrases import labelled_texts
 from verifyplan.documents.reading.source import Source
 from verifyplan.plans.code_names import is_path
@@ -243,7 +243,7 @@ class PlanDocument(Document):
             "wave": count_of(front, "wave"),
             **{name: texts_of(front, form.key(source, name)) for name in lists},
             "must_haves": MustHaves(*(tuple(_must_haves(front, name)) for name in MUST_HAVES)),
-            "gap_closure": value_of(front, "gap_closure") is True,
+            "gap_closure": flag_of(front, "gap_closure") or False,
             "objective": _objective(source),
             "tasks": read_tasks(source),
             "summary": source.section("Summary"),

@@ -243,6 +243,12 @@ def count_of(front: Front, *path: str | int) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
+def flag_of(front: Front, *path: str | int) -> bool | None:
+    """Return true or false; None for any other value."""
+    value = value_of(front, *path)
+    return value if isinstance(value, bool) else None
+
+
 def texts_of(front: Front, *path: str | int) -> tuple[str, ...]:
     """Return the single values of a list as they are written, without its collections.
 
