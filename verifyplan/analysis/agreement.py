@@ -39,7 +39,7 @@ def agreement(runs: RunSet) -> pd.DataFrame:
     first = votes[counted.to_numpy(dtype=bool)]
     unit, label, counts = label_counts(first, ["run_id", "iteration", "finding_id"])
     worker, names = pd.factorize(first["worker"], sort=True)
-    missing: list[str | None] = [None, None]
+    missing = [np.nan, np.nan]
     rows = [
         ("krippendorff-alpha", *missing, *_alpha(counts)),
         ("fleiss-kappa", *missing, *_fleiss(counts)),
