@@ -184,7 +184,13 @@ def check_quotation(case: ClaimCase) -> Observation:
         return Observation("unknown", f"The evidence quotes nothing of {case.source.at(case.line)}.", looked=False)
     if not case.source.whole:
         return _by_quotation(case, case.line)
-    places = _quoted_at(case)
+    lines = [(number, text.strip()) for number, text in case.source.numbered() if text.strip()]
+    size = len(case.quotes)
+    places = [  # where the whole quotation begins; its blank lines and its indentation do not matter
+        lines[at][0]
+        for at in range(len(lines) - size + 1)
+        if all(is_line(quote, text) for quote, (_, text) in zip(case.quotes, lines[at : at + size], strict=True))
+    ]
     if not places:
         line = min(case.line, len(case.source.lines))
         reads = f"{case.source.at(line)} reads: {case.source.line(line).strip()[:80] or 'nothing'}"
@@ -198,15 +204,6 @@ def check_quotation(case: ClaimCase) -> Observation:
     if seen.says == "unknown":
         return Observation("partly", f"{note} It does not speak against the claim.")
     return Observation(seen.says, seen.why, note)
-
-
-def _quoted_at(case: ClaimCase) -> list[int]:
-    """Return the lines at which the whole quotation begins; its blank lines and its indentation do not matter."""
-    lines = [(number, line.strip()) for number, line in case.source.numbered() if line.strip()]
-    starts = [at for at, (_, line) in enumerate(lines) if is_line(case.quotes[0], line)]
-    size = len(case.quotes)
-    texts = ((lines[at][0], [line for _, line in lines[at : at + size]]) for at in starts if at + size <= len(lines))
-    return [number for number, text in texts if all(map(is_line, case.quotes, text))]
 
 
 def is_line(quote: str, line: str) -> bool:

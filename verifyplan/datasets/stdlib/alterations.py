@@ -75,7 +75,9 @@ def _is_false(fact: Fact, detail: str, same_name: list[StdlibDefinition]) -> boo
         case "calls":
             return not any(_last(name) == _last(detail) for definition in same_name for name in definition.calls)
         case "imports":
-            return not any(_related(name, detail) for name in fact.module.imports)
+            names = fact.module.imports
+            related = (f"{name}.".startswith(f"{detail}.") or detail.startswith(f"{name}.") for name in names)
+            return not any(related) and detail not in map(_last, names)
         case "base-class":
             return all(_no_base(fact.module, definition, detail) for definition in same_name)
     bare = _last(fact.subject)  # a bare name at the line of a namesake would be true
@@ -100,10 +102,6 @@ def _is_a(name: str, other: str) -> bool:
     if isinstance(derived, type) and isinstance(base, type):
         return issubclass(derived, base)
     return not name or not name[0].isupper() or _last(name) == _last(other)
-
-
-def _related(name: str, other: str) -> bool:
-    return name == other or name.startswith(f"{other}.") or other.startswith(f"{name}.") or _last(name) == other
 
 
 def _no_base(module: Module, definition: StdlibDefinition, detail: str) -> bool:

@@ -58,7 +58,9 @@ def stdlib_claims(
     rows = []
     for number, ((fact, alteration), truth) in enumerate(zip(drawn, truths, strict=True), 1):
         summary, evidence = _summary(fact, alteration, truth, rng)
-        found_by = _discoverers(workers, rng)
+        count = rng.choices(list(_DISCOVERERS), list(_DISCOVERERS.values()))[0]
+        chosen = rng.sample(list(workers), min(count, len(workers)))
+        found_by = [worker for worker in workers if worker in chosen]
         rows += [(f"F-{number:04d}", summary, evidence, worker, fact.category, truth) for worker in found_by]
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     frame.attrs = {"python": platform.python_version(), "seed": seed, "synthetic": True, "false_share": false_share}
@@ -115,12 +117,6 @@ def _deal(n: int, stock: dict[str, list[Fact]], rng: Random) -> list[tuple[Fact,
                     drawn.append((fact, detail))
                     break
     return drawn
-
-
-def _discoverers(workers: Sequence[str], rng: Random) -> list[str]:
-    count = rng.choices(list(_DISCOVERERS), list(_DISCOVERERS.values()))[0]
-    chosen = rng.sample(list(workers), min(count, len(workers)))
-    return [worker for worker in workers if worker in chosen]
 
 
 _WORDINGS = {  # [what states the fact|what denies it]

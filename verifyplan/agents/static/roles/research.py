@@ -81,17 +81,17 @@ def resolve(context: RoleContext) -> ResolverAnswer:
     A path is looked up and read, anything else searched for. An unknown about which the repository shows nothing, or
     for which no budget is left, is UNRESOLVABLE; the refused call is among the tool uses.
     """
-    unanswered = (unknown for unknown in context.request.unknowns if unknown.resolution is None)
-    return ResolverAnswer(answers=tuple(_answer(context, unknown) for unknown in unanswered))
-
-
-def _answer(context: RoleContext, unknown: Unknown) -> UnknownAnswer:
-    query = unknown.suggested_query
-    names = (query, *names_in(unknown.description))
-    path = next((name for name in names if "/" in name and " " not in name and plain(name)), "")
-    if context.index.empty or not (path or query.strip()):
-        return UnknownAnswer(id=unknown.id, resolution="UNRESOLVABLE")
-    return _by_file(context, unknown, path) if path else _by_search(context, unknown)
+    answers = []
+    for unknown in context.request.unknowns:
+        if unknown.resolution is not None:
+            continue
+        names = (unknown.suggested_query, *names_in(unknown.description))
+        path = next((name for name in names if "/" in name and " " not in name and plain(name)), "")
+        if context.index.empty or not (path or unknown.suggested_query.strip()):
+            answers.append(UnknownAnswer(id=unknown.id, resolution="UNRESOLVABLE"))
+        else:
+            answers.append(_by_file(context, unknown, path) if path else _by_search(context, unknown))
+    return ResolverAnswer(answers=tuple(answers))
 
 
 def _resolved(unknown: Unknown, resolution: UnknownResolution, *parts: str) -> UnknownAnswer:
