@@ -31,7 +31,7 @@ UNSCORED, UNAUDITED = "no score", "not audited"
 
 
 def audit(scores: pd.DataFrame | RunSet) -> Figure:
-    """Two scores of each plan and dimension, joined by a line: the synthesizer's, and the challenger's audit of it.
+    """Draw two scores of each plan and dimension, joined by a line: the synthesizer's, and the challenger's audit.
 
     Reads `run_id, by, dimension, score, evidence, refused, disputed`, the scores of a RunSet, or the RunSet. A
     difference of 2 or more is disputed; both scores are kept, and neither wins (rule A10). Plans are in the order of

@@ -37,7 +37,7 @@ LIGHT_STATES = ("UNRESOLVED", "DEFERRED", "overflow")
 
 
 def challenge_pool(pool: pd.DataFrame) -> Figure:
-    """Stacked bars of the challenges in each state over the iterations, a row of bars for each severity.
+    """Draw stacked bars of the challenges in each state over the iterations, a row of bars for each severity.
 
     Reads what `pool(runs)` returns; several runs are added up, and a run that ended earlier continues as it ended, so
     that no bar shrinks because a run was over. Severities without a challenge are left out and the caption says so.

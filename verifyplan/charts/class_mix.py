@@ -24,7 +24,7 @@ FIELDS = {
 
 
 def class_mix(comparison: Comparison) -> Figure:
-    """Bars of each class's share under both readings, with 95 % intervals, shares and counts beside them.
+    """Draw bars of each class's share under both readings, with 95 % intervals, shares and counts beside them.
 
     Reads `comparison.mix` (`reading, classification, n, share, low, high`). Missing shares are left out and the
     caption says so; without any share the figure says that there are no findings. Raises TableError where a column

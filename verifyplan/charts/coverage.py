@@ -31,7 +31,7 @@ COLORS: dict[str, str] = {str(name): color for name, color in SEVERITY_COLORS.it
 
 
 def coverage(table: pd.DataFrame, run_id: str | None = None) -> Figure:
-    """A plan's sections as a strip from top to bottom, coloured by the worst challenge that cites a line of each.
+    """Draw a plan's sections as a strip from top to bottom, coloured by the worst challenge that cites a line of each.
 
     Reads what `coverage(runs)` of `verifyplan.analysis` returns. `run_id` may be left out where there is one run.
     Sections that nobody challenged are grey. `attrs["synthetic"]` marks generated data. Raises TableError where a

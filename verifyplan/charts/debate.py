@@ -62,7 +62,7 @@ OTHER_END = ("triangle-up", ORANGE)
 
 
 def debate(runs: RunSet | pd.DataFrame) -> Figure:
-    """A row of bars for each debate: the lines of the diff turn by turn, and the end beside them.
+    """Draw a row of bars for each debate: the lines of the diff turn by turn, and the end beside them.
 
     Reads a RunSet, or what `analysis.debates` makes of it, in its order; 20 debates and 30 turns of each are drawn at
     most. All bars have one scale, which begins at 0. A diff that equals that of the turn before is hollow, dashed and

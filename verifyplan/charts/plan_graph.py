@@ -48,7 +48,7 @@ LANES = 6
 
 
 def plan_graph(graph: PlanGraph | PlanCheck) -> Figure:
-    """Plans as labelled boxes, a column for each wave and a band for each phase, with arrows for dependencies.
+    """Draw plans as labelled boxes, a column for each wave and a band for each phase, with arrows for dependencies.
 
     Reads a plan check, or its `graph`. Cycles, file conflicts and waves that the dependencies do not allow are drawn
     dashed, in red and in words. Without plans, or with more than 300, the figure says so. Raises InputError for

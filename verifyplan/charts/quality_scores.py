@@ -30,7 +30,7 @@ AUDITED = "the challenger differs by 2 or more"
 
 
 def quality_scores(scores: pd.DataFrame | RunSet, *, by: str = "synthesizer") -> Figure:
-    """Dots of each plan's scores from 1 to 10, a panel a dimension, with the evidence where a dot is pointed at.
+    """Draw dots of each plan's scores from 1 to 10, a panel a dimension, with the evidence where a dot is pointed at.
 
     Reads `run_id, by, dimension, score, evidence, refused, disputed`, the scores of a RunSet, or the RunSet. Plans
     are in the order of their mean score, ties by name; 40 are drawn at most, and the caption says which were left

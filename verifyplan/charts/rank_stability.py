@@ -33,7 +33,7 @@ ROW_PX, PLOT_PX = 21, WIDTH - 160
 
 
 def rank_stability(sweep: pd.DataFrame) -> Figure:
-    """Dots of each plan's rank with the middle 95 % of its ranks under drawn weights, and how often it keeps its rank.
+    """Draw dots of each plan's rank with the middle 95 % of its ranks under drawn weights, and how often it keeps it.
 
     Reads what `weights.sweep` returns: `plan, score, rank, kept_rank, low_rank, high_rank, first, above`, and its
     `attrs` (draws, concentration, threshold). Rank 1 is the best, at the left; plans that tie share a rank. Plans

@@ -43,7 +43,7 @@ def ranking(
     domain: tuple[float, float] | None = None,
     most: int = MAX_PLANS,
 ) -> Figure:
-    """Dots of each plan's score under weights, in the order of ranks, and of its score under the starting weights.
+    """Draw dots of each plan's score under weights, in the order of ranks, and of its score under the starting weights.
 
     Reads what `weights.apply` returns, `plan, score, final, rank, missing`; `start` is the same of the same plans
     under other weights. Plans are in the order of their ranks, ties as in the table; the first `most` are drawn, up

@@ -29,7 +29,7 @@ NAME_GAP_PX = 17
 
 
 def rounds(queue: pd.DataFrame) -> Figure:
-    """Lines of the findings that wait after each round, one a reading, with the numbers in a table below.
+    """Draw lines of the findings that wait after each round, one a reading, with the numbers in a table below.
 
     Reads `reading, round` (0: as queued), `waiting, resolved, n_runs`; rows whose `waiting` is missing are
     left out and the caption says so. `attrs["synthetic"]` marks generated data. Raises TableError where a column

@@ -31,7 +31,7 @@ ROW_PX = MAX_BAR_PX + 36
 
 
 def score_distributions(scores: pd.DataFrame | RunSet, *, by: str = "synthesizer") -> Figure:
-    """Bars of how many plans got each score from 1 to 10, a row a dimension, with the median and n of each.
+    """Draw bars of how many plans got each score from 1 to 10, a row a dimension, with the median and n of each.
 
     Reads `run_id, by, dimension, score, evidence, refused, disputed`, the scores of a RunSet, or the RunSet. All bars
     have one scale, from 0. Refused and missing scores are not counted, and the caption says how many.

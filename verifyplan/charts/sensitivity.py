@@ -40,7 +40,7 @@ MANY_PLANS_FIELDS = {"whole": "Dimension", "way": "Weight", "mean_text": "Mean c
 
 
 def sensitivity(table: pd.DataFrame, plan: str | None = None) -> Figure:
-    """A tornado: how far a plan's score moves as each weight is lowered and raised alone, the widest move on top.
+    """Draw a tornado: how far a plan's score moves as each weight is lowered and raised alone, the widest move on top.
 
     Reads what `weights.sensitivity` returns: `plan, dimension, direction, weight, score, rank, base_score, base_rank`.
     With `plan`, or where there is one plan, bars begin at the plan's score under the chosen weights; for many plans

@@ -58,7 +58,7 @@ CHARACTER_PX = 7.4
 
 
 def timeline(runs: RunSet | pd.DataFrame) -> Figure:
-    """The BLOCKING and SIGNIFICANT challenges that are unsettled at the end of each iteration, with its status.
+    """Draw the BLOCKING and SIGNIFICANT challenges that are unsettled at the end of each iteration, with its status.
 
     Reads the `iterations` of a RunSet, or the RunSet: `run_id, iteration, plan_status, plan_verdict, strong,
     blocking_open, significant_open, n_new, n_settled, closed`. One run is drawn as two lines over its iterations;

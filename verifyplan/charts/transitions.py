@@ -23,7 +23,7 @@ CELL_WIDTH_PX, CELL_HEIGHT_PX = 106, 46
 
 
 def transitions(comparison: Comparison) -> Figure:
-    """A 4 x 4 map of counts: classes under `a` down, under `b` across, with totals.
+    """Draw a 4 x 4 map of counts: classes under `a` down, under `b` across, with totals.
 
     Reads `comparison.transitions`, with the classes as its index and columns. Findings that keep their class
     are in outlined cells on the diagonal; those that move are blue below it and orange above it, the

@@ -33,7 +33,7 @@ METRICS = {
 
 
 def truth_metrics(comparison: Comparison) -> Figure:
-    """Dots with 95 % intervals for precision, recall, F1, false consensus and false demotion by reading.
+    """Draw dots with 95 % intervals for precision, recall, F1, false consensus and false demotion by reading.
 
     Reads `comparison.truth` (`reading, metric, value, low, high, n`); the axis runs from 0 to 100 %. Metrics
     whose denominator is 0 (NaN) are left out and named in the caption. Raises InputError where no

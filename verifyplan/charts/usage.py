@@ -45,7 +45,7 @@ FIELDS = {"role": "Role", "stage": "Turn", "part": "Tokens", "text": "Number", "
 
 
 def usage(usage: pd.DataFrame | RunSet) -> Figure:
-    """Stacked bars of the tokens of each role's turns, those of the cache apart, with numbers and dollars beside them.
+    """Draw stacked bars of the tokens of each role's turns, those of the cache apart, with numbers and dollars beside.
 
     Reads what `analysis.usage` makes of runs, `role, turn, n_turns, cost` and the tokens, or the RunSet itself; its
     `.data` is that table. From the sixth turn on a role's turns are added up. Unknown costs are left blank and the
@@ -144,19 +144,15 @@ def _bars(placed: pd.DataFrame) -> alt.LayerChart:
     )
     columns = {"total_text": "tokens", "turns_text": "exchanges"}
     columns |= {"cost_text": "dollars"} if placed["cost_text"].any() else {}
-    layers = [bars, *_names(y), *number_columns(placed, columns, PLOT_PX, y)]
-    height = float(placed["y"].max()) + ROW_PX / 2
-    drawn = placed[["named", "stage", "y", *columns]]
-    return alt.LayerChart(data=inline(drawn), layer=layers, width=PLOT_PX, height=height)
-
-
-def _names(y: alt.Y) -> list[alt.Chart]:
-    """Write role and turn, left of the bars, and the heading of the turns above them."""
     role = alt.Chart().mark_text(align="right", aria=False).encode(x=x_at(-44), y=y, text=text_of("named"))
     small: dict[str, Any] = {"align": "right", "aria": False, "color": FAINT, "fontSize": SIZE - 1}
     turn = alt.Chart().mark_text(**small).encode(x=x_at(-12), y=y, text=text_of("stage"))
     head = alt.Chart(inline(pd.DataFrame({"text": ["turn"]}))).mark_text(**small)
-    return [role, turn, head.encode(x=x_at(-12), y=y_at(-10), text=text_of("text"))]
+    head = head.encode(x=x_at(-12), y=y_at(-10), text=text_of("text"))
+    layers = [bars, role, turn, head, *number_columns(placed, columns, PLOT_PX, y)]
+    height = float(placed["y"].max()) + ROW_PX / 2
+    drawn = placed[["named", "stage", "y", *columns]]
+    return alt.LayerChart(data=inline(drawn), layer=layers, width=PLOT_PX, height=height)
 
 
 def _parts(placed: pd.DataFrame) -> pd.DataFrame:

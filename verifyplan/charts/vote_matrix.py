@@ -37,7 +37,7 @@ OUTLINE = alt.when("datum.mark === 'discovered'").then(alt.value(FAINT)).otherwi
 
 
 def vote_matrix(grid: pd.DataFrame) -> Figure:
-    """Tiles of votes: findings down, workers across, one panel a round, the class named at the right.
+    """Draw tiles of votes: findings down, workers across, one panel a round, the class named at the right.
 
     Reads `finding_id, summary, round, worker, mark, explanation, classification`; a mark is one of agree,
     supplement, counter-evidence, burden-not-met, disagree, verification-error, discovered; round 0 is drawn
@@ -62,7 +62,10 @@ def vote_matrix(grid: pd.DataFrame) -> Figure:
     with schema_checks_off():
         lettered = with_hover(rows.assign(letter=rows["mark"].map(MARK_LETTERS.__getitem__)), FIELDS)
         panels = [_panel(lettered, number) for number in sorted(set(rows["round"]))]
-        row = alt.HConcatChart(hconcat=[_names(rows), *panels, _classes(rows)], spacing=18)
+        findings = with_hover(rows.drop_duplicates("finding")[["finding", *NAME_FIELDS]], NAME_FIELDS)
+        names = alt.Chart(inline(findings), width=1, height=STEP_PX * len(findings)).mark_text(align="left", x=0)
+        names = names.encode(y=_finding(rows), text="finding:N", **hover(NAME_FIELDS))
+        row = alt.HConcatChart(hconcat=[names, *panels, _classes(rows)], spacing=18)
         own = alt.Resolve(scale={"color": "independent", "fill": "independent"})  # votes and classes differ in colours
         return figure(
             alt.VConcatChart(vconcat=[_key(lettered), row.properties(resolve=own)], spacing=14, resolve=own),
@@ -121,14 +124,6 @@ def _description(rows: pd.DataFrame) -> str:
 def _finding(rows: pd.DataFrame) -> alt.Y:
     scale = alt.Scale(domain=list(dict.fromkeys(rows["finding"])), type="band", paddingInner=0.1)
     return alt.Y("finding:N", scale=scale, axis=None)
-
-
-def _names(rows: pd.DataFrame) -> alt.Chart:
-    """Write the findings' names, as wide as they are."""
-    findings = with_hover(rows.drop_duplicates("finding")[["finding", *NAME_FIELDS]], NAME_FIELDS)
-    base = alt.Chart(inline(findings), width=1, height=STEP_PX * len(findings)).mark_text(align="left", x=0)
-    names: alt.Chart = base.encode(y=_finding(rows), text="finding:N", **hover(NAME_FIELDS))
-    return names
 
 
 def _panel(rows: pd.DataFrame, number: int) -> alt.LayerChart:

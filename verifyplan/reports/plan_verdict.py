@@ -176,7 +176,12 @@ def lead(state: PlanState, ending: Ending) -> Iterator[Block]:
     title = "BLOCKING, but beyond the caps, so that nobody looked into it; with it a run gets at best REVISE"
     yield from _listed(state, title, overflowed(state, "BLOCKING"))  # rule A5
     yield from grounds(state)
-    yield from _cautions(state)
+    cautions: list[Words] = []
+    if state.assessed is not None and state.assessed.notes:
+        cautions.append(("Not all of the plan could be read: see how it was sized.",))
+    if accepted := dict.fromkeys(move.id for move in state.moves if move.by == "user"):
+        cautions.append(("A person accepted the risk of ", *joined(id_link(state, name) for name in accepted), "."))
+    yield from titled_bullets("Know also:", cautions)
     if ending.next_step:
         yield Paragraph((Strong("Next step:"), f" {ending.next_step}"))
 
@@ -238,13 +243,3 @@ def _item(state: PlanState, challenge: Challenge) -> Words:
     if not challenge.alternative.strip():
         return (*item, Strong("No mitigation was given."))
     return (*item, Strong("Instead:"), " ", Quoted(one_line(challenge.alternative, MAX_REASON_CHARACTERS)))
-
-
-def _cautions(state: PlanState) -> Iterator[Block]:
-    """Return what a reader of the verdict must know of how it came about."""
-    items: list[Words] = []
-    if state.assessed is not None and state.assessed.notes:
-        items.append(("Not all of the plan could be read: see how it was sized.",))
-    if accepted := dict.fromkeys(move.id for move in state.moves if move.by == "user"):
-        items.append(("A person accepted the risk of ", *joined(id_link(state, name) for name in accepted), "."))
-    return titled_bullets("Know also:", items)
