@@ -166,21 +166,16 @@ class DebateLoop:
 
     async def run(self) -> None:
         """Hold turn by turn until a rule ends the debate; a call that fails ends it at once, and is not made again."""
-        turn, ended, reason, message = 0, None, None, ""
+        turn, message, ended = 0, "", None
+        status: DebateStatus | None = None
         try:
             while ended is None:
                 turn += 1
                 ended = await self._turn(turn)
+            status, reason = ended.status, ended.reason
         except BrokenOffError as error:
             reason, message = error.reason, str(error)
-        status: DebateStatus | None = ended.status if ended else None
-        outcome = DebateOutcome(
-            status=status,
-            reason=ended.reason if ended else reason,
-            turns=turn,
-            diff=self.state.diff,
-            exit_reason=message,
-        )
+        outcome = DebateOutcome(status=status, reason=reason, turns=turn, diff=self.state.diff, exit_reason=message)
         self.emit(RunEnded(outcome=outcome))
 
     async def _turn(self, turn: int) -> Ruling | None:
