@@ -128,9 +128,9 @@ def test_what_is_no_log_is_refused_in_words_and_leaves_nothing_behind(tmp_path):
     text.write_text("hello\n")
     for path, words in [
         (text, "line 1: is damaged"),
-        (tmp_path / "none.jsonl", "is no file"),
-        (tmp_path / "nowhere" / "none.jsonl", "is no file"),
-        (tmp_path, "is no file"),
+        (tmp_path / "none.jsonl", "does not exist"),
+        (tmp_path / "nowhere" / "none.jsonl", "does not exist"),
+        (tmp_path, "does not exist"),
     ]:
         with pytest.raises(LogError, match=words):
             resume(path)
