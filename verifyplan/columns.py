@@ -44,7 +44,7 @@ Columns = tuple[Column, ...]
 
 
 def keys(columns: Columns) -> list[str]:
-    """The names of the columns that together name one row.
+    """Return the names of the columns that together name one row.
 
     >>> keys((Column("run_id", "text", "the run", key=True), Column("score", "whole", "its score")))
     ['run_id']
@@ -53,9 +53,9 @@ def keys(columns: Columns) -> list[str]:
 
 
 def fitted(columns: Columns, values: Mapping[str, Iterable[Any]] | pd.DataFrame, where: str) -> pd.DataFrame:
-    """Values as a DataFrame with the declared columns and types; the input is not changed.
+    """Return values as a DataFrame with the declared columns and types; the input is not changed.
 
-    A declared column that is not given holds its default in every row, as a rule a missing value; other columns are
+    A declared column that is absent holds its default in every row, as a rule a missing value; other columns are
     kept behind the declared ones. `where` names the table in errors.
     Raises TableError listing every column whose values do not fit, and every key that is missing or repeated.
     """
@@ -78,7 +78,7 @@ def fitted(columns: Columns, values: Mapping[str, Iterable[Any]] | pd.DataFrame,
 
 
 def described(columns: Columns) -> pd.DataFrame:
-    """The columns with their types and meanings, as a table to look up in a notebook; its index is the column."""
+    """Return the columns with their types and meanings, as a table for a notebook; its index is the column."""
     rows = [
         {
             "column": column.name,

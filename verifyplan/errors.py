@@ -1,7 +1,7 @@
-"""Every error verifyplan raises on purpose, and the one shape in which problems are told.
+"""Every error verifyplan raises on purpose, and the one shape of the problems that it lists.
 
     VerifyplanError
-    ├── InputError (also a ValueError)     what was given cannot be used; exit code 2
+    ├── InputError (also a ValueError)     an input cannot be used; exit code 2
     │   ├── SettingsError                  a setting, option or parameter
     │   ├── TableError                     a DataFrame, CSV or Parquet table
     │   ├── ArtifactError                  a state artifact that is damaged or breaks rule B9
@@ -9,8 +9,8 @@
     │   └── MessageError                   a message of a debate that breaks its schema; in protocol/message_schema.py
     └── AgentError                         an agent gave no usable answer; exit code 3
 
-Each error lists all problems found, not the first, as `Problem` values in `.problems`. Keys are taken out of them: what
-is wrong is often told by showing what was given.
+Each error lists all problems, not the first, as `Problem` values in `.problems`. Keys are taken out, as a message
+often quotes an input.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: where it stands, what is wrong with it, and what to do.
+    """One thing that is wrong: its place, what is wrong with it, and what to do.
 
     >>> print(Problem("votes.csv: column verdict", "'maybe' is no verdict", "write agree or disagree"))
     votes.csv: column verdict: 'maybe' is no verdict. Fix: write agree or disagree.
@@ -37,7 +37,7 @@ class Problem:
     fix: str
 
     def __post_init__(self) -> None:
-        """Take keys out of what is told."""
+        """Take keys out of the texts."""
         text = f"{self.place}\0{self.message}\0{self.fix}"  # redacted as one: mostly there is none, and no time to lose
         if redact(text) != text:
             for name in ("place", "message", "fix"):
@@ -49,7 +49,7 @@ class Problem:
 
 
 class VerifyplanError(Exception):
-    """Base of all errors raised on purpose; `.problems` lists what is wrong, `str()` tells it in words."""
+    """Base of all errors raised on purpose; `.problems` lists what is wrong, `str()` says it in words."""
 
     exit_code = 2
     shown_problems = 20  # a damaged table of a million rows must not print a million lines
@@ -68,7 +68,7 @@ class VerifyplanError(Exception):
 
 
 class InputError(VerifyplanError, ValueError):
-    """What was given cannot be used as it is."""
+    """An input cannot be used as it is."""
 
 
 class SettingsError(InputError):
@@ -94,7 +94,7 @@ class AgentError(VerifyplanError):
 
 
 class Problems(list[Problem]):
-    """What is wrong so far, so that all of it can be raised at once.
+    """A list of problems so far, so that all can be raised at once.
 
     >>> problems = Problems()
     >>> problems.of(lambda: expect(3, str, "path", "give a text"))
@@ -139,7 +139,7 @@ def expect_lists(**arguments: object) -> None:
 
 
 def expect_mappings(**arguments: object) -> None:
-    """Raise SettingsError for each value that is neither a mapping nor None; what was given is not shown.
+    """Raise SettingsError for each value that is neither a mapping nor None; the value is not shown.
 
     >>> expect_mappings(workers="ann")
     Traceback (most recent call last):
@@ -154,7 +154,7 @@ def expect_mappings(**arguments: object) -> None:
 
 
 def one_of(values: Iterable[object]) -> str:
-    """The allowed values as they stand in an error message.
+    """Return the allowed values as an error message quotes them.
 
     >>> one_of(["agree", "disagree"])
     "'agree', 'disagree'"

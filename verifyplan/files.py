@@ -16,7 +16,7 @@ from verifyplan.errors import InputError, Problem
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place when the block ends well.
+    """Yield a temporary path beside `path` that takes its place when the block ends well.
 
     If the block raises, or the process dies, `path` stays as it was. Parent folders are made.
     """
@@ -69,7 +69,7 @@ def write_new_text(path: str | Path, text: str) -> bool:
 
 
 def decode(data: bytes, place: str) -> str:
-    """Bytes as UTF-8 text (a byte order mark is dropped); InputError names the first bad byte."""
+    """Return bytes as UTF-8 text (a byte order mark is dropped); InputError names the first bad byte."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -96,5 +96,5 @@ def read_json(path: Path, fix: str) -> Any:
 
 
 def _beside(target: Path) -> Path:
-    """A hidden name that nobody uses; a file made under it by plain opening has the umask's permissions."""
+    """Return a hidden name that nobody uses; a file made under it by plain opening has the umask's permissions."""
     return target.parent / f".tmp-{secrets.token_hex(8)}{target.suffix}"

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 @contextmanager
 def progress(title: str, total: int | None, shown: bool | None = None) -> Iterator[Callable[[], None]]:
-    """A bar with `title`; call what this yields once for each of `total` steps done (None: unknown).
+    """Show a bar with `title`; call what this yields once for each of `total` steps done (None: unknown).
 
     `shown=None` shows it in a terminal or notebook and not in a pipe or log; it goes to standard error.
     """

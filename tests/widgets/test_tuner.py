@@ -225,7 +225,7 @@ def test_a_saved_file_is_what_verify_takes_and_loads_again(tuner, tmp_path):
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("notes.txt", "is there already and is no weights file"),
+        ("notes.txt", "is there already and is not a weights file"),
         ("", "is blank"),
         ("no/such/w.json", "cannot be written"),
     ],

@@ -1,4 +1,4 @@
-"""How commands that run agents end: one run after the other, and the exit code of each (rule H2)."""
+"""The ends of commands that run agents: one run after the other, and the exit code of each (rule H2)."""
 
 from __future__ import annotations
 

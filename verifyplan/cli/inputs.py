@@ -1,4 +1,4 @@
-"""What the arguments of a command name: recorded runs, tables of votes, rosters, a panel."""
+"""The inputs that the arguments of a command name: recorded runs, tables of votes, rosters, a panel."""
 
 from __future__ import annotations
 

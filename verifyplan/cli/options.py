@@ -23,14 +23,14 @@ CALL_TIMEOUT_S = 600.0
 
 
 class BackendName(StrEnum):
-    """Who plays the agents."""
+    """The players of the agents."""
 
     static = "static"
     anthropic = "anthropic"
 
 
 class EffortName(StrEnum):
-    """How much a model is asked to do for an answer."""
+    """The effort of a model for an answer."""
 
     low = "low"
     medium = "medium"
@@ -47,21 +47,21 @@ class PolicyName(StrEnum):
 
 
 class TeamName(StrEnum):
-    """Who challenges the plan."""
+    """The teams that challenge a plan."""
 
     base = "base"
     scaled = "scaled"
 
 
 class ModeName(StrEnum):
-    """How votes are asked for."""
+    """The modes of a vote."""
 
     adversarial = "adversarial"
     collaborative = "collaborative"
 
 
 class ReadingName(StrEnum):
-    """How recorded votes are read."""
+    """The ways to read recorded votes."""
 
     collaborative = "collaborative"
     adversarial = "adversarial"
@@ -69,7 +69,7 @@ class ReadingName(StrEnum):
 
 
 class MissingBasisName(StrEnum):
-    """How an adversarial reading takes a disagree without a basis."""
+    """The ways to read an adversarial disagree without a basis."""
 
     infer = "infer"
     counter_evidence = "counter-evidence"
@@ -78,7 +78,7 @@ class MissingBasisName(StrEnum):
 
 
 class OnBlockedName(StrEnum):
-    """What to do where a challenge blocks a plan run."""
+    """The ways to go on where a challenge blocks a plan run."""
 
     ask = "ask"
     pause = "pause"
@@ -178,7 +178,7 @@ VerdictWords = Annotated[
 
 @dataclass(frozen=True)
 class AgentOptions:
-    """What a user says of the agents; any of these but `--backend static` makes models of them."""
+    """The options of agents; any of these but `--backend static` makes models of them."""
 
     backend: Annotated[
         BackendName | None,

@@ -25,7 +25,7 @@ _Reading = Literal["collaborative", "adversarial", "recorded"]
 
 
 class TableFormat(StrEnum):
-    """What tables are written as."""
+    """The formats that tables are written in."""
 
     parquet = "parquet"
     csv = "csv"

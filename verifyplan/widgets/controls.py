@@ -75,7 +75,7 @@ class SelectableTable(anywidget.AnyWidget):
                 {"name": name, "title": title, "numeric": pd.api.types.is_numeric_dtype(part[name])}
                 for name, title in shown.items()
             ]
-            self.row_keys = [str(one) for one in part[key]]
+            self.row_keys = [str(name) for name in part[key]]
             self.rows = [[_cell(value) for value in row] for row in zip(*(part[name] for name in shown), strict=True)]
             self.note = f"{len(table):,} {noun}s" if len(table) != 1 else f"1 {noun}"
             if len(part) < len(table):

@@ -1,4 +1,4 @@
-"""What every widget here is: a column of controls that shows its own failures and leaves a picture without a kernel."""
+"""The base of every widget: a column of controls that shows its own failures and leaves a picture without a kernel."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Panel(ipw.VBox):
 
 
 def failure_html(error: BaseException) -> str:
-    """What went wrong, in words; of what is not an error of ours, where it happened as well."""
+    """Return the message of an error as HTML; of an error that is not ours also its traceback."""
     message = plain(redact(str(error)) or type(error).__name__)
     html = escape(message[:MAX_ERROR_CHARACTERS] + ("..." if len(message) > MAX_ERROR_CHARACTERS else "")).replace(
         "\n", "<br>"

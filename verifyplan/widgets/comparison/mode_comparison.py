@@ -39,7 +39,9 @@ class SettingControls(ipw.VBox):
     """
 
     def __init__(self, side: str, title: str, runs: RunSet, setting: Setting) -> None:
-        self.mode = _dropdown(f"Mode of {side}", [(MODE_LABELS.get(one, one), one) for one in READINGS], setting.mode)
+        self.mode = _dropdown(
+            f"Mode of {side}", [(MODE_LABELS.get(mode, mode), mode) for mode in READINGS], setting.mode
+        )
         self.rounds = _dropdown(
             f"Rounds of {side}", _round_options(runs, setting.max_rounds), setting.max_rounds or OWN
         )
@@ -53,7 +55,7 @@ class SettingControls(ipw.VBox):
 
     @property
     def setting(self) -> Setting:
-        """What the lists say."""
+        """The setting that the lists say."""
         mode, basis = cast(Reading, self.mode.value), cast(MissingBasis, self.missing_basis.value)
         return Setting(mode, self.rounds.value or None, "infer" if mode == "collaborative" else basis)
 
@@ -73,7 +75,7 @@ def _dropdown(description: str, options: Sequence[tuple[str, object]], value: ob
 
 def _round_options(runs: RunSet, chosen: int | None) -> list[tuple[str, int]]:
     """Each run's own, and the numbers that are offered for these runs."""
-    return [("each run's own", OWN), *((str(one), one) for one in rounds_offered(runs, chosen))]
+    return [("each run's own", OWN), *((str(n), n) for n in rounds_offered(runs, chosen))]
 
 
 DISAGREEMENT = (
@@ -174,7 +176,7 @@ class ModeComparison(Panel):
         return self._shown.rows.chosen(self.table.selected)
 
     def static(self) -> str:
-        """What is shown now, as HTML without scripts: settings, charts, metrics, notes, the list and the words."""
+        """Return what is shown, as HTML without scripts: settings, charts, metrics, notes, the list, explanations."""
         charts = "".join(f"<div>{chart.value}</div>" for chart in self._charts)
         listed = f"<p>{view.text(self.table.note)}</p>{self.table.html() if self.table.rows else ''}"
         return (
@@ -196,7 +198,7 @@ class ModeComparison(Panel):
             widget.value = chart  # last, for to draw takes as long as to compare
 
     def _made(self, settings: tuple[Setting, Setting]) -> _ShownComparison:
-        """What there is to show under two settings; the last four are kept, for one goes back and forth."""
+        """Return what to show under two settings; the last four are kept, as people go back and forth."""
         if settings not in self._kept:
             comparison = self._comparer.compare(*settings, resamples=self._resamples, seed=self._seed)
             self._kept[settings] = _ShownComparison(comparison, self._votes)
@@ -253,8 +255,8 @@ class ModeComparison(Panel):
         self.table.selected = []  # whoever listens to it is guarded; a second guard would wipe out what it says
 
     def _listen(self) -> None:
-        for one in (*self.a.lists, *self.b.lists):
-            one.observe(self._set, "value")
+        for dropdown in (*self.a.lists, *self.b.lists):
+            dropdown.observe(self._set, "value")
         self.find.observe(self._listed, "value")
         self.table.observe(self._listed, "sort")
         self.table.observe(self._chosen, "selected")

@@ -32,16 +32,16 @@ def votes_by_set(comparer: Comparer) -> list[pd.DataFrame]:
     left = disagreement(comparer.sets[0])[[*KEY, *COLUMNS]]
     if not comparer.paired:
         return [left]
-    key = pair_key(*(one.findings for one in comparer.sets))
+    key = pair_key(*(runs.findings for runs in comparer.sets))
     return [left, disagreement(comparer.sets[1])[[*key, *COLUMNS]]]
 
 
 def _with_votes(findings: pd.DataFrame, votes: list[pd.DataFrame]) -> pd.DataFrame:
     """The findings with `votes` and `disagreement`; votes of two sets add up, and make no pairs with each other."""
     total = pd.DataFrame(0, index=findings.index, columns=COLUMNS)
-    for one in votes:
-        key = [name for name in KEY if name in one]
-        own = findings[key].merge(one, on=key, how="left", sort=False)[COLUMNS]
+    for each in votes:
+        key = [name for name in KEY if name in each]
+        own = findings[key].merge(each, on=key, how="left", sort=False)[COLUMNS]
         total += own.fillna(0).astype("int64").set_axis(findings.index)
     shares = with_share(total)
     return findings.assign(votes=shares["votes"], disagreement=shares["disagreement"])
@@ -74,7 +74,7 @@ class ComparisonRows:
         return {"finding_id": "Finding", **shown, **classes}
 
     def options(self) -> list[tuple[str, str]]:
-        """What can have changed, with how many findings; every pair of classes is there, also those without any."""
+        """Return the kinds of change with the numbers of findings, then each pair of classes, also those with none."""
         held = np.isin(CLASSIFICATIONS, list(HELD))
         moved = self._counts - np.diag(np.diag(self._counts))
         lost, gained = moved[np.ix_(held, ~held)].sum(), moved[np.ix_(~held, held)].sum()

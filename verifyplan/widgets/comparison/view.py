@@ -1,4 +1,4 @@
-"""What a mode comparison shows of a whole comparison, as HTML: headline, charts, metrics, notes."""
+"""A comparison as HTML: headline, charts, metrics, notes, and the votes and explanations of chosen findings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def text(value: object) -> str:
 
 
 def headline(comparison: Comparison) -> str:
-    """What is compared, of how many findings, and how many change class."""
+    """Return what is compared, of how many findings, and how many change class."""
     n, changed = comparison.n_findings, int(comparison.findings["changed"].sum())
     made = " (synthetic)" if comparison.synthetic else ""
     result = (
@@ -52,7 +52,7 @@ def _changed(comparison: Comparison, n: int) -> str:
 
 
 def computing(findings: int) -> str:
-    """What stands in the place of the headline while a comparison is worked out."""
+    """Return the headline while a comparison is computed."""
     return f'<p role="status" style="{INK}">Computing: reading {counted(findings, "finding")} anew …</p>'
 
 
@@ -75,7 +75,7 @@ def _drawn(figure: Figure) -> str:
 def metrics(comparison: Comparison) -> str:
     """Every metric under both settings and their difference, each with its 95 % interval and n; then the tests."""
     heads = ("Metric", f"a: {comparison.a}", "n", f"b: {comparison.b}", "n", "b less a")
-    head = "".join(f'<th scope="col" style="{CELL}; {LINE}">{text(one)}</th>' for one in heads)
+    head = "".join(f'<th scope="col" style="{CELL}; {LINE}">{text(title)}</th>' for title in heads)
     rows = [_row(row) for _, row in comparison.summary.iterrows()]
     caption = '<caption style="text-align: left">Every metric, with its 95 % interval</caption>'
     table = f'<table style="border-collapse: collapse">{caption}<tr>{head}</tr>{"".join(rows)}</table>'
@@ -118,13 +118,13 @@ def _p(value: float) -> str:
 
 
 def notes(comparison: Comparison) -> str:
-    """What a reader must know: censored findings, filled bases, and how far the intervals go."""
+    """Return the notes: censored findings, filled bases, and how far the intervals go."""
     lines = "".join(f"<li>{text(note)}</li>" for note in comparison.notes)
     return f'<div style="{INK}"><b>Notes</b><ul style="margin: 0">{lines}</ul></div>' if lines else ""
 
 
 MAX_SHOWN_FINDINGS = 6
-"""Findings that are told at once: so many can be read side by side."""
+"""Findings that are explained at once: so many can be read side by side."""
 MAX_LINES, MAX_LINE_CHARACTERS = 200, 1_000
 """Lines of one explanation, and letters of one line, that are shown."""
 _MAX_CACHED = 256
@@ -138,11 +138,11 @@ _CARD_STYLE = f"{INK}; border-top: 1px solid var(--jp-border-color1, #c4cad0); p
 
 
 class Details:
-    """Explanations of single findings; those told lately, and the runs they stand in, are kept."""
+    """Explanations of single findings; the last ones, and the runs of their findings, are cached."""
 
     def __init__(self, comparer: Comparer) -> None:
         self._comparer = comparer
-        self._told: dict[tuple[int, Setting, str, int, str], str] = {}
+        self._explanations: dict[tuple[int, Setting, str, int, str], str] = {}
         self._runs: dict[tuple[int, str], RunSet] = {}
 
     def html(self, chosen: pd.DataFrame, settings: tuple[Setting, Setting], labels: tuple[str, str]) -> str:
@@ -167,12 +167,12 @@ class Details:
     def _words(self, side: int, setting: Setting, row: dict[Any, Any]) -> str:
         own = side if self._comparer.paired else 0
         key = (own, setting, row["run_id"], row["iteration"], row["finding_id"])
-        if key not in self._told:
-            if len(self._told) >= _MAX_CACHED:
-                self._told.clear()
+        if key not in self._explanations:
+            if len(self._explanations) >= _MAX_CACHED:
+                self._explanations.clear()
             runs = self._run(own, row["run_id"], row["finding_id"])
-            self._told[key] = _truncated(_explained(runs, setting, row))
-        return self._told[key]
+            self._explanations[key] = _truncated(_explained(runs, setting, row))
+        return self._explanations[key]
 
     def _run(self, side: int, run_id: str, finding_id: str) -> RunSet:
         """The one run in which a finding of a row stands; in a second set, runs may have other ids."""

@@ -102,7 +102,9 @@ class ReplayControls(ipw.VBox):
 
     def __init__(self) -> None:
         self.mode = ipw.Dropdown(
-            description="Replay mode", options=["recorded", *(one for one in READINGS if one != "recorded")], style=WIDE
+            description="Replay mode",
+            options=["recorded", *(reading for reading in READINGS if reading != "recorded")],
+            style=WIDE,
         )
         self.rounds = ipw.Dropdown(description="Rounds allowed", options=_rounds(RunSet()), value=0, style=WIDE)
         self.basis = ipw.Dropdown(description="Missing basis", options=MISSING_BASES, value="infer", style=WIDE)

@@ -205,7 +205,7 @@ class RunExplorer(Panel):
 
     @guarded
     def _draw_step(self) -> None:
-        """Show the step: what stood, what changed, who was called. Whoever asks for it, it fails and works as one."""
+        """Show the step: the pool, the changes, the calls. Its failure is its own, whichever control it follows."""
         course, step = self.course, self.step
         if course is None:
             return
@@ -293,5 +293,5 @@ class RunExplorer(Panel):
 
 
 def _contains(texts: pd.Series[Any], searched: str) -> pd.Series[bool]:
-    """Which texts hold what is looked for; a missing one does not."""
+    """Return which texts contain the searched one; a missing text does not."""
     return texts.astype("str").str.casefold().str.contains(searched, regex=False).fillna(False).astype(bool)

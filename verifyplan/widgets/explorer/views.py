@@ -96,16 +96,17 @@ def _debated(run: pd.Series[Any], course: RunSteps) -> Iterator[str]:
 
 
 def _lacks(course: RunSteps) -> Iterator[str]:
-    run, one = course.tables.runs.iloc[0], course.tables
+    tables = course.tables
+    run = tables.runs.iloc[0]
     if pd.notna(run["finished"]) and not run["finished"]:
         yield "This run has not ended; it is shown as far as it got."
     if course.kind == "plan" and pd.notna(run["log"]) and not run["log"]:
         yield "This run has no log: what became of its challenges on the way is not recorded."
     if course.kind == "debate":
         return
-    if one.findings.empty and one.challenges.empty:
+    if tables.findings.empty and tables.challenges.empty:
         yield f"This run has no {noun(course)}s."
-    elif one.votes.empty:
+    elif tables.votes.empty:
         yield "This run has no votes."
     if course.kind == "votes":
         yield "An import of votes has neither calls nor recorded classes: classes are what its rules make of the votes."

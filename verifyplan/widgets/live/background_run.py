@@ -1,4 +1,4 @@
-"""A run in a thread of its own: it tells its events, waits for a person's answers, and stops when it is told to."""
+"""A run in a thread of its own, which emits its events, waits for a person's answers, and can be stopped."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.run import Run
 
 State = Literal["ready", "running", "asking", "stopping", "cancelled", "waiting", "ended", "failed"]
-"""Where a run stands: `asking` has a question that can be answered here, `waiting` is one that was left open."""
+"""The state of a run: `asking` has a question that can be answered here, `waiting` is one that was left open."""
 
 FINAL_STATES: tuple[State, ...] = ("cancelled", "waiting", "ended", "failed")
 """The states in which nothing goes on."""
@@ -43,7 +43,7 @@ _GOES_ON = re.compile(r"The run goes on by: verifyplan resume (.+)", re.DOTALL)
 
 
 class StoppedError(Exception):
-    """Raised in a run's sink to end it where it stands."""
+    """Raised in a run's sink to end it at once."""
 
 
 class BackgroundRun:
@@ -186,10 +186,10 @@ class BackgroundRun:
                 self._in_flight |= set(event.repeated)
             case CallRequested():
                 self._in_flight.add(event.call_id)
-            case TurnSent() if not any(_is_or_contains(one, event.of_call) for one in self._in_flight):
+            case TurnSent() if not any(_is_or_contains(call, event.of_call) for call in self._in_flight):
                 self._in_flight.add(event.of_call)  # it goes on within a call that another process began
             case CallReplied() | CallFailed():
-                self._in_flight = {one for one in self._in_flight if not _is_or_contains(one, event.call_id)}
+                self._in_flight = {call for call in self._in_flight if not _is_or_contains(call, event.call_id)}
             case _:
                 pass
 
@@ -205,7 +205,7 @@ class BackgroundRun:
 
 
 def _is_or_contains(open_one: str, call: str) -> bool:
-    """Whether something in flight is a call, or one of its turns: what a resumed run repeats may be turns."""
+    """Return whether something in flight is a call, or one of its turns, which a resumed run may repeat."""
     return open_one == call or call_of(open_one) == call
 
 

@@ -71,7 +71,7 @@ class LiveRun(Panel):
 
     @property
     def state(self) -> State:
-        """Where the run stands."""
+        """The state of the run."""
         return self._job.state if self._job else "ready"
 
     @property
@@ -81,7 +81,7 @@ class LiveRun(Panel):
 
     @property
     def error(self) -> BaseException | None:
-        """What the run failed with, if it did."""
+        """The error that the run failed with, if it did."""
         return self._job.error if self._job else None
 
     @property
@@ -148,7 +148,7 @@ class LiveRun(Panel):
         super().close()
 
     def static(self) -> str:
-        """How the run stands, as HTML that needs neither kernel nor script."""
+        """Return the state of the run as HTML that needs neither kernel nor script."""
         with self._lock:
             return self._view.static(self._job, self._progress)
 
@@ -178,7 +178,7 @@ class LiveRun(Panel):
 
     @guarded
     def _paint(self) -> None:
-        """Show how all stands now."""
+        """Show the present state."""
         with self._lock:
             before = self.form.shown
             self._view.show(self._job, self._progress)

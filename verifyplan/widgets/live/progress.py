@@ -1,4 +1,4 @@
-"""How far a run has come, in words and counts: a fold of its events that stays small however long the run is."""
+"""The progress of a run in words and counts: a fold of its events that stays small however long the run is."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _ROUND = re.compile(r"(?:^|/)r(\d+)/")
 
 
 class LiveProgress:
-    """What a live run shows of its events: the last steps, what is being done now, and totals."""
+    """The last steps of a live run, what it does now, and totals."""
 
     def __init__(self) -> None:
         self.started: RunStarted | None = None
@@ -107,8 +107,8 @@ class LiveProgress:
         match event:
             case CallRequested():
                 self._open[event.call_id] = event.worker
-                match_ = _ROUND.search(event.call_id)
-                self._round = int(match_[1]) if match_ else 0
+                match_round = _ROUND.search(event.call_id)
+                self._round = int(match_round[1]) if match_round else 0
             case CallReplied() | CallFailed():
                 self._open.pop(event.call_id, None)
                 self._turns.pop(event.call_id, None)
@@ -118,7 +118,7 @@ class LiveProgress:
                 pass
 
     def now(self) -> str:
-        """Where the run is and whom it waits for, on one line."""
+        """Return where the run is and whom it waits for, on one line."""
         if self.started is None:
             return "Reading what the run is about"
         names = [f"{one_line(worker, 40)} ({self._call(call)})" for call, worker in self._open.items()]
@@ -167,8 +167,10 @@ class LiveProgress:
         if isinstance(inputs, PlanInputs):
             raised = Counter(self._severity.values())
             left = Counter(self._severity[name] for name, status in self._status.items() if status in UNSETTLED)
-            told_of = [f"{raised[one]} {one} ({raised[one] - left[one]} settled)" for one in SEVERITIES if raised[one]]
-            rows.append(("Challenges", ", ".join(told_of) or "none so far"))
+            severities = [
+                f"{raised[each]} {each} ({raised[each] - left[each]} settled)" for each in SEVERITIES if raised[each]
+            ]
+            rows.append(("Challenges", ", ".join(severities) or "none so far"))
         else:
             rows.append(("Findings", ", ".join(f"{n:,} {name}" for name, n in self._classes.items()) or "none settled"))
         return [*rows, ("Votes", f"{counts['vote-cast']:,}")]

@@ -1,4 +1,4 @@
-"""What a live run is to do: a plan to verify, findings to vote on, or a log to go on with; and how it goes on."""
+"""The tasks of a live run: a plan to verify, findings to vote on, or a log to resume; and how each is resumed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class LiveTask:
 
     title: str
     about: Mapping[str, str]
-    """Name and value of what it was given, in words."""
+    """Name and value of each input."""
     begin: Callable[[Sink, Ask], Run]
     go_on: Callable[[Path, Sink, Ask], Run]
     log: Path | None = None
@@ -114,7 +114,7 @@ def _about(options: Mapping[str, Any], **first: object) -> dict[str, str]:
 
 
 def _plain(value: object) -> object:
-    """What a setting says of itself; of an object, whose address would tell nothing, its class."""
+    """Return a setting as it is shown; of an object without a text of its own, its class."""
     if isinstance(value, str | int | float | Path | Mapping | list | tuple) or value is None:
         return value
     return getattr(value, "__name__", None) or (str(value) if hasattr(value, "model_dump") else type(value).__name__)

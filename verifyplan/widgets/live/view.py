@@ -177,7 +177,7 @@ class PauseForm(ipw.VBox):
         return self.shown is not None and self.shown is not self._taken and time.monotonic() >= self._rests_until
 
     def choose(self) -> None:
-        """Let a challenge be chosen if the kind of answer is about one."""
+        """Let a challenge be chosen if the kind of answer is about a challenge."""
         self.challenge.disabled = self.kind.value not in ABOUT_A_CHALLENGE
 
     def _set_buttons(self) -> None:
@@ -187,8 +187,8 @@ class PauseForm(ipw.VBox):
         if pause is not None:
             self._question.value = question_html(pause, evidence)
             self.challenge.options = [
-                (f"{one.id}, {one.severity}{_follows(pause, one.id)}: {one_line(one.claim, 80)}", one.id)
-                for one in pause.challenges
+                (f"{each.id}, {each.severity}{_follows(pause, each.id)}: {one_line(each.claim, 80)}", each.id)
+                for each in pause.challenges
             ]
             self.challenge.index = 0
             self.kind.value, self.note.value = CHOICES[0][1], ""
@@ -210,7 +210,7 @@ def question_html(pause: Pause, evidence: Mapping[str, str]) -> str:
     >>> "&lt;b&gt;" in question_html(Pause("i1/pause-1", 1, "<b>How?", ()), {})
     True
     """
-    blocking = "".join(_challenge_html(one, evidence.get(one.id, "")) for one in pause.challenges)
+    blocking = "".join(_challenge_html(each, evidence.get(each.id, "")) for each in pause.challenges)
     style = f"border-left:4px solid {ORANGE};padding:4px 12px;margin:6px 0;line-height:1.5;overflow-wrap:anywhere"
     return (
         f'<section aria-label="Question of the run" style="{style}"><b>The run asks '

@@ -69,12 +69,12 @@ def save_over(weights: Mapping[str, Decimal], path: str) -> Path:
     if not path.strip():
         raise InputError(Problem("Weights file", "is blank", "name a file, such as weights.json"))
     if _other(path):
-        raise InputError(Problem(path, "is there already and is no weights file", "name another"))
+        raise InputError(Problem(path, "is there already and is not a weights file", "name another"))
     return save(weights, path)
 
 
 def _other(path: str) -> bool:
-    """Whether there is a file that no one would call a weights file; what cannot be looked at is for `save` to tell."""
+    """Return whether the path is a file, but not a weights file; `save` reports a path that cannot be read."""
     try:
         if not Path(path).is_file():
             return False

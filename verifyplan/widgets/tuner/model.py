@@ -1,4 +1,4 @@
-"""The plans that the weight tuner ranks: read once, scored under any weights in a few milliseconds."""
+"""The model of the weight tuner: weights that always sum to 1, and the scores and ranks of plans under them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TunedScores:
         self.start = apply(self.table, weights)
 
     def under(self, weights: WeightDigits) -> pd.DataFrame:
-        """What `weights.apply` returns, without reading the scores again."""
+        """Return what `weights.apply` returns, without reading the scores again."""
         scored = self._plans.under({name: Fraction(weights[name]) for name in self.table.columns})
         return self.start.assign(
             score=scored.score,
@@ -70,15 +70,15 @@ class TunedScores:
         return self._rankings.draw(self.under(weights), self.start)
 
     def stability(self, weights: WeightDigits) -> pd.DataFrame:
-        """How stable the ranking is, as `weights.stability` tells it."""
+        """Return how stable the ranking is, as `weights.stability` does."""
         return stability(self.table, dict(weights), draws=N_DRAWS, threshold=self.threshold)
 
     def rank_picture(self, weights: WeightDigits) -> Figure:
-        """How sure each rank is under drawn weights."""
+        """Draw how sure each rank is under drawn weights."""
         return rank_stability(sweep(self.table, dict(weights), draws=N_DRAWS, threshold=self.threshold))
 
     def weight_picture(self, weights: WeightDigits) -> Figure:
-        """What each weight does to the scores."""
+        """Draw the effect of each weight on the scores."""
         return tornado(sensitivity(self.table, dict(weights)))
 
 
@@ -135,7 +135,7 @@ class TunedWeights:
         self.weights = to_decimals(exact, min(max(PLACES, *kept, 0), MAX_PLACES))
 
     def held(self, dimension: str) -> str:
-        """Why a weight cannot be moved, in words; blank if it can."""
+        """Return why a weight cannot be moved; blank if it can."""
         if dimension in self.locked:
             return "locked"
         if len(self.weights) == 1:
@@ -163,7 +163,7 @@ def decimals(exact: Exact) -> dict[str, Decimal]:
 
 
 def _places(weight: Fraction) -> int | None:
-    """How many decimal places a fraction needs; None if no number of them is enough."""
+    """Return how many decimal places a fraction needs; None if no number of them is enough."""
     rest, counts = weight.denominator, []
     for prime in (2, 5):
         power = 0

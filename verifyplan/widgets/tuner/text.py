@@ -1,4 +1,4 @@
-"""What the weight tuner says beside its sliders and pictures; every text that was given is escaped."""
+"""The texts of the weight tuner beside its sliders and pictures; every text of a user is escaped."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def heading(text: str) -> str:
 
 
 def about(plans: int, ranked: int, synthetic: bool) -> str:
-    """How many plans there are, and what a score is for."""
+    """Return how many plans there are, and what a score is for."""
     counts = (
         f"{counted(plans, 'plan')}, of which {ranked:,} with all scores." if plans else "There are no plans to score."
     )
@@ -71,19 +71,19 @@ def weight_text(weight: Decimal) -> str:
 
 
 def slider_text(weight: Decimal, held: str) -> str:
-    """What stands beside a slider: its weight, and that it cannot move, if it cannot; why is told by `held`."""
+    """Return the text beside a slider: its weight, and that it cannot move, if so; `held_html` says why."""
     return f"{weight_text(weight)}, {held.partition(':')[0]}" if held else weight_text(weight)
 
 
 def saved(path: Path, weights: Mapping[str, Decimal], labels: Mapping[str, str]) -> str:
-    """What was written, where, and what takes it."""
+    """Return what was written, where, and which command takes it."""
     use = f"<code>verifyplan verify PLAN.md --weights {escape(shlex.quote(str(path)))}</code>"
     where = escape(str(path.absolute()))
     return f"Saved in {where}: {in_digits(weights, labels)}. {use} takes this file."
 
 
 def loaded(path: str, weights: Mapping[str, Decimal], labels: Mapping[str, str]) -> str:
-    """What was read, and from where."""
+    """Return what was read, and from where."""
     return f"Loaded from {escape(str(Path(path).absolute()))}: {in_digits(weights, labels)}."
 
 
@@ -99,7 +99,7 @@ RESCALED = " They were fitted to dimensions rescaled to 0 to 1 each; here they w
 
 
 def fit_note(fit: WeightFit) -> str:
-    """What to know of a fit before its weights rank anything; blank where there is nothing.
+    """Return what to know of a fit before its weights rank anything; blank where there is nothing.
 
     That it explains nothing of scores that it has not seen, that its scale is negative, and that its dimensions were
     rescaled unequally.
@@ -118,7 +118,7 @@ def in_digits(weights: Mapping[str, Decimal], labels: Mapping[str, str]) -> str:
 
 
 def unranked(ranking: pd.DataFrame) -> str:
-    """Which plans have no rank, and what they lack; blank if all have one."""
+    """Return which plans have no rank, and what they lack; blank if all have a rank."""
     without = ranking[ranking["rank"].isna()]
     if without.empty:
         return ""
@@ -133,7 +133,7 @@ def unranked(ranking: pd.DataFrame) -> str:
 
 
 def stability(table: pd.DataFrame) -> str:
-    """How stable a ranking is, in numbers and words, from what `weights.stability` returns."""
+    """Return how stable a ranking is, in numbers and words, from what `weights.stability` returns."""
     by = {row["measure"]: row for row in _rows(table)}
     pairs, draws = by["pairs-kept"], table.attrs.get("draws", 0)
     if pairs["value"] != pairs["value"]:

@@ -33,7 +33,7 @@ class WeightTuner(Panel):
         scores: runs, their table `scores`, or a table of one row a plan and one column a dimension.
         weights: to start from; None for the default ones, or equal ones where the dimensions are not those six.
         fitted: weights offered as a preset: what `weights.fit` returns, or a mapping of dimensions to weights.
-        threshold: a score; how many plans stay on their side of it is told.
+        threshold: a score; how many plans stay on their side of it is shown.
 
     Raises:
         InputError: listing what is wrong with scores, weights or threshold.
@@ -201,7 +201,7 @@ class WeightTuner(Panel):
         self._debouncer.later()
 
     def _show(self) -> None:
-        """What follows each move: the sliders first, then the ranking."""
+        """Show the weights, then the ranking."""
         self._show_weights()
         self._ranking.value = text.figure_html(self._scores.picture(self._tuned.weights))
 
