@@ -45,25 +45,25 @@ def test_what_is_wrong_is_said_in_words_and_dashed(graph, picture):
     drawn = picture(plan_graph(graph))
     for name, words in (
         ("02-01", "same file: schema.py"),
-        ("02-04", "in a circle"),
+        ("02-04", "in a cycle"),
         ("03-01", "waits for 01-09, unknown here"),
     ):
         (box,) = drawn.saying(f"Plan: {name}", f"Wrong: {words}")
         assert box.get("stroke-dasharray")
     (right,) = drawn.saying("Plan: 02-03")
     assert not right.get("stroke-dasharray")
-    assert [text for text in drawn.texts if text.startswith(("same file", "in a circle", "waits for 01"))].count(
-        "in a circle"
+    assert [text for text in drawn.texts if text.startswith(("same file", "in a cycle", "waits for 01"))].count(
+        "in a cycle"
     ) == 2
 
 
 def test_caption_rows_and_description(graph):
     figure = plan_graph(graph)
     assert "6 plans (n) of 2 phases, 5 arrows, 1 of them across phases, which count for no wave." in figure.caption
-    assert "1 circle; 1 file that several plans of one wave modify; 1 plan waited for and not here." in figure.caption
+    assert "1 cycle; 1 file that several plans of one wave modify; 1 plan waited for and not here." in figure.caption
     assert list(figure.data["plan"]) == [one.plan_id for one in graph.nodes]
     assert figure.data.loc[4, "waits_for"] == "02-04"
-    assert "02-04 in wave 3 waits for 02-03, 02-05 (in a circle)" in figure.description
+    assert "02-04 in wave 3 waits for 02-03, 02-05 (in a cycle)" in figure.description
 
 
 def test_a_wave_that_does_not_follow_is_told():

@@ -100,7 +100,7 @@ def _violations(graph: PlanGraph) -> list[list[str]]:
     violations: list[list[str]] = [[] for _ in graph.nodes]
     for cycle in graph.cycles:
         for at in cycle:
-            violations[at].append("in a circle")
+            violations[at].append("in a cycle")
     for conflict in graph.conflicts:
         for at in conflict.plans:
             violations[at].append(f"same file: {conflict.file.rpartition('/')[2] or conflict.file}")
