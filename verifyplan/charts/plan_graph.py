@@ -270,7 +270,7 @@ def _caption(graph: PlanGraph, rows: pd.DataFrame) -> str:
         f" {', '.join(waits if across else waits[:1])}.",
         f"Columns are waves: stated by {count(stated, 'plan')}, for the others what follows from the arrows;"
         f" {differ:,} state another wave than follows.",
-        f"{count(len(graph.cycles), 'circle')}; {count(len(graph.conflicts), 'file')} that several plans of one wave"
+        f"{count(len(graph.cycles), 'cycle')}; {count(len(graph.conflicts), 'file')} that several plans of one wave"
         f" modify; {count(len(graph.unmet), 'plan')} waited for and not here.",
     )
 
