@@ -33,8 +33,8 @@ from verifyplan.runs.estimate import estimating
 from verifyplan.runs.estimate.courses import COURSES
 from verifyplan.runs.estimate.dry_run import DryRun
 from verifyplan.runs.estimate.estimating import estimate
-from verifyplan.runs.estimate.fullest import Fullest
 from verifyplan.runs.estimate.kits import DryKit
+from verifyplan.runs.estimate.maximal_stand_in import MaximalStandIn
 from verifyplan.runs.estimate.prompt_cache import PromptCache
 from verifyplan.runs.estimate.sizes import BRIEF, FULL, TYPICAL, USUAL, answer_tokens, thought_tokens
 from verifyplan.runs.plan.verify import verify
@@ -155,20 +155,20 @@ def test_the_highest_course_of_a_cross_run_votes_on_everything_in_every_round():
     assert (high.rounds, high.calls) == (3, 6)
 
 
-@pytest.mark.parametrize("manner", [BRIEF, USUAL, FULL])
-def test_no_call_of_a_dry_run_fails_and_nothing_is_said_twice(manner, repository):
-    dry = DryRun(Anthropic.keyless(model=MODEL), Fullest(Path()), manner)
+@pytest.mark.parametrize("profile", [BRIEF, USUAL, FULL])
+def test_no_call_of_a_dry_run_fails_and_nothing_is_said_twice(profile, repository):
+    dry = DryRun(Anthropic.keyless(model=MODEL), MaximalStandIn(Path()), profile)
     run = verify(plan_path("third-carrier"), repository, backend=dry, log_dir=None, team="scaled", progress=False)
     kinds = {event.type for event in run.events}
     assert not kinds & {"call-failed", "agent-failed", "restated", "challenge-refused"}
     assert run.verdict == "RETHINK"
     budgets = {mode: sum(limit.values()) for mode, limit in LIMITS.items()}
     tools = len(facts(run, "call-replied")[0].tools)
-    assert tools == (13 if manner.at_once else 0), budgets
+    assert tools == (13 if profile.at_once else 0), budgets
 
 
 def test_tools_are_used_up_in_the_highest_course_one_in_a_message(repository):
-    dry = DryRun(Anthropic.keyless(model=MODEL), Fullest(Path()), FULL)
+    dry = DryRun(Anthropic.keyless(model=MODEL), MaximalStandIn(Path()), FULL)
     run = verify(plan_path("third-carrier"), repository, backend=dry, log_dir=None, max_iterations=1, progress=False)
     uses = {event.call_id: event.tools for event in facts(run, "call-replied")}
     turns = [event.of_call for event in facts(run, "turn-replied")]
@@ -188,7 +188,7 @@ def test_the_web_is_in_the_highest_course_where_it_is_on(repository):
 
 def test_a_memory_is_searched_where_there_is_one(tmp_path, repository):
     (tmp_path / "note.md").write_text("# Carriers\n\nWe poll carriers.\n")
-    dry = DryRun(Anthropic.keyless(model=MODEL, memory=tmp_path), Fullest(Path()), FULL)
+    dry = DryRun(Anthropic.keyless(model=MODEL, memory=tmp_path), MaximalStandIn(Path()), FULL)
     run = verify(plan_path("third-carrier"), repository, backend=dry, log_dir=None, max_iterations=1, progress=False)
     tools = {event.call_id: [use.tool for use in event.tools] for event in facts(run, "call-replied")}
     assert tools["i1/resolver"].count("memory_search") == 3
@@ -248,7 +248,7 @@ def test_a_trivial_plan_asks_nobody():
     assert str(told) == "1 run: nothing would be asked of a model, and nothing would be paid"
 
 
-def test_the_words_tell_the_courses_what_they_mean_and_what_document_002_expects():
+def test_the_words_tell_the_courses_what_they_mean_and_what_is_expected():
     told = str(plan_estimate(max_iterations=1, team="base"))
     lines = told.splitlines()
     assert lines[0] == f"1 run by {MODEL}:"
@@ -353,9 +353,9 @@ def test_a_backend_that_marks_nothing_has_nothing_cached():
 
 def test_thoughts_are_counted_where_they_are_asked_for():
     asked = {"max_tokens": 16_000}
-    assert [thought_tokens(asked, manner) for manner in (BRIEF, USUAL, FULL)] == [0, 0, 0]
+    assert [thought_tokens(asked, profile) for profile in (BRIEF, USUAL, FULL)] == [0, 0, 0]
     asked["thinking"] = {"type": "enabled", "budget_tokens": 3000}
-    assert [thought_tokens(asked, manner) for manner in (BRIEF, USUAL, FULL)] == [0, 1500, 3000]
+    assert [thought_tokens(asked, profile) for profile in (BRIEF, USUAL, FULL)] == [0, 1500, 3000]
     plain, thinking = (
         plan_estimate(backend=Anthropic.keyless(model=MODEL, thinking=thought), max_iterations=1).high.output_tokens
         for thought in (None, 3000)
@@ -375,7 +375,7 @@ def test_answers_are_as_long_as_is_typical_at_least(static_request):
 def static_request():
     asked = []
 
-    class Asking(Fullest):
+    class Asking(MaximalStandIn):
         def at(self, _):
             return self
 

@@ -44,7 +44,7 @@ class Part(NamedTuple):
 
 
 class Scenario(NamedTuple):
-    """What document 002 tells plan runs apart by: the team, None for a trivial plan, and the iterations."""
+    """The team of a plan run (None for a trivial plan) and its iterations: expected tokens depend on them (rule A12)."""
 
     team: TeamMode | None
     iterations: int

@@ -14,7 +14,7 @@ from verifyplan.protocol.call import Reply, Tool, Usage
 from verifyplan.protocol.event_run import call_of
 from verifyplan.runs.estimate.kits import DryKit
 from verifyplan.runs.estimate.prompt_cache import CallCache, PromptCache
-from verifyplan.runs.estimate.sizes import CUT, LOOKED_UP, TOOL_CALL, Asked, Manner, answer_tokens, thought_tokens
+from verifyplan.runs.estimate.sizes import CUT, LOOKED_UP, TOOL_CALL, Asked, UsageProfile, answer_tokens, thought_tokens
 
 BATCH = "dry-run"
 """What stands for the batch of an exchange, where a run would go through Message Batches."""
@@ -46,9 +46,9 @@ class DryRun:
     Usage is estimated from what would have been sent. Safe for one run at a time.
     """
 
-    def __init__(self, backend: ModelBackend, stand_in: StandIn, manner: Manner, *, batch: bool = False) -> None:
+    def __init__(self, backend: ModelBackend, stand_in: StandIn, profile: UsageProfile, *, batch: bool = False) -> None:
         self.max_concurrency = backend.max_concurrency
-        self._backend, self._stand_in, self._manner, self._batch = backend, stand_in, manner, batch
+        self._backend, self._stand_in, self._profile, self._batch = backend, stand_in, profile, batch
         self._cache = PromptCache()
 
     def describe(self) -> dict[str, Any]:
@@ -66,7 +66,7 @@ class DryRun:
     def at(self, root: str | Path) -> DryRun:
         """The same for a run over another folder, with a cache of its own."""
         moved, stand_in = self._backend.at(root).with_tools(DryKit), self._stand_in.at(Path(root))
-        return DryRun(moved, stand_in, self._manner, batch=self._batch)
+        return DryRun(moved, stand_in, self._profile, batch=self._batch)
 
     def session(self) -> AbstractAsyncContextManager[object]:
         """Nothing is held: there are no connections."""
@@ -80,17 +80,17 @@ class DryRun:
         """The stand-in's answer to one request, by way of all turns that a model would take."""
         cache = self._cache.begin()
         play = await self._stand_in.play(request)
-        model = _Model(request, play, cache, self._manner, BATCH if self._batch else None)
+        model = _Model(request, play, cache, self._profile, BATCH if self._batch else None)
         return await self._backend.through(model.reply).converse(request, turns)
 
 
 class _Model:
     """What an endpoint would send in one call."""
 
-    def __init__(self, request: Asked, play: Play, cache: CallCache, manner: Manner, batch: str | None) -> None:
-        self._request, self._cache, self._manner, self._batch = request, cache, manner, batch
+    def __init__(self, request: Asked, play: Play, cache: CallCache, profile: UsageProfile, batch: str | None) -> None:
+        self._request, self._cache, self._profile, self._batch = request, cache, profile, batch
         self._text = to_json(play.answer).decode()
-        self._calls = iter(play.calls if manner.at_once else ())
+        self._calls = iter(play.calls if profile.at_once else ())
 
     async def reply(self, address: str | None, turn: str, body: dict[str, Any]) -> ModelReply:  # noqa: ARG002  (no endpoint)
         """The message to one request, with the usage that an endpoint would tell."""
@@ -98,18 +98,18 @@ class _Model:
             return self._looked_up(body)
         calls = [*self._next_calls({tool["name"] for tool in body.get("tools", ())})]
         if calls and "tool_choice" not in body:
-            thoughts = thought_tokens(body, self._manner)
+            thoughts = thought_tokens(body, self._profile)
             blocks = [
                 {"type": "tool_use", "id": f"{turn}/{number}", "name": tool, "input": arguments}
                 for number, (tool, arguments) in enumerate(calls, 1)
             ]
             return self._message(body, blocks, "tool_use", len(calls) * TOOL_CALL + thoughts)
-        tokens = answer_tokens(self._request, self._text, body, self._manner)
+        tokens = answer_tokens(self._request, self._text, body, self._profile)
         return self._message(body, [{"type": "text", "text": self._text}], "end_turn", tokens)
 
     def _next_calls(self, tools: set[str]) -> Iterator[ToolCall]:
         """The tool calls of one message: the next of those whose tools there are."""
-        left = self._manner.at_once
+        left = self._profile.at_once
         for tool, arguments in self._calls:
             if tool in tools:
                 yield tool, arguments

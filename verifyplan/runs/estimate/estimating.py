@@ -24,10 +24,10 @@ from verifyplan.runs.arguments import Workers, check_counts
 from verifyplan.runs.cross import crossverify
 from verifyplan.runs.estimate.courses import COURSES, Course, course_of
 from verifyplan.runs.estimate.dry_run import DryRun, StandIn
-from verifyplan.runs.estimate.fullest import Fullest
+from verifyplan.runs.estimate.maximal_stand_in import MaximalStandIn
 from verifyplan.runs.estimate.result import Estimate
-from verifyplan.runs.estimate.sizes import BRIEF, FULL, USUAL, Manner
-from verifyplan.runs.estimate.stand_ins import StaticStandIn
+from verifyplan.runs.estimate.sizes import BRIEF, FULL, USUAL, UsageProfile
+from verifyplan.runs.estimate.static_stand_in import StaticStandIn
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.read_findings import RowSource
 from verifyplan.runs.run import Run
@@ -100,13 +100,13 @@ def estimate(
 def _courses(
     jobs: Sequence[Job], speaker: ModelBackend, batch: bool, step: Callable[[], None]
 ) -> tuple[Course, Course, Course]:
-    static, fullest = StaticStandIn(Path()), Fullest(Path())
-    players: tuple[tuple[StandIn, Manner], ...] = ((static, BRIEF), (static, USUAL), (fullest, FULL))
+    static, maximal = StaticStandIn(Path()), MaximalStandIn(Path())
+    players: tuple[tuple[StandIn, UsageProfile], ...] = ((static, BRIEF), (static, USUAL), (maximal, FULL))
     courses = []
-    for stand_in, manner in players:
+    for stand_in, profile in players:
         course = Course()
         for job in jobs:
-            run = job(DryRun(speaker, stand_in, manner, batch=batch), manner is BRIEF)
+            run = job(DryRun(speaker, stand_in, profile, batch=batch), profile is BRIEF)
             course += course_of(run)
             step()
         courses.append(course)

@@ -51,7 +51,7 @@ class Estimate:
         return table_of(self.courses)
 
     def __str__(self) -> str:
-        """The three courses, what document 002 expects, and what the figures leave out."""
+        """Return the three courses, the expected tokens of rule A12, and what the figures leave out."""
         models = sorted({part.model for course in self.courses for part in course.parts})
         if not models:
             return f"{counted(self.runs, 'run')}: nothing would be asked of a model, and nothing would be paid"
@@ -67,7 +67,8 @@ class Estimate:
     def _notes(self) -> list[str]:
         notes = [f"{name}: {meant}." for name, meant in MEANT.items()]
         if self.expected.scenarios:
-            notes.append(f"Document 002, without the repeated conversation of tool calls: {_document(self.expected)}.")
+            expected = _expected_tokens(self.expected)
+            notes.append(f"Expected by rule A12, without the repeated conversation of tool calls: {expected}.")
         if self.expected.cut:
             fix = "give the model more max_tokens, or ask about fewer findings a call (items_per_call)"
             notes.append(f"{counted(self.expected.cut, 'answer')} would be cut off at max_tokens, and lost: {fix}.")
@@ -108,8 +109,8 @@ def _length(course: Course) -> str:
     return f"; {', '.join(told)}" if told else ""
 
 
-def _document(course: Course) -> str:
-    """What document 002 expects of the same teams and iterations."""
+def _expected_tokens(course: Course) -> str:
+    """Return the expected tokens of the same teams and iterations."""
     if len(course.scenarios) == 1:
         return expected_usage(*course.scenarios[0])
     known = [tokens for scenario in course.scenarios if (tokens := max_expected_tokens(*scenario)) is not None]

@@ -45,7 +45,7 @@ CUT = "would_be_cut"
 """Says in a message of a dry run whether an endpoint would have cut it off at `max_tokens`."""
 
 
-class Manner(NamedTuple):
+class UsageProfile(NamedTuple):
     """How much a model is taken to say and to do."""
 
     at_once: int
@@ -58,25 +58,25 @@ class Manner(NamedTuple):
     """The share of its allowance that it thinks for."""
 
 
-BRIEF = Manner(at_once=0, wording=1, floor=0, thinking=0.0)
+BRIEF = UsageProfile(at_once=0, wording=1, floor=0, thinking=0.0)
 """Answers as the static agents do, which is brief, and looks at nothing."""
-USUAL = Manner(at_once=2, wording=2, floor=1, thinking=0.5)
+USUAL = UsageProfile(at_once=2, wording=2, floor=1, thinking=0.5)
 """Calls the tools that the static agents call, and words what they find twice as long, in typical lengths at least."""
-FULL = Manner(at_once=1, wording=1, floor=2, thinking=1.0)
+FULL = UsageProfile(at_once=1, wording=1, floor=2, thinking=1.0)
 """Calls one tool after the other, and answers at length; for a stand-in that words its answers as a model would."""
 
 
-def answer_tokens(request: Asked, text: str, body: Mapping[str, Any], manner: Manner) -> int:
+def answer_tokens(request: Asked, text: str, body: Mapping[str, Any], profile: UsageProfile) -> int:
     """Tokens in which a model would answer what its stand-in answers by `text`, thoughts included, were it not cut."""
-    worded = manner.wording * len(text) // CHARACTERS_PER_TOKEN
-    return max(worded, manner.floor * _typical(request)) + thought_tokens(body, manner)
+    worded = profile.wording * len(text) // CHARACTERS_PER_TOKEN
+    return max(worded, profile.floor * _typical(request)) + thought_tokens(body, profile)
 
 
-def thought_tokens(body: Mapping[str, Any], manner: Manner) -> int:
+def thought_tokens(body: Mapping[str, Any], profile: UsageProfile) -> int:
     """Tokens that a model thinks for in one turn: none where it is not asked to."""
     asked: Mapping[str, Any] = body.get("thinking") or {}
     allowed: int = asked.get("budget_tokens", THOUGHTS if asked.get("type") == "adaptive" else 0)
-    return round(manner.thinking * allowed)
+    return round(profile.thinking * allowed)
 
 
 def characters(block: Mapping[str, Any]) -> int:

@@ -24,7 +24,7 @@ _PATTERNS = "etaoinshrdlu"
 """One for each search: so many lines match that an answer is full."""
 
 
-class Fullest:
+class MaximalStandIn:
     """Plays a model that has much to say and is never done, at the limits of what the rules admit.
 
     The agents of a plan run raise as many BLOCKING challenges as are taken in, and no iteration but the last ends
@@ -35,9 +35,9 @@ class Fullest:
         self._root = root
         self._kept: tuple[str, tuple[str, ...]] | None = None
 
-    def at(self, root: Path) -> Fullest:
+    def at(self, root: Path) -> MaximalStandIn:
         """The same for a run over another folder."""
-        return Fullest(root)
+        return MaximalStandIn(root)
 
     async def play(self, request: Asked) -> Play:
         """A full answer, after as many tool calls as the budgets allow."""
