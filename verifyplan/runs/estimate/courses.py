@@ -44,7 +44,7 @@ class Part(NamedTuple):
 
 
 class Scenario(NamedTuple):
-    """The team of a plan run (None for a trivial plan) and its iterations: expected tokens depend on them (rule A12)."""
+    """The team of a plan run (None for a trivial plan) and its iterations, which expected tokens depend on."""
 
     team: TeamMode | None
     iterations: int
