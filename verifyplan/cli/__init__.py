@@ -27,6 +27,9 @@ def exit_on_interrupt() -> Iterator[None]:
 
     A KeyboardInterrupt would not do: modules that are being imported can turn it into another error.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background stays deaf to Ctrl-C
+        yield
+        return
     before = signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     try:
         yield
