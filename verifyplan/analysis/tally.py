@@ -41,7 +41,7 @@ class Ballots:
     failed: Bools
     """True for errors of workers whose vote would have counted."""
     recorded: Ints
-    """For each finding, the highest round in which a vote stands, counted or not."""
+    """Return for each finding the highest round that has a vote, counted or not."""
 
     @property
     def missing(self) -> Bools:

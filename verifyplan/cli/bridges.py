@@ -86,7 +86,7 @@ def verification(
     run: Annotated[Path, typer.Argument(help="The artifact of a cross run, or its log (.jsonl).")],
     plan: Plans,
     out: Annotated[Path, typer.Option(help="The document to write.")] = Path("VERIFICATION.md"),
-    before: Annotated[Path | None, typer.Option(help="The attempt before; if left out, what stands at --out.")] = None,
+    before: Annotated[Path | None, typer.Option(help="The attempt before; by default the file at --out.")] = None,
     attempt: Annotated[int | None, typer.Option(min=1, help="Which attempt this is; one after the last.")] = None,
     overrides: Annotated[
         list[str] | None, typer.Option("--override", help="A must-have that a user lets pass: text, number or id.")

@@ -55,7 +55,7 @@ def check(
     ] = ViolationsFormat.text,
     out: Annotated[Path | None, typer.Option(help="Write to this file instead of printing.")] = None,
     rules: Annotated[
-        list[str] | None, typer.Option("--rule", help="Only this rule; a * stands for any letters. May be repeated.")
+        list[str] | None, typer.Option("--rule", help="Only this rule; * matches any letters. May be repeated.")
     ] = None,
     root: Annotated[Path, typer.Option(help="The folder that printed paths are relative to.")] = Path(),
     against: Annotated[

@@ -20,7 +20,7 @@ from verifyplan.runs.estimate.courses import COURSES, Course
 from verifyplan.runs.estimate.result import Estimate
 
 SETS = ("plans", "stdlib-claims")
-"""What is bundled: labelled plans, and findings."""
+"""The bundled sets: labelled plans, and findings."""
 SHOWN_COLUMNS = ["role", "model", "calls", "requests", "input", "cached", "output", "cost"]
 
 

@@ -1,4 +1,4 @@
-"""What comes with verifyplan: recorded runs with the truth of their claims, scripted debates, made-up scores."""
+"""Data that comes with verifyplan: recorded runs with the truth of their claims, scripted debates, made-up scores."""
 
 from __future__ import annotations
 

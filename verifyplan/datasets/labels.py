@@ -127,7 +127,7 @@ _FORMS = {
 """The form that is expected where a label holds something else, by the model that it should be."""
 
 Labels = str | Path | Mapping[str, Any] | pd.DataFrame | Iterable[PlanLabel]
-"""What labels can be read from."""
+"""The sources that labels can be read from."""
 
 
 def read_labels(labels: Labels) -> tuple[PlanLabel, ...]:

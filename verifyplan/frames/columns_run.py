@@ -27,7 +27,7 @@ CALL_STATUSES = ("completed", "timeout", "error", "budget", "in-flight")
 TURN_STATUSES = ("completed", "failed", "in-flight")
 """The ends of a turn; `failed` where the call went on, or ended, without its reply."""
 
-_CALL = Column("call_id", "text", "where the call stands, as i2/challenger, t2/critique or r1/worker-b", key=True)
+_CALL = Column("call_id", "text", "the call's place in the run, as i2/challenger, t2/critique or r1/worker-b", key=True)
 _SOURCE = Column("source", get_args(ReplySource), "whether the reply was made then, read from a log, or from a cache")
 _USED: Columns = (
     Column("input_tokens", "whole", "tokens in that were neither read from a cache nor put in one"),
@@ -61,7 +61,7 @@ CALL_TABLES: dict[str, Columns] = {
     ),
     "turns": (
         RUN,
-        Column("turn_id", "text", "where the exchange stands: its call and its turn, as i2/challenger/t3", key=True),
+        Column("turn_id", "text", "its call and its turn, as i2/challenger/t3", key=True),
         Column("call_id", "text", "the call that it belongs to, as the table `calls` names it"),
         Column("turn", "whole", "the turn in its call, from 1; of a look-up on the web, that of the turn it was for"),
         Column("model", "text", "the model that was asked"),
@@ -118,7 +118,7 @@ DEBATE_TABLES: dict[str, Columns] = {
         Column("n_risks", "whole", "how many risks it names"),
         Column("input_tokens", "whole", "tokens in, where a model was called"),
         Column("output_tokens", "whole", "tokens out, where a model was called"),
-        Column("diff_sha256", "text", "digest of the diff as it stands after the message; missing before the first"),
+        Column("diff_sha256", "text", "digest of the diff after the message; missing before the first"),
         Column("diff_lines", "whole", "lines of that diff"),
         Column("at", "time", "when it was published"),
     ),
@@ -192,8 +192,8 @@ CROSS_TABLES: dict[str, Columns] = {
         Column("origin_worker", "text", "the first discoverer in roster order"),
         Column("discoverers", "names", "everyone who found it; they do not vote on it"),
         Column("classification", CLASSIFICATIONS, "the class that the run gave (last); missing in an import"),
-        Column("consensus_workers", "names", "who stands for it at the end"),
-        Column("dissenting_workers", "names", "who stands against it at the end"),
+        Column("consensus_workers", "names", "who is for it at the end"),
+        Column("dissenting_workers", "names", "who is against it at the end"),
         Column("n_rounds", "whole", "rounds in which it was (last) voted on; 0 if it was settled before"),
         Column("lost_votes", "whole", "votes of its last round that were asked for and are errors"),
         Column("lost_refutes", "whole", "counter-evidences of earlier rounds whose author has no vote in the last"),

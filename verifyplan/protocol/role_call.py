@@ -32,7 +32,7 @@ from verifyplan.protocol.vote import Classification
 
 
 class DebateRequest(Model):
-    """One call of architect or builder: the task, what was said so far, and the diff as it stands."""
+    """One call of architect or builder: the task, the messages so far, and the present diff."""
 
     call_id: str = Field(description="Where the call stands, such as t2/critique.")
     role: DebateRole
@@ -50,7 +50,7 @@ class DebateRequest(Model):
 
 
 class ArchitectAnswer(Model):
-    """What an architect answers: the message's text and what it rests on."""
+    """The answer of an architect: the message's text and what it rests on."""
 
     content: Annotated[StrictStr, Field(min_length=1)]
     reasons: tuple[StrictStr, ...] = ()
@@ -59,7 +59,7 @@ class ArchitectAnswer(Model):
 
 
 class BuilderAnswer(ArchitectAnswer):
-    """What a builder answers: its message, and the whole diff as it now stands."""
+    """The answer of a builder: its message, and the whole present diff."""
 
     diff: StrictStr = Field(description="A unified diff of files of the repository, or of the documents; may be blank.")
 
@@ -112,7 +112,7 @@ class PanelVote(Model):
 
 
 class PanelResult(Model):
-    """What the panel made of a challenge in this iteration (rule A9)."""
+    """The panel's result on a challenge in this iteration (rule A9)."""
 
     challenge: ChallengeId
     classification: Classification
@@ -172,13 +172,13 @@ class RaisedUnknown(Model):
 
 
 class ChallengesAnswer(Model):
-    """What a domain expert or a devil's advocate answers."""
+    """The answer of a domain expert or a devil's advocate."""
 
     challenges: tuple[RaisedChallenge, ...] = ()
 
 
 class ChallengerAnswer(ChallengesAnswer):
-    """What the challenger answers: challenges, and the unknowns for the resolver."""
+    """The answer of the challenger: challenges, and the unknowns for the resolver."""
 
     unknowns: tuple[RaisedUnknown, ...] = ()
 
@@ -200,7 +200,7 @@ class UnknownAnswer(Model):
 
 
 class ResolverAnswer(Model):
-    """What the resolver answers."""
+    """The answer of the resolver."""
 
     answers: tuple[UnknownAnswer, ...] = ()
 
@@ -216,7 +216,7 @@ class RaisedContext(Model):
 
 
 class SurfaceAnswer(Model):
-    """What the researcher answers in mode 2."""
+    """The answer of the researcher in mode 2."""
 
     contexts: tuple[RaisedContext, ...] = ()
 
@@ -234,13 +234,13 @@ class RaisedRisk(Model):
 
 
 class ProbeAnswer(Model):
-    """What the researcher answers in mode 3."""
+    """The answer of the researcher in mode 3."""
 
     risks: tuple[RaisedRisk, ...] = ()
 
 
 class StatusChange(Model):
-    """What the synthesizer makes of one challenge."""
+    """The synthesizer's change of one challenge."""
 
     challenge: StrictStr
     status: Status

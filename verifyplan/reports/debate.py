@@ -16,7 +16,7 @@ VERBS: dict[MessageType, str] = {
     "implement": "implements",
     "verify": "verifies",
 }
-"""What a role does by a message of each type."""
+"""The action of a role in a message of each type."""
 MAX_CHARACTERS = 200
 """Longest text of somebody else's in a line."""
 

@@ -58,7 +58,7 @@ def resolutions(state: PlanState) -> PageSection:
 
 
 def _row(state: PlanState, challenge: Challenge) -> tuple[Words, ...]:
-    """Return a row; of the resolution its first sentence, since all of it stands with its challenge."""
+    """Return a row; of the resolution its first sentence, since the whole text is with its challenge."""
     judged = panel_classes(state, challenge.id)
     return (
         (Link(challenge.id),),
@@ -178,7 +178,7 @@ def _judgement(state: PlanState, judged: FindingClassified) -> Iterator[Inline]:
 
 
 def _move(move: StatusChanged, challenge: Challenge) -> Words:
-    """Return a change of status; its resolution, unless it is the last one, which stands above."""
+    """Return a change of status; its resolution, unless it is the last one, which is shown above."""
     who = "a person" if move.by == "user" else "the synthesizer"
     flag = " (cites nothing)" if move.uncited else ""
     changed = f"{move.old} to {move.new} by {who}{flag}"

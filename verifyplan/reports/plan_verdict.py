@@ -41,7 +41,7 @@ TONES: dict[Kind, Tone] = {"proceed": "good", "trivial": "good", "revise": "fair
 """The colours of headlines; the others have none."""
 KINDS: dict[PlanVerdict, Kind] = {"PROCEED": "proceed", "REVISE": "revise", "RETHINK": "rethink"}
 MAX_REASON_CHARACTERS = 600
-"""Longest mitigation or reason at the head; in full it stands with its challenge."""
+"""Longest mitigation or reason at the head; the whole text is with its challenge."""
 MAX_CLAIM_CHARACTERS = 300
 """Longest claim or concern there."""
 STRONGLY = "Strongly recommended: address these before proceeding"
@@ -57,13 +57,13 @@ _RULES: dict[tuple[ConvergenceStatus, PlanVerdict | None, bool], str] = {
     ("BLOCKED", None, False): "something BLOCKING is left, so there is no verdict yet",
     ("CONTINUE", None, False): "there is more to look into, so there is no verdict yet",
 }
-"""What the counts lead to, in words (rule A3)."""
+"""The result of the counts, in words (rule A3)."""
 _NEXT_STEPS: dict[EndedBy, str] = {
     "user": "A person ended the run. Verify the plan again when the question can be answered.",
     "budget": "Verify the plan again with a larger budget (max_tokens, max_cost), or without one.",
     "failures": "See which agents failed and why; then verify the plan again. Nothing recorded is lost.",
 }
-"""What to do where a run ended without a verdict, by what ended it."""
+"""The next step after a run without a verdict, by what ended it."""
 
 
 @dataclass(frozen=True)

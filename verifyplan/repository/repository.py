@@ -62,7 +62,7 @@ class Repository:
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
-        """What was not read so far, and why, by path; `.` is the whole folder."""
+        """The reason by path for all that was not read so far; `.` is the whole folder."""
         with self._lock:
             return tuple(sorted(Skipped(path, reason) for path, reason in self._texts.skipped.items()))
 

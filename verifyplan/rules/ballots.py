@@ -125,7 +125,7 @@ def _ballot(vote: WorkerVote | str | None, mode: Mode, missing_basis: MissingBas
 
 
 def basis_if_missing(explanation: str | None, missing_basis: MissingBasis) -> Basis:
-    """Return the basis that stands for one that a vote lacks (rule B7).
+    """Return the basis that is filled in where a vote has none (rule B7).
 
     `infer`: counter-evidence if the explanation cites a place, else burden-not-met; `raise`, which a reader of the vote
     must refuse, gives burden-not-met.
@@ -146,7 +146,7 @@ def failed(asked: Sequence[str], reason: str) -> dict[str, Ballot]:
 def sides(
     roster: Sequence[str], discoverers: Iterable[str], rounds: Iterable[Mapping[str, Verdict]]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Who stands for a finding and who against it, each in roster order (rule B3).
+    """Return who is for a finding and who is against it, each in roster order (rule B3).
 
     For it: the discoverers, and whoever's last vote was agree or supplement; against it: whose last was
     disagree. Errors are no votes; a worker with errors alone is on neither side.

@@ -13,7 +13,7 @@ RECEIVED_LENGTH = 60
 """Characters of a received value that a reason shows."""
 
 NESTED = "challenge"
-"""The part of a context or a risk that is refused alone: the finding stands, and the rules raise what it must raise."""
+"""Refused parts of a context or a risk: the finding is kept, and the rules still raise its challenge."""
 
 
 class RefusedEntry(NamedTuple):

@@ -74,7 +74,7 @@ class Past:
         return record.event if record and isinstance(record.event, AnswerGiven) else None
 
     def sent(self, turn: str) -> TurnSent | None:
-        """What a turn added, if that is on disk."""
+        """Return what a turn added, if that is on disk."""
         record = self._facts.get(("sent", turn))
         return record.event if record and isinstance(record.event, TurnSent) else None
 
@@ -106,7 +106,7 @@ class Past:
 
 
 def _key(event: Event) -> tuple[str, str] | None:
-    """What a fact is known by; None for what is derived, and for a resumption, which is no fact of the run's course."""
+    """Return the key of a fact; None for derived events, and for a resumption, which a replay does not repeat."""
     match event:
         case RunStarted():
             return "started", ""

@@ -163,7 +163,7 @@ class Journal:
 
 
 def journal_run_name(log: Path, records: Sequence[Record]) -> str:
-    """What the journal knows a run by: a log that is begun anew under an old name is another run."""
+    """Return the name of a run in the journal; a log that is begun anew under an old name is another run."""
     return f"{log.stem} of {records[0].at}"
 
 

@@ -16,7 +16,7 @@ MAX_SILENT_POLLS = 30
 """How often in a row an endpoint may give no answer, a poll apart, until it is given up."""
 
 STATUS_TOO_LARGE = 413
-"""What an endpoint answers to a batch that is too large; requests that are wrong are told one by one, as results."""
+"""An endpoint's answer to a batch that is too large; wrong requests are reported one by one, as results."""
 
 PLACE = "message batches"
 FIX = "see that the endpoint can be reached and takes message batches with this key; the same command then goes on"

@@ -23,7 +23,7 @@ PARTS = (*ROLES, "worker")
 
 
 class Part(NamedTuple):
-    """What one role, played by one model, takes; `worker` is the role of all who vote."""
+    """The use of one role, played by one model; `worker` is the role of all who vote."""
 
     role: str
     model: str
@@ -116,7 +116,7 @@ class Course:
 
 
 def course_of(run: Run) -> Course:
-    """What a dry run took."""
+    """Return the use of a dry run."""
     rounds = sum(event.type == "round-closed" for event in run.events) if run.started.inputs.kind == "cross" else 0
     return Course(_merged(_parts(run)), tuple(_scenarios(run)), rounds)
 

@@ -17,14 +17,14 @@ from verifyplan.runs.estimate.prompt_cache import CallCache, PromptCache
 from verifyplan.runs.estimate.sizes import CUT, LOOKED_UP, TOOL_CALL, Asked, UsageProfile, answer_tokens, thought_tokens
 
 BATCH = "dry-run"
-"""What stands for the batch of an exchange, where a run would go through Message Batches."""
+"""The batch id of an exchange, where a run would go through Message Batches."""
 
 ToolCall = tuple[Tool, dict[str, Any]]
 """A tool, and the arguments that it is called with."""
 
 
 class Play(NamedTuple):
-    """What a stand-in does in one call: it calls tools, then answers."""
+    """The actions of a stand-in in one call: it calls tools, then answers."""
 
     answer: Mapping[str, Any]
     calls: tuple[ToolCall, ...] = ()
@@ -34,7 +34,7 @@ class StandIn(Protocol):
     """Answers in place of a model, offline."""
 
     async def play(self, request: Asked) -> Play:
-        """What it does in one call."""
+        """Return its actions in one call."""
 
     def at(self, root: Path) -> Self:
         """The same for a run over another folder."""
@@ -85,7 +85,7 @@ class DryRun:
 
 
 class _Model:
-    """What an endpoint would send in one call."""
+    """The replies of an endpoint in one call."""
 
     def __init__(self, request: Asked, play: Play, cache: CallCache, profile: UsageProfile, batch: str | None) -> None:
         self._request, self._cache, self._profile, self._batch = request, cache, profile, batch

@@ -1,4 +1,4 @@
-"""`estimate`: what runs would take in calls, tokens and dollars, found out without asking any model (rules A12, G3)."""
+"""`estimate`: the calls, tokens and dollars of runs, without asking any model (rules A12, G3)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def estimate(
     progress: bool | None = None,
     **settings: Any,
 ) -> Estimate:
-    r"""What runs of models would take, found out by driving them with the static agents in the models' place.
+    r"""Estimate the use of runs of models by driving them with static agents in the models' place.
 
     Every request is worded as it would be sent, and its tokens are counted by a rule of thumb; nothing is sent, and
     no key is needed. See `.low`, `.expected`, `.high`, `.table`; `print` tells it in words.

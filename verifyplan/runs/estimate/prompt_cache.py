@@ -1,4 +1,4 @@
-"""What an endpoint's cache of prompts would hold of each request: by the marks in it, as the API describes them."""
+"""Estimate what an endpoint's prompt cache holds of each request, by its cache marks, as the API describes them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class CallCache:
 def _blocks(body: Mapping[str, Any]) -> Iterator[tuple[int, bytes, bool]]:
     """All that a model reads in its order: its length, what tells it from others, and whether it is marked.
 
-    The schema of the answer stands first: an endpoint tells a model of it in words of its own.
+    The schema of the answer comes first: an endpoint tells a model of it in words of its own.
     """
     schema = body.get("output_config", {}).get("format", {}).get("schema")
     for definition in ([schema] if schema else []) + list(body.get("tools") or ()):

@@ -1,4 +1,4 @@
-"""What a dry run gives: three courses of the same runs, as values, as a table, and in words."""
+"""The result of dry runs: three courses of the same runs, as values, as a table, and in words."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ MEANT = {
     "expected": "as far as the static agents go, with the tools that they call, answers of typical length",
     "high": "nothing is settled before the last iteration or round, every tool call is used, answers are long",
 }
-"""What each course takes a run to be."""
+"""The assumptions of each course."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What runs would take if models drove them; nothing was sent to find out.
+    """The use of runs if models drove them; nothing was sent to find out.
 
     `low`, `expected` and `high` are courses with `.calls`, `.requests`, `.input_tokens`, `.cached_tokens`,
     `.output_tokens`, `.cost` (None where a model has no price) and `.parts`, a part for each role and model.

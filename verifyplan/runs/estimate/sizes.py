@@ -11,7 +11,7 @@ from verifyplan.protocol.call import WorkerRequest
 from verifyplan.protocol.role_call import Role, RoleRequest
 
 Asked = WorkerRequest | RoleRequest
-"""What is estimated: the calls of plan runs and cross runs. A debate is not: nobody knows how long its diffs are."""
+"""The calls that are estimated: those of plan runs and cross runs. The length of a debate's diffs is unknown."""
 
 CHARACTERS_PER_TOKEN = 4
 """A rule of thumb, for English and code. Tokenizers differ: of the same text, one makes a third more than another."""
@@ -67,7 +67,7 @@ FULL = UsageProfile(at_once=1, wording=1, floor=2, thinking=1.0)
 
 
 def answer_tokens(request: Asked, text: str, body: Mapping[str, Any], profile: UsageProfile) -> int:
-    """Tokens in which a model would answer what its stand-in answers by `text`, thoughts included, were it not cut."""
+    """Return the tokens of a model's answer, uncut, where its stand-in answers `text`; thoughts included."""
     worded = profile.wording * len(text) // CHARACTERS_PER_TOKEN
     return max(worded, profile.floor * _typical(request)) + thought_tokens(body, profile)
 

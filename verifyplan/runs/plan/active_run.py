@@ -53,7 +53,7 @@ CONSEQUENCES: dict[Role, str] = {
     "score": "no final score",
     "audit": "the scores were not audited",
 }
-"""What the loop does without an agent's answer (rule A11)."""
+"""The consequence of an agent's missing answer (rule A11)."""
 
 ANSWERED: tuple[UnknownResolution, ...] = ("CONFIRMED", "REFUTED", "PARTIALLY_RESOLVED")
 """Resolutions of an unknown that say something of the challenge that it affects."""
@@ -87,7 +87,7 @@ class ActiveRun:
     said: dict[StatementKind, Sayings] = field(
         default_factory=lambda: {kind: Sayings() for kind in get_args(StatementKind)}
     )
-    """What was said so far, so that nothing is said twice."""
+    """The challenges so far, so that none is raised twice."""
 
     async def ask(self, *roles: Role) -> list[Answer | None]:
         """Call the agents that play these roles, at once, and return an answer each, None for one that failed.
