@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from tests.reports.plan_events import Say, failed, full
 from verifyplan.protocol import event_cross, event_run
-from verifyplan.protocol import event_cross as event_debate
-from verifyplan.protocol import event_run as event_turn
 from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.message import Message
@@ -70,12 +68,12 @@ def turns(say: Say = str) -> list[Event]:
     first = Usage(input_tokens=4, cache_write_tokens=1000, output_tokens=20, cost=Decimal("0.00004"))
     second = Usage(input_tokens=4, cache_read_tokens=1000, cache_write_tokens=200, output_tokens=88)
     return [
-        event_turn.TurnSent(call_id=say("r1/c/t1"), model=say("big"), request_sha256="ab"),
-        event_turn.TurnReplied(
+        event_run.TurnSent(call_id=say("r1/c/t1"), model=say("big"), request_sha256="ab"),
+        event_run.TurnReplied(
             call_id=say("r1/c/t1"), message={"stop_reason": say("tool_use")}, usage=first, duration_ms=1204
         ),
-        event_turn.TurnSent(call_id="r1/c/t2", model=say("big"), request_sha256="cd", added=added, tools=(refused,)),
-        event_turn.TurnReplied(
+        event_run.TurnSent(call_id="r1/c/t2", model=say("big"), request_sha256="cd", added=added, tools=(refused,)),
+        event_run.TurnReplied(
             call_id="r1/c/t2", message={}, usage=second, duration_ms=4, source="replay", batch=say("b-1")
         ),
         event_run.CallFailed(
@@ -93,7 +91,7 @@ def debate(say: Say = str) -> list[Event]:
     message = Message(role="builder", type="implement", content=say("Written.") or "-", turn=1, risks=(say("none"),))
     return [
         event_run.RunStarted(task_key=say("greet"), inputs=inputs, versions={}, backend={}, synthetic=False),
-        event_debate.MessagePublished(message=message, diff=say("+hello")),
+        event_cross.MessagePublished(message=message, diff=say("+hello")),
         event_run.RunEnded(
             outcome=event_run.DebateOutcome(
                 status=None, reason="AGENT_FAILED", turns=1, diff=say("+hello"), exit_reason=say("t1/verify: timeout")
@@ -179,7 +177,7 @@ def test_what_turns_and_calls_with_them_say():
 )
 def test_a_turn_is_sent_the_request_first_with_what_was_opened_for_it(turn, words):
     uses = (ToolUse(tool="Read", argument="a.py"), ToolUse(tool="Read", argument="/x", refused="outside"))
-    event = event_turn.TurnSent(call_id=turn, model="m", request_sha256="", tools=uses)
+    event = event_run.TurnSent(call_id=turn, model="m", request_sha256="", tools=uses)
     assert event_text(event).startswith(f"{turn}: m is sent {words}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.runlog.cross_state import CrossState, artifact, fold_cross
+from verifyplan.runlog.cross_state import CrossState, artifact_of, fold_cross
 from verifyplan.runs.cross import crossverify
 
 AGREE = {"verdict": "agree"}
@@ -30,7 +30,7 @@ def test_events_add_up_one_by_one_as_all_at_once(run):
     for event in run.events:
         state.add(event)
     assert state == fold_cross(run.events) == fold_cross(iter(run.events))
-    assert artifact(state) == run.artifact
+    assert artifact_of(state) == run.artifact
 
 
 def test_a_run_that_was_cut_off_folds_but_has_no_artifact(run):
@@ -38,12 +38,12 @@ def test_a_run_that_was_cut_off_folds_but_has_no_artifact(run):
         state = fold_cross(run.events[:length])
         assert state.ended is None
         with pytest.raises(ValueError, match="the run has not ended"):
-            artifact(state)
+            artifact_of(state)
 
 
 def test_events_without_their_start_have_no_artifact(run):
     with pytest.raises(ValueError, match="no run-started"):
-        artifact(fold_cross(run.events[1:]))
+        artifact_of(fold_cross(run.events[1:]))
 
 
 def test_truth_is_in_the_events_and_never_in_the_artifact(run):
@@ -53,7 +53,7 @@ def test_truth_is_in_the_events_and_never_in_the_artifact(run):
 
 def test_the_two_parts_of_a_run_are_kept_apart(run):
     assert [f.findingId for f in run.artifact.findings] == ["F-1"]
-    plan = artifact(run.state, "plan-body")
+    plan = artifact_of(run.state, "plan-body")
     assert [(f.findingId, f.originWorker, f.consensusWorkers) for f in plan.findings] == [
         ("P-1", None, ("ann", "bob", "cy"))
     ]

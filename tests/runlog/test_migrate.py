@@ -13,7 +13,7 @@ from pydantic_core import from_json, to_json
 from verifyplan.errors import LogError
 from verifyplan.protocol.event_run import LOG_VERSION, CallFailed, CallReplied, RunStarted, TurnReplied, TurnSent
 from verifyplan.runlog import chain, migrate, reader
-from verifyplan.runlog.cross_state import artifact, fold_cross
+from verifyplan.runlog.cross_state import artifact_of, fold_cross
 from verifyplan.runlog.debate_state import fold_debate
 from verifyplan.runlog.migrate import STEPS, steps_from
 from verifyplan.runlog.plan_state import fold_plan
@@ -51,7 +51,7 @@ def test_a_plan_run_of_every_version_is_read_and_folds(version):
 def test_a_cross_run_of_every_version_is_read_and_folds(version):
     run = read_run(LOGS / f"v{version}-cross.jsonl")
     assert isinstance(run, CrossRun)
-    counts = artifact(fold_cross(run.events)).finalClassificationCounts
+    counts = artifact_of(fold_cross(run.events)).finalClassificationCounts
     assert counts is not None
     assert (counts.fullConsensus, counts.partialConsensus, counts.contested, counts.workerUnique) == (1, 1, 1, 1)
     assert run.status == "max-rounds-reached"

@@ -174,15 +174,15 @@ def test_the_first_new_event_is_preceded_by_the_resumption_and_later_ones_are_no
 def test_a_resumption_is_announced_once(writer):
     recorder = Recorder(writer, past_of(asked("a")), RESUMED)
     recorder.emit(asked("a"))
-    recorder.announce()
-    recorder.announce()
+    recorder.write_resumption()
+    recorder.write_resumption()
     recorder.emit(replied("a"))
     assert types(recorder) == ["call-requested", "run-resumed", "call-replied"]
 
 
 def test_a_run_that_is_new_announces_nothing(writer):
     recorder = Recorder(writer)
-    recorder.announce()
+    recorder.write_resumption()
     assert (recorder.records, writer.path.read_bytes()) == ([], b"")
 
 

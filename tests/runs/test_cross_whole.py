@@ -16,7 +16,7 @@ from verifyplan.frames.artifact import artifact_text, parse_artifact
 from verifyplan.protocol.artifact import COUNT_KEY_OF_CLASS
 from verifyplan.protocol.event_cross import FindingClassified
 from verifyplan.rules.invariants import violations
-from verifyplan.runlog.cross_state import artifact, fold_cross
+from verifyplan.runlog.cross_state import artifact_of, fold_cross
 from verifyplan.runs.cross import crossverify
 from verifyplan.runs.run import CrossRun as Run
 
@@ -67,7 +67,7 @@ def runs(draw: st.DrawFn) -> Run:
 def test_every_promise_of_a_run_holds(run: Run):
     record = run.artifact
     assert not violations(record)
-    assert artifact(fold_cross(run.events)) == record == parse_artifact(artifact_text(record).encode(), "again")
+    assert artifact_of(fold_cross(run.events)) == record == parse_artifact(artifact_text(record).encode(), "again")
     assert all(finding.classification is not None for finding in record.findings)
     counted = Counter(COUNT_KEY_OF_CLASS[f.classification] for f in record.findings if f.classification)
     assert record.finalClassificationCounts is not None

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.analysis.tally import Ballots, Ints, ballots, count, fill_bases
+from verifyplan.analysis.tally import CodedVotes, Ints, code_votes, count, fill_bases
 from verifyplan.errors import Problem, SettingsError, TableError, one_of
 from verifyplan.frames.support import lost_refutes, lost_votes
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MISSING_BASES, MODES, VERDICTS, MissingBasis, Mode
@@ -62,7 +62,7 @@ def classify(
     ['lone-doubt']
     """
     check_settings(mode, max_rounds, missing_basis)
-    cast = ballots(votes)
+    cast = code_votes(votes)
     return judge(votes, cast, mode, np.full(len(cast.findings), max_rounds, dtype=np.int64), missing_basis)
 
 
@@ -83,7 +83,7 @@ def check_settings(mode: str, max_rounds: int | None, missing_basis: str, modes:
 
 def judge(
     votes: pd.DataFrame,
-    cast: Ballots,
+    cast: CodedVotes,
     mode: Mode,
     max_rounds: Ints,
     missing_basis: MissingBasis,

@@ -32,7 +32,7 @@ from verifyplan.analysis.metrics import (
     truth_table,
 )
 from verifyplan.analysis.pairing import pair
-from verifyplan.analysis.replay import Reading, Setting, as_setting, labels
+from verifyplan.analysis.replay import ReplayMode, Setting, as_setting, labels
 from verifyplan.analysis.symmetry import symmetry_tests
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.runset import RunSet, expect_runs
@@ -46,8 +46,8 @@ def compare(
     runs: RunSet,
     other: RunSet | None = None,
     *,
-    a: Reading | Setting | None = None,
-    b: Reading | Setting | None = None,
+    a: ReplayMode | Setting | None = None,
+    b: ReplayMode | Setting | None = None,
     max_rounds: int | None = None,
     missing_basis: MissingBasis = "infer",
     resamples: int = 2000,

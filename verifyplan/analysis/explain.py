@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from verifyplan.analysis.replay import Reading, at_iteration, replay
+from verifyplan.analysis.replay import ReplayMode, at_iteration, replay
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.frames.runset import RunSet, expect_runs
 from verifyplan.frames.support import absent_votes, lost_refutes
@@ -64,7 +64,7 @@ def explain(
     runs: RunSet,
     finding_id: str,
     run_id: str | None = None,
-    mode: Reading | None = None,
+    mode: ReplayMode | None = None,
     *,
     max_rounds: int | None = None,
     missing_basis: MissingBasis = "infer",
@@ -132,7 +132,7 @@ def _run_of(runs: RunSet, finding_id: str, run_id: str | None) -> str:
     raise InputError(Problem("run_id", f"{finding_id!r} {where}", f"name its run: {', '.join(having[:5])}"))
 
 
-def _refuse_other_rules(finding_id: str, mode: Reading | None, max_rounds: int | None) -> None:
+def _refuse_other_rules(finding_id: str, mode: ReplayMode | None, max_rounds: int | None) -> None:
     what = f"{finding_id!r} is an item of a plan body, which is read collaboratively, in one round"
     limits = (("mode", mode, (None, "collaborative", "recorded")), ("max_rounds", max_rounds, (None, 1)))
     problems = [

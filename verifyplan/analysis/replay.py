@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, check_settings, judge
-from verifyplan.analysis.tally import ballots
+from verifyplan.analysis.tally import code_votes
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.runset import RunSet, expect_runs
 from verifyplan.frames.support import LOST
@@ -17,7 +17,7 @@ from verifyplan.frames.vote_checks import FINDING
 from verifyplan.protocol.vote import MODES, MissingBasis, Mode
 from verifyplan.text import counted
 
-Reading = Literal["collaborative", "adversarial", "recorded"]
+ReplayMode = Literal["collaborative", "adversarial", "recorded"]
 READINGS: tuple[str, ...] = (*MODES, "recorded")
 
 BASES_READ = ["filled_bases", "filled_counter", "disagreements"]
@@ -39,7 +39,7 @@ class Setting:
     Setting(mode='adversarial', max_rounds=1, missing_basis='infer')
     """
 
-    mode: Reading = "recorded"
+    mode: ReplayMode = "recorded"
     """`collaborative`, `adversarial`, or `recorded`: each run in its own mode."""
     max_rounds: int | None = None
     """Rounds allowed; None takes each run's own."""
@@ -61,7 +61,7 @@ class Setting:
 
 
 def replay(
-    runs: RunSet, mode: Reading, *, max_rounds: int | None = None, missing_basis: MissingBasis = "infer"
+    runs: RunSet, mode: ReplayMode, *, max_rounds: int | None = None, missing_basis: MissingBasis = "infer"
 ) -> pd.DataFrame:
     """Return every finding of some runs with the class that its recorded votes give under `mode`.
 
@@ -126,7 +126,7 @@ def _judge(
     keys = findings[FINDING]
     votes = runs.votes.merge(keys, on=FINDING) if len(keys) < len(runs.findings) else runs.votes
     imported = bool(runs.runs["kind"].eq("votes").any())  # only an artifact says that a round had no votes
-    cast = ballots(votes, gaps_allowed=not imported)
+    cast = code_votes(votes, gaps_allowed=not imported)
     rows = cast.findings[_KEY].merge(findings, on=FINDING, how="left")
     known = rows["n_rounds"].where(rows["iteration"].eq(last_iteration(cast.findings)))  # it is of the last one alone
     recorded = known.to_numpy(dtype="float64", na_value=0).astype(np.int64)
@@ -184,8 +184,8 @@ def at_iteration(runs: RunSet, iteration: int | None = None) -> RunSet:
 
 
 def as_setting(
-    reading: Reading | Setting | None,
-    default: Reading,
+    reading: ReplayMode | Setting | None,
+    default: ReplayMode,
     max_rounds: int | None = None,
     missing_basis: MissingBasis = "infer",
 ) -> Setting:

@@ -23,7 +23,7 @@ _ERROR = VERDICTS.index("verification-error")
 
 
 @dataclass(frozen=True)
-class Ballots:
+class CodedVotes:
     """A checked table of votes as integer codes; arrays have one entry a vote."""
 
     findings: pd.DataFrame
@@ -50,7 +50,7 @@ class Ballots:
         return missing
 
 
-def ballots(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> Ballots:
+def code_votes(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> CodedVotes:
     """Check a table of votes and turn it into codes; TableError lists what cannot be classified.
 
     Columns: see `verifyplan.frames.vote_checks.check_votes`; optional: `iteration`, `is_origin`. Gaps are allowed where
@@ -67,7 +67,7 @@ def ballots(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> Ballots:
         _refuse_gaps(votes, finding, rounds, recorded, firsts)
     verdict = _codes(votes["verdict"], VERDICTS)
     asked = ~votes["is_origin"].fillna(False).to_numpy(dtype=bool) if "is_origin" in votes else np.True_
-    return Ballots(
+    return CodedVotes(
         findings=votes[key].iloc[firsts].reset_index(drop=True),
         finding=finding,
         round=rounds,
@@ -139,7 +139,7 @@ def _raise_rows(votes: pd.DataFrame, rows: Bools, message: str, fix: str) -> Non
     raise TableError(Problem("votes", message.format(**{str(k): v for k, v in row.items()}), fix) for row in bad)
 
 
-def fill_bases(votes: pd.DataFrame, cast: Ballots, missing_basis: MissingBasis) -> npt.NDArray[Any]:
+def fill_bases(votes: pd.DataFrame, cast: CodedVotes, missing_basis: MissingBasis) -> npt.NDArray[Any]:
     """Return the basis codes, with those that an adversarial reading misses filled in (rule B7).
 
     `infer` reads the vote's `explanation`: counter-evidence if it cites a place, else burden-not-met; without
@@ -154,7 +154,7 @@ def fill_bases(votes: pd.DataFrame, cast: Ballots, missing_basis: MissingBasis) 
     return basis
 
 
-def count(cast: Ballots, basis: npt.NDArray[Any], rounds: int) -> Tally:
+def count(cast: CodedVotes, basis: npt.NDArray[Any], rounds: int) -> Tally:
     """Return tallies as arrays of shape (findings, rounds), of the first `rounds` rounds (rule B5)."""
     kind = np.where(cast.verdict == _DISAGREE, np.where(basis == 0, _COUNTER, _BURDEN), cast.verdict)
     used = cast.counted & (cast.round <= rounds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from verifyplan.analysis.classify import CLASS_TYPE
-from verifyplan.analysis.replay import Reading, at_iteration, replay
+from verifyplan.analysis.replay import ReplayMode, at_iteration, replay
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.runset import RunSet, expect_runs, mark_synthetic
 
@@ -13,7 +13,7 @@ _QUEUE = ["run_id", "iteration"]
 
 
 def vote_grid(
-    runs: RunSet, run_id: str | None = None, *, mode: Reading | None = None, iteration: int | None = None
+    runs: RunSet, run_id: str | None = None, *, mode: ReplayMode | None = None, iteration: int | None = None
 ) -> pd.DataFrame:
     """Return what each worker said on each finding of one run, the discoverers included.
 

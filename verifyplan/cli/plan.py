@@ -18,7 +18,7 @@ from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import try_to_write
 from verifyplan.reports.log import log_text
 from verifyplan.reports.visible import lines, one_line
-from verifyplan.runs.plan.ruling import Answer, Ask, Pause, check_answer_fits, read_answer
+from verifyplan.runs.plan.ruling import Answer, Ask, Pause, answer_event, read_answer
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.run import CrossRun, Run
 
@@ -70,7 +70,7 @@ def ask(pause: Pause) -> Answer | None:
             return None
         try:
             answer = read_answer(words, note)
-            check_answer_fits(answer, pause)
+            answer_event(answer, pause)
         except InputError as error:
             typer.echo(str(error), err=True)
         else:

@@ -63,16 +63,17 @@ class Caller:
         if missing and self.backend is None:
             raise CensoredError(missing[0].call_id)
         for request in requests:
-            self._announce(request)
+            self._record_request(request)
         for result in results.values():
             for event in (*self.past.turns(result.call_id), result):
                 self.emitter.emit(event)
         if missing:
-            self.emitter.recorder.announce()  # a call that is made again costs again: the log says so before it is made
+            # a call that is made again costs again: the log says so before it is made
+            self.emitter.recorder.write_resumption()
         results |= await self._live(missing)
         return [results[request.call_id] for request in requests]
 
-    def _announce(self, request: Request) -> None:
+    def _record_request(self, request: Request) -> None:
         items = tuple(item.finding_id for item in request.items) if isinstance(request, WorkerRequest) else ()
         if isinstance(request, WorkerRequest):
             agent = request.worker

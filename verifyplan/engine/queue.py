@@ -95,11 +95,11 @@ class QueueLoop:
         for request, result in zip(requests, results, strict=True):
             outcomes[request.worker].append(outcome_of(request, result))
         votes: VotesByFinding = {}
-        for worker, parts in outcomes.items():
-            self._record(number, worker, parts, votes)
+        for worker, of_worker in outcomes.items():
+            self._record(number, worker, of_worker, votes)
         size = len(self._queue)
         cut_off = next((r.reason for r in results if isinstance(r, CallFailed) and r.status == "budget"), "")
-        completed = any(part.status == "completed" for parts in outcomes.values() for part in parts)
+        completed = any(outcome.status == "completed" for of_worker in outcomes.values() for outcome in of_worker)
         if completed and not cut_off:
             self._queue = [finding for finding in self._queue if not self._settle(finding, votes, number)]
         self.emit(
@@ -138,9 +138,9 @@ class QueueLoop:
             for first in range(0, len(items), size)
         ]
 
-    def _record(self, number: int, worker: str, parts: Sequence[DispatchOutcome], votes: VotesByFinding) -> None:
+    def _record(self, number: int, worker: str, outcomes: Sequence[DispatchOutcome], votes: VotesByFinding) -> None:
         """Emit how a dispatch ended and what was voted, and add the votes; votes on other findings are not counted."""
-        whole = combine_outcomes(parts) if parts else None
+        whole = combine_outcomes(outcomes) if outcomes else None
         self.emit(
             DispatchClosed(
                 part=self.part,
@@ -154,10 +154,10 @@ class QueueLoop:
             )
         )
         self.step()
-        for part in parts:
-            cast = failed(part.items, f"{part.status}: {part.reason}")
-            if part.votes is not None:
-                cast = ballots(part.items, part.votes, self.mode, self.missing_basis)
+        for outcome in outcomes:
+            cast = failed(outcome.items, f"{outcome.status}: {outcome.reason}")
+            if outcome.votes is not None:
+                cast = ballots(outcome.items, outcome.votes, self.mode, self.missing_basis)
             for finding_id, ballot in cast.items():
                 votes.setdefault(finding_id, []).append((ballot.verdict, ballot.disagree_basis))
                 self.emit(
@@ -170,15 +170,15 @@ class QueueLoop:
                         **ballot._asdict(),
                     )
                 )
-            for finding_id in part.votes or {}:
-                if finding_id not in part.items:
+            for finding_id in outcome.votes or {}:
+                if finding_id not in outcome.items:
                     self.emit(
                         VoteRefused(
                             part=self.part,
                             iteration=self.iteration,
                             finding_id=finding_id,
                             round=number,
-                            worker=part.worker,
+                            worker=outcome.worker,
                             reason="the worker was not asked about this finding",
                         )
                     )

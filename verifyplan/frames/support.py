@@ -35,7 +35,7 @@ def lost_refutes(
     """Return the positions of the votes, by round, that are counter-evidences the deciding round did without.
 
     Such is the last vote of a worker, errors aside, before a round in which it has no vote that counts: an error, or
-    nothing at all. Who voted otherwise since has taken its counter-evidence back. Every argument but `decided` has one
+    nothing at all. A later vote withdraws the counter-evidence of its worker. Every argument but `decided` has one
     entry a vote.
     """
     used = valid & (decided > 1)[finding] & (rounds <= decided[finding])

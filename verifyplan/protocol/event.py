@@ -12,8 +12,6 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter
 
 from verifyplan.protocol import event_cross, event_plan, event_run
-from verifyplan.protocol import event_cross as event_debate
-from verifyplan.protocol import event_run as event_turn
 
 Event = (
     event_run.RunStarted
@@ -21,8 +19,8 @@ Event = (
     | event_run.CallRequested
     | event_run.CallReplied
     | event_run.CallFailed
-    | event_turn.TurnSent
-    | event_turn.TurnReplied
+    | event_run.TurnSent
+    | event_run.TurnReplied
     | event_run.AnswerGiven
     | event_run.Checkpoint
     | event_run.RunEnded
@@ -33,7 +31,7 @@ Event = (
     | event_cross.VoteRefused
     | event_cross.FindingClassified
     | event_cross.RoundClosed
-    | event_debate.MessagePublished
+    | event_cross.MessagePublished
     | event_plan.PlanAssessed
     | event_plan.IterationStarted
     | event_plan.ChallengeRaised
@@ -70,11 +68,11 @@ Fact = (
     | event_run.CallRequested
     | event_run.CallReplied
     | event_run.CallFailed
-    | event_turn.TurnSent
-    | event_turn.TurnReplied
+    | event_run.TurnSent
+    | event_run.TurnReplied
     | event_run.AnswerGiven
 )
 """The facts from outside, which no rule can recompute; all other events are derived from these."""
 
 Sink = Callable[[Event], None]
-"""Whatever wants to be told of events as they happen, before the run goes on; what it raises ends the run."""
+"""A listener, called with each event before the run goes on; what it raises ends the run."""

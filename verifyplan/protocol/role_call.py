@@ -121,7 +121,7 @@ class PanelResult(Model):
 
 
 class RoleRequest(Model):
-    """One call of one agent: the plan, all that the hub knows, and what the agent may do."""
+    """One call of one agent: the plan, all that the run knows, and what the agent may do."""
 
     call_id: str = Field(description="Where the call stands, such as i2/challenger.")
     role: Role
@@ -151,7 +151,7 @@ _ANY_CASE = BeforeValidator(lambda word: word.strip().upper() if isinstance(word
 
 
 class RaisedChallenge(Model):
-    """A challenge as an agent raises it; the hub gives it an id."""
+    """A challenge as an agent raises it; the run gives it an id."""
 
     claim: StrictStr
     concern: StrictStr
@@ -163,7 +163,7 @@ class RaisedChallenge(Model):
 
 
 class RaisedUnknown(Model):
-    """A question that the challenger wants answered; the hub gives it an id."""
+    """A question that the challenger wants answered; the run gives it an id."""
 
     description: StrictStr
     type: UnknownType
@@ -271,10 +271,10 @@ class ScoreAnswer(Model):
     scores: dict[str, GivenScore] = Field(default={}, description="By dimension.")
 
 
-Answer = ChallengesAnswer | ResolverAnswer | SurfaceAnswer | ProbeAnswer | SynthesizerAnswer | ScoreAnswer
+RoleAnswer = ChallengesAnswer | ResolverAnswer | SurfaceAnswer | ProbeAnswer | SynthesizerAnswer | ScoreAnswer
 """Any answer of an agent of a plan run."""
 
-ANSWER_OF_ROLE: dict[Role, type[Answer]] = {
+ANSWER_OF_ROLE: dict[Role, type[RoleAnswer]] = {
     "challenger": ChallengerAnswer,
     "resolver": ResolverAnswer,
     "surface": SurfaceAnswer,

@@ -64,7 +64,7 @@ def admit(arrivals: Sequence[Arrival], active: int, limit: int) -> Admission:
     """Which new challenges of one source are admitted, and which go to overflow.
 
     Ranked by severity, then probability (MED, LOW, none), then order of arrival; at most `limit` are admitted,
-    and no more than fit beside `active` ones under 8. Who may then take another's place, `displace` says.
+    and no more than fit beside `active` ones under 8. `displace` decides who may replace another.
     Source: rule A5.
 
     >>> admit([Arrival("MINOR"), Arrival("BLOCKING"), Arrival("SIGNIFICANT")], active=6, limit=5)

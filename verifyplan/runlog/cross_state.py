@@ -67,7 +67,7 @@ def fold_cross(events: Iterable[Event]) -> CrossState:
     return state
 
 
-def artifact(state: CrossState, part: Part = "findings") -> Artifact:
+def artifact_of(state: CrossState, part: Part = "findings") -> Artifact:
     """The state artifact, schema 1.2, of an ended run; or the same shape for its plan body (rules B9, B10).
 
     Raises ValueError if the run has not ended, as a finding without a class has no place in an artifact.

@@ -1,4 +1,4 @@
-"""What a loop tells its events to: the log, the state, and whoever listens; on resume, what is recorded stands."""
+"""Record a run's events in the log, the state and the sink; on resume, check them against the log (rules E1, E2)."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class Recorder:
         self._writer, self._resumed, self._sink = writer, resumed, sink
         self._pending = deque(self.past.derived)
 
-    def announce(self) -> None:
+    def write_resumption(self) -> None:
         """Write that the run goes on here; in a run that was not broken off, or told so already, nothing happens.
 
         Raises LogError, before anything is asked anew, if recorded events are left that nothing led to.
@@ -165,7 +165,7 @@ class Recorder:
         """
         known = self._known(event)
         if known is None:
-            self.announce()
+            self.write_resumption()
         self.records.append(known or self._write(event, sync=sync))
         for fold in folds:
             fold(event)

@@ -34,7 +34,7 @@ from verifyplan.runs.arguments import (
     read_limits,
     read_roster,
 )
-from verifyplan.runs.merges import DEFAULT_MATCHER, matcher_name, matcher_of, read_merges
+from verifyplan.runs.merges import DEFAULT_MATCHER, matcher_name, read_merges, recorded_matcher
 from verifyplan.runs.read_findings import PLAN_BODY, RowSource, check_ids, read_findings, read_plan_items
 from verifyplan.runs.run import UNNAMED, CrossRun, export_artifact, open_log, start_event, state_folder
 
@@ -98,7 +98,7 @@ def crossverify(
         A `CrossRun`: `.artifact`, `.status`, `.frames` (tables), `.path`, `.log_path`, `.gate_passed`.
 
     Raises:
-        InputError: for findings, workers or settings that cannot be used, listing all problems.
+        InputError: for the first kind of argument that cannot be used, listing all its problems.
 
     >>> from verifyplan.agents.scripted import ScriptedBackend
     >>> script = {1: {"bob": {"F-1": {"verdict": "agree"}}, "cy": {"F-1": {"verdict": "disagree"}}}}
@@ -108,11 +108,11 @@ def crossverify(
     >>> run.artifact.findings[0].classification
     'contested'
     """
-    started, speaker = begin(CrossArguments(**locals()))  # by the names of the parameters
-    known = matcher_of(started.cross, matcher)
+    started, bound_backend = begin(CrossArguments(**locals()))  # by the names of the parameters
+    grouping_matcher = recorded_matcher(started.cross, matcher)
     folder = None if out is None else state_folder(Path(out), task_type)
     with open_log(folder, f"convergence-{task_type or UNNAMED}", sink, top=out) as log:
-        drive_cross(started, speaker, known, log.recorder, progress)
+        drive_cross(started, bound_backend, grouping_matcher, log.recorder, progress)
     run = CrossRun(tuple(log.recorder.records), log.path, log.run_id)
     return replace(run, path=export_artifact(run))
 
@@ -146,7 +146,8 @@ class CrossArguments:
 def begin(arguments: CrossArguments) -> tuple[RunStarted, Backend]:
     """Return the first event of a cross run, and the backend for its folder.
 
-    Raises InputError listing the arguments that cannot be used, before any agent is called or file is written.
+    Raises InputError for the first kind of argument that cannot be used, listing all its problems, before any agent is
+    called or file is written.
     """
     a = arguments
     check_destination(a.out, a.task_type, a.task_key)
@@ -158,9 +159,9 @@ def begin(arguments: CrossArguments) -> tuple[RunStarted, Backend]:
         raise SettingsError(Problem("missing_basis", f"must be one of these, got {a.missing_basis!r}", fix))
     roster = read_roster(a.workers)
     block = convergence_block(a.task_type or "", overrides=a.settings)
-    speaker = make_backend(a.backend, a.workers, a.root)
-    check_workers(speaker, roster)
-    check_affordable(speaker, limits)
+    bound_backend = make_backend(a.backend, a.workers, a.root)
+    check_workers(bound_backend, roster)
+    check_affordable(bound_backend, limits)
     items = _read_gate_items(a.plan_items, a.task_type, block)
     findings = read_findings(a.findings, roster)
     check_ids(findings, items)
@@ -183,7 +184,7 @@ def begin(arguments: CrossArguments) -> tuple[RunStarted, Backend]:
         root=str(Path(a.root).absolute()),
     )
     task_key = a.task_key or a.task_type or UNNAMED
-    return start_event(task_key, inputs, speaker, synthetic=bool(marked), repetition=a.repetition), speaker
+    return start_event(task_key, inputs, bound_backend, synthetic=bool(marked), repetition=a.repetition), bound_backend
 
 
 def _read_gate_items(source: RowSource | None, task_type: str | None, block: ConvergenceBlock) -> list[PlanItem]:
@@ -231,8 +232,8 @@ async def run_cross_loop(
     emitter = Emitter(recorder, budget.add)
     emitter.emit(started)
     findings, items = group_events(inputs, matcher)
-    for announced in (*findings, *items):
-        emitter.emit(announced)
+    for grouped in (*findings, *items):
+        emitter.emit(grouped)
     queue = []
     for finding in findings:
         classification = _class_without_vote(finding, roster, enabled=block["enabled"])

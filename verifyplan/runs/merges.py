@@ -131,7 +131,7 @@ def matcher_name(matcher: str | Matcher | None) -> str:
     return matcher if isinstance(matcher, str) else "" if matcher is None else type(matcher).__name__
 
 
-def matcher_of(inputs: CrossInputs, own: str | Matcher | None = None, *, strict: bool = True) -> Matcher | None:
+def recorded_matcher(inputs: CrossInputs, own: str | Matcher | None = None, *, strict: bool = True) -> Matcher | None:
     """Return the matcher that groups a recorded run's findings again.
 
     SettingsError where the run had a matcher of its own, which must be `own`; with `strict=False` the default is used

@@ -24,7 +24,7 @@ from verifyplan.runs.debate.arguments import NAME as PAIR
 from verifyplan.runs.debate.arguments import backend_of_roles
 from verifyplan.runs.debate.debate import drive_debate
 from verifyplan.runs.debate.run import Debate
-from verifyplan.runs.merges import matcher_of
+from verifyplan.runs.merges import recorded_matcher
 from verifyplan.runs.plan.ruling import Answer, Ask, read_answer
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.verify import drive_plan
@@ -127,7 +127,7 @@ def drive(
 ) -> None:
     """Drive a run of any kind from what `recorder` holds of it; `matcher` and `strict` are those of `matcher_of`."""
     if isinstance(started.inputs, CrossInputs):
-        drive_cross(started, backend, matcher_of(started.inputs, matcher, strict=strict), recorder, progress)
+        drive_cross(started, backend, recorded_matcher(started.inputs, matcher, strict=strict), recorder, progress)
     elif isinstance(started.inputs, DebateInputs):
         drive_debate(started, backend, recorder, progress)
     else:

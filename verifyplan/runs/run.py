@@ -29,7 +29,7 @@ from verifyplan.redaction import redacted
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.settings import note_unknown_task_type
 from verifyplan.runlog.chain import Record
-from verifyplan.runlog.cross_state import CrossState, artifact, fold_cross
+from verifyplan.runlog.cross_state import CrossState, artifact_of, fold_cross
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runlog.writer import LogWriter
 from verifyplan.runs.merges import TableMatcher, merges_of
@@ -91,7 +91,7 @@ class CrossRun(Run):
     @cached_property
     def artifact(self) -> Artifact:
         """The state artifact, schema 1.2; ValueError if the run was broken off."""
-        return artifact(self.state)
+        return artifact_of(self.state)
 
     @property
     def status(self) -> FinalState | None:

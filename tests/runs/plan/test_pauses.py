@@ -8,7 +8,7 @@ from tests.runs.plan.acting import Acting
 from tests.runs.plan.planning import answer, challenge, change, risk, run_of, scores, told, unknown
 from verifyplan.errors import InputError
 from verifyplan.protocol.call import Reply, WorkerRequest
-from verifyplan.runs.plan.ruling import Answer, Pause, check_answer_fits, read_answer
+from verifyplan.runs.plan.ruling import Answer, Pause, answer_event, read_answer
 
 TWO = [challenge("locks", "BLOCKING"), challenge("rows", "BLOCKING")]
 BARE = [challenge(word, alternative=" ") for word in ("index", "cache", "quota")]
@@ -223,7 +223,7 @@ PAUSE = Pause("i1/pause-1", 1, "How?", ())
 def test_an_answer_that_does_not_fit_is_told_in_words(given, message):
     challenges = run_of({"i1/challenger": {"challenges": TWO}}, silent=True, panel=None).state.pool
     with pytest.raises(InputError, match=message):
-        check_answer_fits(given, PAUSE._replace(challenges=tuple(challenges)))
+        answer_event(given, PAUSE._replace(challenges=tuple(challenges)))
 
 
 # ---- other checkpoints

@@ -12,7 +12,7 @@ from typing import Any
 
 from verifyplan.agents.base import Request
 from verifyplan.agents.static import checkers
-from verifyplan.agents.static.judging import Check, look, vote
+from verifyplan.agents.static.judging import Checker, look, vote
 from verifyplan.agents.static.roles import challenger, research, synthesizer
 from verifyplan.agents.static.roles.context import RepositoryIndex, RoleContext, open_repository
 from verifyplan.agents.static.roles.panel import JUDGES, ChallengeCase, not_looked
@@ -21,12 +21,12 @@ from verifyplan.agents.tools.toolkit import StaticToolkit
 from verifyplan.errors import AgentError, Problem, SettingsError, expect_mappings, one_of
 from verifyplan.plans import parse_plan
 from verifyplan.protocol.call import Reply, WorkerRequest
-from verifyplan.protocol.role_call import Answer, DebateRequest, Role, RoleRequest
+from verifyplan.protocol.role_call import DebateRequest, Role, RoleAnswer, RoleRequest
 from verifyplan.repository.sources import SourceFiles
 from verifyplan.rules.budgets import OTHERS, Budget
 from verifyplan.text import did_you_mean
 
-_CHECKS: dict[str, Check] = {
+_CHECKS: dict[str, Checker] = {
     "syntax-tree": checkers.check_syntax_tree,
     "window": checkers.check_window,
     "search": checkers.check_search,
@@ -37,7 +37,7 @@ CHECKERS: tuple[str, ...] = tuple(_CHECKS)
 PANEL: tuple[str, ...] = tuple(JUDGES)
 """The panel's workers."""
 _PLAYABLE = (*CHECKERS, *PANEL)
-_ROLES: dict[Role, Callable[[RoleContext], Answer]] = {
+_ROLES: dict[Role, Callable[[RoleContext], RoleAnswer]] = {
     "challenger": challenger.answer,
     "resolver": research.resolve,
     "surface": research.surface,

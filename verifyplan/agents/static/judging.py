@@ -41,7 +41,7 @@ class Observation:
     looked: bool = True
 
 
-Check = Callable[[ClaimCase], Observation]
+Checker = Callable[[ClaimCase], Observation]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Judgement:
     """Whether anything was looked at; only an undecided judgement may be without a look."""
 
 
-def look(check: Check, item: Item, sources: SourceFiles | None) -> Judgement:
+def look(check: Checker, item: Item, sources: SourceFiles | None) -> Judgement:
     """Return the judgement on one finding by one checker: undecided, with the reason, where it cannot tell.
 
     Without `sources` only the quoted text is looked at (lightweight), else the files that the evidence
@@ -80,7 +80,7 @@ def look(check: Check, item: Item, sources: SourceFiles | None) -> Judgement:
     return judgement
 
 
-def _look_at_quotes(check: Check, claim: CodeClaim, evidence: CitedEvidence) -> Iterator[Observation]:
+def _look_at_quotes(check: Checker, claim: CodeClaim, evidence: CitedEvidence) -> Iterator[Observation]:
     """Look at the quoted lines, taken to begin at the first cited line."""
     if evidence.quotes and claim.kind != "file":
         place = evidence.places[0] if evidence.places else CitedPlace("", 1, 1)
@@ -89,7 +89,7 @@ def _look_at_quotes(check: Check, claim: CodeClaim, evidence: CitedEvidence) -> 
 
 
 def _look_at_place(
-    check: Check, claim: CodeClaim, text: str, place: CitedPlace, evidence: CitedEvidence, sources: SourceFiles
+    check: Checker, claim: CodeClaim, text: str, place: CitedPlace, evidence: CitedEvidence, sources: SourceFiles
 ) -> Observation:
     """Look at one cited place; whether a file, or a name in a file that the claim names, is there, is judged alike."""
     placed = claim.kind == "location" and f"`{place.path}`" in text

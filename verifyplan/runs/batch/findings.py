@@ -16,7 +16,7 @@ from verifyplan.runs.batch.drive import drive_jobs
 from verifyplan.runs.batch.jobs import BatchJob, expect_folder, expect_model_backend, run_settings
 from verifyplan.runs.batch.result import BatchRuns
 from verifyplan.runs.cross import CrossArguments, begin, crossverify, run_cross_loop
-from verifyplan.runs.merges import matcher_of
+from verifyplan.runs.merges import recorded_matcher
 from verifyplan.runs.read_findings import RowSource
 from verifyplan.runs.run import UNNAMED, state_folder
 
@@ -102,7 +102,7 @@ def _jobs(
     )
 
     async def loop(first: RunStarted, backend: Backend, recorder: Recorder) -> None:
-        await run_cross_loop(first, backend, matcher_of(first.cross, chosen["matcher"]), recorder)
+        await run_cross_loop(first, backend, recorded_matcher(first.cross, chosen["matcher"]), recorder)
 
     make = partial(
         BatchJob,

@@ -18,7 +18,7 @@ from verifyplan.runs.arguments import check_counts
 from verifyplan.runs.batch.drive import drive_jobs
 from verifyplan.runs.batch.jobs import BatchJob, expect_folder, expect_model_backend, run_settings
 from verifyplan.runs.batch.result import BatchRuns
-from verifyplan.runs.plan.arguments import check_plan_arguments
+from verifyplan.runs.plan.arguments import read_plan_arguments
 from verifyplan.runs.plan.verify import begin, run_plan_loop, verify
 
 BUNDLED = "plans"
@@ -123,7 +123,7 @@ def _jobs(
     loop_arguments = {name: value for name, value in chosen.items() if name not in BESIDE} | {"timeout": None}
     if isinstance(loop_arguments["max_cost"], float):
         loop_arguments["max_cost"] = str(loop_arguments["max_cost"])
-    read, run_backend, settings = check_plan_arguments(plan, repo, backend, folder, loop_arguments)
+    read, run_backend, settings = read_plan_arguments(plan, repo, backend, folder, loop_arguments)
     started = begin(read, repo, run_backend, settings, synthetic=chosen["synthetic"])
     ask = None if isinstance(chosen["on_blocked"], str) else chosen["on_blocked"]
 

@@ -19,11 +19,11 @@ from verifyplan.protocol.records import Directive, Origin, UnknownResolution
 from verifyplan.protocol.role_call import (
     AGENT_OF_ROLE,
     ANSWER_OF_ROLE,
-    Answer,
     Moved,
     PanelResult,
     PanelVote,
     Role,
+    RoleAnswer,
     RoleRequest,
 )
 from verifyplan.protocol.settings import PlanSettings
@@ -89,7 +89,7 @@ class ActiveRun:
     )
     """The challenges so far, so that none is raised twice."""
 
-    async def ask(self, *roles: Role) -> list[Answer | None]:
+    async def ask(self, *roles: Role) -> list[RoleAnswer | None]:
         """Call the agents that play these roles, at once, and return an answer each, None for one that failed.
 
         An agent that failed in this iteration is not called again in it. RunOverError where a second call of the
@@ -97,7 +97,7 @@ class ActiveRun:
         """
         callable_roles = [role for role in roles if not self.has_failed(role)]
         if callable_roles:
-            self.check_budget(callable_roles[0])
+            self.check_usage(callable_roles[0])
         results = await self.caller.call_all([self.request(role) for role in callable_roles])
         answers = {role: self._answer(role, result) for role, result in zip(callable_roles, results, strict=True)}
         if not set(callable_roles) <= set(AFTER_THE_VERDICT):
@@ -115,7 +115,7 @@ class ActiveRun:
         failed = {failure.agent for failure in self.state.failures if failure.iteration == self.state.iteration}
         return AGENT_OF_ROLE[role] in failed
 
-    def _answer(self, role: Role, result: Result) -> Answer | None:
+    def _answer(self, role: Role, result: Result) -> RoleAnswer | None:
         """Return the answer that a result holds; record what of it is refused, or that the agent failed."""
         self.step()
         self._check_ceilings(role, result)
@@ -137,7 +137,7 @@ class ActiveRun:
 
     def _check_ceilings(self, role: Role, result: Result) -> None:
         """Record where a backend reports more tool calls than the role had: its own tools did not refuse them."""
-        budget, used = self.budget(role), Counter(use.tool for use in result.tools if not use.refused)
+        budget, used = self.tool_budget(role), Counter(use.tool for use in result.tools if not use.refused)
         for tool in passed_ceilings(used, budget):
             self.emit(
                 CeilingPassed(
@@ -155,7 +155,7 @@ class ActiveRun:
         refused = [r for r in self.state.refusals if isinstance(r, EntryRefused) and not r.part]
         return [entry.position for entry in refused if (entry.call_id, entry.field) == (call_id, field)]
 
-    def check_budget(self, next_call: str) -> None:
+    def check_usage(self, next_call: str) -> None:
         """Raise RunOverError if what the run may use is used up before a call."""
         if refusal := self.caller.budget.refusal(next_call):
             raise RunOverError(_over_budget(refusal))
@@ -166,13 +166,13 @@ class ActiveRun:
             raise RunOverError(_over_budget(self.state.overrun))
 
     @property
-    def budget_used_up(self) -> bool:
+    def usage_used_up(self) -> bool:
         """Whether no further call may be made."""
         return bool(self.state.overrun or self.caller.budget.refusal(""))
 
     def request(self, role: Role) -> RoleRequest:
         """Return the request to an agent: all that is known, and what it may do."""
-        state, budget = self.state, self.budget(role)
+        state, budget = self.state, self.tool_budget(role)
         assert state.assessed is not None  # noqa: S101  (nobody is called before the plan is read)
         origin = ORIGIN_OF_ROLE.get(role)
         milder = [name for name in self.displaceable() if state.challenges[name].severity != "BLOCKING"]
@@ -244,7 +244,7 @@ class ActiveRun:
             and (state.iteration, challenge.id) not in state.votes
         ]
 
-    def budget(self, role: Role) -> Budget:
+    def tool_budget(self, role: Role) -> Budget:
         """Return the role's tool calls in this iteration, with what the last synthesizer granted."""
         memory = self.state.started is not None and bool(self.state.started.backend.get("memory"))
         return budget_of(role, self.directives(), memory=memory)

@@ -40,7 +40,7 @@ class PlanArguments(NamedTuple):
     settings: PlanSettings
 
 
-def check_plan_arguments(
+def read_plan_arguments(
     plan: object, repo: object, backend: str | Backend, log_dir: object, options: Mapping[str, object]
 ) -> PlanArguments:
     """Read the plan, make the backend and the settings; InputError listing everything that is wrong.

@@ -82,8 +82,8 @@ async def iterate(run: ActiveRun, ask: Ask | None) -> bool:
     [answer] = await run.ask("synthesizer")
     assert isinstance(answer, SynthesizerAnswer)  # noqa: S101  (a synthesizer that fails ends the run)
     synthesis.settle(run, answer)
-    ruled, overridden = ruling.settle_block(run, ruling.judge(run, answer), answer, ask)
-    tightened = ruling.check_progress(run, ruled)
+    ruled, overridden = ruling.settle_block(run, ruling.record_ruling(run, answer), answer, ask)
+    tightened = ruling.record_progress(run, ruled)
     if ruled.verdict is None:
         close_iteration(run, ruled, None)
         return tightened
@@ -138,12 +138,13 @@ async def vote(run: ActiveRun) -> None:
     panel, state = run.settings.panel, run.state
     if panel is None or not state.unsettled:
         return
-    run.check_budget("the panel")
+    run.check_usage("the panel")
 
-    def emit(event: Event) -> None:
+    def emit_and_check_usage(event: Event) -> None:
+        """Emit; after a round with a next one, RunOverError if the budget is used up."""
         run.emit(event)
         if isinstance(event, RoundClosed) and event.carried_forward_count and event.round < panel.max_rounds:
-            run.check_budget(f"round {event.round + 1} of the panel")
+            run.check_usage(f"round {event.round + 1} of the panel")
 
     loop = QueueLoop(
         part="challenges",
@@ -153,7 +154,7 @@ async def vote(run: ActiveRun) -> None:
         verification_mode=panel.verification_mode,
         max_rounds=panel.max_rounds,
         caller=run.caller,
-        emit=emit,
+        emit=emit_and_check_usage,
         documents={state.inputs.plan_name: state.inputs.plan_text},
         items_per_call=panel.items_per_call,
         step=run.step,

@@ -61,7 +61,7 @@ def read_answer(text: str, note: str = "") -> Answer:
     return Answer(known, name.strip() or None, note)
 
 
-def check_answer_fits(reply: Answer | str, pause: Pause) -> AnswerGiven:
+def answer_event(reply: Answer | str, pause: Pause) -> AnswerGiven:
     """Return the answer as the log holds it, without keys; InputError listing what does not fit the pause."""
     answer = read_answer(reply) if isinstance(reply, str) else reply
     names = [challenge.id for challenge in pause.challenges]
@@ -88,7 +88,7 @@ class WaitingError(Exception):
     """The run waits for a person's answer, and there is none."""
 
 
-def judge(run: ActiveRun, answer: SynthesizerAnswer | None = None) -> Ruling:
+def record_ruling(run: ActiveRun, answer: SynthesizerAnswer | None = None) -> Ruling:
     """Judge the iteration by its counts, and record where the synthesizer's own word, if there is one, differs."""
     answer = answer or SynthesizerAnswer()
     state, settings = run.state, run.settings
@@ -142,7 +142,7 @@ def settle_block(
                 by="user",
             )
         )
-        ruling = judge(run)  # the synthesizer judged before the answer
+        ruling = record_ruling(run)  # the synthesizer judged before the answer
     return ruling, None
 
 
@@ -193,12 +193,12 @@ def _person_answer(run: ActiveRun, pause: Pause, ask: Ask | None) -> AnswerGiven
         reply = ask(pause) if ask is not None else None
         if reply is None:
             raise WaitingError(pause.pause_id)
-        answer = check_answer_fits(reply, pause)
+        answer = answer_event(reply, pause)
     run.emit(answer)
     return answer
 
 
-def check_progress(run: ActiveRun, ruling: Ruling) -> bool:
+def record_progress(run: ActiveRun, ruling: Ruling) -> bool:
     """Record a stall and degradation at the end of an iteration; return whether the next one is tightened."""
     state, iteration = run.state, run.state.iteration
     created = [name for name, admitted in state.admitted.items() if admitted == iteration]

@@ -19,7 +19,7 @@ from verifyplan.protocol.event_plan import (
     StatusRefused,
 )
 from verifyplan.protocol.records import DIMENSIONS, UNSETTLED, DimensionScore
-from verifyplan.protocol.role_call import Answer, ScoreAnswer, StatusChange, SynthesizerAnswer
+from verifyplan.protocol.role_call import RoleAnswer, ScoreAnswer, StatusChange, SynthesizerAnswer
 from verifyplan.rules import directives as directive_rules
 from verifyplan.rules.lifecycle import check_transition, consensus_refusal, decision_refusal, rests_on_evidence
 from verifyplan.rules.scoring import audit, final_score
@@ -117,13 +117,13 @@ async def score(run: ActiveRun) -> int | None:
     Nothing is asked once the tokens are used up, and no audit of a challenger that failed in this iteration. A replay
     whose verdict needs none of the recorded scores goes without: `Past.unscored` says so.
     """
-    if run.budget_used_up:
+    if run.usage_used_up:
         return None
     if run.caller.past.goes_unscored(f"i{run.state.iteration}/score"):
         return None
     [answer] = await run.ask("score")
     scores = _counted_scores(run, answer, "synthesizer")
-    if not run.budget_used_up:
+    if not run.usage_used_up:
         [answer] = await run.ask("audit")
         _record_disputes(run, scores, _counted_scores(run, answer, "challenger"))
     return final_score(scores, run.settings.weights) if len(scores) == len(DIMENSIONS) else None
@@ -144,7 +144,7 @@ def _record_disputes(run: ActiveRun, scores: Mapping[str, int], audited: Mapping
         )
 
 
-def _counted_scores(run: ActiveRun, answer: Answer | None, by: Scorer) -> dict[str, int]:
+def _counted_scores(run: ActiveRun, answer: RoleAnswer | None, by: Scorer) -> dict[str, int]:
     """Return the scores that count, by dimension; record each, and why others do not count."""
     if not isinstance(answer, ScoreAnswer):
         return {}

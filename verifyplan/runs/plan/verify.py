@@ -26,7 +26,7 @@ from verifyplan.runlog.plan_state import PlanState
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runs.arguments import check_counts
 from verifyplan.runs.plan.active_run import ActiveRun
-from verifyplan.runs.plan.arguments import check_plan_arguments
+from verifyplan.runs.plan.arguments import read_plan_arguments
 from verifyplan.runs.plan.loop import run_iterations
 from verifyplan.runs.plan.ruling import Ask, WaitingError
 from verifyplan.runs.plan.run import PlanRun
@@ -99,7 +99,7 @@ def verify(
     arguments = dict(locals())  # by the names of the parameters
     options = {name: arguments[name] for name in PlanSettings.model_fields}
     check_counts(repetition=repetition)
-    parsed, speaker, settings = check_plan_arguments(plan, repo, backend, log_dir, options)
+    parsed, speaker, settings = read_plan_arguments(plan, repo, backend, log_dir, options)
     started = begin(parsed, repo, speaker, settings, synthetic=synthetic, repetition=repetition)
     ask = None if isinstance(on_blocked, str) else on_blocked
     with open_log(log_dir, Path(started.plan.plan_name).stem or "plan", sink) as log:

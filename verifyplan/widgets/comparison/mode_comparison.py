@@ -12,7 +12,7 @@ import pandas as pd
 
 from verifyplan.analysis.compare import Comparer
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.analysis.replay import READINGS, Reading, Setting, as_setting, rounds_offered
+from verifyplan.analysis.replay import READINGS, ReplayMode, Setting, as_setting, rounds_offered
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import MissingBasis
 from verifyplan.widgets.comparison import view
@@ -56,7 +56,7 @@ class SettingControls(ipw.VBox):
     @property
     def setting(self) -> Setting:
         """The setting that the lists say."""
-        mode, basis = cast(Reading, self.mode.value), cast(MissingBasis, self.missing_basis.value)
+        mode, basis = cast(ReplayMode, self.mode.value), cast(MissingBasis, self.missing_basis.value)
         return Setting(mode, self.rounds.value or None, "infer" if mode == "collaborative" else basis)
 
     @property
@@ -126,8 +126,8 @@ class ModeComparison(Panel):
         runs: RunSet,
         other: RunSet | None = None,
         *,
-        a: Reading | Setting | None = None,
-        b: Reading | Setting | None = None,
+        a: ReplayMode | Setting | None = None,
+        b: ReplayMode | Setting | None = None,
         resamples: int = 2000,
         seed: int = 0,
     ) -> None:

@@ -23,7 +23,7 @@ from verifyplan.protocol.event_run import (
     TurnSent,
     call_of,
 )
-from verifyplan.runs.plan.ruling import Answer, Ask, Pause, check_answer_fits, read_answer
+from verifyplan.runs.plan.ruling import Answer, Ask, Pause, answer_event, read_answer
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.run import Run
 
@@ -105,7 +105,7 @@ class BackgroundRun:
                 fix = "read the question of now, and answer that"
                 raise InputError(Problem("answer", f"is to {to}, but the run asks {self.pause.pause_id}", fix))
             answer = read_answer(given, note) if isinstance(given, str) else given
-            check_answer_fits(answer, self.pause)
+            answer_event(answer, self.pause)
             self._answer = answer
             self._turn.notify_all()
 

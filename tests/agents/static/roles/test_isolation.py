@@ -37,16 +37,18 @@ def broken(check, after, error):
 def test_each_check_finds_something_in_the_plan(ask):
     reply = ask("challenger", TEXT, reply=True, may_raise=20)
     starts = {(one["claim"].split("`")[0], one["claim"].endswith("?")) for one in reply.value["challenges"]}
-    assert len(starts) == len(reply.value["challenges"]) == len(challenger.CHECKS)
+    assert len(starts) == len(reply.value["challenges"]) == len(challenger.STATIC_PLAN_CHECKS)
     assert reply.partial_failures == ()
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(name=st.sampled_from(sorted(challenger.CHECKS)), after=st.integers(0, 3), error=st.sampled_from(ERRORS))
+@given(
+    name=st.sampled_from(sorted(challenger.STATIC_PLAN_CHECKS)), after=st.integers(0, 3), error=st.sampled_from(ERRORS)
+)
 def test_a_check_that_raises_is_named_and_the_others_answer(ask, name, after, error):
     whole = ask("challenger", TEXT, reply=True).value["challenges"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(challenger.CHECKS, name, broken(challenger.CHECKS[name], after, error))
+        patch.setitem(challenger.STATIC_PLAN_CHECKS, name, broken(challenger.STATIC_PLAN_CHECKS[name], after, error))
         reply = ask("challenger", TEXT, reply=True)
     assert len(reply.partial_failures) == 1
     assert reply.partial_failures[0].startswith(f"check {name} failed: {type(error).__name__}")
@@ -71,7 +73,7 @@ def test_a_run_names_the_check_that_failed(shop, monkeypatch):
         raise ValueError("no such line")
         yield StaticIssue
 
-    monkeypatch.setitem(challenger.CHECKS, "rules", raises)
+    monkeypatch.setitem(challenger.STATIC_PLAN_CHECKS, "rules", raises)
     run = vp.verify(vp.parse_plan(TEXT, "plan.md"), shop, backend=StaticBackend(shop), log_dir=None)
     assert run.state.partial_failures["i1/challenger"] == ("check rules failed: ValueError: no such line",)
     assert any("`shop/stock.py`" in challenge.claim for challenge in run.state.pool)

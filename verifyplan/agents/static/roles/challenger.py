@@ -23,10 +23,10 @@ from verifyplan.protocol.records import Dimension, Severity
 from verifyplan.protocol.role_call import ChallengerAnswer, ChallengesAnswer, GivenScore, ScoreAnswer
 from verifyplan.text import counted
 
-PlanCheck = Callable[[RoleContext], Iterator[CitedLine | StaticIssue]]
+StaticPlanCheck = Callable[[RoleContext], Iterator[CitedLine | StaticIssue]]
 """Yields the places of the plan that it looked at, and the issues there."""
 
-CHECKS: dict[str, PlanCheck] = {
+STATIC_PLAN_CHECKS: dict[str, StaticPlanCheck] = {
     "files": check_files.check_files,
     "commands": check_files.check_commands,
     "packages": check_packages.check_packages,
@@ -63,7 +63,7 @@ class CheckResults:
 def run_checks(context: RoleContext) -> CheckResults:
     """Run all checks; a check that raises is named in the context's failures, and its results so far count."""
     results = CheckResults()
-    for name, check in CHECKS.items():
+    for name, check in STATIC_PLAN_CHECKS.items():
         places = results.looked.setdefault(name, [])
         for result in context.isolated(f"check {name}", lambda check=check: check(context)):  # type: ignore[misc]
             if isinstance(result, StaticIssue):
