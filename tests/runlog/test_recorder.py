@@ -216,7 +216,7 @@ def test_a_derived_event_that_is_another_is_refused_with_its_line_and_writes_not
 def test_a_call_that_is_new_while_recorded_events_are_left_is_refused(writer):
     recorder = Recorder(writer, past_of(asked("a"), FIRST), RESUMED)
     recorder.emit(asked("a"))
-    for new in (recorder.announce, lambda: recorder.emit(asked("b"))):
+    for new in (recorder.write_resumption, lambda: recorder.emit(asked("b"))):
         with pytest.raises(LogError, match=r"line 2: the recorded iteration-started does not follow .*no reply here"):
             new()
     assert writer.path.read_bytes() == b""
