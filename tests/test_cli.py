@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
@@ -381,3 +382,9 @@ def test_a_mistyped_choice_is_told_with_the_one_that_was_meant(cli, command, wro
     done = cli(*command, wrong)
     assert done.code == 2
     assert f"(did you mean {meant!r}?)" in " ".join(done.err.split())
+
+
+def test_commands_load_in_any_thread():
+    """A handler of signals may be set in the main thread alone; a command that a server runs needs none."""
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(load_command, "doctor").result() is not None

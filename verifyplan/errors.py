@@ -6,7 +6,7 @@
     │   ├── TableError                     a DataFrame, CSV or Parquet table
     │   ├── ArtifactError                  a state artifact that is damaged or breaks rule B9
     │   ├── LogError                       a run log that is damaged, in use, or of no known version
-    │   └── MessageError                   a message of a debate that breaks its schema; in protocol/message_schema.py
+    │   └── MessageError                   a message of a debate that breaks its schema; in protocol/message.py
     └── AgentError                         an agent gave no usable answer; exit code 3
 
 Each error lists all problems, not the first, as `Problem` values in `.problems`. Keys are taken out, as a message

@@ -19,7 +19,7 @@ class ScriptedBackend:
     """Answers each call from a script: `{call_id: answer}`, or for workers also `{round: {worker: votes}}`.
 
     The script is a mapping, or the path of a JSON file that holds one; InputError for a file that does not.
-    A role's answer is what its schema in `protocol.plan_call` or, in a debate, `protocol.debate_call` says: of an
+    A role's answer is what its schema in `protocol.role_call` says: of an
     architect `{"content": ...}`, of a builder a `"diff"`, too. A worker's is its votes by finding id, each
     `{"verdict": ..., "disagree_basis": ..., "explanation": ...}`, of which only those in the request count. In
     place of an answer, "timeout" or "error" makes the call fail, and `{"raw": x}` answers x as it is. A call that

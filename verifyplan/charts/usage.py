@@ -47,7 +47,7 @@ FIELDS = {"role": "Role", "stage": "Turn", "part": "Tokens", "text": "Number", "
 def usage(usage: pd.DataFrame | RunSet) -> Figure:
     """Draw stacked bars of the tokens of each role's turns, those of the cache apart, with numbers and dollars beside.
 
-    Reads what `analysis.usage` makes of runs, `role, turn, n_turns, cost` and the tokens, or the RunSet itself; its
+    Reads the table of `analysis.cost.usage`, `role, turn, n_turns, cost` and the tokens, or the RunSet itself; its
     `.data` is that table. From the sixth turn on a role's turns are added up. Unknown costs are left blank and the
     caption says so. `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing.
 

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -27,10 +28,12 @@ def exit_on_interrupt() -> Iterator[None]:
 
     A KeyboardInterrupt would not do: modules that are being imported can turn it into another error.
     """
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background stays deaf to Ctrl-C
+    before = signal.getsignal(signal.SIGINT)
+    ignored = before in (signal.SIG_IGN, None)  # a job in the background stays deaf to Ctrl-C
+    if ignored or threading.current_thread() is not threading.main_thread():  # other threads may set no handler
         yield
         return
-    before = signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     try:
         yield
     finally:

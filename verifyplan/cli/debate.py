@@ -137,7 +137,7 @@ def revise(
     max_cost: options.MaxCost = None,
     synthetic: options.Synthetic = False,
     log_dir: options.LogDir = Path("runs"),
-    exit_code: options.ByVerdict = False,
+    exit_code: options.ByRevisedVerdict = False,
     agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
     """Let architect and builder settle what is open about a plan that got REVISE, and verify the plan again.

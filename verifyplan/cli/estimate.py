@@ -35,15 +35,21 @@ def estimate(
     ] = Path(),
     max_iterations: Annotated[int | None, typer.Option(min=1, help="Of plans: the last iteration, else 3.")] = None,
     policy: Annotated[options.PolicyName | None, typer.Option(help="Of plans: when to keep looking.")] = None,
-    team: options.Team = None,
+    team: Annotated[options.TeamName | None, typer.Option(help="Of plans: the team; else sized by complexity.")] = None,
     panel: Annotated[bool | None, typer.Option(help="Of plans: whether a panel votes.")] = None,
     panel_mode: Annotated[options.ModeName | None, typer.Option(help="Of plans: how the panel is asked.")] = None,
-    panel_workers: options.PanelWorkers = None,
+    panel_workers: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Of plans: the panel's workers, by comma.")
+    ] = None,
     workers: Annotated[str | None, typer.Option(metavar="NAMES", help="Of findings: the roster, by comma.")] = None,
-    task_type: options.TaskType = None,
-    adversarial: options.Adversarial = None,
-    max_rounds: options.MaxVoteRounds = None,
-    items_per_call: options.ItemsPerCall = None,
+    task_type: Annotated[str | None, typer.Option(help="Of findings: chooses the settings.")] = None,
+    adversarial: Annotated[bool | None, typer.Option(help="Of findings: overrules the task type's mode.")] = None,
+    max_rounds: Annotated[
+        int | None, typer.Option(min=1, max=3, help="Of findings: overrules the number of rounds.")
+    ] = None,
+    items_per_call: Annotated[
+        int | None, typer.Option(min=1, help="Of findings: how many one call asks about; else all of a round.")
+    ] = None,
     batch: Annotated[bool, typer.Option("--batch", help="At the price of Message Batches.")] = False,
     repetitions: options.Repetitions = 1,
     out: Annotated[Path | None, typer.Option(help="Write the table of roles here, as CSV.")] = None,

@@ -87,7 +87,7 @@ class OnBlockedName(StrEnum):
 
 # Limits and repetitions of runs
 Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds that one call may take, retries and tools included.")]
-MaxTokens = Annotated[int | None, typer.Option(min=1, help="Tokens of a run after which it sends no call.")]
+MaxTokens = Annotated[int | None, typer.Option(min=1, help="Tokens of a run or debate after which it sends no call.")]
 MaxCost = Annotated[
     str | None,
     typer.Option(metavar="DOLLARS", help="US dollars of a run after which it sends no call, by the table of prices."),
@@ -98,6 +98,7 @@ Synthetic = Annotated[bool, typer.Option("--synthetic", help="Mark generated pla
 LogDir = Annotated[Path, typer.Option(help="The folder of the run logs.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 ByVerdict = Annotated[bool, typer.Option("--exit-code", help="Exit with 10 for REVISE, 20 for RETHINK, 1 if aborted.")]
+ByRevisedVerdict = Annotated[bool, typer.Option("--exit-code", help="Exit with 10 for REVISE, 20 for RETHINK.")]
 
 # Plan runs
 Policy = Annotated[PolicyName, typer.Option(help="deliberate keeps looking while evidence is pending.")]

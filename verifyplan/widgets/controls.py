@@ -88,7 +88,7 @@ class SelectableTable(anywidget.AnyWidget):
 
 
 def sorted_rows(table: pd.DataFrame, sort: dict[str, Any]) -> pd.DataFrame:
-    """The rows by the column that a Table asks for, equal ones as they stood and missing values last.
+    """The rows by the column that a SelectableTable asks for, equal ones as they stood and missing values last.
 
     As they stand where no column of theirs is named.
     """

@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 from verifyplan.agents.anthropic.answer_schemas import answer_schema
@@ -106,7 +107,9 @@ class Anthropic:
         _raise_problems(check_model(config.model) for config in self._configs.all)
         _raise_problems(self.endpoints.check(config.base_url) for config in self._configs.all)
         models_used = [config.model for config in self._configs.all]
-        self.prices: Mapping[str, Price | None] = {name: price_of(name, prices) for name in models_used}
+        self.prices: Mapping[str, Price | None] = MappingProxyType(
+            {name: price_of(name, prices) for name in models_used}
+        )
         self.memory: Path | None = Path(memory).absolute() if memory is not None else None
         self._toolkits = ToolkitFactory(Path(root), self.memory, web=web)
         self._send_request: SendRequest | None = None

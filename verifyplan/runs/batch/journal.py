@@ -84,7 +84,7 @@ class BatchSlot(NamedTuple):
 
 
 class Journal:
-    """The journal of a folder; only `opened` ones may be written. Every line is on disk when a method returns."""
+    """The journal of a folder; only `open_journal` gives one to write. Every line is on disk when a method returns."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -46,7 +46,7 @@ class RunExplorer(Panel):
         super().__init__("Run explorer")
         self._by_run = RunIndex(runs)
         self.course: RunSteps | None = None
-        """The run that is shown; see `verifyplan.analysis.run_steps.Course`."""
+        """The run that is shown; see `verifyplan.analysis.run_steps.RunSteps`."""
         self._still = False
         self._items, self._changes = pd.DataFrame({"item": []}), pd.DataFrame({"item": []})
         self.choice = RunChoice(runs.runs)
