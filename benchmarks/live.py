@@ -55,7 +55,7 @@ def verified(backend: vp.agents.Anthropic, count: int, out: str) -> float:
         items_per_call=1,
         settings={"adversarial": False, "maxRounds": 1},
         matcher=None,
-        out=out,
+        log_dir=out,
         progress=False,
     )
     took = time.perf_counter() - began

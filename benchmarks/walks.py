@@ -52,7 +52,7 @@ def main() -> None:
     root = vp.datasets.stdlib_root()
     modes = [vp.datasets.runs(f"stdlib-claims/{mode}") for mode in ("collaborative", "adversarial")]
     calls: dict[str, Callable[[], object]] = {
-        "crossverify": lambda: vp.crossverify(claims, workers, root=root, out=folder / "cross"),
+        "crossverify": lambda: vp.crossverify(claims, workers, repo=root, log_dir=folder / "cross"),
         "verify, scripted agents": lambda: run_of(script()),
         "verify, static agents": lambda: vp.verify(plan, repository, log_dir=folder / "plans", progress=False),
         "compare": lambda: vp.compare(*modes),

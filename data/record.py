@@ -45,10 +45,10 @@ def _verify(part: pd.DataFrame, key: str, adversarial: bool) -> vp.Run:
         CHECKERS,
         task_type="error-analysis",
         settings={"adversarial": adversarial},
-        root=vp.datasets.stdlib_root(),
+        repo=vp.datasets.stdlib_root(),
         task_key=key,
         synthetic=True,
-        out=None,
+        log_dir=None,
     )
 
 
@@ -119,7 +119,7 @@ def record_contract(folder: Path) -> None:
             backend=vp.ScriptedBackend(script),
             task_key=f"contract/{name}",
             synthetic=True,
-            out=None,
+            log_dir=None,
         )
         vp.write_artifact(run.artifact, folder / f"1.2-{name}.json")
         if not adversarial or name.startswith("aborted"):

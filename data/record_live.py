@@ -121,17 +121,17 @@ def cross_run(repository: Path, found: pd.DataFrame, mode: str, repetition: int,
     settings: dict[str, Any] = {
         "task_type": "error-analysis",
         "settings": {"adversarial": mode == "adversarial"},
-        "root": repository,
+        "repo": repository,
         "task_key": f"live-example/{mode}",
         "repetition": repetition,
         "synthetic": True,
         "progress": False,
     }
-    static = vp.crossverify(found, dict(zip(WORKERS, dealt, strict=True)), out=None, **settings)
+    static = vp.crossverify(found, dict(zip(WORKERS, dealt, strict=True)), log_dir=None, **settings)
     replies = [event for event in static.events if isinstance(event, CallReplied)]
     with ScriptedServer(Played(_script(replies)), models=()) as server:
         backend = _backend(server, None, workers=WORKERS)
-        return vp.crossverify(found, list(WORKERS), backend=backend, max_cost=1, out=folder, **settings)
+        return vp.crossverify(found, list(WORKERS), backend=backend, max_cost=1, log_dir=folder, **settings)
 
 
 def _backend(server: ScriptedServer, model: str | None, **settings: Any) -> Anthropic:

@@ -141,4 +141,4 @@ def labels_project(folder: Path, *, code: dict[str, str] | None = None, plan: st
 def adversarially(findings, root, *, worker="executor", **more):
     """A cross run of static workers that open what is cited."""
     roster = {worker: "search", **{name: check for name, check in WORKERS.items() if name != "executor"}}
-    return crossverify(findings, roster, root=root, settings={"adversarial": True}, out=None, **more)
+    return crossverify(findings, roster, repo=root, settings={"adversarial": True}, log_dir=None, **more)

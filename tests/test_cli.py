@@ -59,7 +59,7 @@ def test_every_command_has_help_with_an_example(cli, name):
 
 def test_a_run_from_findings_to_explanation(code):
     findings = write_findings(code, ["`f` has a parameter `b`.", "`f` raises `KeyError`."])
-    done = verifyplan("crossverify", findings, "--root", code, "--task-type", "error-analysis", "--out", code)
+    done = verifyplan("crossverify", findings, "--repo", code, "--task-type", "error-analysis", "--log-dir", code)
     assert done.returncode == 0, done.stderr
     artifact = code / "runs" / "error-analysis" / "state" / "convergence-error-analysis-001.json"
     assert f"artifact: {artifact}" in done.stdout
@@ -72,7 +72,7 @@ def test_a_run_from_findings_to_explanation(code):
 def test_workers_may_have_names_of_their_own(cli, code):
     findings = write_findings(code, ["`f` has a parameter `b`."])
     findings.write_text(findings.read_text().replace('"window"', '"ann"'))
-    done = cli("crossverify", findings, "--root", code, "--workers", "ann=window,bob=search", "--out", code)
+    done = cli("crossverify", findings, "--repo", code, "--workers", "ann=window,bob=search", "--log-dir", code)
     assert done.code == 0, done.err
     assert "1 finding, 2 workers" in done.out
 
@@ -91,10 +91,10 @@ def test_a_failed_gate_exits_with_1_and_an_advisory_one_with_0(cli, code):
             ]
         )
     )
-    words = ["crossverify", findings, "--root", code, "--task-type", "implementation-planning", "--plan-items", items]
-    failed = cli(*words, "--out", code)
+    words = ["crossverify", findings, "--repo", code, "--task-type", "implementation-planning", "--plan-items", items]
+    failed = cli(*words, "--log-dir", code)
     assert (failed.code, "plan body: failed" in failed.out) == (1, True), failed.out + failed.err
-    advisory = cli(*words, "--workers", "syntax-tree", "--out", code)
+    advisory = cli(*words, "--workers", "syntax-tree", "--log-dir", code)
     assert (advisory.code, "(advisory)" in advisory.out) == (0, True), advisory.out
 
 

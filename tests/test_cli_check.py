@@ -91,8 +91,8 @@ def test_other_programs_get_json_and_sarif_and_the_same_exit_code(cli, tmp_path,
 
 def test_paths_are_printed_from_the_root_that_is_given(cli, tmp_path):
     root = sample_tree(tmp_path, {PLAN: BROKEN})
-    assert cli("check", root, "--root", root).out.startswith(f"{PLAN}\n")
-    assert cli("check", root, "--root", tmp_path / "elsewhere").out.startswith(f"{root / PLAN}\n")
+    assert cli("check", root, "--relative-to", root).out.startswith(f"{PLAN}\n")
+    assert cli("check", root, "--relative-to", tmp_path / "elsewhere").out.startswith(f"{root / PLAN}\n")
 
 
 def test_strict_holds_known_forms_to_the_contract(cli, tmp_path):

@@ -68,7 +68,7 @@ def test_a_budget_has_an_exit_code_of_its_own():
 
 def test_json_tells_the_outcome_and_every_message(debates, plays):
     plays(CONVERGES)
-    done = debates("greet", "--json", "--out", "logs")
+    done = debates("greet", "--json", "--log-dir", "logs")
     told = json.loads(done.out)
     assert (told["status"], told["reason"], told["turns"], told["exitReason"]) == ("CONVERGED", "VERIFIED", 2, "")
     assert told["diff"] == diff("hello")
@@ -132,7 +132,7 @@ def test_a_replay_with_fewer_turns(cli, debates, plays):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("greet", "--root", "none"), "root: 'none' is not a folder"),
+        (("greet", "--repo", "none"), "repo: 'none' is not a folder"),
         ((" ",), "task: says nothing. Fix: say what is to be settled, or name a file that does.\n"),
         (("",), "task: says nothing. Fix: say what is to be settled, or name a file that does.\n"),
         (("no/such.md",), "'no/such.md': no such file. Fix: give the task in words, or a file that exists."),
@@ -142,7 +142,7 @@ def test_a_replay_with_fewer_turns(cli, debates, plays):
         (("greet", "--backend", "static"), "--script: and --backend name two players of the same roles"),
         (("greet", "--model", "m"), "--script: and --model name two players of the same roles"),
         (("greet", "--max-turns", 0), "--max-turns"),
-        (("x" * 5000, "--out", "TASK"), "log_dir: "),
+        (("x" * 5000, "--log-dir", "TASK"), "log_dir: "),
     ],
 )
 def test_bad_arguments_are_told_before_anybody_is_asked(debates, plays, tmp_path, words, told):

@@ -232,7 +232,7 @@ def test_a_file_that_is_none_is_told_and_never_a_crash(cli, name, content, messa
 
 
 def test_a_file_may_hold_what_the_backend_takes_and_nothing_else():
-    takes = set(inspect.signature(Anthropic).parameters) - {"root", "api_key", "api_keys"}
+    takes = set(inspect.signature(Anthropic).parameters) - {"repo", "api_key", "api_keys"}
     assert set(arguments_model().model_fields) == takes | {KEY_VARIABLES}
     offered = {"model_for": "models", "worker_model": "workers"}
     options = {offered.get(name, name) for name in inspect.signature(AgentOptions).parameters} - {"backend", "agents"}

@@ -25,14 +25,14 @@ def merged(done) -> list[str]:
 
 
 def test_merges_are_shown_edited_and_followed(cli, findings, tmp_path):
-    given = ("crossverify", findings, "--workers", "window,search,quotation", "--out", tmp_path / "out")
+    given = ("crossverify", findings, "--workers", "window,search,quotation", "--log-dir", tmp_path / "out")
     assert merged(cli(*given, "--show-merges")) == ["F-1", "F-2"]
     shown = cli(*given, "--show-merges", "--matcher", "likeness")
     assert merged(shown) == ["F-1", "F-1"]
     assert not (tmp_path / "out").exists()
     edited = tmp_path / "merges.csv"
     edited.write_text(shown.out)
-    done = cli(*given, "--merges", edited, "--root", tmp_path)
+    done = cli(*given, "--merges", edited, "--repo", tmp_path)
     assert done.out.startswith("nothing looked at in 1 of 1 vote: ")
     assert "1 finding, 3 workers" in done.out
     assert "joined, though the words differ (see .merges): 1 finding" in done.out
@@ -47,6 +47,6 @@ def test_merges_are_shown_edited_and_followed(cli, findings, tmp_path):
     ],
 )
 def test_what_cannot_be_used_exits_with_2(cli, findings, tmp_path, option, value, message):
-    done = cli("crossverify", findings, "--workers", "window,search", "--out", tmp_path / "out", option, value)
+    done = cli("crossverify", findings, "--workers", "window,search", "--log-dir", tmp_path / "out", option, value)
     assert done.code == 2
     assert message in done.err

@@ -113,10 +113,10 @@ def test_a_plan_run_without_tools_uses_what_was_estimated(name, repository):
 @pytest.mark.parametrize("items_per_call", [None, 4])
 def test_a_cross_run_uses_what_was_estimated(adversarial, items_per_call, claims, library):
     given = {"settings": {"adversarial": adversarial}, "items_per_call": items_per_call, "progress": False}
-    static = crossverify(claims, CHECKERS, root=library, out=None, **given)
+    static = crossverify(claims, CHECKERS, repo=library, log_dir=None, **given)
     with ScriptedServer(Played(static_answers(static))) as server:
         run = crossverify(
-            claims, CHECKERS, root=library, out=None, backend=speaking_to(server, structured=True), **given
+            claims, CHECKERS, repo=library, log_dir=None, backend=speaking_to(server, structured=True), **given
         )
     course = estimate(claims, library, workers=CHECKERS, model=MODEL, **given).expected
     requests, tokens = used(run)

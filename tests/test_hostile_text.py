@@ -48,7 +48,7 @@ def runs() -> vp.RunSet:
         settings={"adversarial": True, "maxRounds": 1},
         backend=vp.ScriptedBackend(script),
         task_key=HOSTILE,
-        out=None,
+        log_dir=None,
     )
     assert_shown_as_text(run._repr_html_())
     return run.frames

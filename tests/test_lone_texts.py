@@ -60,9 +60,9 @@ def test_what_must_be_a_mapping_is_one(call):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda folder: vp.crossverify([], "ann", root=folder, out=None),
+        lambda folder: vp.crossverify([], "ann", repo=folder, log_dir=None),
         lambda folder: vp.verify(vp.parse_plan("# A\n\n1. b"), folder, panel="ann", log_dir=None),
-        lambda folder: vp.debate("a", vp.ScriptedBackend({}), challenges="C1", root=folder, log_dir=None),
+        lambda folder: vp.debate("a", vp.ScriptedBackend({}), challenges="C1", repo=folder, log_dir=None),
         lambda _: vp.estimate([], backend=vp.agents.Anthropic.keyless(model="m"), workers="ann"),
     ],
 )

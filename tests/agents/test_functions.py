@@ -23,7 +23,7 @@ def classes(run):
 
 
 def crossed(function, workers=("ann", "bob", "cy"), **settings):
-    return vp.crossverify(CLAIMS, workers, backend=vp.agents.from_function(function), out=None, **settings)
+    return vp.crossverify(CLAIMS, workers, backend=vp.agents.from_function(function), log_dir=None, **settings)
 
 
 def test_a_function_is_called_with_each_finding_and_never_sees_its_truth():
@@ -74,7 +74,7 @@ def test_async_functions_are_asked_about_findings_at_once_within_the_limit():
 
     claims = [{"finding_id": f"F-{i}", "summary": f"claim {i}", "worker": "ann"} for i in range(9)]
     backend = vp.agents.from_function(judge, max_concurrency=3)
-    vp.crossverify(claims, ["ann", "bob"], backend=backend, out=None)
+    vp.crossverify(claims, ["ann", "bob"], backend=backend, log_dir=None)
     assert most == 3
 
 

@@ -27,7 +27,7 @@ def told(runs: RunSet) -> dict[str, float]:
 def cross(answers: dict[str, Any], **more: Any) -> Any:
     """A round of two workers that verify four findings."""
     rows = [{"finding_id": f"F-{n}", "summary": f"claim {n}", "evidence": "m.py:3", "worker": "ann"} for n in range(4)]
-    given = {"matcher": None, "out": None, "progress": False, "settings": {"maxRounds": 1}} | more
+    given = {"matcher": None, "log_dir": None, "progress": False, "settings": {"maxRounds": 1}} | more
     return vp.crossverify(rows, ["ann", "bob", "cy"], backend=ScriptedBackend(answers, silent=True), **given)
 
 

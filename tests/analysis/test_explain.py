@@ -136,7 +136,7 @@ def plan_items() -> vp.RunSet:
     says = {"P-001": {"verdict": "agree"}, "P-002": {"verdict": "disagree"}}
     findings = [{"finding_id": "F-1", "summary": "f", "evidence": "m.py:3", "worker": "ann"}]
     return vp.crossverify(
-        findings, ["ann", "bob"], task_type="implementation-planning", plan_items=items, out=None,
+        findings, ["ann", "bob"], task_type="implementation-planning", plan_items=items, log_dir=None,
         backend=vp.ScriptedBackend({1: {"ann": says, "bob": {**says, "F-1": {"verdict": "agree"}}}}),
     ).frames  # fmt: skip
 

@@ -18,7 +18,9 @@ def run(script, *, findings, settings=None, run_key="k"):
         for worker in workers
     ]
     backend = vp.ScriptedBackend(script)
-    return vp.crossverify(rows, ROSTER, settings=settings, backend=backend, matcher=None, out=None, task_key=run_key)
+    return vp.crossverify(
+        rows, ROSTER, settings=settings, backend=backend, matcher=None, log_dir=None, task_key=run_key
+    )
 
 
 SPLIT = {1: {"b": {"F": {"verdict": "agree"}}, "c": {"F": {"verdict": "disagree"}}}}
@@ -68,7 +70,12 @@ def test_the_items_of_a_plan_body_are_left_out():
     script = {1: {worker: {"P-001": {"verdict": "agree"}} for worker in ROSTER}}
     plan = [{"finding_id": "P-001", "summary": "step one"}]
     done = vp.crossverify(
-        [], ROSTER, task_type="implementation-planning", plan_items=plan, backend=vp.ScriptedBackend(script), out=None
+        [],
+        ROSTER,
+        task_type="implementation-planning",
+        plan_items=plan,
+        backend=vp.ScriptedBackend(script),
+        log_dir=None,
     )
     assert done.frames.findings["finding_id"].tolist() == ["P-001"]
     assert vp.replay(done.frames, "recorded").empty

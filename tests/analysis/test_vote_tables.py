@@ -19,7 +19,7 @@ def runs() -> vp.RunSet:
     rows = [{"finding_id": name, "summary": name, "evidence": "", "worker": "a"} for name in "FG"]
     settings = {"adversarial": True}
     backend = vp.ScriptedBackend(SCRIPT)
-    return vp.crossverify(rows, list("abc"), settings=settings, backend=backend, matcher=None, out=None).frames
+    return vp.crossverify(rows, list("abc"), settings=settings, backend=backend, matcher=None, log_dir=None).frames
 
 
 def test_a_grid_shows_discoverers_bases_and_failures(runs):

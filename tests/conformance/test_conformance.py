@@ -72,7 +72,7 @@ def test_cross_runs(cases):
             settings=case["settings"],
             backend=vp.ScriptedBackend(case["script"]),
             matcher=None,
-            out=None,
+            log_dir=None,
         )
         assert violations(run.artifact) == []
         got, expected = run.artifact.to_json(), case["expected"]

@@ -71,7 +71,12 @@ def test_a_whole_plan_run(fake):
 @pytest.mark.parametrize("adversarial", [True, False])
 @pytest.mark.parametrize("items_per_call", [None, 2])
 def test_a_whole_cross_run(fake, adversarial, items_per_call):
-    given = {"matcher": None, "out": None, "settings": {"adversarial": adversarial, "maxRounds": 3}, "progress": False}
+    given = {
+        "matcher": None,
+        "log_dir": None,
+        "settings": {"adversarial": adversarial, "maxRounds": 3},
+        "progress": False,
+    }
     given["items_per_call"] = items_per_call
     expected = crossverify(FOUND, ROSTER, backend=ScriptedBackend(VOTES), **given)
     with fake(Played(VOTES)) as server:
@@ -112,7 +117,7 @@ def results(call):
 
 def test_its_limit_of_calls_at_once_is_met_by_waiting(fake):
     limits = {"max_concurrent": 2, "retry_after": 1}
-    given = {"matcher": None, "out": None, "settings": {"maxRounds": 1}, "items_per_call": 1, "progress": False}
+    given = {"matcher": None, "log_dir": None, "settings": {"maxRounds": 1}, "items_per_call": 1, "progress": False}
     with fake(Played(VOTES), latency=0.2, limits=limits) as server:
         run = crossverify(FOUND[:2], ROSTER, backend=speaking_to(server, max_retries=10, max_concurrency=4), **given)
     assert facts(run, "call-failed") == []
@@ -122,5 +127,5 @@ def test_its_limit_of_calls_at_once_is_met_by_waiting(fake):
 
 def test_another_key_is_refused(fake):
     with fake(Played(VOTES), api_key="another") as server, pytest.raises(SettingsError, match="answered 401"):
-        crossverify(FOUND, ROSTER, backend=speaking_to(server), matcher=None, out=None, progress=False)
+        crossverify(FOUND, ROSTER, backend=speaking_to(server), matcher=None, log_dir=None, progress=False)
     assert 1 <= server.count(status=401) == len(server.calls) <= 3

@@ -32,14 +32,14 @@ answers = st.dictionaries(st.sampled_from(CLAIMS), st.sampled_from(VOTES), max_s
 scripts = st.fixed_dictionaries({n: st.fixed_dictionaries(dict.fromkeys(WORKERS, answers)) for n in (1, 2, 3)})
 
 
-def run_of(script, out=None, **more):
+def run_of(script, log_dir=None, **more):
     rows = [
         {"finding_id": name, "summary": f"claim {name}", "evidence": "m.py:3", "worker": worker, "truth": name == "F-1"}
         for name, found in zip(CLAIMS, (["ann"], ["ann", "bob"], WORKERS), strict=True)
         for worker in found
     ]
     backend = ScriptedBackend(script, silent=True)
-    return vp.crossverify(rows, WORKERS, backend=backend, matcher=None, out=out, progress=False, **more)
+    return vp.crossverify(rows, WORKERS, backend=backend, matcher=None, log_dir=log_dir, progress=False, **more)
 
 
 @settings(max_examples=25)
@@ -60,7 +60,7 @@ def test_a_log_and_its_artifact_give_equal_tables(script, mode, max_rounds, synt
 
 
 def test_from_disk_the_log_counts_and_its_export_is_not_loaded_again(tmp_path):
-    run = run_of({1: {"bob": {"F-1": VOTES[0]}, "cy": {"F-1": VOTES[2], "F-2": VOTES[0]}}}, out=tmp_path)
+    run = run_of({1: {"bob": {"F-1": VOTES[0]}, "cy": {"F-1": VOTES[2], "F-2": VOTES[0]}}}, log_dir=tmp_path)
     assert run.path is not None
     assert run.path.is_file()
     loaded = load(tmp_path)
@@ -124,7 +124,7 @@ class Prompted(ScriptedBackend):
 def test_prompts_of_a_run_are_told_by_name_version_and_digest():
     row = [{"finding_id": "F-1", "summary": "s", "evidence": "m.py:3", "worker": "ann"}]
     told = [
-        vp.crossverify(row, WORKERS, backend=backend, out=None).frames.runs["prompts"].iloc[0]
+        vp.crossverify(row, WORKERS, backend=backend, log_dir=None).frames.runs["prompts"].iloc[0]
         for backend in (Prompted({}, silent=True), ScriptedBackend({}, silent=True))
     ]
     assert told[0] == "base 1 aaaaaaaa; worker 2 bbbbbbbb"

@@ -214,7 +214,7 @@ def test_a_log_that_counts_more_tokens_than_a_table_holds_is_told_by_its_line(tm
 def cross(answers: dict[str, Any], **more: Any) -> pd.DataFrame:
     """The calls of a cross run of four findings, with what was wrong with each, by call id."""
     rows = [{"finding_id": f"F-{n}", "summary": f"claim {n}", "evidence": "m.py:3", "worker": "ann"} for n in range(4)]
-    given = {"matcher": None, "out": None, "progress": False, "settings": {"maxRounds": 1}} | more
+    given = {"matcher": None, "log_dir": None, "progress": False, "settings": {"maxRounds": 1}} | more
     backend = ScriptedBackend(answers, silent=True)
     return vp.crossverify(rows, ["ann", "bob"], backend=backend, **given).frames.calls
 

@@ -130,7 +130,7 @@ class Scenario:
             return batch_verify(plans, self.folder, log_dir=self.folder / "runs", **told, **given)
         told = {"matcher": None, "settings": {"adversarial": True, "maxRounds": 2}}
         return batch_crossverify(
-            FOUND, ["ann", "bob", "cy"], out=self.folder, repetitions=2, root=self.folder, **told, **given
+            FOUND, ["ann", "bob", "cy"], log_dir=self.folder, repetitions=2, repo=self.folder, **told, **given
         )
 
     @property

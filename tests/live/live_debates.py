@@ -76,7 +76,7 @@ def debated(
 
 def given(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of a debate that writes nothing, unless they say otherwise."""
-    return {"log_dir": None, "root": REPO, "progress": False} | dict(settings)
+    return {"log_dir": None, "repo": REPO, "progress": False} | dict(settings)
 
 
 def repository(folder: Path) -> Path:

@@ -58,7 +58,7 @@ def crossed(
     **settings: Any,
 ) -> tuple[CrossRun, ScriptedServer]:
     """A run of one round about a finding of the first worker, of which some hear `first`, and the server."""
-    given: dict[str, Any] = {"matcher": None, "out": None, "root": REPO, "settings": {"maxRounds": 1}}
+    given: dict[str, Any] = {"matcher": None, "log_dir": None, "repo": REPO, "settings": {"maxRounds": 1}}
     with ScriptedServer(Played(answers or {}, first)) as server:
         speaker = speaking_to(server, **(backend or {}))
         run = crossverify([finding()], workers, backend=speaker, progress=False, **given | settings)

@@ -99,10 +99,10 @@ class Scenario:
                 FOUND,
                 ROSTER,
                 backend=self._backend,
-                out=self.folder,
+                log_dir=self.folder,
                 sink=sink,
                 matcher=None,
-                root=self.folder.parent / "repository",
+                repo=self.folder.parent / "repository",
                 settings={"adversarial": True, "maxRounds": 3},
                 progress=False,
             )

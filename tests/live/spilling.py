@@ -192,7 +192,7 @@ def cross_runs(spill: Spill, root: Path, mode: str) -> None:
         keys = {other.url: SECOND}
         backend = Anthropic(MODEL, base_url=one.url, max_retries=1, workers=workers, api_key=LIVE, api_keys=keys)
         settings = {"adversarial": mode != "lightweight", "maxRounds": 2, "verificationMode": mode}
-        given = {"backend": backend, "root": root, "matcher": None, "progress": False, "out": spill.folder / mode}
+        given = {"backend": backend, "repo": root, "matcher": None, "progress": False, "log_dir": spill.folder / mode}
         run = vp.crossverify(found, ["ann", "bob", "cy", "dee"], task_key=f"about {LITTER}", settings=settings, **given)
     spill.show(f"a cross run, {mode}", run)
     spill.show(f"the backend, {mode}", backend)
@@ -208,7 +208,7 @@ def own_backend(spill: Spill) -> None:
     """Backends of somebody's own, one that answers at once and one that speaks in turns."""
     found = [{"finding_id": f"F-{n}", "summary": LITTER, "worker": "cy"} for n in (1, 2)]
     for backend in (OwnBackend(), OwnTalker()):
-        given = {"backend": backend, "out": spill.folder / "own", "matcher": None, "progress": False}
+        given = {"backend": backend, "log_dir": spill.folder / "own", "matcher": None, "progress": False}
         run = vp.crossverify(found, ["ann", "bob", "cy"], **given)
         assert {event.type for event in run.events} >= {"call-replied", "call-failed", "vote-refused"}
         spill.show("a run of somebody's own backend", run)
@@ -221,7 +221,9 @@ def live_widget(spill: Spill, root: Path) -> None:
         spill.servers["widget"] = server
         backend = Anthropic(MODEL, base_url=server.url, max_retries=0)
         found = [{"finding_id": "F-1", "summary": LITTER, "worker": "ann"}]
-        live = vp.widgets.LiveRun.cross(found, ["ann", "bob"], backend=backend, root=root, out=spill.folder / "live")
+        live = vp.widgets.LiveRun.cross(
+            found, ["ann", "bob"], backend=backend, repo=root, log_dir=spill.folder / "live"
+        )
         live.start().wait(60)
         spill.show("a live run", live)
         spill.tell("a live run", json.dumps(state_of(live), default=str))
@@ -245,7 +247,7 @@ def batches(spill: Spill, root: Path) -> None:
     with Listening(said, models=()) as server:
         spill.servers["batch"] = server
         backend = Anthropic(MODEL, base_url=server.url, max_retries=0)
-        given = {"root": root, "matcher": None, "out": spill.folder / "batch", "progress": False}
+        given = {"repo": root, "matcher": None, "log_dir": spill.folder / "batch", "progress": False}
         workers, settings = ["ann", "bob", "cy", "dee"], {"maxRounds": 1}
         runs = batch_crossverify(found, workers, backend=backend, poll=0.05, settle=0.05, settings=settings, **given)
     spill.show("a batch", runs)

@@ -68,7 +68,7 @@ def test_findings(tmp_path):
     files = (tmp_path / "a.csv", tmp_path / "b.csv")
     with ScriptedServer(Posted(Played(VOTES), tmp_path)) as server:
         (tmp_path / "b.csv").write_text(ROWS.replace("f is", "f was"))
-        told = said(server, "findings", *files, "--workers", "ann,bob", "--out", tmp_path, "--max-rounds", 1)
+        told = said(server, "findings", *files, "--workers", "ann,bob", "--log-dir", tmp_path, "--max-rounds", 1)
     assert told.exit_code == 0
     assert "2 runs: 2 converged" in told.stdout
     assert len(server.batches) == 1

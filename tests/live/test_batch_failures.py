@@ -31,7 +31,7 @@ FOUND = [finding("F-1", "ann"), finding("F-2", "bob"), finding("F-3", "cy")]
 VOTES: dict[Any, Any] = {
     1: {"ann": {"F-2": AGREE, "F-3": AGREE}, "bob": {"F-1": AGREE, "F-3": AGREE}, "cy": {"F-1": AGREE, "F-2": AGREE}}
 }
-GIVEN: dict[str, Any] = {"matcher": None, "root": REPO, "settings": {"adversarial": False, "maxRounds": 1}}
+GIVEN: dict[str, Any] = {"matcher": None, "repo": REPO, "settings": {"adversarial": False, "maxRounds": 1}}
 ALL = {f"r1/{who}/t1" for who in ROSTER}
 
 
@@ -47,12 +47,12 @@ class Faulty(ScriptedServer):
 
 
 def run_on(server: ScriptedServer, folder: Path, repetitions: int = 1, **more: Any) -> Any:
-    given = GIVEN | {"backend": speaking_to(server), "out": folder, "repetitions": repetitions} | QUICK | more
+    given = GIVEN | {"backend": speaking_to(server), "log_dir": folder, "repetitions": repetitions} | QUICK | more
     return batch_crossverify(FOUND, ROSTER, **given)
 
 
 def expected() -> list[str]:
-    return derived(crossverify(FOUND, ROSTER, backend=ScriptedBackend(VOTES), out=None, progress=False, **GIVEN))
+    return derived(crossverify(FOUND, ROSTER, backend=ScriptedBackend(VOTES), log_dir=None, progress=False, **GIVEN))
 
 
 def turned(server: ScriptedServer, folder: Path) -> Counter[str]:
@@ -282,7 +282,7 @@ def test_a_run_that_was_begun_by_itself_goes_on_in_a_batch_and_says_what_is_repe
             raise DyingError
 
     with ScriptedServer(Posted(Played(VOTES), tmp_path)) as server:
-        alone = {"backend": speaking_to(server), "out": tmp_path, "timeout": None, "progress": False}
+        alone = {"backend": speaking_to(server), "log_dir": tmp_path, "timeout": None, "progress": False}
         with pytest.raises(DyingError):
             crossverify(FOUND, ROSTER, sink=sink, **alone, **GIVEN)
         [run] = run_on(server, tmp_path)

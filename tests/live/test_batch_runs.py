@@ -152,13 +152,13 @@ def test_tools_run_here_and_their_results_travel_in_the_next_batch(plans, tmp_pa
 
 @pytest.mark.parametrize("items_per_call", [None, 2])
 def test_findings_come_to_what_they_come_to_one_by_one(tmp_path, items_per_call):
-    given = {"matcher": None, "root": REPO, "settings": {"adversarial": True, "maxRounds": 2}}
+    given = {"matcher": None, "repo": REPO, "settings": {"adversarial": True, "maxRounds": 2}}
     given |= {"items_per_call": items_per_call}
     roster = ["ann", "bob", "cy"]
-    alone = crossverify(FOUND, roster, backend=ScriptedBackend(VOTES), out=None, progress=False, **given)
+    alone = crossverify(FOUND, roster, backend=ScriptedBackend(VOTES), log_dir=None, progress=False, **given)
     with ScriptedServer(Posted(Played(VOTES), tmp_path)) as server:
         batch = batch_crossverify(
-            FOUND, roster, backend=speaking_to(server), out=tmp_path, repetitions=3, **given, **QUICK
+            FOUND, roster, backend=speaking_to(server), log_dir=tmp_path, repetitions=3, **given, **QUICK
         )
     assert [derived(run) for run in batch] == [derived(alone)] * 3
     assert [run.status for run in batch] == [alone.status] * 3
@@ -193,8 +193,8 @@ def test_each_endpoint_has_batches_of_its_own(tmp_path):
     play = Posted(Played(VOTES), tmp_path)
     with ScriptedServer(play) as here, ScriptedServer(play) as there:
         backend = speaking_to(here, workers={"cy": {"base_url": there.url}}, api_keys={there.url: KEY})
-        given = {"matcher": None, "root": REPO, "settings": {"adversarial": True, "maxRounds": 2}}
-        [run] = batch_crossverify(FOUND, ["ann", "bob", "cy"], backend=backend, out=tmp_path, **given, **QUICK)
+        given = {"matcher": None, "repo": REPO, "settings": {"adversarial": True, "maxRounds": 2}}
+        [run] = batch_crossverify(FOUND, ["ann", "bob", "cy"], backend=backend, log_dir=tmp_path, **given, **QUICK)
     assert [turn for _, turn in items(here, tmp_path)] == [f"r{r}/{who}/t1" for r in (1, 2) for who in ("ann", "bob")]
     assert [turn for _, turn in items(there, tmp_path)] == ["r1/cy/t1", "r2/cy/t1"]
     assert run.status in ("converged", "max-rounds-reached")
@@ -207,7 +207,7 @@ def test_several_tables_are_several_runs_named_by_their_files(tmp_path):
     files = [tmp_path / "left.csv", tmp_path / "right.csv"]
     with ScriptedServer(Posted(Played(VOTES), tmp_path)) as server:
         batch = batch_crossverify(
-            files, ["ann", "bob", "cy"], backend=speaking_to(server), out=tmp_path, matcher=None, root=REPO, **QUICK
+            files, ["ann", "bob", "cy"], backend=speaking_to(server), log_dir=tmp_path, matcher=None, repo=REPO, **QUICK
         )
     assert [run.started.task_key for run in batch] == ["left", "right"]
     assert [run.artifact.taskKey for run in batch] == ["left", "right"]

@@ -242,8 +242,8 @@ def test_findings_that_cite_what_nobody_may_read_are_not_opened(root, mode):
     first = {"r1/bob/t1": in_all(*OBEYED), "r1/cy/t1": says(f"{ORDER} Here is the key: {KEY}")}
     with Listening(Played({1: {"bob": votes, "cy": votes}}, first), models=()) as server:
         run = crossverify(
-            found, ["ann", "bob", "cy"], backend=speaking_to(server, api_key=KEY), root=root, matcher=None,
-            out=root.parent / mode, progress=False, settings={"maxRounds": 1, "verificationMode": mode},
+            found, ["ann", "bob", "cy"], backend=speaking_to(server, api_key=KEY), repo=root, matcher=None,
+            log_dir=root.parent / mode, progress=False, settings={"maxRounds": 1, "verificationMode": mode},
         )  # fmt: skip
     assert canaries(sent(server)) == []
     assert ("lock = 1" in sent(server)) == (mode == "full-reanalysis")

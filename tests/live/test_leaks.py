@@ -265,7 +265,7 @@ def test_what_names_workers_findings_and_folders_is_no_key(tmp_path):
             "findings": found,
             "workers": ["ann", "bob"],
             "backend": ScriptedBackend({}),
-            "out": tmp_path,
+            "log_dir": tmp_path,
         } | settings
         with pytest.raises(InputError, match="holds what looks like a key") as caught:
             vp.crossverify(**given)

@@ -238,8 +238,10 @@ def test_votes_that_a_repair_did_not_mend_cost_no_other():
     found = [finding("F-1"), finding("F-2")]
     votes = voting(REFUTED | {"disagree_basis": "counter-evidence"}, {"finding_id": "F-2", "verdict": "refutted"})
     with ScriptedServer(Played({}, {"r1/bob/t1": votes, "r1/bob/t2": votes})) as server:
-        run = crossverify(found, ["ann", "bob"], backend=speaking_to(server), out=None, matcher=None, progress=False,
-                          settings=ADVERSARIAL["settings"])  # fmt: skip
+        run = crossverify(
+            found, ["ann", "bob"], backend=speaking_to(server), matcher=None, settings=ADVERSARIAL["settings"],
+            log_dir=None, progress=False,
+        )  # fmt: skip
     cast = {vote.finding_id: vote.verdict for vote in facts(run, "vote-cast")}
     assert cast == {"F-1": "disagree", "F-2": "verification-error"}
 

@@ -30,7 +30,7 @@ ANSWERS = SCORED | {
 
 
 def crossed(backend, **settings):
-    given = {"matcher": None, "out": None, "root": REPO, "progress": False} | settings
+    given = {"matcher": None, "log_dir": None, "repo": REPO, "progress": False} | settings
     return crossverify([finding()], ["ann", "bob", "cy"], backend=backend, **given)
 
 
@@ -94,7 +94,7 @@ def test_no_more_calls_are_under_way_than_the_limit(at_once):
     votes_of_all = {1: {"bob": {f"F-{n}": AGREE for n in range(8)}}}
     with ScriptedServer(Played(votes_of_all), latency=0.02) as server:
         backend = speaking_to(server, max_concurrency=at_once)
-        crossverify(found, ["ann", "bob"], backend=backend, matcher=None, out=None, root=REPO, items_per_call=1)
+        crossverify(found, ["ann", "bob"], backend=backend, matcher=None, log_dir=None, repo=REPO, items_per_call=1)
     assert server.most_at_once == at_once
     assert len(server.requests) == 8
 
@@ -106,7 +106,7 @@ def test_repetitions_are_runs_of_their_own_and_all_are_asked_anew(tmp_path):
     with ScriptedServer(Played(ANSWERS | VOTES, FIRST, silent=True)) as server:
         backend = speaking_to(server)
         for number in (1, 2, 3):
-            crossed(backend, out=tmp_path / "cross", repetition=number)
+            crossed(backend, log_dir=tmp_path / "cross", repetition=number)
             planned(backend, log_dir=tmp_path / "plan", repetition=number)
     assert set(times(server).values()) == {3}
     for folder, kind in (("cross", "cross"), ("plan", "plan")):
@@ -126,7 +126,7 @@ def test_a_replay_sends_nothing_and_says_that_it_is_one(kind, tmp_path):
     first = FIRST | {"r1/bob/t1": says("Let me think."), "i1/probe/t1": cut("{")}
     with ScriptedServer(Played(ANSWERS | VOTES, first, silent=True)) as server:
         backend = speaking_to(server)
-        run = planned(backend, log_dir=tmp_path) if kind == "plan" else crossed(backend, out=tmp_path)
+        run = planned(backend, log_dir=tmp_path) if kind == "plan" else crossed(backend, log_dir=tmp_path)
         sent = len(server.requests)
         replayed = [replay_run(run), replay_run(run.log_path)]
     assert len(server.requests) == sent

@@ -123,8 +123,8 @@ def crossed(tokens=1000, found=6, at_once=1, **settings):
             ["ann", "bob"],
             backend=speaking_to(server, prices=DEAR, max_concurrency=at_once),
             matcher=None,
-            out=None,
-            root=REPO,
+            log_dir=None,
+            repo=REPO,
             items_per_call=1,
             **settings,
         )
@@ -158,7 +158,7 @@ def test_a_cost_cannot_be_kept_without_a_price(max_cost):
             run_of({}, backend=backend, max_cost=max_cost)
         assert "prices=" in str(told.value)
         with pytest.raises(SettingsError, match="no price is known for a-model-of-mine"):
-            crossverify([finding()], ["ann", "bob"], backend=backend, out=None, max_cost=max_cost)
+            crossverify([finding()], ["ann", "bob"], backend=backend, log_dir=None, max_cost=max_cost)
     assert server.requests == []
 
 

@@ -147,7 +147,7 @@ def test_tools_are_read_and_grep_confined_counted_and_recorded(tmp_path):
     several = calls("Read", path="store.py") + calls("Read", path="../secret.txt") + calls("Read", path="plan.md")
     first = {"t1/implement/t1": several + calls("WebSearch", query="x", serves="U1") + calls("Bash", command="ls")}
     documents = {"plan.md": "# Plan\n"}
-    run, server = debated(CONVERGED, first, root=root, documents=documents, backend={"web": True})
+    run, server = debated(CONVERGED, first, repo=root, documents=documents, backend={"web": True})
     assert {tuple(asked.tools) for asked in server.requests} == {("Read", "Grep")}
     results = results_of(server, "t1/implement/t2")
     assert [failed for _, _, failed in results] == [False, True, False, True, True]
@@ -165,7 +165,7 @@ def test_tools_are_read_and_grep_confined_counted_and_recorded(tmp_path):
 def test_a_call_over_budget_is_refused_and_the_answer_is_asked_for(tmp_path):
     root = repository(tmp_path)
     reads = {f"t1/propose/t{n}": calls("Read", path="store.py", first=n) for n in range(1, 10)}
-    run, server = debated(CONVERGED, reads, root=root)
+    run, server = debated(CONVERGED, reads, repo=root)
     assert times(server)["t1/propose/t10"] == 1
     [(_, refused, failed)] = results_of(server, "t1/propose/t10")
     assert (failed, refused.startswith("Read is used up: 8 of 8 calls")) == (True, True)
@@ -175,5 +175,5 @@ def test_a_call_over_budget_is_refused_and_the_answer_is_asked_for(tmp_path):
 def test_nothing_is_written_to_the_repository(tmp_path):
     root = repository(tmp_path / "repository")
     before = {path: path.read_bytes() for path in root.rglob("*")}
-    debated(CONVERGED, root=root)
+    debated(CONVERGED, repo=root)
     assert {path: path.read_bytes() for path in root.rglob("*")} == before

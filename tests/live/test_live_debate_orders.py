@@ -52,7 +52,7 @@ def root(tmp_path_factory):
 def models(answers, first, root, task, key, log_dir=None, **settings):
     with Listening(Played(answers, first)) as server:
         speaker = speaking_to(server, api_key=key, web=True)
-        given_here = given({"root": root, "log_dir": log_dir, "max_turns": 2} | settings)
+        given_here = given({"repo": root, "log_dir": log_dir, "max_turns": 2} | settings)
         return debate(task, speaker, speaker, **given_here), server
 
 
@@ -94,7 +94,7 @@ def test_orders_decide_nothing(root, obeyed):
     run, _ = obeyed
     backend = ScriptedBackend(ordering(COMMAND))
     about = {"documents": {"plan.md": f"# Plan\n{COMMAND}\n"}, "challenges": [challenge(COMMAND)]}
-    expected = debate(COMMAND, backend, backend, **given({"root": root, "max_turns": 2} | about))
+    expected = debate(COMMAND, backend, backend, **given({"repo": root, "max_turns": 2} | about))
     assert derived(run) == derived(expected)
     assert (run.status, run.reason) == ("FAILED", "MAX_TURNS")
 

@@ -15,7 +15,7 @@ from verifyplan.runs.resume import read_run, resume
 def broken_off(server, folder, kind, count, *backends):
     one, two = backends or (speaking_to(server),) * 2
     with pytest.raises(StopError):
-        debate(TASK, one, two, **given({"log_dir": folder / "runs", "root": folder, "sink": stopping(kind, count)}))
+        debate(TASK, one, two, **given({"log_dir": folder / "runs", "repo": folder, "sink": stopping(kind, count)}))
     [path] = folder.rglob("*.jsonl")
     return path
 
@@ -26,7 +26,7 @@ def whole(tmp_path):
     root = repository(tmp_path / "whole")
     with ScriptedServer(Played(CONVERGED, LOOPS)) as server:
         speaker = speaking_to(server)
-        run = debate(TASK, speaker, speaker, **given({"root": root}))
+        run = debate(TASK, speaker, speaker, **given({"repo": root}))
     return run, turns(server)
 
 
@@ -70,7 +70,7 @@ def test_a_debate_whose_process_died_anywhere_asks_for_what_has_no_reply_and_for
     root = repository(tmp_path / "repository")
     with ScriptedServer(Played(CONVERGED, LOOPS)) as server:
         speaker = speaking_to(server)
-        whole = debate(TASK, speaker, speaker, **given({"root": root, "log_dir": tmp_path / "whole"}))
+        whole = debate(TASK, speaker, speaker, **given({"repo": root, "log_dir": tmp_path / "whole"}))
         lines, took = whole.log_path.read_bytes().splitlines(keepends=True), turns(server)
         for count in range(1 + torn, len(lines), 2):
             path = tmp_path / f"{count}.jsonl"

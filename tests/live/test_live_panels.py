@@ -44,7 +44,7 @@ class Watching(ScriptedServer):
 
 
 def voted(backend, **settings) -> CrossRun:
-    given = {"matcher": None, "out": None, "root": REPO, "progress": False} | settings
+    given = {"matcher": None, "log_dir": None, "repo": REPO, "progress": False} | settings
     return crossverify([finding(worker="ann", evidence="planning.py:1")], ROSTER, backend=backend, **given)
 
 

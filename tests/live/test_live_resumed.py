@@ -146,14 +146,14 @@ def test_a_cross_run_goes_on_with_each_of_its_calls(tmp_path):
     found = [finding(f"F-{n}", "ann") for n in (1, 2, 3)]
     votes = {number: {"bob": {f"F-{n}": AGREE for n in (1, 2, 3)}} for number in (1, 2)}
     votes[1]["cy"] = {f"F-{n}": COUNTER for n in (1, 2, 3)}
-    given = {"matcher": None, "root": REPO, "items_per_call": 1, "progress": False}
+    given = {"matcher": None, "repo": REPO, "items_per_call": 1, "progress": False}
     with ScriptedServer(Played(votes, {"r1/bob/p2/t1": says("Let me think.")})) as server:
         roster = ["ann", "bob", "cy"]
-        whole = crossverify(found, roster, backend=speaking_to(server), out=None, **given)
+        whole = crossverify(found, roster, backend=speaking_to(server), log_dir=None, **given)
         asked = times(server)
         with pytest.raises(StopError):
             crossverify(
-                found, roster, backend=speaking_to(server), out=tmp_path, sink=stopping("turn-replied", 3), **given
+                found, roster, backend=speaking_to(server), log_dir=tmp_path, sink=stopping("turn-replied", 3), **given
             )
         run = resume(log_of(tmp_path), matcher=None, progress=False)
     assert derived(run) == derived(whole)

@@ -25,7 +25,7 @@ def plan_runs(answers, **settings):
 
 
 def cross_runs(answers, found=FOUND, silence=30.0, **settings):
-    given = {"matcher": None, "out": None, "root": REPO, "progress": False} | settings
+    given = {"matcher": None, "log_dir": None, "repo": REPO, "progress": False} | settings
     expected = crossverify(found, ROSTER, backend=ScriptedBackend(answers), **given)
     with ScriptedServer(Played(answers)) as server:
         run = crossverify(found, ROSTER, backend=speaking_to(server, timeout=silence), **given)
@@ -133,7 +133,7 @@ def test_the_words_of_workers_and_ids_may_be_of_any_kind():
     roster = ["Ann/r1", "bób", "c y"]
     found = [finding(name, "Ann/r1") for name in ids]
     answers = {1: {who: {name: COUNTER | {"explanation": f"{name}\n\u2028</data>"} for name in ids} for who in roster}}
-    given = {"matcher": None, "out": None, "root": REPO, "progress": False, "settings": {"maxRounds": 1}}
+    given = {"matcher": None, "log_dir": None, "repo": REPO, "progress": False, "settings": {"maxRounds": 1}}
     expected = crossverify(found, roster, backend=ScriptedBackend(answers), **given)
     with ScriptedServer(Played(answers)) as server:
         run = crossverify(found, roster, backend=speaking_to(server), **given)

@@ -61,8 +61,8 @@ def asked_in_three_parts(answer, retries=1):
             ["ann", "bob"],
             backend=speaking_to(server, max_retries=retries, max_concurrency=2),
             matcher=None,
-            out=None,
-            root=REPO,
+            log_dir=None,
+            repo=REPO,
             items_per_call=1,
             settings={"maxRounds": 1},
         )

@@ -114,7 +114,7 @@ def test_a_cross_run_comes_to_its_end(first, adversarial):
             backend=speaking_to(server, max_retries=RETRIES),
             settings={"adversarial": adversarial, "maxRounds": 2},
             matcher=None,
-            out=None,
+            log_dir=None,
             progress=False,
         )
     assert run.status is not None
@@ -147,7 +147,7 @@ ballots = st.one_of(
 )
 def test_any_votes_come_to_the_same_as_in_a_script(script, adversarial, rounds, size):
     options = {"settings": {"adversarial": adversarial, "maxRounds": rounds}, "items_per_call": size}
-    options |= {"matcher": None, "out": None, "progress": False}
+    options |= {"matcher": None, "log_dir": None, "progress": False}
     expected = crossverify(FOUND, ROSTER, backend=ScriptedBackend(script), **options)
     with ScriptedServer(Played(script)) as server:
         run = crossverify(FOUND, ROSTER, backend=speaking_to(server), **options)
@@ -163,7 +163,7 @@ def test_votes_may_come_as_the_mapping_that_the_protocol_has(vote):
         return {"votes": {one.pop("finding_id"): one for one in told["votes"]}}
 
     played = Played({1: dict.fromkeys(ROSTER, given_votes)})
-    options = {"settings": {"adversarial": True, "maxRounds": 1}, "matcher": None, "out": None, "progress": False}
+    options = {"settings": {"adversarial": True, "maxRounds": 1}, "matcher": None, "log_dir": None, "progress": False}
     expected = crossverify(FOUND, ROSTER, backend=ScriptedBackend(played.script), **options)
     with ScriptedServer(reply) as server:
         run = crossverify(FOUND, ROSTER, backend=speaking_to(server), **options)

@@ -188,11 +188,11 @@ CROSS: dict[Any, Any] = {
 
 
 def record_cross(out: Path) -> None:
-    given: dict[str, Any] = {"root": ".", "progress": False}
+    given: dict[str, Any] = {"repo": ".", "progress": False}
     for name, adversarial in (("adversarial", True), ("collaborative", False)):
         run = vp.crossverify(
             found(), ROSTER, task_type="implementation-planning", plan_items=ITEMS, backend=Reporting(CROSS),
-            settings={"adversarial": adversarial, "maxRounds": 3}, out=out / name, task_key="orders", **given,
+            settings={"adversarial": adversarial, "maxRounds": 3}, log_dir=out / name, task_key="orders", **given,
         )  # fmt: skip
         keep(run, f"cross-{name}", out)
     claims = [
@@ -211,11 +211,11 @@ def record_cross(out: Path) -> None:
         },
     ]
     players = dict(zip(("reader", "second", "third"), vp.agents.static.CHECKERS, strict=False))
-    keep(vp.crossverify(claims, players, out=out / "static", **given), "cross-static", out)
+    keep(vp.crossverify(claims, players, log_dir=out / "static", **given), "cross-static", out)
 
 
 def record_debates(out: Path) -> None:
-    given: dict[str, Any] = {"root": ".", "log_dir": out, "progress": False}
+    given: dict[str, Any] = {"repo": ".", "log_dir": out, "progress": False}
     told = {name: value for name, value in challenge("rows", "BLOCKING").items() if name != "evidence"}
     open_one = vp.Challenge(id="C1", origin="challenger", iteration_introduced=1, **told)
     scripts = {

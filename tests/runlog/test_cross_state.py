@@ -21,7 +21,7 @@ def run():
         backend=ScriptedBackend(
             {1: {"ann": {"P-1": AGREE}, "bob": {"P-1": AGREE, "F-1": AGREE}, "cy": {"F-1": AGREE, "P-1": AGREE}}}
         ),
-        out=None,
+        log_dir=None,
     )
 
 

@@ -257,7 +257,7 @@ def test_broken_off_it_is_resumed_to_the_end_that_it_had(path, share, torn, plac
     assert vp.load(log).runs["finished"].tolist() == [False]
     assert vp.replay_run(log).same
     static = lines_of(path)[0]["backend"]["name"] == "static"
-    given: dict[str, Any] = {"root": place, "progress": False}
+    given: dict[str, Any] = {"repo": place, "progress": False}
     if not static:
         given["backend"] = Recorded(path)
     if lines_of(path)[0]["inputs"]["kind"] == "plan":
@@ -284,7 +284,7 @@ def test_a_run_that_waits_takes_an_answer(place):
     log = Path(shutil.copy(LOGS / "v3-plan-waiting.jsonl", place.parent))
     whole = LOGS / "v3-plan-overridden.jsonl"
     assert vp.read_run(log).waiting.pause_id == "i1/pause-1"
-    run = vp.resume(log, "override:C2", note="it is known", backend=Recorded(whole), root=place, progress=False)
+    run = vp.resume(log, "override:C2", note="it is known", backend=Recorded(whole), repo=place, progress=False)
     assert derived(run) == derived(vp.read_run(whole))
     assert (run.verdict, run.outcome.overridden) == ("RETHINK", "C2")
 
@@ -295,7 +295,7 @@ def test_broken_off_a_run_of_models_is_resumed_within_a_call(path, share, torn, 
     log = cut(path, share, torn, place.parent / path.name)
     replied = {one["call_id"] for one in lines_of(log) if one["type"] == "turn-replied"}
     with ScriptedServer(Spoken(path)) as server:
-        run = vp.resume(log, backend=speaking_to(server, web="live" in path.name), root=place, progress=False)
+        run = vp.resume(log, backend=speaking_to(server, web="live" in path.name), repo=place, progress=False)
     assert derived(run) == derived(vp.read_run(path))
     assert not replied & set(turns(server))
     assert vp.replay_run(log).same

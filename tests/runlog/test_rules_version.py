@@ -91,7 +91,7 @@ def test_a_cross_run_of_a_matcher_that_is_no_more_is_driven_by_todays(tmp_path):
 
 def test_a_debate_is_shown_as_it_was_decided_and_what_would_change_is_said(tmp_path):
     backend = ScriptedBackend(CONVERGES)
-    run = debate("Greet.", architect=backend, builder=backend, log_dir=tmp_path, root=tmp_path, progress=False)
+    run = debate("Greet.", architect=backend, builder=backend, log_dir=tmp_path, repo=tmp_path, progress=False)
     assert run.log_path is not None
     path = aged(run.log_path, status="FAILED", reason="MAX_TURNS")
     assert read_run(path).status == "FAILED"

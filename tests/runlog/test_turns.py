@@ -33,9 +33,9 @@ def run(folder: Path | None, backend: TalkingBackend, sink: Any = None) -> Cross
         ["ann", "bob"],
         backend=backend,
         settings={"maxRounds": 1},
-        out=folder,
+        log_dir=folder,
         matcher=None,
-        root=REPO,
+        repo=REPO,
         sink=sink,
     )
 

@@ -29,7 +29,7 @@ def run_of(
     **more: Any,
 ) -> Run:
     """A run with scripted votes that writes nothing; the roster as words."""
-    given = {"backend": ScriptedBackend(script), "out": None, "matcher": None} | more
+    given = {"backend": ScriptedBackend(script), "log_dir": None, "matcher": None} | more
     return crossverify([finding()] if found is None else found, roster.split(), **given)
 
 

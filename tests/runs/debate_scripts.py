@@ -62,7 +62,7 @@ class Heard:
 def debate_of(script: dict[str, Any], tokens: int = 0, **more: Any) -> Debate:
     """A debate in which one backend plays both roles."""
     backend = more.pop("backend", None) or Heard(script, tokens)
-    return debate(more.pop("task", "greet"), backend, **{"root": ROOT, "log_dir": None} | more)
+    return debate(more.pop("task", "greet"), backend, **{"repo": ROOT, "log_dir": None} | more)
 
 
 def texts(run: Debate) -> list[str]:

@@ -38,7 +38,7 @@ def test_backends_without_batches_are_refused(other, plan, tmp_path):
     with pytest.raises(SettingsError, match=r"has no message batches\. Fix: give agents"):
         batch_verify(plan, tmp_path, backend=other, log_dir=tmp_path)
     with pytest.raises(SettingsError, match="has no message batches"):
-        batch_crossverify(FOUND, ["ann", "bob"], backend=other, out=tmp_path)
+        batch_crossverify(FOUND, ["ann", "bob"], backend=other, log_dir=tmp_path)
 
 
 def test_settings_that_are_unknown_or_set_by_the_batch_are_told_together(backend, plan, tmp_path):
@@ -49,7 +49,7 @@ def test_settings_that_are_unknown_or_set_by_the_batch_are_told_together(backend
     assert "timeout: is set by the batch itself" in words
     assert "repetition: is set by the batch itself" in words
     with pytest.raises(SettingsError, match="adversarial: is no setting of crossverify"):
-        batch_crossverify(FOUND, ["ann", "bob"], backend=backend, out=tmp_path, adversarial=True)
+        batch_crossverify(FOUND, ["ann", "bob"], backend=backend, log_dir=tmp_path, adversarial=True)
 
 
 def test_all_plans_are_read_before_any_is_verified(backend, plan, tmp_path):
@@ -98,7 +98,7 @@ def test_a_plan_that_is_given_twice(backend, plan, tmp_path):
         batch_verify([plan, plan], tmp_path, backend=backend, log_dir=tmp_path)
     (tmp_path / "f.json").write_text(json.dumps(FOUND))
     with pytest.raises(InputError, match="convergence-ad-hoc: is given twice"):
-        batch_crossverify([tmp_path / "f.json"] * 2, ["ann", "bob"], backend=backend, out=tmp_path)
+        batch_crossverify([tmp_path / "f.json"] * 2, ["ann", "bob"], backend=backend, log_dir=tmp_path)
 
 
 def test_folders_without_plans_and_no_plans_at_all(backend, tmp_path):
@@ -114,11 +114,11 @@ def test_the_problems_of_all_tables_are_told(backend, tmp_path):
         (tmp_path / f"{name}.json").write_text(json.dumps([FOUND[0] | {"worker": worker}]))
     files = [tmp_path / f"{name}.json" for name in "abc"]
     with pytest.raises(InputError) as told:
-        batch_crossverify(files, ["ann", "bob"], backend=backend, out=tmp_path)
+        batch_crossverify(files, ["ann", "bob"], backend=backend, log_dir=tmp_path)
     assert "'zoe' is not a worker" in str(told.value)
     assert "'joe' is not a worker" in str(told.value)
     with pytest.raises(InputError, match=r"out: .* is not a folder"):
-        batch_crossverify(FOUND, ["ann", "bob"], backend=backend, out=files[0])
+        batch_crossverify(FOUND, ["ann", "bob"], backend=backend, log_dir=files[0])
 
 
 def test_the_sdk_is_not_loaded_before_something_is_asked():

@@ -21,7 +21,7 @@ ITEM = {"finding_id": "P-001", "summary": "a step"}
 def refused(message: str, error: type[InputError] = SettingsError, workers: Any = ("ann", "bob"), **more: Any) -> None:
     backend = Playing()
     with pytest.raises(error, match=rf"{message}.*Fix: "):
-        crossverify([finding()], workers, **({"backend": backend, "out": None} | more))
+        crossverify([finding()], workers, **({"backend": backend, "log_dir": None} | more))
     assert backend.requests == []
 
 
@@ -46,7 +46,7 @@ def test_rosters(workers, message):
 
 def test_all_problems_of_a_roster_are_told():
     with pytest.raises(SettingsError, match="'b' is named twice") as caught:
-        crossverify([], ["a", "b", "b", 5, None, "a"], out=None)  # type: ignore[list-item]
+        crossverify([], ["a", "b", "b", 5, None, "a"], log_dir=None)  # type: ignore[list-item]
     assert [p.message for p in caught.value.problems] == [
         "'a' is named twice",
         "'b' is named twice",
@@ -56,7 +56,7 @@ def test_all_problems_of_a_roster_are_told():
 
 
 def test_a_mapping_of_workers_is_a_roster_of_its_keys():
-    run = crossverify([finding()], {"ann": "search", "bob": "window"}, backend=Playing(), out=None)
+    run = crossverify([finding()], {"ann": "search", "bob": "window"}, backend=Playing(), log_dir=None)
     assert run.artifact.findings[0].consensusWorkers == ("ann", "bob")
 
 
@@ -65,11 +65,11 @@ def test_backends(backend):
     refused(f"backend: {re.escape(repr(backend))} is unknown", backend=backend)
 
 
-@pytest.mark.parametrize("root", ["gone", "file.txt"])
-def test_a_root_that_is_no_folder(tmp_path, root):
+@pytest.mark.parametrize("repo", ["gone", "file.txt"])
+def test_a_repo_that_is_no_folder(tmp_path, repo):
     (tmp_path / "file.txt").write_text("x")
-    message = f"root: '{re.escape(str(tmp_path / root))}' is not a folder"
-    refused(message, InputError, backend="static", workers=["search", "window"], root=tmp_path / root)
+    message = f"repo: '{re.escape(str(tmp_path / repo))}' is not a folder"
+    refused(message, InputError, backend="static", workers=["search", "window"], repo=tmp_path / repo)
 
 
 @pytest.mark.parametrize("timeout", [0, -1, "5", True, math.nan])
@@ -78,7 +78,7 @@ def test_timeouts(timeout):
 
 
 def test_no_timeout_waits_for_ever():
-    run = crossverify([finding()], ["ann", "bob"], backend=Playing(), timeout=None, out=None)
+    run = crossverify([finding()], ["ann", "bob"], backend=Playing(), timeout=None, log_dir=None)
     assert run.status == "converged"
 
 
@@ -87,7 +87,9 @@ def test_no_timeout_waits_for_ever():
 def test_task_types_that_cannot_name_a_folder(tmp_path, monkeypatch, task_type, written):
     monkeypatch.chdir(tmp_path)
     out = tmp_path / "out" if written else None
-    refused(f"task_type: {re.escape(repr(task_type))} cannot name a folder", InputError, task_type=task_type, out=out)
+    refused(
+        f"task_type: {re.escape(repr(task_type))} cannot name a folder", InputError, task_type=task_type, log_dir=out
+    )
     assert list(tmp_path.rglob("*")) == []
 
 
@@ -98,9 +100,9 @@ def test_task_keys(task_key):
     )
 
 
-def test_an_out_that_is_no_folder(tmp_path):
+def test_a_log_dir_that_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("x")
-    refused(f"out: '{re.escape(str(tmp_path))}/file' is not a folder", InputError, out=tmp_path / "file")
+    refused(f"log_dir: '{re.escape(str(tmp_path))}/file' is not a folder", InputError, log_dir=tmp_path / "file")
 
 
 def test_settings_that_contradict_each_other():
@@ -124,12 +126,12 @@ def test_a_plan_item_with_the_id_of_a_finding():
 def test_findings_that_cannot_be_used(tmp_path):
     refused("cannot be read", InputError, task_type=PLAN, plan_items=str(tmp_path / "gone.csv"))
     with pytest.raises(InputError, match=r"'ann' is not a worker of this run\. Fix: .*: there are none"):
-        crossverify([finding()], [], backend=Playing(), out=None)
+        crossverify([finding()], [], backend=Playing(), log_dir=None)
 
 
 def test_a_single_path_may_be_a_text(tmp_path):
     path = Path(tmp_path) / "found.csv"
     path.write_text("finding_id,summary,worker\nF-1,claim,ann\n")
     for given in (path, str(path)):
-        run = crossverify(given, ["ann", "bob"], backend=Playing(), out=None)
+        run = crossverify(given, ["ann", "bob"], backend=Playing(), log_dir=None)
         assert [f.findingId for f in run.artifact.findings] == ["F-1"]

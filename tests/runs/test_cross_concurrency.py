@@ -65,7 +65,7 @@ def test_two_runs_at_once_in_threads_do_not_mix(tmp_path):
                 both.wait(20)
             return Reply(value={"votes": {item.finding_id: verdict for item in request.items}})
 
-        return run_of({}, backend=Playing(play), out=tmp_path)
+        return run_of({}, backend=Playing(play), log_dir=tmp_path)
 
     with ThreadPoolExecutor(2) as threads:
         agreed, refuted = threads.map(one, (AGREE, DISAGREE))

@@ -116,5 +116,5 @@ def test_a_script_without_an_answer_fails_and_says_so():
 def test_a_worker_that_the_backend_cannot_play_is_refused_before_any_call():
     backend = Playing()
     with pytest.raises(ValueError, match=r"workers: zoe is ill\. Fix: rename the worker"):
-        crossverify([], ["ann", "zoe"], backend=backend, out=None)
+        crossverify([], ["ann", "zoe"], backend=backend, log_dir=None)
     assert backend.requests == []

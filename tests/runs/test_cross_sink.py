@@ -84,7 +84,7 @@ def test_what_the_sink_raises_ends_the_run_as_it_is_and_the_sink_is_left_alone(k
 
     script = {1: {"bob": "error", "cy": {"F-1": AGREE}}}
     with pytest.raises(OSError, match=r"^disk full\nThe run goes on by: verifyplan resume .*-001\.jsonl$"):
-        run_of(script, sink=sink, out=tmp_path)
+        run_of(script, sink=sink, log_dir=tmp_path)
     assert seen.count(kind) == 1
     assert seen[-1] == kind
     [log] = [path for path in tmp_path.rglob("*") if path.is_file()]
@@ -118,5 +118,5 @@ def test_a_fast_reply_is_told_before_a_slow_one_has_come():
             told.append(event.call_id)
 
     row = {"finding_id": "F-1", "summary": "claim", "worker": "ann"}
-    crossverify([row], ["ann", "bob", "cy"], backend=Playing(answer), timeout=20, sink=sink, out=None)
+    crossverify([row], ["ann", "bob", "cy"], backend=Playing(answer), timeout=20, sink=sink, log_dir=None)
     assert (seen, told) == ([True], ["r1/bob", "r1/cy"])

@@ -57,7 +57,7 @@ def runs(draw: st.DrawFn) -> Run:
         settings=block,
         backend=ScriptedBackend(script),
         matcher=None,
-        out=None,
+        log_dir=None,
         progress=False,
     )
 
@@ -141,7 +141,7 @@ def test_the_artifact_reads_as_json_with_the_keys_of_schema_1_2():
         [{"finding_id": "F-1", "summary": "s", "worker": "ann"}],
         ["ann", "bob"],
         backend=ScriptedBackend({1: {"bob": {"F-1": {"verdict": "agree"}}}}),
-        out=None,
+        log_dir=None,
     )
     content = json.loads(artifact_text(run.artifact))
     assert content["schemaVersion"] == "1.2"

@@ -71,7 +71,9 @@ def test_static_workers_that_looked_at_nothing_say_so_and_so_does_the_run(
     (tmp_path / "m.py").write_text("def f(x=1):\n    return g(x)\n")
     found = [finding("F-1", "ann", evidence="m.py:1") | {"summary": UNREADABLE}]
     workers = {"ann": "syntax-tree", "bob": "search", "cy": "window"}
-    run = vp.crossverify(found, workers, root=tmp_path, out=None, settings={"adversarial": adversarial}, progress=False)
+    run = vp.crossverify(
+        found, workers, repo=tmp_path, log_dir=None, settings={"adversarial": adversarial}, progress=False
+    )
     votes = run.frames.votes
     assert set(votes["verdict"]) == {verdict}
     assert set(votes["disagree_basis"].dropna()) == ({basis} if basis else set())
@@ -88,7 +90,7 @@ def test_a_run_that_looked_at_most_says_nothing_of_it(tmp_path):
     found = [finding(f"F-{n}", "ann", evidence="m.py:1") | {"summary": text} for n, text in
              enumerate([claim, claim, UNREADABLE], start=1)]  # fmt: skip
     workers = {"ann": "syntax-tree", "bob": "search", "cy": "window"}
-    run = vp.crossverify(found, workers, root=tmp_path, out=None, progress=False,
+    run = vp.crossverify(found, workers, repo=tmp_path, log_dir=None, progress=False,
                          settings={"verificationMode": "full-reanalysis"})  # fmt: skip
     assert run.blindness is None
     assert not any("rest on no look" in note for note in vp.compare(run.frames, resamples=10).notes)
@@ -103,7 +105,7 @@ def test_a_run_that_looked_at_most_says_nothing_of_it(tmp_path):
 def test_whatever_hides_the_evidence_nothing_was_looked_at(tmp_path, evidence, verification_mode):
     (tmp_path / "m.py").write_text("def f(x=1):\n    return g(x)\n")
     found = [finding("F-1", "ann", evidence=evidence) | {"summary": "The function `f` calls `g`."}]
-    run = vp.crossverify(found, {"ann": "window", "bob": "search"}, root=tmp_path, out=None, progress=False,
+    run = vp.crossverify(found, {"ann": "window", "bob": "search"}, repo=tmp_path, log_dir=None, progress=False,
                          settings={"verificationMode": verification_mode})  # fmt: skip
     assert all(text.startswith(NOTHING_LOOKED_AT) for text in run.frames.votes["explanation"])
 

@@ -22,7 +22,7 @@ from verifyplan.runs.resume import read_run, resume
 def test_the_path_names_task_type_and_number(tmp_path, task_type):
     name = task_type or "ad-hoc"
     for number in ("001", "002", "003"):
-        run = run_of({}, out=tmp_path, task_type=task_type)
+        run = run_of({}, log_dir=tmp_path, task_type=task_type)
         assert run.path == tmp_path / "runs" / name / "state" / f"convergence-{name}-{number}.json"
         assert run.run_id == f"runs/{name}/state/convergence-{name}-{number}"
         assert read_artifact(run.path) == run.artifact
@@ -37,14 +37,14 @@ def test_the_next_free_number_is_taken_and_nothing_is_overwritten(tmp_path):
     state.mkdir(parents=True)
     for number in (1, 2, 4):
         (state / f"convergence-ad-hoc-{number:03d}.json").write_text("mine")
-    paths = [run_of({}, out=tmp_path).path for _ in range(2)]
+    paths = [run_of({}, log_dir=tmp_path).path for _ in range(2)]
     assert [path.name[-8:-5] for path in paths if path] == ["003", "005"]
     assert (state / "convergence-ad-hoc-004.json").read_text() == "mine"
 
 
 def test_the_current_folder_is_the_default_and_none_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run = crossverify([finding()], ["ann", "bob"], backend=Playing(), out=None)
+    run = crossverify([finding()], ["ann", "bob"], backend=Playing(), log_dir=None)
     assert (run.path, run.run_id, list(tmp_path.iterdir())) == (None, "run", [])
     run = crossverify([finding()], ["ann", "bob"], backend=Playing())
     assert run.path == Path("runs/ad-hoc/state/convergence-ad-hoc-001.json")
@@ -52,7 +52,7 @@ def test_the_current_folder_is_the_default_and_none_writes_nothing(tmp_path, mon
 
 
 def test_a_task_key_of_ones_own(tmp_path):
-    run = run_of({}, out=tmp_path, task_key="TICKET-7: <b>")
+    run = run_of({}, log_dir=tmp_path, task_key="TICKET-7: <b>")
     assert read_artifact(run.path).taskKey == "TICKET-7: <b>"
     assert "<b>" not in run_of({}, [finding(summary="<b>")])._repr_html_()
 
@@ -74,7 +74,7 @@ class Slow:
 
 row = {"finding_id": "F-1", "summary": "claim", "worker": "ann"}
 for _ in range(5):
-    print(crossverify([row], ["ann", "bob"], backend=Slow(), out=out).path, flush=True)
+    print(crossverify([row], ["ann", "bob"], backend=Slow(), log_dir=out).path, flush=True)
 """
 
 
@@ -90,7 +90,7 @@ def test_two_processes_at_once_get_numbers_of_their_own(tmp_path):
     paths = [line for out, _ in told for line in out.splitlines()]
     assert len(set(paths)) == 10
     assert sorted(path[-8:-5] for path in paths) == [f"{n:03d}" for n in range(1, 11)]
-    assert len(list((tmp_path / "out").rglob("*"))) == 10 + 10 + 3  # a log each; no temporary files are left
+    assert len(list((tmp_path / "out").rglob("*"))) == 10 + 10 + 2  # a log each; no temporary files are left
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")

@@ -42,7 +42,7 @@ def blocked_run(folder: Path, **options: Any) -> LiveRun:
 
 def cross_run(folder: Path, **options: Any) -> LiveRun:
     """A live cross run with scripted votes."""
-    given = {"backend": ScriptedBackend(VOTES, silent=True), "out": folder, "root": REPO, "matcher": None}
+    given = {"backend": ScriptedBackend(VOTES, silent=True), "log_dir": folder, "repo": REPO, "matcher": None}
     return LiveRun.cross(FOUND, ["ann", "bob", "cy"], **given | options)
 
 

@@ -117,7 +117,7 @@ class ConversingBackend(Backend, Protocol):
     def session(self) -> AbstractAsyncContextManager[object]:
         """Hold connections while a run is driven, in the event loop that drives it."""
 
-    def at(self, root: str | Path) -> Self:
+    def at(self, repo: str | Path) -> Self:
         """Return the same backend for a run over another folder."""
 
     def budget_problem(self, limit: str) -> str | None:

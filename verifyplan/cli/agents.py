@@ -189,14 +189,14 @@ MAX_FILE_DEPTH = 8
 KEY_VARIABLES = "key_variables"
 """Names environment variables that hold keys, by the address of their endpoint."""
 
-_NOT_IN_FILE = ("self", "root", "api_key", "api_keys", "return")
+_NOT_IN_FILE = ("self", "repo", "api_key", "api_keys", "return")
 _KEY = re.compile(r"(.*[-_ ])?(keys?|token|secret|password)", re.IGNORECASE)
 _FIX = "set ANTHROPIC_API_KEY, or keep it in the keyring; for other endpoints name its variable in key_variables"
 
 
 @cache
 def arguments_model() -> type[BaseModel]:
-    """Return the model of a file: the arguments of `agents.Anthropic` without keys and root, and `key_variables`."""
+    """Return the model of a file: the arguments of `agents.Anthropic` without keys and repo, and `key_variables`."""
     hints = {
         name: kind for name, kind in get_type_hints(vp.agents.Anthropic.__init__).items() if name not in _NOT_IN_FILE
     }

@@ -60,7 +60,7 @@ def claims(
     \b
     Examples:
     verifyplan claims SUMMARY-01-01.md --plan PLAN-01.md --out findings.json
-    verifyplan crossverify findings.json --adversarial --root . \\
+    verifyplan crossverify findings.json --adversarial --repo . \\
         --workers executor=search,search,syntax-tree,window
     """
     loaded = load(document)

@@ -22,7 +22,7 @@ from verifyplan.runs.merges import DEFAULT_MATCHER
 @with_agents
 def crossverify(
     findings: Annotated[Path, typer.Argument(help="CSV or JSON: finding_id, summary, evidence, worker (if known).")],
-    root: options.EvidenceRoot = Path(),
+    repo: options.EvidenceRepo = Path(),
     workers: Annotated[
         str | None,
         typer.Option(
@@ -56,7 +56,7 @@ def crossverify(
     max_cost: options.MaxCost = None,
     repetition: options.Repetition = 1,
     repetitions: options.Repetitions = 1,
-    out: Annotated[Path, typer.Option(help="The artifact is written under this folder, in runs/.")] = Path(),
+    log_dir: options.LogDir = Path("runs"),
     synthetic: options.Synthetic = False,
     agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
@@ -67,7 +67,7 @@ def crossverify(
 
     \b
     Examples:
-    verifyplan crossverify findings.csv --root src --task-type error-analysis
+    verifyplan crossverify findings.csv --repo src --task-type error-analysis
     verifyplan crossverify findings.json --workers ann=window,bob=search,cy=syntax-tree
     verifyplan crossverify findings.csv --workers ann,bob --model claude-opus-4-5 --worker-model bob=claude-haiku-4-5
     """
@@ -85,7 +85,7 @@ def crossverify(
             task_type=task_type,
             settings={key: value for key, value in settings.items() if value is not None},
             backend=backend,
-            root=root,
+            repo=repo,
             plan_items=plan_items,
             matcher=matcher,
             merges=merges,
@@ -95,7 +95,7 @@ def crossverify(
             max_tokens=max_tokens,
             max_cost=max_cost,
             repetition=number,
-            out=out,
+            log_dir=log_dir,
             synthetic=synthetic,
         )
         typer.echo(f"{run}\nartifact: {run.path}\nlog: {run.log_path}")
@@ -156,7 +156,7 @@ def _verify_now(claims: int, adversarial: bool, out: Path) -> None:
     """Run over fresh claims, and print its outcome in a line."""
     findings = vp.datasets.stdlib_claims(claims, seed=1)
     settings = {"adversarial": adversarial}
-    root = vp.datasets.stdlib_root()
-    run = vp.crossverify(findings, CHECKERS, task_type="demo", settings=settings, root=root, out=out)
+    repo = vp.datasets.stdlib_root()
+    run = vp.crossverify(findings, CHECKERS, task_type="demo", settings=settings, repo=repo, log_dir=out / "runs")
     outcome = next(line for line in str(run).split("\n") if line.startswith("full-consensus"))
     typer.echo(f"  now, {MODES[adversarial]}: {outcome} (n = {len(run.artifact.findings)})")

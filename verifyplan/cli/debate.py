@@ -29,7 +29,7 @@ _MAX_NAME_CHARACTERS = 1_000
 @with_agents
 def debate(
     task: Annotated[str, typer.Argument(help="What is to be settled, or a file that says it.")],
-    root: Annotated[Path, typer.Option(help="The folder that the task is about; it is only read.")] = Path(),
+    repo: Annotated[Path, typer.Option(help="The folder that the task is about; it is only read.")] = Path(),
     script: options.Script = None,
     max_turns: options.MaxTurns = MAX_TURNS,
     timeout: options.Timeout = options.CALL_TIMEOUT_S,
@@ -38,7 +38,7 @@ def debate(
     repetition: options.Repetition = 1,
     repetitions: options.Repetitions = 1,
     synthetic: options.Synthetic = False,
-    out: Annotated[Path, typer.Option("--out", "--log-dir", help="The folder of the run log.")] = Path("runs"),
+    log_dir: options.LogDir = Path("runs"),
     diff: Annotated[Path | None, typer.Option(help="Write the builder's last diff here, if there is one.")] = None,
     as_json: options.AsJson = False,
     agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
@@ -51,7 +51,7 @@ def debate(
 
     \b
     Examples:
-    verifyplan debate "Add an acceptance checklist to README.md" --root . --model claude-opus-4-5
+    verifyplan debate "Add an acceptance checklist to README.md" --repo . --model claude-opus-4-5
     verifyplan debate TASK.md --script answers.json --max-turns 2 --diff change.diff
     verifyplan debate TASK.md --model claude-opus-4-5 --model-for builder=claude-haiku-4-5 --max-cost 2.50 --json
     """
@@ -66,12 +66,12 @@ def debate(
             text_or_file,
             backend,
             max_turns=max_turns,
-            root=root,
+            repo=repo,
             timeout=timeout,
             max_tokens=max_tokens,
             max_cost=max_cost,
             repetition=number,
-            log_dir=out,
+            log_dir=log_dir,
             synthetic=synthetic,
         )
         return _print_end(run, diff, as_json)

@@ -57,7 +57,7 @@ def check(
     rules: Annotated[
         list[str] | None, typer.Option("--rule", help="Only this rule; * matches any letters. May be repeated.")
     ] = None,
-    root: Annotated[Path, typer.Option(help="The folder that printed paths are relative to.")] = Path(),
+    relative_to: Annotated[Path, typer.Option(help="The folder that printed paths are relative to.")] = Path(),
     against: Annotated[
         Path | None, typer.Option(help="An earlier version of the one PATH: also check what changed since.")
     ] = None,
@@ -83,7 +83,7 @@ def check(
     kept = tuple(violation for violation in report.violations if violation.rule in selected)
     report = Report(report.path, kept, report.documents, report.others)
     write = {ViolationsFormat.text: to_text, ViolationsFormat.json: to_json, ViolationsFormat.sarif: to_sarif}[form]
-    text = write(report, root)
+    text = write(report, relative_to)
     if out is None:
         typer.echo(text, nl=False)
     else:
@@ -197,7 +197,7 @@ def plan_check(
                 "--graph", f"{str(graph)!r} is not a picture", f"end the name in one of {', '.join(CHART_SUFFIXES)}"
             )
         )
-    check = check_plans(path, context=context, root=repo)
+    check = check_plans(path, context=context, repo=repo)
     if form is PlanCheckFormat.json:
         text = f"{json.dumps(as_json(check), indent=2)}\n"
     else:

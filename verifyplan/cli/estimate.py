@@ -30,9 +30,7 @@ def estimate(
         list[str],
         typer.Argument(help=f"Plans (Markdown), or findings (CSV, JSON), or a bundled set: {', '.join(SETS)}."),
     ],
-    root: Annotated[
-        Path, typer.Option("--repo", "--root", help="The folder that the plans or the evidence are about.")
-    ] = Path(),
+    repo: Annotated[Path, typer.Option("--repo", help="The folder that the plans or the evidence are about.")] = Path(),
     max_iterations: Annotated[int | None, typer.Option(min=1, help="Of plans: the last iteration, else 3.")] = None,
     policy: Annotated[options.PolicyName | None, typer.Option(help="Of plans: when to keep looking.")] = None,
     team: Annotated[options.TeamName | None, typer.Option(help="Of plans: the team; else sized by complexity.")] = None,
@@ -80,7 +78,7 @@ def estimate(
         roster = None
     result = estimates.estimate(
         sources[0] if len(sources) == 1 else sources,
-        root,
+        repo,
         workers=roster,
         backend=keyless_of_options(agents),
         batch=batch,

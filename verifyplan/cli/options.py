@@ -121,7 +121,7 @@ Weights = Annotated[
 Report = Annotated[Path | None, typer.Option(help="Write the report here: .md or .html.")]
 
 # Cross runs
-EvidenceRoot = Annotated[Path, typer.Option(help="The folder that cited evidence lies in.")]
+EvidenceRepo = Annotated[Path, typer.Option(help="The folder that cited evidence lies in; it is only read.")]
 TaskType = Annotated[
     str | None,
     typer.Option(

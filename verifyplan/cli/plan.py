@@ -155,7 +155,7 @@ def resume(
         typer.Option(help="To the question it waits with: acknowledge:C3, override:C3, context, or abort."),
     ] = None,
     note: Annotated[str, typer.Option(help="Your words: the context, or the reason.")] = "",
-    root: Annotated[Path | None, typer.Option(help="Where the repository lies now, if it was moved.")] = None,
+    repo: Annotated[Path | None, typer.Option(help="Where the repository lies now, if it was moved.")] = None,
     script: options.Script = None,
     report: options.Report = None,
     exit_code: options.ByVerdict = False,
@@ -178,7 +178,7 @@ def resume(
     if vp.read_run(run).events[-1].type == "run-ended":
         typer.echo(f"{run} has ended: nothing is asked again, and no limit or model is changed", err=True)
     backend = script_of_options(agents, script) if script else backend_of_log(agents, run)
-    resumed = vp.resume(run, answer, note=note, backend=backend, root=root, on_blocked=ask if has_terminal() else None)
+    resumed = vp.resume(run, answer, note=note, backend=backend, repo=repo, on_blocked=ask if has_terminal() else None)
     exit_with(_print_end(resumed, report, by_verdict=exit_code))
 
 

@@ -60,7 +60,7 @@ def writable(text: str) -> bool:
     return text.encode(errors="replace").decode() == text
 
 
-def make_backend(backend: str | Backend, workers: Workers, root: str | Path) -> Backend:
+def make_backend(backend: str | Backend, workers: Workers, repo: str | Path) -> Backend:
     """Return the backend of a name, or the backend itself for that folder; SettingsError, InputError for a bad one."""
     if not isinstance(backend, Backend) or isinstance(backend, type):
         if backend != "static":
@@ -68,11 +68,11 @@ def make_backend(backend: str | Backend, workers: Workers, root: str | Path) -> 
             raise SettingsError(Problem("backend", f"{backend!r} is unknown", fix))
     elif not isinstance(backend, ConversingBackend):
         return backend
-    if not Path(root).is_dir():
-        raise InputError(Problem("root", f"{str(root)!r} is not a folder", "name the folder that evidence cites"))
+    if not Path(repo).is_dir():
+        raise InputError(Problem("repo", f"{str(repo)!r} is not a folder", "name the folder that evidence cites"))
     if isinstance(backend, ConversingBackend):
-        return backend.at(root)
-    return StaticBackend(root, workers if isinstance(workers, Mapping) else None)
+        return backend.at(repo)
+    return StaticBackend(repo, workers if isinstance(workers, Mapping) else None)
 
 
 def check_workers(backend: Backend, roster: Sequence[str]) -> None:
@@ -168,7 +168,7 @@ def check_log_dir(log_dir: object) -> None:
         raise InputError(Problem("log_dir", f"{str(existing)!r} cannot be written to", fix))
 
 
-def check_destination(out: str | Path | None, task_type: str | None, task_key: str | None) -> None:
+def check_destination(log_dir: str | Path | None, task_type: str | None, task_key: str | None) -> None:
     """Raise an InputError if the artifact could not be written, before any agent is paid."""
     problems = []
     if task_type is not None and not (isinstance(task_type, str) and FOLDER_NAME.fullmatch(task_type)):
@@ -182,8 +182,10 @@ def check_destination(out: str | Path | None, task_type: str | None, task_key: s
     if task_key is not None and not is_name(task_key):
         fix = "say what the run is about, or leave it out"
         problems.append(Problem("task_key", f"must be a text that is not blank, got {task_key!r}", fix))
-    if out is not None and Path(out).exists() and not Path(out).is_dir():
-        problems.append(Problem("out", f"{str(out)!r} is not a folder", "name a folder, or None to write nothing"))
+    if log_dir is not None and Path(log_dir).exists() and not Path(log_dir).is_dir():
+        problems.append(
+            Problem("log_dir", f"{str(log_dir)!r} is not a folder", "name a folder, or None to write nothing")
+        )
     if problems:
         raise InputError(problems)
 

@@ -46,7 +46,7 @@ def crossverify(
     task_type: str | None = None,
     settings: Mapping[str, Any] | None = None,
     backend: str | Backend = "static",
-    root: str | Path = ".",
+    repo: str | Path = ".",
     plan_items: RowSource | None = None,
     matcher: str | Matcher | None = DEFAULT_MATCHER,
     merges: RowSource | None = None,
@@ -57,7 +57,7 @@ def crossverify(
     max_cost: Decimal | str | float | None = None,
     repetition: int = 1,
     sink: Sink | None = None,
-    out: str | Path | None = ".",
+    log_dir: str | Path | None = "runs",
     task_key: str | None = None,
     synthetic: bool | None = None,
     progress: bool | None = None,
@@ -74,7 +74,7 @@ def crossverify(
         task_type: chooses the settings (rule B1) and names the artifact's folder.
         settings: overrides of the settings, such as `{"adversarial": True, "maxRounds": 3}`.
         backend: `"static"`, or any object with the methods of `verifyplan.agents.base.Backend`.
-        root: the folder that cited evidence is opened in; nothing outside it is read.
+        repo: the folder that cited evidence is opened in; nothing outside it is read.
         plan_items: items of a plan body for the gate of rule B10; only for implementation-planning.
         matcher: which findings are the same: `"claim"` joins the same places and claims, spaces and case aside;
             `"likeness"` those that like words claim of nearby lines; your own is an object with `key` and `same`; None
@@ -89,7 +89,7 @@ def crossverify(
         max_cost: US dollars after which no call is sent; only with a backend that knows its prices.
         repetition: which run of the same inputs and settings this is, from 1.
         sink: called with each event as it happens; what it raises ends the run.
-        out: the folder under which the run log and the artifact are written; None writes nothing.
+        log_dir: the folder under which the run log and the artifact are written; None writes nothing.
         task_key: what the run is about, for the artifact; by default the task type.
         synthetic: marks generated findings; by default what a DataFrame's `attrs["synthetic"]` says.
         progress: whether to show a bar; by default where somebody can see it.
@@ -104,14 +104,14 @@ def crossverify(
     >>> script = {1: {"bob": {"F-1": {"verdict": "agree"}}, "cy": {"F-1": {"verdict": "disagree"}}}}
     >>> finding = {"finding_id": "F-1", "summary": "f has no check", "evidence": "m.py:3", "worker": "ann"}
     >>> run = crossverify([finding], ["ann", "bob", "cy"], settings={"maxRounds": 1},
-    ...     backend=ScriptedBackend(script), out=None)
+    ...     backend=ScriptedBackend(script), log_dir=None)
     >>> run.artifact.findings[0].classification
     'contested'
     """
     started, bound_backend = begin(CrossArguments(**locals()))  # by the names of the parameters
     grouping_matcher = recorded_matcher(started.cross, matcher)
-    folder = None if out is None else state_folder(Path(out), task_type)
-    with open_log(folder, f"convergence-{task_type or UNNAMED}", sink, top=out) as log:
+    folder = None if log_dir is None else state_folder(Path(log_dir), task_type)
+    with open_log(folder, f"convergence-{task_type or UNNAMED}", sink, top=log_dir) as log:
         drive_cross(started, bound_backend, grouping_matcher, log.recorder, progress)
     run = CrossRun(tuple(log.recorder.records), log.path, log.run_id)
     return replace(run, path=export_artifact(run))
@@ -126,7 +126,7 @@ class CrossArguments:
     task_type: str | None
     settings: Mapping[str, Any] | None
     backend: str | Backend
-    root: str | Path
+    repo: str | Path
     plan_items: RowSource | None
     matcher: str | Matcher | None
     merges: RowSource | None
@@ -136,7 +136,7 @@ class CrossArguments:
     max_tokens: int | None
     max_cost: Decimal | str | float | None
     repetition: int
-    out: str | Path | None
+    log_dir: str | Path | None
     task_key: str | None
     synthetic: bool | None
     sink: Sink | None = None
@@ -150,7 +150,7 @@ def begin(arguments: CrossArguments) -> tuple[RunStarted, Backend]:
     called or file is written.
     """
     a = arguments
-    check_destination(a.out, a.task_type, a.task_key)
+    check_destination(a.log_dir, a.task_type, a.task_key)
     check_timeout(a.timeout)
     limits = read_limits(max_tokens=a.max_tokens, max_cost=a.max_cost)
     check_counts(items_per_call=a.items_per_call, repetition=a.repetition)
@@ -159,7 +159,7 @@ def begin(arguments: CrossArguments) -> tuple[RunStarted, Backend]:
         raise SettingsError(Problem("missing_basis", f"must be one of these, got {a.missing_basis!r}", fix))
     roster = read_roster(a.workers)
     block = convergence_block(a.task_type or "", overrides=a.settings)
-    bound_backend = make_backend(a.backend, a.workers, a.root)
+    bound_backend = make_backend(a.backend, a.workers, a.repo)
     check_workers(bound_backend, roster)
     check_affordable(bound_backend, limits)
     items = _read_gate_items(a.plan_items, a.task_type, block)
@@ -181,7 +181,7 @@ def begin(arguments: CrossArguments) -> tuple[RunStarted, Backend]:
         items_per_call=a.items_per_call,
         limits=limits,
         missing_basis=a.missing_basis,
-        root=str(Path(a.root).absolute()),
+        root=str(Path(a.repo).absolute()),
     )
     task_key = a.task_key or a.task_type or UNNAMED
     return start_event(task_key, inputs, bound_backend, synthetic=bool(marked), repetition=a.repetition), bound_backend

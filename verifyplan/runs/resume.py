@@ -61,7 +61,7 @@ def resume(
     *,
     note: str = "",
     backend: str | Backend | None = None,
-    root: str | Path | None = None,
+    repo: str | Path | None = None,
     matcher: str | Matcher | None = None,
     on_blocked: Ask | None = None,
     sink: Sink | None = None,
@@ -79,7 +79,7 @@ def resume(
         note: the person's words, with an answer that is a text.
         backend: the backend that goes on, in a debate for both roles; needed unless the log's is
             `"static"`, which plays no debate, or a model.
-        root: the folder of the repository now, if it was moved.
+        repo: the folder of the repository now, if it was moved.
         matcher: how findings were grouped, if by a matcher of your own.
         on_blocked: answers later pauses; by default the run waits again if its settings say so.
         sink: called with each new event as it happens.
@@ -103,7 +103,7 @@ def resume(
         if isinstance(run, PlanRun) and run.waiting is not None and ask is None:
             return run
         started, past = run.started, Past(log.records)
-        speaker = _backend(started, backend, root)
+        speaker = _backend(started, backend, repo)
         if turns := turns_in_batches(Path(path), log.records, past):  # asked for here, they would be paid for twice
             fix = "run the `verifyplan batch` that began it again, which collects them"
             raise LogError(Problem(str(path), f"waits for {', '.join(turns[:3])} from a message batch", fix))
@@ -148,7 +148,7 @@ def _ask(run: Run, answer: Answer | str | None, note: str, on_blocked: Ask | Non
     return lambda pause: answers.pop() if answers else on_blocked(pause) if on_blocked else None
 
 
-def _backend(started: RunStarted, backend: str | Backend | None, root: str | Path | None) -> Backend:
+def _backend(started: RunStarted, backend: str | Backend | None, repo: str | Path | None) -> Backend:
     """Return the backend that goes on; SettingsError where the log's cannot be made again from its name."""
     inputs, recorded = started.inputs, started.backend
     if isinstance(inputs, DebateInputs):
@@ -156,16 +156,16 @@ def _backend(started: RunStarted, backend: str | Backend | None, root: str | Pat
             roles = [_recorded_backend(recorded.get(role) or {}) for role in ("architect", "builder")]
         else:
             roles = [_recorded_backend(recorded) if backend is None else backend] * 2
-        speaker = backend_of_roles(roles[0], roles[1], root or inputs.repository["root"])
+        speaker = backend_of_roles(roles[0], roles[1], repo or inputs.repository["root"])
         check_affordable(speaker, inputs.limits)
         return speaker
     backend = _recorded_backend(recorded) if backend is None else backend
     if isinstance(inputs, PlanInputs):
-        speaker = make_backend(backend, (), root or inputs.repository["root"])
+        speaker = make_backend(backend, (), repo or inputs.repository["root"])
         check_workers(speaker, inputs.settings.panel.workers if inputs.settings.panel else ())
         check_affordable(speaker, inputs.settings)
         return speaker
-    speaker = make_backend(backend, recorded.get("workers") or inputs.analysers, root or inputs.root)
+    speaker = make_backend(backend, recorded.get("workers") or inputs.analysers, repo or inputs.root)
     check_workers(speaker, inputs.analysers)
     check_affordable(speaker, inputs.limits)
     return speaker

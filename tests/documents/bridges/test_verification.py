@@ -62,7 +62,7 @@ def voted(plan, verdicts, **more):
         ["planner", *votes],
         settings={"adversarial": True, **more},
         backend=ScriptedBackend(script),
-        out=None,
+        log_dir=None,
     )
 
 
@@ -155,7 +155,7 @@ def test_held_is_verified_refuted_is_failed_doubted_is_for_a_person(verdicts, st
 def test_workers_that_open_no_file_verify_nothing():
     plan = plan_of()
     script = {1: {"bob": {"01-01/must-have-1": AGREES}}}
-    run = vp.crossverify(must_have_findings(plan), ["planner", "bob"], backend=ScriptedBackend(script), out=None)
+    run = vp.crossverify(must_have_findings(plan), ["planner", "bob"], backend=ScriptedBackend(script), log_dir=None)
     assert run.artifact.findings[0].classification == "full-consensus"
     (row,) = verification(run, plan).results
     assert row.status == "HUMAN NEEDED"
@@ -237,7 +237,7 @@ def test_several_plans_of_a_phase_keep_their_must_haves_apart():
         ["planner", "bob"],
         settings={"adversarial": True, "maxRounds": 1},
         backend=ScriptedBackend(script),
-        out=None,
+        log_dir=None,
     )
     made = verification(run, plans)
     assert [(result.text, result.status) for result in made.results] == [

@@ -143,7 +143,7 @@ def test_folders_and_files_that_hold_no_plan_are_refused(tmp_path):
         with pytest.raises(InputError, match=message):
             plan_check(place)
     with pytest.raises(InputError, match=r"root: .* is no folder"):
-        plan_check(tmp_path, root=tmp_path / "none")
+        plan_check(tmp_path, repo=tmp_path / "none")
 
 
 def test_decisions_of_either_form_are_read():

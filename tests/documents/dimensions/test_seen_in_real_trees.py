@@ -247,13 +247,13 @@ def test_pipes_are_told_once_for_a_plan(tree):
 def test_a_planning_folder_without_its_repository_is_said_once(tree):
     checks = {f"phases/01-a/01-0{n}-PLAN.md": plan_text(f"01-0{n}", check="pytest tests/test_x.py") for n in (1, 2)}
     root = tree(**checks)
-    alone = plan_check(root, root=root.parent)
+    alone = plan_check(root, repo=root.parent)
     assert told(alone) == []
     assert judged(alone, 8) == (
         "whether the tests that checks run are there: the folder that was given holds .planning and no source files",
     )
     (root.parent / "setup.py").write_text("")
-    assert told(plan_check(root, root=root.parent)) == [
+    assert told(plan_check(root, repo=root.parent)) == [
         ("01-01", "check-unknown-test"),
         ("01-02", "check-unknown-test"),
     ]
@@ -266,7 +266,7 @@ def test_artifacts_that_are_there_or_that_a_task_speaks_of_are_planned(tree):
     assert told(plan_check(root)) == [("01-01", "artifact-without-task")]
     (root.parent / "src").mkdir()
     (root.parent / "src" / "old.py").write_text("")
-    assert told(plan_check(root, root=root.parent)) == []
+    assert told(plan_check(root, repo=root.parent)) == []
 
 
 def test_ideas_that_share_words_with_a_task_are_left_to_a_judge(tree):

@@ -151,10 +151,10 @@ def test_tests_that_nobody_makes_are_looked_for_where_the_repository_is_known(ph
         }
     )
     assert plan_check(folder).issues == ()
-    (issue,) = plan_check(folder, root=repository).issues
+    (issue,) = plan_check(folder, repo=repository).issues
     assert (issue.rule, issue.line, issue.task) == ("check-unknown-test", 43, "02-02-T2 Test the login endpoint")
     (repository / "tests" / "test_other.py").write_text("")
-    assert plan_check(folder, root=repository).issues == ()
+    assert plan_check(folder, repo=repository).issues == ()
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path):
         architect="statik",
         builder=3,
         max_turns=0,
-        root=tmp_path / "none",
+        repo=tmp_path / "none",
         documents={"../up": "x", "ok.md": 3},
         challenges=[{"id": "C1"}],
         timeout=float("nan"),
@@ -35,7 +35,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path):
     )
     places = [one.split(":")[0] for one in told]
     assert places[:3] == ["task", "documents", "documents['ok.md']"]
-    assert {"challenges[0].claim", "root", "architect", "builder", "max_turns", "repetition", "timeout"} < set(places)
+    assert {"challenges[0].claim", "repo", "architect", "builder", "max_turns", "repetition", "timeout"} < set(places)
     assert {"max_tokens", "max_cost", "log_dir"} < set(places)
 
 
@@ -59,7 +59,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path):
         ({"builder": "static"}, "builder: static agents play no role of a debate: they write nothing"),
         ({"builder": "claude"}, "builder: must be a backend that can write, got 'claude'"),
         ({"architect": StaticBackend}, f"architect: must be a backend that can write, got {StaticBackend!r}"),
-        ({"root": "a\0b"}, "root: 'a\\x00b' is not a folder"),
+        ({"repo": "a\0b"}, "repo: 'a\\x00b' is not a folder"),
     ],
 )
 def test_what_is_wrong_is_named(given, told):
@@ -78,7 +78,7 @@ def test_a_task_may_stand_in_a_file(tmp_path):
 
 def test_the_log_says_what_was_given(tmp_path):
     given = {"documents": {"docs/PLAN.md": "text"}, "repetition": 2, "synthetic": True, "timeout": 5, "max_tokens": 9}
-    run = vp.debate("greet", Heard(CONVERGES), root=ROOT, log_dir=tmp_path, **given)
+    run = vp.debate("greet", Heard(CONVERGES), repo=ROOT, log_dir=tmp_path, **given)
     inputs = run.started.debate
     assert (inputs.max_turns, inputs.timeout, inputs.limits.max_tokens) == (3, 5, 9)
     assert inputs.documents == {"docs/PLAN.md": "text"}
@@ -95,14 +95,14 @@ def test_who_names_nobody_is_told_whom_to_name():
 
 
 def test_an_architect_alone_plays_both_roles():
-    run = debate("greet", Heard(CONVERGES), root=ROOT, log_dir=None)
+    run = debate("greet", Heard(CONVERGES), repo=ROOT, log_dir=None)
     assert (run.status, run.started.backend) == ("CONVERGED", {"name": "scripted"})
 
 
 def test_more_than_three_turns_only_for_who_asks():
-    default = debate("greet", Heard(RUNS_OUT), root=ROOT, log_dir=None)
+    default = debate("greet", Heard(RUNS_OUT), repo=ROOT, log_dir=None)
     assert (default.reason, default.turns) == ("MAX_TURNS", 3)
     assert "more turns only if you ask for them: max_turns=" in str(default)
     longer = RUNS_OUT | turn(4, "And again.", "helloo", "Verified: it greets.")
-    assert debate("greet", Heard(longer), root=ROOT, log_dir=None).turns == 3
-    assert debate("greet", Heard(longer), max_turns=4, root=ROOT, log_dir=None).status == "CONVERGED"
+    assert debate("greet", Heard(longer), repo=ROOT, log_dir=None).turns == 3
+    assert debate("greet", Heard(longer), max_turns=4, repo=ROOT, log_dir=None).status == "CONVERGED"

@@ -48,7 +48,7 @@ def root(tmp_path):
 )
 def test_a_diff_that_does_not_apply_is_told(root, diff, told):
     backend = ScriptedBackend(script(diff))
-    run = vp.debate("change", backend, root=root, documents={"PLAN.md": FILE}, log_dir=None, max_turns=1)
+    run = vp.debate("change", backend, repo=root, documents={"PLAN.md": FILE}, log_dir=None, max_turns=1)
     assert [note[: len(told)] for note in run.notes] == ([told] if told else [])
     assert (run.status, "  ".join(run.notes) in str(run)) == ("CONVERGED", True)
     assert (str(run).splitlines()[1].startswith(f"  {told}")) if told else ("apply" not in str(run))
@@ -57,7 +57,7 @@ def test_a_diff_that_does_not_apply_is_told(root, diff, told):
 
 
 def test_a_folder_that_is_gone_is_not_checked(root):
-    run = vp.debate("change", ScriptedBackend(script(patch("app/a.py"))), root=root, log_dir=root.parent / "runs")
+    run = vp.debate("change", ScriptedBackend(script(patch("app/a.py"))), repo=root, log_dir=root.parent / "runs")
     assert run.notes == ()
     shutil.rmtree(root)
     [told] = vp.read_run(run.log_path).notes
@@ -68,7 +68,7 @@ def test_a_folder_that_is_gone_is_not_checked(root):
 def test_a_shell_tells_it_too(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "script.json").write_text(json.dumps(script(patch("app/none.py"))))
-    words = ("debate", "change", "--root", "repo", "--script", "script.json")
+    words = ("debate", "change", "--repo", "repo", "--script", "script.json")
     done = cli(*words)
     assert (done.code, done.out.splitlines()[1]) == (0, "  the diff does not apply: app/none.py is not there")
     assert json.loads(cli(*words, "--json").out)["notes"] == ["the diff does not apply: app/none.py is not there"]
@@ -77,4 +77,4 @@ def test_a_shell_tells_it_too(cli, tmp_path, monkeypatch):
 def test_the_bundled_debate_applies_to_its_repository(tmp_path):
     repository = vp.datasets.sample_repository(tmp_path / "waybill")
     roles = ScriptedBackend(vp.datasets.debate_script("readme-section"))
-    assert vp.debate("add a README section", roles, root=repository, log_dir=None).notes == ()
+    assert vp.debate("add a README section", roles, repo=repository, log_dir=None).notes == ()

@@ -75,7 +75,7 @@ def test_a_pair_of_which_one_speaks_in_turns_speaks_in_turns():
 
 def test_connections_of_both_are_held_while_the_debate_runs(tmp_path):
     architect, builder = Speaks(CONVERGES), Speaks(CONVERGES)
-    run = vp.debate("greet", architect, builder, root=tmp_path, log_dir=None, max_cost=1)
+    run = vp.debate("greet", architect, builder, repo=tmp_path, log_dir=None, max_cost=1)
     assert run.status == "CONVERGED"
     assert (architect.held, builder.held) == (0, 0)
     assert architect.roots == builder.roots == [tmp_path]
@@ -90,4 +90,4 @@ def test_a_cost_is_kept_where_both_can_keep_it(tmp_path):
     assert ConversingPair(fine, dear).budget_problem("max_cost") == "the model has no price"
     assert ConversingPair(fine, Heard({})).budget_problem("max_cost") == "calls of the builder have no price"
     with pytest.raises(InputError, match="max_cost: cannot be kept: the model has no price"):
-        vp.debate("greet", fine, dear, root=tmp_path, log_dir=None, max_cost=1)
+        vp.debate("greet", fine, dear, repo=tmp_path, log_dir=None, max_cost=1)

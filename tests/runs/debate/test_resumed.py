@@ -87,7 +87,7 @@ class OnceStatic(Heard):
 
 def test_a_debate_that_static_agents_began_needs_somebody_who_can_write(tmp_path):
     with pytest.raises(StopError):
-        vp.debate("greet", OnceStatic(CONVERGES), log_dir=tmp_path, root=ROOT, sink=stopping(3))
+        vp.debate("greet", OnceStatic(CONVERGES), log_dir=tmp_path, repo=ROOT, sink=stopping(3))
     path = tmp_path / "debate-001.jsonl"
     with pytest.raises(SettingsError, match="architect: static agents play no role of a debate: they write nothing"):
         resume(path)
@@ -99,7 +99,7 @@ def test_a_backend_that_no_name_makes_must_be_given(tmp_path):
     with pytest.raises(SettingsError, match="written with 'scripted', which is not made by name"):
         resume(alone)
     with pytest.raises(StopError):
-        vp.debate("greet", Heard(CONVERGES), Heard(CONVERGES), root=ROOT, log_dir=tmp_path / "two", sink=stopping(3))
+        vp.debate("greet", Heard(CONVERGES), Heard(CONVERGES), repo=ROOT, log_dir=tmp_path / "two", sink=stopping(3))
     two = tmp_path / "two" / "debate-001.jsonl"
     with pytest.raises(SettingsError, match="written with 'scripted', which is not made by name"):
         resume(two)
@@ -109,7 +109,7 @@ def test_a_backend_that_no_name_makes_must_be_given(tmp_path):
 def test_a_folder_that_moved_is_named_on_resuming(tmp_path):
     path = broken_off(tmp_path, CONVERGES, 3)
     with pytest.raises(InputError, match="is not a folder"):
-        resume(path, backend=vp.agents.Anthropic.keyless(model="m"), root=tmp_path / "none")
+        resume(path, backend=vp.agents.Anthropic.keyless(model="m"), repo=tmp_path / "none")
 
 
 @pytest.mark.parametrize("script", [CONVERGES, STAGNATES, RUNS_OUT, SCRIPTS["fails"], SCRIPTS["times-out"]])

@@ -95,10 +95,10 @@ def small_cross(folder: Path, sink: Sink | None = None) -> CrossRun:
         [finding()],
         ["ann", "bob"],
         backend=run_again(),
-        out=folder,
+        log_dir=folder,
         matcher=None,
         sink=sink,
-        root=REPO,
+        repo=REPO,
     )
 
 

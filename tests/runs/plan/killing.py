@@ -89,7 +89,13 @@ class Scenario:
         if self.kind == "cross":
             found = [finding("F-1", "ann"), finding("F-2", "bob"), finding("F-3", "cy")]
             return crossverify(
-                found, ["ann", "bob", "cy"], backend=self._backend, out=self.folder, sink=sink, root=ROOT, matcher=None
+                found,
+                ["ann", "bob", "cy"],
+                backend=self._backend,
+                log_dir=self.folder,
+                sink=sink,
+                repo=ROOT,
+                matcher=None,
             )
         asks: Any = person if self.kind == "asked" else "continue"
         return verify(

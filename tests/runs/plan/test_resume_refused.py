@@ -87,7 +87,12 @@ class Own(SameClaim):
 def test_a_matcher_that_is_not_the_run_s_is_refused(tmp_path):
     with pytest.raises(StopError):
         crossverify(
-            [finding()], ["ann", "bob"], out=tmp_path, backend=Heard({}), sink=stopping("round-closed"), matcher=Own()
+            [finding()],
+            ["ann", "bob"],
+            log_dir=tmp_path,
+            backend=Heard({}),
+            sink=stopping("round-closed"),
+            matcher=Own(),
         )
     [path] = tmp_path.rglob("*.jsonl")
     with pytest.raises(SettingsError, match="the findings were grouped by 'Own'"):

@@ -34,7 +34,7 @@ for _ in range(times):
     elif kind == "static":
         run = verify("plan.md", ".", log_dir=place, progress=False)
     else:
-        run = crossverify(found, ["window", "search", "syntax-tree"], out=place)
+        run = crossverify(found, ["window", "search", "syntax-tree"], log_dir=place)
     print(run.log_path, flush=True)
 """
 

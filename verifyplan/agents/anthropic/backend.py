@@ -61,7 +61,7 @@ class Anthropic:
             this machine. Architect and builder have Read and Grep alone.
         memory: a folder of notes for memory_search (`pip install 'verifyplan[memory]'`).
         prices: a price table of your own, a mapping or a TOML file.
-        root: the folder that tools read; `verify` and `crossverify` set it to theirs.
+        repo: the folder that tools read; `verify` and `crossverify` set it to theirs.
 
     Raises SettingsError, listing everything that does not fit. Each exchange is recorded in the run log; a run that
     died goes on within a call. Source: rules G1, G3, G4, A11, A12, B4.
@@ -91,7 +91,7 @@ class Anthropic:
         web: bool = False,
         memory: str | Path | None = None,
         prices: PriceSource | None = None,
-        root: str | Path = ".",
+        repo: str | Path = ".",
     ) -> None:
         api_key = None if api_key is None else hide_key(api_key)
         api_keys = {address: hide_key(own, "api_keys") for address, own in (api_keys or {}).items()}
@@ -111,7 +111,7 @@ class Anthropic:
             {name: price_of(name, prices) for name in models_used}
         )
         self.memory: Path | None = Path(memory).absolute() if memory is not None else None
-        self._toolkits = ToolkitFactory(Path(root), self.memory, web=web)
+        self._toolkits = ToolkitFactory(Path(repo), self.memory, web=web)
         self._send_request: SendRequest | None = None
 
     def __repr__(self) -> str:
@@ -121,10 +121,10 @@ class Anthropic:
         names = self._default["model"] or ", ".join(sorted({config.model for config in self._configs.all}))
         return f"Anthropic({names!r}, key from {self.endpoints.key_origin})"
 
-    def at(self, root: str | Path) -> Self:
+    def at(self, repo: str | Path) -> Self:
         """Return the same backend, its tools reading another folder."""
         other = copy.copy(self)
-        other._toolkits = ToolkitFactory(Path(root), self.memory, web=self._toolkits.web, kind=self._toolkits.kind)
+        other._toolkits = ToolkitFactory(Path(repo), self.memory, web=self._toolkits.web, kind=self._toolkits.kind)
         return other
 
     def with_tools(self, kind: type[ModelToolkit]) -> Self:

@@ -54,7 +54,7 @@ _MAX_PLANS_KEPT = 4
 class StaticBackend:
     """Plays workers by checkers that read the claim, its evidence and the cited code, and all roles of plan runs.
 
-    `root` is the folder under which cited paths lie; nothing outside it is read, and in a lightweight run
+    `repo` is the folder under which cited paths lie; nothing outside it is read, and in a lightweight run
     no file at all. `workers` maps workers to checkers or members of the panel; a worker that it does not name plays
     the checker of its own name. Calls are answered one after another, in the order of their arrival, so that
     replies never change places. Raises SettingsError if a worker is mapped to no checker. Source: rules A9, B4, G2, G4.
@@ -63,9 +63,9 @@ class StaticBackend:
     True
     """
 
-    def __init__(self, root: str | Path, workers: Mapping[str, str] | None = None) -> None:
+    def __init__(self, repo: str | Path, workers: Mapping[str, str] | None = None) -> None:
         expect_mappings(workers=workers)
-        self.root = Path(root)
+        self.root = Path(repo)
         self.workers = dict(workers or {})
         self._sources = SourceFiles(self.root)
         self._plans = _PlanAgents(self.root)

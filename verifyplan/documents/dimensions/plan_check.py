@@ -110,7 +110,7 @@ def plan_check(
     plans: str | Path | PlanDocument | Sequence[PlanDocument],
     *,
     context: str | Path | None = None,
-    root: str | Path | None = None,
+    repo: str | Path | None = None,
 ) -> PlanCheck:
     r"""Check plans over nine dimensions; deterministic, and without a model.
 
@@ -118,7 +118,7 @@ def plan_check(
         plans: a plan's file (checked among the plans beside it, reported on alone), a phase's folder, a whole
             tree, or documents: several are taken to be all plans of their phases, of one the others are unknown.
         context: the CONTEXT.md of the phase, as a path; by default the one beside the plans.
-        root: the repository that the plans are about; with it, the tests that checks run are looked for.
+        repo: the repository that the plans are about; with it, the tests that checks run are looked for.
 
     Returns:
         A `PlanCheck`: `.passed`, `.issues`, `.dimensions`, `.judge`, `.graph`, `.report()`.
@@ -132,7 +132,7 @@ def plan_check(
     >>> check.passed, [str(issue) for issue in check.blockers][0]
     (False, '[01-01] D2 blocker: the plan has no tasks -> Fix: write the work down as <task> elements')
     """
-    repository = {} if root is None else _repository(root)
+    repository = {} if repo is None else _repository(repo)
     gathered = replace(_gather(plans, context), **repository)
     dimensions = []
     for dimension in (check(gathered) for check in DIMENSIONS):
@@ -215,11 +215,11 @@ def _plan_keys_around(folders: Iterable[Path]) -> Iterator[str]:
                 yield plan_key(id_in_name(file.name), file.parent.name)
 
 
-def _repository(root: str | Path) -> dict[str, Any]:
+def _repository(repo: str | Path) -> dict[str, Any]:
     """The files of a repository, by their paths within it; a `.planning` folder without source files has none."""
-    if not is_folder(Path(root)):
-        raise InputError(Problem("root", f"{str(root)!r} is no folder", "name the repository of the plans"))
-    files = frozenset(file.relative_to(root).as_posix() for file in walk(Path(root)).files)
+    if not is_folder(Path(repo)):
+        raise InputError(Problem("repo", f"{str(repo)!r} is no folder", "name the repository of the plans"))
+    files = frozenset(file.relative_to(repo).as_posix() for file in walk(Path(repo)).files)
     planning = {file for file in files if file.startswith(f"{PLANNING}/")}
     if planning and all(PurePosixPath(file).suffix in ("", ".md", ".txt") for file in files - planning):
         return {"no_files": f"the folder that was given holds {PLANNING} and no source files"}

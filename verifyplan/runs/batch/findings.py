@@ -20,7 +20,7 @@ from verifyplan.runs.merges import recorded_matcher
 from verifyplan.runs.read_findings import RowSource
 from verifyplan.runs.run import UNNAMED, state_folder
 
-SET_BY_BATCH = ("findings", "workers", "backend", "repetition", "timeout", "out", "progress")
+SET_BY_BATCH = ("findings", "workers", "backend", "repetition", "timeout", "log_dir", "progress")
 """Arguments of `crossverify` that a batch sets itself."""
 
 
@@ -30,7 +30,7 @@ def batch_crossverify(
     *,
     backend: str | Backend,
     repetitions: int = 1,
-    out: str | Path = ".",
+    log_dir: str | Path = "runs",
     poll: float = 60.0,
     settle: float = 1.0,
     progress: bool | None = None,
@@ -46,11 +46,11 @@ def batch_crossverify(
         workers: the roster, in order.
         backend: `agents.Anthropic(...)`.
         repetitions: how often each table is verified; each is a run of its own.
-        out: the folder under which logs, artifacts, and the journal of what was sent are written.
+        log_dir: the folder under which logs, artifacts, and the journal of what was sent are written.
         poll: seconds between two looks at a batch.
         settle: seconds without a new request after which what has gathered is sent.
         progress: whether to show it; by default where somebody can see it.
-        settings: those of `crossverify`: task_type, settings, root, items_per_call, max_tokens, max_cost ...
+        settings: those of `crossverify`: task_type, settings, repo, items_per_call, max_tokens, max_cost ...
 
     Returns:
         The runs, table by table and repetition by repetition: `.runs` (tables), `.failures`.
@@ -62,9 +62,9 @@ def batch_crossverify(
         AgentError: where the endpoint cannot be reached or takes no batches; the same call goes on later.
     """
     check_counts(repetitions=repetitions)
-    model_backend, top = expect_model_backend(backend), expect_folder("out", out)
+    model_backend, top = expect_model_backend(backend), expect_folder("log_dir", log_dir)
     chosen = run_settings(crossverify, settings, SET_BY_BATCH)
-    check_destination(out, chosen["task_type"], chosen["task_key"])
+    check_destination(log_dir, chosen["task_type"], chosen["task_key"])
     jobs: list[BatchJob] = []
     problems: list[Problem] = []
     for table in _tables(findings):
@@ -97,7 +97,7 @@ def _jobs(
     arguments["task_key"] = arguments["task_key"] or about
     started, run_backend = begin(
         CrossArguments(
-            findings=source, workers=workers, backend=backend, timeout=None, out=top, repetition=1, **arguments
+            findings=source, workers=workers, backend=backend, timeout=None, log_dir=top, repetition=1, **arguments
         )
     )
 

@@ -47,7 +47,7 @@ class DebateArguments(NamedTuple):
     task: str
     documents: dict[str, str]
     challenges: tuple[Challenge, ...]
-    root: Path
+    repo: Path
     backend: Backend
     limits: Limits
 
@@ -58,7 +58,7 @@ def check_debate_arguments(
     architect: str | Backend | None,
     builder: str | Backend | None,
     max_turns: object,
-    root: object,
+    repo: object,
     documents: object,
     challenges: object,
     timeout: float | None,
@@ -73,7 +73,7 @@ def check_debate_arguments(
     text = problems.of(lambda: _read_task(task))
     texts = problems.of(lambda: _read_documents(documents))
     raised = problems.of(lambda: _read_challenges(challenges))
-    folder = problems.of(lambda: read_folder(root, "root", "the task"))
+    folder = problems.of(lambda: read_folder(repo, "repo", "the task"))
     backend = problems.of(lambda: backend_of_roles(architect, builder, folder or "."))
     counts = {"max_turns": max_turns, "repetition": repetition}
     problems.of(lambda: check_counts(**{name: 0 if value is None else value for name, value in counts.items()}))
@@ -123,7 +123,7 @@ def _read_documents(documents: object) -> dict[str, str]:
     problems: list[Problem] = []
     for name, text in documents.items():
         if not isinstance(name, str) or not _is_document_name(name):
-            fix = "name it as a file under the root, such as PLAN.md"
+            fix = "name it as a file under the repo, such as PLAN.md"
             problems.append(Problem("documents", f"{str(name)[:MAX_NAME_CHARACTERS]!r} cannot be named in a diff", fix))
         elif not isinstance(text, str) or not writable(text):
             problems.append(Problem(f"documents[{name!r}]", "is not a text that can be written down", "give its text"))
@@ -157,28 +157,28 @@ def _read_challenges(challenges: object) -> tuple[Challenge, ...]:
     return tuple(read)
 
 
-def backend_of_roles(architect: str | Backend | None, builder: str | Backend | None, root: str | Path) -> Backend:
+def backend_of_roles(architect: str | Backend | None, builder: str | Backend | None, repo: str | Path) -> Backend:
     """Return the backends of both roles as one, made for a folder; without a builder the architect plays both.
 
     SettingsError naming each role that no backend can play: static agents write nothing.
     """
     problems = Problems()
-    first = problems.of(lambda: _role_backend("architect", architect, root))
+    first = problems.of(lambda: _role_backend("architect", architect, repo))
     both = builder is None or builder is architect
-    second = first if both else problems.of(lambda: _role_backend("builder", builder, root))
+    second = first if both else problems.of(lambda: _role_backend("builder", builder, repo))
     if first is None or second is None:
         raise SettingsError(problems)
     return paired(first, second)
 
 
-def _role_backend(role: str, backend: str | Backend | None, root: str | Path) -> Backend:
+def _role_backend(role: str, backend: str | Backend | None, repo: str | Path) -> Backend:
     fix = "give agents.Anthropic(model), a ScriptedBackend(script), or an object of your own with its methods"
     if isinstance(backend, StaticBackend) or backend == "static":
         raise SettingsError(Problem(role, "static agents play no role of a debate: they write nothing", fix))
     if not isinstance(backend, Backend) or isinstance(backend, type):
         got = "none" if backend is None else repr(backend)
         raise SettingsError(Problem(role, f"must be a backend that can write, got {got}", fix))
-    return make_backend(backend, (), root)
+    return make_backend(backend, (), repo)
 
 
 def paired(architect: Backend, builder: Backend) -> Backend:
@@ -245,10 +245,10 @@ class ConversingPair(Pair):
 
         return both()
 
-    def at(self, root: str | Path) -> Self:
+    def at(self, repo: str | Path) -> Self:
         """Return the same pair for a debate over another folder."""
         players = [self.player(role) for role in DEBATE_ROLES]
-        return type(self)(*(p.at(root) if isinstance(p, ConversingBackend) else p for p in players))
+        return type(self)(*(p.at(repo) if isinstance(p, ConversingBackend) else p for p in players))
 
     def budget_problem(self, limit: str) -> str | None:
         """Return None if both can keep a limit, else what is missing; a script costs nothing."""

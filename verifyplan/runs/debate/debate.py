@@ -47,7 +47,7 @@ def debate(
     builder: Backend | None = None,
     max_turns: int = MAX_TURNS,
     *,
-    root: str | Path = ".",
+    repo: str | Path = ".",
     documents: Mapping[str, str] | None = None,
     challenges: Sequence[Challenge] = (),
     timeout: float | None = 600.0,
@@ -71,7 +71,7 @@ def debate(
             the methods of `agents.base.Backend`. The static agents write nothing, and play no role here.
         builder: who writes the diff; the architect, where nobody is named.
         max_turns: the last turn, 3 unless you say more here: longer debates drift.
-        root: the folder that the task is about; it is only read, and no diff is applied to it.
+        repo: the folder that the task is about; it is only read, and no diff is applied to it.
         documents: texts under debate beside its files, by the name that a diff gives them.
         challenges: what is open about a plan that is revised.
         timeout: seconds that one call may take; None waits for ever.
@@ -119,7 +119,7 @@ def begin(
         max_turns=max_turns,
         timeout=timeout,
         limits=arguments.limits,
-        repository=describe_repository(Repository.open(arguments.root)),
+        repository=describe_repository(Repository.open(arguments.repo)),
     )
     return start_event(title, inputs, arguments.backend, synthetic=synthetic, repetition=repetition)
 

@@ -44,7 +44,7 @@ Job = Callable[[Backend, bool], Run]
 
 def estimate(
     source: Sources,
-    root: str | Path = ".",
+    repo: str | Path = ".",
     *,
     workers: Workers | None = None,
     model: str | None = None,
@@ -62,7 +62,7 @@ def estimate(
     Args:
         source: a plan (a Markdown file or `Plan`); findings as `crossverify` takes them (a CSV or JSON file, a
             DataFrame, dictionaries); a list of such files; or a bundled set: "plans", "stdlib-claims".
-        root: the folder that the plan or the evidence is about; bundled sets have their own.
+        repo: the folder that the plan or the evidence is about; bundled sets have their own.
         workers: the roster that votes on findings.
         model: the model of everybody.
         backend: in place of a model, the backend as it would be used.
@@ -83,7 +83,7 @@ def estimate(
         raise SettingsError(Problem("model", "either a model or a backend is estimated for, one of both", fix))
     speaker = backend or agents.Anthropic.keyless(model=model)
     with ExitStack() as folders:
-        jobs = list(_jobs(source, root, workers, settings, folders))
+        jobs = list(_jobs(source, repo, workers, settings, folders))
         with progress_bar("estimating", len(jobs) * len(COURSES), progress) as step:
             low, expected, high = _courses(jobs, speaker, batch, step)
     used = sorted({part.model for part in (low + expected + high).parts})
@@ -115,23 +115,23 @@ def _courses(
 
 
 def _jobs(
-    source: Any, root: str | Path, workers: Workers | None, settings: dict[str, Any], folders: ExitStack
+    source: Any, repo: str | Path, workers: Workers | None, settings: dict[str, Any], folders: ExitStack
 ) -> Iterator[Job]:
     """A job for each run that the source asks for."""
     named = source if isinstance(source, str) and source in SETS and not Path(source).exists() else None
     if named == "plans":
-        root = sample_repository(Path(folders.enter_context(TemporaryDirectory())) / "repository")
+        repo = sample_repository(Path(folders.enter_context(TemporaryDirectory())) / "repository")
         for plan in labelled_plans():
-            yield _plan_job(plan.path, root, settings)
+            yield _plan_job(plan.path, repo, settings)
     elif named == "stdlib-claims":
         yield _cross_job(claims(), stdlib_root(), workers or CHECKERS, {"task_type": "error-analysis"} | settings)
     elif _is_several(source):
         for one in source:
-            yield from _jobs(one, root, workers, settings, folders)
+            yield from _jobs(one, repo, workers, settings, folders)
     elif isinstance(source, Plan) or (isinstance(source, str | Path) and Path(source).suffix not in (".csv", ".json")):
-        yield _plan_job(source, root, settings)
+        yield _plan_job(source, repo, settings)
     else:
-        yield _cross_job(source, root, _roster(workers), settings)
+        yield _cross_job(source, repo, _roster(workers), settings)
 
 
 def _is_several(source: Any) -> bool:
@@ -147,20 +147,20 @@ def _roster(workers: Workers | None) -> Workers:
     return workers
 
 
-def _plan_job(plan: str | Path | Plan, root: str | Path, settings: Mapping[str, Any]) -> Job:
+def _plan_job(plan: str | Path | Plan, repo: str | Path, settings: Mapping[str, Any]) -> Job:
     def drive(backend: Backend, brief: bool) -> Run:
         given = {**settings, "max_iterations": 1} if brief else settings
-        return verify(plan, root, backend=backend, log_dir=None, progress=False, **given)
+        return verify(plan, repo, backend=backend, log_dir=None, progress=False, **given)
 
     return drive
 
 
-def _cross_job(findings: RowSource, root: str | Path, workers: Workers, settings: Mapping[str, Any]) -> Job:
+def _cross_job(findings: RowSource, repo: str | Path, workers: Workers, settings: Mapping[str, Any]) -> Job:
     table = findings.copy() if isinstance(findings, pd.DataFrame) else findings
 
     def drive(backend: Backend, brief: bool) -> Run:
         rounds = {"maxRounds": 1} if brief else {}
         given = {**settings, "settings": {**(settings.get("settings") or {}), **rounds}}
-        return crossverify(table, workers, backend=backend, root=root, out=None, progress=False, **given)
+        return crossverify(table, workers, backend=backend, repo=repo, log_dir=None, progress=False, **given)
 
     return drive

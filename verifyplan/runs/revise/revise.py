@@ -176,7 +176,7 @@ def hold_round(setup: RoundSetup, number: int, before: PlanRun) -> Round:
         setup.architect,
         setup.builder,
         setup.max_turns,
-        root=setup.folder,
+        repo=setup.folder,
         documents={inputs.plan_name: inputs.plan_text},
         challenges=open_challenges(before),
         timeout=settings.timeout,
