@@ -101,7 +101,7 @@ def test_a_challenge_that_cites_a_section_twice_counts_once_and_each_run_by_itse
 def test_runs_of_other_kinds_have_no_rows_and_what_is_no_run_set_is_refused(view):
     votes = pd.DataFrame({"item": ["F"], "who": ["a"], "says": ["agree"]})
     assert view(vp.from_votes(votes, item="item", worker="who", verdict="says")).empty
-    with pytest.raises(InputError, match="runs: is a DataFrame, not a RunSet"):
+    with pytest.raises(InputError, match=r"runs: must be a RunSet, a run, a path .*, got a DataFrame"):
         view(votes)
 
 

@@ -176,7 +176,7 @@ def test_an_empty_second_set_is_not_taken_for_none():
 @pytest.mark.parametrize("name", ["compare", "replay", "vote_grid", "queue", "agreement", "cost"])
 def test_what_is_no_set_of_runs_is_refused_in_words(name):
     words = {"replay": {"mode": "adversarial"}}.get(name, {})
-    with pytest.raises(InputError, match=r"runs: is a DataFrame, not a RunSet\. Fix: give what load"):
+    with pytest.raises(InputError, match=r"got a DataFrame\. Fix: give what load"):
         getattr(vp, name)(pd.DataFrame(), **words)
 
 

@@ -99,5 +99,5 @@ def test_it_says_whether_the_debates_are_synthetic_and_changes_nothing():
 
 
 def test_what_is_no_run_set_is_refused():
-    with pytest.raises(InputError, match="runs: is a str, not a RunSet"):
-        debates("runs")
+    with pytest.raises(InputError, match=r"runs: must be a RunSet, .* got a dict"):
+        debates({"runs": 1})

@@ -74,5 +74,5 @@ def test_votes_of_discoverers_do_not_count_and_findings_without_votes_have_no_ro
 
 
 def test_what_is_no_set_of_runs_is_refused():
-    with pytest.raises(InputError, match="runs: is a DataFrame, not a RunSet"):
+    with pytest.raises(InputError, match=r"runs: must be a RunSet, a run, a path .*, got a DataFrame"):
         disagreement(pd.DataFrame())

@@ -11,13 +11,13 @@ import pandas as pd
 from scipy.sparse import csr_array
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from verifyplan.frames.runset import RunSet, expect_runs
+from verifyplan.frames.load import Runs, as_runs
 from verifyplan.protocol.vote import VERDICTS
 
 LABELS = tuple(verdict for verdict in VERDICTS if verdict != "verification-error")
 
 
-def agreement(runs: RunSet) -> pd.DataFrame:
+def agreement(runs: Runs) -> pd.DataFrame:
     """Return Krippendorff's alpha, Fleiss' kappa, and Cohen's kappa of every pair of workers, on verdicts.
 
     Only votes of round 1 count, since later rounds hold what was disputed; errors and discoverers' own votes are
@@ -33,7 +33,7 @@ def agreement(runs: RunSet) -> pd.DataFrame:
     >>> agreement(from_votes(votes, item="item", worker="who", verdict="says"))["value"].tolist()
     [1.0, 1.0, 1.0]
     """
-    expect_runs(runs)
+    runs = as_runs(runs)
     votes = runs.votes
     counted = votes["round"].eq(1) & votes["verdict"].ne("verification-error") & ~votes["is_origin"].fillna(False)
     first = votes[counted.to_numpy(dtype=bool)]

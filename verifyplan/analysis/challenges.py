@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from verifyplan.frames.runset import RunSet, expect_runs, mark_synthetic
+from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.runset import mark_synthetic
 from verifyplan.protocol.records import SEVERITIES, STATUSES
 
 STATES = (*STATUSES, "overflow")
@@ -16,7 +17,7 @@ _STATE_TYPE = pd.CategoricalDtype(list(STATES), ordered=True)
 _SEVERITY_TYPE = pd.CategoricalDtype(list(SEVERITIES), ordered=True)
 
 
-def pool(runs: RunSet) -> pd.DataFrame:
+def pool(runs: Runs) -> pd.DataFrame:
     """Return how the pool of challenges moves: their states at the end of each iteration, what is new, came and went.
 
     One row a run, iteration, severity and state, those without a challenge included: `run_id, iteration, severity,
@@ -26,7 +27,7 @@ def pool(runs: RunSet) -> pd.DataFrame:
     that did not end is shown as it was left. Runs of other kinds have no rows. `attrs["synthetic"]` marks generated
     data.
     """
-    expect_runs(runs)
+    runs = as_runs(runs)
     moves = runs.challenge_history.assign(state=state_after(runs.challenge_history)).dropna(subset="state")
     ends = moves.drop_duplicates([*_CHALLENGE, "iteration"], keep="last")
     known = runs.challenges[[*_CHALLENGE, "severity"]]
@@ -64,7 +65,7 @@ def _counts(cells: pd.DataFrame, challenges: pd.DataFrame, column: str) -> pd.Se
     return cells.merge(counts, on=_CELL, how="left")["n"].fillna(0).astype("int64")
 
 
-def coverage(runs: RunSet) -> pd.DataFrame:
+def coverage(runs: Runs) -> pd.DataFrame:
     """Return which sections of each plan were challenged, and how badly: one row a section, unchallenged ones included.
 
     Columns: `run_id, section, title, level, first, last, lines, n, blocking, significant, minor, worst`. `n` counts
@@ -73,7 +74,7 @@ def coverage(runs: RunSet) -> pd.DataFrame:
     counts, by run, the challenges that cite no line of the plan's sections; `attrs["synthetic"]` marks generated
     data.
     """
-    expect_runs(runs)
+    runs = as_runs(runs)
     sections = runs.sections[["run_id", "section", "title", "level", "first", "last"]]
     places = runs.challenges[[*_CHALLENGE, "severity", "plan_lines"]].explode("plan_lines").dropna(subset="plan_lines")
     ends = places["plan_lines"].astype("str").str.split("-")

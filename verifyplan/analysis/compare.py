@@ -35,7 +35,7 @@ from verifyplan.analysis.pairing import pair
 from verifyplan.analysis.replay import ReplayMode, Setting, as_setting, labels
 from verifyplan.analysis.symmetry import symmetry_tests
 from verifyplan.errors import Problem, SettingsError
-from verifyplan.frames.runset import RunSet, expect_runs
+from verifyplan.frames.load import Runs, as_runs
 from verifyplan.protocol.vote import CLASSIFICATIONS, MODES, MissingBasis, Mode
 
 MAX_KEPT_READINGS = 8
@@ -43,8 +43,8 @@ MAX_KEPT_READINGS = 8
 
 
 def compare(
-    runs: RunSet,
-    other: RunSet | None = None,
+    runs: Runs,
+    other: Runs | None = None,
     *,
     a: ReplayMode | Setting | None = None,
     b: ReplayMode | Setting | None = None,
@@ -92,11 +92,10 @@ class Comparer:
     replay. The sets must not be changed meanwhile.
     """
 
-    def __init__(self, runs: RunSet, other: RunSet | None = None) -> None:
+    def __init__(self, runs: Runs, other: Runs | None = None) -> None:
         self.paired = other is not None
-        self.sets = (runs, runs if other is None else other)
-        for run_set, name in zip(self.sets, ("runs", "other"), strict=True):
-            expect_runs(run_set, name)
+        first = as_runs(runs)
+        self.sets = (first, first if other is None else as_runs(other, "other"))
         self._readings: OrderedDict[tuple[int, str], pd.DataFrame] = OrderedDict()
 
     def reading(self, side: int, setting: Setting) -> pd.DataFrame:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from verifyplan.frames.runset import RunSet, expect_runs, mark_synthetic
+from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.runset import mark_synthetic
 from verifyplan.protocol.message import DEBATE_ROLES
 from verifyplan.protocol.role_call import ROLES
 
@@ -16,7 +17,7 @@ TOKEN_KINDS = ("input_tokens", "cache_write_tokens", "cache_read_tokens", "outpu
 ROLE_ORDER = (*ROLES, "worker", *DEBATE_ROLES)
 
 
-def cost(runs: RunSet) -> pd.DataFrame:
+def cost(runs: Runs) -> pd.DataFrame:
     """Return sums over all runs: `measure, value, n_runs`, of what was recorded; imports of votes record no calls.
 
     `calls` counts calls that ended (of runs that were read from artifacts, dispatches that were made), `failed-calls`
@@ -33,7 +34,7 @@ def cost(runs: RunSet) -> pd.DataFrame:
     >>> cost(from_votes(votes, item="item", worker="who", verdict="says")).set_index("measure")["value"].to_dict()
     {'rounds': 1.0, 'calls': 0.0, 'failed-calls': 0.0, 'votes': 2.0, 'failed-votes': 1.0, 'worker-seconds': 0.0}
     """
-    expect_runs(runs)
+    runs = as_runs(runs)
     calls = runs.calls
     ended = calls[calls["status"].ne("in-flight")]
     sent = runs.dispatches[runs.dispatches["status"].notna() & ~runs.dispatches["run_id"].isin(calls["run_id"])]
@@ -68,7 +69,7 @@ def tokens(calls: pd.DataFrame) -> pd.Series[float]:
     return calls[list(TOKENS)].astype("float64").sum(axis=1)
 
 
-def usage(runs: RunSet) -> pd.DataFrame:
+def usage(runs: Runs) -> pd.DataFrame:
     """Return sums over all runs: `role, turn, n_turns`, tokens by kind, `web_searches`, `cost` in US dollars.
 
     Each role has a row for its first turns, one for its second ones, and so on; a look-up on the web counts to the
@@ -79,7 +80,7 @@ def usage(runs: RunSet) -> pd.DataFrame:
     >>> list(usage(RunSet())["role"])
     []
     """
-    expect_runs(runs)
+    runs = as_runs(runs)
     replied = runs.turns[runs.turns["status"].eq("completed")]
     turns = replied.merge(runs.calls[["run_id", "call_id", "role"]], on=["run_id", "call_id"], how="left")
     turns = turns.assign(role=pd.Categorical(turns["role"].astype("object"), ROLE_ORDER, ordered=True))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from verifyplan.frames.runset import RunSet, expect_runs, mark_synthetic
+from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.runset import RunSet, mark_synthetic
 from verifyplan.protocol.message import MESSAGE_TYPES
 
 COLUMNS = (
@@ -20,7 +21,7 @@ _TURN = ["run_id", "turn"]
 _WORDS = ("run_id", "task", "opening", "built", "verified", "end")
 
 
-def debates(runs: RunSet) -> pd.DataFrame:
+def debates(runs: Runs) -> pd.DataFrame:
     """Return how each debate went: one row a debate and turn, in the order of the runs.
 
     Columns: `run_id, task, turn, diff_lines, lines_more, same_diff, opening, built, verified, n_messages, last, end,
@@ -36,7 +37,7 @@ def debates(runs: RunSet) -> pd.DataFrame:
     >>> debates(RunSet()).empty
     True
     """
-    expect_runs(runs)
+    runs = as_runs(runs)
     table = _ended(runs).merge(_turns(runs.messages), on="run_id", how="left")
     table["turn"] = table["turn"].fillna(table["debate_turns"]).fillna(1).clip(lower=1).astype("int64")
     table["n_messages"] = table["n_messages"].fillna(0).astype("int64")

@@ -13,7 +13,8 @@ from verifyplan.analysis.cost import failed, tokens
 from verifyplan.analysis.intervals import Share, clustered_share
 from verifyplan.datasets.labels import SOUND, Labels, label_table, plan_name
 from verifyplan.errors import InputError, Problem
-from verifyplan.frames.runset import RunSet, expect_runs
+from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.records import PLAN_VERDICTS
 from verifyplan.rules.citations import Place, places
 from verifyplan.text import counted
@@ -85,7 +86,7 @@ def _share_of(row: pd.Series[Any]) -> Share:
     return Share(*(row[name] for name in Share._fields))
 
 
-def detection(runs: RunSet, labels: Labels) -> Detection:
+def detection(runs: Runs, labels: Labels) -> Detection:
     """Score plan runs against labels: which defects were found, what was said of sound plans, which verdicts hold.
 
     A challenge finds a defect if it was admitted and not WITHDRAWN, cites a line within 3 of one that the label
@@ -94,7 +95,7 @@ def detection(runs: RunSet, labels: Labels) -> Detection:
     table, as `datasets.read_labels` says. Plans without a label are left out; labels without a run are
     an InputError, as a share over fewer plans would not be what it says.
     """
-    expect_runs(runs)
+    runs = as_runs(runs)
     table = label_table(labels)
     plans = runs.runs[runs.runs["kind"] == "plan"]
     plans = plans.assign(plan=[plan_name(path) for path in plans["plan_path"]])

@@ -7,12 +7,12 @@ import pandas as pd
 
 from verifyplan.analysis.agreement import LABELS, label_counts
 from verifyplan.analysis.pairing import KEY
-from verifyplan.frames.runset import RunSet, expect_runs
+from verifyplan.frames.load import Runs, as_runs
 
 COLUMNS = ["votes", "pairs", "differing"]
 
 
-def disagreement(runs: RunSet) -> pd.DataFrame:
+def disagreement(runs: Runs) -> pd.DataFrame:
     """Return the share of differing pairs among all pairs of votes on a finding in one round; 0 to 1.
 
     What is compared is the verdict (agree, supplement, disagree), not its basis. Votes of all recorded rounds count,
@@ -31,7 +31,7 @@ def disagreement(runs: RunSet) -> pd.DataFrame:
     >>> disagreement(from_votes(votes, item="item", worker="who", verdict="says"))["disagreement"].round(2).tolist()
     [0.67, 0.0, nan]
     """
-    expect_runs(runs)
+    runs = as_runs(runs)
     votes = runs.votes
     counted = votes["verdict"].isin(LABELS) & ~votes["is_origin"].fillna(False).astype(bool)
     cast = votes.loc[counted.to_numpy(dtype=bool), [*KEY, "round", "verdict"]]

@@ -12,7 +12,8 @@ import pandas as pd
 
 from verifyplan.analysis.replay import ReplayMode, at_iteration, replay
 from verifyplan.errors import InputError, Problem, SettingsError
-from verifyplan.frames.runset import RunSet, expect_runs
+from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.runset import RunSet
 from verifyplan.frames.support import absent_votes, lost_refutes
 from verifyplan.frames.vote_checks import PLAN_BODY
 from verifyplan.protocol.vote import HELD, MODES, MissingBasis
@@ -61,7 +62,7 @@ class Explanation:
 
 
 def explain(
-    runs: RunSet,
+    runs: Runs,
     finding_id: str,
     run_id: str | None = None,
     mode: ReplayMode | None = None,
@@ -73,7 +74,7 @@ def explain(
     """Say which rule gave a finding its class, on which tally and which votes, under a mode.
 
     Args:
-        runs: what `load` or `from_votes` gave.
+        runs: a RunSet, a run, or a path.
         finding_id: the finding.
         run_id: its run; may be left out where only one run has that finding.
         mode: `collaborative`, `adversarial`, or None for the run's own.
@@ -90,7 +91,7 @@ def explain(
         InputError: for a finding that is in no run or in several; names what there is.
         SettingsError: for a mode or rounds that a plan item cannot be read in, and as `replay`.
     """
-    expect_runs(runs)
+    runs = as_runs(runs)
     run = runs.select([_run_of(runs, finding_id, run_id)])
     findings = run.findings[run.findings["finding_id"] == finding_id]
     votes = run.votes[run.votes["finding_id"] == finding_id].reset_index(drop=True)

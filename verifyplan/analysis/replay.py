@@ -11,7 +11,8 @@ import pandas as pd
 from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, check_settings, judge
 from verifyplan.analysis.tally import code_votes
 from verifyplan.errors import InputError, Problem
-from verifyplan.frames.runset import RunSet, expect_runs
+from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.runset import RunSet
 from verifyplan.frames.support import LOST
 from verifyplan.frames.vote_checks import FINDING
 from verifyplan.protocol.vote import MODES, MissingBasis, Mode
@@ -61,7 +62,7 @@ class Setting:
 
 
 def replay(
-    runs: RunSet, mode: ReplayMode, *, max_rounds: int | None = None, missing_basis: MissingBasis = "infer"
+    runs: Runs, mode: ReplayMode, *, max_rounds: int | None = None, missing_basis: MissingBasis = "infer"
 ) -> pd.DataFrame:
     """Return every finding of some runs with the class that its recorded votes give under `mode`.
 
@@ -71,7 +72,7 @@ def replay(
     voted in several iterations is judged, and has a row, in each.
 
     Args:
-        runs: what `load` or `from_votes` gave.
+        runs: a RunSet, a run, or a path.
         mode: `collaborative`, `adversarial`, or `recorded`: each run in its own mode, as it was.
         max_rounds: rounds allowed; None takes each run's own `effective_max_rounds`.
         missing_basis: see `classify`.
@@ -92,7 +93,7 @@ def replay(
     >>> replay(runs, "adversarial")[["classification", "rule"]].values.tolist()
     [['partial-consensus', 'lone-doubt']]
     """
-    expect_runs(runs)
+    runs = as_runs(runs)
     check_settings(mode, max_rounds, missing_basis, READINGS)
     findings = runs.findings[runs.findings["category"].ne("plan-body").fillna(True).astype(bool)]
     findings = findings.merge(runs.runs[["run_id", "mode", "effective_max_rounds"]], on="run_id", how="left")

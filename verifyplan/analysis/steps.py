@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunIndex, RunSet
 
 PHASES = ("challenges", "research", "panel", "synthesis", "ruling")
@@ -26,7 +27,7 @@ _PHASE_OF_ROLE = {
 _PHASE_OF_EVENT = {"classified": "panel", "changed": "synthesis", "refused": "synthesis", "promoted": "synthesis"}
 
 
-def steps(runs: RunSet, run_id: str) -> pd.DataFrame:
+def steps(runs: Runs, run_id: str) -> pd.DataFrame:
     """Return what a run went through, one row a step: `step` (from 0), `iteration`, `round`, `phase`, `title`.
 
     A cross run, and an import of votes, has what was found (round 0), each round, and the end. A plan run has, in each
@@ -39,7 +40,7 @@ def steps(runs: RunSet, run_id: str) -> pd.DataFrame:
     >>> steps(from_votes(votes, item="item", worker="who", verdict="says"), "votes")["title"].tolist()
     ['what was found', 'round 1', 'the end']
     """
-    return steps_of(RunIndex(runs).run(run_id))
+    return steps_of(RunIndex(as_runs(runs)).run(run_id))
 
 
 def steps_of(run: RunSet) -> pd.DataFrame:

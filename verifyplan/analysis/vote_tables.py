@@ -7,13 +7,14 @@ import pandas as pd
 from verifyplan.analysis.classify import CLASS_TYPE
 from verifyplan.analysis.replay import ReplayMode, at_iteration, replay
 from verifyplan.errors import InputError, Problem
-from verifyplan.frames.runset import RunSet, expect_runs, mark_synthetic
+from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.runset import mark_synthetic
 
 _QUEUE = ["run_id", "iteration"]
 
 
 def vote_grid(
-    runs: RunSet, run_id: str | None = None, *, mode: ReplayMode | None = None, iteration: int | None = None
+    runs: Runs, run_id: str | None = None, *, mode: ReplayMode | None = None, iteration: int | None = None
 ) -> pd.DataFrame:
     """Return what each worker said on each finding of one run, the discoverers included.
 
@@ -24,7 +25,7 @@ def vote_grid(
     (round 0) for those who found it; `attrs["synthetic"]` marks generated data. Raises InputError for a run that
     is not there.
     """
-    expect_runs(runs)
+    runs = as_runs(runs)
     if run_id is None and len(runs) != 1:
         have = ", ".join(runs.runs["run_id"].head(5))
         raise InputError(Problem("run_id", f"is needed: there are {len(runs)} runs", f"name one: {have}"))
@@ -42,14 +43,14 @@ def vote_grid(
     return mark_synthetic(findings.drop(columns="discoverers").merge(grid, on="finding_id", how="inner"), run)
 
 
-def queue(runs: RunSet) -> pd.DataFrame:
+def queue(runs: Runs) -> pd.DataFrame:
     """Return how many findings wait for votes before and after each round, summed over the runs of one mode.
 
     Columns: `reading` (the runs' mode), `round` (0: as queued), `waiting`, `resolved` (by that round's votes),
     `n_runs` (runs with that mode). A panel's queues are those of its iterations, added up. A run that ended before
     a round goes on waiting with what it had left.
     """
-    expect_runs(runs)
+    runs = as_runs(runs)
     history = runs.rounds.merge(runs.runs[["run_id", "mode"]], on="run_id")
     columns = ["reading", "round", "waiting", "resolved", "n_runs"]
     parts = []

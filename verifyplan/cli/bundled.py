@@ -11,10 +11,10 @@ import verifyplan as vp
 from verifyplan.cli import options
 from verifyplan.cli.agents import backend_of_options
 from verifyplan.cli.options import with_agents
-from verifyplan.datasets import bundled
 from verifyplan.datasets.stdlib import stdlib_claims, stdlib_root
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import replacing, write_text
+from verifyplan.frames import bundled
 
 bench = typer.Typer(
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, help="Score a backend on labelled data."

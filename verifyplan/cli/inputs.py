@@ -9,8 +9,9 @@ import pandas as pd
 
 import verifyplan as vp
 from verifyplan.cli.options import ModeName
-from verifyplan.datasets import bundled
 from verifyplan.errors import InputError, Problem, SettingsError
+from verifyplan.frames.bundled import is_bundled
+from verifyplan.frames.load import as_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.settings import PanelSettings
 from verifyplan.text import did_you_mean
@@ -46,8 +47,8 @@ def read_runs(
     elif is_vote_table(paths):
         fix = "say which column is what: --columns item=claim,worker=judge,verdict=vote"
         raise InputError(Problem(paths[0], "is a table of votes whose columns are not named", fix))
-    elif len(paths) == 1 and not Path(paths[0]).exists() and paths[0] in set(bundled.names()["name"]):
-        runs = bundled.runs(paths[0])
+    elif len(paths) == 1 and (strict or is_bundled(paths[0])):
+        runs = as_runs(paths[0])
     else:
         runs = vp.load(paths if len(paths) > 1 else paths[0], strict=strict)
     return runs if truth is None or not len(runs) else runs.with_truth(read_table(truth))

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
 from verifyplan.files import decode
-from verifyplan.frames.load import load
+from verifyplan.frames.bundled import data_folder
+from verifyplan.frames.load import load_bundled
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.records import DIMENSIONS
@@ -19,77 +20,26 @@ from verifyplan.text import did_you_mean
 
 M = TypeVar("M", bound=Model)
 
-_INSTALLED = Path(__file__).resolve().parent.parent / "_data"
-_CHECKOUT = Path(__file__).resolve().parents[2] / "data"
-
-_SETS = {
-    "stdlib-claims": "claims about Python's standard library, both modes, truth known",
-    "stdlib-claims/collaborative": "the same claims, collaborative runs only",
-    "stdlib-claims/adversarial": "the same claims, adversarial runs only",
-    "contract": "one artifact of each schema version and each final state",
-    "live-example": "logs of live runs against a server on loopback; no model was asked",
-    "live-example/plan": "of these, the plan run",
-    "live-example/collaborative": "of these, the panel's collaborative run",
-    "live-example/adversarial": "of these, the panel's adversarial runs, repeated",
-}
-
-
-def names() -> pd.DataFrame:
-    """Return the bundled sets: `name, about`.
-
-    >>> "stdlib-claims" in names()["name"].tolist()
-    True
-    """
-    return pd.DataFrame([{"name": name, "about": about} for name, about in _SETS.items()])
-
-
-def path(name: str) -> Path:
-    """Return the folder of a bundled set, for the command line and for `load`.
-
-    Raises InputError for a name that is not bundled.
-    """
-    if name not in _SETS:
-        raise InputError(
-            Problem("dataset", f"{name!r} is not bundled{did_you_mean(name, _SETS)}", f"use {one_of(_SETS)}")
-        )
-    return _data_folder() / name
-
-
-def _data_folder() -> Path:
-    return _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
-
 
 def runs(name: str = "stdlib-claims") -> RunSet:
     """Return the recorded runs of a bundled set as tables, with truth where it is known.
 
     Raises InputError for a name that is not bundled.
+
+    >>> runs("contract")
+    RunSet(15 runs, 27 findings, 84 votes, 21 rounds, 51 dispatches)
     """
-    loaded = load(path(name))
-    return loaded.with_truth(claims(name)) if name.startswith("stdlib-claims") else loaded
-
-
-def claims(name: str = "stdlib-claims") -> pd.DataFrame:
-    """Return the findings that the runs of a set were made from, one row a discoverer, truth included.
-
-    Raises InputError for a set that was not made from claims.
-    """
-    table = path(name.split("/")[0]) / "claims.csv"
-    if not table.exists():
-        fix = "use 'stdlib-claims' or 'live-example'"
-        raise InputError(Problem("dataset", f"{name!r} was not made from claims", fix))
-    frame = pd.read_csv(table, dtype={"truth": "boolean"}, keep_default_na=False)
-    frame.attrs["synthetic"] = True
-    return frame
+    return load_bundled(name)
 
 
 def plans_folder() -> Path:
     """Return the folder of the labelled plans: labels, plans, and the repository with its history."""
-    return _data_folder() / "plans"
+    return data_folder() / "plans"
 
 
 def planning_folder() -> Path:
     """Return the folder of the `.planning` example, without the repository that it speaks of."""
-    return _data_folder() / "planning-example"
+    return data_folder() / "planning-example"
 
 
 def read_data(model: type[M], file: Path) -> M:
@@ -124,7 +74,7 @@ def debate_script(name: str) -> Path:
     if name not in DEBATES:
         fix = f"use {one_of(DEBATES)}"
         raise InputError(Problem("name", f"must be a scripted debate, got {name!r}{did_you_mean(name, DEBATES)}", fix))
-    return _data_folder() / "debates" / f"{name}.json"
+    return data_folder() / "debates" / f"{name}.json"
 
 
 EXAMPLE_WEIGHTS = (0.35, 0.25, 0.10, 0.10, 0.15, 0.05)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 import pandas as pd
 import pyarrow as pa
@@ -15,6 +15,7 @@ import pyarrow as pa
 from verifyplan.errors import InputError, Problem, TableError, one_of
 from verifyplan.frames.addresses import ARTIFACT, LOG, RunFile, SavedTables, find_all, joined
 from verifyplan.frames.artifact import check_artifact, parse_artifact
+from verifyplan.frames.bundled import claims, is_bundled, path
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, empty, typed
 from verifyplan.frames.run_tables import ArtifactSource, artifact_rows, log_rows
 from verifyplan.frames.runset import SAVED, Rows, RunSet, assemble, concat, no_errors
@@ -31,6 +32,47 @@ MAX_FILE_BYTES = 512 * 2**20
 
 _Failure = tuple[str, InputError]
 T = TypeVar("T")
+
+
+class HasFrames(Protocol):
+    """A run, or whatever else has its tables at hand."""
+
+    @property
+    def frames(self) -> RunSet:
+        """The tables."""
+
+
+Runs: TypeAlias = RunSet | HasFrames | Address
+"""Whatever runs can be taken from: their tables, a run, a path or the name of a bundled set (see `as_runs`)."""
+
+
+def as_runs(value: Runs, name: str = "runs") -> RunSet:
+    """Return runs as tables: a RunSet as it is, a run's `.frames`, or what is loaded from a path.
+
+    A path is a file, a folder, a glob or an fsspec address, as `load` takes it. A text that is no path may name a
+    bundled set, which brings its truth. Raises InputError for any other value, under the parameter's `name`, and as
+    `load`.
+
+    >>> as_runs("contract")
+    RunSet(15 runs, 27 findings, 84 votes, 21 rounds, 51 dispatches)
+    """
+    if isinstance(value, RunSet):
+        return value
+    if isinstance(value, str | os.PathLike):
+        text = os.fspath(value)
+        return load_bundled(text) if is_bundled(text) else load(text)
+    frames = getattr(value, "frames", None)
+    if isinstance(frames, RunSet):
+        return frames
+    message = f"must be a RunSet, a run, a path or the name of a bundled set, got a {type(value).__name__}"
+    fix = "give what load, from_votes or crossverify returns, or the path of a log, an artifact or a folder of these"
+    raise InputError(Problem(name, message, fix))
+
+
+def load_bundled(name: str) -> RunSet:
+    """Return a bundled set of recorded runs, with truth where it is known; InputError for an unknown name."""
+    loaded = load(path(name))
+    return loaded.with_truth(claims(name)) if name.startswith("stdlib-claims") else loaded
 
 
 def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: bool | None = None) -> RunSet:

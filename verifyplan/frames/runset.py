@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from verifyplan.errors import InputError, Problem, expect
+from verifyplan.errors import InputError, Problem
 from verifyplan.files import replacing
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, as_truth, empty, typed
 from verifyplan.frames.support import note_absent_votes, with_losses
@@ -179,11 +179,6 @@ class RunSet:
         return Path(folder)
 
 
-def expect_runs(value: object, name: str = "runs") -> None:
-    """Raise InputError unless `value` is a RunSet."""
-    expect(value, RunSet, name, "give what load, from_votes or datasets.runs returns, or the .frames of a run")
-
-
 def concat(sets: Iterable[RunSet]) -> RunSet:
     """Return several RunSets as one; raises TableError if two hold a run of one id."""
     every = list(sets)
@@ -222,7 +217,6 @@ class RunIndex:
     """
 
     def __init__(self, runs: RunSet) -> None:
-        expect_runs(runs)
         self.runs = runs
         self._indexes: dict[str, tuple[pd.DataFrame, dict[str, slice]]] = {}
 

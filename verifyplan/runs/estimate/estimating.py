@@ -13,11 +13,11 @@ import pandas as pd
 from verifyplan import agents
 from verifyplan.agents.base import Backend, ModelBackend
 from verifyplan.agents.static.backend import CHECKERS
-from verifyplan.datasets.bundled import claims
 from verifyplan.datasets.plans import labelled_plans
 from verifyplan.datasets.sample import sample_repository
 from verifyplan.datasets.stdlib import stdlib_root
 from verifyplan.errors import Problem, SettingsError
+from verifyplan.frames.bundled import claims
 from verifyplan.plans.plan import Plan
 from verifyplan.progress import progress as progress_bar
 from verifyplan.runs.arguments import Workers, check_counts

@@ -13,6 +13,7 @@ import pandas as pd
 from verifyplan.analysis.compare import Comparer
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.replay import READINGS, ReplayMode, Setting, as_setting, rounds_offered
+from verifyplan.frames.load import Runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import MissingBasis
 from verifyplan.widgets.comparison import view
@@ -123,8 +124,8 @@ class ModeComparison(Panel):
 
     def __init__(
         self,
-        runs: RunSet,
-        other: RunSet | None = None,
+        runs: Runs,
+        other: Runs | None = None,
         *,
         a: ReplayMode | Setting | None = None,
         b: ReplayMode | Setting | None = None,

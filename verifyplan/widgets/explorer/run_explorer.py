@@ -11,7 +11,8 @@ import pandas as pd
 
 from verifyplan.analysis.run_steps import OWN_RULES, RunSteps
 from verifyplan.errors import InputError, Problem
-from verifyplan.frames.runset import RunIndex, RunSet
+from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.runset import RunIndex
 from verifyplan.text import counted
 from verifyplan.widgets.controls import SelectableTable, Slider, sorted_rows
 from verifyplan.widgets.explorer import views
@@ -42,8 +43,9 @@ class RunExplorer(Panel):
     `run_id` and `step` say what is shown and can be set; `selected` holds the row of the chosen finding or challenge.
     """
 
-    def __init__(self, runs: RunSet) -> None:
+    def __init__(self, runs: Runs) -> None:
         super().__init__("Run explorer")
+        runs = as_runs(runs)
         self._by_run = RunIndex(runs)
         self.course: RunSteps | None = None
         """The run that is shown; see `verifyplan.analysis.run_steps.RunSteps`."""

@@ -1,0 +1,79 @@
+"""The recorded sets that come with verifyplan: their names, folders, and the claims that they were made from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from verifyplan.errors import InputError, Problem, one_of
+from verifyplan.text import did_you_mean
+
+_INSTALLED = Path(__file__).resolve().parent.parent / "_data"
+_CHECKOUT = Path(__file__).resolve().parents[2] / "data"
+
+BUNDLED_SETS = {
+    "stdlib-claims": "claims about Python's standard library, both modes, truth known",
+    "stdlib-claims/collaborative": "the same claims, collaborative runs only",
+    "stdlib-claims/adversarial": "the same claims, adversarial runs only",
+    "contract": "one artifact of each schema version and each final state",
+    "live-example": "logs of live runs against a server on loopback; no model was asked",
+    "live-example/plan": "of these, the plan run",
+    "live-example/collaborative": "of these, the panel's collaborative run",
+    "live-example/adversarial": "of these, the panel's adversarial runs, repeated",
+}
+"""The recorded sets, and what each is about."""
+
+
+def names() -> pd.DataFrame:
+    """Return the bundled sets: `name, about`.
+
+    >>> "stdlib-claims" in names()["name"].tolist()
+    True
+    """
+    return pd.DataFrame([{"name": name, "about": about} for name, about in BUNDLED_SETS.items()])
+
+
+def path(name: str) -> Path:
+    """Return the folder of a bundled set, for the command line and for `load`.
+
+    Raises InputError for a name that is not bundled.
+
+    >>> path("stdlib-claims").name
+    'stdlib-claims'
+    """
+    if name not in BUNDLED_SETS:
+        message = f"{name!r} is not bundled{did_you_mean(name, BUNDLED_SETS)}"
+        raise InputError(Problem("dataset", message, f"use {one_of(BUNDLED_SETS)}"))
+    return data_folder() / name
+
+
+def is_bundled(text: str) -> bool:
+    """Return whether a text is the name of a bundled set, and not a path.
+
+    >>> is_bundled("contract"), is_bundled("runs")
+    (True, False)
+    """
+    return text in BUNDLED_SETS and not Path(text).exists()
+
+
+def data_folder() -> Path:
+    """Return the folder of all bundled data: that of the installed package, or of the checkout."""
+    return _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
+
+
+def claims(name: str = "stdlib-claims") -> pd.DataFrame:
+    """Return the findings that the runs of a set were made from, one row a discoverer, truth included.
+
+    Raises InputError for a set that was not made from claims.
+
+    >>> claims().columns.tolist()[:3]
+    ['finding_id', 'summary', 'evidence']
+    """
+    table = path(name.split("/")[0]) / "claims.csv"
+    if not table.exists():
+        fix = "use 'stdlib-claims' or 'live-example'"
+        raise InputError(Problem("dataset", f"{name!r} was not made from claims", fix))
+    frame = pd.read_csv(table, dtype={"truth": "boolean"}, keep_default_na=False)
+    frame.attrs["synthetic"] = True
+    return frame
