@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from verifyplan.protocol.call import WorkerVote
 from verifyplan.protocol.vote import MODES, VERDICTS
-from verifyplan.rules.ballots import LEFT_OUT, Ballot, Votes, ballots, failed, read_vote, read_votes, sides
+from verifyplan.rules.answers import Votes, read_vote, read_votes
+from verifyplan.rules.classification import LEFT_OUT, Ballot, ballots, failed, sides
 
 VOTES = st.fixed_dictionaries(
     {"verdict": st.sampled_from(["agree", "supplement", "disagree"])},

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verifyplan.rules.restatement import Sayings
+from verifyplan.rules.likeness import Sayings
 
 SAID = Sayings({"C1": ("Step 2 changes `store.py`, which nobody has read.", "plan.md:12")})
 

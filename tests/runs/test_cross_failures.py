@@ -9,7 +9,7 @@ import pytest
 
 from tests.runs.crossing import AGREE, DISAGREE, Playing, agreeing, class_of, run_of, told
 from verifyplan.protocol.call import Reply
-from verifyplan.rules.ballots import LEFT_OUT
+from verifyplan.rules.classification import LEFT_OUT
 from verifyplan.runs.cross import crossverify
 
 

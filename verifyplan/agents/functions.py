@@ -12,7 +12,7 @@ from verifyplan.agents.base import Request
 from verifyplan.errors import AgentError, InputError, Problem, SettingsError
 from verifyplan.protocol.call import Item, Reply, WorkerRequest
 from verifyplan.protocol.role_call import ROLES
-from verifyplan.rules.ballots import read_vote
+from verifyplan.rules.answers import read_vote
 from verifyplan.text import did_you_mean
 
 Function = Callable[..., Any]

@@ -17,9 +17,8 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.frames.support import absent_votes, lost_refutes
 from verifyplan.frames.vote_checks import PLAN_BODY
 from verifyplan.protocol.vote import HELD, MODES, MissingBasis
-from verifyplan.rules.ballots import basis_if_missing
 from verifyplan.rules.citations import cites_location
-from verifyplan.rules.classification import Rule
+from verifyplan.rules.classification import Rule, basis_if_missing
 from verifyplan.text import counted, did_you_mean, filled_words, listed
 
 RULE_MEANINGS: dict[Rule, str] = {

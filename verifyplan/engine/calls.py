@@ -12,9 +12,8 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
-from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json, to_json
 
 from verifyplan.agents.base import Backend, BudgetError, ConversingBackend, Request, Send
@@ -27,8 +26,6 @@ from verifyplan.protocol.settings import Limits
 from verifyplan.redaction import redact, redacted
 from verifyplan.runlog.recorder import Past, Recorder, Result
 from verifyplan.text import truncate
-
-AnswerModel = TypeVar("AnswerModel", bound=BaseModel)
 
 REASON_LENGTH = 500
 """Characters kept of the reason of a failed call; it is in the explanation of every vote that the call cost."""
@@ -285,16 +282,6 @@ class UsageBudget:
         if cost is not None and self.spent.cost is not None and self.spent.cost >= cost:
             return f"max_cost: {self.spent.cost:.4f} dollars of {cost} were spent before {next_call} was called"
         return ""
-
-
-def parse_answer(schema: type[AnswerModel], value: object) -> AnswerModel | str:
-    """Return a reply's value as the answer it should be, else what is wrong with it."""
-    try:
-        return schema.model_validate(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = "/".join(str(part) for part in first["loc"]) or "the whole answer"
-        return f"answer outside its schema, {error.error_count()} problems, the first at {place:.80}: {first['msg']}"
 
 
 def _ms_since(began: float) -> int:

@@ -22,8 +22,8 @@ from verifyplan.protocol.event_cross import (
 )
 from verifyplan.protocol.event_run import CallFailed
 from verifyplan.protocol.vote import Basis, Classification, MissingBasis, Mode, Verdict, VerificationMode
-from verifyplan.rules.ballots import Votes, ballots, failed, read_votes, unread_votes
-from verifyplan.rules.classification import Rule, at_end, decide, tally
+from verifyplan.rules.answers import Votes, read_votes, unread_votes
+from verifyplan.rules.classification import Rule, at_end, ballots, decide, failed, tally
 from verifyplan.runlog.recorder import Result
 
 NOTHING_TO_VERIFY = "no items to verify"

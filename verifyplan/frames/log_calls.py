@@ -17,7 +17,7 @@ from verifyplan.protocol.event_cross import DispatchClosed
 from verifyplan.protocol.event_plan import AgentFailed, EntryRefused
 from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, TurnReplied, TurnSent, call_of
 from verifyplan.protocol.role_call import Role
-from verifyplan.rules.ballots import read_votes, unread_votes
+from verifyplan.rules.answers import read_votes, unread_votes
 from verifyplan.rules.debate import ROLE_OF_TYPE
 from verifyplan.runlog.debate_state import fold_debate
 

@@ -11,8 +11,8 @@ from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import DispatchClosed, FindingClassified, RoundClosed, VoteCast
 from verifyplan.protocol.event_run import RunEnded, RunStarted
 from verifyplan.protocol.vote import Verdict
-from verifyplan.rules.ballots import sides
 from verifyplan.rules.citations import cites_location
+from verifyplan.rules.classification import sides
 from verifyplan.runlog.chain import Record
 
 E = TypeVar("E", bound=Event)

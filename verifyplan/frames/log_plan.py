@@ -31,6 +31,7 @@ from verifyplan.protocol.event_plan import (
 from verifyplan.protocol.event_run import CallRequested, Checkpoint, PlanOutcome
 from verifyplan.protocol.records import DIMENSIONS, UNSETTLED
 from verifyplan.protocol.role_call import AGENT_OF_ROLE, Role
+from verifyplan.protocol.vote import VERIFICATION_MODE_OF
 from verifyplan.rules.budgets import budget_of
 from verifyplan.rules.lifecycle import claim_of
 from verifyplan.rules.scoring import WEIGHTS
@@ -78,7 +79,8 @@ def _run(log: LogEvents, state: PlanState) -> Row:
     last = state.rulings[-1].status if state.rulings else None
     return {
         **log.run_row(),
-        **_fields(panel, "mode", "verification_mode", "max_rounds"),
+        **_fields(panel, "mode", "max_rounds"),
+        "verification_mode": VERIFICATION_MODE_OF[panel.mode] if panel else None,
         "enabled": panel is not None,
         "effective_max_rounds": panel.max_rounds if panel else None,
         "plan_verdict": outcome.verdict if outcome else None,

@@ -110,7 +110,7 @@ class Reply(Model):
 
 
 class WorkerVote(Model):
-    """A worker's answer on one finding; prompt labels and other spellings are read by `rules.ballots.read_votes`."""
+    """A worker's answer on one finding; prompt labels and other spellings are read by `rules.answers.read_votes`."""
 
     verdict: Literal["agree", "supplement", "disagree"]
     disagree_basis: Basis | None = None

@@ -58,11 +58,6 @@ class PanelSettings(Model):
         default=None, description="Challenges that one call asks about; None for all."
     )
 
-    @property
-    def verification_mode(self) -> VerificationMode:
-        """Adversarial workers open the evidence; collaborative ones see what is quoted (rule B1)."""
-        return "full-reanalysis" if self.mode == "adversarial" else "lightweight"
-
 
 class PlanSettings(Limits):
     """The settings of a plan run; a replay may change some of them."""

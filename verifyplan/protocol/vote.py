@@ -23,6 +23,12 @@ BASES: tuple[Basis, ...] = get_args(Basis)
 CLASSIFICATIONS: tuple[Classification, ...] = get_args(Classification)
 MISSING_BASES: tuple[MissingBasis, ...] = get_args(MissingBasis)
 
+VERIFICATION_MODE_OF: dict[Mode, VerificationMode] = {
+    "collaborative": "lightweight",
+    "adversarial": "full-reanalysis",
+}
+"""Adversarial workers open the evidence; collaborative ones see what is quoted, unless the settings differ (B1)."""
+
 HELD: tuple[Classification, ...] = ("full-consensus", "partial-consensus")
 """The classes that count as "the finding held" (rule F1)."""
 

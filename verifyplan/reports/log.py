@@ -16,7 +16,7 @@ from verifyplan.reports.usage import usage_text
 from verifyplan.reports.visible import one_line
 from verifyplan.rules.convergence import verdict_words
 from verifyplan.runlog.chain import Record
-from verifyplan.runlog.rules_version import rules_changed
+from verifyplan.runlog.migrate import rules_changed
 from verifyplan.text import counted
 
 _OUTER = (event_run.RunStarted, event_run.RunResumed, event_run.RunEnded, IterationStarted, IterationClosed)

@@ -40,7 +40,6 @@ class Repository:
         self.files: Mapping[str, FileEntry] = MappingProxyType(listing.files)
         self.folders = _folders(listing.files)
         self._texts = ListedTexts(root, listing)
-        self._helper = HelperProcess()
         self._outlines: dict[str, Outline] = {}
         self._lock = threading.RLock()
 
@@ -145,6 +144,10 @@ class Repository:
             with self._lock:
                 self._texts.skipped.setdefault(".", f"{error}, so the history is not known")
             return []
+
+    @cached_property
+    def _helper(self) -> HelperProcess:
+        return HelperProcess()
 
     @cached_property
     def _paths(self) -> list[str]:

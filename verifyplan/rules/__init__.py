@@ -5,7 +5,7 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submodules=[
-        "ballots",
+        "answers",
         "budgets",
         "citations",
         "classification",
@@ -16,7 +16,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "invariants",
         "lifecycle",
         "likeness",
-        "restatement",
         "scoring",
         "settings",
         "sizing",

@@ -1,10 +1,17 @@
-"""From one round's votes to a class: tally and rules of rules B5 and B6, for numbers and arrays alike."""
+"""Count votes and classify: from a worker's votes to ballots, tallies, classes and sides (rules B3-B8).
+
+Tally and rules take numbers and arrays alike.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
-from verifyplan.protocol.vote import Basis, Classification, Mode, Verdict
+from verifyplan.protocol.call import WorkerVote
+from verifyplan.protocol.vote import Basis, Classification, MissingBasis, Mode, Verdict
+from verifyplan.rules.answers import Votes
+from verifyplan.rules.citations import cites_location
 
 Rule = Literal[
     "round-0",
@@ -141,4 +148,82 @@ def tally(votes: list[tuple[Verdict, Basis | None]]) -> Tally:
         supplement=verdicts.count("supplement"),
         counter_evidence=counter,
         burden_not_met=verdicts.count("disagree") - counter,
+    )
+
+
+LEFT_OUT = "left out: the dispatch completed without an answer on this item"
+
+
+class Ballot(NamedTuple):
+    """A vote as it counts and is recorded."""
+
+    verdict: Verdict
+    disagree_basis: Basis | None
+    explanation: str
+    basis_filled: bool = False
+
+
+def ballots(asked: Sequence[str], votes: Votes, mode: Mode, missing_basis: MissingBasis = "infer") -> dict[str, Ballot]:
+    """Return the votes of one completed dispatch as they count, one for each item asked about.
+
+    An item that is left out or cannot be read is a `verification-error`, alone (rule B8). An adversarial disagree
+    without a basis counts with the one that `missing_basis` gives it, and is marked (rule B4). A basis where none
+    belongs is dropped: on other verdicts, and in collaborative runs.
+
+    >>> from verifyplan.rules.answers import read_votes
+    >>> votes = read_votes({"votes": {"F-1": {"verdict": "REFUTED", "explanation": "m.py:4 checks it"}}})
+    >>> ballots(["F-1"], votes, "adversarial")["F-1"][1:]
+    ('counter-evidence', 'm.py:4 checks it', True)
+    """
+    return {finding_id: _ballot(votes.get(finding_id), mode, missing_basis) for finding_id in asked}
+
+
+def _ballot(vote: WorkerVote | str | None, mode: Mode, missing_basis: MissingBasis) -> Ballot:
+    if vote is None:
+        return Ballot("verification-error", None, LEFT_OUT)
+    if isinstance(vote, str):
+        return Ballot("verification-error", None, f"cannot be read: {vote}")
+    if vote.verdict != "disagree" or mode == "collaborative":
+        return Ballot(vote.verdict, None, vote.explanation)
+    basis = vote.disagree_basis or basis_if_missing(vote.explanation, missing_basis)
+    return Ballot("disagree", basis, vote.explanation, basis_filled=vote.disagree_basis is None)
+
+
+def basis_if_missing(explanation: str | None, missing_basis: MissingBasis) -> Basis:
+    """Return the basis that is filled in where a vote has none (rule B7).
+
+    `infer`: counter-evidence if the explanation cites a place, else burden-not-met; `raise`, which a reader of the vote
+    must refuse, gives burden-not-met.
+
+    >>> basis_if_missing("m.py:4 checks it", "infer"), basis_if_missing("no proof", "infer")
+    ('counter-evidence', 'burden-not-met')
+    """
+    if missing_basis == "infer":
+        return "counter-evidence" if cites_location(explanation) else "burden-not-met"
+    return "counter-evidence" if missing_basis == "counter-evidence" else "burden-not-met"
+
+
+def failed(asked: Sequence[str], reason: str) -> dict[str, Ballot]:
+    """The votes of a dispatch that gave no result: one `verification-error` an item (rule B8)."""
+    return {finding_id: Ballot("verification-error", None, reason) for finding_id in asked}
+
+
+def sides(
+    roster: Sequence[str], discoverers: Iterable[str], rounds: Iterable[Mapping[str, Verdict]]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return who is for a finding and who is against it, each in roster order (rule B3).
+
+    For it: the discoverers, and whoever's last vote was agree or supplement; against it: whose last was
+    disagree. Errors are no votes; a worker with errors alone is on neither side.
+
+    >>> sides(["a", "b", "c"], ["b"], [{"a": "agree", "c": "disagree"}, {"c": "verification-error"}])
+    (('a', 'b'), ('c',))
+    """
+    last: dict[str, Verdict] = {}
+    for votes in rounds:
+        last.update({worker: verdict for worker, verdict in votes.items() if verdict != "verification-error"})
+    last.update(dict.fromkeys(discoverers, "agree"))
+    return (
+        tuple(worker for worker in roster if last.get(worker) in ("agree", "supplement")),
+        tuple(worker for worker in roster if last.get(worker) == "disagree"),
     )

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.protocol.settings import ConvergenceBlock, PlanBodyVerification
-from verifyplan.protocol.vote import VERIFICATION_MODES
+from verifyplan.protocol.vote import VERIFICATION_MODE_OF, VERIFICATION_MODES
 from verifyplan.text import did_you_mean
 
 ADVERSARIAL_TASK_TYPES = ("requirements-discovery", "error-analysis")
@@ -54,7 +54,7 @@ def convergence_block(
     settings = dict(overrides or {})
     _raise_if(_problems(settings))
     adversarial = bool(settings.get("adversarial", task_type in ADVERSARIAL_TASK_TYPES))
-    mode = settings.get("verificationMode", "full-reanalysis" if adversarial else "lightweight")
+    mode = settings.get("verificationMode", VERIFICATION_MODE_OF["adversarial" if adversarial else "collaborative"])
     if adversarial and mode == "lightweight":
         fix = "drop verificationMode, or set adversarial to false"
         message = "'lightweight' cannot serve an adversarial run, whose workers must open the evidence"

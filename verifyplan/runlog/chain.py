@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json, to_json
@@ -21,6 +22,15 @@ class Record(NamedTuple):
     seq: int
     at: str
     event: Event
+
+
+def now() -> str:
+    """The time in UTC, to the millisecond.
+
+    >>> len(now())
+    24
+    """
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def encode(record: Record, before: str) -> tuple[bytes, str]:

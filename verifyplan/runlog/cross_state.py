@@ -19,7 +19,7 @@ from verifyplan.protocol.event_cross import (
 )
 from verifyplan.protocol.event_run import CrossOutcome, RunEnded, RunStarted
 from verifyplan.protocol.vote import Verdict
-from verifyplan.rules.ballots import sides
+from verifyplan.rules.classification import sides
 
 
 @dataclass

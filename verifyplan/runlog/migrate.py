@@ -1,4 +1,4 @@
-"""Logs of older versions of the event model, read as the present one, here and nowhere else (rule E1)."""
+"""Read logs of older versions: of the event model as the present one, of the rules as they were decided (rule E1)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from verifyplan.errors import LogError, Problem
-from verifyplan.protocol.event_run import LOG_VERSION
+from verifyplan.protocol.event_run import LOG_VERSION, RunStarted
+from verifyplan.version import RULES_VERSION, VERSION
 
 Values = dict[str, Any]
 Step = Callable[[Values], Values | None]
@@ -48,3 +49,19 @@ def migrate(values: Values, steps: list[Step]) -> Values | None:
             return None
         values = changed
     return values
+
+
+def rules_changed(started: RunStarted) -> str | None:
+    """Say that a run was decided by other rules than today's and which verifyplan checks it; None if by today's."""
+    if started.rules_version == RULES_VERSION:
+        return None
+    return (
+        f"the rules have changed: version {started.rules_version} decided this run, and verifyplan {VERSION} has "
+        f"version {RULES_VERSION}; {writer_of(started)} checks it as it was"
+    )
+
+
+def writer_of(started: RunStarted) -> str:
+    """Name the verifyplan that wrote a log."""
+    version = started.versions.get("verifyplan")
+    return f"verifyplan {version}" if version else "the verifyplan that wrote it"

@@ -18,8 +18,8 @@ from verifyplan.protocol.event_run import (
     TurnReplied,
     TurnSent,
 )
-from verifyplan.runlog.chain import Record
-from verifyplan.runlog.writer import LogWriter, now
+from verifyplan.runlog.chain import Record, now
+from verifyplan.runlog.writer import LogWriter
 
 Result = CallReplied | CallFailed
 """How a call ended."""

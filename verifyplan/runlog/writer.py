@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self, get_args
@@ -14,9 +13,9 @@ from filelock import FileLock, Timeout
 from verifyplan.errors import LogError, Problem
 from verifyplan.protocol.event import Event, Fact
 from verifyplan.protocol.event_run import LOG_VERSION, CallRequested, Checkpoint, RunEnded, RunStarted, TurnSent
-from verifyplan.runlog.chain import START, Record, encode
+from verifyplan.runlog.chain import START, Record, encode, now
+from verifyplan.runlog.migrate import rules_changed, writer_of
 from verifyplan.runlog.reader import SUFFIX, Log, read_log
-from verifyplan.runlog.rules_version import rules_changed, writer_of
 
 ASKED = (CallRequested, TurnSent)
 """Events written before the call is paid for: on disk with the reply at the latest, safe from a crash at once."""
@@ -73,12 +72,12 @@ class LogWriter:
             _release(lock)
             raise
 
-    def append(self, event: Event, at: str | None = None, *, sync: bool = True) -> Record:
+    def append(self, event: Event, *, sync: bool = True) -> Record:
         """Write an event, numbered and stamped; facts and ends are on the disk when this returns, if it is to `sync`.
 
         What an earlier call left half-written, as on a full disk, is cut off first.
         """
-        record = Record(self._seq + 1, at or now(), event)
+        record = Record(self._seq + 1, now(), event)
         line, digest = encode(record, self._digest)
         line = self._lead + line
         if self._torn:
@@ -113,15 +112,6 @@ class LogWriter:
     ) -> None:
         """Close it, whatever happened."""
         self.close()
-
-
-def now() -> str:
-    """The time in UTC, to the millisecond.
-
-    >>> len(now())
-    24
-    """
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _fresh(folder: Path, name: str) -> Path:

@@ -17,8 +17,8 @@ from verifyplan.reports.log import event_text
 from verifyplan.rules.convergence import verdict_words
 from verifyplan.rules.grouping import Matcher
 from verifyplan.runlog.chain import Record
+from verifyplan.runlog.migrate import rules_changed
 from verifyplan.runlog.recorder import FACTS, Past, Recorder
-from verifyplan.runlog.rules_version import rules_changed
 from verifyplan.runs.arguments import check_counts
 from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.plan.arguments import make_settings

@@ -54,8 +54,7 @@ from verifyplan.protocol.role_call import (
     UnknownAnswer,
 )
 from verifyplan.protocol.vote import BASES, MODES, VERDICT_OF_LABEL, Mode
-from verifyplan.rules.ballots import read_vote, read_votes
-from verifyplan.rules.entries import read_entries
+from verifyplan.rules.answers import read_entries, read_vote, read_votes
 
 
 def of_role(role: Role) -> RoleRequest:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.runs.plan.planning import WORDS, answer, challenge, change, context, risk, run_of, told, unknown
 from verifyplan.protocol.role_call import ChallengerAnswer
-from verifyplan.rules.entries import read_entries
+from verifyplan.rules.answers import read_entries
 
 BAD = challenge("clock", "CRITICAL")
 FIVE = [challenge(word, "BLOCKING") for word in WORDS[:5]]

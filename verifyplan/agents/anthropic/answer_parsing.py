@@ -18,8 +18,7 @@ from verifyplan.protocol.call import WorkerRequest, WorkerVote
 from verifyplan.protocol.message import MessageError, check_answer
 from verifyplan.protocol.role_call import DebateRequest, RoleRequest
 from verifyplan.protocol.vote import BASES
-from verifyplan.rules.ballots import read_vote, read_votes
-from verifyplan.rules.entries import read_entries
+from verifyplan.rules.answers import read_entries, read_vote, read_votes
 from verifyplan.text import truncate
 
 _MAX_VALUE_CHARACTERS = 60

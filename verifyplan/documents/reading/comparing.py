@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from verifyplan.rules.restatement import Sayings
+from verifyplan.rules.likeness import Sayings
 
 MAX_COMPARISONS = 250_000
 """Pairs of texts beyond which only equal wording matches: similar wording takes a comparison of each with each."""

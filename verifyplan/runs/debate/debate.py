@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from verifyplan.agents.base import Backend
-from verifyplan.engine.calls import Caller, Emitter, UsageBudget, parse_answer
+from verifyplan.engine.calls import Caller, Emitter, UsageBudget
 from verifyplan.engine.run_async import in_session, run_async
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Sink
@@ -26,6 +26,7 @@ from verifyplan.protocol.message import BudgetTrace, Message, MessageError, Mess
 from verifyplan.protocol.records import Challenge
 from verifyplan.protocol.role_call import ArchitectAnswer, BuilderAnswer, DebateRequest
 from verifyplan.repository.repository import Repository
+from verifyplan.rules.answers import parse_answer
 from verifyplan.rules.budgets import OTHERS
 from verifyplan.rules.debate import MAX_TURNS, ROLE_OF_TYPE, Ruling, asked_for, call_id, closing, ruling
 from verifyplan.runlog.debate_state import DebateState

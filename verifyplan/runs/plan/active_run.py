@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel
 
-from verifyplan.engine.calls import Caller, parse_answer
+from verifyplan.engine.calls import Caller
 from verifyplan.plans.plan import Plan
 from verifyplan.protocol.call import TOOLS
 from verifyplan.protocol.event import Sink
@@ -27,10 +27,10 @@ from verifyplan.protocol.role_call import (
     RoleRequest,
 )
 from verifyplan.protocol.settings import PlanSettings
+from verifyplan.rules.answers import parse_answer, read_entries
 from verifyplan.rules.budgets import Budget, budget_of, passed_ceilings
-from verifyplan.rules.entries import read_entries
 from verifyplan.rules.guards import MAX_ACTIVE, cap, source_of
-from verifyplan.rules.restatement import Sayings
+from verifyplan.rules.likeness import Sayings
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.runlog.recorder import Result
 

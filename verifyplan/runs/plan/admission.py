@@ -16,7 +16,7 @@ from verifyplan.protocol.records import SEVERITIES, Challenge, Origin, Probabili
 from verifyplan.protocol.role_call import RaisedChallenge
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.guards import MAX_ACTIVE, OVERFLOW_TAG, Arrival, admit, cap, displace, raising_refusal, ranked
-from verifyplan.rules.restatement import brings_new_place
+from verifyplan.rules.likeness import brings_new_place
 from verifyplan.runs.plan.active_run import ActiveRun
 
 DISPUTABLE: tuple[Status, ...] = ("RESOLVED", "WITHDRAWN")

@@ -14,6 +14,7 @@ from verifyplan.protocol.event_plan import IterationClosed, IterationStarted, Pl
 from verifyplan.protocol.event_run import PlanOutcome, RunEnded
 from verifyplan.protocol.records import ChallengeState, ContextState, IterationState, RiskState, UnknownState
 from verifyplan.protocol.role_call import ChallengerAnswer, ChallengesAnswer, Role, SynthesizerAnswer
+from verifyplan.protocol.vote import VERIFICATION_MODE_OF
 from verifyplan.rules.convergence import Ruling, evaluate
 from verifyplan.rules.lifecycle import claim_of
 from verifyplan.rules.sizing import complexity, team
@@ -151,7 +152,7 @@ async def vote(run: ActiveRun) -> None:
         iteration=state.iteration,
         roster=panel.workers,
         mode=panel.mode,
-        verification_mode=panel.verification_mode,
+        verification_mode=VERIFICATION_MODE_OF[panel.mode],
         max_rounds=panel.max_rounds,
         caller=run.caller,
         emit=emit_and_check_usage,
