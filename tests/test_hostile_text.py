@@ -63,7 +63,7 @@ def test_reprs_in_a_notebook(runs):
 def test_figures(runs):
     comparison = vp.compare(runs)
     for figure in (
-        vp.charts.vote_matrix(vp.vote_grid(runs)),
+        vp.charts.vote_matrix(vp.analysis.vote_matrix(runs)),
         vp.charts.rounds(vp.queue(runs)),
         vp.charts.transitions(comparison),
     ):
@@ -73,7 +73,7 @@ def test_figures(runs):
 def test_reports_in_html_and_markdown(runs, tmp_path):
     import mistune  # a Markdown reader of its own, to see what a reader of the report would
 
-    more = {"votes": vp.charts.vote_matrix(vp.vote_grid(runs))}
+    more = {"votes": vp.charts.vote_matrix(vp.analysis.vote_matrix(runs))}
     path = vp.report(vp.compare(runs), tmp_path, title=HOSTILE, more=more)
     assert_shown_as_text((tmp_path / "report.html").read_text())
     page = str(mistune.create_markdown(escape=False, plugins=["table"])(path.read_text()))
@@ -87,7 +87,7 @@ def test_reports_in_html_and_markdown(runs, tmp_path):
 
 
 def test_exported_pages(runs, tmp_path):
-    figure = vp.charts.vote_matrix(vp.vote_grid(runs))
+    figure = vp.charts.vote_matrix(vp.analysis.vote_matrix(runs))
     page = Path(vp.export(figure, tmp_path / "votes.html")).read_text()
     assert "alert(1)" in page, "the text is there"
     assert_shown_as_text(page, allowed_scripts=2)  # the chart and the library that draws it

@@ -41,6 +41,14 @@ def test_every_public_function_says_what_it_does():
         assert (getattr(vp, name).__doc__ or "").strip(), name
 
 
+def test_an_analysis_is_reached_by_its_name_also_after_its_module_was_imported():
+    code = (
+        "import verifyplan as vp, verifyplan.analysis.compare, verifyplan.analysis.weights\n"
+        "for name in vp.analysis.__all__: assert callable(getattr(vp.analysis, name)) == (name != 'weights'), name"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_importing_verifyplan_loads_nothing_heavy():
     code = "import sys, json, verifyplan; print(json.dumps(sorted(sys.modules)))"
     loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout)

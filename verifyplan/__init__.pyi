@@ -1,6 +1,7 @@
 """The short list of names a notebook starts with."""
 
 from . import agents as agents
+from . import analysis as analysis
 from . import charts as charts
 from . import datasets as datasets
 from . import documents as documents
@@ -10,8 +11,8 @@ from . import widgets as widgets
 from .agents.scripted import ScriptedBackend as ScriptedBackend
 from .analysis import weights as weights
 from .analysis.agreement import agreement as agreement
+from .analysis.challenges import challenge_pool as challenge_pool
 from .analysis.challenges import coverage as coverage
-from .analysis.challenges import pool as pool
 from .analysis.classify import classify as classify
 from .analysis.compare import compare as compare
 from .analysis.comparison import Comparison as Comparison
@@ -24,7 +25,7 @@ from .analysis.explain import explain as explain
 from .analysis.replay import Setting as Setting
 from .analysis.replay import replay as replay
 from .analysis.vote_tables import queue as queue
-from .analysis.vote_tables import vote_grid as vote_grid
+from .analysis.vote_tables import vote_matrix as vote_matrix
 from .charts.export import export as export
 from .charts.export import export_set as export_set
 from .frames.artifact import read_artifact as read_artifact

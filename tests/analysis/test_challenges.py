@@ -7,7 +7,7 @@ import pytest
 
 import verifyplan as vp
 from tests.frames.plan_events import assessed, closed, first, moved, raised, records, started, whole
-from verifyplan.analysis.challenges import STATES, coverage, pool
+from verifyplan.analysis.challenges import STATES, challenge_pool, coverage
 from verifyplan.errors import InputError
 from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import concat
@@ -26,7 +26,7 @@ def shown(table: pd.DataFrame) -> list[list[object]]:
 
 
 def test_the_pool_at_the_end_of_each_iteration(runs):
-    assert shown(pool(runs)) == [
+    assert shown(challenge_pool(runs)) == [
         [1, "BLOCKING", "UNRESOLVED", 1, 1, 0, 0],
         [1, "SIGNIFICANT", "OPEN", 1, 1, 0, 0],
         [1, "SIGNIFICANT", "WITHDRAWN", 1, 1, 0, 0],
@@ -43,7 +43,7 @@ def test_the_pool_at_the_end_of_each_iteration(runs):
 
 
 def test_every_state_has_a_row_and_the_counts_add_up(runs):
-    table = pool(concat([runs, tables_of(records([started(), *first()]), "half")]))
+    table = challenge_pool(concat([runs, tables_of(records([started(), *first()]), "half")]))
     assert len(table) == 3 * 3 * len(STATES)  # two iterations of one run, one of the other
     assert table["state"].cat.categories.tolist() == list(STATES)
     before = table.groupby(["run_id", "severity", "state"], observed=True)["n"].shift(fill_value=0)
@@ -51,7 +51,7 @@ def test_every_state_has_a_row_and_the_counts_add_up(runs):
 
 
 def test_the_pool_agrees_with_the_counts_of_the_rulings(runs):
-    table = pool(runs)
+    table = challenge_pool(runs)
     unsettled = table[table["state"].isin(["OPEN", "UNRESOLVED"])]
     counts = unsettled.pivot_table(index="iteration", columns="severity", values="n", aggfunc="sum", observed=False)
     assert counts["BLOCKING"].tolist() == runs.iterations["blocking_open"].tolist()
@@ -69,7 +69,7 @@ def test_a_challenge_raised_later_is_nowhere_before():
         )),
         moved(2, "C1", "OPEN", "DEFERRED"),
     ]  # fmt: skip
-    assert shown(pool(tables_of(records(events), "r"))) == [
+    assert shown(challenge_pool(tables_of(records(events), "r"))) == [
         [1, "MINOR", "OPEN", 1, 1, 0, 0],
         [2, "MINOR", "OPEN", 1, 1, 0, 1],
         [2, "MINOR", "DEFERRED", 1, 0, 1, 0],
@@ -97,7 +97,7 @@ def test_a_challenge_that_cites_a_section_twice_counts_once_and_each_run_by_itse
     assert table.attrs["elsewhere"] == {"r": 2, "other": 0}
 
 
-@pytest.mark.parametrize("view", [pool, coverage])
+@pytest.mark.parametrize("view", [challenge_pool, coverage])
 def test_runs_of_other_kinds_have_no_rows_and_what_is_no_run_set_is_refused(view):
     votes = pd.DataFrame({"item": ["F"], "who": ["a"], "says": ["agree"]})
     assert view(vp.from_votes(votes, item="item", worker="who", verdict="says")).empty
@@ -105,7 +105,7 @@ def test_runs_of_other_kinds_have_no_rows_and_what_is_no_run_set_is_refused(view
         view(votes)
 
 
-@pytest.mark.parametrize("view", [pool, coverage])
+@pytest.mark.parametrize("view", [challenge_pool, coverage])
 def test_generated_data_is_marked(view, runs):
     assert view(runs).attrs["synthetic"] is False
     made = [started().model_copy(update={"synthetic": True}), assessed(), *first()]

@@ -109,11 +109,11 @@ def test_the_last_iteration_is_explained_unless_another_is_named(runs):
 
 
 def test_a_grid_shows_one_iteration_of_each_challenge(runs):
-    grid = vp.vote_grid(runs)
+    grid = vp.analysis.vote_matrix(runs)
     assert not grid.duplicated(["finding_id", "round", "worker"]).any()
     told = grid.drop_duplicates("finding_id").set_index("finding_id")["classification"].astype("str").to_dict()
     assert told == {"C1": "partial-consensus", "C2": "contested", "C4": "worker-unique"}
-    one = vp.vote_grid(runs, iteration=1)
+    one = vp.analysis.vote_matrix(runs, iteration=1)
     assert one.set_index(["finding_id", "round", "worker"])["mark"]["C1", 2, "cy"] == "counter-evidence"
     told = one.drop_duplicates("finding_id").set_index("finding_id")["classification"].astype("str").to_dict()
     assert told == {name: RECORDED[name, 1] for name in ("C1", "C2", "C4")}

@@ -23,7 +23,7 @@ def runs() -> vp.RunSet:
 
 
 def test_a_grid_shows_discoverers_bases_and_failures(runs):
-    grid = vp.vote_grid(runs).set_index(["finding_id", "round", "worker"])["mark"]
+    grid = vp.analysis.vote_matrix(runs).set_index(["finding_id", "round", "worker"])["mark"]
     assert grid["F", 0, "a"] == "discovered"
     assert grid["F", 1, "c"] == "counter-evidence"
     assert grid["F", 2, "c"] == "verification-error"
@@ -33,7 +33,7 @@ def test_a_grid_shows_discoverers_bases_and_failures(runs):
 
 def test_a_grid_of_several_runs_asks_which(runs):
     with pytest.raises(InputError, match="'z' is not in this set"):
-        vp.vote_grid(runs, "z")
+        vp.analysis.vote_matrix(runs, "z")
 
 
 def test_queues_shrink_to_what_is_left(runs):

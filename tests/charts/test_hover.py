@@ -42,7 +42,7 @@ def every(five, runs, scores_of):
     moves = pd.DataFrame([move | {"plan": plan, "direction": way} for plan in "pq" for way in ("lower", "higher")])
     two = pd.concat([runs.iterations, runs.iterations.assign(run_id="s")])
     return five | {
-        "challenge_pool": challenge_pool(challenges.pool(runs)),
+        "challenge_pool": challenge_pool(challenges.challenge_pool(runs)),
         "coverage": coverage(challenges.coverage(runs)),
         "quality_scores": quality_scores(scores),
         "score_distributions": score_distributions(scores),

@@ -26,7 +26,7 @@ def runs():
 
 @pytest.fixture
 def pool(runs) -> pd.DataFrame:
-    return challenges.pool(runs)
+    return challenges.challenge_pool(runs)
 
 
 @pytest.fixture
@@ -53,13 +53,13 @@ def test_the_caption_of_the_pool_says_n_and_what_is_left(pool, runs):
     without = challenge_pool(pool[pool["severity"] != "MINOR"])
     assert "No challenge is MINOR." in without.caption
     two = concat([runs, tables_of(records(whole()[:70]), "half")])
-    figure = challenge_pool(challenges.pool(two))
+    figure = challenge_pool(challenges.challenge_pool(two))
     assert "Challenges of 2 runs, added up, by where they stand" in figure.caption
     assert "Runs that ended earlier go on as they ended." in figure.caption
 
 
 def test_a_run_that_ended_earlier_stays_in_the_bars(runs):
-    one = challenges.pool(runs)
+    one = challenges.challenge_pool(runs)
     other = one[one["iteration"] == 1].assign(run_id="short")
     figure = challenge_pool(pd.concat([one, other]))
     assert "SIGNIFICANT: iteration 1: 2 open, 2 withdrawn, 2 overflow; iteration 2: 1 open, 2 resolved" in (

@@ -36,11 +36,11 @@ def test_a_bundled_name_brings_its_truth_and_a_folder_of_that_name_comes_first(r
 
 
 @pytest.mark.parametrize(
-    "analysis", ["compare", "agreement", "cost", "queue", "vote_grid", "pool", "coverage", "usage"]
+    "analysis", ["compare", "agreement", "cost", "queue", "vote_matrix", "challenge_pool", "coverage", "usage"]
 )
 def test_an_analysis_takes_a_run_and_a_path(analysis, run):
-    pd.testing.assert_frame_equal(*(_table(getattr(vp, analysis)(value)) for value in (run.frames, run)))
-    assert len(_table(getattr(vp, analysis)(run.log_path))) == len(_table(getattr(vp, analysis)(run)))
+    pd.testing.assert_frame_equal(*(_table(getattr(vp.analysis, analysis)(value)) for value in (run.frames, run)))
+    assert len(_table(getattr(vp.analysis, analysis)(run.log_path))) == len(_table(getattr(vp.analysis, analysis)(run)))
 
 
 def _table(result):

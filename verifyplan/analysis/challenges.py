@@ -17,7 +17,7 @@ _STATE_TYPE = pd.CategoricalDtype(list(STATES), ordered=True)
 _SEVERITY_TYPE = pd.CategoricalDtype(list(SEVERITIES), ordered=True)
 
 
-def pool(runs: Runs) -> pd.DataFrame:
+def challenge_pool(runs: Runs) -> pd.DataFrame:
     """Return how the pool of challenges moves: their states at the end of each iteration, what is new, came and went.
 
     One row a run, iteration, severity and state, those without a challenge included: `run_id, iteration, severity,

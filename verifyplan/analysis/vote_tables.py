@@ -13,7 +13,7 @@ from verifyplan.frames.runset import mark_synthetic
 _QUEUE = ["run_id", "iteration"]
 
 
-def vote_grid(
+def vote_matrix(
     runs: Runs, run_id: str | None = None, *, mode: ReplayMode | None = None, iteration: int | None = None
 ) -> pd.DataFrame:
     """Return what each worker said on each finding of one run, the discoverers included.

@@ -39,16 +39,16 @@ LIGHT_STATES = ("UNRESOLVED", "DEFERRED", "overflow")
 def challenge_pool(pool: pd.DataFrame) -> Figure:
     """Draw stacked bars of the challenges in each state over the iterations, a row of bars for each severity.
 
-    Reads what `pool(runs)` returns; several runs are added up, and a run that ended earlier continues as it ended, so
-    that no bar shrinks because a run was over. Severities without a challenge are left out and the caption says so.
-    `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing.
+    Reads what `analysis.challenge_pool(runs)` returns; several runs are added up, and a run that ended earlier
+    continues as it ended, so that no bar shrinks because a run was over. Severities without a challenge are left out
+    and the caption says so. `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing.
 
     >>> pool = pd.DataFrame({"run_id": "r", "iteration": [1, 2], "severity": "BLOCKING", "state": ["OPEN", "RESOLVED"],
     ...     "n": [2, 2], "new": [2, 0], "came": [0, 2], "went": 0})
     >>> challenge_pool(pool).description
     'Stacked bars of challenges by state. BLOCKING: iteration 1: 2 open; iteration 2: 2 resolved.'
     """
-    expect(pool, pd.DataFrame, "pool", "give what pool(runs) returns")
+    expect(pool, pd.DataFrame, "pool", "give what analysis.challenge_pool(runs) returns")
     whole = require_columns(pool, COLUMNS, "pool")
     rows = _rows(whole)
     if rows.empty:

@@ -49,7 +49,7 @@ def vote_matrix(grid: pd.DataFrame) -> Figure:
     >>> vote_matrix(pd.DataFrame([row | {"explanation": "", "classification": "full-consensus"}])).description
     'Table of votes on 1 finding by 1 worker in 1 round. Marks: 1 agree. Classes: 1 full-consensus.'
     """
-    expect(grid, pd.DataFrame, "grid", "give what vote_grid(runs) returns")
+    expect(grid, pd.DataFrame, "grid", "give what analysis.vote_matrix(runs) returns")
     whole = require_columns(grid, COLUMNS, "grid")
     unknown = sorted(set(map(str, whole["mark"])) - set(MARK_COLORS))
     if unknown:

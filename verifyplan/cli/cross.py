@@ -142,7 +142,7 @@ def demo(
             typer.echo(f"  {metric + ':':<16} {comparison.in_words(metric + '-rate')}")
     both = vp.datasets.runs()
     more = {
-        "votes": vp.charts.vote_matrix(vp.vote_grid(adversarial, "part-01")),
+        "votes": vp.charts.vote_matrix(vp.analysis.vote_matrix(adversarial, "part-01")),
         "rounds": vp.charts.rounds(vp.queue(both)),
     }
     path = vp.report(paired, out, title="Adversarial against collaborative verification", more=more)

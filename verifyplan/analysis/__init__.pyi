@@ -1,0 +1,18 @@
+"""Analyses of recorded runs, one method a file; no analysis calls an agent."""
+
+from . import weights as weights
+from .agreement import agreement as agreement
+from .challenges import challenge_pool as challenge_pool
+from .challenges import coverage as coverage
+from .classify import classify as classify
+from .compare import compare as compare
+from .cost import cost as cost
+from .cost import usage as usage
+from .debates import debates as debates
+from .detection import detection as detection
+from .disagreement import disagreement as disagreement
+from .explain import explain as explain
+from .replay import Setting as Setting
+from .replay import replay as replay
+from .vote_tables import queue as queue
+from .vote_tables import vote_matrix as vote_matrix
