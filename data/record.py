@@ -39,7 +39,7 @@ def record_stdlib_claims(folder: Path) -> None:
             vp.write_artifact(run.artifact, folder / mode / f"part-{number + 1:02d}.json")
 
 
-def _verify(part: pd.DataFrame, key: str, adversarial: bool) -> vp.Run:
+def _verify(part: pd.DataFrame, key: str, adversarial: bool) -> vp.results.Run:
     return vp.crossverify(
         part,
         CHECKERS,
@@ -116,7 +116,7 @@ def record_contract(folder: Path) -> None:
             [finding for finding in FINDINGS if finding["worker"] in roster],
             roster,
             settings={"adversarial": adversarial},
-            backend=vp.ScriptedBackend(script),
+            backend=vp.agents.ScriptedBackend(script),
             task_key=f"contract/{name}",
             synthetic=True,
             log_dir=None,

@@ -37,7 +37,7 @@ def test_a_debate_that_converges(cli, debates, plays, tmp_path):
     assert done.out.splitlines()[-2:] == ["log: runs/debate-001.jsonl", "diff: out/change.diff"]
     assert (tmp_path / "out/change.diff").read_text() == diff("hello")
     run = vp.read_run("runs/debate-001.jsonl")
-    assert isinstance(run, vp.Debate)
+    assert isinstance(run, vp.results.Debate)
     assert (run.started.synthetic, run.started.backend["name"]) == (True, "scripted")
     logged = cli("log", "runs/debate-001.jsonl")
     assert (logged.code, len(logged.out.splitlines())) == (0, len(run.records))
@@ -107,7 +107,7 @@ def test_a_debate_that_was_broken_off_is_resumed(cli, plays, tmp_path):
             raise StopError
 
     with pytest.raises(StopError):
-        vp.debate("greet", vp.ScriptedBackend("script.json"), sink=stop)
+        vp.debate("greet", vp.agents.ScriptedBackend("script.json"), sink=stop)
     path = tmp_path / "runs/debate-001.jsonl"
     assert "written with 'scripted', which is not made by name" in cli("resume", path).err
     done = cli("resume", path, "--script", "script.json")

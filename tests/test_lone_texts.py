@@ -61,8 +61,8 @@ def test_what_must_be_a_mapping_is_one(call):
     "call",
     [
         lambda folder: vp.crossverify([], "ann", repo=folder, log_dir=None),
-        lambda folder: vp.verify(vp.parse_plan("# A\n\n1. b"), folder, panel="ann", log_dir=None),
-        lambda folder: vp.debate("a", vp.ScriptedBackend({}), challenges="C1", repo=folder, log_dir=None),
+        lambda folder: vp.verify(vp.plans.parse_plan("# A\n\n1. b"), folder, panel="ann", log_dir=None),
+        lambda folder: vp.debate("a", vp.agents.ScriptedBackend({}), challenges="C1", repo=folder, log_dir=None),
         lambda _: vp.estimate([], backend=vp.agents.Anthropic.keyless(model="m"), workers="ann"),
     ],
 )

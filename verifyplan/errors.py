@@ -6,7 +6,7 @@
     │   ├── TableError                     a DataFrame, CSV or Parquet table
     │   ├── ArtifactError                  a state artifact that is damaged or breaks rule B9
     │   ├── LogError                       a run log that is damaged, in use, or of no known version
-    │   └── MessageError                   a message of a debate that breaks its schema; in protocol/message.py
+    │   └── MessageError                   a message of a debate that breaks its schema
     └── AgentError                         an agent gave no usable answer; exit code 3
 
 Each error lists all problems, not the first, as `Problem` values in `.problems`. Keys are taken out, as a message
@@ -15,13 +15,29 @@ often quotes an input.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from verifyplan.redaction import redact
+from verifyplan.redaction import redact, redacted
+
+__all__ = [  # what users catch and read; the rest of this module is for the package itself
+    "AgentError",
+    "ArtifactError",
+    "InputError",
+    "LogError",
+    "MessageError",
+    "Problem",
+    "SettingsError",
+    "TableError",
+    "VerifyplanError",
+]
 
 T = TypeVar("T")
+
+MESSAGE_ERROR_PREFIX = "MESSAGE_SCHEMA_VALIDATION_FAILED::"
+"""The beginning of every `MessageError`'s text; the rest is JSON."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +103,15 @@ class LogError(InputError):
     """A run log is damaged, of an unknown version, in use by another process, or does not fit its run (rule E1)."""
 
 
+class MessageError(InputError):
+    """A message of a debate breaks its schema; `.errors` lists how, each with keyword, instancePath and params."""
+
+    def __init__(self, errors: Iterable[dict[str, Any]]) -> None:
+        self.errors: tuple[dict[str, Any], ...] = tuple(redacted(error) for error in errors)
+        text = json.dumps({"errors": self.errors}, ensure_ascii=False, separators=(",", ":"))
+        super().__init__(MESSAGE_ERROR_PREFIX + text.encode(errors="backslashreplace").decode())
+
+
 class AgentError(VerifyplanError):
     """An agent gave no usable answer: it erred, timed out, or answered outside its schema."""
 
@@ -109,6 +134,11 @@ class Problems(list[Problem]):
         except InputError as error:
             self.extend(error.problems)
             return None
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return __all__
 
 
 def expect(value: object, kind: type, name: str, fix: str) -> None:

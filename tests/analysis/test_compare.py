@@ -110,7 +110,7 @@ def real_runs():
     return [
         vp.crossverify(
             rows, list("abc"), settings={"adversarial": mode, "maxRounds": 1},
-            backend=vp.ScriptedBackend(script), matcher=None, log_dir=None,
+            backend=vp.agents.ScriptedBackend(script), matcher=None, log_dir=None,
         ).frames
         for mode, script in ((False, friendly), (True, hostile))
     ]  # fmt: skip

@@ -19,7 +19,7 @@ AGREE = {"verdict": "agree"}
 
 
 def told(runs: RunSet) -> dict[str, float]:
-    table = vp.cost(runs)
+    table = vp.analysis.cost(runs)
     assert (table["n_runs"] == len(runs)).all()
     return dict(zip(table["measure"], table["value"], strict=True))
 

@@ -137,7 +137,7 @@ def plan_items() -> vp.RunSet:
     findings = [{"finding_id": "F-1", "summary": "f", "evidence": "m.py:3", "worker": "ann"}]
     return vp.crossverify(
         findings, ["ann", "bob"], task_type="implementation-planning", plan_items=items, log_dir=None,
-        backend=vp.ScriptedBackend({1: {"ann": says, "bob": {**says, "F-1": {"verdict": "agree"}}}}),
+        backend=vp.agents.ScriptedBackend({1: {"ann": says, "bob": {**says, "F-1": {"verdict": "agree"}}}}),
     ).frames  # fmt: skip
 
 

@@ -88,7 +88,7 @@ def test_plan_and_cross_runs_are_read_together(runs):
 def test_agreement_and_cost_take_each_iteration_by_itself(runs):
     table = vp.agreement(runs).set_index("measure")
     assert table.loc["krippendorff-alpha", "n"] == 5
-    costs = vp.cost(runs).set_index("measure")["value"]
+    costs = vp.analysis.cost(runs).set_index("measure")["value"]
     assert (costs["rounds"], costs["votes"], costs["failed-votes"]) == (4, 24, 1)
     assert (costs["calls"], costs["failed-calls"]) == (12 + 7, 1)  # the panel's and the agents'
     assert (costs["input-tokens"], costs["output-tokens"]) == (1800, 180)
@@ -120,7 +120,7 @@ def test_a_grid_shows_one_iteration_of_each_challenge(runs):
 
 
 def test_queues_of_all_iterations_are_added_up(runs):
-    table = vp.queue(runs)
+    table = vp.analysis.queue(runs)
     assert table[["round", "waiting", "resolved"]].to_numpy().tolist() == [[0, 5, 0], [1, 3, 2], [2, 0, 3]]
     assert set(table["n_runs"]) == {1}
 

@@ -17,7 +17,7 @@ def run(script, *, findings, settings=None, run_key="k"):
         for name, workers in findings.items()
         for worker in workers
     ]
-    backend = vp.ScriptedBackend(script)
+    backend = vp.agents.ScriptedBackend(script)
     return vp.crossverify(
         rows, ROSTER, settings=settings, backend=backend, matcher=None, log_dir=None, task_key=run_key
     )
@@ -74,7 +74,7 @@ def test_the_items_of_a_plan_body_are_left_out():
         ROSTER,
         task_type="implementation-planning",
         plan_items=plan,
-        backend=vp.ScriptedBackend(script),
+        backend=vp.agents.ScriptedBackend(script),
         log_dir=None,
     )
     assert done.frames.findings["finding_id"].tolist() == ["P-001"]

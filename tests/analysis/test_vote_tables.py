@@ -18,7 +18,7 @@ SCRIPT = {
 def runs() -> vp.RunSet:
     rows = [{"finding_id": name, "summary": name, "evidence": "", "worker": "a"} for name in "FG"]
     settings = {"adversarial": True}
-    backend = vp.ScriptedBackend(SCRIPT)
+    backend = vp.agents.ScriptedBackend(SCRIPT)
     return vp.crossverify(rows, list("abc"), settings=settings, backend=backend, matcher=None, log_dir=None).frames
 
 
@@ -37,6 +37,6 @@ def test_a_grid_of_several_runs_asks_which(runs):
 
 
 def test_queues_shrink_to_what_is_left(runs):
-    table = vp.queue(runs)
+    table = vp.analysis.queue(runs)
     assert table["reading"].unique().tolist() == ["adversarial"]
     assert table[["round", "waiting", "resolved"]].values.tolist() == [[0, 2, 0], [1, 1, 1], [2, 0, 1]]

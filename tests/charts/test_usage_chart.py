@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
-from verifyplan.analysis import cost as analysis
 from verifyplan.charts import export, usage
 from verifyplan.charts.usage import COLORS
 from verifyplan.errors import InputError, TableError
@@ -106,6 +105,6 @@ def test_what_is_no_such_table_is_refused(table):
 def test_the_recorded_example_is_drawn_and_exported(tmp_path):
     runs = vp.datasets.runs("live-example/plan")
     figure = usage(runs)
-    assert figure.data.equals(usage(analysis.usage(runs)).data)
+    assert figure.data.equals(usage(vp.analysis.usage(runs)).data)
     assert "challenger: turn 1: " in figure.description
     assert export(figure, tmp_path / "usage.png").stat().st_size > 10_000

@@ -31,9 +31,9 @@ def test_settings(cases):
         asked = (case["task_type"], case["plan_verification"], case["overrides"])
         if case["block"] is None:
             with pytest.raises(SettingsError, match="Fix: "):
-                vp.convergence_block(*asked)
+                vp.rules.convergence_block(*asked)
         else:
-            assert vp.convergence_block(*asked) == case["block"], asked
+            assert vp.rules.convergence_block(*asked) == case["block"], asked
 
 
 def test_replays(cases):
@@ -70,7 +70,7 @@ def test_cross_runs(cases):
             findings,
             case["analysers"],
             settings=case["settings"],
-            backend=vp.ScriptedBackend(case["script"]),
+            backend=vp.agents.ScriptedBackend(case["script"]),
             matcher=None,
             log_dir=None,
         )

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import verifyplan as vp
 from verifyplan.analysis import weights
 
 DIMENSIONS = ["understandability", "naturalness", "coherence", "engagingness", "groundedness"]
@@ -22,7 +23,7 @@ def turns(shared) -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def fitted(turns) -> weights.WeightFit:
+def fitted(turns) -> vp.results.WeightFit:
     return weights.fit(turns[DIMENSIONS], turns["overall"], groups=turns["dialogue"])
 
 

@@ -37,7 +37,7 @@ def reader(name, repository):
 
 @pytest.mark.parametrize("name", DEBATES)
 def test_a_scripted_debate_ends_as_it_is_told_and_every_diff_applies(name, repository):
-    run = vp.debate(DEBATES[name], vp.ScriptedBackend(debate_script(name)), repo=repository, log_dir=None)
+    run = vp.debate(DEBATES[name], vp.agents.ScriptedBackend(debate_script(name)), repo=repository, log_dir=None)
     assert (run.status, run.reason, run.turns) == ENDS[name]
     read = reader(name, repository)
     for diff in run.state.diffs.values():

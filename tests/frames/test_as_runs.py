@@ -16,7 +16,7 @@ ROWS = [{"finding_id": "F", "summary": "F", "evidence": "", "worker": "a"}]
 def run(tmp_path):
     """A cross run that wrote its log and artifact."""
     script = {1: {"b": {"F": {"verdict": "agree"}}}}
-    return vp.crossverify(ROWS, ["a", "b"], backend=vp.ScriptedBackend(script), matcher=None, log_dir=tmp_path)
+    return vp.crossverify(ROWS, ["a", "b"], backend=vp.agents.ScriptedBackend(script), matcher=None, log_dir=tmp_path)
 
 
 def test_tables_a_run_and_its_paths_are_the_same_runs(run, tmp_path):

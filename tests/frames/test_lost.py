@@ -18,7 +18,7 @@ def run_of(script, *, adversarial=True, max_rounds=2):
         [{"finding_id": "F-1", "summary": "claim", "worker": "ann"}],
         ROSTER,
         settings={"adversarial": adversarial, "maxRounds": max_rounds},
-        backend=vp.ScriptedBackend(script),
+        backend=vp.agents.ScriptedBackend(script),
         log_dir=None,
         progress=False,
     )
@@ -68,5 +68,5 @@ def test_a_finding_that_nobody_was_asked_about_has_lost_nothing():
     found = run_of({}, max_rounds=1).frames.findings
     assert found[["lost_votes", "lost_refutes"]].to_numpy().tolist() == [[3, 0]]
     alone = vp.crossverify([{"finding_id": "F-1", "summary": "claim", "worker": "ann"}], ["ann"],
-                           backend=vp.ScriptedBackend({}), log_dir=None, progress=False)  # fmt: skip
+                           backend=vp.agents.ScriptedBackend({}), log_dir=None, progress=False)  # fmt: skip
     assert alone.frames.findings[["lost_votes", "lost_refutes"]].to_numpy().tolist() == [[0, 0]]

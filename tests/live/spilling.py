@@ -160,7 +160,7 @@ def broken_run(spill: Spill, root: Path, notes: Path) -> None:
         with Listening(Played(answers(), first()), models=()) as server:
             spill.servers[f"broken at {kind}"] = server
             backend = Anthropic(MODEL, base_url=server.url, max_retries=0, web=True, memory=notes)
-            sink, plan = breaking(kind, at), vp.parse_plan(PLAN)
+            sink, plan = breaking(kind, at), vp.plans.parse_plan(PLAN)
             spill.raised(
                 f"a run broken at {kind}",
                 lambda b=backend, s=sink, p=plan: vp.verify(

@@ -234,19 +234,19 @@ def test_the_search_finds_each_key_that_is_planted():
 
 def test_what_a_person_answers_is_logged_without_keys(tmp_path):
     given = {"backend": ScriptedBackend(script()), "team": "scaled", "progress": False}
-    waiting = vp.verify(vp.parse_plan(PLAN), tmp_path, on_blocked="pause", log_dir=tmp_path / "runs", **given)
+    waiting = vp.verify(vp.plans.parse_plan(PLAN), tmp_path, on_blocked="pause", log_dir=tmp_path / "runs", **given)
     run = vp.resume(waiting.log_path, "context", note=LINES, backend=given["backend"], progress=False)
     assert leaks(run.log_path.read_bytes(), ("live",)) == []
     assert leaks(run.report(form="html"), ("live",)) == []
     asked = vp.verify(
-        vp.parse_plan(PLAN), tmp_path, on_blocked=lambda _: vp.Answer("abort", note=LINES), log_dir=None, **given
+        vp.plans.parse_plan(PLAN), tmp_path, on_blocked=lambda _: vp.Answer("abort", note=LINES), log_dir=None, **given
     )
     assert asked.outcome.ended_by == "user"
     assert leaks(asked.outcome.exit_reason, ("live",)) == []
 
 
 def test_a_live_run_shows_its_settings_without_keys(tmp_path):
-    live = vp.widgets.LiveRun(vp.parse_plan(PLAN), tmp_path, max_iterations=LITTER, log_dir=None)
+    live = vp.widgets.LiveRun(vp.plans.parse_plan(PLAN), tmp_path, max_iterations=LITTER, log_dir=None)
     with pytest.raises(SettingsError):
         live.start().wait(60)
     assert leaks(live.static(), ("live",)) == []
@@ -272,7 +272,7 @@ def test_what_names_workers_findings_and_folders_is_no_key(tmp_path):
         assert leaks(str(caught.value)) == []
         assert list(tmp_path.iterdir()) == []
     with pytest.raises(InputError, match="panel: holds what looks like a key"):
-        vp.verify(vp.parse_plan(PLAN), tmp_path, backend=ScriptedBackend({}), panel=["ann", one], log_dir=None)
+        vp.verify(vp.plans.parse_plan(PLAN), tmp_path, backend=ScriptedBackend({}), panel=["ann", one], log_dir=None)
 
 
 def test_git_is_not_handed_the_key(tmp_path, monkeypatch):

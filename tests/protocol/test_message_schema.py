@@ -10,14 +10,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from verifyplan.errors import InputError
+from verifyplan.errors import MESSAGE_ERROR_PREFIX, InputError, MessageError
 from verifyplan.protocol.message import (
     DEBATE_ROLES,
-    FAILED,
     MESSAGE_TYPES,
     BudgetTrace,
     Message,
-    MessageError,
     answer_schema,
     check_answer,
     check_message,
@@ -34,7 +32,7 @@ def errors(data):
         check_message(data)
     text = str(caught.value)
     assert text.startswith("MESSAGE_SCHEMA_VALIDATION_FAILED::{")
-    told = json.loads(text.removeprefix(FAILED))
+    told = json.loads(text.removeprefix(MESSAGE_ERROR_PREFIX))
     assert list(told) == ["errors"]
     assert all(list(one) == ["keyword", "instancePath", "params"] for one in told["errors"])
     return [(one["keyword"], one["instancePath"], one["params"]) for one in told["errors"]]

@@ -13,7 +13,7 @@ from verifyplan.reports.comparison import metrics_table, symmetry_table
 
 
 @pytest.fixture(scope="module")
-def comparison() -> vp.Comparison:
+def comparison() -> vp.results.Comparison:
     return vp.compare(vp.datasets.runs("stdlib-claims/adversarial"), resamples=200)
 
 

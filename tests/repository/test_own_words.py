@@ -22,7 +22,7 @@ def test_files_that_hold_the_plan_are_left_out_and_told(tmp_path, data):
 
 def test_run_logs_are_left_out(tmp_path):
     (tmp_path / "runs").mkdir()
-    run = vp.verify(vp.parse_plan(PLAN, str(tmp_path / "PLAN.md")), tmp_path, log_dir=tmp_path / "runs")
+    run = vp.verify(vp.plans.parse_plan(PLAN, str(tmp_path / "PLAN.md")), tmp_path, log_dir=tmp_path / "runs")
     assert run.log_path is not None
     assert run.log_path.is_relative_to(tmp_path)
     assert list(Repository.open(tmp_path).files) == []

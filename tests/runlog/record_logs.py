@@ -45,7 +45,7 @@ Goal: orders are read from PostgreSQL.
 TRIVIAL = "# Fix a typo\n\nCorrect the spelling in `README.md`.\n"
 
 
-class Reporting(vp.ScriptedBackend):
+class Reporting(vp.agents.ScriptedBackend):
     """A scripted backend whose calls use tokens and tools, and parts of which fail, as `told` says by call."""
 
     def __init__(self, answers: dict[str, Any], told: dict[str, dict[str, Any]] | None = None, **more: Any) -> None:
@@ -133,7 +133,7 @@ def record_plans(out: Path) -> None:
     backend = Reporting(settling(), silent=True)
     run = vp.verify("plan.md", backend=backend, team="scaled", panel=panel, policy="deliberate", **given)
     keep(run, "plan-settled")
-    person: Callable[[vp.Pause], str] = lambda pause: f"acknowledge:{pause.challenges[0].id}"  # noqa: E731
+    person: Callable[[vp.results.Pause], str] = lambda pause: f"acknowledge:{pause.challenges[0].id}"  # noqa: E731
     run = vp.verify("plan.md", backend=Reporting(BLOCKS, silent=True), panel=None, on_blocked=person, **given)
     keep(run, "plan-acknowledged")
     run = vp.verify("plan.md", backend=Reporting(BLOCKS, silent=True), panel=None, on_blocked="pause", **given)
@@ -145,7 +145,7 @@ def record_plans(out: Path) -> None:
     keep(run, "plan-failed")
     run = vp.verify("plan.md", backend=Reporting(script(), silent=True), max_tokens=1500, **given)
     keep(run, "plan-over-budget")
-    run = vp.verify(vp.parse_plan(TRIVIAL), backend=Reporting({}, silent=True), **given)
+    run = vp.verify(vp.plans.parse_plan(TRIVIAL), backend=Reporting({}, silent=True), **given)
     keep(run, "plan-trivial")
     Path("PLAN.md").write_text(STATIC_PLAN)
     keep(vp.verify("PLAN.md", backend="static", max_iterations=2, **given), "plan-static")
@@ -217,7 +217,7 @@ def record_cross(out: Path) -> None:
 def record_debates(out: Path) -> None:
     given: dict[str, Any] = {"repo": ".", "log_dir": out, "progress": False}
     told = {name: value for name, value in challenge("rows", "BLOCKING").items() if name != "evidence"}
-    open_one = vp.Challenge(id="C1", origin="challenger", iteration_introduced=1, **told)
+    open_one = vp.protocol.Challenge(id="C1", origin="challenger", iteration_introduced=1, **told)
     scripts = {
         "converged": CONVERGES,
         "failed": FIRST | {"t2/critique": says("Spell it right."), "t2/implement": "error"},

@@ -75,7 +75,7 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
 
 
-def derived(run: vp.Run) -> list[str]:
+def derived(run: vp.results.Run) -> list[str]:
     """What the rules made of the facts; how long calls took and how a backend worded its failures left out."""
     told = []
     for event in run.events:
@@ -108,7 +108,7 @@ def cut(path: Path, share: float, torn: bool, to: Path) -> Path:
     return to
 
 
-class Recorded(vp.ScriptedBackend):
+class Recorded(vp.agents.ScriptedBackend):
     """Answers as the calls of a recorded run were answered, with what they used."""
 
     def __init__(self, path: Path) -> None:
@@ -139,7 +139,7 @@ def person(path: Path) -> Any:
     """Answers pauses as they were answered in a recorded run."""
     given = {one["pause_id"]: one for one in lines_of(path) if one["type"] == "answer-given"}
 
-    def answer(pause: vp.Pause) -> vp.Answer | None:
+    def answer(pause: vp.results.Pause) -> vp.Answer | None:
         told = given.get(pause.pause_id)
         return vp.Answer(told["answer"], told["challenge"], told["note"]) if told else None
 

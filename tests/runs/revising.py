@@ -47,13 +47,13 @@ class Objecting:
         return Reply(value={"challenges": raised})
 
 
-def verified(objecting: Objecting, text: str = PLAN, **settings: Any) -> vp.PlanRun:
+def verified(objecting: Objecting, text: str = PLAN, **settings: Any) -> vp.results.PlanRun:
     """The run of a plan."""
     given = {"backend": objecting, "log_dir": None, "progress": False, "panel": None, "max_iterations": 1}
     return vp.verify(parse_plan(text, NAME), **given | settings)
 
 
-def revised(run: Any, roles: ScriptedBackend, objecting: Objecting, **settings: Any) -> vp.Revision:
+def revised(run: Any, roles: ScriptedBackend, objecting: Objecting, **settings: Any) -> vp.results.Revision:
     """The revision of a run, in which the same agents verify again."""
     given = {"architect": roles, "backend": objecting, "log_dir": None, "progress": False}
     return vp.revise(run, **given | settings)

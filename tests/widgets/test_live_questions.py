@@ -363,7 +363,7 @@ UNMADE = "# Store\n\n1. Change `store.py`\n2. Run `pytest -q`\n3. Read the log\n
 def test_the_end_names_what_a_person_accepted(tmp_path):
     (tmp_path / "other.py").write_text("")
     run = vp.verify(
-        vp.parse_plan(UNMADE),
+        vp.plans.parse_plan(UNMADE),
         tmp_path,
         on_blocked=lambda pause: f"acknowledge:{pause.challenges[0].id}",
         log_dir=None,

@@ -14,5 +14,6 @@ from .disagreement import disagreement as disagreement
 from .explain import explain as explain
 from .replay import Setting as Setting
 from .replay import replay as replay
+from .steps import steps as steps
 from .vote_tables import queue as queue
 from .vote_tables import vote_matrix as vote_matrix

@@ -143,7 +143,7 @@ def demo(
     both = vp.datasets.runs()
     more = {
         "votes": vp.charts.vote_matrix(vp.analysis.vote_matrix(adversarial, "part-01")),
-        "rounds": vp.charts.rounds(vp.queue(both)),
+        "rounds": vp.charts.rounds(vp.analysis.queue(both)),
     }
     path = vp.report(paired, out, title="Adversarial against collaborative verification", more=more)
     vp.report(replayed, out / "replay", title="The same votes under the other rule")

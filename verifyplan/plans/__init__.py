@@ -1,5 +1,5 @@
 """Free-form plans: read into sections, steps and references, and sized."""
 
-import lazy_loader
+from verifyplan.lazy_names import load_lazily
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+load_lazily(__name__)

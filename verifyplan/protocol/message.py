@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, StrictInt, StrictStr, model_serializer
 
-from verifyplan.errors import InputError
+from verifyplan.errors import MessageError
 from verifyplan.protocol.base import Model
-from verifyplan.redaction import redacted
 
 DebateRole = Literal["architect", "builder"]
 DEBATE_ROLES: tuple[DebateRole, ...] = get_args(DebateRole)
@@ -70,9 +69,6 @@ class Message(_Sparse):
         return self.model_dump(mode="json")
 
 
-FAILED = "MESSAGE_SCHEMA_VALIDATION_FAILED::"
-"""The beginning of every `MessageError`'s text; the rest is JSON."""
-
 _ORDER = ("type", "enum", "minimum", "minLength", "required", "additionalProperties")
 """The keywords of the schema that can be broken, in the order in which Ajv looks at them."""
 
@@ -80,15 +76,6 @@ _DEPTH = 2
 """How deep the schema looks into a message: what lies deeper is of no matter to it."""
 _LARGEST = 2**64
 """Integers beyond it are as good as it to the schema, and some are too long to be written out."""
-
-
-class MessageError(InputError):
-    """A message of a debate breaks its schema; `.errors` lists how, each with keyword, instancePath and params."""
-
-    def __init__(self, errors: Iterable[dict[str, Any]]) -> None:
-        self.errors: tuple[dict[str, Any], ...] = tuple(redacted(error) for error in errors)
-        text = json.dumps({"errors": self.errors}, ensure_ascii=False, separators=(",", ":"))
-        super().__init__(FAILED + text.encode(errors="backslashreplace").decode())
 
 
 @cache
@@ -113,7 +100,7 @@ def check_message(data: object) -> None:
     >>> check_message({"role": "architect", "type": "propose", "content": "Do it", "turn": 1})
     >>> check_message({"role": "judge", "type": "propose", "content": "Do it", "turn": 1})
     Traceback (most recent call last):
-    verifyplan.protocol.message.MessageError: MESSAGE_SCHEMA_VALIDATION_FAILED::{"errors":[{"keyword":"enum",\
+    verifyplan.errors.MessageError: MESSAGE_SCHEMA_VALIDATION_FAILED::{"errors":[{"keyword":"enum",\
 "instancePath":"/role","params":{"allowedValues":["architect","builder"]}}]}
     """
     _check(data, message_schema(), _validator(None))
@@ -128,7 +115,7 @@ def check_answer(data: object, role: DebateRole) -> None:
     >>> check_answer({"content": "Done", "diff": ""}, "builder")
     >>> check_answer({}, "architect")
     Traceback (most recent call last):
-    verifyplan.protocol.message.MessageError: MESSAGE_SCHEMA_VALIDATION_FAILED::{"errors":[...]}
+    verifyplan.errors.MessageError: MESSAGE_SCHEMA_VALIDATION_FAILED::{"errors":[...]}
     """
     _check(data, answer_schema(role), _validator(role))
 

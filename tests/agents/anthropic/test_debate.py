@@ -18,8 +18,8 @@ from verifyplan.agents.anthropic.model_config import ModelConfigs
 from verifyplan.agents.anthropic.rendering import prompt, render
 from verifyplan.agents.anthropic.toolkits import ToolkitFactory, tools_of
 from verifyplan.agents.tools import Memory
-from verifyplan.errors import SettingsError
-from verifyplan.protocol.message import FAILED, BudgetTrace, Message
+from verifyplan.errors import MESSAGE_ERROR_PREFIX, SettingsError
+from verifyplan.protocol.message import BudgetTrace, Message
 from verifyplan.protocol.records import Challenge
 from verifyplan.protocol.role_call import ArchitectAnswer, BuilderAnswer, DebateRequest
 from verifyplan.rules.debate import VERIFIED
@@ -245,8 +245,8 @@ def problems(request: DebateRequest, value: Any) -> list[str]:
     with pytest.raises(AnswerError) as told:
         parse_answer(request, json.dumps(value))
     first, *words = told.value.problems
-    assert first.message.startswith(FAILED)
-    assert len(json.loads(first.message.removeprefix(FAILED))["errors"]) == len(words)
+    assert first.message.startswith(MESSAGE_ERROR_PREFIX)
+    assert len(json.loads(first.message.removeprefix(MESSAGE_ERROR_PREFIX))["errors"]) == len(words)
     return [f"{one.place}: {one.message}" for one in words]
 
 

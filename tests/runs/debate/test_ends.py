@@ -19,9 +19,10 @@ from tests.runs.debate_scripts import (
     texts,
     turn,
 )
+from verifyplan.errors import MESSAGE_ERROR_PREFIX
 from verifyplan.protocol.event_cross import MessagePublished
 from verifyplan.protocol.event_run import CallReplied
-from verifyplan.protocol.message import FAILED, check_message
+from verifyplan.protocol.message import check_message
 from verifyplan.runs.debate.debate import debate
 
 
@@ -134,7 +135,7 @@ def test_every_message_fits_the_schema_and_carries_what_its_call_used_where_it_u
 def broken(*errors):
     """What the error of an answer says that breaks the schema, as programs read it."""
     told = [{"keyword": keyword, "instancePath": path, "params": params} for keyword, path, params in errors]
-    return FAILED + json.dumps({"errors": told}, separators=(",", ":"))
+    return MESSAGE_ERROR_PREFIX + json.dumps({"errors": told}, separators=(",", ":"))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from verifyplan.protocol.call import Reply
 
 
 @pytest.fixture
-def bench(static_bench) -> vp.PlanBench:
+def bench(static_bench) -> vp.results.PlanBench:
     return static_bench[0]
 
 

@@ -99,7 +99,7 @@ def test_they_share_the_challengers_cap_and_come_first(run):
 def test_they_are_raised_where_the_challenger_fails():
     answers = {"i1/challenger": "error"}
     told = vp.verify(
-        vp.parse_plan(plan_text("tail -f a.log"), "PLAN-01.md"),
+        vp.plans.parse_plan(plan_text("tail -f a.log"), "PLAN-01.md"),
         REPO,
         backend=ScriptedBackend(answers, silent=True),
         plan_check=True,
@@ -128,7 +128,7 @@ def test_a_plan_document_is_a_plan(tmp_path):
 )
 def test_a_plan_without_tasks_cannot_be_plan_checked(text):
     with pytest.raises(InputError, match=r"plan_check: 'plan.md' is not a PLAN document: it has no tasks"):
-        verify(vp.parse_plan(text), REPO, plan_check=True, log_dir=None)
+        verify(vp.plans.parse_plan(text), REPO, plan_check=True, log_dir=None)
 
 
 def test_from_a_shell(tmp_path, monkeypatch, capsys):

@@ -13,9 +13,9 @@ from pydantic_core import ErrorDetails
 from verifyplan.agents.anthropic.answer_schemas import MISSING_BASIS, VERDICT_LABELS, answer_model, protocol_value
 from verifyplan.agents.anthropic.json_text import JsonCandidate, UnusableValue, find_object
 from verifyplan.agents.base import Request
-from verifyplan.errors import AgentError, Problem
+from verifyplan.errors import AgentError, MessageError, Problem
 from verifyplan.protocol.call import WorkerRequest, WorkerVote
-from verifyplan.protocol.message import MessageError, check_answer
+from verifyplan.protocol.message import check_answer
 from verifyplan.protocol.role_call import DebateRequest, RoleRequest
 from verifyplan.protocol.vote import BASES
 from verifyplan.rules.answers import read_entries, read_vote, read_votes

@@ -11,4 +11,3 @@ from .simplex import presets as presets
 from .simplex import rebalance as rebalance
 from .simplex import save as save
 from .simplex import to_decimals as to_decimals
-from .weight_fit import WeightFit as WeightFit

@@ -10,6 +10,7 @@ from pathlib import Path
 from verifyplan.agents.base import Backend
 from verifyplan.engine.calls import Caller, Emitter, UsageBudget
 from verifyplan.engine.run_async import in_session, run_async
+from verifyplan.errors import MessageError
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_cross import MessagePublished
@@ -22,7 +23,7 @@ from verifyplan.protocol.event_run import (
     RunEnded,
     RunStarted,
 )
-from verifyplan.protocol.message import BudgetTrace, Message, MessageError, MessageType, check_answer, check_message
+from verifyplan.protocol.message import BudgetTrace, Message, MessageType, check_answer, check_message
 from verifyplan.protocol.records import Challenge
 from verifyplan.protocol.role_call import ArchitectAnswer, BuilderAnswer, DebateRequest
 from verifyplan.repository.repository import Repository

@@ -1,5 +1,5 @@
 """WHAT RUNS WOULD TAKE: dry runs, whose requests are worded and not sent, counted in calls, tokens and dollars."""
 
-import lazy_loader
+from verifyplan.lazy_names import load_lazily
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+load_lazily(__name__)

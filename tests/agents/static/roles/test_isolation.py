@@ -74,6 +74,6 @@ def test_a_run_names_the_check_that_failed(shop, monkeypatch):
         yield StaticIssue
 
     monkeypatch.setitem(challenger.STATIC_PLAN_CHECKS, "rules", raises)
-    run = vp.verify(vp.parse_plan(TEXT, "plan.md"), shop, backend=StaticBackend(shop), log_dir=None)
+    run = vp.verify(vp.plans.parse_plan(TEXT, "plan.md"), shop, backend=StaticBackend(shop), log_dir=None)
     assert run.state.partial_failures["i1/challenger"] == ("check rules failed: ValueError: no such line",)
     assert any("`shop/stock.py`" in challenge.claim for challenge in run.state.pool)

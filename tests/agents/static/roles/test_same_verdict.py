@@ -86,7 +86,7 @@ def test_the_challenges_are_the_same(ask, waybill, text, change):
 @given(text=GENERATED, change=CHANGES)
 def test_the_verdict_of_a_run_is_the_same(shop, text, change):
     verdicts = [
-        vp.verify(vp.parse_plan(one, "plan.md"), shop, team="base", log_dir=None).verdict
+        vp.verify(vp.plans.parse_plan(one, "plan.md"), shop, team="base", log_dir=None).verdict
         for one in (text, change(text))
     ]
     assert verdicts[0] == verdicts[1]

@@ -1,0 +1,18 @@
+"""The types of what functions return; each loads on first use."""
+
+from .analysis.comparison import Comparison as Comparison
+from .analysis.detection import Detection as Detection
+from .analysis.explain import Explanation as Explanation
+from .analysis.weights.weight_fit import WeightFit as WeightFit
+from .charts.figure import Figure as Figure
+from .runs.batch.result import BatchRuns as BatchRuns
+from .runs.debate.run import Debate as Debate
+from .runs.estimate.result import Estimate as Estimate
+from .runs.plan.bench import PlanBench as PlanBench
+from .runs.plan.ruling import Pause as Pause
+from .runs.plan.run import PlanRun as PlanRun
+from .runs.replay import Replayed as Replayed
+from .runs.revise.revision import Revision as Revision
+from .runs.revise.revision import Round as Round
+from .runs.run import CrossRun as CrossRun
+from .runs.run import Run as Run
