@@ -59,7 +59,9 @@ def test_every_command_has_help_with_an_example(cli, name):
 
 def test_a_run_from_findings_to_explanation(code):
     findings = write_findings(code, ["`f` has a parameter `b`.", "`f` raises `KeyError`."])
-    done = verifyplan("crossverify", findings, "--repo", code, "--task-type", "error-analysis", "--log-dir", code)
+    done = verifyplan(
+        "crossverify", findings, "--repo", code, "--task-type", "error-analysis", "--log-dir", code / "runs"
+    )
     assert done.returncode == 0, done.stderr
     artifact = code / "runs" / "error-analysis" / "state" / "convergence-error-analysis-001.json"
     assert f"artifact: {artifact}" in done.stdout

@@ -165,7 +165,7 @@ def test_findings_come_to_what_they_come_to_one_by_one(tmp_path, items_per_call)
     assert [len(one.params) for one in server.batches] == ([9, 9] if items_per_call is None else [18, 9])
     assert [run.path.exists() for run in batch] == [True] * 3
     assert [run.artifact.findings for run in batch] == [alone.artifact.findings] * 3
-    assert [run.run_id for run in batch] == [f"runs/ad-hoc/state/convergence-ad-hoc-00{n}" for n in (1, 2, 3)]
+    assert [run.run_id for run in batch] == [f"ad-hoc/state/convergence-ad-hoc-00{n}" for n in (1, 2, 3)]
 
 
 def test_repetitions_are_runs_of_their_own(tmp_path, plans):

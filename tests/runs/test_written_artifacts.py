@@ -22,18 +22,18 @@ from verifyplan.runs.resume import read_run, resume
 def test_the_path_names_task_type_and_number(tmp_path, task_type):
     name = task_type or "ad-hoc"
     for number in ("001", "002", "003"):
-        run = run_of({}, log_dir=tmp_path, task_type=task_type)
+        run = run_of({}, log_dir=tmp_path / "runs", task_type=task_type)
         assert run.path == tmp_path / "runs" / name / "state" / f"convergence-{name}-{number}.json"
-        assert run.run_id == f"runs/{name}/state/convergence-{name}-{number}"
+        assert run.run_id == f"{name}/state/convergence-{name}-{number}"
         assert read_artifact(run.path) == run.artifact
     assert run.artifact.taskKey == name
-    assert list(load(tmp_path).runs["run_id"])[-1] == run.run_id == run.frames.runs.loc[0, "run_id"]
+    assert list(load(tmp_path / "runs").runs["run_id"])[-1] == run.run_id == run.frames.runs.loc[0, "run_id"]
     assert run.frames.runs.loc[0, "source"] == str(run.log_path)
     assert run.log_path == run.path.with_suffix(".jsonl")
 
 
 def test_the_next_free_number_is_taken_and_nothing_is_overwritten(tmp_path):
-    state = tmp_path / "runs" / "ad-hoc" / "state"
+    state = tmp_path / "ad-hoc" / "state"
     state.mkdir(parents=True)
     for number in (1, 2, 4):
         (state / f"convergence-ad-hoc-{number:03d}.json").write_text("mine")
@@ -42,7 +42,7 @@ def test_the_next_free_number_is_taken_and_nothing_is_overwritten(tmp_path):
     assert (state / "convergence-ad-hoc-004.json").read_text() == "mine"
 
 
-def test_the_current_folder_is_the_default_and_none_writes_nothing(tmp_path, monkeypatch):
+def test_runs_is_the_default_folder_and_none_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = crossverify([finding()], ["ann", "bob"], backend=Playing(), log_dir=None)
     assert (run.path, run.run_id, list(tmp_path.iterdir())) == (None, "run", [])
