@@ -18,10 +18,10 @@ from record_live import record_live_example
 import verifyplan as vp
 from verifyplan.agents.static import CHECKERS
 from verifyplan.protocol.artifact import Artifact
+from verifyplan.protocol.vote import MODES, Mode
 
 HERE = Path(__file__).resolve().parent
 SEED, CLAIMS, RUNS = 20261121, 720, 12
-MODES = {"collaborative": False, "adversarial": True}
 
 
 def record_stdlib_claims(folder: Path) -> None:
@@ -31,20 +31,20 @@ def record_stdlib_claims(folder: Path) -> None:
     folder.mkdir(parents=True)
     claims.to_csv(folder / "claims.csv", index=False)
     python = claims.attrs["python"]
-    for mode, adversarial in MODES.items():
+    for mode in MODES:
         for number in range(RUNS):
             part = claims[claims["finding_id"].isin(ids[number::RUNS])]
             key = f"stdlib-claims/python-{python}/seed-{SEED}/part-{number + 1:02d}"
-            run = _verify(part, key, adversarial)
+            run = _verify(part, key, mode)
             vp.write_artifact(run.artifact, folder / mode / f"part-{number + 1:02d}.json")
 
 
-def _verify(part: pd.DataFrame, key: str, adversarial: bool) -> vp.results.Run:
+def _verify(part: pd.DataFrame, key: str, mode: Mode) -> vp.results.Run:
     return vp.crossverify(
         part,
         CHECKERS,
+        mode=mode,
         task_type="error-analysis",
-        settings={"adversarial": adversarial},
         repo=vp.datasets.stdlib_root(),
         task_key=key,
         synthetic=True,
@@ -115,7 +115,7 @@ def record_contract(folder: Path) -> None:
         run = vp.crossverify(
             [finding for finding in FINDINGS if finding["worker"] in roster],
             roster,
-            settings={"adversarial": adversarial},
+            mode=MODES[adversarial],
             backend=vp.agents.ScriptedBackend(script),
             task_key=f"contract/{name}",
             synthetic=True,

@@ -71,6 +71,23 @@ def test_a_run_from_findings_to_explanation(code):
     assert re.search(r"syntax-tree: disagree \(counter-evidence\): .*m\.py:\d", told.stdout), told.stdout
 
 
+def test_the_settings_of_votes_are_options_by_the_names_of_the_parameters(cli, code):
+    findings = write_findings(code, ["`f` has a parameter `b`."])
+    words = ("crossverify", findings, "--repo", code, "--log-dir", code / "runs")
+    done = cli(*words, "--mode", "collaborative", "--max-rounds", 1, "--verification", "full-reanalysis")
+    assert done.code == 0, done.err
+    config = vp.read_artifact(code / "runs" / "ad-hoc" / "state" / "convergence-ad-hoc-001.json").config
+    assert (config.adversarial, config.maxRounds, config.verificationMode) == (False, 1, "full-reanalysis")
+    for refused, message in (
+        (("--mode", "adverserial"), "did you mean 'adversarial'?"),
+        (("--mode", "adversarial", "--verification", "lightweight"), "verification: 'lightweight' cannot serve"),
+        (("--max-rounds", 4), "Invalid value for '--max-rounds'"),
+        (("--gating",), "gating: needs a plan body"),
+    ):
+        done = cli(*words, *refused)
+        assert (done.code, message in done.err) == (2, True), done.err
+
+
 def test_workers_may_have_names_of_their_own(cli, code):
     findings = write_findings(code, ["`f` has a parameter `b`."])
     findings.write_text(findings.read_text().replace('"window"', '"ann"'))
@@ -96,6 +113,8 @@ def test_a_failed_gate_exits_with_1_and_an_advisory_one_with_0(cli, code):
     words = ["crossverify", findings, "--repo", code, "--task-type", "implementation-planning", "--plan-items", items]
     failed = cli(*words, "--log-dir", code)
     assert (failed.code, "plan body: failed" in failed.out) == (1, True), failed.out + failed.err
+    advised = cli(*words, "--no-gating", "--log-dir", code)
+    assert (advised.code, "plan body: failed (advisory)" in advised.out) == (0, True), advised.out + advised.err
     advisory = cli(*words, "--workers", "syntax-tree", "--log-dir", code)
     assert (advisory.code, "(advisory)" in advisory.out) == (0, True), advisory.out
 

@@ -23,7 +23,7 @@ def project(monkeypatch, tmp_path):
 def artifact(cli, project):
     """The artifact of a cross run over the claims of the summary."""
     assert cli("claims", SUMMARY, "--plan", PLAN, "--out", "findings.json").code == 0
-    done = cli("crossverify", "findings.json", "--adversarial", "--workers", f"executor=search,{ROSTER}")
+    done = cli("crossverify", "findings.json", "--mode", "adversarial", "--workers", f"executor=search,{ROSTER}")
     assert done.code == 0, done.err
     return next(project.glob("runs/**/*.json"))
 
@@ -48,7 +48,7 @@ def test_claims_are_written_as_csv_and_read_by_crossverify(cli, project):
     with (project / "findings.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["ticket_ids"] for row in rows[:2]] == ["01-01/must-have-1", "01-01/must-have-2"]
-    run = cli("crossverify", "findings.csv", "--adversarial", "--workers", f"ann=search,{ROSTER}")
+    run = cli("crossverify", "findings.csv", "--mode", "adversarial", "--workers", f"ann=search,{ROSTER}")
     assert (run.code, run.err) == (0, "")
     assert "8 findings, 4 workers, adversarial" in run.out
 

@@ -397,7 +397,7 @@ def test_an_estimate_of_findings_takes_what_a_cross_run_takes(cli):
     split = json.loads(cli(*words, "--items-per-call", 2, "--max-rounds", 1, "--batch", "--repetitions", 2).out)
     assert (plain["high"]["calls"], split["high"]["calls"]) == (4, 8)
     assert (split["runs"], split["batch"]) == (2, True)
-    assert json.loads(cli(*words, "--no-adversarial").out)["low"]["input_tokens"] > 0
+    assert json.loads(cli(*words, "--mode", "collaborative").out)["low"]["input_tokens"] > 0
 
 
 def test_an_estimate_needs_no_key_and_takes_the_variable_for_a_model(cli, monkeypatch):
@@ -416,7 +416,7 @@ def test_an_estimate_needs_no_key_and_takes_the_variable_for_a_model(cli, monkey
         (("PLAN.md",), "--model: no model is named"),
         (("PLAN.md", "--backend", "static"), "--backend: estimates are made for models"),
         (("PLAN.md", "--model", "x", "--workers", "a"), "--workers: have no meaning for plans"),
-        (("PLAN.md", "--model", "x", "--max-rounds", 1), "--adversarial, --max-rounds: have no meaning for plans"),
+        (("PLAN.md", "--model", "x", "--max-rounds", 1), "--max-rounds: have no meaning for plans"),
         (("findings.json", "--model", "x", "--workers", "a", "--no-panel"), "have no meaning for findings"),
         (("findings.json", "--model", "x"), "--workers: nobody is named to vote"),
         (("findings.json", "PLAN.md", "--model", "x"), "are plans and findings together"),

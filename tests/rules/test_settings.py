@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from verifyplan.errors import SettingsError
-from verifyplan.rules.settings import convergence_block
+from verifyplan.rules.settings import convergence_block, cross_settings
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,66 @@ def test_all_problems_are_told_at_once():
     with pytest.raises(SettingsError) as raised:
         convergence_block("", overrides={"maxRounds": 7, "enabled": 1, "colour": "red"})
     assert {problem.place for problem in raised.value.problems} == {"maxRounds", "enabled", "colour"}
+
+
+@pytest.mark.parametrize(
+    ("task_type", "parameters", "overrides"),
+    [
+        ("", {"mode": "adversarial", "max_rounds": 1}, {"adversarial": True, "maxRounds": 1}),
+        ("error-analysis", {"mode": "collaborative"}, {"adversarial": False}),
+        ("", {"verification": "full-reanalysis"}, {"verificationMode": "full-reanalysis"}),
+        ("implementation-planning", {"gating": False}, {"planBodyVerification": {"gating": False}}),
+        ("requirements-discovery", {}, {}),
+    ],
+)
+def test_plain_parameters_say_what_the_keys_of_an_artifact_say(task_type, parameters, overrides):
+    block = convergence_block(task_type, overrides=overrides)
+    assert cross_settings(task_type, **parameters) == cross_settings(task_type, overrides) == block
+    assert cross_settings(task_type, overrides, **parameters) == block, "saying it twice is fine"
+
+
+def test_one_of_each_is_enough():
+    both = cross_settings("", {"planBodyVerification": {"maxRounds": 2}}, gating=False, max_rounds=3)
+    assert both["planBodyVerification"] == {"enabled": True, "maxRounds": 2, "gating": False}
+    assert both["maxRounds"] == both["effectiveMaxRounds"] == 3
+
+
+def test_parameters_and_settings_that_disagree_are_all_listed():
+    settings = {
+        "adversarial": True,
+        "maxRounds": 2,
+        "verificationMode": "full-reanalysis",
+        "planBodyVerification": {"gating": True},
+    }
+    with pytest.raises(SettingsError, match="Fix: say it once") as raised:
+        cross_settings("", settings, mode="collaborative", max_rounds=1, verification="lightweight", gating=False)
+    assert [f"{problem.place} {problem.message}" for problem in raised.value.problems] == [
+        "mode is 'collaborative', but settings has 'adversarial': True",
+        "max_rounds is 1, but settings has 'maxRounds': 2",
+        "verification is 'lightweight', but settings has 'verificationMode': 'full-reanalysis'",
+        "gating is False, but settings has 'gating': True",
+    ]
+    assert settings["planBodyVerification"] == {"gating": True}, "the caller's settings stay as they are"
+
+
+def test_bad_parameters_are_all_listed_with_what_was_meant():
+    with pytest.raises(SettingsError, match="what the task type implies") as raised:
+        cross_settings("", {"max_rounds": 2}, mode="advesarial", max_rounds=0, verification="full", gating="yes")
+    assert [f"{problem.place} {problem.message}" for problem in raised.value.problems] == [
+        "max_rounds is no setting (did you mean 'maxRounds'?)",
+        "mode must be one of 'collaborative', 'adversarial', got 'advesarial' (did you mean 'adversarial'?)",
+        "verification must be one of 'lightweight', 'full-reanalysis', got 'full'",
+        "max_rounds must be an integer from 1 to 3, got 0",
+        "gating must be True or False, got 'yes'",
+    ]
+
+
+@pytest.mark.parametrize("parameters", [{"mode": "adversarial"}, {"task_type": "error-analysis"}])
+def test_an_adversarial_run_is_never_lightweight(parameters):
+    with pytest.raises(SettingsError, match=r"verification: 'lightweight' cannot serve.*Fix: use 'full-reanalysis'"):
+        cross_settings(verification="lightweight", **parameters)
+
+
+def test_settings_that_are_no_mapping_are_refused():
+    with pytest.raises(SettingsError, match="settings: must be a mapping, got a str"):
+        cross_settings("", "adversarial")

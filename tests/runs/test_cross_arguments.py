@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from tests.runs.crossing import Playing, finding
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError, SettingsError
+from verifyplan.frames.artifact import artifact_text
 from verifyplan.runs.cross import crossverify
 
 PLAN = "implementation-planning"
@@ -111,6 +113,34 @@ def test_settings_that_contradict_each_other():
         settings={"adversarial": True, "verificationMode": "lightweight"},
     )
     refused("rounds: is no setting", settings={"rounds": 2})
+
+
+def test_plain_parameters_give_the_run_that_settings_give():
+    settings = {"adversarial": True, "maxRounds": 1}
+    plain, keys, both = (
+        crossverify([finding()], ["ann", "bob"], backend=Playing(), log_dir=None, **arguments)
+        for arguments in (
+            {"mode": "adversarial", "max_rounds": 1},
+            {"settings": settings},
+            {"mode": "adversarial", "max_rounds": 1, "settings": settings},
+        )
+    )
+    assert plain.started == keys.started == both.started
+    assert artifact_text(plain.artifact) == artifact_text(keys.artifact)
+
+
+def test_parameters_that_cannot_be_settings():
+    refused(r"mode: must be one of 'collaborative', 'adversarial', got 'fair'", mode="fair")
+    refused("max_rounds: is 2, but settings has 'maxRounds': 1", max_rounds=2, settings={"maxRounds": 1})
+    refused("verification: 'lightweight' cannot serve", mode="adversarial", verification="lightweight")
+    refused("gating: needs a plan body, and there are no plan_items", gating=False, task_type=PLAN)
+    refused("missing_basis: must be one of these, got 'raise'", missing_basis="raise")
+
+
+def test_help_shows_the_parameters_and_what_comes_back():
+    shown = inspect.signature(crossverify)
+    assert list(shown.parameters)[:6] == ["findings", "workers", "mode", "max_rounds", "verification", "gating"]
+    assert shown.return_annotation == "CrossRun"
 
 
 @pytest.mark.parametrize("task_type", [None, "error-analysis"])

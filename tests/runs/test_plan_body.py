@@ -18,6 +18,11 @@ def planned(script: dict[Any, Any], found: list[dict[str, Any]] | None = None, *
     return run_of(script, found or [], **({"plan_items": ITEMS, "task_type": PLAN} | more))
 
 
+def test_a_gate_that_only_advises():
+    run = planned({1: both(ann=DISAGREE, bob=DISAGREE, cy=DISAGREE)}, gating=False)
+    assert (run.gate_passed, run.gating) == (False, False)
+
+
 def both(**votes: dict[str, Any]) -> dict[str, Any]:
     return {worker: {"P-001": AGREE, "P-002": vote} for worker, vote in votes.items()}
 

@@ -12,7 +12,7 @@ from verifyplan.cli import options
 from verifyplan.cli.agents import backend_of_options
 from verifyplan.cli.exit_codes import BUDGET, FAILED, NEGATIVE, PAUSED, USAGE_ERROR, exit_code_of, exit_with
 from verifyplan.cli.inputs import model_roster, panel_of
-from verifyplan.cli.options import with_agents
+from verifyplan.cli.options import with_groups
 from verifyplan.runs.batch.findings import batch_crossverify
 from verifyplan.runs.batch.plans import batch_verify
 from verifyplan.runs.batch.result import BatchRuns
@@ -36,7 +36,7 @@ def _batch() -> None:
 
 
 @batch.command(no_args_is_help=True)
-@with_agents
+@with_groups
 def plans(
     paths: Annotated[
         list[str],
@@ -92,7 +92,7 @@ def plans(
 
 
 @batch.command(no_args_is_help=True)
-@with_agents
+@with_groups
 def findings(
     files: Annotated[
         list[Path],
@@ -100,10 +100,7 @@ def findings(
     ],
     workers: Annotated[str | None, typer.Option(metavar="NAMES", help="The roster, in order, by comma.")] = None,
     repo: options.EvidenceRepo = Path(),
-    task_type: options.TaskType = None,
-    adversarial: options.Adversarial = None,
-    max_rounds: options.MaxVoteRounds = None,
-    items_per_call: options.ItemsPerCall = None,
+    votes: options.VoteOptions = options.NO_VOTE_OPTIONS,
     max_tokens: options.MaxTokens = None,
     max_cost: options.MaxCost = None,
     repetitions: options.Repetitions = 1,
@@ -122,7 +119,6 @@ def findings(
     verifyplan batch findings a.csv b.csv --workers ann,bob,cy --model claude-haiku-4-5
     verifyplan batch findings a.csv --workers ann,bob --model claude-opus-4-5 --repetitions 5 --task-type error-analysis
     """
-    overrules = {"adversarial": adversarial, "maxRounds": max_rounds}
     runs = batch_crossverify(
         files,
         model_roster(workers),
@@ -130,13 +126,11 @@ def findings(
         repetitions=repetitions,
         log_dir=log_dir,
         poll=poll,
-        task_type=task_type,
-        settings={name: value for name, value in overrules.items() if value is not None},
         repo=repo,
-        items_per_call=items_per_call,
         max_tokens=max_tokens,
         max_cost=max_cost,
         synthetic=synthetic,
+        **votes.arguments(),
     )
     _print_ends(runs)
 

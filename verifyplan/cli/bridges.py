@@ -60,7 +60,7 @@ def claims(
     \b
     Examples:
     verifyplan claims SUMMARY-01-01.md --plan PLAN-01.md --out findings.json
-    verifyplan crossverify findings.json --adversarial --repo . \\
+    verifyplan crossverify findings.json --mode adversarial --repo . \\
         --workers executor=search,search,syntax-tree,window
     """
     loaded = load(document)

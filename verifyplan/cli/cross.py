@@ -13,13 +13,13 @@ from verifyplan.cli import options
 from verifyplan.cli.agents import backend_of_options
 from verifyplan.cli.exit_codes import exit_code_of, exit_with, repeat
 from verifyplan.cli.inputs import model_roster
-from verifyplan.cli.options import with_agents
+from verifyplan.cli.options import with_groups
 from verifyplan.errors import Problem, SettingsError
-from verifyplan.protocol.vote import MODES, MissingBasis
+from verifyplan.protocol.vote import MODES, MissingBasis, Mode
 from verifyplan.runs.merges import DEFAULT_MATCHER
 
 
-@with_agents
+@with_groups
 def crossverify(
     findings: Annotated[Path, typer.Argument(help="CSV or JSON: finding_id, summary, evidence, worker (if known).")],
     repo: options.EvidenceRepo = Path(),
@@ -30,11 +30,7 @@ def crossverify(
             f"If left out: {','.join(CHECKERS)}."
         ),
     ] = None,
-    task_type: options.TaskType = None,
-    adversarial: options.Adversarial = None,
-    max_rounds: options.MaxVoteRounds = None,
-    plan_items: Annotated[Path | None, typer.Option(help="Items of a plan body, for implementation-planning.")] = None,
-    items_per_call: options.ItemsPerCall = None,
+    votes: options.VoteOptions = options.NO_VOTE_OPTIONS,
     matcher: Annotated[
         str, typer.Option(help="Which findings are one: claim (same places and claim) or likeness (like words).")
     ] = DEFAULT_MATCHER,
@@ -71,7 +67,6 @@ def crossverify(
     verifyplan crossverify findings.json --workers ann=window,bob=search,cy=syntax-tree
     verifyplan crossverify findings.csv --workers ann,bob --model claude-opus-4-5 --worker-model bob=claude-haiku-4-5
     """
-    settings = {"adversarial": adversarial, "maxRounds": max_rounds}
     backend = backend_of_options(agents, timeout=timeout, max_cost=max_cost)
     roster = _roster(workers) if backend == "static" else model_roster(workers)
     if show_merges:
@@ -82,21 +77,18 @@ def crossverify(
         run = vp.crossverify(
             findings,
             roster,
-            task_type=task_type,
-            settings={key: value for key, value in settings.items() if value is not None},
             backend=backend,
             repo=repo,
-            plan_items=plan_items,
             matcher=matcher,
             merges=merges,
             missing_basis=cast(MissingBasis, missing_basis),
             timeout=timeout,
-            items_per_call=items_per_call,
             max_tokens=max_tokens,
             max_cost=max_cost,
             repetition=number,
             log_dir=log_dir,
             synthetic=synthetic,
+            **votes.arguments(),
         )
         typer.echo(f"{run}\nartifact: {run.path}\nlog: {run.log_path}")
         if run.gate_passed is not None:
@@ -124,13 +116,12 @@ def demo(
     """Run the main job: cross-verify claims about real code, compare the modes on recorded runs, write out/.
 
     \b
-    \b
     Example:
     verifyplan demo --out out
     """
     typer.echo("Claims about Python's standard library (synthetic claims, real code), cross-verified:")
-    for breaking in (False, True):
-        _verify_now(claims, breaking, out)
+    for mode in MODES:
+        _verify_now(claims, mode, out)
     collaborative, adversarial = (vp.datasets.runs(f"stdlib-claims/{mode}") for mode in MODES)
     paired = vp.compare(collaborative, adversarial)
     replayed = vp.compare(adversarial)
@@ -152,11 +143,10 @@ def demo(
     typer.echo(f"Written: {path} and report.html, charts (PNG, SVG, HTML), tables/ (CSV, Parquet), replay/")
 
 
-def _verify_now(claims: int, adversarial: bool, out: Path) -> None:
+def _verify_now(claims: int, mode: Mode, out: Path) -> None:
     """Run over fresh claims, and print its outcome in a line."""
     findings = vp.datasets.stdlib_claims(claims, seed=1)
-    settings = {"adversarial": adversarial}
     repo = vp.datasets.stdlib_root()
-    run = vp.crossverify(findings, CHECKERS, task_type="demo", settings=settings, repo=repo, log_dir=out / "runs")
+    run = vp.crossverify(findings, CHECKERS, mode=mode, task_type="demo", repo=repo, log_dir=out / "runs")
     outcome = next(line for line in str(run).split("\n") if line.startswith("full-consensus"))
-    typer.echo(f"  now, {MODES[adversarial]}: {outcome} (n = {len(run.artifact.findings)})")
+    typer.echo(f"  now, {mode}: {outcome} (n = {len(run.artifact.findings)})")

@@ -13,7 +13,7 @@ import verifyplan as vp
 from verifyplan.cli import options
 from verifyplan.cli.agents import writer_of_options
 from verifyplan.cli.exit_codes import BUDGET, FAILED, OF_VERDICT, exit_code_of, exit_with, repeat
-from verifyplan.cli.options import with_agents
+from verifyplan.cli.options import with_groups
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import write_text
 from verifyplan.rules.debate import MAX_TURNS
@@ -26,7 +26,7 @@ _FILE_NAME = re.compile(r"\S+\.[A-Za-z][A-Za-z0-9]{0,7}")
 _MAX_NAME_CHARACTERS = 1_000
 
 
-@with_agents
+@with_groups
 def debate(
     task: Annotated[str, typer.Argument(help="What is to be settled, or a file that says it.")],
     repo: Annotated[Path, typer.Option(help="The folder that the task is about; it is only read.")] = Path(),
@@ -119,7 +119,7 @@ def _print_end(run: Debate, diff: Path | None, as_json: bool) -> int:
     return exit_code_of(run)
 
 
-@with_agents
+@with_groups
 def revise(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run log (.jsonl), or a plan, which is verified first.")],
     repo: Annotated[

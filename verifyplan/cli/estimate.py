@@ -11,7 +11,7 @@ import typer
 from verifyplan.cli import options
 from verifyplan.cli.agents import keyless_of_options
 from verifyplan.cli.inputs import model_roster, names_of
-from verifyplan.cli.options import with_agents
+from verifyplan.cli.options import with_groups
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import replacing
 from verifyplan.protocol.settings import PanelSettings
@@ -24,7 +24,7 @@ SETS = ("plans", "stdlib-claims")
 SHOWN_COLUMNS = ["role", "model", "calls", "requests", "input", "cached", "output", "cost"]
 
 
-@with_agents
+@with_groups
 def estimate(
     sources: Annotated[
         list[str],
@@ -40,14 +40,7 @@ def estimate(
         str | None, typer.Option(metavar="NAMES", help="Of plans: the panel's workers, by comma.")
     ] = None,
     workers: Annotated[str | None, typer.Option(metavar="NAMES", help="Of findings: the roster, by comma.")] = None,
-    task_type: Annotated[str | None, typer.Option(help="Of findings: chooses the settings.")] = None,
-    adversarial: Annotated[bool | None, typer.Option(help="Of findings: overrules the task type's mode.")] = None,
-    max_rounds: Annotated[
-        int | None, typer.Option(min=1, max=3, help="Of findings: overrules the number of rounds.")
-    ] = None,
-    items_per_call: Annotated[
-        int | None, typer.Option(min=1, help="Of findings: how many one call asks about; else all of a round.")
-    ] = None,
+    votes: options.VoteOptions = options.NO_VOTE_OPTIONS,
     batch: Annotated[bool, typer.Option("--batch", help="At the price of Message Batches.")] = False,
     repetitions: options.Repetitions = 1,
     out: Annotated[Path | None, typer.Option(help="Write the table of roles here, as CSV.")] = None,
@@ -67,8 +60,7 @@ def estimate(
     """
     of_plans = _set(max_iterations=max_iterations, policy=policy and policy.value, team=team and team.value)
     of_plans |= _panel(panel, panel_mode, panel_workers)
-    overrules = _set(adversarial=adversarial, maxRounds=max_rounds)
-    of_findings = _set(task_type=task_type, items_per_call=items_per_call, settings=overrules or None)
+    of_findings = votes.arguments()
     findings = _are_findings(sources)
     if findings:
         _refuse("findings", of_plans)
@@ -117,7 +109,7 @@ def _set(**options: Any) -> dict[str, Any]:
 def _refuse(kind: str, settings: dict[str, Any]) -> None:
     """Raise InputError for settings of the other kind of run."""
     if settings:
-        names = {"settings": "--adversarial, --max-rounds", "panel": "--panel, --panel-mode, --panel-workers"}
+        names = {"panel": "--panel, --panel-mode, --panel-workers"}
         raise InputError(
             Problem(names.get(name, options.option_of(name)), f"have no meaning for {kind}", "leave them out")
             for name in settings

@@ -1,4 +1,4 @@
-"""The options that several commands share, each declared once; those of agents become one value, AgentOptions.
+"""The options that several commands share, each declared once; those of agents and of votes are groups, one value each.
 
 The key of an endpoint is no option: on the command line it would be seen by everybody who lists the processes of the
 machine, and stay in the history of the shell. It comes from ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or the keyring.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -58,6 +58,13 @@ class ModeName(StrEnum):
 
     adversarial = "adversarial"
     collaborative = "collaborative"
+
+
+class VerificationName(StrEnum):
+    """How workers verify a claim."""
+
+    lightweight = "lightweight"
+    full_reanalysis = "full-reanalysis"
 
 
 class ReadingName(StrEnum):
@@ -129,9 +136,32 @@ TaskType = Annotated[
         "implementation-planning, implementation, final-verification, release-handoff and your own are not."
     ),
 ]
-Adversarial = Annotated[bool | None, typer.Option(help="Overrules the task type's mode.")]
-MaxVoteRounds = Annotated[
-    int | None, typer.Option("--max-rounds", min=1, max=3, help="Overrules the number of rounds.")
+Mode = Annotated[
+    ModeName | None,
+    typer.Option(
+        help="adversarial: workers try to break each claim; collaborative: they agree where nothing speaks against it. "
+        "The task type's if left out."
+    ),
+]
+MaxRounds = Annotated[
+    int | None, typer.Option(min=1, max=3, help="Rounds of votes; as many as the task type has if left out.")
+]
+Verification = Annotated[
+    VerificationName | None,
+    typer.Option(
+        help="full-reanalysis: workers open the cited evidence; lightweight: they see what is quoted of it, in "
+        "collaborative runs only. By the mode if left out."
+    ),
+]
+Gating = Annotated[
+    bool | None,
+    typer.Option(
+        "--gating/--no-gating",
+        help="Of plan items: whether a failed gate stops the plan, as it does if left out, or only advises.",
+    ),
+]
+PlanItems = Annotated[
+    Path | None, typer.Option(help="Items of a plan body to vote on (rule B10), for implementation-planning.")
 ]
 ItemsPerCall = Annotated[
     int | None, typer.Option(min=1, help="Findings that one call asks about; all of a round if left out.")
@@ -175,6 +205,25 @@ VerdictWords = Annotated[
         "=verification-error says that empty cells are lost votes.",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class VoteOptions:
+    """The options that say how workers vote on findings, by the names of the parameters of `crossverify`."""
+
+    mode: Mode = None
+    max_rounds: MaxRounds = None
+    verification: Verification = None
+    task_type: TaskType = None
+    plan_items: PlanItems = None
+    gating: Gating = None
+    items_per_call: ItemsPerCall = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the options that are set, as arguments of `crossverify`."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain = {name: value.value if isinstance(value, StrEnum) else value for name, value in values.items()}
+        return {name: value for name, value in plain.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -222,8 +271,8 @@ class AgentOptions:
         return {option: value for option, value in values.items() if value}
 
 
-NO_AGENT_OPTIONS = AgentOptions()
-"""The command's own default plays the agents."""
+NO_AGENT_OPTIONS, NO_VOTE_OPTIONS = AgentOptions(), VoteOptions()
+"""No option is set: the command's own default plays the agents, and the task type says how workers vote."""
 
 
 def option_of(name: str) -> str:
@@ -235,23 +284,31 @@ def option_of(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def with_agents(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command in which `agents: AgentOptions` is replaced by its fields, each an option of its own."""
-    hints = get_type_hints(AgentOptions, include_extras=True)
+def with_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose groups of options, as `agents: AgentOptions`, are replaced by an option for each field."""
     signature = inspect.signature(command, eval_str=True)
+    groups: dict[str, type[Any]] = {
+        each.name: each.annotation for each in signature.parameters.values() if is_dataclass(each.annotation)
+    }
     keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [
-        *(each.replace(kind=keyword) for each in signature.parameters.values() if each.name != "agents"),
-        *(
+    parameters: list[inspect.Parameter] = []
+    for each in signature.parameters.values():
+        if each.name not in groups:
+            parameters.append(each.replace(kind=keyword))
+            continue
+        hints = get_type_hints(each.annotation, include_extras=True)
+        parameters += [
             inspect.Parameter(field.name, keyword, default=field.default, annotation=hints[field.name])
-            for field in fields(AgentOptions)
-        ),
-    ]
+            for field in fields(each.annotation)
+        ]
 
     @wraps(command)
     def call(**values: Any) -> None:
-        agents = AgentOptions(**{field.name: values.pop(field.name) for field in fields(AgentOptions)})
-        command(**values, agents=agents)
+        grouped = {
+            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**values, **grouped)
 
     call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # as inspect reads it
     call.__annotations__ = {each.name: each.annotation for each in parameters}

@@ -13,7 +13,7 @@ from verifyplan.cli import options
 from verifyplan.cli.agents import backend_of_log, backend_of_options, script_of_options
 from verifyplan.cli.exit_codes import exit_code_of, exit_with, repeat
 from verifyplan.cli.inputs import panel_of
-from verifyplan.cli.options import OnBlockedName, with_agents
+from verifyplan.cli.options import OnBlockedName, with_groups
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import try_to_write
 from verifyplan.reports.log import log_text
@@ -77,7 +77,7 @@ def ask(pause: Pause) -> Answer | None:
             return answer
 
 
-@with_agents
+@with_groups
 def verify(
     plan: Annotated[Path, typer.Argument(help="The plan, in Markdown.")],
     repo: Annotated[Path, typer.Option(help="The folder that the plan is about; it is only read.")] = Path(),
@@ -147,7 +147,7 @@ def verify(
     exit_with(repeat(repetition, repetitions, run_once))
 
 
-@with_agents
+@with_groups
 def resume(
     run: Annotated[Path, typer.Argument(help="The run log (.jsonl).")],
     answer: Annotated[

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.errors import Problem, SettingsError, expect_mappings, one_of
 from verifyplan.protocol.settings import ConvergenceBlock, PlanBodyVerification
-from verifyplan.protocol.vote import VERIFICATION_MODE_OF, VERIFICATION_MODES
+from verifyplan.protocol.vote import MODES, VERIFICATION_MODE_OF, VERIFICATION_MODES, Mode, VerificationMode
 from verifyplan.text import did_you_mean
 
 ADVERSARIAL_TASK_TYPES = ("requirements-discovery", "error-analysis")
@@ -32,12 +32,56 @@ _KEYS = (
     "planBodyVerification",
 )
 _PLAN_KEYS = ("enabled", "maxRounds", "gating")
+_OR_NONE = "give one of these, or None for what the task type implies"
+_NEEDS_EVIDENCE = "'lightweight' cannot serve an adversarial run, whose workers must open the evidence"
+
+
+def cross_settings(
+    task_type: str = "",
+    settings: Mapping[str, Any] | None = None,
+    *,
+    mode: Mode | None = None,
+    max_rounds: int | None = None,
+    verification: VerificationMode | None = None,
+    gating: bool | None = None,
+) -> ConvergenceBlock:
+    """Return the settings of a cross run, from plain parameters and from `settings` with the keys of an artifact.
+
+    None takes what `settings` says, else what the task type implies. Raises SettingsError, listing all problems, for
+    bad values, for a parameter and a key of `settings` that disagree, and for all that `convergence_block` refuses.
+    Source: rule B1.
+
+    >>> cross_settings("error-analysis", mode="collaborative", max_rounds=3)["maxRounds"]
+    3
+    >>> cross_settings(settings={"maxRounds": 1}, max_rounds=2)
+    Traceback (most recent call last):
+    verifyplan.errors.SettingsError: max_rounds: is 2, but settings has 'maxRounds': 1. Fix: say it once.
+    """
+    expect_mappings(settings=settings)
+    overrides = dict(settings or {})
+    problems = _problems(overrides) + _bad_parameters(mode, max_rounds, verification, gating)
+    _raise_if(problems)
+    plan_body = dict(overrides.get("planBodyVerification", {}))
+    for name, value, keys, key, of_key in (
+        ("mode", mode, overrides, "adversarial", mode == "adversarial"),
+        ("max_rounds", max_rounds, overrides, "maxRounds", max_rounds),
+        ("verification", verification, overrides, "verificationMode", verification),
+        ("gating", gating, plan_body, "gating", gating),
+    ):
+        if value is not None and keys.setdefault(key, of_key) != of_key:
+            problems.append(Problem(name, f"is {value!r}, but settings has {key!r}: {keys[key]!r}", "say it once"))
+    _raise_if(problems)
+    adversarial = overrides.get("adversarial", task_type in ADVERSARIAL_TASK_TYPES)
+    if verification == "lightweight" and adversarial:
+        fix = "use 'full-reanalysis' or leave it out; or set mode to 'collaborative'"
+        raise SettingsError(Problem("verification", _NEEDS_EVIDENCE, fix))
+    return convergence_block(task_type, overrides=overrides | {"planBodyVerification": plan_body})
 
 
 def convergence_block(
     task_type: str = "", plan_verification: str = "", overrides: Mapping[str, Any] | None = None
 ) -> ConvergenceBlock:
-    """The `convergence` settings of a cross run, from its task type and what a manifest overrides.
+    """Return the `convergence` settings of a cross run, from its task type and what a manifest overrides.
 
     `plan_verification` is the text of that switch: only "false" (spaces and case aside) turns the plan body's
     verification off. An override of `adversarial` also resets `verificationMode`, unless that is given.
@@ -57,8 +101,7 @@ def convergence_block(
     mode = settings.get("verificationMode", VERIFICATION_MODE_OF["adversarial" if adversarial else "collaborative"])
     if adversarial and mode == "lightweight":
         fix = "drop verificationMode, or set adversarial to false"
-        message = "'lightweight' cannot serve an adversarial run, whose workers must open the evidence"
-        raise SettingsError(Problem("verificationMode", message, fix))
+        raise SettingsError(Problem("verificationMode", _NEEDS_EVIDENCE, fix))
     max_rounds = settings.get("maxRounds", 1 if task_type == "requirements-discovery" else 2)
     if settings.get("effectiveMaxRounds", max_rounds) != max_rounds:
         message = f"{settings['effectiveMaxRounds']!r} is not maxRounds, which is {max_rounds}"
@@ -104,9 +147,29 @@ def _problems(settings: Mapping[str, Any]) -> list[Problem]:
     return problems + _bad_rounds(plan, place)
 
 
+def _bad_parameters(mode: object, max_rounds: object, verification: object, gating: object) -> list[Problem]:
+    problems = []
+    for name, value, allowed in (("mode", mode, MODES), ("verification", verification, VERIFICATION_MODES)):
+        if value is not None and value not in allowed:
+            message = f"must be one of {one_of(allowed)}, got {value!r}{did_you_mean(value, allowed)}"
+            problems.append(Problem(name, message, _OR_NONE))
+    if max_rounds is not None and not _is_round_limit(max_rounds):
+        low, high = ROUND_LIMITS
+        problems.append(Problem("max_rounds", f"must be an integer from {low} to {high}, got {max_rounds!r}", _OR_NONE))
+    if gating is not None and not isinstance(gating, bool):
+        problems.append(Problem("gating", f"must be True or False, got {gating!r}", _OR_NONE))
+    return problems
+
+
+def _is_round_limit(value: object) -> bool:
+    low, high = ROUND_LIMITS
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
 def _unknown(settings: Mapping[str, Any], allowed: tuple[str, ...], place: str) -> list[Problem]:
     extra = [key for key in settings if key not in allowed]
-    return [Problem(f"{place}{key}", "is no setting", f"use some of {one_of(allowed)}") for key in extra]
+    fix = f"use some of {one_of(allowed)}"
+    return [Problem(f"{place}{key}", f"is no setting{did_you_mean(key, allowed)}", fix) for key in extra]
 
 
 def _not_bool(settings: Mapping[str, Any], keys: tuple[str, ...], place: str) -> list[Problem]:
@@ -116,11 +179,10 @@ def _not_bool(settings: Mapping[str, Any], keys: tuple[str, ...], place: str) ->
 
 def _bad_rounds(settings: Mapping[str, Any], place: str) -> list[Problem]:
     rounds = settings.get("maxRounds", 1)
-    low, high = ROUND_LIMITS
-    if isinstance(rounds, int) and not isinstance(rounds, bool) and low <= rounds <= high:
+    if _is_round_limit(rounds):
         return []
-    message = f"{rounds!r} is out of range"
-    return [Problem(f"{place}maxRounds", message, f"give a whole number from {low} to {high}")]
+    fix = "give a whole number from {} to {}".format(*ROUND_LIMITS)
+    return [Problem(f"{place}maxRounds", f"{rounds!r} is out of range", fix)]
 
 
 def _raise_if(problems: list[Problem]) -> None:

@@ -16,6 +16,7 @@ from verifyplan.agents.static import StaticBackend
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
 from verifyplan.files import try_to_write
 from verifyplan.protocol.settings import Limits
+from verifyplan.protocol.vote import MISSING_BASES
 from verifyplan.redaction import redact
 from verifyplan.rules.settings import TASK_TYPES
 from verifyplan.text import did_you_mean
@@ -61,7 +62,7 @@ def writable(text: str) -> bool:
 
 
 def make_backend(backend: str | Backend, workers: Workers, repo: str | Path) -> Backend:
-    """Return the backend of a name, or the backend itself for that folder; SettingsError, InputError for a bad one."""
+    """Return the backend of a name, or the backend itself, for a folder; SettingsError, InputError for a bad one."""
     if not isinstance(backend, Backend) or isinstance(backend, type):
         if backend != "static":
             fix = "use 'static', or pass a backend object: agents.Anthropic(model=...), ScriptedBackend(script)"
@@ -73,6 +74,17 @@ def make_backend(backend: str | Backend, workers: Workers, repo: str | Path) -> 
     if isinstance(backend, ConversingBackend):
         return backend.at(repo)
     return StaticBackend(repo, workers if isinstance(workers, Mapping) else None)
+
+
+def bind_backend(backend: str | Backend, workers: Workers, repo: str | Path, limits: Limits) -> Backend:
+    """Return the backend of a run: for its folder, able to play its workers and to keep its limits.
+
+    SettingsError, InputError for a backend that is unknown or cannot do one of these.
+    """
+    bound = make_backend(backend, workers, repo)
+    check_workers(bound, list(workers))
+    check_affordable(bound, limits)
+    return bound
 
 
 def check_workers(backend: Backend, roster: Sequence[str]) -> None:
@@ -116,6 +128,14 @@ def check_counts(**counts: object) -> None:
     ]
     if problems:
         raise SettingsError(problems)
+
+
+def check_missing_basis(missing_basis: object) -> None:
+    """Raise a SettingsError unless a run can fill in missing bases so (rule B4); "raise" is for recorded votes."""
+    allowed = [name for name in MISSING_BASES if name != "raise"]
+    if missing_basis not in allowed:
+        fix = f"use {one_of(allowed)}; 'raise' is for reading recorded votes, by replay"
+        raise SettingsError(Problem("missing_basis", f"must be one of these, got {missing_basis!r}", fix))
 
 
 def check_timeout(timeout: float | None) -> None:

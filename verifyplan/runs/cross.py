@@ -5,44 +5,104 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import wraps
+from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 from verifyplan.agents.base import Backend
 from verifyplan.engine.calls import Caller, Emitter, UsageBudget
 from verifyplan.engine.queue import QueueLoop
 from verifyplan.engine.run_async import in_session, run_async
-from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.errors import Problem, SettingsError
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.artifact import FinalState, Round2SkippedReason
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_cross import FindingClassified, FindingGrouped
 from verifyplan.protocol.event_run import CrossInputs, CrossOutcome, RunEnded, RunStarted
 from verifyplan.protocol.settings import ConvergenceBlock
-from verifyplan.protocol.vote import HELD, MISSING_BASES, Classification, MissingBasis, PlanItem
+from verifyplan.protocol.vote import HELD, Classification, MissingBasis, Mode, PlanItem, VerificationMode
 from verifyplan.rules.grouping import Matcher, group
-from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE, convergence_block
+from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE, cross_settings
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runs.arguments import (
     Workers,
-    check_affordable,
+    bind_backend,
     check_counts,
     check_destination,
+    check_missing_basis,
     check_timeout,
-    check_workers,
-    make_backend,
     read_limits,
     read_roster,
 )
 from verifyplan.runs.merges import DEFAULT_MATCHER, matcher_name, read_merges, recorded_matcher
 from verifyplan.runs.read_findings import PLAN_BODY, RowSource, check_ids, read_findings, read_plan_items
-from verifyplan.runs.run import UNNAMED, CrossRun, export_artifact, open_log, start_event, state_folder
+from verifyplan.runs.run import UNNAMED, CrossRun, export_artifact, open_log, start_event
+
+P = ParamSpec("P")
 
 
+@dataclass(frozen=True)
+class PreparedCrossRun:
+    """A cross run whose arguments were read; nothing is written and no agent is called before it is driven."""
+
+    started: RunStarted
+    """Its first event, with its settings and inputs."""
+    backend: Backend
+    """Who answers, made for the folder of the run."""
+    matcher: Matcher | None
+    """Which findings are the same."""
+    log_dir: str | Path | None
+    """The folder that its id is relative to; None writes nothing."""
+    sink: Sink | None
+    progress: bool | None
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of its log and its artifact: `<log_dir>/<task-type>/state` (rule B9)."""
+        return None if self.log_dir is None else Path(self.log_dir) / self._task_type / "state"
+
+    @property
+    def log_stem(self) -> str:
+        """The name of its log, before the number."""
+        return f"convergence-{self._task_type}"
+
+    @property
+    def _task_type(self) -> str:
+        return self.started.cross.task_type or UNNAMED
+
+    def drive(self) -> CrossRun:
+        """Drive the run to its end, and write its log and its artifact."""
+        with open_log(self.folder, self.log_stem, self.sink, top=self.log_dir) as log:
+            drive_cross(self.started, self.backend, self.matcher, log.recorder, self.progress)
+        run = CrossRun(tuple(log.recorder.records), log.path, log.run_id)
+        return replace(run, path=export_artifact(run))
+
+
+def driven(prepare: Callable[P, PreparedCrossRun]) -> Callable[P, CrossRun]:
+    """Return a function with the parameters of `prepare` that drives the run, too.
+
+    `inspect.unwrap` of that function is `prepare` again: so a batch gets its runs, which it drives all together.
+    """
+
+    @wraps(prepare)
+    def prepare_and_drive(*arguments: P.args, **named: P.kwargs) -> CrossRun:
+        return prepare(*arguments, **named).drive()
+
+    shown = signature(prepare).replace(return_annotation="CrossRun")
+    prepare_and_drive.__signature__ = shown  # type: ignore[attr-defined]  # as inspect and help read it
+    return prepare_and_drive
+
+
+@driven
 def crossverify(
     findings: RowSource,
     workers: Workers,
     *,
+    mode: Mode | None = None,
+    max_rounds: int | None = None,
+    verification: VerificationMode | None = None,
+    gating: bool | None = None,
     task_type: str | None = None,
     settings: Mapping[str, Any] | None = None,
     backend: str | Backend = "static",
@@ -61,7 +121,7 @@ def crossverify(
     task_key: str | None = None,
     synthetic: bool | None = None,
     progress: bool | None = None,
-) -> CrossRun:
+) -> PreparedCrossRun:
     """Let workers vote on each other's findings, round by round, and give each finding a class.
 
     Call it from a script or a notebook alike; code that awaits calls it through `asyncio.to_thread`.
@@ -71,8 +131,14 @@ def crossverify(
             `evidence, worker, category, truth, ticket_ids`. Truth is never shown to a worker. Without a `worker`,
             who found it and does not vote on it, everybody votes.
         workers: the roster, in order; or a mapping of each worker's name to the static checker it plays.
-        task_type: chooses the settings (rule B1) and names the artifact's folder.
-        settings: overrides of the settings, such as `{"adversarial": True, "maxRounds": 3}`.
+        mode: `"adversarial"` (workers try to break each claim) or `"collaborative"`; None takes the task type's.
+        max_rounds: how many rounds of votes there may be, 1 to 3; None takes the task type's.
+        verification: `"full-reanalysis"` (workers open the cited evidence) or `"lightweight"` (they see what is quoted
+            of it); None takes the mode's, and an adversarial run is never lightweight.
+        gating: whether a failed gate of the plan body stops the plan, or only advises (rule B10); None: it stops it.
+        task_type: chooses all settings that are None (rule B1), and names the artifact's folder.
+        settings: the same settings under the keys of an artifact, such as `{"adversarial": True, "maxRounds": 3}`;
+            where it says something else than a parameter above, the call is refused.
         backend: `"static"`, or any object with the methods of `verifyplan.agents.base.Backend`.
         repo: the folder that cited evidence is opened in; nothing outside it is read.
         plan_items: items of a plan body for the gate of rule B10; only for implementation-planning.
@@ -103,98 +169,68 @@ def crossverify(
     >>> from verifyplan.agents.scripted import ScriptedBackend
     >>> script = {1: {"bob": {"F-1": {"verdict": "agree"}}, "cy": {"F-1": {"verdict": "disagree"}}}}
     >>> finding = {"finding_id": "F-1", "summary": "f has no check", "evidence": "m.py:3", "worker": "ann"}
-    >>> run = crossverify([finding], ["ann", "bob", "cy"], settings={"maxRounds": 1},
+    >>> run = crossverify([finding], ["ann", "bob", "cy"], mode="collaborative", max_rounds=1,
     ...     backend=ScriptedBackend(script), log_dir=None)
     >>> run.artifact.findings[0].classification
     'contested'
     """
-    started, bound_backend = begin(CrossArguments(**locals()))  # by the names of the parameters
-    grouping_matcher = recorded_matcher(started.cross, matcher)
-    folder = None if log_dir is None else state_folder(Path(log_dir), task_type)
-    with open_log(folder, f"convergence-{task_type or UNNAMED}", sink, top=log_dir) as log:
-        drive_cross(started, bound_backend, grouping_matcher, log.recorder, progress)
-    run = CrossRun(tuple(log.recorder.records), log.path, log.run_id)
-    return replace(run, path=export_artifact(run))
-
-
-@dataclass(frozen=True, kw_only=True)
-class CrossArguments:
-    """The arguments of `crossverify`, which explains them, by the names of its parameters."""
-
-    findings: RowSource
-    workers: Workers
-    task_type: str | None
-    settings: Mapping[str, Any] | None
-    backend: str | Backend
-    repo: str | Path
-    plan_items: RowSource | None
-    matcher: str | Matcher | None
-    merges: RowSource | None
-    timeout: float | None
-    items_per_call: int | None
-    missing_basis: MissingBasis
-    max_tokens: int | None
-    max_cost: Decimal | str | float | None
-    repetition: int
-    log_dir: str | Path | None
-    task_key: str | None
-    synthetic: bool | None
-    sink: Sink | None = None
-    progress: bool | None = None
-
-
-def begin(arguments: CrossArguments) -> tuple[RunStarted, Backend]:
-    """Return the first event of a cross run, and the backend for its folder.
-
-    Raises InputError for the first kind of argument that cannot be used, listing all its problems, before any agent is
-    called or file is written.
-    """
-    a = arguments
-    check_destination(a.log_dir, a.task_type, a.task_key)
-    check_timeout(a.timeout)
-    limits = read_limits(max_tokens=a.max_tokens, max_cost=a.max_cost)
-    check_counts(items_per_call=a.items_per_call, repetition=a.repetition)
-    if a.missing_basis not in (allowed := [name for name in MISSING_BASES if name != "raise"]):
-        fix = f"use {one_of(allowed)}; 'raise' is for reading recorded votes, by replay"
-        raise SettingsError(Problem("missing_basis", f"must be one of these, got {a.missing_basis!r}", fix))
-    roster = read_roster(a.workers)
-    block = convergence_block(a.task_type or "", overrides=a.settings)
-    bound_backend = make_backend(a.backend, a.workers, a.repo)
-    check_workers(bound_backend, roster)
-    check_affordable(bound_backend, limits)
-    items = _read_gate_items(a.plan_items, a.task_type, block)
-    findings = read_findings(a.findings, roster)
-    check_ids(findings, items)
-    marked = getattr(a.findings, "attrs", {}).get("synthetic", False) if a.synthetic is None else a.synthetic
-    config: dict[str, Any] = {key: value for key, value in block.items() if key != "planBodyVerification"}
-    config |= {"enabled": False, "autoDisabled": "fewer-than-two-analysers"} if len(roster) < 2 else {}
-    inputs = CrossInputs(
-        task_type=a.task_type or "",
-        settings=config | ({"synthetic": True} if marked else {}),
-        analysers=tuple(roster),
-        findings=tuple(findings),
-        matcher=matcher_name(a.matcher),
-        merges=read_merges(a.merges, findings) if a.merges is not None else {},
-        plan_items=tuple(items),
-        plan_settings=dict(block["planBodyVerification"]) if items else None,
-        timeout=a.timeout,
-        items_per_call=a.items_per_call,
-        limits=limits,
-        missing_basis=a.missing_basis,
-        root=str(Path(a.repo).absolute()),
+    check_destination(log_dir, task_type, task_key)
+    check_timeout(timeout)
+    check_counts(items_per_call=items_per_call, repetition=repetition)
+    check_missing_basis(missing_basis)
+    limits = read_limits(max_tokens=max_tokens, max_cost=max_cost)
+    roster = read_roster(workers)
+    effective = cross_settings(
+        task_type or "", settings, mode=mode, max_rounds=max_rounds, verification=verification, gating=gating
     )
-    task_key = a.task_key or a.task_type or UNNAMED
-    return start_event(task_key, inputs, bound_backend, synthetic=bool(marked), repetition=a.repetition), bound_backend
+    bound_backend = bind_backend(backend, workers, repo, limits)
+    items = _read_gate_items(plan_items, task_type, gating, enabled=effective["planBodyVerification"]["enabled"])
+    rows = read_findings(findings, roster)
+    check_ids(rows, items)
+    generated = bool(getattr(findings, "attrs", {}).get("synthetic", False) if synthetic is None else synthetic)
+    inputs = CrossInputs(
+        task_type=task_type or "",
+        settings=_recorded_settings(effective, roster, synthetic=generated),
+        analysers=tuple(roster),
+        findings=tuple(rows),
+        matcher=matcher_name(matcher),
+        merges=read_merges(merges, rows) if merges is not None else {},
+        plan_items=tuple(items),
+        plan_settings=dict(effective["planBodyVerification"]) if items else None,
+        timeout=timeout,
+        items_per_call=items_per_call,
+        limits=limits,
+        missing_basis=missing_basis,
+        root=str(Path(repo).absolute()),
+    )
+    about = task_key or task_type or UNNAMED
+    started = start_event(about, inputs, bound_backend, synthetic=generated, repetition=repetition)
+    return PreparedCrossRun(started, bound_backend, recorded_matcher(inputs, matcher), log_dir, sink, progress)
 
 
-def _read_gate_items(source: RowSource | None, task_type: str | None, block: ConvergenceBlock) -> list[PlanItem]:
-    """Return the plan body's items; none where its verification is off, SettingsError in a run of another type."""
+def _recorded_settings(effective: ConvergenceBlock, roster: Sequence[str], *, synthetic: bool) -> dict[str, Any]:
+    """Return the settings as log and artifact record them: those of the plan body apart, what is switched off."""
+    recorded: dict[str, Any] = {key: value for key, value in effective.items() if key != "planBodyVerification"}
+    recorded |= {"enabled": False, "autoDisabled": "fewer-than-two-analysers"} if len(roster) < 2 else {}
+    return recorded | ({"synthetic": True} if synthetic else {})
+
+
+def _read_gate_items(
+    source: RowSource | None, task_type: str | None, gating: bool | None, *, enabled: bool
+) -> list[PlanItem]:
+    """Return the plan body's items, none where its verification is off.
+
+    Raises SettingsError for items in a run of another type, and for a gate without items.
+    """
     if source is None:
+        if gating is not None:
+            fix = f"give plan_items, and set task_type to {PLAN_BODY_TASK_TYPE!r}; or leave gating out"
+            raise SettingsError(Problem("gating", "needs a plan body, and there are no plan_items", fix))
         return []
     if task_type != PLAN_BODY_TASK_TYPE:
         fix = f"set task_type to {PLAN_BODY_TASK_TYPE!r}, or leave plan_items out"
         raise SettingsError(Problem("plan_items", f"have no place in a run of type {task_type!r}", fix))
-    return read_plan_items(source) if block["planBodyVerification"]["enabled"] else []
+    return read_plan_items(source) if enabled else []
 
 
 def drive_cross(
@@ -227,7 +263,7 @@ async def run_cross_loop(
     The events go to `recorder`. `drive_cross` holds the backend's connections and shows progress around it.
     """
     inputs = started.cross
-    block, roster = inputs.settings, inputs.analysers
+    settings, roster = inputs.settings, inputs.analysers
     budget = UsageBudget(inputs.limits)
     emitter = Emitter(recorder, budget.add)
     emitter.emit(started)
@@ -236,7 +272,7 @@ async def run_cross_loop(
         emitter.emit(grouped)
     queue = []
     for finding in findings:
-        classification = _class_without_vote(finding, roster, enabled=block["enabled"])
+        classification = _class_without_vote(finding, roster, enabled=settings["enabled"])
         if classification is None:
             queue.append(finding)
         else:
@@ -244,9 +280,9 @@ async def run_cross_loop(
     loop = QueueLoop(
         part="findings",
         roster=roster,
-        mode="adversarial" if block["adversarial"] else "collaborative",
-        verification_mode=block["verificationMode"],
-        max_rounds=block["effectiveMaxRounds"],
+        mode="adversarial" if settings["adversarial"] else "collaborative",
+        verification_mode=settings["verificationMode"],
+        max_rounds=settings["effectiveMaxRounds"],
         caller=Caller(backend, emitter, budget, inputs.timeout),
         emit=emitter.emit,
         items_per_call=inputs.items_per_call,
@@ -256,10 +292,10 @@ async def run_cross_loop(
     state, rounds, cut_off, _ = await loop.run(queue)
     passed = gating = None
     if items:  # one collaborative round in which all analysers vote; nobody votes with fewer than two (rules B1, B10)
-        plan_block = inputs.plan_settings or {}
-        gating, passed = plan_block["gating"] and len(roster) >= 2, False
+        plan_settings = inputs.plan_settings or {}
+        gating, passed = plan_settings["gating"] and len(roster) >= 2, False
         if len(roster) >= 2:
-            plan_loop = replace(loop, part="plan-body", mode="collaborative", max_rounds=plan_block["maxRounds"])
+            plan_loop = replace(loop, part="plan-body", mode="collaborative", max_rounds=plan_settings["maxRounds"])
             result = await plan_loop.run(items)
             passed = all(classification in HELD for classification in result.classes)
             cut_off = cut_off or result.cut_off
@@ -269,7 +305,7 @@ async def run_cross_loop(
     outcome = CrossOutcome(
         final_state=state,
         total_rounds=rounds,
-        round2_skipped_reason=_round2_skipped(state, rounds, block["effectiveMaxRounds"]),
+        round2_skipped_reason=_round2_skipped(state, rounds, settings["effectiveMaxRounds"]),
         gate_passed=passed,
         gating=gating,
         exit_reason=cut_off,

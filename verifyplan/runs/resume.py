@@ -17,7 +17,7 @@ from verifyplan.runlog.chain import Record
 from verifyplan.runlog.reader import read_log
 from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.arguments import check_affordable, check_workers, make_backend
+from verifyplan.runs.arguments import bind_backend, check_affordable
 from verifyplan.runs.batch.journal import turns_in_batches
 from verifyplan.runs.cross import drive_cross
 from verifyplan.runs.debate.arguments import NAME as PAIR
@@ -161,14 +161,9 @@ def _backend(started: RunStarted, backend: str | Backend | None, repo: str | Pat
         return speaker
     backend = _recorded_backend(recorded) if backend is None else backend
     if isinstance(inputs, PlanInputs):
-        speaker = make_backend(backend, (), repo or inputs.repository["root"])
-        check_workers(speaker, inputs.settings.panel.workers if inputs.settings.panel else ())
-        check_affordable(speaker, inputs.settings)
-        return speaker
-    speaker = make_backend(backend, recorded.get("workers") or inputs.analysers, repo or inputs.root)
-    check_workers(speaker, inputs.analysers)
-    check_affordable(speaker, inputs.limits)
-    return speaker
+        panel = inputs.settings.panel.workers if inputs.settings.panel else ()
+        return bind_backend(backend, panel, repo or inputs.repository["root"], inputs.settings)
+    return bind_backend(backend, recorded.get("workers") or inputs.analysers, repo or inputs.root, inputs.limits)
 
 
 def _recorded_backend(description: dict[str, Any]) -> str | Backend:

@@ -188,11 +188,6 @@ class CrossRun(Run):
         return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>{shown.to_html(index=False, max_rows=20)}"
 
 
-def state_folder(log_dir: Path, task_type: str | None) -> Path:
-    """Return the folder of the log and the artifact of a cross run: `<log_dir>/<task-type>/state` (rule B9)."""
-    return log_dir / (task_type or UNNAMED) / "state"
-
-
 def export_artifact(run: CrossRun) -> Path | None:
     """Write the artifact beside the run's log, under the same name; None where there is no log.
 

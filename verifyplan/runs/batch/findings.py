@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from inspect import unwrap
 from pathlib import Path
 from typing import Any
 
 from verifyplan.agents.base import Backend
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problems
 from verifyplan.protocol.event_run import RunStarted
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runs.arguments import Workers, check_counts, check_destination
 from verifyplan.runs.batch.drive import drive_jobs
-from verifyplan.runs.batch.jobs import BatchJob, expect_folder, expect_model_backend, run_settings
+from verifyplan.runs.batch.jobs import BatchJob, expect_folder, expect_model_backend, read_settings, repeated
 from verifyplan.runs.batch.result import BatchRuns
-from verifyplan.runs.cross import CrossArguments, begin, crossverify, run_cross_loop
-from verifyplan.runs.merges import recorded_matcher
+from verifyplan.runs.cross import PreparedCrossRun, crossverify, run_cross_loop
 from verifyplan.runs.read_findings import RowSource
-from verifyplan.runs.run import UNNAMED, state_folder
 
 SET_BY_BATCH = ("findings", "workers", "backend", "repetition", "timeout", "log_dir", "progress")
 """Arguments of `crossverify` that a batch sets itself."""
@@ -50,7 +49,7 @@ def batch_crossverify(
         poll: seconds between two looks at a batch.
         settle: seconds without a new request after which what has gathered is sent.
         progress: whether to show it; by default where somebody can see it.
-        settings: those of `crossverify`: task_type, settings, repo, items_per_call, max_tokens, max_cost ...
+        settings: those of `crossverify`: mode, max_rounds, task_type, repo, items_per_call, max_tokens, max_cost ...
 
     Returns:
         The runs, table by table and repetition by repetition: `.runs` (tables), `.failures`.
@@ -63,19 +62,18 @@ def batch_crossverify(
     """
     check_counts(repetitions=repetitions)
     model_backend, top = expect_model_backend(backend), expect_folder("log_dir", log_dir)
-    chosen = run_settings(crossverify, settings, SET_BY_BATCH)
-    check_destination(log_dir, chosen["task_type"], chosen["task_key"])
-    jobs: list[BatchJob] = []
-    problems: list[Problem] = []
-    for table in _tables(findings):
-        try:
-            jobs += _jobs(table, workers, model_backend, top, chosen, repetitions)
-        except InputError as error:
-            problems += error.problems
+    arguments = read_settings(crossverify, settings, SET_BY_BATCH)
+    check_destination(log_dir, arguments["task_type"], arguments["task_key"])
+    prepare = partial(unwrap(crossverify), workers=workers, backend=model_backend, timeout=None, log_dir=top)
+    problems = Problems()
+    prepared: list[PreparedCrossRun | None] = [
+        problems.of(partial(prepare, table, **arguments | {"task_key": arguments["task_key"] or name}))
+        for table, name in _tables(findings)
+    ]
     if problems:
         raise InputError(dict.fromkeys(problems))
-    folder = state_folder(top, chosen["task_type"])
-    return drive_jobs(jobs, model_backend, folder, poll=poll, settle=settle, progress=progress)
+    jobs = [job for run in prepared if run for job in repeated(_job(run, top), repetitions)]
+    return drive_jobs(jobs, model_backend, jobs[0].folder, poll=poll, settle=settle, progress=progress)
 
 
 def _tables(findings: Any) -> list[tuple[Any, str | None]]:
@@ -84,33 +82,16 @@ def _tables(findings: Any) -> list[tuple[Any, str | None]]:
     return [(path, Path(path).stem) for path in findings] if files else [(findings, None)]
 
 
-def _jobs(
-    table: tuple[Any, str | None],
-    workers: Workers,
-    backend: Backend,
-    top: Path,
-    chosen: dict[str, Any],
-    repetitions: int,
-) -> list[BatchJob]:
-    source, about = table
-    arguments = {name: value for name, value in chosen.items() if name != "sink"}
-    arguments["task_key"] = arguments["task_key"] or about
-    started, run_backend = begin(
-        CrossArguments(
-            findings=source, workers=workers, backend=backend, timeout=None, log_dir=top, repetition=1, **arguments
-        )
-    )
-
+def _job(run: PreparedCrossRun, top: Path) -> BatchJob:
     async def loop(first: RunStarted, backend: Backend, recorder: Recorder) -> None:
-        await run_cross_loop(first, backend, recorded_matcher(first.cross, chosen["matcher"]), recorder)
+        await run_cross_loop(first, backend, run.matcher, recorder)
 
-    make = partial(
-        BatchJob,
-        backend=expect_model_backend(run_backend),
+    return BatchJob(
+        run.started,
+        backend=expect_model_backend(run.backend),
         loop=loop,
-        folder=state_folder(top, chosen["task_type"]),
+        folder=run.folder or top,
         top=top,
-        stem=f"convergence-{chosen['task_type'] or UNNAMED}",
-        sink=chosen["sink"],
+        stem=run.log_stem,
+        sink=run.sink,
     )
-    return [make(started.model_copy(update={"repetition": number})) for number in range(1, repetitions + 1)]

@@ -116,6 +116,12 @@ class BatchJob:
         return backend
 
 
+def repeated(job: BatchJob, repetitions: int) -> list[BatchJob]:
+    """Return the job once for each repetition, counted from 1."""
+    numbers = range(1, repetitions + 1)
+    return [replace(job, started=job.started.model_copy(update={"repetition": number})) for number in numbers]
+
+
 def runs_in(folder: Path) -> dict[str, Run]:
     """Return the runs whose logs are in a folder, by identity; of two that are the same, one that ended.
 
@@ -160,20 +166,22 @@ def expect_folder(name: str, folder: object) -> Path:
     raise SettingsError(Problem(name, f"{folder!r} must be the name of a folder", fix))
 
 
-def run_settings(function: Callable[..., Any], given: Mapping[str, Any], own: tuple[str, ...]) -> dict[str, Any]:
-    """Return the settings of `function` that a batch passes on, with their defaults; it sets `own` itself.
+def read_settings(
+    function: Callable[..., Any], settings: Mapping[str, Any], set_by_batch: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return all settings of `function` that a batch passes on: those of the caller, else the function's defaults.
 
-    Raises SettingsError listing unknown settings and those that the batch sets.
+    Raises SettingsError listing unknown settings and those that the batch sets itself.
     """
     keywords = {p.name: p.default for p in signature(function).parameters.values() if p.kind is Parameter.KEYWORD_ONLY}
-    known = {name: default for name, default in keywords.items() if name not in own}
+    known = {name: default for name, default in keywords.items() if name not in set_by_batch}
     problems = []
-    for name in given:
-        if name in own:
+    for name in settings:
+        if name in set_by_batch:
             problems.append(Problem(name, "is set by the batch itself: each run is one of many", "leave it out"))
         elif name not in known:
             fix = f"use one of {', '.join(known)}"
             problems.append(Problem(name, f"is no setting of {function.__name__}{did_you_mean(name, known)}", fix))
     if problems:
         raise SettingsError(problems)
-    return known | dict(given)
+    return known | dict(settings)

@@ -10,13 +10,13 @@ from typing import Any
 from verifyplan.agents.base import Backend
 from verifyplan.datasets.plans import labelled_plans
 from verifyplan.datasets.sample import sample_repository
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, Problems
 from verifyplan.plans.plan import Plan
 from verifyplan.protocol.event_run import RunStarted
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runs.arguments import check_counts
 from verifyplan.runs.batch.drive import drive_jobs
-from verifyplan.runs.batch.jobs import BatchJob, expect_folder, expect_model_backend, run_settings
+from verifyplan.runs.batch.jobs import BatchJob, expect_folder, expect_model_backend, read_settings, repeated
 from verifyplan.runs.batch.result import BatchRuns
 from verifyplan.runs.plan.arguments import read_plan_arguments
 from verifyplan.runs.plan.verify import begin, run_plan_loop, verify
@@ -77,18 +77,14 @@ def batch_verify(
     check_counts(repetitions=repetitions)
     model_backend, folder = expect_model_backend(backend), expect_folder("log_dir", log_dir)
     chosen, bundled = _chosen(plans)
-    arguments = run_settings(verify, settings, SET_BY_BATCH) | ({"synthetic": True} if bundled else {}) | settings
+    arguments = read_settings(verify, settings, SET_BY_BATCH) | ({"synthetic": True} if bundled else {}) | settings
     if repo is None:
         repo = sample_repository(folder / SAMPLE) if bundled else "."
-    jobs: list[BatchJob] = []
-    problems: list[Problem] = []
-    for plan in chosen:
-        try:
-            jobs += _jobs(plan, repo, model_backend, folder, arguments, repetitions)
-        except InputError as error:
-            problems += error.problems
+    problems = Problems()
+    prepared = [problems.of(partial(_job, plan, repo, model_backend, folder, arguments)) for plan in chosen]
     if problems:
         raise InputError(dict.fromkeys(problems))
+    jobs = [job for each in prepared if each for job in repeated(each, repetitions)]
     return drive_jobs(jobs, model_backend, folder, poll=poll, settle=settle, progress=progress)
 
 
@@ -112,31 +108,25 @@ def _chosen(plans: Plans) -> tuple[list[str | Path | Plan], bool]:
     return chosen, False
 
 
-def _jobs(
-    plan: str | Path | Plan,
-    repo: str | Path,
-    backend: Backend,
-    folder: Path,
-    chosen: dict[str, Any],
-    repetitions: int,
-) -> list[BatchJob]:
-    loop_arguments = {name: value for name, value in chosen.items() if name not in BESIDE} | {"timeout": None}
+def _job(
+    plan: str | Path | Plan, repo: str | Path, backend: Backend, folder: Path, arguments: dict[str, Any]
+) -> BatchJob:
+    loop_arguments = {name: value for name, value in arguments.items() if name not in BESIDE} | {"timeout": None}
     if isinstance(loop_arguments["max_cost"], float):
         loop_arguments["max_cost"] = str(loop_arguments["max_cost"])
     read, run_backend, settings = read_plan_arguments(plan, repo, backend, folder, loop_arguments)
-    started = begin(read, repo, run_backend, settings, synthetic=chosen["synthetic"])
-    ask = None if isinstance(chosen["on_blocked"], str) else chosen["on_blocked"]
+    started = begin(read, repo, run_backend, settings, synthetic=arguments["synthetic"])
+    ask = None if isinstance(arguments["on_blocked"], str) else arguments["on_blocked"]
 
     async def loop(first: RunStarted, backend: Backend, recorder: Recorder) -> None:
         await run_plan_loop(first, backend, recorder, ask)
 
-    make = partial(
-        BatchJob,
+    return BatchJob(
+        started,
         backend=expect_model_backend(run_backend),
         loop=loop,
         folder=folder,
         top=folder,
         stem=Path(started.plan.plan_name).stem or "plan",
-        sink=chosen["sink"],
+        sink=arguments["sink"],
     )
-    return [make(started.model_copy(update={"repetition": number})) for number in range(1, repetitions + 1)]

@@ -159,8 +159,13 @@ def _cross_job(findings: RowSource, repo: str | Path, workers: Workers, settings
     table = findings.copy() if isinstance(findings, pd.DataFrame) else findings
 
     def drive(backend: Backend, brief: bool) -> Run:
-        rounds = {"maxRounds": 1} if brief else {}
-        given = {**settings, "settings": {**(settings.get("settings") or {}), **rounds}}
-        return crossverify(table, workers, backend=backend, repo=repo, log_dir=None, progress=False, **given)
+        arguments = {**settings, **_one_round(settings.get("settings"))} if brief else settings
+        return crossverify(table, workers, backend=backend, repo=repo, log_dir=None, progress=False, **arguments)
 
     return drive
+
+
+def _one_round(settings: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the arguments of `crossverify` that replace `settings` and allow one round."""
+    others = {key: value for key, value in (settings or {}).items() if key not in ("maxRounds", "effectiveMaxRounds")}
+    return {"settings": others, "max_rounds": 1}
