@@ -287,15 +287,14 @@ def option_of(name: str) -> str:
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command whose groups of options, as `agents: AgentOptions`, are replaced by an option for each field."""
     signature = inspect.signature(command, eval_str=True)
-    groups: dict[str, type[Any]] = {
-        each.name: each.annotation for each in signature.parameters.values() if is_dataclass(each.annotation)
-    }
+    groups: dict[str, Any] = {}
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters: list[inspect.Parameter] = []
     for each in signature.parameters.values():
-        if each.name not in groups:
+        if not is_dataclass(each.annotation):
             parameters.append(each.replace(kind=keyword))
             continue
+        groups[each.name] = each.annotation
         hints = get_type_hints(each.annotation, include_extras=True)
         parameters += [
             inspect.Parameter(field.name, keyword, default=field.default, annotation=hints[field.name])
