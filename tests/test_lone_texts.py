@@ -6,8 +6,6 @@ import pytest
 
 import verifyplan as vp
 from verifyplan.datasets import stdlib_claims
-from verifyplan.documents.kinds.execution_summary import write_summary
-from verifyplan.documents.kinds.integration_report import write_integration
 from verifyplan.documents.kinds.plan_check_report import write_plan_check
 from verifyplan.documents.kinds.verification import write_verification
 from verifyplan.documents.kinds.write_plan import write_plan
@@ -24,10 +22,8 @@ CALLS = {
     "depends_on": lambda: write_plan(**PLAN, depends_on="01-02"),
     "files_modified": lambda: write_plan(**PLAN, files_modified="a.py"),
     "truths": lambda: write_plan(**PLAN | {"must_haves": {"truths": "it works"}}),
-    "commits": lambda: write_summary("01-01", "complete", [], commits="abc"),
     "overrides": lambda: write_verification([], overrides="a"),
     "must-haves let pass": lambda: vp.documents.verification([], [], overrides="1"),
-    "critical": lambda: write_integration([], critical="a"),
     "notes": lambda: write_plan_check([], plans=1, tasks=1, notes="a"),
 }
 

@@ -142,7 +142,7 @@ def test_folders_and_files_that_hold_no_plan_are_refused(tmp_path):
     ):
         with pytest.raises(InputError, match=message):
             plan_check(place)
-    with pytest.raises(InputError, match=r"root: .* is no folder"):
+    with pytest.raises(InputError, match=r"repo: .* is no folder"):
         plan_check(tmp_path, repo=tmp_path / "none")
 
 

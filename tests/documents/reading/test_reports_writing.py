@@ -10,14 +10,6 @@ from hypothesis import strategies as st
 
 from verifyplan.documents.checks.changes import check_change
 from verifyplan.documents.checks.check import check_document
-from verifyplan.documents.kinds.execution_summary import Claimed, ExecutionSummary, TaskResult, write_summary
-from verifyplan.documents.kinds.integration_report import (
-    CATEGORIES,
-    Flow,
-    IntegrationCheck,
-    IntegrationReport,
-    write_integration,
-)
 from verifyplan.documents.kinds.plan_check_report import PlanCheckReport, PlanIssue, write_plan_check
 from verifyplan.documents.kinds.verification import Gap, MustHaveResult, VerificationDocument, write_verification
 from verifyplan.documents.loading import load_text
@@ -121,53 +113,6 @@ def test_a_plan_check_is_read_back_and_passes_its_check(given_issues: list[PlanI
     assert load_text(text, "report.md", "plan-check") == document.model_copy(
         update={"source": read_source(text, "report.md")}
     )
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.tuples(words, st.sampled_from(["DONE", "PARTIAL", "SKIPPED"])), max_size=3), texts, texts)
-def test_a_summary_is_read_back_and_passes_its_check(claims: list[tuple[str, str]], note: str, deviation: str):
-    must_haves = [Claimed(flat(text), state, 0) for text, state in claims]  # type: ignore[arg-type]
-    text = write_summary(
-        "01-02",
-        "partial",
-        must_haves,
-        [TaskResult("01-02-T1", "done", note)],
-        commits=["1234567"],
-        provides=["auth.py: login"],
-        deviations=[f"d {deviation}"],
-    )
-    document = ExecutionSummary.read(read_source(text, "SUMMARY-01-02.md"))
-    assert rules(document) == []
-    assert [(claim.text, claim.state) for claim in document.must_haves] == [(c.text, c.state) for c in must_haves]
-    assert (document.plan, document.commits, document.provides) == ("01-02", ("1234567",), ("auth.py: login",))
-    assert len(document.deviations) == len(document.task_results) == 1
-
-
-@settings(max_examples=80, deadline=None)
-@given(statuses, statuses, texts, st.lists(texts.map("c {}".format), max_size=3))
-def test_an_integration_report_passes_its_check(status: str, flow: str, text: str, critical: list[str]):
-    seen = f"seen {text}"
-    checks = [IntegrationCheck(f"{name}: {text}", status, seen) for name in CATEGORIES if name != "E2E Flows"]
-    document = IntegrationReport.read(
-        read_source(write_integration(checks, [Flow("log in", flow, seen)], critical), "INTEGRATION-REPORT.md")
-    )
-    assert rules(document) == []
-    assert (document.checks_total, document.critical_issues) == (4, len(critical))
-    holds = ("PASSED", "\u2713 VERIFIED", "OVERRIDE")
-    assert document.status == ("passed" if status in holds and flow in holds and not critical else "issues_found")
-
-
-def test_an_integration_report_with_a_blank_cell_of_evidence_is_refused():
-    checks = [IntegrationCheck(f"{name}: x", "PASSED", "-") for name in CATEGORIES]
-    with pytest.raises(InputError, match="is PASSED, without evidence") as raised:
-        write_integration(checks, [Flow("log in", "FAILED", " ")])
-    assert len(raised.value.problems) == len(CATEGORIES) + 1
-
-
-def test_an_integration_report_without_a_category_is_refused():
-    with pytest.raises(InputError, match="none is of the category Auth Protection") as raised:
-        write_integration([IntegrationCheck("Export/Import Wiring", "blue", "")])
-    assert len(raised.value.problems) == 5
 
 
 pieces = st.sampled_from(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator
+from itertools import islice, pairwise
 from pathlib import Path, PurePath
 
 from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.kinds.debug_log import DEBUG_STATUSES, DebugLog
-from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument
+from verifyplan.documents.kinds.verification import VerificationDocument
 from verifyplan.documents.reading.comparing import wording
 from verifyplan.documents.reading.document import Document
 from verifyplan.documents.tree import Tree
@@ -76,33 +76,23 @@ def check_change(before: Document, after: Document) -> list[Violation]:
 
 def _check_debug_log(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
     if before.status not in (None, "gathering") and before.symptoms != after.symptoms:
-        message = f"the symptoms changed while the status was {before.status}"
-        fix = "write them as they were; what is new belongs into the evidence log"
-        yield violation("debug-log/symptoms-changed", after.path, _line_of(after, "Symptoms"), message, fix)
-    fix = "write it as it was; add at the end"
-    entries, old = [entry.text for entry in after.evidence], [entry.text for entry in before.evidence]
-    at = _first_change(old, entries)
-    if at is not None:
-        line = after.evidence[at].line if at < len(entries) else _line_of(after, "Evidence Log")
-        message = f"entry {at + 1} of the evidence log was changed or taken out: {old[at][:80]!r}"
-        yield violation("debug-log/evidence-changed", after.path, line, message, fix)
-    old = [hypothesis.text for hypothesis in before.hypotheses if hypothesis.eliminated]
-    eliminated = [hypothesis for hypothesis in after.hypotheses if hypothesis.eliminated]
-    at = _first_change(old, [hypothesis.text for hypothesis in eliminated])
-    if at is not None:
-        line = eliminated[at].line if at < len(eliminated) else _line_of(after, "Hypotheses")
-        message = f"eliminated hypothesis {at + 1} was changed or taken out: {old[at][:80]!r}"
-        yield violation("debug-log/eliminated-changed", after.path, line, message, fix)
+        line = _line_of(after, "Symptoms")
+        yield violation("debug-log/symptoms-changed", after.path, line, status=before.status)
+    evidence = [[(entry.text, entry.line) for entry in log.evidence] for log in (before, after)]
+    eliminated = [[(each.text, each.line) for each in log.hypotheses if each.eliminated] for log in (before, after)]
+    for rule, title, (old, new) in (
+        ("debug-log/evidence-changed", "Evidence Log", evidence),
+        ("debug-log/eliminated-changed", "Hypotheses", eliminated),
+    ):  # lists that may only grow: they begin as before
+        unlike = (at for at, (text, _) in enumerate(old) if at >= len(new) or new[at][0] != text)
+        for at in islice(unlike, 1):
+            line = new[at][1] if at < len(new) else _line_of(after, title)
+            yield violation(rule, after.path, line, number=at + 1, text=old[at][0])
 
 
 def _line_of(document: Document, title: str) -> int:
     section = document.source.section(title)
     return section.first if section else 1
-
-
-def _first_change(old: Sequence[str], new: Sequence[str]) -> int | None:
-    """Return the first place at which a list that may only grow no longer begins as before; None if it does."""
-    return next((at for at, text in enumerate(old) if at >= len(new) or new[at] != text), None)
 
 
 def _check_debug_status(before: DebugLog, after: DebugLog) -> Iterator[Violation]:
@@ -112,44 +102,33 @@ def _check_debug_status(before: DebugLog, after: DebugLog) -> Iterator[Violation
     if before.status not in known or after.status not in known:
         return
     steps, line = known.index(after.status) - known.index(before.status), after.source.front.line("status")
+    statuses = {"before": before.status, "after": after.status, "passed": known[known.index(after.status) - 1]}
     if steps < 0:
-        message = f"the status went back from {before.status} to {after.status}"
-        fix = "open a new log, or go on from where it was"
-        yield violation("debug-log/status-backward", after.path, line, message, fix)
+        yield violation("debug-log/status-backward", after.path, line, **statuses)
     elif steps > 1:
-        message = f"the status went from {before.status} to {after.status}, past {known[known.index(after.status) - 1]}"
-        fix = "write the log at every step; nothing, if there were versions between these two"
-        yield violation("debug-log/status-jumped", after.path, line, message, fix)
+        yield violation("debug-log/status-jumped", after.path, line, **statuses)
 
 
 def _check_verification(before: VerificationDocument, after: VerificationDocument) -> Iterator[Violation]:
     if before.attempt is not None and (after.attempt is None or after.attempt <= before.attempt):
-        message = f"the attempt is {after.attempt or 'not given'}, and was {before.attempt} before"
-        line, fix = after.source.front.line("attempt"), f"write attempt: {before.attempt + 1}"
-        yield violation("verification/attempt-not-grown", after.path, line, message, fix)
+        line = after.source.front.line("attempt")
+        values = {"attempt": after.attempt or "not given", "before": before.attempt, "next": before.attempt + 1}
+        yield violation("verification/attempt-not-grown", after.path, line, **values)
     results = {wording(result.text): result for result in after.results}
     regressions = _regressions(after)
     for result in before.results:
-        if before.counts_as_passed(result):
-            yield from _check_passed(after, result, results.get(wording(result.text)), regressions)
-
-
-def _check_passed(
-    after: VerificationDocument, before: MustHaveResult, now: MustHaveResult | None, regressions: frozenset[str]
-) -> Iterator[Violation]:
-    """Check that a must-have that passed before passes, or is called a regression."""
-    name = before.text[:80]
-    if now is None:
-        message = f"the must-have {name!r} passed before, and is not in the table any more"
-        line = after.results[0].line if after.results else 1
-        fix = "verify it again, in a row of its own"
-        yield violation("verification/must-have-dropped", after.path, line, message, fix)
-        return
-    regressed = _says_regression(now.status, now.evidence) or wording(now.text) in regressions
-    if not after.counts_as_passed(now) and not regressed:
-        message = f"the must-have {name!r} passed before and does not now, and nobody says that it regressed"
-        fix = "write REGRESSED in its row, or regression in its gap"
-        yield violation("verification/regression-untold", after.path, now.line, message, fix)
+        if not before.counts_as_passed(result):
+            continue
+        now = results.get(wording(result.text))
+        if now is None:
+            line = after.results[0].line if after.results else 1
+            yield violation("verification/must-have-dropped", after.path, line, must_have=result.text)
+        elif not (
+            after.counts_as_passed(now)
+            or _says_regression(now.status, now.evidence)
+            or wording(now.text) in regressions
+        ):
+            yield violation("verification/regression-untold", after.path, now.line, must_have=result.text)
 
 
 def _says_regression(*texts: str) -> bool:

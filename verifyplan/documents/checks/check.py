@@ -104,16 +104,13 @@ def check_tree(tree: Tree) -> Report:
     """Check documents that are loaded already, each in the form that it was read in."""
     root = repository_root(tree.path)
     violations = [
-        violation(f"document/{file.obstacle.replace(' ', '-')}", file.path, 1, file.reason, file.fix)
+        violation(f"document/{file.obstacle.replace(' ', '-')}", file.path, 1, reason=file.reason, fix=file.fix)
         for file in tree.unread
     ]
     roots = {document.path: repository_root(document.path) or root for document in tree}
     absent = {place for place in roots.values() if place is not None and not _has_repository(place)}
     unchecked = [d for d in tree if d.kind == "codebase-map" and roots[d.path] in absent]
-    for document in unchecked[:1]:
-        message = "the repository is not beside .planning: whether the paths of codebase maps exist is not checked"
-        fix = "check it within its repository"
-        violations.append(violation("document/no-repository", document.path, 1, message, fix))
+    violations += [violation("document/no-repository", document.path, 1) for document in unchecked[:1]]
     with progress("checking documents", len(tree), shown=shown_for(len(tree))) as step:
         for document in tree:
             violations += check_document(document, None if roots[document.path] in absent else roots[document.path])
@@ -156,13 +153,12 @@ def check_document(document: Document, root: Path | None = None) -> Iterator[Vio
 
     `root` is the folder of the repository; without it, paths that the document names are not looked up.
     """
-    for line, problem in document.source.front.problems:
-        fix = "write plain names and values between two lines of three hyphens"
-        yield violation("document/frontmatter", document.path, line, f"the frontmatter: {problem}", fix)
     source = document.source
+    for line, problem in source.front.problems:
+        yield violation("document/frontmatter", document.path, line, problem=problem)
     if source.n_read < len(source.lines):
-        message = f"the document is too long: from here on it is not read ({counted(len(source.lines), 'line')})"
-        yield violation("document/too-long", document.path, source.n_read + 1, message, "divide it")
+        n_lines = counted(len(source.lines), "line")
+        yield violation("document/too-long", document.path, source.n_read + 1, n_lines=n_lines)
     _, checker = REGISTRY[document.kind]
     yield from checker(document)
     if isinstance(document, CodebaseMap):

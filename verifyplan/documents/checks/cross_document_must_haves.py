@@ -46,12 +46,11 @@ def _check_summary(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Vi
     line = summary.source.front.line("must_haves")
     for at in missing:
         text = required[at].text
-        message = f"does not say what became of the must-have {_quoted(text)} ({_place(plan, required[at])})"
-        fix = f'add "{text}: DONE", or PARTIAL, or SKIPPED'
-        yield violation("tree/must-have-not-in-summary", summary.path, line, message, fix)
+        values = {"must_have": _quoted(text), "place": _place(plan, required[at]), "text": text}
+        yield violation("tree/must-have-not-in-summary", summary.path, line, **values)
     for at in extra:
-        reason = f"{PurePath(plan.path).name} has none such"
-        yield _unknown(summary.path, claims[at].line, claims[at].text, reason)
+        values = {"must_have": _quoted(claims[at].text), "reason": f"{PurePath(plan.path).name} has none such"}
+        yield violation("tree/must-have-unknown", summary.path, claims[at].line, **values)
 
 
 def _claimed_text(claim: Claimed, known: set[str]) -> str:
@@ -89,23 +88,17 @@ def _check_verified(phase: Phase, executed: Sequence[PlanDocument]) -> Iterator[
     first, first_result = results[0]
     for at in missing:
         plan, must_have = required[at]
-        message = f"does not verify the must-have {_quoted(must_have.text)} ({_place(plan, must_have)})"
-        fix = "add a row with its status and evidence"
-        yield violation("tree/must-have-not-verified", first.path, first_result.line, message, fix)
+        values = {"must_have": _quoted(must_have.text), "place": _place(plan, must_have)}
+        yield violation("tree/must-have-not-verified", first.path, first_result.line, **values)
     for at in extra:
         verification, result = results[at]
-        yield _unknown(verification.path, result.line, result.text, "no plan of the phase has it")
+        values = {"must_have": _quoted(result.text), "reason": "no plan of the phase has it"}
+        yield violation("tree/must-have-unknown", verification.path, result.line, **values)
     totals = [verification.must_haves_total for verification in phase.latest]
-    total = sum(count or 0 for count in totals)
-    if None not in totals and total not in (len(required), len(every)):
-        message = f"must_haves_total is {total}, but the plans have {counted(len(required), 'must-have')}"
-        line, fix = first.source.front.line("must_haves_total"), f"write {len(required)}"
-        yield violation("tree/must-haves-count", first.path, line, message, fix)
-
-
-def _unknown(path: str, line: int, text: str, reason: str) -> Violation:
-    fix = "take it out, or put it into the plan before it is executed"
-    return violation("tree/must-have-unknown", path, line, f"{_quoted(text)} is no must-have: {reason}", fix)
+    total, n = sum(count or 0 for count in totals), len(required)
+    if None not in totals and total not in (n, len(every)):
+        line, counts = first.source.front.line("must_haves_total"), {"stated": total, "n": n}
+        yield violation("tree/must-haves-count", first.path, line, required=counted(n, "must-have"), **counts)
 
 
 def _quoted(text: str) -> str:

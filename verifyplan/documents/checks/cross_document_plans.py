@@ -42,10 +42,9 @@ def check_plans(tree: Tree) -> Iterator[Violation]:
     for plan in tree.of(PlanDocument) if tree.whole else ():
         for at, item in enumerate(plan.consumes):
             if wording(item) not in provided:
-                message = f"consumes {item!r}, which no plan of the tree provides"
-                fix = "name it as the plan that provides it does; leave it if it was there before"
-                line = plan.source.front.line("consumes", at)
-                yield violation("tree/consumed-unprovided", plan.path, line, message, fix)
+                yield violation(
+                    "tree/consumed-unprovided", plan.path, plan.source.front.line("consumes", at), item=item
+                )
 
 
 def _phase_names(phase: Phase) -> Iterator[str]:
@@ -62,10 +61,8 @@ def _check_plan_ids(phase: Phase) -> Iterator[Violation]:
     for plan in phase.plans:
         before = first.setdefault(phase.key_of(plan), plan)
         if before is not plan:
-            plan_id = plan.plan or id_in_name(plan.path)
-            message = f"the plan's id {plan_id!r} is that of {PurePath(before.path).name}, too"
-            line, fix = plan.source.front.line("plan"), "give each plan an id of its own"
-            yield violation("tree/plan-id-repeated", plan.path, line, message, fix)
+            values = {"plan": plan.plan or id_in_name(plan.path), "other": PurePath(before.path).name}
+            yield violation("tree/plan-id-repeated", plan.path, plan.source.front.line("plan"), **values)
 
 
 def _check_dependencies(
@@ -78,11 +75,9 @@ def _check_dependencies(
         if key in known or wording(stem.casefold().removeprefix("phase")) in phases:
             continue
         if whole or (here and key.startswith(f"{here}-")):
-            message = f"depends on {name!r}, which is no plan of its milestone"
             beside = [o.plan or id_in_name(o.path) for o in phase.plans[:MAX_LISTED_PLANS] if o is not plan]
-            fix = f"name a plan by its id, as {', '.join(beside) or '01-01'}, or take it out"
-            line = plan.source.front.line("depends_on", at)
-            yield violation("tree/dependency-unknown", plan.path, line, message, fix)
+            line, listed = plan.source.front.line("depends_on", at), ", ".join(beside) or "01-01"
+            yield violation("tree/dependency-unknown", plan.path, line, name=name, known=listed)
 
 
 def check_requirements(tree: Tree) -> Iterator[Violation]:
@@ -99,10 +94,8 @@ def check_requirements(tree: Tree) -> Iterator[Violation]:
     for plan in tree.of(PlanDocument):
         for at, name in enumerate(plan.requirement_ids if plan.form != "quick" else ()):
             if name.strip() not in known:
-                message = f"requirement {name!r} is in no REQUIREMENTS file or overview of the tree"
                 line = plan.source.front.line(plan.the_form.key(plan.source, "requirement_ids"), at)
-                fix = "name a requirement that is there, or add it"
-                yield violation("tree/requirement-unknown", plan.path, line, message, fix)
+                yield violation("tree/requirement-unknown", plan.path, line, name=name)
 
 
 def check_summaries(tree: Tree) -> Iterator[Violation]:
@@ -116,17 +109,14 @@ def check_summaries(tree: Tree) -> Iterator[Violation]:
             line = summary.source.front.line("plan")
             before = first.setdefault(phase.key_of(summary), summary)
             if before is not summary:
-                message = f"reports on the plan that {PurePath(before.path).name} reports on"
-                yield violation("tree/summary-repeated", summary.path, line, message, "keep one summary a plan")
+                yield violation("tree/summary-repeated", summary.path, line, other=PurePath(before.path).name)
             plan = phase.plan_of(summary)
             if plan is not None:
                 yield from _check_tasks(plan, summary)
                 yield from _check_provides(plan, summary)
             elif phase.plans or not phase.quick:
-                plan_id = summary.plan or id_in_name(summary.path)
-                message = f"reports on the plan {plan_id!r}, which is not in {phase.name or '.'}"
-                fix = "put the plan beside it, or write the plan's id as the plan does"
-                yield violation("tree/summary-without-plan", summary.path, line, message, fix)
+                values = {"plan": summary.plan or id_in_name(summary.path), "phase": phase.name or "."}
+                yield violation("tree/summary-without-plan", summary.path, line, **values)
 
 
 def planned_task(result: TaskResult, tasks: Sequence[Task]) -> Task | None:
@@ -153,16 +143,13 @@ def _check_tasks(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Viol
     reported = [planned_task(result, tasks) for result in results]
     for result, task in zip(results, reported, strict=True):
         if tasks and task is None and result.task.strip("`* -"):
-            message = f"{result.task[:80]!r} is no task of {plan_name}"
-            fix = "write the task's id as the plan does; tell what was done besides under Deviations"
-            yield violation("tree/task-unknown", summary.path, result.line, message, fix)
+            yield violation("tree/task-unknown", summary.path, result.line, task=result.task, plan=plan_name)
     if plan.form != CONTRACT.name or summary.table is None or summary.status != "complete" or None in reported:
         return
     for task in tasks:
         if task not in reported:
-            message = f"says nothing of the task {(task.id or task.name)[:80]!r} of {plan_name}"
-            fix = "add a row with what became of it"
-            yield violation("tree/task-untold", summary.path, summary.table.line, message, fix)
+            values = {"task": task.id or task.name, "plan": plan_name}
+            yield violation("tree/task-untold", summary.path, summary.table.line, **values)
 
 
 def _check_provides(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[Violation]:
@@ -171,6 +158,5 @@ def _check_provides(plan: PlanDocument, summary: ExecutionSummary) -> Iterator[V
     missing, _ = unmatched(plan.provides, summary.provides)
     line = summary.source.front.line("provides")
     for at in missing:
-        message = f"is complete and does not provide {plan.provides[at]!r}, as {PurePath(plan.path).name} does"
-        fix = "add it, or say under Deviations why not and write status: partial"
-        yield violation("tree/provides-dropped", summary.path, line, message, fix)
+        values = {"item": plan.provides[at], "plan": PurePath(plan.path).name}
+        yield violation("tree/provides-dropped", summary.path, line, **values)

@@ -45,23 +45,19 @@ def check_research(tree: Tree) -> Iterator[Violation]:
             continue
         front, best = summary.source.front, _best(notes)
         if best is not None and _rank(summary.confidence) > _RANK[best]:
-            message, line = (
-                f"confidence is {summary.confidence}, but no input is above {best}",
-                front.line("confidence"),
-            )
-            yield violation("tree/confidence-upgraded", summary.path, line, message, f"write confidence: {best}")
+            line, values = front.line("confidence"), {"confidence": summary.confidence, "best": best}
+            yield violation("tree/confidence-upgraded", summary.path, line, **values)
         for decision in summary.decisions:
             named = [note for note in notes if PurePath(note.path).stem.casefold() in decision.sources.casefold()]
             best = _best(named or notes)
             if best is not None and _rank(decision.confidence) > _RANK[best]:
                 stated = f"of {decision.confidence} confidence, its inputs are {best} at best"
                 message, fix = f"the decision on {decision.topic!r} is {stated}", f"write {best}"
-                yield violation("tree/confidence-upgraded", summary.path, decision.line, message, fix)
+                yield violation("tree/confidence-upgraded", summary.path, decision.line, message=message, fix=fix)
         yield from _check_speculation(summary, notes)
         if summary.sources is not None and summary.sources != len(notes):
-            message = f"sources is {summary.sources}, but there are {counted(len(notes), 'input document')}"
-            fix = f"write sources: {len(notes)}"
-            yield violation("tree/sources-count", summary.path, front.line("sources"), message, fix)
+            inputs, counts = counted(len(notes), "input document"), {"stated": summary.sources, "n": len(notes)}
+            yield violation("tree/sources-count", summary.path, front.line("sources"), inputs=inputs, **counts)
 
 
 def _check_speculation(summary: ResearchSummary, notes: Sequence[ResearchNote]) -> Iterator[Violation]:
@@ -73,9 +69,8 @@ def _check_speculation(summary: ResearchSummary, notes: Sequence[ResearchNote]) 
         for decision, at in zip(sure, places, strict=True):
             if at is not None:
                 place = f"{PurePath(note.path).name}:{guesses[at].line}"
-                message = f"the decision on {decision.topic!r} is speculation in its source ({place})"
-                fix = "write low, or leave it open as [NEEDS DECISION]"
-                yield violation("tree/speculation-upgraded", summary.path, decision.line, message, fix)
+                values = {"topic": decision.topic, "place": place}
+                yield violation("tree/speculation-upgraded", summary.path, decision.line, **values)
 
 
 def _best(notes: Sequence[ResearchNote]) -> ResearchConfidence | None:
@@ -99,15 +94,13 @@ def check_conflicts(tree: Tree) -> Iterator[Violation]:
         documented = marked or sum(bool(_CONFLICT_WORD.search(text)) for _, text in _items(summary.source))
         conflicts = summary.conflicts
         if conflicts is not None and (documented < conflicts or marked > conflicts):
-            message = f"conflicts is {conflicts}, but the body documents {counted(documented, 'contradiction')}"
-            fix = f"document each in a list or table under ## Contradictions, or write conflicts: {documented}"
-            yield violation("tree/conflicts-count", summary.path, line, message, fix)
+            counts = {"stated": conflicts, "n": documented, "contradictions": counted(documented, "contradiction")}
+            yield violation("tree/conflicts-count", summary.path, line, **counts)
         for note in notes if not documented else ():
             in_note = _marked_contradictions(note.source)
             if in_note:
-                there = f"{PurePath(note.path).name} documents {counted(in_note, 'contradiction')}"
-                message, fix = f"documents no contradiction, but {there}", "document it under ## Contradictions"
-                yield violation("tree/conflict-dropped", summary.path, line, message, fix)
+                values = {"note": PurePath(note.path).name, "contradictions": counted(in_note, "contradiction")}
+                yield violation("tree/conflict-dropped", summary.path, line, **values)
 
 
 def _marked_contradictions(source: Source) -> int:
@@ -144,9 +137,7 @@ def check_decisions(tree: Tree) -> Iterator[Violation]:
         required = words_of(text)
         enough = max(1.0, MIN_SHARED_WORDS * len(required))
         if not any(len(words & required) >= enough for words in decisions):
-            message = f"{NEEDS_DECISION} {text!r} is decided in no plan"
-            fix = "add a checkpoint:decision task for it to a plan, or state the decision there"
-            yield violation("tree/decision-unmet", summary.path, question.line, message, fix)
+            yield violation("tree/decision-unmet", summary.path, question.line, question=text)
 
 
 def _decisions(plan: PlanDocument) -> Iterator[frozenset[str]]:

@@ -6,10 +6,10 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.checks.layout import check_layout, held_to_contract
+from verifyplan.documents.checks.layout import check_layout
 from verifyplan.documents.kinds.research_note import outermost
 from verifyplan.documents.reading.body import find_tables
 from verifyplan.documents.reading.document import Document, DocumentKind, Form, other_form
@@ -50,26 +50,6 @@ _WORD = re.compile(r"[^\s|`'\"(),;<>]+")
 _EMPHASIS = ("***", "**", "__", "*", "_")
 _OPENED = re.compile(r"^\*{1,3}(?=[A-Za-z0-9])")
 _CLOSED = re.compile(r"(?<=[A-Za-z0-9])\*{2,3}$")
-_MAP_SECTIONS = (
-    "Tech Stack",
-    "Package Manager",
-    "Architecture Overview",
-    "Key Components",
-    "Code Conventions",
-    "Concerns",
-)
-
-CODEBASE_MAP_FORMS = (
-    Form(
-        "get-shit-done",
-        "a map that begins with the date of its analysis, with lists under headings of its own",
-        seen_by=("label:Analysis Date",),
-    ),
-    other_form(
-        *(f"part:{title}" for title in _MAP_SECTIONS),
-        *(f"stem:{name}" for name in ("INTEGRATIONS", "STRUCTURE", "TESTING")),
-    ),
-)
 
 
 class NamedPath(NamedTuple):
@@ -91,7 +71,17 @@ class MapClaim(NamedTuple):
 class CodebaseMap(Document):
     """One map of a repository; `map` is its name ("STACK"), `focus` its subject, both None for other names."""
 
-    FORMS: ClassVar[tuple[Form, ...]] = CODEBASE_MAP_FORMS
+    FORMS = (
+        Form(
+            "get-shit-done",
+            "a map that begins with the date of its analysis, with lists under headings of its own",
+            seen_by=("label:Analysis Date",),
+        ),
+        other_form(
+            *("part:Tech Stack", "part:Package Manager", "part:Architecture Overview", "part:Key Components"),
+            *("part:Code Conventions", "part:Concerns", "stem:INTEGRATIONS", "stem:STRUCTURE", "stem:TESTING"),
+        ),
+    )
 
     kind: DocumentKind = "codebase-map"
     map: str | None = None
@@ -157,29 +147,23 @@ def _read_claims(source: Source, named: dict[int, tuple[NamedPath, ...]]) -> Ite
 
 def check_codebase_map(document: CodebaseMap) -> Iterator[Violation]:
     """Yield the violations of one codebase map by itself (rule D2)."""
-    required = SECTIONS.get(document.map or "", {})
-    read = {title: document.source.section(title) for title in required}
+    required, source = SECTIONS.get(document.map or "", {}), document.source
     tables = {
-        title: (columns, next(iter(document.source.tables(read[title])), None) if read[title] else None)
+        title: (columns, next(iter(source.tables(section)), None) if (section := source.section(title)) else None)
         for title, columns in required.items()
         if columns is not None
     }
-    yield from check_layout(document, sections=required, tables=tables)
+    yield from check_layout(document, tables, required)
     if document.map is None:
-        message, fix = (
-            "the file is none of the maps of the four focus areas",
-            f"name it one of {one_of(MAPS)}, with .md",
-        )
-        yield violation("codebase-map/focus", document.path, 1, message, fix)
-    if held_to_contract(document):
-        if not required and not any(section.level == 2 for section in document.source.sections):
+        yield violation("codebase-map/focus", document.path, 1, allowed=one_of(MAPS))
+    if document.held_to_contract:
+        if not required and not any(section.level == 2 for section in source.sections):
             message, fix = "the map has no section", "divide it by headings with ##"
-            yield violation("codebase-map/section-missing", document.path, 1, message, fix)
+            yield violation("codebase-map/section-missing", document.path, 1, message=message, fix=fix)
         for claim in document.claims:
             if not claim.paths and not says_nothing(claim.text):
-                message = f"{claim.text[:80]!r} (## {claim.section[:40]}) names no file"
-                fix = "name the file or folder that shows it"
-                yield violation("codebase-map/claim-without-path", document.path, claim.line, message, fix)
+                values = {"claim": claim.text, "section": claim.section}
+                yield violation("codebase-map/claim-without-path", document.path, claim.line, **values)
 
 
 def check_paths(document: CodebaseMap, root: Path | None) -> Iterator[Violation]:
@@ -189,7 +173,7 @@ def check_paths(document: CodebaseMap, root: Path | None) -> Iterator[Violation]
     A name without a folder may be that of any file. A map of another form also names what is made later (`dist/`,
     `.env`): of its paths, only those in folders that exist are looked up.
     """
-    held = held_to_contract(document)
+    held = document.held_to_contract
     seen: set[str] = set()
     root = root.resolve() if root is not None else None
     names: frozenset[str] | None = None
@@ -199,19 +183,14 @@ def check_paths(document: CodebaseMap, root: Path | None) -> Iterator[Violation]
         seen.add(path)
         if path.startswith(("/", "~")) or ".." in PurePosixPath(path).parts:
             if held:
-                message, fix = (
-                    f"{path[:80]!r} lies outside of the repository",
-                    "name files by their path in the repository",
-                )
-                yield violation("codebase-map/path-outside", document.path, line, message, fix)
+                yield violation("codebase-map/path-outside", document.path, line, path=path)
         elif root is not None and not _exists(root, path):
             head, _, rest = path.rstrip("/").partition("/")
             if not rest:
                 names = _names_in(root) if names is None else names
             if (not rest and names and head in names) or not (held or (rest and is_folder(root / head))):
                 continue
-            message = f"{path[:80]!r} does not exist in the repository"
-            yield violation("codebase-map/path-missing", document.path, line, message, "name a file that is there")
+            yield violation("codebase-map/path-missing", document.path, line, path=path)
 
 
 def _names_in(root: Path) -> frozenset[str]:

@@ -8,13 +8,13 @@ from datetime import datetime
 from itertools import pairwise
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.checks.layout import RequiredField, check_layout, held_to_contract
+from verifyplan.documents.checks.layout import check_layout
 from verifyplan.documents.reading.body import DocumentSection
-from verifyplan.documents.reading.document import Document, DocumentKind, Form, other_form
-from verifyplan.documents.reading.front import moment, moment_of, text_of
+from verifyplan.documents.reading.document import Document, DocumentKind, Form, RequiredField, other_form
+from verifyplan.documents.reading.front import moment, moment_of
 from verifyplan.documents.reading.phrases import LocatedText, labelled_texts, says_nothing, split_label
 from verifyplan.documents.reading.source import Source
 
@@ -35,24 +35,6 @@ _MOMENT = re.compile(
 )
 _COMMIT = re.compile(r"`?(?P<sha>[0-9a-fA-F]{7,40})`?(?![\w-])[ \t]*[-\u2013\u2014:(]?[ \t]*(?P<message>.*)")
 _FIX_MESSAGE = re.compile(r"fix\([^()\s][^()]{0,99}\): \S")
-
-FIELDS = (
-    RequiredField("slug", "text"),
-    RequiredField("status", "word", DEBUG_STATUSES),
-    RequiredField("mode", "word", ("find_and_fix", "find_root_cause_only")),
-)
-SECTIONS = ("Current Focus", "Symptoms", "Hypotheses", "Evidence Log", "Resolution")
-
-DEBUG_LOG_FORMS = (
-    Form(
-        "get-shit-done",
-        "a log that names what triggered it, with what was eliminated in a section of its own",
-        seen_by=("front:trigger", "part:Evidence"),
-        unless=("front:mode", "part:Evidence Log"),
-        aliases={"Evidence Log": ("Evidence",)},
-    ),
-    other_form("front:slug", "front:mode", "part:Current Focus", "part:Evidence Log", "part:Hypotheses"),
-)
 
 
 class Hypothesis(NamedTuple):
@@ -79,7 +61,22 @@ class DebugLog(Document):
     that section that are not empty.
     """
 
-    FORMS: ClassVar[tuple[Form, ...]] = DEBUG_LOG_FORMS
+    FORMS = (
+        Form(
+            "get-shit-done",
+            "a log that names what triggered it, with what was eliminated in a section of its own",
+            seen_by=("front:trigger", "part:Evidence"),
+            unless=("front:mode", "part:Evidence Log"),
+            aliases={"Evidence Log": ("Evidence",)},
+        ),
+        other_form("front:slug", "front:mode", "part:Current Focus", "part:Evidence Log", "part:Hypotheses"),
+    )
+    FIELDS = (
+        RequiredField("slug", "text"),
+        RequiredField("status", "word", DEBUG_STATUSES),
+        RequiredField("mode", "word", ("find_and_fix", "find_root_cause_only")),
+    )
+    SECTIONS = ("Current Focus", "Symptoms", "Hypotheses", "Evidence Log", "Resolution")
 
     kind: DocumentKind = "debug-log"
     slug: str | None = None
@@ -101,11 +98,8 @@ class DebugLog(Document):
         symptom_lines = source.lines_of(symptoms) if symptoms else []
         focus_names = {name.casefold(): name for name in FOCUS}
         return {
-            "slug": text_of(front, "slug"),
-            "status": text_of(front, "status"),
             "created": moment_of(front, "created"),
             "updated": moment_of(front, "updated"),
-            "mode": text_of(front, "mode"),
             "focus": labelled_texts(source.lines_of(focus), focus_names) if focus else {},
             "symptoms": tuple(" ".join(line.split()) for _, line in symptom_lines if line.strip()),
             "hypotheses": tuple(_read_hypotheses(source, source.section("Hypotheses"))),
@@ -149,106 +143,87 @@ def _read_evidence(source: Source, section: DocumentSection | None) -> Iterator[
 
 def check_debug_log(log: DebugLog) -> Iterator[Violation]:
     """Yield the violations of a debug log by itself (rule D2)."""
-    yield from check_layout(log, FIELDS, SECTIONS)
+    yield from check_layout(log)
     yield from _check_dates(log)
-    if not held_to_contract(log):
+    if not log.held_to_contract:
         return
     name = PurePath(log.path).stem
     if log.slug and log.slug != name:
-        message = f"the slug is {log.slug[:80]!r}, the file's name {name[:80]!r}"
-        yield violation("debug-log/slug", log.path, log.source.front.line("slug"), message, "give both the same name")
+        yield violation("debug-log/slug", log.path, log.source.front.line("slug"), slug=log.slug, name=name)
     yield from _check_focus(log)
-    yield from _check_symptoms(log)
     yield from _check_hypotheses(log)
     yield from _check_evidence(log)
     yield from _check_resolution(log)
-    yield from _check_commit(log)
 
 
 def _check_dates(log: DebugLog) -> Iterator[Violation]:
     """Check the two dates, which YAML may read as dates or as texts."""
     front = log.source.front
-    for key, date in (("created", log.created), ("updated", log.updated)) if held_to_contract(log) else ():
+    for key, date in (("created", log.created), ("updated", log.updated)) if log.held_to_contract else ():
         if key not in front.values:
             if front.values:
-                fix = f"add {key}: and a time as 2026-03-02T09:29:18Z"
-                yield violation("debug-log/field-missing", log.path, front.line(), f"the key {key} is missing", fix)
+                example = "and a time as 2026-03-02T09:29:18Z"
+                yield violation("debug-log/field-missing", log.path, front.line(), key=key, example=example)
         elif date is None:
-            message = f"{key} is {(front.raw(key) or '')[:80]!r}, no date or time as ISO 8601 writes it"
-            yield violation("debug-log/date", log.path, front.line(key), message, "write it as 2026-03-02T09:29:18Z")
+            yield violation("debug-log/date", log.path, front.line(key), key=key, written=front.raw(key) or "")
     if log.created and log.updated and log.updated < log.created:
-        message = f"updated {front.raw('updated')} is before created {front.raw('created')}"
-        line, fix = front.line("updated"), "write when the log was last changed"
-        yield violation("debug-log/updated-before-created", log.path, line, message, fix)
+        dates = {key: front.raw(key) for key in ("created", "updated")}
+        yield violation("debug-log/updated-before-created", log.path, front.line("updated"), **dates)
 
 
 def _check_focus(log: DebugLog) -> Iterator[Violation]:
-    section = log.source.section("Current Focus")
-    for name in FOCUS if section else ():
+    """Check the focus; and that symptoms say something once they are gathered, when nothing may be added any more."""
+    focus, symptoms = map(log.source.section, ("Current Focus", "Symptoms"))
+    for name in FOCUS if focus else ():
         text = log.focus.get(name)
-        if section and (text is None or not text.text):
+        if focus and (text is None or not text.text):
             message = f"the focus lacks {name!r}" if text is None else f"{name!r} of the focus is empty"
-            line = text.line if text else section.first
-            yield violation("debug-log/focus-missing", log.path, line, message, f"add **{name}:** and what it is now")
-
-
-def _check_symptoms(log: DebugLog) -> Iterator[Violation]:
-    """Check that symptoms say something once they are gathered, when nothing may be added to them any more."""
-    section = log.source.section("Symptoms")
-    if section and log.status != "gathering" and says_nothing(" ".join(log.symptoms)):
-        message = f"the section 'Symptoms' is empty, and the status is {log.status or 'not given'}"
-        yield violation("debug-log/symptoms-empty", log.path, section.first, message, "say what was seen to be wrong")
+            line = text.line if text else focus.first
+            yield violation("debug-log/focus-missing", log.path, line, message=message, label=name)
+    if symptoms and log.status != "gathering" and says_nothing(" ".join(log.symptoms)):
+        yield violation("debug-log/symptoms-empty", log.path, symptoms.first, status=log.status or "not given")
 
 
 def _check_hypotheses(log: DebugLog) -> Iterator[Violation]:
-    for hypothesis in log.hypotheses:
-        name = hypothesis.text[:80]
-        if hypothesis.eliminated and not hypothesis.checked:
-            message, fix = f"the eliminated hypothesis {name!r} is not checked", "begin it with - [x]"
-            yield violation("debug-log/eliminated-unchecked", log.path, hypothesis.line, message, fix)
-        if not hypothesis.eliminated and hypothesis.checked:
-            message, fix = f"the active hypothesis {name!r} is checked", "move it to Eliminated, or begin it with - [ ]"
-            yield violation("debug-log/active-checked", log.path, hypothesis.line, message, fix)
+    for text, eliminated, checked, line in log.hypotheses:
+        if eliminated and not checked:
+            yield violation("debug-log/eliminated-unchecked", log.path, line, hypothesis=text)
+        if not eliminated and checked:
+            yield violation("debug-log/active-checked", log.path, line, hypothesis=text)
 
 
 def _check_evidence(log: DebugLog) -> Iterator[Violation]:
     for entry in log.evidence:
         if entry.at is None:
-            message = f"the entry {entry.text[:80]!r} does not begin with a time"
-            fix = "begin it with one, as 2026-03-02T09:29:18Z"
-            yield violation("debug-log/evidence-time", log.path, entry.line, message, fix)
-    timed = [(entry.at, entry) for entry in log.evidence if entry.at]
-    for (before, _), (at, entry) in pairwise(timed):
+            yield violation("debug-log/evidence-time", log.path, entry.line, entry=entry.text)
+    timed = [(entry.at, entry.line) for entry in log.evidence if entry.at]
+    for (before, _), (at, line) in pairwise(timed):
         if at < before:
-            message = f"the entry of {at.isoformat()} is behind one of {before.isoformat()}"
-            fix = "add entries at the end, and change none"
-            yield violation("debug-log/evidence-order", log.path, entry.line, message, fix)
+            times = {"at": at.isoformat(), "before": before.isoformat()}
+            yield violation("debug-log/evidence-order", log.path, line, **times)
 
 
 def _check_resolution(log: DebugLog) -> Iterator[Violation]:
-    """Check that a resolved log is complete; where the root cause alone was sought, there is no fix and no commit."""
+    """Check that a resolved log is complete; where the root cause alone was sought, there is no fix and no commit.
+
+    The commit is a hash, and a text behind it the message of a fix.
+    """
     section = log.source.section("Resolution")
-    if log.status != "resolved" or section is None:
+    if log.status != "resolved":
         return
     for name in RESOLUTION[:2] if log.mode == "find_root_cause_only" else RESOLUTION:
         text = log.resolution.get(name)
-        if text is None or not text.text:
+        if section and (text is None or not text.text):
             problem = f"lacks {name!r}" if text is None else f"has an empty {name!r}"
-            message, fix = f"the log is resolved, and its resolution {problem}", f"add **{name}:** and what it was"
             line = text.line if text else section.first
-            yield violation("debug-log/resolution-incomplete", log.path, line, message, fix)
-
-
-def _check_commit(log: DebugLog) -> Iterator[Violation]:
-    """Check that the commit is a hash, and that a text behind it is the message of a fix."""
+            yield violation("debug-log/resolution-incomplete", log.path, line, problem=problem, label=name)
     text = log.resolution.get("Commit")
-    if text is None or not text.text or log.status != "resolved":
+    if text is None or not text.text:
         return
     commit = _COMMIT.match(text.text)
-    fix = "write its hash, and behind it its first line: fix(scope): description"
     if commit is None:
         message = f"the commit {text.text[:80]!r} does not begin with a hash"
-        yield violation("debug-log/fix-commit", log.path, text.line, message, fix)
+        yield violation("debug-log/fix-commit", log.path, text.line, message=message)
     elif commit["message"].strip("`\"' )") and not _FIX_MESSAGE.match(commit["message"].strip("`\"' ")):
         message = f"the commit's message {commit['message'][:80]!r} is not of the form fix(scope): description"
-        yield violation("debug-log/fix-commit", log.path, text.line, message, fix)
+        yield violation("debug-log/fix-commit", log.path, text.line, message=message)

@@ -3,73 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import PurePath
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import Field, InstanceOf
 
 from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.checks.layout import RequiredField, check_layout
+from verifyplan.documents.checks.layout import check_layout
 from verifyplan.documents.reading.body import DocumentSection, MarkdownTable, rows_of
 from verifyplan.documents.reading.comparing import id_in_name, plan_key
-from verifyplan.documents.reading.document import CONTRACT, Document, DocumentKind, Form, other_form
+from verifyplan.documents.reading.document import CONTRACT, Document, DocumentKind, Form, RequiredField, other_form
 from verifyplan.documents.reading.front import entries_of, entry_texts, text_of
 from verifyplan.documents.reading.phrases import LocatedText
 from verifyplan.documents.reading.source import Source
-from verifyplan.documents.reading.writing import document_text, list_item, table_lines
-from verifyplan.errors import expect_lists, one_of
+from verifyplan.errors import one_of
 from verifyplan.text import counted
 
 ClaimState = Literal["DONE", "PARTIAL", "SKIPPED"]
 CLAIM_STATES: tuple[ClaimState, ...] = get_args(ClaimState)
 
-FIELDS = (
-    RequiredField("plan", "text"),
-    RequiredField("status", "word", ("complete", "partial", "checkpoint")),
-    RequiredField("commits", "texts"),
-    RequiredField("provides", "texts"),
-    RequiredField("must_haves", "texts", shape='["the must-have: DONE", ...], each of DONE, PARTIAL or SKIPPED'),
-)
 COLUMNS = ("Task", "Status", "Notes")
 
 _NUMBERED = re.compile(r"\*\*\d{1,4}\.[ ]*(?P<text>[^*]*)\*\*")
 _COMMIT = re.compile(r"(?<![\w-])[0-9a-f]{7,40}(?![\w-])")
 _SHA = re.compile(r"[0-9a-fA-F]{7,40}")
-
-SUMMARY_FORMS = (
-    Form("contract", CONTRACT.meaning, seen_by=("front:must_haves", "front:commits")),
-    Form(
-        "get-shit-done",
-        "a summary with subsystem, requirements-completed, accomplishments and a list of task commits",
-        seen_by=("front:requirements-completed",),
-        aliases={"Task Results": ("Task Commits",), "Deviations": ("Deviations from Plan",)},
-    ),
-    Form(
-        "get-shit-done-metrics",
-        "a summary with subsystem, a dependency graph, metrics and a table of tasks with their commits",
-        seen_by=("front:metrics", "front:subsystem", "front:key-files", "front:tech-stack"),
-        aliases={"Task Results": ("Tasks Completed",), "Deviations": ("Deviations from Plan",)},
-    ),
-    Form(
-        "outcome",
-        "a summary with its status, when the work started or ended, and what came of it",
-        seen_by=("front:started", "front:completed", "front:tasks_completed"),
-        aliases={"Task Results": ("Tasks Completed", "Results")},
-    ),
-    Form(
-        "key-files",
-        "a short summary with provides, requires, key_files and deferred",
-        seen_by=("front:key_files", "front:deferred"),
-    ),
-    Form(
-        "headed",
-        "a summary without frontmatter: results under a heading for each task",
-        seen_by=("part:Results",),
-        aliases={"Task Results": ("Results",)},
-    ),
-    other_form("front:provides", "part:Task Results"),
-)
 
 
 class Claimed(NamedTuple):
@@ -96,7 +54,47 @@ class ExecutionSummary(Document):
     have instead of must-haves, `table` is the one of task results.
     """
 
-    FORMS: ClassVar[tuple[Form, ...]] = SUMMARY_FORMS
+    FORMS = (
+        Form("contract", CONTRACT.meaning, seen_by=("front:must_haves", "front:commits")),
+        Form(
+            "get-shit-done",
+            "a summary with subsystem, requirements-completed, accomplishments and a list of task commits",
+            seen_by=("front:requirements-completed",),
+            aliases={"Task Results": ("Task Commits",), "Deviations": ("Deviations from Plan",)},
+        ),
+        Form(
+            "get-shit-done-metrics",
+            "a summary with subsystem, a dependency graph, metrics and a table of tasks with their commits",
+            seen_by=("front:metrics", "front:subsystem", "front:key-files", "front:tech-stack"),
+            aliases={"Task Results": ("Tasks Completed",), "Deviations": ("Deviations from Plan",)},
+        ),
+        Form(
+            "outcome",
+            "a summary with its status, when the work started or ended, and what came of it",
+            seen_by=("front:started", "front:completed", "front:tasks_completed"),
+            aliases={"Task Results": ("Tasks Completed", "Results")},
+        ),
+        Form(
+            "key-files",
+            "a short summary with provides, requires, key_files and deferred",
+            seen_by=("front:key_files", "front:deferred"),
+        ),
+        Form(
+            "headed",
+            "a summary without frontmatter: results under a heading for each task",
+            seen_by=("part:Results",),
+            aliases={"Task Results": ("Results",)},
+        ),
+        other_form("front:provides", "part:Task Results"),
+    )
+    FIELDS = (
+        RequiredField("plan", "text"),
+        RequiredField("status", "word", ("complete", "partial", "checkpoint")),
+        RequiredField("commits", "texts"),
+        RequiredField("provides", "texts"),
+        RequiredField("must_haves", "texts", shape='["the must-have: DONE", ...], each of DONE, PARTIAL or SKIPPED'),
+    )
+    SECTIONS = ("Task Results", "Deviations")
 
     kind: DocumentKind = "summary"
     plan: str | None = None
@@ -118,15 +116,10 @@ class ExecutionSummary(Document):
         table = source.table_with(form.section(source, "Task Results"), "Task")
         accomplishments = source.section("Accomplishments") or source.section("Key Outcomes")
         return {
-            "plan": text_of(front, "plan"),
-            "status": text_of(front, "status"),
             "commits": _commits(source, form),
             "provides": entry_texts(front, "provides"),
             "must_haves": tuple(claimed(entry.text, entry.line) for entry in entries_of(front, "must_haves")),
-            "task_results": tuple(
-                TaskResult(task, status, notes, line)
-                for (task, status, notes), line in rows_of(table, *([name] for name in COLUMNS))
-            ),
+            "task_results": tuple(map(TaskResult._make, rows_of(table, *COLUMNS))),
             "table": table,
             "deviations": _deviations(source, deviations) if deviations else (),
             "requirements_completed": entry_texts(front, "requirements-completed"),
@@ -167,72 +160,25 @@ def _deviations(source: Source, section: DocumentSection) -> tuple[str, ...]:
 
 def check_summary(summary: ExecutionSummary) -> Iterator[Violation]:
     """Yield the violations of an execution summary by itself (rule D2)."""
-    tables = {"Task Results": (COLUMNS, summary.table)}
-    yield from check_layout(summary, FIELDS, ("Task Results", "Deviations"), tables)
-    yield from _check_must_haves(summary)
-    for commit in entries_of(summary.source.front, "commits"):
-        if not _SHA.fullmatch(commit.text):
-            message = f"{commit.text[:80]!r} is no commit"
-            fix = "write its hash, 7 to 40 hexadecimal digits in quotation marks"
-            yield violation("summary/commit-form", summary.path, commit.line, message, fix)
-    deviations = summary.the_form.section(summary.source, "Deviations")
-    if deviations and summary.source.is_empty(deviations):
-        message = "the section 'Deviations' is empty"
-        yield violation("summary/deviations-empty", summary.path, deviations.first, message, "list them, or write None")
-    yield from _check_file_name(summary)
-
-
-def _check_must_haves(summary: ExecutionSummary) -> Iterator[Violation]:
+    front = summary.source.front
+    yield from check_layout(summary, {"Task Results": (COLUMNS, summary.table)})
     for claim in summary.must_haves:
         if claim.state is None:
-            message = f"the must-have {claim.text[:80]!r} does not say how far it got"
-            fix = f"end it with a colon and one of {one_of(CLAIM_STATES)}"
-            yield violation("summary/must-have-state", summary.path, claim.line, message, fix)
+            allowed = one_of(CLAIM_STATES)
+            yield violation("summary/must-have-state", summary.path, claim.line, must_have=claim.text, allowed=allowed)
     n_open = sum(claim.state in ("PARTIAL", "SKIPPED") for claim in summary.must_haves)
     if summary.status == "complete" and n_open:
-        message = (
-            f"the status is complete, but {counted(n_open, 'must-have')} {'is' if n_open == 1 else 'are'} not DONE"
-        )
-        line, fix = summary.source.front.line("status"), "write partial, or finish what is left"
-        yield violation("summary/status-above-results", summary.path, line, message, fix)
-
-
-def _check_file_name(summary: ExecutionSummary) -> Iterator[Violation]:
-    """Yield the violation that the name of a SUMMARY file does not hold the plan's id."""
+        left = f"{counted(n_open, 'must-have')} {'is' if n_open == 1 else 'are'}"
+        yield violation("summary/status-above-results", summary.path, front.line("status"), open=left)
+    for commit in entries_of(front, "commits"):
+        if not _SHA.fullmatch(commit.text):
+            yield violation("summary/commit-form", summary.path, commit.line, commit=commit.text)
+    deviations = summary.section("Deviations")
+    if deviations and summary.source.is_empty(deviations):
+        yield violation("summary/deviations-empty", summary.path, deviations.first)
     path = PurePath(summary.path)
-    if summary.plan is None or "summary" not in path.stem.lower():
-        return
-    phase = text_of(summary.source.front, "phase") or path.parent.name
-    in_name = id_in_name(summary.path)
-    if plan_key(in_name, phase) != plan_key(summary.plan, phase):
-        message = f"the plan is {summary.plan[:80]!r}, the file's name says {in_name[:80]!r}"
-        line, fix = summary.source.front.line("plan"), f"name it SUMMARY-{summary.plan[:80]}.md"
-        yield violation("summary/file-name", summary.path, line, message, fix)
-
-
-def write_summary(
-    plan: str,
-    status: Literal["complete", "partial", "checkpoint"],
-    must_haves: Sequence[Claimed],
-    task_results: Sequence[TaskResult] = (),
-    *,
-    commits: Sequence[str] = (),
-    provides: Sequence[str] = (),
-    deviations: Sequence[str] = (),
-) -> str:
-    """Write a new summary of a plan in the contract's form, each text on one line.
-
-    A must-have without a state is written as SKIPPED: nobody said that it was done.
-    """
-    expect_lists(commits=commits, provides=provides, deviations=deviations)
-    front = {
-        "plan": plan,
-        "status": status,
-        "commits": list(commits),
-        "provides": list(provides),
-        "must_haves": [f"{claim.text}: {claim.state or 'SKIPPED'}" for claim in must_haves],
-    }
-    results = table_lines(COLUMNS, [result[:3] for result in task_results])
-    listed = [list_item(text) for text in deviations] or ["None"]
-    body = [f"# Summary: {plan}", "", "## Task Results", "", *results, "", "## Deviations", "", *listed]
-    return document_text(front, body)
+    if summary.plan is not None and "summary" in path.stem.lower():
+        phase, in_name = text_of(front, "phase") or path.parent.name, id_in_name(summary.path)
+        if plan_key(in_name, phase) != plan_key(summary.plan, phase):
+            values = {"plan": summary.plan, "in_name": in_name}
+            yield violation("summary/file-name", summary.path, front.line("plan"), **values)

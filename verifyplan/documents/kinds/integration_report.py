@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from pydantic import Field, InstanceOf
 
 from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.checks.layout import RequiredField, check_layout
+from verifyplan.documents.checks.layout import check_layout
 from verifyplan.documents.reading.body import MarkdownTable, rows_of
-from verifyplan.documents.reading.document import Document, DocumentKind, Form, other_form
-from verifyplan.documents.reading.front import count_of, text_of
+from verifyplan.documents.reading.document import Document, DocumentKind, Form, RequiredField, other_form
 from verifyplan.documents.reading.phrases import LocatedText, StatusMeaning, is_blank, outcome
 from verifyplan.documents.reading.source import Source
-from verifyplan.documents.reading.writing import document_text, list_item, table_lines
-from verifyplan.errors import InputError, Problem, expect_lists
 from verifyplan.text import counted
 
 CATEGORIES: dict[str, tuple[str, ...]] = {
@@ -27,17 +24,9 @@ CATEGORIES: dict[str, tuple[str, ...]] = {
 }
 """The five categories of checks, and the words by which a check is known to be one of each."""
 
-FIELDS = (
-    RequiredField("status", "word", ("passed", "issues_found")),
-    RequiredField("checks_total", "number"),
-    RequiredField("checks_passed", "number"),
-    RequiredField("critical_issues", "number"),
-)
 CHECK_COLUMNS, FLOW_COLUMNS = ("Check", "Status", "Evidence"), ("Flow", "Status", "Broken Link")
 
 _HOLDS = ("passed", "override")
-
-INTEGRATION_FORMS = (other_form("part:Integration Checks", "part:E2E Flows"),)
 
 
 class IntegrationCheck(NamedTuple):
@@ -71,7 +60,14 @@ class Flow(NamedTuple):
 class IntegrationReport(Document):
     """A report on how phases fit together; an issue is its heading or its list item."""
 
-    FORMS: ClassVar[tuple[Form, ...]] = INTEGRATION_FORMS
+    FORMS = (other_form("part:Integration Checks", "part:E2E Flows"),)
+    FIELDS = (
+        RequiredField("status", "word", ("passed", "issues_found")),
+        RequiredField("checks_total", "number"),
+        RequiredField("checks_passed", "number"),
+        RequiredField("critical_issues", "number"),
+    )
+    SECTIONS = ("Integration Checks", "E2E Flows", "Critical Issues")
 
     kind: DocumentKind = "integration"
     status: str | None = None
@@ -87,22 +83,11 @@ class IntegrationReport(Document):
     @classmethod
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:  # noqa: ARG003  (there is one form)
         """Return the typed fields of a report."""
-        front = source.front
         checks = source.table_with(source.section("Integration Checks"), "Check")
         flows = source.table_with(source.section("E2E Flows"), "Flow")
         return {
-            "status": text_of(front, "status"),
-            "checks_total": count_of(front, "checks_total"),
-            "checks_passed": count_of(front, "checks_passed"),
-            "critical_issues": count_of(front, "critical_issues"),
-            "checks": tuple(
-                IntegrationCheck(check, status, evidence, line)
-                for (check, status, evidence), line in rows_of(checks, *([name] for name in CHECK_COLUMNS))
-            ),
-            "flows": tuple(
-                Flow(flow, status, broken, line)
-                for (flow, status, broken), line in rows_of(flows, *([name] for name in FLOW_COLUMNS))
-            ),
+            "checks": tuple(map(IntegrationCheck._make, rows_of(checks, *CHECK_COLUMNS))),
+            "flows": tuple(map(Flow._make, rows_of(flows, *FLOW_COLUMNS))),
             "checks_table": checks,
             "flows_table": flows,
             "issues": _issues(source),
@@ -132,11 +117,8 @@ def category_of(text: str) -> str | None:
 
 def check_integration(report: IntegrationReport) -> Iterator[Violation]:
     """Yield the violations of an integration report (rule D2)."""
-    tables = {
-        "Integration Checks": (CHECK_COLUMNS, report.checks_table),
-        "E2E Flows": (FLOW_COLUMNS, report.flows_table),
-    }
-    yield from check_layout(report, FIELDS, (*tables, "Critical Issues"), tables)
+    checks, flows = (CHECK_COLUMNS, report.checks_table), (FLOW_COLUMNS, report.flows_table)
+    yield from check_layout(report, {"Integration Checks": checks, "E2E Flows": flows})
     yield from _check_categories(report)
     yield from _check_counts(report)
     yield from _check_status(report)
@@ -144,8 +126,7 @@ def check_integration(report: IntegrationReport) -> Iterator[Violation]:
     rows: tuple[IntegrationCheck | Flow, ...] = (*report.checks, *report.flows)
     for row in rows:
         if row.outcome is None:
-            message, fix = f"the status {row.status[:80]!r} does not say whether it passed", "write PASSED or FAILED"
-            yield violation("integration/check-status", report.path, row.line, message, fix)
+            yield violation("integration/check-status", report.path, row.line, status=row.status)
 
 
 def _check_evidence(report: IntegrationReport) -> Iterator[Violation]:
@@ -154,13 +135,12 @@ def _check_evidence(report: IntegrationReport) -> Iterator[Violation]:
     if report.checks_table is not None and report.checks_table.column("Evidence") is not None:
         for check in report.checks:
             if check.outcome in ("passed", "failed") and is_blank(check.evidence):
-                message, fix = f"the check {check.check[:80]!r} has no evidence", "say what was seen where"
-                yield violation(rule, report.path, check.line, message, fix)
+                yield violation(rule, report.path, check.line, check=check.check)
     if report.flows_table is not None and report.flows_table.column("Broken Link") is not None:
         for flow in report.flows:
             if flow.outcome == "failed" and is_blank(flow.broken_link):
                 message, fix = f"the flow {flow.flow[:80]!r} fails and names no broken link", "say where it breaks"
-                yield violation(rule, report.path, flow.line, message, fix)
+                yield violation(rule, report.path, flow.line, message=message, fix=fix)
 
 
 def _check_categories(report: IntegrationReport) -> Iterator[Violation]:
@@ -172,42 +152,33 @@ def _check_categories(report: IntegrationReport) -> Iterator[Violation]:
     known = {category_of(text) for text in [*(check.check for check in report.checks), *inner]}
     for category in CATEGORIES:
         if category not in known and not (category == "E2E Flows" and report.flows):
-            message = f"no check is of the category {category}"
-            fix = f"add a row whose check begins with {category}:, also where there is nothing to check"
-            yield violation("integration/category-missing", report.path, section.first, message, fix)
+            yield violation("integration/category-missing", report.path, section.first, category=category)
 
 
 def _check_counts(report: IntegrationReport) -> Iterator[Violation]:
-    total, passed, front = report.checks_total, report.checks_passed, report.source.front
-    if total is not None and passed is not None and passed > total:
-        message, fix = f"{counted(passed, 'check')} passed of {total}", "count the checks that passed again"
-        yield violation("integration/passed-above-total", report.path, front.line("checks_passed"), message, fix)
-    elif report.checks:
-        yield from _check_against_tables(report)
-    listed, critical = len(report.issues), report.critical_issues
+    front, listed, critical = report.source.front, len(report.issues), report.critical_issues
+    yield from _check_passed(report)
     if critical is not None and report.source.section("Critical Issues") and critical != listed:
-        message, fix = (
-            f"critical_issues is {critical}, the section lists {listed}",
-            f"write {listed}, or list the others",
-        )
-        yield violation("integration/critical-wrong", report.path, front.line("critical_issues"), message, fix)
+        line = front.line("critical_issues")
+        yield violation("integration/critical-wrong", report.path, line, critical=critical, listed=listed)
 
 
-def _check_against_tables(report: IntegrationReport) -> Iterator[Violation]:
+def _check_passed(report: IntegrationReport) -> Iterator[Violation]:
     """Yield counts that are neither those of the table of checks nor, as flows are checks, of both tables."""
-    checks, flows = len(report.checks), len(report.flows)
-    total, passed, front = report.checks_total, report.checks_passed, report.source.front
+    total, passed, n_checks = report.checks_total, report.checks_passed, len(report.checks)
+    line_total, line_passed = map(report.source.front.line, ("checks_total", "checks_passed"))
     with_flows: tuple[IntegrationCheck | Flow, ...] = (*report.checks, *report.flows)
-    rows = with_flows[:checks] if total == checks else with_flows
-    if total is not None and total not in (checks, checks + flows):
-        message = f"there are said to be {counted(total, 'check')}, the table has {checks}"
-        yield violation("integration/total-wrong", report.path, front.line("checks_total"), message, f"write {checks}")
-    elif passed is not None and total is not None and all(row.outcome for row in rows):
+    rows = with_flows[:n_checks] if total == n_checks else with_flows
+    if total is not None and passed is not None and passed > total:
+        values = {"passed": counted(passed, "check"), "total": total}
+        yield violation("integration/passed-above-total", report.path, line_passed, **values)
+    elif total is not None and n_checks and total not in (n_checks, len(with_flows)):
+        values = {"total": counted(total, "check"), "rows": n_checks}
+        yield violation("integration/total-wrong", report.path, line_total, **values)
+    elif passed is not None and total is not None and n_checks and all(row.outcome for row in rows):
         n_passed = sum(row.outcome in _HOLDS for row in rows)
         if n_passed != passed:
-            message = f"{passed} are said to have passed, in the table it is {n_passed}"
-            line, fix = front.line("checks_passed"), f"write {n_passed}"
-            yield violation("integration/passed-wrong", report.path, line, message, fix)
+            yield violation("integration/passed-wrong", report.path, line_passed, passed=passed, counted=n_passed)
 
 
 def _check_status(report: IntegrationReport) -> Iterator[Violation]:
@@ -217,53 +188,6 @@ def _check_status(report: IntegrationReport) -> Iterator[Violation]:
     wrong = bool(report.critical_issues or report.issues or short or broken)
     line = report.source.front.line("status")
     if report.status == "passed" and wrong:
-        message = "the status is passed, though a check or flow failed or an issue is critical"
-        yield violation("integration/passed-with-issues", report.path, line, message, "write issues_found")
+        yield violation("integration/passed-with-issues", report.path, line)
     if report.status == "issues_found" and not wrong:
-        message = "the status is issues_found, though every check passed and no issue is listed"
-        fix = "write passed, or list the issue"
-        yield violation("integration/issues-found-without", report.path, line, message, fix)
-
-
-def write_integration(
-    checks: Sequence[IntegrationCheck], flows: Sequence[Flow] = (), critical: Sequence[str] = ()
-) -> str:
-    """Write a new report in the contract's form; its status and counts follow from the checks, flows and issues.
-
-    Texts are written on one line each. Raises InputError for a category without a check (flows are one of the five),
-    a status that does not say whether it passed, a check without evidence, and a failed flow without a broken link.
-    """
-    expect_lists(critical=critical)
-    problems = [*_problems(checks, flows)]
-    if problems:
-        raise InputError(problems)
-    passed = sum(check.outcome in _HOLDS for check in checks)
-    all_hold = passed == len(checks) and not critical and all(flow.outcome in _HOLDS for flow in flows)
-    front = {
-        "status": "passed" if all_hold else "issues_found",
-        "checks_total": len(checks),
-        "checks_passed": passed,
-        "critical_issues": len(critical),
-    }
-    body = ["# Integration report", "", "## Integration Checks", ""]
-    body += [*table_lines(CHECK_COLUMNS, [check[:3] for check in checks]), "", "## E2E Flows", ""]
-    body += [*table_lines(FLOW_COLUMNS, [flow[:3] for flow in flows]), "", "## Critical Issues", ""]
-    return document_text(front, [*body, *([list_item(text) for text in critical] or ["None"])])
-
-
-def _problems(checks: Sequence[IntegrationCheck], flows: Sequence[Flow]) -> Iterator[Problem]:
-    known = {category_of(check.check) for check in checks} | ({"E2E Flows"} if flows else set())
-    for name in CATEGORIES:
-        if name not in known:
-            yield Problem("checks", f"none is of the category {name}", f"add one whose text begins with {name}:")
-    rows: tuple[IntegrationCheck | Flow, ...] = (*checks, *flows)
-    for row in rows:
-        if row.outcome is None:
-            yield Problem(f"status {row.status!r}", "does not say whether it passed", "write PASSED or FAILED")
-    for check in checks:
-        if check.outcome in ("passed", "failed") and is_blank(check.evidence):
-            place = f"check {check.check[:80]!r}"
-            yield Problem(place, f"is {check.status}, without evidence", "say what was seen where")
-    for flow in flows:
-        if flow.outcome == "failed" and is_blank(flow.broken_link):
-            yield Problem(f"flow {flow.flow[:80]!r}", "fails and names no broken link", "say where it breaks")
+        yield violation("integration/issues-found-without", report.path, line)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, InstanceOf
 
 from verifyplan.documents.reading.body import DocumentSection
 from verifyplan.documents.reading.comparing import phase_number
-from verifyplan.documents.reading.document import Document, DocumentKind, Form
-from verifyplan.documents.reading.front import Front, count_of, flag_of, text_of, texts_of, value_of
+from verifyplan.documents.reading.document import Document, DocumentKind, Form, RequiredField
+from verifyplan.documents.reading.front import Front, flag_of, text_of, value_of
 from verifyplan.documents.reading.phrases import labelled_texts
 from verifyplan.documents.reading.source import Source
 from verifyplan.plans.code_names import is_path
@@ -43,41 +43,6 @@ _ELEMENT_LABELS = {
     **dict.fromkeys(("done", "done when", "acceptance criteria", "expected outcome"), "done"),
 }
 _REQUIREMENTS = {"requirement_ids": ("requirements", "requirement", "implements")}
-
-PLAN_FORMS = (
-    Form(
-        "quick",
-        "a plan of a small task beside the phases, under quick/",
-        seen_by=("folder:quick",),
-        unless=("front:provides", "front:consumes"),
-        aliases=_REQUIREMENTS,
-    ),
-    Form(
-        "feature",
-        "a plan of type tdd: one <feature> with <behavior> and <implementation> in the place of tasks",
-        seen_by=("element:feature",),
-        aliases=_REQUIREMENTS,
-    ),
-    Form(
-        "objective",
-        "a plan with <objective> and <tasks>, requirements, and artifacts and key links of several fields",
-        seen_by=("element:objective", "element:execution_context"),
-        aliases=_REQUIREMENTS,
-    ),
-    Form(
-        "autonomous",
-        "a plan with type and autonomous, whose ids are names, and whose tasks have no attributes",
-        seen_by=("front:autonomous",),
-        aliases=_REQUIREMENTS,
-    ),
-    Form(
-        "headed",
-        "a plan in Markdown alone, whose tasks are under headings or in lists",
-        seen_by=("prose",),
-        unless=("element:task", "front:must_haves", "front:wave", "front:depends_on", "front:provides"),
-        aliases=_REQUIREMENTS,
-    ),
-)
 
 
 class TaskElement(NamedTuple):
@@ -215,7 +180,51 @@ class PlanDocument(Document):
     `plan` is its id as text: "01" of phase "13-backend" is "13-01". `summary` is its closing section.
     """
 
-    FORMS: ClassVar[tuple[Form, ...]] = PLAN_FORMS
+    FORMS = (
+        Form(
+            "quick",
+            "a plan of a small task beside the phases, under quick/",
+            seen_by=("folder:quick",),
+            unless=("front:provides", "front:consumes"),
+            aliases=_REQUIREMENTS,
+        ),
+        Form(
+            "feature",
+            "a plan of type tdd: one <feature> with <behavior> and <implementation> in the place of tasks",
+            seen_by=("element:feature",),
+            aliases=_REQUIREMENTS,
+        ),
+        Form(
+            "objective",
+            "a plan with <objective> and <tasks>, requirements, and artifacts and key links of several fields",
+            seen_by=("element:objective", "element:execution_context"),
+            aliases=_REQUIREMENTS,
+        ),
+        Form(
+            "autonomous",
+            "a plan with type and autonomous, whose ids are names, and whose tasks have no attributes",
+            seen_by=("front:autonomous",),
+            aliases=_REQUIREMENTS,
+        ),
+        Form(
+            "headed",
+            "a plan in Markdown alone, whose tasks are under headings or in lists",
+            seen_by=("prose",),
+            unless=("element:task", "front:must_haves", "front:wave", "front:depends_on", "front:provides"),
+            aliases=_REQUIREMENTS,
+        ),
+    )
+    FIELDS = (
+        RequiredField("phase", "text"),
+        RequiredField("plan", "text"),
+        RequiredField("wave", "number"),
+        RequiredField("depends_on", "texts", shape='[], or the ids of plans: ["01-01"]'),
+        RequiredField("files_modified", "texts"),
+        RequiredField("must_haves", "table", shape="truths, artifacts and key_links, indented, each a list"),
+        RequiredField("provides", "texts"),
+        RequiredField("consumes", "texts"),
+        RequiredField("requirement_ids", "texts"),
+    )
 
     kind: DocumentKind = "plan"
     phase: str | None = None
@@ -233,15 +242,11 @@ class PlanDocument(Document):
     summary: InstanceOf[DocumentSection] | None = None
 
     @classmethod
-    def fields(cls, source: Source, form: Form) -> dict[str, Any]:
+    def fields(cls, source: Source, form: Form) -> dict[str, Any]:  # noqa: ARG003  (all forms are read alike)
         """Return the typed fields of a plan."""
         front = source.front
-        lists = ("depends_on", "files_modified", "provides", "consumes", "requirement_ids")
         return {
-            "phase": text_of(front, "phase"),
             "plan": _plan_id(front),
-            "wave": count_of(front, "wave"),
-            **{name: texts_of(front, form.key(source, name)) for name in lists},
             "must_haves": MustHaves(*(tuple(_must_haves(front, name)) for name in MUST_HAVES)),
             "gap_closure": flag_of(front, "gap_closure") or False,
             "objective": _objective(source),

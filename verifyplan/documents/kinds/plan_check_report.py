@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.reading.body import Bullet, plain
@@ -56,8 +56,6 @@ class PlanCheckReport(Document):
     `passed` is None without a heading that says it; `counts_line` and `heading_line` are 0 without these lines.
     `unread` are items of the issue lists that do not have the form of an issue.
     """
-
-    FORMS: ClassVar[tuple[Form, ...]] = ()
 
     kind: DocumentKind = "plan-check"
     passed: bool | None = None
@@ -119,61 +117,52 @@ def check_plan_check(report: PlanCheckReport) -> Iterator[Violation]:
     yield from _check_heading(report)
     yield from _check_counts(report)
     for line, text in report.unread:
-        fix = "write - [plan id] D1-D9 severity: description -> Fix: hint"
-        yield violation("plan-check/issue-form", report.path, line, f"{text[:80]!r} is no issue", fix)
+        yield violation("plan-check/issue-form", report.path, line, issue=text)
     sections = [s for s in report.source.sections if plain(s.title) in _SEVERITY_OF_TITLE]
     for issue in report.issues:
         titles = [plain(section.title) for section in sections if section.first < issue.line <= section.last]
-        yield from _check_issue(report, issue, _SEVERITY_OF_TITLE[titles[-1]] if titles else "")
+        yield from _check_issue(report.path, issue, _SEVERITY_OF_TITLE[titles[-1]] if titles else "")
 
 
 def _check_heading(report: PlanCheckReport) -> Iterator[Violation]:
     line = report.heading_line
     if report.passed is None:
-        message = "the report does not begin with its result"
-        fix = "write VERIFICATION PASSED or ISSUES FOUND on the first line"
-        yield violation("plan-check/heading-missing", report.path, line, message, fix)
+        yield violation("plan-check/heading-missing", report.path, line)
         return
     blockers = sum(issue.severity == "blocker" for issue in report.issues)
     if report.passed and blockers:
-        message = f"the check passed, though there is {counted(blockers, 'blocker')}"
-        yield violation("plan-check/heading-wrong", report.path, line, message, "write ISSUES FOUND")
+        yield violation("plan-check/heading-wrong", report.path, line, blockers=counted(blockers, "blocker"))
     if not report.passed and not report.issues and not report.unread:
         message, fix = "issues were found, and none is listed", "list them, or write VERIFICATION PASSED"
-        yield violation("plan-check/heading-wrong", report.path, line, message, fix)
+        yield violation("plan-check/heading-wrong", report.path, line, message=message, fix=fix)
 
 
 def _check_counts(report: PlanCheckReport) -> Iterator[Violation]:
     missing = [name for name, number in report.counts._asdict().items() if number is None]
     if missing:
-        message = f"the report does not count {', '.join(missing)}"
-        fix = "write Plans: N | Tasks: N | Blockers: N | Warnings: N | Info: N below the heading"
         line = report.counts_line or report.heading_line
-        yield violation("plan-check/counts-missing", report.path, line, message, fix)
+        yield violation("plan-check/counts-missing", report.path, line, missing=", ".join(missing))
     if report.unread or any(issue.severity not in SECTIONS.values() for issue in report.issues):
         return
     for title, severity in SECTIONS.items():
         number, count = sum(i.severity == severity for i in report.issues), getattr(report.counts, title.lower())
         if count is not None and count != number:
-            message = f"{title}: {count}, but {number} of them {'is' if number == 1 else 'are'} listed"
-            fix = f"write {title}: {number}, or list the others"
-            yield violation("plan-check/counts-wrong", report.path, report.counts_line, message, fix)
+            values = {"title": title, "count": count, "number": number, "verb": "is" if number == 1 else "are"}
+            yield violation("plan-check/counts-wrong", report.path, report.counts_line, **values)
 
 
-def _check_issue(report: PlanCheckReport, issue: PlanIssue, section: str) -> Iterator[Violation]:
+def _check_issue(path: str, issue: PlanIssue, section: str) -> Iterator[Violation]:
     if issue.dimension not in DIMENSIONS:
-        message = f"{issue.dimension!r} is no dimension"
-        yield violation("plan-check/dimension", report.path, issue.line, message, "write one of D1 to D9")
+        yield violation("plan-check/dimension", path, issue.line, dimension=issue.dimension)
     if issue.severity not in SECTIONS.values():
-        message, fix = f"{issue.severity!r} is no severity", f"write one of {one_of(SECTIONS.values())}"
-        yield violation("plan-check/severity", report.path, issue.line, message, fix)
+        allowed = one_of(SECTIONS.values())
+        yield violation("plan-check/severity", path, issue.line, severity=issue.severity, allowed=allowed)
     elif issue.severity != section:
         message = f"{issue.severity} is listed where the severity is {section}"
         fix = "move it below the heading of its severity"
-        yield violation("plan-check/severity", report.path, issue.line, message, fix)
+        yield violation("plan-check/severity", path, issue.line, message=message, fix=fix)
     if issue.severity == "blocker" and not issue.fix:
-        message = "the blocker says nothing of how to fix it"
-        yield violation("plan-check/fix-missing", report.path, issue.line, message, "add -> Fix: and a hint")
+        yield violation("plan-check/fix-missing", path, issue.line)
 
 
 def write_plan_check(issues: Sequence[PlanIssue], *, plans: int, tasks: int, notes: Sequence[str] = ()) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.checks.layout import RequiredField, check_labelled_confidence, check_layout, held_to_contract
+from verifyplan.documents.checks.layout import check_labelled_confidence, check_layout
 from verifyplan.documents.reading.body import DocumentSection, NumberedLine, find_bullets, find_tables
-from verifyplan.documents.reading.document import Document, DocumentKind, Form, other_form
-from verifyplan.documents.reading.front import count_of, text_of
+from verifyplan.documents.reading.document import Document, DocumentKind, Form, RequiredField, other_form
+from verifyplan.documents.reading.front import text_of
 from verifyplan.documents.reading.phrases import LocatedText
 from verifyplan.documents.reading.source import Source
 from verifyplan.text import counted
@@ -25,13 +25,6 @@ LEVELS = ("S1", "S2", "S3", "S4", "S5", "S6")
 KNOWN_LEVELS = ("S0", *LEVELS)
 PRIMARY_LEVELS = ("S0", "S1", "S2", "S3")
 """The levels from which versions, signatures and settings may come (rule D2)."""
-
-FIELDS = (
-    RequiredField("confidence", "word", CONFIDENCES),
-    RequiredField("sources_checked", "number"),
-    RequiredField("coverage", "word", COVERAGES),
-)
-SECTIONS = ("Key Findings", "Gaps", "Sources")
 
 _MAX_CHARACTERS = 4_000  # of a finding that are searched for tags, confidence and versions
 _LEVEL = re.compile(r"\[S(\d{1,2})\]")
@@ -53,16 +46,6 @@ _CONFIG = re.compile(r"`(?:--[a-z][\w-]{1,60}[^`]{0,80}|[A-Za-z_][\w.-]{0,60} ?[
 _TAG = re.compile(r"\[S\d{1,2}\]")
 _LINK = re.compile(r"\[[^\]]{0,300}\]\([^)]{0,500}\)|https?://\S{1,500}")
 
-RESEARCH_NOTE_FORMS = (
-    Form(
-        "labelled",
-        "a note without frontmatter: **Confidence:** in its head, sources by rank, and advice under its own headings",
-        seen_by=("label:Confidence", "label:Overall confidence", "label:Researched"),
-        aliases={"confidence": ("Confidence", "Overall confidence"), "Gaps": ("Open Questions", "Gaps to Address")},
-    ),
-    other_form("front:sources_checked", "front:coverage", *(f"text:[S{level}]" for level in range(7))),
-)
-
 
 class ResearchFinding(NamedTuple):
     """A finding as it is written; `source_level` is the best of its tags, "S1" above "S6".
@@ -76,11 +59,6 @@ class ResearchFinding(NamedTuple):
     speculative: bool
     line: int
 
-    @property
-    def version_sensitive(self) -> str:
-        """The version, signature or setting that the finding rests on; empty where it names none."""
-        return version_sensitive(self.text)
-
 
 class ListedSource(NamedTuple):
     """A source that a note lists; `levels` are the tags beside it."""
@@ -93,7 +71,22 @@ class ListedSource(NamedTuple):
 class ResearchNote(Document):
     """The findings of a researcher about a topic or phase, with gaps and sources."""
 
-    FORMS: ClassVar[tuple[Form, ...]] = RESEARCH_NOTE_FORMS
+    FORMS = (
+        Form(
+            "labelled",
+            "a note without frontmatter: **Confidence:** in its head, sources by rank, and advice under its own"
+            " headings",
+            seen_by=("label:Confidence", "label:Overall confidence", "label:Researched"),
+            aliases={"confidence": ("Confidence", "Overall confidence"), "Gaps": ("Open Questions", "Gaps to Address")},
+        ),
+        other_form("front:sources_checked", "front:coverage", *(f"text:[S{level}]" for level in range(7))),
+    )
+    FIELDS = (
+        RequiredField("confidence", "word", CONFIDENCES),
+        RequiredField("sources_checked", "number"),
+        RequiredField("coverage", "word", COVERAGES),
+    )
+    SECTIONS = ("Key Findings", "Gaps", "Sources")
 
     kind: DocumentKind = "research-note"
     confidence: ResearchConfidence | None = None
@@ -106,11 +99,9 @@ class ResearchNote(Document):
     @classmethod
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:
         """Return the typed fields of a research note."""
-        findings, gaps, sources = (statements(source, form.section(source, title)) for title in SECTIONS)
+        findings, gaps, sources = (statements(source, form.section(source, title)) for title in cls.SECTIONS)
         return {
             "confidence": stated_confidence(source, form),
-            "sources_checked": count_of(source.front, "sources_checked"),
-            "coverage": text_of(source.front, "coverage"),
             "findings": tuple(map(_finding, findings)),
             "gaps": gaps,
             "sources": tuple(ListedSource(text, levels_in(text), line) for text, line in sources),
@@ -201,40 +192,31 @@ def _paragraphs(lines: list[NumberedLine]) -> Iterator[LocatedText]:
 
 def check_research_note(document: ResearchNote) -> Iterator[Violation]:
     """Yield the violations of one research note (rule D2)."""
-    yield from check_layout(document, FIELDS, SECTIONS)
+    yield from check_layout(document)
     yield from check_labelled_confidence(document, document.confidence)
-    section = document.the_form.section(document.source, "Key Findings")
+    section = document.section("Key Findings")
     if section is not None and not document.findings:
-        message = "Key Findings holds no finding"
-        fix = "write each as a list item, with its source level and confidence"
-        yield violation("research-note/no-findings", document.path, section.first, message, fix)
+        yield violation("research-note/no-findings", document.path, section.first)
     for finding in document.findings:
         yield from _check_finding(document, finding)
-    if held_to_contract(document):
+    if document.held_to_contract:
         yield from _check_sources(document)
 
 
 def _check_finding(document: ResearchNote, finding: ResearchFinding) -> Iterator[Violation]:
-    line, name, levels = finding.line, repr(finding.text[:80]), levels_in(finding.text)
-    held = held_to_contract(document)
+    path, line, text, levels = document.path, finding.line, finding.text, levels_in(finding.text)
+    held = document.held_to_contract
     if not levels and held:
-        message, fix = f"the finding {name} has no source level", "tag it with [S1] to [S6], or [S0] for a codebase map"
-        yield violation("research-note/source-level-missing", document.path, line, message, fix)
+        yield violation("research-note/source-level-missing", path, line, finding=text)
     for level in dict.fromkeys(level for level in levels if level not in KNOWN_LEVELS):
-        message = f"[{level}] is no source level"
-        yield violation("research-note/source-level", document.path, line, message, "write [S0] to [S6]")
+        yield violation("research-note/source-level", path, line, level=level)
     if finding.confidence is None and held:
-        message, fix = f"the finding {name} states no confidence", "add (high), (medium) or (low)"
-        yield violation("research-note/confidence-missing", document.path, line, message, fix)
+        yield violation("research-note/confidence-missing", path, line, finding=text)
     if finding.speculative and finding.confidence == "high":
-        message, fix = f"the finding {name} is [SPECULATIVE] and of high confidence", "write (low), or find a source"
-        yield violation("research-note/speculative", document.path, line, message, fix)
-    known = [level for level in levels if level in KNOWN_LEVELS]
-    sensitive = finding.version_sensitive
+        yield violation("research-note/speculative", path, line, finding=text)
+    known, sensitive = [level for level in levels if level in KNOWN_LEVELS], version_sensitive(text)
     if known and sensitive and not set(known) & set(PRIMARY_LEVELS) and held:
-        message = f"{sensitive[:60]!r} may change with a version and comes from [{known[0]}] alone"
-        fix = "look it up in a source of level S1 to S3"
-        yield violation("research-note/version-source", document.path, line, message, fix)
+        yield violation("research-note/version-source", path, line, sensitive=sensitive[:60], level=known[0])
 
 
 def _check_sources(document: ResearchNote) -> Iterator[Violation]:
@@ -244,21 +226,14 @@ def _check_sources(document: ResearchNote) -> Iterator[Violation]:
         for level in levels_in(finding.text):
             if level in KNOWN_LEVELS and level not in listed:
                 listed.add(level)
-                message, fix = f"no listed source has the level [{level}]", f"list it under Sources, tagged [{level}]"
-                yield violation("research-note/source-unlisted", document.path, finding.line, message, fix)
+                yield violation("research-note/source-unlisted", document.path, finding.line, level=level)
     for source in document.sources:
         if not _says_what_it_provided(source.text):
-            message = f"the source {source.text[:80]!r} does not say what it provided"
-            fix = "write behind it what was found there"
-            yield violation("research-note/source-silent", document.path, source.line, message, fix)
-    checked, n_listed = document.sources_checked, len(document.sources)
-    if checked is not None and n_listed > checked:
-        message = f"{counted(n_listed, 'source')} listed, sources_checked is {checked}"
-        line, fix = (
-            document.source.front.line("sources_checked"),
-            f"write sources_checked: {n_listed}, or list no others",
-        )
-        yield violation("research-note/sources-counted", document.path, line, message, fix)
+            yield violation("research-note/source-silent", document.path, source.line, source=source.text)
+    checked, n = document.sources_checked, len(document.sources)
+    if checked is not None and n > checked:
+        line, values = document.source.front.line("sources_checked"), {"listed": counted(n, "source"), "n": n}
+        yield violation("research-note/sources-counted", document.path, line, checked=checked, **values)
 
 
 def _says_what_it_provided(text: str) -> bool:

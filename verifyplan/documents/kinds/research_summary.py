@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.checks.layout import (
-    RequiredField,
-    check_columns,
-    check_labelled_confidence,
-    check_layout,
-    held_to_contract,
-)
+from verifyplan.documents.checks.layout import check_columns, check_labelled_confidence, check_layout
 from verifyplan.documents.kinds.research_note import (
     CONFIDENCES,
     SPECULATIVE,
@@ -21,30 +15,13 @@ from verifyplan.documents.kinds.research_note import (
     statements,
 )
 from verifyplan.documents.reading.body import MarkdownTable, rows_of
-from verifyplan.documents.reading.document import Document, DocumentKind, Form, other_form
-from verifyplan.documents.reading.front import count_of
+from verifyplan.documents.reading.document import Document, DocumentKind, Form, RequiredField, other_form
 from verifyplan.documents.reading.phrases import LocatedText, says_nothing
 from verifyplan.documents.reading.source import Source
 from verifyplan.errors import one_of
 
 DECISION_COLUMNS = ("Topic", "Decision", "Confidence", "Sources")
 NEEDS_DECISION = "[NEEDS DECISION]"
-FIELDS = (
-    RequiredField("confidence", "word", CONFIDENCES),
-    RequiredField("sources", "number"),
-    RequiredField("conflicts", "number"),
-)
-SECTIONS = ("Resolved Decisions", "Open Questions", "Deferred Ideas")
-
-RESEARCH_SUMMARY_FORMS = (
-    Form(
-        "labelled",
-        "a summary without frontmatter: **Confidence:** in its head, findings as prose, a table of confidence by area",
-        seen_by=("label:Confidence", "label:Overall confidence", "label:Researched"),
-        aliases={"confidence": ("Confidence", "Overall confidence"), "Open Questions": ("Gaps to Address",)},
-    ),
-    other_form("front:confidence", "front:sources", "front:conflicts", "part:Resolved Decisions"),
-)
 
 
 class Decision(NamedTuple):
@@ -68,7 +45,22 @@ class OpenQuestion(NamedTuple):
 class ResearchSummary(Document):
     """The decisions from several research notes, the open questions and the deferred ideas."""
 
-    FORMS: ClassVar[tuple[Form, ...]] = RESEARCH_SUMMARY_FORMS
+    FORMS = (
+        Form(
+            "labelled",
+            "a summary without frontmatter: **Confidence:** in its head, findings as prose, a table of confidence by"
+            " area",
+            seen_by=("label:Confidence", "label:Overall confidence", "label:Researched"),
+            aliases={"confidence": ("Confidence", "Overall confidence"), "Open Questions": ("Gaps to Address",)},
+        ),
+        other_form("front:confidence", "front:sources", "front:conflicts", "part:Resolved Decisions"),
+    )
+    FIELDS = (
+        RequiredField("confidence", "word", CONFIDENCES),
+        RequiredField("sources", "number"),
+        RequiredField("conflicts", "number"),
+    )
+    SECTIONS = ("Resolved Decisions", "Open Questions", "Deferred Ideas")
 
     kind: DocumentKind = "research-summary"
     confidence: ResearchConfidence | None = None
@@ -82,14 +74,12 @@ class ResearchSummary(Document):
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:
         """Return the typed fields of a research summary."""
         questions = statements(source, form.section(source, "Open Questions"))
-        rows = rows_of(_decision_table(source), *([name] for name in DECISION_COLUMNS))
+        rows = rows_of(_decision_table(source), *DECISION_COLUMNS)
         return {
             "confidence": stated_confidence(source, form),
-            "sources": count_of(source.front, "sources"),
-            "conflicts": count_of(source.front, "conflicts"),
             "decisions": tuple(
                 Decision(topic, decision, _confidence(cell), sources, line)
-                for (topic, decision, cell, sources), line in rows
+                for topic, decision, cell, sources, line in rows
             ),
             "open_questions": tuple(
                 OpenQuestion(text, NEEDS_DECISION in text.upper(), line) for text, line in questions
@@ -110,14 +100,13 @@ def _confidence(cell: str) -> ResearchConfidence | None:
 
 def check_research_summary(document: ResearchSummary) -> Iterator[Violation]:
     """Yield the violations of one research summary by itself (rule D2)."""
-    yield from check_layout(document, FIELDS, SECTIONS)
+    yield from check_layout(document)
     yield from check_labelled_confidence(document, document.confidence)
     yield from _check_decisions(document)
-    for question in document.open_questions if held_to_contract(document) else ():
+    for question in document.open_questions if document.held_to_contract else ():
         if not question.needs_decision and not says_nothing(question.text):
-            message = f"the open question {question.text[:80]!r} is not marked"
-            fix = "mark it [NEEDS DECISION], or move it to the decisions or the deferred ideas"
-            yield violation("research-summary/question-unmarked", document.path, question.line, message, fix)
+            rule = "research-summary/question-unmarked"
+            yield violation(rule, document.path, question.line, question=question.text)
 
 
 def _check_decisions(document: ResearchSummary) -> Iterator[Violation]:
@@ -130,22 +119,19 @@ def _check_decisions(document: ResearchSummary) -> Iterator[Violation]:
     yield from check_columns(document, section, table, DECISION_COLUMNS)
     columns = [name for name in DECISION_COLUMNS if table and table.column(name) is not None]
     for decision in document.decisions:
-        yield from _check_decision(document, decision, columns)
+        yield from _check_decision(document.path, decision, columns)
 
 
-def _check_decision(document: ResearchSummary, decision: Decision, columns: list[str]) -> Iterator[Violation]:
-    line, name = decision.line, repr(decision.topic[:60])
+def _check_decision(path: str, decision: Decision, columns: list[str]) -> Iterator[Violation]:
+    line, name, confidence = decision.line, repr(decision.topic[:60]), decision.confidence
     for column, text in (("Topic", decision.topic), ("Decision", decision.decision)):
         if column in columns and not text.strip():
-            message, fix = f"the decision {name} has an empty {column}", f"fill in the {column}"
-            yield violation("research-summary/decision-empty", document.path, line, message, fix)
-    if "Confidence" in columns and decision.confidence is None:
-        message, fix = f"the decision {name} has no confidence of the three", f"write one of {one_of(CONFIDENCES)}"
-        yield violation("research-summary/decision-confidence", document.path, line, message, fix)
-    if SPECULATIVE in " ".join(decision[:2]).upper() and decision.confidence != "low":
-        message = f"the decision {name} is tagged {SPECULATIVE} and of {decision.confidence or 'no'} confidence"
-        fix = "write low, or leave it open as [NEEDS DECISION]"
-        yield violation("research-summary/decision-speculative", document.path, line, message, fix)
+            yield violation("research-summary/decision-empty", path, line, decision=name, column=column)
+    if "Confidence" in columns and confidence is None:
+        allowed = one_of(CONFIDENCES)
+        yield violation("research-summary/decision-confidence", path, line, decision=name, allowed=allowed)
+    if SPECULATIVE in " ".join(decision[:2]).upper() and confidence != "low":
+        rule = "research-summary/decision-speculative"
+        yield violation(rule, path, line, decision=name, confidence=confidence or "no")
     if "Sources" in columns and says_nothing(decision.sources):
-        message, fix = f"the decision {name} names no source", "name the notes that it rests on"
-        yield violation("research-summary/decision-sources", document.path, line, message, fix)
+        yield violation("research-summary/decision-sources", path, line, decision=name)

@@ -6,42 +6,18 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import Field, InstanceOf
 
 from verifyplan.documents.reading.body import DocumentSection, MarkdownTable, NumberedLine, rows_of
 from verifyplan.documents.reading.comparing import wording
-from verifyplan.documents.reading.document import CONTRACT, Document, DocumentKind, Form, other_form
+from verifyplan.documents.reading.document import CONTRACT, Document, DocumentKind, Form, RequiredField, other_form
 from verifyplan.documents.reading.front import Front, count_of, entries_of, entry_texts, text_of
 from verifyplan.documents.reading.phrases import LocatedText, StatusMeaning, is_blank, labelled_texts, outcome
 from verifyplan.documents.reading.source import Source
 from verifyplan.documents.reading.writing import document_text, flat, list_item, table_lines
 from verifyplan.errors import InputError, Problem, expect_lists
-
-VERIFICATION_FORMS = (
-    Form("contract", CONTRACT.meaning, seen_by=("front:attempt", "front:overrides")),
-    Form(
-        "get-shit-done",
-        "a verification with a score, observable truths, artifacts and key links under Goal Achievement",
-        seen_by=("front:score", "front:re_verification", "part:Goal Achievement", "part:Observable Truths"),
-        aliases={
-            "Must-Have Verification": ("Observable Truths", "Goal Achievement"),
-            "Must-Have": ("Truth", "Observable Truth"),
-            "Status": ("Current Status", "Result"),
-            "Evidence": ("Details", "Notes"),
-            "Gaps": ("Gaps Summary",),
-        },
-    ),
-    Form(
-        "counted",
-        "a verification that counts its must-haves, and states neither attempt nor overrides",
-        seen_by=("front:must_haves_total", "front:must_haves_passed", "front:must_haves_verified"),
-        aliases={"Status": ("Current Status", "Result"), "Evidence": ("Details", "Notes")},
-    ),
-    Form("short", "a verification with nothing but its phase and status", seen_by=("front:phase",)),
-    other_form("part:Must-Have Verification"),
-)
 
 _REASON_BEGINNINGS = (" (", ": ", " - ")
 """How a reason may begin behind the must-have that an override names."""
@@ -104,7 +80,38 @@ class VerificationDocument(Document):
     first of these. `artifact_results` and `link_results` are the rows of the tables that some forms have besides.
     """
 
-    FORMS: ClassVar[tuple[Form, ...]] = VERIFICATION_FORMS
+    FORMS = (
+        Form("contract", CONTRACT.meaning, seen_by=("front:attempt", "front:overrides")),
+        Form(
+            "get-shit-done",
+            "a verification with a score, observable truths, artifacts and key links under Goal Achievement",
+            seen_by=("front:score", "front:re_verification", "part:Goal Achievement", "part:Observable Truths"),
+            aliases={
+                "Must-Have Verification": ("Observable Truths", "Goal Achievement"),
+                "Must-Have": ("Truth", "Observable Truth"),
+                "Status": ("Current Status", "Result"),
+                "Evidence": ("Details", "Notes"),
+                "Gaps": ("Gaps Summary",),
+            },
+        ),
+        Form(
+            "counted",
+            "a verification that counts its must-haves, and states neither attempt nor overrides",
+            seen_by=("front:must_haves_total", "front:must_haves_passed", "front:must_haves_verified"),
+            aliases={"Status": ("Current Status", "Result"), "Evidence": ("Details", "Notes")},
+        ),
+        Form("short", "a verification with nothing but its phase and status", seen_by=("front:phase",)),
+        other_form("part:Must-Have Verification"),
+    )
+    FIELDS = (
+        RequiredField("status", "word", ("passed", "gaps_found", "human_needed")),
+        RequiredField("attempt", "number"),
+        RequiredField("must_haves_total", "number"),
+        RequiredField("must_haves_passed", "number"),
+        RequiredField("gaps", "texts"),
+        RequiredField("overrides", "texts"),
+    )
+    SECTIONS = ("Must-Have Verification", "Gaps")
 
     kind: DocumentKind = "verification"
     status: str | None = None
@@ -127,17 +134,12 @@ class VerificationDocument(Document):
         columns = [form.names(name) for name in ("#", "Must-Have", "Status", "Evidence")]
         score = _SCORE.match(text_of(front, "score") or "")
         return {
-            "status": text_of(front, "status"),
             "attempt": 1 if front.values.get("re_verification") is False else count_of(front, "attempt"),
             "must_haves_total": int(score["total"]) if score else count_of(front, "must_haves_total"),
             "must_haves_passed": int(score["passed"]) if score else count_of(front, "must_haves_passed"),
             "gaps": tuple(gap.text for gap in open_gaps(front)),
             "overrides": entry_texts(front, "overrides"),
-            "results": tuple(
-                MustHaveResult(number, text, status, evidence, line)
-                for table in tables
-                for (number, text, status, evidence), line in rows_of(table, *columns)
-            ),
+            "results": tuple(MustHaveResult._make(row) for table in tables for row in rows_of(table, *columns)),
             "artifact_results": tuple(_results_under(source, _ARTIFACTS)),
             "link_results": tuple(_results_under(source, _LINKS)),
             "table": next(iter(tables), None),
@@ -156,11 +158,6 @@ class VerificationDocument(Document):
     def counts_as_passed(self, result: MustHaveResult) -> bool:
         """Whether a must-have passed, or a user let it pass (rule D3)."""
         return result.outcome == "passed" or self.overridden(result)
-
-    @property
-    def counted_as_passed(self) -> int:
-        """How many must-haves of the table passed, overridden ones included (rule D3)."""
-        return sum(map(self.counts_as_passed, self.results))
 
 
 def _results_tables(source: Source, form: Form) -> tuple[MarkdownTable, ...]:
@@ -186,7 +183,7 @@ def _results_under(source: Source, layout: _ResultsLayout) -> Iterator[MustHaveR
     for table in source.tables(section) if section else ():
         if all(table.column(name) is None for name in layout.columns[0]):
             continue
-        for (*named, status, evidence), line in rows_of(table, *columns):
+        for *named, status, evidence, line in rows_of(table, *columns):
             text = layout.template.format(*(cell.strip("`* ") for cell in named))
             yield MustHaveResult("", text.removesuffix(": "), status, evidence, line)
 

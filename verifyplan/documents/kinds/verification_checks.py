@@ -5,30 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verifyplan.documents.checks.catalogue import Violation, violation
-from verifyplan.documents.checks.layout import RequiredField, check_layout
+from verifyplan.documents.checks.layout import check_layout
 from verifyplan.documents.kinds.verification import VerificationDocument, override_names
 from verifyplan.documents.reading.comparing import wording
 from verifyplan.documents.reading.front import entries_of
 from verifyplan.text import counted
 
-FIELDS = (
-    RequiredField("status", "word", ("passed", "gaps_found", "human_needed")),
-    RequiredField("attempt", "number"),
-    RequiredField("must_haves_total", "number"),
-    RequiredField("must_haves_passed", "number"),
-    RequiredField("gaps", "texts"),
-    RequiredField("overrides", "texts"),
-)
 COLUMNS = ("#", "Must-Have", "Status", "Evidence")
 
 
 def check_verification(document: VerificationDocument) -> Iterator[Violation]:
     """Yield the violations of a verification by itself (rules D2, D3)."""
-    tables = {"Must-Have Verification": (COLUMNS, document.table)}
-    yield from check_layout(document, FIELDS, ("Must-Have Verification", "Gaps"), tables)
+    yield from check_layout(document, {"Must-Have Verification": (COLUMNS, document.table)})
     if document.attempt == 0:
-        line, fix = document.source.front.line("attempt"), "write 1 for the first verification"
-        yield violation("verification/attempt", document.path, line, "the attempt is 0", fix)
+        yield violation("verification/attempt", document.path, document.source.front.line("attempt"))
     yield from _check_counts(document)
     yield from _check_results(document)
     yield from _check_status(document)
@@ -36,26 +26,20 @@ def check_verification(document: VerificationDocument) -> Iterator[Violation]:
 
 
 def _check_counts(document: VerificationDocument) -> Iterator[Violation]:
+    """Check the counts against each other and the table; in a form that has a score, they are in the score's line."""
     total, passed, rows = document.must_haves_total, document.must_haves_passed, len(document.results)
-    line_total, line_passed = _line(document, "must_haves_total"), _line(document, "must_haves_passed")
+    front, keys = document.source.front, ("must_haves_total", "must_haves_passed")
+    line_total, line_passed = (front.line(key if key in front.values else "score") for key in keys)
     if total is not None and passed is not None and passed > total:
-        message, fix = f"{counted(passed, 'must-have')} passed of {total}", "count the must-haves that passed again"
-        yield violation("verification/passed-above-total", document.path, line_passed, message, fix)
+        values = {"passed": counted(passed, "must-have"), "total": total}
+        yield violation("verification/passed-above-total", document.path, line_passed, **values)
     elif total is not None and rows not in (0, total):
-        message = f"there are said to be {counted(total, 'must-have')}, the table has {rows}"
-        fix = f"write must_haves_total: {rows}, or add the rows that are missing"
-        yield violation("verification/total-wrong", document.path, line_total, message, fix)
+        values = {"total": counted(total, "must-have"), "rows": rows}
+        yield violation("verification/total-wrong", document.path, line_total, **values)
     elif passed is not None and rows and all(result.outcome for result in document.results):
-        n_passed = document.counted_as_passed
+        n_passed = sum(map(document.counts_as_passed, document.results))
         if n_passed != passed:
-            message = f"{passed} are said to have passed, in the table it is {n_passed}, overrides included"
-            yield violation("verification/passed-wrong", document.path, line_passed, message, f"write {n_passed}")
-
-
-def _line(document: VerificationDocument, key: str) -> int:
-    """Return the line of a count; in a form that has a score, the score's."""
-    front = document.source.front
-    return front.line(key if key in front.values else "score")
+            yield violation("verification/passed-wrong", document.path, line_passed, passed=passed, counted=n_passed)
 
 
 def _check_results(document: VerificationDocument) -> Iterator[Violation]:
@@ -63,18 +47,13 @@ def _check_results(document: VerificationDocument) -> Iterator[Violation]:
     has_evidence = document.table is not None and document.table.column("Evidence") is not None
     for result in document.results:
         if result.outcome is None:
-            message = f"the status {result.status[:80]!r} does not say whether the must-have passed"
-            fix = "begin it with PASSED, FAILED, HUMAN or OVERRIDE"
-            yield violation("verification/result-status", document.path, result.line, message, fix)
+            yield violation("verification/result-status", document.path, result.line, status=result.status)
         elif has_evidence and result.unproven and not document.overridden(result):
-            message = f"the must-have {result.text[:80]!r} is {result.status[:80]}, and no evidence is given"
-            fix = "say under Evidence what was seen where"
-            yield violation("verification/evidence-missing", document.path, result.line, message, fix)
+            values = {"must_have": result.text, "status": result.status}
+            yield violation("verification/evidence-missing", document.path, result.line, **values)
     for override in entries_of(document.source.front, "overrides") if document.results else ():
         if not override_names([override.text]) & known:
-            message = f"the override {override.text[:80]!r} names no must-have of the table"
-            fix = "write the must-have's text"
-            yield violation("verification/override-unknown", document.path, override.line, message, fix)
+            yield violation("verification/override-unknown", document.path, override.line, override=override.text)
 
 
 def _check_status(document: VerificationDocument) -> Iterator[Violation]:
@@ -82,29 +61,21 @@ def _check_status(document: VerificationDocument) -> Iterator[Violation]:
     gaps = max(len(document.gaps), len(document.gap_details))
     total, passed = document.must_haves_total, document.must_haves_passed
     if document.status == "passed" and gaps:
-        message = f"the status is passed, though there is {counted(gaps, 'gap')}"
-        yield violation("verification/passed-with-gaps", document.path, line, message, "write gaps_found")
+        yield violation("verification/passed-with-gaps", document.path, line, gaps=counted(gaps, "gap"))
     elif document.status == "passed" and total is not None and passed is not None and passed < total:
-        message = f"the status is passed, though {total - passed} of {counted(total, 'must-have')} did not pass"
-        fix = "write gaps_found or human_needed"
-        yield violation("verification/passed-with-failures", document.path, line, message, fix)
+        values = {"failed": total - passed, "total": counted(total, "must-have")}
+        yield violation("verification/passed-with-failures", document.path, line, **values)
     elif document.status == "gaps_found" and not gaps:
-        message = "the status is gaps_found, and no gap is named: nothing can be planned from it"
-        fix = 'list the gaps in the frontmatter, and each under ## Gaps: "### " and its text, evidence and fix'
-        yield violation("verification/gaps-found-without-gaps", document.path, line, message, fix)
+        yield violation("verification/gaps-found-without-gaps", document.path, line)
 
 
 def _check_gaps(document: VerificationDocument) -> Iterator[Violation]:
     front, listed, described = document.source.front, len(document.gaps), len(document.gap_details)
     if "gaps" in front.values and document.source.section("Gaps") and listed != described:
-        message = f"the frontmatter lists {counted(listed, 'gap')}, the section 'Gaps' describes {described}"
-        fix = 'list each gap, and describe each under a heading of its own, "### " and the gap\'s text'
-        yield violation("verification/gaps-count", document.path, front.line("gaps"), message, fix)
+        values = {"listed": counted(listed, "gap"), "described": described}
+        yield violation("verification/gaps-count", document.path, front.line("gaps"), **values)
     for gap in document.gap_details:
-        name = gap.title[:80]
         if not gap.evidence:
-            message, fix = f"the gap {name!r} has no evidence", "add **Evidence:** with what was seen where"
-            yield violation("verification/gap-evidence-missing", document.path, gap.line, message, fix)
+            yield violation("verification/gap-evidence-missing", document.path, gap.line, gap=gap.title)
         if not gap.fix:
-            message, fix = f"the gap {name!r} has no suggested fix", "add **Suggested fix:** with what would close it"
-            yield violation("verification/gap-fix-missing", document.path, gap.line, message, fix)
+            yield violation("verification/gap-fix-missing", document.path, gap.line, gap=gap.title)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 NumberedLine = tuple[int, str]
 
@@ -68,16 +68,17 @@ class Bullet(NamedTuple):
     checked: bool | None
 
 
-def rows_of(table: MarkdownTable | None, *columns: Sequence[str]) -> Iterator[tuple[list[str], int]]:
+def rows_of(table: MarkdownTable | None, *columns: str | Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """Yield the cells of each row in some columns, and its line; a column may have one of several names.
 
     A cell is empty where the row or the table lacks it. Without a table there are no rows.
     """
     if table is None:
         return
-    places = [next((at for name in names if (at := table.column(name)) is not None), None) for names in columns]
+    several = ((names,) if isinstance(names, str) else names for names in columns)
+    places = [next((at for name in names if (at := table.column(name)) is not None), None) for names in several]
     for row in table.rows:
-        yield [row.cells[at] if at is not None and at < len(row.cells) else "" for at in places], row.line
+        yield (*(row.cells[at] if at is not None and at < len(row.cells) else "" for at in places), row.line)
 
 
 def plain(title: str) -> str:

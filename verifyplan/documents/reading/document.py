@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf
 
 from verifyplan.documents.reading import writing
 from verifyplan.documents.reading.body import DocumentSection
+from verifyplan.documents.reading.front import count_of, text_of, texts_of
 from verifyplan.documents.reading.source import Source, read_source
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.files import write_text
 
 N_HEAD_LINES = 40
@@ -112,6 +113,38 @@ def find_label(source: Source, name: str) -> tuple[int, str] | None:
     return None
 
 
+FieldType = Literal["text", "texts", "number", "word", "table"]
+
+_SHAPES: dict[FieldType, str] = {
+    "text": '"..."',
+    "texts": '["...", "..."]',
+    "number": "a whole number",
+    "table": "names and values, indented",
+}
+
+
+class RequiredField(NamedTuple):
+    """A key of frontmatter that a contract requires: its type, and the words it may be (any if there are none).
+
+    `shape` shows how to write it, where the type does not say it.
+    """
+
+    name: str
+    type: FieldType
+    words: tuple[str, ...] = ()
+    shape: str = ""
+
+    @property
+    def example(self) -> str:
+        """How to write the value."""
+        return self.shape or (f"one of {one_of(self.words)}" if self.words else _SHAPES[self.type])
+
+    def read(self, source: Source, form: Form) -> Any:
+        """Return the value of the key, by the name that the form has for it; None or () for a value of another type."""
+        read = {"number": count_of, "texts": texts_of}.get(self.type, text_of)
+        return read(source.front, form.key(source, self.name))
+
+
 DocumentKind = Literal[
     "research-note",
     "research-summary",
@@ -139,6 +172,10 @@ class Document(BaseModel):
 
     FORMS: ClassVar[tuple[Form, ...]] = ()
     """The known forms beside the contract's own; the first one that a document shows is its form."""
+    FIELDS: ClassVar[tuple[RequiredField, ...]] = ()
+    """The keys of frontmatter that the contract requires, each a field of the model."""
+    SECTIONS: ClassVar[tuple[str, ...]] = ()
+    """The titles of the sections that the contract requires."""
 
     kind: DocumentKind
     source: InstanceOf[Source] = Field(repr=False)
@@ -148,17 +185,27 @@ class Document(BaseModel):
     def read(cls, source: Source, form: Form | None = None) -> Self:
         """Read a document from its source, in `form` instead of the form that it shows; never raises."""
         form = form or form_of(source, cls.FORMS)
-        return cls(source=source, form=form.name, **cls.fields(source, form))
+        declared = {field.name: field.read(source, form) for field in cls.FIELDS}
+        return cls(source=source, form=form.name, **{**declared, **cls.fields(source, form)})
 
     @classmethod
     def fields(cls, source: Source, form: Form) -> dict[str, Any]:  # noqa: ARG003  (each kind has its own)
-        """Return the typed fields of a source, read by the names that the form has."""
+        """Return what a document holds besides its `FIELDS`, or holds there in another shape, by the form's names."""
         return {}
 
     @property
     def the_form(self) -> Form:
         """The form that the field `form` names."""
         return next((form for form in self.FORMS if form.name == self.form), CONTRACT)
+
+    @property
+    def held_to_contract(self) -> bool:
+        """Whether it is checked key by key: it has the contract's own form, and its frontmatter is readable."""
+        return self.form == CONTRACT.name and not (self.source.front.problems and not self.source.front.values)
+
+    def section(self, title: str) -> DocumentSection | None:
+        """Return the section with a title of the contract, or with a name that it has in the document's form."""
+        return self.the_form.section(self.source, title)
 
     def as_contract(self) -> Self:
         """Return the same document read in the contract's own form, whatever form it shows."""
