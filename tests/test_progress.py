@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
 import io
 from contextlib import redirect_stderr
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from verifyplan.progress import progress
 
@@ -59,3 +61,41 @@ def test_an_error_passes_through_and_the_bar_ends():
         raise KeyError("inside")
     with progress("again", 1, shown=True) as step:  # a second live bar would be refused if the first went on
         step()
+
+
+class ZMQInteractiveShell(InteractiveShell):
+    """A notebook's kernel, by the name that rich looks for, which keeps what it displays."""
+
+
+@pytest.fixture
+def displayed(monkeypatch):
+    """What a notebook was asked to display, in order, and whether it is a new output of the cell."""
+    shell, sent = ZMQInteractiveShell.instance(), list[tuple[bool, dict[str, str]]]()
+    publish = lambda data, update=False, **_: sent.append((not update, data))  # noqa: E731
+    monkeypatch.setattr(shell.display_pub, "publish", publish)
+    monkeypatch.setattr(builtins, "get_ipython", lambda: shell, raising=False)  # as in a cell
+    yield sent
+    ZMQInteractiveShell.clear_instance()
+
+
+def test_a_notebook_shows_one_output_that_is_empty_at_the_end(displayed, monkeypatch):
+    monkeypatch.setattr("verifyplan.progress.SECONDS_BETWEEN_UPDATES", 0.0)
+    with progress("a < b", 2) as step:
+        step()
+    new, data = zip(*displayed, strict=True)
+    assert new == (True, False, False)
+    assert [one["text/plain"] for one in data] == ["a < b 0/2", "a < b 1/2", ""]
+    assert data[1]["text/html"] == '<label>a &lt; b 1/2 <progress value="1" max="2"></progress></label>'
+    assert data[2]["text/html"] == ""
+
+
+def test_a_notebook_is_not_told_of_every_step_and_of_none_where_nobody_asked(displayed):
+    with progress("many", None) as step:
+        for _ in range(1000):
+            step()
+    assert len(displayed) < 100
+    assert displayed[0][1]["text/html"] == "<label>many 0/? <progress></progress></label>"
+    displayed.clear()
+    with progress("many", 1000, shown=False) as step:
+        step()
+    assert displayed == []

@@ -50,7 +50,7 @@ class NotebookPage(Controls):
         if message.type == "error":  # a widget that cannot be shown is told only there
             self._told.append(f"console: {message.text}"[:500])
 
-    def open(self, notebook: Path, theme: str = "light", seconds: float = 60) -> Self:
+    def open(self, notebook: Path, theme: str = "light", seconds: float = 180) -> Self:
         """Show a notebook that lies below the server's folder; Voila runs it at once, JupyterLab when told to."""
         self.close()
         self._forget()
@@ -100,16 +100,20 @@ class NotebookPage(Controls):
         self.settle()
         return self
 
-    def settle(self, quiet: float = 0.3, seconds: float = 20) -> None:
-        """Wait until the kernel has answered every request and the page has not changed for `quiet` seconds."""
-        end = time.monotonic() + seconds
+    def settle(self, quiet: float = 0.3, seconds: float = 60) -> None:
+        """Wait until the kernel has answered every request, widgets have their models, and the page is at rest.
+
+        It is at rest when it has not changed for `quiet` seconds. Voila's page asks for models after all else is shown.
+        """
+        end, owed = time.monotonic() + seconds, list[str]()
         self.tab.evaluate("() => { window.verifyplanWatch.changed = performance.now(); }")
         while time.monotonic() < end:
             self.tab.wait_for_timeout(40)
             still = self.tab.evaluate("() => performance.now() - window.verifyplanWatch.changed") / 1000
-            if still >= quiet and not self._traffic.pending:
+            owed = self._traffic.pending + self.tab.evaluate("() => window.verifyplanWatch.loading()")
+            if still >= quiet and not owed:
                 return
-        waiting = ", ".join(self._traffic.pending) or "nothing, but the page keeps changing"
+        waiting = ", ".join(owed) or "nothing, but the page keeps changing"
         raise TimeoutError(f"the page did not come to rest in {seconds} s; the kernel still owes: {waiting}")
 
     def errors(self) -> list[str]:

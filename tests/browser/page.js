@@ -20,6 +20,8 @@
     last.dispose(); // to close it would ask whether to save
     await new Promise((later) => setTimeout(later, 50)); // what its end brings about is told before the next one opens
   };
+  watch.loading = () => [...document.querySelectorAll(".jp-OutputArea-output")]
+    .filter((area) => area.textContent.includes("Loading widget...")).map(() => "the model of a widget");
   watch.runAll = (seconds) => Promise.race([
     command("notebook:run-all-cells"),
     new Promise((_, late) => setTimeout(() => late(new Error(`cells still run after ${seconds} s`)), seconds * 1000)),
@@ -38,7 +40,7 @@
     + "|Failed to load model class|\\[Open Browser Console|There was an error when executing cell)"
   );
   const ownText = (element) => [...element.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data).join("");
-  const failures = (area) => [...area.querySelectorAll("*")].flatMap((element) => {
+  const failures = (area) => [area, ...area.querySelectorAll("*")].flatMap((element) => {
     if (element.tagName === "PRE" && /Traceback \(most recent call last\)/.test(element.textContent))
       return [`traceback: ${element.textContent.trim().split("\n").pop().slice(0, 300)}`];
     const text = ownText(element).trim();

@@ -17,6 +17,20 @@ slider.observe(tell, "value")
 ipywidgets.VBox([slider, words])
 """
 
+BAR = """
+from verifyplan.progress import progress
+with progress("working", 2) as step:
+    step()
+"the end"
+"""
+CLOSED = """
+import ipywidgets
+from IPython.display import display
+output = ipywidgets.Output()
+display(output)
+output.close()
+"""
+
 
 @pytest.mark.parametrize("name", ["00_quickstart", "30_explore_runs", "40_tune_weights"])
 def test_a_notebook_is_served_without_an_error_or_another_host(voila_page, tmp_path, name):
@@ -40,3 +54,14 @@ def test_a_slider_moves_and_its_failing_callback_is_found(voila_page, tmp_path):
     assert voila_page.errors() == []
     voila_page.press(slider, "ArrowLeft", times=2)
     assert "callback: ZeroDivisionError: integer division or modulo by zero" in voila_page.errors()
+
+
+def test_a_bar_that_has_ended_leaves_nothing_on_the_page(voila_page, tmp_path):
+    voila_page.open(notebook(tmp_path, BAR)).run_all()
+    assert voila_page.errors() == []
+    assert [text for text in voila_page.outputs.all_inner_texts() if text] == ["'the end'"]
+
+
+def test_a_widget_that_the_kernel_has_closed_is_found_once_the_page_has_asked_for_it(voila_page, tmp_path):
+    voila_page.open(notebook(tmp_path, CLOSED)).run_all()
+    assert "page: Error displaying widget: model not found" in voila_page.errors()
