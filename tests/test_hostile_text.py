@@ -64,7 +64,7 @@ def test_figures(runs):
     comparison = vp.compare(runs)
     for figure in (
         vp.charts.vote_matrix(vp.analysis.vote_matrix(runs)),
-        vp.charts.rounds(vp.analysis.queue(runs)),
+        vp.charts.queue(runs),
         vp.charts.transitions(comparison),
     ):
         assert_shown_as_text(figure._repr_html_())

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.charts import Figure, class_mix, rounds, transitions, truth_metrics, vote_matrix
-from verifyplan.charts.figure import spec, svg_text
+from verifyplan.charts import class_mix, queue, transitions, truth_metrics, vote_matrix
+from verifyplan.charts.figure import Figure, spec, svg_text
 from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
@@ -217,7 +217,7 @@ def five():
         "class_mix": class_mix(comparison),
         "transitions": transitions(comparison),
         "truth_metrics": truth_metrics(comparison),
-        "rounds": rounds(make_queue()),
+        "queue": queue(make_queue()),
         "vote_matrix": vote_matrix(make_grid()),
     }
 

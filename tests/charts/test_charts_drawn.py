@@ -9,8 +9,8 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 
-from verifyplan.charts import class_mix, rounds, transitions, truth_metrics, vote_matrix
-from verifyplan.charts.rounds import HEIGHT_PX, NAME_GAP_PX
+from verifyplan.charts import class_mix, queue, transitions, truth_metrics, vote_matrix
+from verifyplan.charts.queue import HEIGHT_PX, NAME_GAP_PX
 from verifyplan.charts.theme import CLASS_COLORS, MARK_COLORS
 from verifyplan.errors import InputError, TableError
 from verifyplan.protocol.vote import CLASSIFICATIONS
@@ -118,7 +118,7 @@ def test_empty_comparisons_say_that_nothing_is_there(empty_comparison, seen):
 
 
 def test_empty_tables_say_that_nothing_is_there(queue_of, grid_of, seen):
-    for figure in (rounds(queue_of().iloc[:0]), vote_matrix(grid_of().iloc[:0])):
+    for figure in (queue(queue_of().iloc[:0]), vote_matrix(grid_of().iloc[:0])):
         assert figure.caption.startswith("There ")
         assert figure.caption in seen(figure).texts
 
@@ -126,7 +126,7 @@ def test_empty_tables_say_that_nothing_is_there(queue_of, grid_of, seen):
 def test_long_readings_with_an_equal_start_are_told_apart(comparison_of, queue_of, seen):
     a, b = (f"adversarial, missing_basis=infer, max_rounds={n}, workers=alpha" for n in (2, 3))
     comparison = comparison_of(a, b)
-    for figure in (class_mix(comparison), truth_metrics(comparison), rounds(queue_of(a, b))):
+    for figure in (class_mix(comparison), truth_metrics(comparison), queue(queue_of(a, b))):
         texts = seen(figure).texts
         assert "…max_rounds=2, workers=alpha" in texts
         assert "…max_rounds=3, workers=alpha" in texts
@@ -135,11 +135,11 @@ def test_long_readings_with_an_equal_start_are_told_apart(comparison_of, queue_o
 
 
 def test_rounds_name_lines_at_their_ends_without_overlap(queue_of, seen):
-    queue = pd.concat([queue_of("a", "b"), queue_of("c", "d")], ignore_index=True).assign(waiting=[80, 9, 0] * 4)
-    places = sorted(place for _, place in rows_of(rounds(queue), "label", "place"))
+    table = pd.concat([queue_of("a", "b"), queue_of("c", "d")], ignore_index=True).assign(waiting=[80, 9, 0] * 4)
+    places = sorted(place for _, place in rows_of(queue(table), "label", "place"))
     assert all(later - sooner >= NAME_GAP_PX * 80 / HEIGHT_PX - 1e-9 for sooner, later in pairwise(places))
     assert places[0] == 0
-    page = seen(rounds(queue_of()))
+    page = seen(queue(queue_of()))
     assert page.texts.count("adversarial") == 2  # at the line's end and in the table
     assert [t for t in page.texts if t.startswith("(\N{MINUS SIGN}")] == [
         f"(\N{MINUS SIGN}{n})" for n in (56, 39, 15, 31)
@@ -147,20 +147,20 @@ def test_rounds_name_lines_at_their_ends_without_overlap(queue_of, seen):
 
 
 def test_rounds_that_class_nothing_say_so(queue_of, seen):
-    texts = seen(rounds(queue_of().assign(resolved=[0, 71, 0, 0, 0, None]))).texts
+    texts = seen(queue(queue_of().assign(resolved=[0, 71, 0, 0, 0, None]))).texts
     assert [text for text in texts if text.startswith("(")] == ["(\N{MINUS SIGN}71)", "(0)", "(0)"]
 
 
 def test_rounds_say_runs_and_what_is_left_out(queue_of):
-    assert "summed over each reading's runs (12 runs)" in rounds(queue_of()).caption
+    assert "summed over each reading's runs (12 runs)" in queue(queue_of()).caption
     uneven = queue_of().assign(n_runs=[12, 12, 7] * 2, waiting=[80, 24, NAN] * 2)
-    caption = rounds(uneven).caption
+    caption = queue(uneven).caption
     assert "Left out: 2 rows without a number." in caption
-    assert "7 to 12 runs" in rounds(uneven.assign(waiting=1)).caption
+    assert "7 to 12 runs" in queue(uneven.assign(waiting=1)).caption
 
 
 def test_rounds_are_in_order_however_the_table_is_sorted(queue_of, seen):
-    texts = seen(rounds(queue_of().iloc[::-1].reset_index(drop=True))).texts
+    texts = seen(queue(queue_of().iloc[::-1].reset_index(drop=True))).texts
     stages = [text for text in texts if text in {"as queued", "after round 1", "after round 2"}]
     assert stages == ["as queued", "after round 1", "after round 2"]
 
@@ -189,7 +189,7 @@ def test_vote_matrix_shows_who_found_what_before_the_rounds(grid_of, seen):
 
 def test_vote_matrix_draws_sixty_findings_and_says_how_many_are_left_out(grid_of, seen):
     figure = vote_matrix(grid_of(75, 2, 1))
-    assert "The first 60 of 75 findings are drawn, 15 left out." in figure.caption
+    assert "The first 60 of 75 findings are drawn; 15 are left out." in figure.caption
     assert len({text for text in seen(figure).texts if text.startswith("F-")}) == 60
     assert len(figure.data) == 150
     assert "left out" not in vote_matrix(grid_of(60, 2, 1)).caption
@@ -215,7 +215,7 @@ def test_vote_matrix_of_many_rows_is_drawn(grid_of):
     assert len(rows_of(vote_matrix(grid_of(60, 90, 1)), "letter", "voter")) == 5400
 
 
-@pytest.mark.parametrize(("chart", "table"), [(rounds, "queue_of"), (vote_matrix, "grid_of")])
+@pytest.mark.parametrize(("chart", "table"), [(queue, "queue_of"), (vote_matrix, "grid_of")])
 def test_a_missing_column_is_named(chart, table, request):
     rows = request.getfixturevalue(table)()
     last = rows.columns[-1]
@@ -231,13 +231,13 @@ def test_an_unknown_mark_is_named(grid_of):
 def test_generated_data_is_marked_in_caption_and_picture(comparison_of, queue_of, grid_of, seen):
     generated = comparison_of(synthetic=True)
     figures = [chart(generated) for chart in (class_mix, transitions, truth_metrics)]
-    queue, grid = queue_of(), grid_of()
-    queue.attrs["synthetic"] = grid.attrs["synthetic"] = True
-    figures += [rounds(queue), vote_matrix(grid)]
+    table, grid = queue_of(), grid_of()
+    table.attrs["synthetic"] = grid.attrs["synthetic"] = True
+    figures += [queue(table), vote_matrix(grid)]
     for figure in figures:
         assert "Synthetic data" in figure.caption
         assert "Synthetic data" in seen(figure).texts
-    observed = [class_mix(comparison_of()), rounds(queue_of()), vote_matrix(grid_of())]
+    observed = [class_mix(comparison_of()), queue(queue_of()), vote_matrix(grid_of())]
     assert not [figure for figure in observed if "ynthetic" in figure._repr_html_()]
 
 

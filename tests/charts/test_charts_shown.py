@@ -13,7 +13,9 @@ import pandas as pd
 import pytest
 import vl_convert
 
-from verifyplan.charts import Figure, class_mix, export, rounds, transitions, truth_metrics, vote_matrix
+from verifyplan.charts import class_mix, queue, transitions, truth_metrics, vote_matrix
+from verifyplan.charts.export import export
+from verifyplan.charts.figure import Figure
 from verifyplan.errors import InputError
 
 HOSTILE = '</script><script>alert(1)</script>"><img src=x onerror=alert(2)><!-- \\ \\" \' ${x} \x07 \u202e'
@@ -38,7 +40,7 @@ def hostile(comparison_of, queue_of, grid_of):
         class_mix(comparison),
         transitions(comparison),
         truth_metrics(comparison),
-        rounds(queue_of(one, two)),
+        queue(queue_of(one, two)),
         vote_matrix(grid),
     ]
 

@@ -10,7 +10,8 @@ import pytest
 import verifyplan as vp
 from tests.runs.debate_scripts import CONVERGES, RUNS_OUT, STAGNATES, debate_of, says
 from verifyplan.analysis.debates import debates
-from verifyplan.charts import debate, export
+from verifyplan.charts import debate
+from verifyplan.charts.export import export
 from verifyplan.charts.figure import spec
 from verifyplan.errors import InputError, TableError
 
@@ -113,7 +114,7 @@ def test_made_up_data_is_marked_in_caption_and_picture(picture):
 
 def test_more_than_can_be_drawn_is_left_out_and_said(picture):
     many = debate(table(*(row(f"r{n:02}", 1, n, end="FAILED MAX_TURNS") for n in range(30))))
-    assert "The first 20 debates are drawn; 10 are left out." in many.caption
+    assert "The first 20 of 30 debates are drawn; 10 are left out." in many.caption
     assert len(picture(many).marks) == 20
     turns = [row("a", n, n, more=1, same=False) for n in range(1, 41)]
     long = debate(table(*turns, row("a", 41, 41, more=1, same=False, end="CONVERGED VERIFIED")))
@@ -147,7 +148,7 @@ def test_it_is_valid_vega_lite_and_a_picture(runs, tmp_path):
 
 def test_nothing_to_draw_is_said_and_other_things_are_refused():
     assert "There is no debate to draw." in debate(vp.RunSet()).caption
-    with pytest.raises(InputError, match="give a RunSet"):
+    with pytest.raises(InputError, match="data: must be a RunSet, a run, a path"):
         debate([1])
     with pytest.raises(TableError, match="debates: column end: is missing"):
         debate(table(*GROWS).drop(columns="end"))

@@ -9,7 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from verifyplan.charts import Figure, class_mix, export, export_set, quality_scores, transitions
+from verifyplan.charts import class_mix, quality_scores, transitions
+from verifyplan.charts.export import export, export_set
+from verifyplan.charts.figure import Figure
 from verifyplan.errors import InputError
 
 

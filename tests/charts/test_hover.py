@@ -13,7 +13,6 @@ from altair.utils.schemapi import SchemaValidationError
 from tests.frames.plan_events import records, whole
 from verifyplan.analysis import challenges
 from verifyplan.charts import (
-    Figure,
     audit,
     challenge_pool,
     coverage,
@@ -24,7 +23,7 @@ from verifyplan.charts import (
     timeline,
 )
 from verifyplan.charts.encodings import with_hover
-from verifyplan.charts.figure import schema_checks_off, spec, svg_text
+from verifyplan.charts.figure import Figure, schema_checks_off, spec, svg_text
 from verifyplan.frames.run_tables import tables_of
 
 
@@ -49,7 +48,7 @@ def every(five, runs, scores_of):
         "audit": audit(scores),
         "rank_stability": rank_stability(pd.DataFrame([sweep | {"above": 0.5}])),
         "sensitivity": sensitivity(moves),
-        "tornado": sensitivity(moves, "p"),
+        "tornado": sensitivity(moves, plan="p"),
         "timeline": timeline(runs),
         "timelines": timeline(two),
     }

@@ -9,8 +9,9 @@ import pytest
 
 from tests.frames.plan_events import records, whole
 from verifyplan.analysis import challenges
-from verifyplan.charts import challenge_pool, coverage, export
+from verifyplan.charts import challenge_pool, coverage
 from verifyplan.charts.coverage import spread
+from verifyplan.charts.export import export
 from verifyplan.charts.theme import SEVERITY_COLORS, STATE_COLORS
 from verifyplan.errors import InputError, TableError
 from verifyplan.frames.run_tables import tables_of
@@ -94,8 +95,8 @@ def test_one_run_is_drawn_and_which_is_never_guessed(sections):
     with pytest.raises(InputError, match=r"run_id: is needed: there are 2 runs\. Fix: name one: r, other"):
         coverage(two)
     with pytest.raises(InputError, match=r"run_id: 'x' has no section here\. Fix: use one of: r, other"):
-        coverage(two, "x")
-    assert len(coverage(two, "other").data) == 4
+        coverage(two, run_id="x")
+    assert len(coverage(two, run_id="other").data) == 4
 
 
 def test_names_of_short_sections_do_not_overlap_and_stay_inside():
@@ -117,7 +118,7 @@ def test_tables_that_lack_a_column_are_refused(pool, sections):
         challenge_pool(pool.drop(columns="came"))
     with pytest.raises(TableError, match="coverage: column worst: is missing"):
         coverage(sections.drop(columns="worst"))
-    with pytest.raises(InputError, match=r"pool: is a list, not a DataFrame\. Fix: give what pool"):
+    with pytest.raises(InputError, match="data: must be a RunSet, a run, a path"):
         challenge_pool([])
 
 

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifyplan.charts import export, plan_graph
+from verifyplan.charts import plan_graph
+from verifyplan.charts.export import export
+from verifyplan.charts.options import ChartOptions
 from verifyplan.charts.plan_graph import MAX_PLANS, lay_out
 from verifyplan.documents.dimensions.plan_graph import Conflict, Edge, PlanGraph, PlanNode, Unmet
 
@@ -36,7 +38,7 @@ def test_each_plan_is_a_box_in_the_column_of_its_wave(graph, picture):
     (box,) = drawn.saying("Plan: 02-03", "Wave: 2", "Waits for: 02-01", "Phase: 02-auth")
     assert box.tag.endswith("path")
     assert {"wave 1", "wave 2", "wave 3", "02-03", "Build 02-03", "03-api"} <= set(drawn.texts)
-    places = lay_out(graph).boxes
+    places = lay_out(graph, ChartOptions()).boxes
     assert places["x"][0] == places["x"][1] < places["x"][2] < places["x"][3] == places["x"][4]
     assert places["y"][5] > max(places["y"][:5])  # the second phase stands below the first
 
@@ -69,14 +71,14 @@ def test_caption_rows_and_description(graph):
 def test_a_wave_that_does_not_follow_is_told():
     figure = plan_graph(PlanGraph((node("1"), node("2", 3, derived=2)), (Edge(0, 1),), (), (), ()))
     assert "1 state another wave than follows." in figure.caption
-    assert figure.data.loc[1, "told"] == "3 (from dependencies: 2)"
+    assert figure.data.loc[1, "wave_text"] == "3 (from dependencies: 2)"
 
 
 @pytest.mark.parametrize(
     ("nodes", "words"), [(0, "There are no plans to draw."), (MAX_PLANS + 1, "301 plans are too many to draw")]
 )
 def test_nothing_and_too_much_are_told_in_words(nodes, words):
-    figure = plan_graph(PlanGraph(tuple(node(str(n)) for n in range(nodes)), (), (), (), ()))
+    figure = plan_graph(PlanGraph(tuple(node(str(n)) for n in range(nodes)), (), (), (), ()), ChartOptions())
     assert figure.caption.startswith(words)
     assert len(figure.data) == nodes
 
@@ -95,7 +97,7 @@ def test_no_box_lies_on_another_and_no_arrow_crosses_one(drawn):
     rows, pairs = drawn
     nodes = tuple(node(f"p{n}", wave, phase) for n, (wave, phase) in enumerate(rows))
     edges = tuple(Edge(a, b, nodes[a].phase != nodes[b].phase) for a, b in pairs)
-    layout = lay_out(PlanGraph(nodes, edges, (), (), ()))
+    layout = lay_out(PlanGraph(nodes, edges, (), (), ()), ChartOptions())
     boxes = list(zip(*(layout.boxes[side] for side in ("x", "x2", "y", "y2")), strict=True))
     for one, other in itertools.combinations(boxes, 2):
         assert one[1] <= other[0] or other[1] <= one[0] or one[3] <= other[2] or other[3] <= one[2]
@@ -110,7 +112,7 @@ def test_no_box_lies_on_another_and_no_arrow_crosses_one(drawn):
 
 def test_hostile_names_are_drawn_as_text(tmp_path, seen):
     odd = node('<script>"&\x07' * 30, phase="\u202e<b>")
-    figure = plan_graph(PlanGraph((odd,), (), (), (), ()))
+    figure = plan_graph(PlanGraph((odd,), (), (), (), ()), ChartOptions())
     page = seen(figure)
     assert page.scripts == []
     assert "script" not in page.tags
@@ -123,5 +125,5 @@ def test_a_layer_without_boxes_is_left_out(graph):
     def boxes(drawn: PlanGraph) -> int:
         return str(plan_graph(drawn).chart.to_dict()).count("'type': 'rect'")
 
-    assert boxes(PlanGraph((node("02-01"), node("02-02")), (), (), (), ())) == 1
+    assert boxes(PlanGraph((node("02-01"), node("02-02")), (), (), (), ()), ChartOptions()) == 1
     assert boxes(graph) == 2

@@ -52,7 +52,7 @@ def test_dots_stand_at_their_scores_in_the_order_of_ranks(now, picture):
 
 
 def test_rings_and_a_column_show_where_plans_stood_at_the_start(now, start, picture):
-    figure = ranking(now, start)
+    figure = ranking(now, start=start)
     path, ring, dot = picture(figure).saying("Plan: a", "Score at the start: 8.00", "Rank at the start: 1")
     assert middle(dot) < middle(ring)
     assert path.tag.endswith("path")
@@ -66,7 +66,7 @@ def test_rings_and_a_column_show_where_plans_stood_at_the_start(now, start, pict
 
 
 def test_the_same_weights_have_neither_rings_nor_words_of_change(start, picture):
-    figure = ranking(start, start)
+    figure = ranking(start, start=start)
     assert len(picture(figure).marks) == 3
     assert "starting weights" not in figure.caption
 
@@ -85,10 +85,10 @@ def test_the_caption_says_who_is_left_out_who_ties_and_who_has_no_rank(now):
     for words in ("the scores of 3 plans (n)", "Without a rank, for a score is missing: 1 plan.", INFORMS):
         assert words in caption
     many = applied([(f"plan-{i}", 7.0, 7, 1, "") for i in range(50)])
-    assert "The first 30 are drawn, 20 left out." in ranking(many).caption
-    assert "The first 12 are drawn, 38 left out." in ranking(many, most=12).caption
+    assert "The first 30 of 50 plans are drawn; 20 are left out." in ranking(many).caption
+    assert "The first 12 of 50 plans are drawn; 38 are left out." in ranking(many, limit=12).caption
     assert "50 of them share a rank with another." in ranking(many).caption
-    assert ranking(many, most=99).description.count("rank 1") == 30
+    assert ranking(many, limit=99).description.count("rank 1") == 50
 
 
 def scored(scores: list[float], start: float = 0.0) -> pd.DataFrame:
@@ -99,11 +99,11 @@ def scored(scores: list[float], start: float = 0.0) -> pd.DataFrame:
 
 
 def test_rankings_drawn_one_after_the_other_are_those_drawn_alone():
-    start, rankings = scored([7.0, 5.0, 3.0] * 5), Rankings(domain=(1, 10), most=12)
+    start, rankings = scored([7.0, 5.0, 3.0] * 5), Rankings(domain=(1, 10), limit=12)
     for n in (0, 1, 2, 5, 1, 0):
         now = scored([7.0, 5.0 + n, 3.0 + n / 3] * 5)
         now.attrs["synthetic"] = n == 5
-        again, alone = rankings.draw(now, start), ranking(now, start, domain=(1, 10), most=12)
+        again, alone = rankings.draw(now, start), ranking(now, start=start, domain=(1, 10), limit=12)
         assert again._repr_html_() == alone._repr_html_()
         pd.testing.assert_frame_equal(again.data, alone.data)
     few, alone = rankings.draw(scored([9.5, 2.0])), ranking(scored([9.5, 2.0]), domain=(1, 10))
@@ -133,7 +133,7 @@ def test_nothing_to_rank_is_said(now):
 
 def test_hostile_names_are_text(picture, tmp_path):
     table = applied([(HOSTILE, 7.0, 7, 1, ""), (HOSTILE + "2", 5.0, 5, 2, "")])
-    html = ranking(table, table.assign(score=6.0))._repr_html_()
+    html = ranking(table, start=table.assign(score=6.0))._repr_html_()
     assert "<script" not in html
     assert "<img" not in html
     picture(ranking(table))
@@ -146,9 +146,9 @@ def test_generated_data_is_marked(now):
 
 
 def test_what_it_cannot_read_is_refused(now, start):
-    with pytest.raises(TableError, match="now: column rank: is missing"):
+    with pytest.raises(TableError, match="data: column rank: is missing"):
         ranking(now.drop(columns="rank"))
     with pytest.raises(InputError, match="start: is not of the same plans in the same order"):
-        ranking(now, start.iloc[::-1])
-    with pytest.raises(InputError, match="now: is a list"):
+        ranking(now, start=start.iloc[::-1])
+    with pytest.raises(InputError, match="data: must be a RunSet"):
         ranking([1])

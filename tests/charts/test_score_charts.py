@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from verifyplan.charts import audit, quality_scores, score_distributions
-from verifyplan.charts.score_distributions import MAX_BAR_PX
-from verifyplan.charts.score_table import GAP_PX, PANEL_PX, UNIT_PX
+from verifyplan.charts.score_distributions import BAR_PX
+from verifyplan.charts.score_table import GAP_PX, PANEL_PX
 from verifyplan.charts.theme import ORANGE, VERMILLION
 from verifyplan.errors import InputError, TableError
 from verifyplan.frames.run_tables import tables_of
@@ -38,7 +38,7 @@ def at(mark) -> tuple[float, float]:
 def test_each_score_is_a_dot_at_its_place_that_says_its_evidence(scores, picture):
     drawn = picture(quality_scores(scores))
     (dot,) = drawn.saying("Plan: a", "Dimension: risk coverage", "Score: 7", "Evidence: plan.md:3 says so")
-    assert at(dot)[0] == PANEL_PX + GAP_PX + 6 * UNIT_PX
+    assert at(dot)[0] == PANEL_PX + GAP_PX + 6 * PANEL_PX / 9
     assert len([label for label in drawn.labels if "Score: 9" in label]) == 7
     (refused,) = drawn.saying("Plan: a", "Score: refused", "Refused: evidence is blank")
     assert "refused" in drawn.texts
@@ -96,7 +96,7 @@ def test_two_hundred_plans_leave_some_out_and_say_which(scores_of, picture):
     assert len(figure.data) == 1200  # the data is whole
     both = pd.concat([scores_of(plans), scores_of({p: [5] * 6 for p in plans}, "challenger")])
     figure = audit(both)
-    assert "The first 40 of them are drawn; 160 are left out, 24 points apart or less." in figure.caption
+    assert "The first 40 of 200 plans are drawn; 160 are left out, 24 points apart or less." in figure.caption
     assert len({label.split("\n")[0] for label in picture(figure).labels}) == 40
 
 
@@ -112,7 +112,7 @@ def test_distributions_count_plans_by_score_on_one_scale(scores_of, picture):
     ]
     heights = {label: abs(float(re.search(r"v(-?[\d.]+)h", mark.get("d"))[1])) for label, mark in bars.items()}
     two, *ones = heights.values()
-    assert two == pytest.approx(MAX_BAR_PX, abs=0.01)
+    assert two == pytest.approx(BAR_PX, abs=0.01)
     assert [two / one for one in ones] == pytest.approx([2, 2, 2])
     assert {"median 1", "n = 3", "median 5.5", "n = 2"} <= set(drawn.texts)
     assert set(map(str, range(1, 11))) <= set(drawn.texts)  # the axis
@@ -132,7 +132,7 @@ def test_the_audit_draws_both_scores_and_lines_where_they_differ(scores, picture
     drawn = picture(figure)
     lines = ["Plan: a", "Dimension: risk coverage", "Synthesizer: 7", "Challenger: 9", "Difference: disputed: 2 apart"]
     one, other = drawn.saying(*lines, "Challenger's evidence: plan.md:8 says otherwise")
-    assert {at(one)[0], at(other)[0]} == {PANEL_PX + GAP_PX + 6 * UNIT_PX, PANEL_PX + GAP_PX + 8 * UNIT_PX}
+    assert {at(one)[0], at(other)[0]} == {PANEL_PX + GAP_PX + 6 * PANEL_PX / 9, PANEL_PX + GAP_PX + 8 * PANEL_PX / 9}
     same = drawn.saying("Dimension: approach soundness", "Difference: the same score")
     assert len(same) == 2
     assert at(same[0]) == at(same[1])
@@ -204,7 +204,7 @@ def test_what_is_no_score_is_refused_with_all_problems(scores):
         assert "1 rows repeat the key of another, the first at run_id a" in told[3]
         with pytest.raises(TableError, match="scores: column refused: is missing"):
             chart(scores.drop(columns="refused"))
-        with pytest.raises(InputError, match=r"scores: is a list, not a DataFrame\. Fix: give the scores of a RunSet"):
+        with pytest.raises(InputError, match="data: must be a RunSet, a run, a path"):
             chart([])
 
 

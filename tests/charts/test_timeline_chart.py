@@ -94,7 +94,10 @@ def test_several_runs_are_rows_of_bars_with_most_left_first(several, picture):
 def test_200_runs_say_how_many_are_left_out(picture):
     rows = [row for i in range(200) for row in run(f"run-{i:03d}", (200 - i, 0, "FORCED_EXIT", "RETHINK"))]
     figure = timeline(pd.DataFrame(rows))
-    assert "The first 40 runs are drawn; 160 are left out, with 160 unsettled or fewer at their end." in figure.caption
+    assert (
+        "The first 40 of 200 runs are drawn; 160 are left out, with 160 unsettled or fewer at their end."
+        in figure.caption
+    )
     assert {label.split("\n")[0] for label in picture(figure).labels} == {f"Run: run-{i:03d}" for i in range(40)}
     assert len(figure.data) == 200
 
@@ -121,7 +124,7 @@ def test_tables_that_cannot_be_drawn_are_refused(one):
         TableError, match=r"iterations: column blocking_open: lacks a number\. Fix: give the iterations"
     ):
         timeline(one.assign(blocking_open=[1, None]))
-    with pytest.raises(InputError, match="runs: is a list, not a DataFrame"):
+    with pytest.raises(InputError, match="data: must be a RunSet, a run, a path"):
         timeline([])
     assert timeline(one.iloc[:0]).caption == "There is no iteration to draw."
 

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
-from verifyplan.charts import export, usage
+from verifyplan.charts import usage
+from verifyplan.charts.export import export
 from verifyplan.charts.usage import COLORS
 from verifyplan.errors import InputError, TableError
 
@@ -98,7 +99,7 @@ def test_nothing_used_is_said_in_words(table):
 def test_what_is_no_such_table_is_refused(table):
     with pytest.raises(TableError, match="usage: column cost: is missing"):
         usage(table.drop(columns="cost"))
-    with pytest.raises(InputError, match="give a RunSet"):
+    with pytest.raises(InputError, match="data: must be a RunSet, a run, a path"):
         usage([1])
 
 

@@ -86,7 +86,7 @@ def test_ranks_of_200_plans_say_how_many_are_left_out(sweep, picture):
     many = pd.concat([sweep.iloc[[0]]] * 200, ignore_index=True)
     many = many.assign(plan=[f"p{i}" for i in range(200)], rank=range(1, 201), high_rank=range(2, 202))
     figure = rank_stability(many)
-    assert "The first 40 are drawn, 160 left out." in figure.caption
+    assert "The first 40 of 200 plans are drawn; 160 are left out." in figure.caption
     assert len(picture(figure).marks) == 80
     assert len(figure.data) == 200
 
@@ -100,7 +100,7 @@ def test_the_axis_names_rank_1_and_whole_ranks(sweep, picture, most, named):
 
 
 def test_the_tornado_of_one_plan_begins_at_its_score(picture):
-    figure = sensitivity(moves({"p": 1.5, "q": 0.2}), "p")
+    figure = sensitivity(moves({"p": 1.5, "q": 0.2}), plan="p")
     drawn = picture(figure)
     (up,) = drawn.saying(
         "Plan: p", "Dimension: tone", "Weight: raised", "Moved to: 0.60", "Score: 8.50", "Change: +1.50"
@@ -145,14 +145,14 @@ def test_plans_without_a_score_are_left_out_and_said(seen):
     table = moves({"p": 1.5, "q": 0.5, "r": 1.0})
     table.loc[table["plan"] == "q", ["score", "rank"]] = None
     assert "Left out, for a score is missing: 1 plan." in sensitivity(table).caption
-    figure = sensitivity(table, "q")
+    figure = sensitivity(table, plan="q")
     assert figure.caption == "There is no score to draw."
     assert figure.caption in seen(figure).texts
 
 
 def test_a_plan_that_is_not_there_names_those_that_are():
     with pytest.raises(InputError, match=r"plan: 'x' is not in the table\. Fix: use one of: p, q"):
-        sensitivity(moves({"p": 1, "q": 1}), "x")
+        sensitivity(moves({"p": 1, "q": 1}), plan="x")
 
 
 def test_tables_that_lack_a_column_are_refused(sweep):
@@ -160,9 +160,9 @@ def test_tables_that_lack_a_column_are_refused(sweep):
         rank_stability(sweep.drop(columns="kept_rank"))
     with pytest.raises(TableError, match="sensitivity: column base_rank: is missing"):
         sensitivity(moves({"p": 1}).drop(columns="base_rank"))
-    with pytest.raises(InputError, match="sweep: is a list"):
+    with pytest.raises(InputError, match="data: must be a RunSet, a run, a path"):
         rank_stability([])
-    with pytest.raises(InputError, match="table: is a list"):
+    with pytest.raises(InputError, match="data: must be a RunSet, a run, a path"):
         sensitivity([])
 
 
@@ -177,7 +177,7 @@ def test_hostile_texts_are_text_and_generated_data_is_marked(sweep, seen):
     sweep = sweep.assign(plan=sweep["plan"] + HOSTILE)
     for one in (table, sweep):
         one.attrs["synthetic"] = True
-    for figure in (rank_stability(sweep), sensitivity(table), sensitivity(table, HOSTILE)):
+    for figure in (rank_stability(sweep), sensitivity(table), sensitivity(table, plan=HOSTILE)):
         page = seen(figure)
         assert not {"script", "img"} & set(page.tags)
         assert "\x07" not in page.text

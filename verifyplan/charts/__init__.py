@@ -5,13 +5,11 @@ from verifyplan.charts.challenge_pool import challenge_pool
 from verifyplan.charts.class_mix import class_mix
 from verifyplan.charts.coverage import coverage
 from verifyplan.charts.debate import debate
-from verifyplan.charts.export import export, export_set
-from verifyplan.charts.figure import Figure
 from verifyplan.charts.plan_graph import plan_graph
 from verifyplan.charts.quality_scores import quality_scores
+from verifyplan.charts.queue import queue
 from verifyplan.charts.rank_stability import rank_stability
 from verifyplan.charts.ranking import ranking
-from verifyplan.charts.rounds import rounds
 from verifyplan.charts.score_distributions import score_distributions
 from verifyplan.charts.sensitivity import sensitivity
 from verifyplan.charts.timeline import timeline
@@ -19,21 +17,19 @@ from verifyplan.charts.transitions import transitions
 from verifyplan.charts.truth_metrics import truth_metrics
 from verifyplan.charts.usage import usage
 from verifyplan.charts.vote_matrix import vote_matrix
+from verifyplan.text import only_names
 
 __all__ = [
-    "Figure",
     "audit",
     "challenge_pool",
     "class_mix",
     "coverage",
     "debate",
-    "export",
-    "export_set",
     "plan_graph",
     "quality_scores",
+    "queue",
     "rank_stability",
     "ranking",
-    "rounds",
     "score_distributions",
     "sensitivity",
     "timeline",
@@ -42,3 +38,5 @@ __all__ = [
     "usage",
     "vote_matrix",
 ]
+
+__dir__, __getattr__ = only_names(__name__, __all__, "chart")

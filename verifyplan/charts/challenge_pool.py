@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple, Unpack
+
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.encodings import hover, inline, require_columns, tooltip, with_hover
-from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
-from verifyplan.charts.labels import count, sentences
+from verifyplan.analysis import challenges
+from verifyplan.charts.encodings import hover, inline, tooltip, with_hover
+from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.labels import count, first_drawn, sentences
+from verifyplan.charts.options import MIN_ROW_PX, ChartOptions, Options, chart
 from verifyplan.charts.theme import FAINT, INK, PAPER, SIZE, STATE_COLORS, WIDTH, color_scale
-from verifyplan.errors import expect
+from verifyplan.frames.load import Runs
 from verifyplan.protocol.records import SEVERITIES, UNSETTLED
 
 COLUMNS = ("run_id", "iteration", "severity", "state", "n", "new", "came", "went")
 TITLE = "How the pool of challenges moves"
 KEY = "Challenges at the end of each iteration; what is unsettled stands at the bottom"
-PLOT_PX, MAX_BAR_WIDTH_PX = WIDTH - 60, 170
-"""Most pixels across of all bars, and of one of them."""
+PLOT_PX, MAX_BAR_WIDTH_PX, MIN_BAR_WIDTH_PX = WIDTH - 60, 170, 30
+"""Most pixels across of all bars, and of one of them, at most and at least."""
+MAX_ITERATIONS = 30
+"""Iterations drawn at most."""
 UNIT_PX, MAX_BAR_HEIGHT_PX = 20, 220
 """Pixels of one challenge, and those of the highest bar of all, if that is less."""
 TEXT_HEIGHT_PX = 14
@@ -36,40 +42,49 @@ LIGHT_STATES = ("UNRESOLVED", "DEFERRED", "overflow")
 """States whose colour is light, so that dark text contrasts with it."""
 
 
-def challenge_pool(pool: pd.DataFrame) -> Figure:
+@chart
+def challenge_pool(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     """Draw stacked bars of the challenges in each state over the iterations, a row of bars for each severity.
 
-    Reads what `analysis.challenge_pool(runs)` returns; several runs are added up, and a run that ended earlier
-    continues as it ended, so that no bar shrinks because a run was over. Severities without a challenge are left out
-    and the caption says so. `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing.
+    Reads what `analysis.challenge_pool` returns, or makes it of runs; several runs are added up, and a run that ended
+    earlier continues as it ended, so that no bar shrinks because a run was over. Severities without a challenge are
+    left out and the caption says so. The first `limit` iterations are drawn (30); `height` is of the highest bars of
+    all severities together. The names of runs are not drawn, so `labels` has no meaning.
+    `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing.
 
-    >>> pool = pd.DataFrame({"run_id": "r", "iteration": [1, 2], "severity": "BLOCKING", "state": ["OPEN", "RESOLVED"],
+    >>> table = pd.DataFrame({"run_id": "r", "iteration": [1, 2], "severity": "BLOCKING", "state": ["OPEN", "RESOLVED"],
     ...     "n": [2, 2], "new": [2, 0], "came": [0, 2], "went": 0})
-    >>> challenge_pool(pool).description
+    >>> challenge_pool(table).description
     'Stacked bars of challenges by state. BLOCKING: iteration 1: 2 open; iteration 2: 2 resolved.'
     """
-    expect(pool, pd.DataFrame, "pool", "give what analysis.challenge_pool(runs) returns")
-    whole = require_columns(pool, COLUMNS, "pool")
-    rows = _rows(whole)
-    if rows.empty:
-        return empty(TITLE, "There is no challenge to draw.", whole)
+    chosen = ChartOptions.of(options)
+    chosen.refuse("labels", "no names of runs are drawn")
+    whole = chosen.table(data, challenges.challenge_pool, COLUMNS, "pool", names=())
+    every = _rows(whole)
+    if every.empty:
+        return empty(chosen, TITLE, "There is no challenge to draw.", whole)
+    n = int(every["iteration"].max()) - (before := int(every["iteration"].min()) - 1)
+    iterations = [before + number for number in range(1, min(n, chosen.rows(MAX_ITERATIONS)) + 1)]
+    rows = every[every["iteration"].isin(iterations)]
     tops = rows.groupby(["severity", "iteration"], sort=False)["n"].sum()
-    unit = min(UNIT_PX, MAX_BAR_HEIGHT_PX / int(tops.max()))
-    iterations = list(range(int(rows["iteration"].min()), int(rows["iteration"].max()) + 1))
-    with schema_checks_off():
-        parts = [
-            _bars(part, iterations, int(tops[severity].max()), unit, str(severity))
-            for severity, part in rows.groupby("severity", sort=False)
-        ]
-        return figure(
-            alt.VConcatChart(vconcat=[_key(rows), *parts], spacing=16),
-            title=TITLE,
-            subtitle=KEY,
-            caption=_caption(rows, whole),
-            data=whole,
-            description=_description(rows),
-            synthetic=bool(pool.attrs.get("synthetic")),
-        )
+    highest = int(tops.groupby(level=0).max().sum())
+    default = highest * min(UNIT_PX, MAX_BAR_HEIGHT_PX / int(tops.max()))
+    drawn = len(iterations)
+    bars = _Bars(
+        iterations,
+        chosen.px("width", min(PLOT_PX, MAX_BAR_WIDTH_PX * drawn), MIN_BAR_WIDTH_PX * drawn, count(drawn, "iteration")),
+        chosen.px("height", default, MIN_ROW_PX * tops.index.get_level_values(0).nunique()) / highest,
+    )
+    parts = [(str(severity), part) for severity, part in rows.groupby("severity", sort=False)]
+    return figure(
+        lambda: alt.VConcatChart(vconcat=[_key(rows), *(bars.draw(*part) for part in parts)], spacing=16),
+        chosen,
+        title=TITLE,
+        subtitle=KEY,
+        caption=sentences(_caption(rows, whole), first_drawn(drawn, n, "iteration"), "Counts, so without intervals."),
+        data=whole,
+        description=_description(rows),
+    )
 
 
 def _rows(whole: pd.DataFrame) -> pd.DataFrame:
@@ -106,7 +121,6 @@ def _caption(rows: pd.DataFrame, whole: pd.DataFrame) -> str:
         "Overflow did not fit under the caps and counts for nothing." if "overflow" in set(rows["state"]) else "",
         "Runs that ended earlier go on as they ended." if ends.nunique() > 1 else "",
         f"No challenge is {' or '.join(absent)}." if absent else "",
-        "Counts, so without intervals.",
     )
 
 
@@ -119,40 +133,51 @@ def _description(rows: pd.DataFrame) -> str:
     return f"Stacked bars of challenges by state. {'. '.join(lines)}."
 
 
-def _bars(part: pd.DataFrame, iterations: list[int], top: int, unit: float, severity: str) -> alt.LayerChart:
-    """Draw the stacked bars of a severity; `unit` is a challenge's pixels, so that all severities have one scale."""
-    place = part.groupby("iteration", sort=False)["n"].cumsum()
-    named = len(iterations) <= MAX_NAMED_ITERATIONS
-    text = part["n"].map("{:,}".format) + (" " + part["state"].str.lower() if named else "")
-    rows = part.assign(
-        stage=part["iteration"].map("iteration {}".format),
-        low=place - part["n"],
-        high=place,
-        middle=place - part["n"] / 2,
-        text=text.where(part["n"] * unit >= TEXT_HEIGHT_PX, ""),
-        ink=part["state"].isin(LIGHT_STATES),
-    )
-    stages = [f"iteration {number}" for number in iterations]
-    scale = alt.Scale(domain=stages, type="band", paddingInner=0.12, paddingOuter=0)
-    below = alt.Axis(labelAngle=0, grid=False, ticks=False, domain=True)
-    ticks = {"values": [top]} if top * unit < 3 * TEXT_HEIGHT_PX else {"tickMinStep": 1, "tickCount": 4}
-    up = alt.Axis(**ticks, format=",d", domain=False, ticks=False)
-    base = alt.Chart(inline(with_hover(rows, FIELDS))).encode(x=alt.X("stage:N", scale=scale, axis=below, title=None))
-    y = alt.Y("low:Q", scale=alt.Scale(domain=[0, top]), axis=up, title=None)
-    bars = base.mark_bar(strokeWidth=1).encode(
-        y=y,
-        y2="high:Q",
-        color=alt.Color("state:N", scale=color_scale(STATE_COLORS), legend=None),
-        stroke=alt.when("datum.state === 'overflow'").then(alt.value(FAINT)).otherwise(alt.value(PAPER)),
-        **hover(FIELDS),
-    )
-    ink = alt.when("datum.ink").then(alt.value(INK)).otherwise(alt.value(PAPER))
-    texts = base.mark_text(fontSize=SIZE - 1, fontWeight="bold", aria=False).encode(
-        y="middle:Q", text="text:N", color=ink, **tooltip(FIELDS)
-    )
-    title = alt.Title(severity, fontSize=SIZE, offset=6, anchor="start")
-    width = min(PLOT_PX, MAX_BAR_WIDTH_PX * len(iterations))
-    return alt.LayerChart(layer=[bars, texts]).properties(title=title, width=width, height=max(round(top * unit), 1))
+class _Bars(NamedTuple):
+    """The iterations, pixels across of all their bars, and those of one challenge: one scale for all severities."""
+
+    iterations: list[int]
+    width: float
+    unit: float
+
+    def draw(self, severity: str, part: pd.DataFrame) -> alt.LayerChart:
+        """Draw the stacked bars of a severity."""
+        top = int(part.groupby("iteration", sort=False)["n"].sum().max())
+        place = part.groupby("iteration", sort=False)["n"].cumsum()
+        named = len(self.iterations) <= MAX_NAMED_ITERATIONS
+        text = part["n"].map("{:,}".format) + (" " + part["state"].str.lower() if named else "")
+        rows = part.assign(
+            stage=part["iteration"].map("iteration {}".format),
+            low=place - part["n"],
+            high=place,
+            middle=place - part["n"] / 2,
+            text=text.where(part["n"] * self.unit >= TEXT_HEIGHT_PX, ""),
+            ink=part["state"].isin(LIGHT_STATES),
+        )
+        stages = [f"iteration {number}" for number in self.iterations]
+        scale = alt.Scale(domain=stages, type="band", paddingInner=0.12, paddingOuter=0)
+        below = alt.Axis(labelAngle=0, grid=False, ticks=False, domain=True)
+        ticks = {"values": [top]} if top * self.unit < 3 * TEXT_HEIGHT_PX else {"tickMinStep": 1, "tickCount": 4}
+        up = alt.Axis(**ticks, format=",d", domain=False, ticks=False)
+        base = alt.Chart(inline(with_hover(rows, FIELDS))).encode(
+            x=alt.X("stage:N", scale=scale, axis=below, title=None)
+        )
+        y = alt.Y("low:Q", scale=alt.Scale(domain=[0, top]), axis=up, title=None)
+        bars = base.mark_bar(strokeWidth=1).encode(
+            y=y,
+            y2="high:Q",
+            color=alt.Color("state:N", scale=color_scale(STATE_COLORS), legend=None),
+            stroke=alt.when("datum.state === 'overflow'").then(alt.value(FAINT)).otherwise(alt.value(PAPER)),
+            **hover(FIELDS),
+        )
+        ink = alt.when("datum.ink").then(alt.value(INK)).otherwise(alt.value(PAPER))
+        texts = base.mark_text(fontSize=SIZE - 1, fontWeight="bold", aria=False).encode(
+            y="middle:Q", text="text:N", color=ink, **tooltip(FIELDS)
+        )
+        title = alt.Title(severity, fontSize=SIZE, offset=6, anchor="start")
+        return alt.LayerChart(layer=[bars, texts]).properties(
+            title=title, width=self.width, height=max(round(top * self.unit), 1)
+        )
 
 
 def _key(rows: pd.DataFrame) -> alt.LayerChart:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple, Unpack
+
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.encodings import hover, inline, require_columns, with_hover
-from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
-from verifyplan.charts.labels import count, plain, sentences, short
+from verifyplan.analysis import challenges
+from verifyplan.charts.encodings import hover, inline, with_hover
+from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.labels import count, first_drawn, plain, sentences, short
+from verifyplan.charts.options import MIN_ROW_PX, ChartOptions, Options, chart
 from verifyplan.charts.theme import FAINT, INK, LINE, PAPER, SEVERITY_COLORS, SIZE, WIDTH, color_scale
-from verifyplan.errors import InputError, Problem, expect
+from verifyplan.errors import InputError, Problem
+from verifyplan.frames.load import Runs
 from verifyplan.protocol.records import SEVERITIES
 
 COUNTS = tuple(severity.lower() for severity in SEVERITIES)
@@ -18,8 +23,10 @@ TITLE = "What of the plan was challenged"
 KEY = "The plan from top to bottom, a block a section, as long as its lines; colour: the worst challenge"
 STRIP_PX, LEAD_PX = 54, 26
 """Pixels across of the strip, and of the lines that lead from it to the names."""
-NAME_PX = STRIP_PX + LEAD_PX + 6
-"""Where names begin."""
+COUNTS_PX = 120
+"""Pixels across of the counts beside the names."""
+MAX_SECTIONS = 200
+"""Sections drawn at most."""
 CHARACTER_PX = 7
 """Approximate pixels of a character."""
 ROW_PX, MIN_HEIGHT_PX, MAX_HEIGHT_PX = 18, 220, 900
@@ -30,12 +37,14 @@ FIELDS = {"title": "Section", "where": "Where", "text": "Challenges", "worst_tex
 COLORS: dict[str, str] = {str(name): color for name, color in SEVERITY_COLORS.items()} | {"none": "#e4e7ea"}
 
 
-def coverage(table: pd.DataFrame, run_id: str | None = None) -> Figure:
+@chart
+def coverage(data: pd.DataFrame | Runs, *, run_id: str | None = None, **options: Unpack[Options]) -> Figure:
     """Draw a plan's sections as a strip from top to bottom, coloured by the worst challenge that cites a line of each.
 
-    Reads what `coverage(runs)` of `verifyplan.analysis` returns. `run_id` may be left out where there is one run.
-    Sections that nobody challenged are grey. `attrs["synthetic"]` marks generated data. Raises TableError where a
-    column is missing, InputError where it is not clear which run is meant.
+    Reads what `analysis.coverage` returns, or makes it of runs. `run_id` may be left out where there is one run.
+    Sections that nobody challenged are grey; the first `limit` of the plan are drawn (200). `width` is of the strip
+    with the names and counts beside it; `labels` has names for sections. `attrs["synthetic"]` marks generated data.
+    Raises TableError where a column is missing, InputError where it is not clear which run is meant.
 
     >>> table = pd.DataFrame({"run_id": "r", "section": [1, 2], "title": ["Goal", "Steps"], "level": 2, "first": [1, 5],
     ...     "last": [4, 9], "lines": [4, 5], "n": [0, 2], "blocking": [0, 1], "significant": 0, "minor": [0, 1],
@@ -43,29 +52,32 @@ def coverage(table: pd.DataFrame, run_id: str | None = None) -> Figure:
     >>> coverage(table).description
     'Strip of 2 sections. Goal (lines 1-4): not challenged; Steps (lines 5-9): 1 blocking, 1 minor.'
     """
-    expect(table, pd.DataFrame, "table", "give what coverage(runs) returns")
-    chosen = _one_run(require_columns(table, COLUMNS, "coverage"), run_id)
-    if chosen.empty:
-        return empty(TITLE, "There is no section to draw.", chosen)
-    rows = _rows(chosen)
-    elsewhere = dict(table.attrs.get("elsewhere", {})).get(rows["run_id"].iloc[0], 0)
+    chosen = ChartOptions.of(options)
+    whole = chosen.table(data, challenges.coverage, COLUMNS, "coverage", names=["title"])
+    part = _one_run(whole, run_id)
+    if part.empty:
+        return empty(chosen, TITLE, "There is no section to draw.", part)
+    every = _rows(part)
+    rows = every.head(chosen.rows(MAX_SECTIONS))
+    elsewhere = dict(whole.attrs.get("elsewhere", {})).get(rows["run_id"].iloc[0], 0)
     each = rows["name"] + " (" + rows["where"] + "): " + rows["text"]
     bare = rows.loc[rows["n"] == 0, "lines"]
-    with schema_checks_off():
-        return figure(
-            _strip(rows),
-            title=TITLE,
-            subtitle=KEY,
-            caption=sentences(
-                f"The plan's {count(len(rows), 'section')} and the challenges that cite a line of each, whatever became"
-                f" of them; n: {int(rows['n'].sum()):,} citations of {count(int(rows['lines'].sum()), 'line')}.",
-                f"Nobody challenged {count(len(bare), 'section')} ({count(int(bare.sum()), 'line')}), in grey.",
-                f"Not drawn: {count(elsewhere, 'challenge')} that cite no line of the plan." if elsewhere else "",
-            ),
-            data=chosen,
-            description=f"Strip of {count(len(rows), 'section')}. {'; '.join(each)}.",
-            synthetic=bool(table.attrs.get("synthetic")),
-        )
+    strip = _Strip.of(rows, chosen)
+    return figure(
+        lambda: strip.draw(rows),
+        chosen,
+        title=TITLE,
+        subtitle=KEY,
+        caption=sentences(
+            f"The plan's {count(len(rows), 'section')} and the challenges that cite a line of each, whatever became"
+            f" of them; n: {int(rows['n'].sum()):,} citations of {count(int(rows['lines'].sum()), 'line')}.",
+            first_drawn(len(rows), len(every), "section"),
+            f"Nobody challenged {count(len(bare), 'section')} ({count(int(bare.sum()), 'line')}), in grey.",
+            f"Not drawn: {count(elsewhere, 'challenge')} that cite no line of the plan." if elsewhere else "",
+        ),
+        data=part,
+        description=f"Strip of {count(len(rows), 'section')}. {'; '.join(each)}.",
+    )
 
 
 def _one_run(whole: pd.DataFrame, run_id: str | None) -> pd.DataFrame:
@@ -97,36 +109,6 @@ def _rows(chosen: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _strip(rows: pd.DataFrame) -> alt.LayerChart:
-    """Draw a block for each section, and beside it the names and counts, with lines to those that do not fit.
-
-    Reads `name, where, text, first, last, worst` and the texts of the tooltips, in the order of the plan.
-    """
-    height = max(MIN_HEIGHT_PX, ROW_PX * len(rows), min(MAX_HEIGHT_PX, LINE_PX * int(rows["lines"].sum())))
-    low, high = int(rows["first"].min()) - 1, int(rows["last"].max())
-    placed = rows.assign(top=rows["first"] - 1, middle=(rows["first"] - 1 + rows["last"]) / 2)
-    placed = placed.assign(place=spread(list(placed["middle"]), ROW_PX * (high - low) / height, low, high))
-    placed = with_hover(placed.assign(worst_text=placed["worst"].replace("none", "")), FIELDS)
-    base = alt.Chart(inline(placed))
-    scale = alt.Scale(domain=[low, high], reverse=True, nice=False)
-    label = "datum.value > 0 ? datum.label : ''"  # lines are counted from 1
-    axis = alt.Axis(grid=False, ticks=False, domain=False, tickCount=6, tickMinStep=1, format=",d", labelExpr=label)
-    blocks = base.mark_rect(stroke=PAPER, strokeWidth=1.5).encode(
-        x=alt.value(0),
-        x2=alt.value(STRIP_PX),
-        y=alt.Y("top:Q", scale=scale, axis=axis, title="Line of the plan"),
-        y2="last:Q",
-        color=alt.Color("worst:N", scale=color_scale(COLORS), legend=None),
-        **hover(FIELDS),
-    )
-    leads = base.mark_rule(color=LINE, aria=False).encode(
-        x=alt.value(STRIP_PX + 2), x2=alt.value(STRIP_PX + LEAD_PX), y="middle:Q", y2="place:Q"
-    )
-    numbers = NAME_PX + CHARACTER_PX * int(rows["name"].str.len().max()) + 20
-    layers = [blocks, leads, *_texts(base, numbers)]
-    return alt.LayerChart(layer=layers).properties(width=max(WIDTH, numbers + 120), height=height)
-
-
 def spread(middles: list[float], gap: float, low: float, high: float) -> list[float]:
     """Place names beside the middle of their section, moved apart where two would overlap."""
     places: list[float] = []
@@ -139,15 +121,64 @@ def spread(middles: list[float], gap: float, low: float, high: float) -> list[fl
     return places
 
 
-def _texts(base: alt.Chart, numbers: int) -> list[alt.Chart]:
-    """Write names in ink and counts in bold, both fainter where nobody challenged; counts begin at `numbers`."""
-    bare = "datum.worst === 'none'"
-    ink = alt.when(bare).then(alt.value(FAINT)).otherwise(alt.value(INK))
-    left = base.mark_text(align="left", baseline="middle", fontSize=SIZE, aria=False)
-    bold = base.mark_text(align="left", baseline="middle", fontSize=SIZE, fontWeight="bold", aria=False)
-    challenged, rest = bold.transform_filter(f"!({bare})"), left.transform_filter(bare)
-    return [
-        left.encode(x=alt.value(NAME_PX), y="place:Q", text="name:N", color=ink),
-        challenged.encode(x=alt.value(numbers), y="place:Q", text="text:N"),
-        rest.encode(x=alt.value(numbers), y="place:Q", text="text:N", color=alt.value(FAINT)),
-    ]
+class _Strip(NamedTuple):
+    """The size of the whole in pixels, how much of its width the strip takes, and where the counts begin."""
+
+    width: float
+    height: float
+    strip: float
+    numbers: float
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, options: ChartOptions) -> _Strip:
+        """Return the size that the options say; a wider whole has a wider strip."""
+        names = LEAD_PX + 6 + CHARACTER_PX * int(rows["name"].str.len().max()) + 20
+        needed = STRIP_PX + names + COUNTS_PX
+        width = options.px("width", max(WIDTH, needed), needed, "the names")
+        strip = STRIP_PX if options.width is None else width - names - COUNTS_PX
+        tall = min(MAX_HEIGHT_PX, LINE_PX * int(rows["lines"].sum()))
+        height = options.px(
+            "height", max(MIN_HEIGHT_PX, ROW_PX * len(rows), tall), MIN_ROW_PX * len(rows), count(len(rows), "section")
+        )
+        return cls(width, height, strip, strip + names)
+
+    def draw(self, rows: pd.DataFrame) -> alt.LayerChart:
+        """Draw a block for each section, and beside it the names and counts, with lines to those that do not fit.
+
+        Reads `name, where, text, first, last, worst` and the texts of the tooltips, in the order of the plan.
+        """
+        low, high = int(rows["first"].min()) - 1, int(rows["last"].max())
+        row = min(ROW_PX, self.height / len(rows))
+        placed = rows.assign(top=rows["first"] - 1, middle=(rows["first"] - 1 + rows["last"]) / 2)
+        placed = placed.assign(place=spread(list(placed["middle"]), row * (high - low) / self.height, low, high))
+        placed = with_hover(placed.assign(worst_text=placed["worst"].replace("none", "")), FIELDS)
+        base = alt.Chart(inline(placed))
+        scale = alt.Scale(domain=[low, high], reverse=True, nice=False)
+        label = "datum.value > 0 ? datum.label : ''"  # lines are counted from 1
+        axis = alt.Axis(grid=False, ticks=False, domain=False, tickCount=6, tickMinStep=1, format=",d", labelExpr=label)
+        blocks = base.mark_rect(stroke=PAPER, strokeWidth=1.5).encode(
+            x=alt.value(0),
+            x2=alt.value(self.strip),
+            y=alt.Y("top:Q", scale=scale, axis=axis, title="Line of the plan"),
+            y2="last:Q",
+            color=alt.Color("worst:N", scale=color_scale(COLORS), legend=None),
+            **hover(FIELDS),
+        )
+        leads = base.mark_rule(color=LINE, aria=False).encode(
+            x=alt.value(self.strip + 2), x2=alt.value(self.strip + LEAD_PX), y="middle:Q", y2="place:Q"
+        )
+        layers = [blocks, leads, *self._texts(base)]
+        return alt.LayerChart(layer=layers).properties(width=self.width, height=self.height)
+
+    def _texts(self, base: alt.Chart) -> list[alt.Chart]:
+        """Write names in ink and counts in bold, both fainter where nobody challenged."""
+        bare = "datum.worst === 'none'"
+        ink = alt.when(bare).then(alt.value(FAINT)).otherwise(alt.value(INK))
+        left = base.mark_text(align="left", baseline="middle", fontSize=SIZE, aria=False)
+        bold = base.mark_text(align="left", baseline="middle", fontSize=SIZE, fontWeight="bold", aria=False)
+        challenged, rest = bold.transform_filter(f"!({bare})"), left.transform_filter(bare)
+        return [
+            left.encode(x=alt.value(self.strip + LEAD_PX + 6), y="place:Q", text="name:N", color=ink),
+            challenged.encode(x=alt.value(self.numbers), y="place:Q", text="text:N"),
+            rest.encode(x=alt.value(self.numbers), y="place:Q", text="text:N", color=alt.value(FAINT)),
+        ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple, Unpack
 
 import altair as alt
 import pandas as pd
@@ -11,7 +11,6 @@ from verifyplan.analysis.debates import COLUMNS, debates
 from verifyplan.charts.encodings import (
     hover,
     inline,
-    require_columns,
     text_of,
     tooltip,
     unscaled,
@@ -21,11 +20,12 @@ from verifyplan.charts.encodings import (
     y_at,
     y_of,
 )
-from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
-from verifyplan.charts.labels import count, distinct_labels, sentences, short
+from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.labels import count, distinct_labels, first_drawn, sentences, short
+from verifyplan.charts.options import ChartOptions, Options, chart
 from verifyplan.charts.theme import BLUE, FAINT, INK, LINE, ORANGE, PAPER, SIZE, VERMILLION
-from verifyplan.errors import Problem, TableError, expect
-from verifyplan.frames.runset import RunSet
+from verifyplan.errors import Problem, TableError
+from verifyplan.frames.load import Runs
 
 TITLE = "How the debates went"
 KEY = "Lines of the builder's diff in each turn; in brackets, how many more or fewer than in the turn before"
@@ -45,7 +45,9 @@ FIELDS = {
     "where": "In",
 }
 PLOT_PX, MIN_TURN_PX, MAX_TURN_PX = 360, 30, 130
-"""Pixels across of all turns together, and of one at least and at most."""
+"""Pixels across of all turns together, and of one by default at least and at most."""
+LEAST_TURN_PX, LEAST_BAR_PX = 14, 12
+"""Pixels of a turn and of the longest bar, at least."""
 BAR_PX = {1: 110, 2: 70, 3: 60}
 MANY_BAR_PX = 26
 """Pixels of the longest bar, by the number of debates; where they are more."""
@@ -61,13 +63,14 @@ OTHER_END = ("triangle-up", ORANGE)
 """Shape and colour of an end."""
 
 
-def debate(runs: RunSet | pd.DataFrame) -> Figure:
+@chart
+def debate(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     """Draw a row of bars for each debate: the lines of the diff turn by turn, and the end beside them.
 
-    Reads a RunSet, or what `analysis.debates` makes of it, in its order; 20 debates and 30 turns of each are drawn at
-    most. All bars have one scale, which begins at 0. A diff that equals that of the turn before is hollow, dashed and
-    named so; a turn that brought no diff says that. `.data` is the whole table. `attrs["synthetic"]` marks generated
-    data. Raises TableError where a column or the number of a turn is missing.
+    Reads what `analysis.debates` returns, or makes it of runs; `limit` debates are drawn (20), and 30 turns of each at
+    most. `labels` has names for tasks and runs. All bars have one scale, which begins at 0. A diff that equals that of
+    the turn before is hollow, dashed and named so; a turn that brought no diff says that. `.data` is the whole table.
+    `attrs["synthetic"]` marks generated data. Raises TableError where a column or the number of a turn is missing.
 
     >>> turn = {"run_id": "r", "task": "greet", "opening": "Say hello.", "built": "Done.", "n_messages": 3}
     >>> row = turn | {"turn": 1, "diff_lines": 4, "verified": "Verified.", "last": True, "max_turns": 3}
@@ -75,29 +78,53 @@ def debate(runs: RunSet | pd.DataFrame) -> Figure:
     >>> debate(pd.DataFrame([row])).description
     'Bars of the lines of diffs by turn, 1 debate. greet: turn 1: 4 lines; CONVERGED VERIFIED.'
     """
-    table = debates(runs) if isinstance(runs, RunSet) else runs
-    expect(table, pd.DataFrame, "runs", "give a RunSet, as the .frames of a debate, or what analysis.debates returns")
-    whole = require_columns(table, COLUMNS, "debates")
+    chosen = ChartOptions.of(options)
+    whole = chosen.table(data, debates, COLUMNS, "debates", names=["run_id", "task"])
     if whole.empty:
-        return empty(TITLE, "There is no debate to draw.", whole)
+        return empty(chosen, TITLE, "There is no debate to draw.", whole)
     if whole["turn"].isna().any():
         raise TableError(Problem("debates: column turn", "lacks a number", "give what analysis.debates returns"))
-    rows = _rows(whole)
-    with schema_checks_off():
-        return figure(
-            _drawing(rows),
-            title=TITLE if whole["run_id"].nunique() > 1 else "How the debate went",
-            subtitle=KEY,
-            caption=_caption(whole, rows),
-            data=whole,
-            description=_description(rows),
-            synthetic=SYNTHETIC if table.attrs.get("synthetic") else "",
-        )
+    rows = _rows(whole, chosen.rows(MAX_DEBATES))
+    places = _Places.of(int(rows["turn"].max()), rows["order"].nunique(), chosen)
+    return figure(
+        lambda: _drawing(rows, places),
+        chosen,
+        title=TITLE if whole["run_id"].nunique() > 1 else "How the debate went",
+        subtitle=KEY,
+        caption=_caption(whole, rows),
+        data=whole,
+        description=_description(rows),
+        synthetic=SYNTHETIC if whole.attrs.get("synthetic") else "",
+    )
 
 
-def _rows(whole: pd.DataFrame) -> pd.DataFrame:
+class _Places(NamedTuple):
+    """The numbers of turns and debates, and pixels: across of a turn, of the longest bar, across of all turns."""
+
+    turns: int
+    n: int
+    step: float
+    bar: float
+
+    @classmethod
+    def of(cls, turns: int, n: int, options: ChartOptions) -> _Places:
+        """Return the places in the size that the options say."""
+        rest = n * (ABOVE_PX + GAP_PX) - GAP_PX
+        step = round(min(max(PLOT_PX / turns, MIN_TURN_PX), MAX_TURN_PX))
+        width = options.px("width", step * turns, LEAST_TURN_PX * turns, count(turns, "turn"))
+        tall = BAR_PX.get(n, MANY_BAR_PX) * n + rest
+        height = options.px("height", tall, LEAST_BAR_PX * n + rest, count(n, "debate"))
+        return cls(turns, n, width / turns, (height - rest) / n)
+
+    @property
+    def pitch(self) -> float:
+        """Pixels from debate to debate."""
+        return self.bar + ABOVE_PX + GAP_PX
+
+
+def _rows(whole: pd.DataFrame, limit: int) -> pd.DataFrame:
     """Return the turns that are drawn, with their texts."""
-    chosen = list(dict.fromkeys(whole["run_id"]))[:MAX_DEBATES]
+    chosen = list(dict.fromkeys(whole["run_id"]))[:limit]
     rows = whole[whole["run_id"].isin(chosen) & (whole["turn"] <= MAX_TURNS)].astype({"turn": "int64"})
     rows = rows.assign(order=rows["run_id"].map(chosen.index)).sort_values(["order", "turn"], kind="stable")
     ends = whole.dropna(subset="end").drop_duplicates("run_id", keep="last").set_index("run_id")
@@ -144,7 +171,7 @@ def _caption(whole: pd.DataFrame, rows: pd.DataFrame) -> str:
         else "",
         "(changed): as many lines, and not the same." if changed else "",
         "How many lines were exchanged is not told: the tables hold a diff's length and digest.",
-        f"The first {drawn} debates are drawn; {n - drawn:,} are left out." if n > drawn else "",
+        first_drawn(drawn, n, "debate"),
         f"{count(late, 'turn')} after turn {MAX_TURNS} left out." if late else "",
         "Counts, so without intervals.",
     )
@@ -159,17 +186,15 @@ def _description(rows: pd.DataFrame) -> str:
     return f"Bars of the lines of diffs by turn, {count(len(lines), 'debate')}. {'. '.join(lines)}."
 
 
-def _drawing(rows: pd.DataFrame) -> alt.LayerChart:
+def _drawing(rows: pd.DataFrame, places: _Places) -> alt.LayerChart:
     """Draw a strip of bars for each debate, all on one scale, its task at the left and its end at the right.
 
     Reads `order, turn, diff_lines, same, last, text, named, run, ended, where`, the texts of `FIELDS` and `hover`;
     debates together, in their order.
     """
-    turns, n = int(rows["turn"].max()), rows["order"].nunique()
-    step = round(min(max(PLOT_PX / turns, MIN_TURN_PX), MAX_TURN_PX))
-    bar = BAR_PX.get(n, MANY_BAR_PX)
-    placed, width, pitch = _placed(rows, step, bar), step * turns, bar + ABOVE_PX + GAP_PX
-    feet = [ABOVE_PX + bar + pitch * number for number in range(n)]
+    turns, n, step, bar = places
+    placed, width = _placed(rows, places), step * turns
+    feet = [ABOVE_PX + bar + places.pitch * number for number in range(n)]
     # the whole place of a turn is pointed at, since the bar of a blank diff has no height
     cell = alt.Chart().mark_rect(fill=PAPER, fillOpacity=0)
     layers = [
@@ -181,14 +206,15 @@ def _drawing(rows: pd.DataFrame) -> alt.LayerChart:
         *_names(),
         *_ends(placed, width),
     ]
-    return alt.LayerChart(data=inline(placed), layer=layers, width=width, height=pitch * n - GAP_PX)
+    return alt.LayerChart(data=inline(placed), layer=layers, width=width, height=places.pitch * n - GAP_PX)
 
 
-def _placed(rows: pd.DataFrame, step: int, bar: int) -> pd.DataFrame:
+def _placed(rows: pd.DataFrame, places: _Places) -> pd.DataFrame:
     """Return the rows with their places in pixels: a bar's foot and top, and its cell."""
+    step, bar = places.step, places.bar
     most = max(int(rows["diff_lines"].fillna(0).max()), 1)
     lines = rows["diff_lines"].astype("Float64").fillna(0).astype(float)
-    top = rows["order"] * (bar + ABOVE_PX + GAP_PX)
+    top = rows["order"] * places.pitch
     foot = top + ABOVE_PX + bar
     left = (rows["turn"] - 1) * step
     ends = ~rows.duplicated("order", keep="last")
@@ -211,7 +237,7 @@ def _placed(rows: pd.DataFrame, step: int, bar: int) -> pd.DataFrame:
     )
 
 
-def _heads(turns: int, step: int) -> list[alt.Chart]:
+def _heads(turns: int, step: float) -> list[alt.Chart]:
     """Write the turns' numbers above their columns."""
     name = "turn {:,}" if step >= WIDE_PX else "{:,}"
     heads = pd.DataFrame({"at": [(number + 0.5) * step for number in range(turns)]})
@@ -225,7 +251,7 @@ def _heads(turns: int, step: int) -> list[alt.Chart]:
     return layers
 
 
-def _scale(feet: list[int], bar: int, most: int, width: int) -> list[alt.Chart]:
+def _scale(feet: list[float], bar: float, most: int, width: float) -> list[alt.Chart]:
     """Draw a line at 0 below the bars of each debate and a tick at the most lines of all, with their numbers.
 
     A whole line there would run through the numbers of other bars.
@@ -255,7 +281,7 @@ def _bars() -> list[alt.Chart]:
     return bars
 
 
-def _numbers(step: int) -> alt.Chart:
+def _numbers(step: float) -> alt.Chart:
     """Write lines and their change above each bar; of narrow bars of the last alone, up to its right edge."""
     narrow = step < WIDE_PX
     look: dict[str, Any] = {"align": "right" if narrow else "center", "fontSize": SIZE - 1, "aria": False, "dy": -9}
@@ -273,7 +299,7 @@ def _names() -> list[alt.Chart]:
     return [task, run]
 
 
-def _ends(placed: pd.DataFrame, width: int) -> list[alt.Chart]:
+def _ends(placed: pd.DataFrame, width: float) -> list[alt.Chart]:
     """Draw how each debate ended: a shape, the words, and below them the turn; to the right of the bars."""
     ends = placed.loc[placed["ends"], ["line", "ended", "where"]]
     kinds = [ENDS.get(end.split(" ")[0], OTHER_END) for end in ends["ended"]]

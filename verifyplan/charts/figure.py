@@ -6,7 +6,7 @@ import hashlib
 import html
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +18,7 @@ from altair.utils.schemapi import debug_mode
 
 from verifyplan.charts.encodings import inline
 from verifyplan.charts.labels import sentences
+from verifyplan.charts.options import ChartOptions
 from verifyplan.charts.theme import FAINT, PAPER, WIDTH, config
 
 SYNTHETIC = "Synthetic data: findings, votes or scores were generated, not observed."
@@ -49,32 +50,36 @@ class Figure:
 
 
 def figure(
-    chart: alt.ChartType,
+    draw: Callable[[], alt.ChartType],
+    options: ChartOptions,
     *,
     title: str,
     caption: str,
     data: pd.DataFrame,
     description: str,
     subtitle: str = "",
-    synthetic: str | bool = False,
+    synthetic: str | bool | None = None,
 ) -> Figure:
-    """Return a chart of this package with the common look, its title and its description, as a Figure.
+    """Return what `draw` draws, with the common look, its title and its description, as a Figure.
 
     Of synthetic data the caption says so, in the words of `synthetic` if it is a text, and the subtitle, too: pictures
-    lose their captions.
+    lose their captions. By default, `data.attrs["synthetic"]` says whether the data is.
     """
-    lines = [line for line in (subtitle, "Synthetic data" if synthetic else "") if line]
-    warning = synthetic if isinstance(synthetic, str) else SYNTHETIC if synthetic else ""
-    heading = alt.Title(text=title, subtitle=lines)
-    dressed = chart.properties(title=heading, description=description, config=config())
+    made = data.attrs.get("synthetic") if synthetic is None else synthetic
+    lines = [line for line in (subtitle, "Synthetic data" if made else "") if line]
+    warning = made if isinstance(made, str) else SYNTHETIC if made else ""
+    heading = alt.Title(text=title if options.title is None else options.title, subtitle=lines)
+    with schema_checks_off():
+        dressed = draw().properties(title=heading, description=description, config=config())
     return Figure(dressed, sentences(caption, warning), data, description)
 
 
-def empty(title: str, message: str, data: pd.DataFrame) -> Figure:
+def empty(options: ChartOptions, title: str, message: str, data: pd.DataFrame) -> Figure:
     """Return a figure that says in words why there is nothing to draw."""
     chart = alt.Chart(inline(pd.DataFrame({"message": [message]})), width=WIDTH, height=24)
     text = chart.mark_text(align="left", fontSize=13, color=FAINT, x=0).encode(text="message:N")
-    return figure(text, title=title, caption=message, data=data, description=f"{title}. {message}")
+    words = f"{title}. {message}"
+    return figure(lambda: text, options, title=title, caption=message, data=data, description=words, synthetic=False)
 
 
 _SWITCH = threading.RLock()

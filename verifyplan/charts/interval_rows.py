@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import altair as alt
 import pandas as pd
 
 from verifyplan.charts.encodings import inline
-from verifyplan.charts.labels import distinct_labels, interval, percent, plain
+from verifyplan.charts.labels import distinct_labels, first_drawn, interval, percent, plain
+from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions
 from verifyplan.charts.theme import FAINT, INK, WIDTH
 
 STEP_PX = 24
 """Pixels from row to row."""
 PLOT_PX = WIDTH - 180
 """Pixels across of the plot; the rest is for the columns of numbers beside it."""
+
+
+MAX_READINGS = 8
+"""Readings drawn at most."""
 
 
 def with_texts(table: pd.DataFrame) -> pd.DataFrame:
@@ -31,33 +38,61 @@ def with_texts(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def interval_rows(
-    rows: pd.DataFrame, marks: list[alt.Chart], group: str, groups: list[str], title: str
-) -> alt.FacetChart:
-    """Draw one row per reading, in groups under each other: marks, one over the other, and the numbers in columns.
+def first_readings(table: pd.DataFrame, options: ChartOptions) -> tuple[pd.DataFrame, str]:
+    """Return the rows of the readings that are drawn, and a sentence on those that are left out."""
+    every = list(dict.fromkeys(table["reading"]))
+    drawn = every[: options.rows(MAX_READINGS)]
+    return table[table["reading"].isin(drawn)], first_drawn(len(drawn), len(every), "reading")
 
-    `marks` are charts without data that draw the share at `x="share:Q"`, and `whisker()`; `rows` come from
-    `with_texts`; `group` is the column of the groups, drawn in the order of `groups`. The axis, with its
-    `title`, runs from 0 to 100 %.
-    """
-    axis = alt.Axis(grid=False, ticks=False, domain=False)
-    row = alt.Y("label:N", sort=list(dict.fromkeys(rows["label"])), title=None, axis=axis)
-    per_cent = "format(datum.value * 100, '.0f') + ' %'"
-    ticks = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], labelExpr=per_cent, domain=False, ticks=False)
-    x = alt.X("share:Q", scale=alt.Scale(domain=[0, 1]), axis=ticks, title=title)
-    frame = alt.Chart().mark_point(opacity=0, aria=False).encode(x=x)
-    faint = alt.Chart().mark_text(align="right", color=FAINT, aria=False)
-    bold = alt.Chart().mark_text(align="right", fontWeight="bold", aria=False)
-    columns = [
-        bold.encode(x=alt.value(PLOT_PX + 48), text="share_text:N"),
-        faint.encode(x=alt.value(PLOT_PX + 124), text="interval_text:N"),
-        faint.encode(x=alt.value(PLOT_PX + 196), text="n_text:N"),
-    ]
-    layers = alt.LayerChart(layer=[layer.encode(y=row) for layer in [frame, *marks, *columns]])
-    header = alt.Header(title=None, labelAngle=0, labelAlign="left", labelPadding=12, labelOrient="left")
-    return layers.properties(width=PLOT_PX, height=alt.Step(STEP_PX)).facet(
-        data=inline(rows), row=alt.Row(f"{group}:N", sort=groups, header=header), spacing=12
-    )
+
+class IntervalRows(NamedTuple):
+    """Rows of `with_texts`, one a reading, in groups under each other, and their size in pixels."""
+
+    rows: pd.DataFrame
+    group: str
+    """The column of the groups."""
+    groups: list[str]
+    """The groups in the order drawn."""
+    title: str
+    """Of the axis, which runs from 0 to 100 %."""
+    width: float
+    row: float
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, group: str, groups: list[str], title: str, options: ChartOptions) -> IntervalRows:
+        """Return the rows in the size that the options say."""
+        return cls(
+            rows, group, groups, title, options.px("width", PLOT_PX, MIN_WIDTH_PX), options.row_px(len(rows), STEP_PX)
+        )
+
+    @property
+    def bar(self) -> float:
+        """Pixels of a bar's height."""
+        return self.row * 15 / STEP_PX
+
+    def draw(self, marks: list[alt.Chart]) -> alt.FacetChart:
+        """Draw marks, one over the other, and the numbers in columns beside them.
+
+        `marks` are charts without data that draw the share at `x="share:Q"`, and `whisker()`.
+        """
+        axis = alt.Axis(grid=False, ticks=False, domain=False)
+        row = alt.Y("label:N", sort=list(dict.fromkeys(self.rows["label"])), title=None, axis=axis)
+        per_cent = "format(datum.value * 100, '.0f') + ' %'"
+        ticks = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], labelExpr=per_cent, domain=False, ticks=False)
+        x = alt.X("share:Q", scale=alt.Scale(domain=[0, 1]), axis=ticks, title=self.title)
+        frame = alt.Chart().mark_point(opacity=0, aria=False).encode(x=x)
+        faint = alt.Chart().mark_text(align="right", color=FAINT, aria=False)
+        bold = alt.Chart().mark_text(align="right", fontWeight="bold", aria=False)
+        columns = [
+            bold.encode(x=alt.value(self.width + 48), text="share_text:N"),
+            faint.encode(x=alt.value(self.width + 124), text="interval_text:N"),
+            faint.encode(x=alt.value(self.width + 196), text="n_text:N"),
+        ]
+        layers = alt.LayerChart(layer=[layer.encode(y=row) for layer in [frame, *marks, *columns]])
+        header = alt.Header(title=None, labelAngle=0, labelAlign="left", labelPadding=12, labelOrient="left")
+        return layers.properties(width=self.width, height=alt.Step(self.row)).facet(
+            data=inline(self.rows), row=alt.Row(f"{self.group}:N", sort=self.groups, header=header), spacing=12
+        )
 
 
 def whisker() -> alt.Chart:

@@ -7,8 +7,6 @@ import math
 import re
 from collections.abc import Iterable
 
-from verifyplan.analysis.comparison import Comparison
-
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
 """Control characters that XML forbids, and those that turn the direction of the text around them."""
 
@@ -98,22 +96,16 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def first_drawn(drawn: int, n: int, noun: str, left_out: str = "") -> str:
+    """Say how many of `n` are drawn and left out, and in `left_out` more of those; nothing where all are drawn.
+
+    >>> first_drawn(40, 52, "plan"), first_drawn(40, 40, "plan")
+    ('The first 40 of 52 plans are drawn; 12 are left out.', '')
+    """
+    more = f", {left_out}" if left_out else ""
+    return f"The first {drawn:,} of {count(n, noun)} are drawn; {n - drawn:,} are left out{more}." if n > drawn else ""
+
+
 def sentences(*parts: str) -> str:
     """Join the parts that are not empty by spaces."""
     return " ".join(part for part in parts if part)
-
-
-INTERVALS = "95 % bootstrap intervals"
-
-
-def interval_sentence(comparison: Comparison) -> str:
-    """Say how a comparison's intervals were computed, and over what the bootstrap resampled."""
-    n = comparison.n_runs if comparison.resampled == "runs" else comparison.n_findings
-    over = f"{comparison.resampled} ({count(n, comparison.resampled.removesuffix('s'))})"
-    return f"Intervals: 95 % percentile bootstrap, resampled over {over}."
-
-
-def reading_labels(comparison: Comparison, width: int) -> tuple[str, str]:
-    """Return distinct labels of both readings, each of at most about `width` characters."""
-    labels = distinct_labels([comparison.a, comparison.b], width)
-    return labels[comparison.a], labels[comparison.b]

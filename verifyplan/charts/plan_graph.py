@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import accumulate
-from typing import Any, NamedTuple
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple, Unpack
 
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.encodings import hover, inline, with_hover
-from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
+from verifyplan.charts.encodings import hover, inline, with_hover, x_of, y_of
+from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, plain, sentences, short
+from verifyplan.charts.options import ChartOptions, Options, chart
 from verifyplan.charts.theme import FAINT, INK, LINE, PAPER, SIZE, VERMILLION
-from verifyplan.documents.dimensions.plan_check import PlanCheck
+from verifyplan.documents.dimensions.plan_check import PlanCheck, plan_check
 from verifyplan.documents.dimensions.plan_graph import Edge, PlanGraph
 from verifyplan.errors import InputError, Problem
 
@@ -24,7 +27,7 @@ MAX_PLANS = 300
 FIELDS = {
     "plan": "Plan",
     "phase": "Phase",
-    "told": "Wave",
+    "wave_text": "Wave",
     "title": "Title",
     "waits_for": "Waits for",
     "n_files": "Files",
@@ -38,7 +41,9 @@ BOX_PX, ROW_PX, HEAD_PX = 48, 62, 24
 GAP_PX = 7
 """Pixels between a box's edge and its text."""
 MAX_BOX_PX, MIN_BOX_PX, BETWEEN_PX = 178, 62, 44
-"""Pixels across of a box at most and at least, and between two columns."""
+"""Pixels across of a box by default at most and at least, and between two columns."""
+LEAST_BOX_PX = 40
+"""Pixels across of a box at least."""
 ALL_PX = 1_060
 """Pixels across that the columns share before boxes get narrower."""
 GUTTER_PX = 150
@@ -47,34 +52,59 @@ LANES = 6
 """So many arrows run beside each other before the next one runs over the first."""
 
 
-def plan_graph(graph: PlanGraph | PlanCheck) -> Figure:
+@chart
+def plan_graph(data: PlanGraph | PlanCheck | str | PathLike[str], **options: Unpack[Options]) -> Figure:
     """Draw plans as labelled boxes, a column for each wave and a band for each phase, with arrows for dependencies.
 
-    Reads a plan check, or its `graph`. Cycles, file conflicts and waves that the dependencies do not allow are drawn
-    dashed, in red and in words. Without plans, or with more than 300, the figure says so. Raises InputError for
-    anything else, as a plan that was not checked.
+    Reads a plan check, or its `graph`, or checks the plans at a path. Cycles, file conflicts and waves that the
+    dependencies do not allow are drawn dashed, in red and in words. Without plans, or with more than `limit` (300), the
+    figure says so: arrows to plans that are left out would be missing. Raises InputError for anything else, as runs,
+    which have no such graph.
     """
-    graph = graph.graph if isinstance(graph, PlanCheck) else graph
-    if not isinstance(graph, PlanGraph):
-        fix = "give the check of the plans, as plan_check returns it, or its graph"
-        raise InputError(Problem("graph", f"must be a graph of plans, got {type(graph).__name__}", fix))
+    chosen = ChartOptions.of(options)
+    graph = _labelled(_graph_of(data), chosen)
     rows = _table(graph)
     if rows.empty:
-        return empty(TITLE, "There are no plans to draw.", rows)
-    if len(rows) > MAX_PLANS:
-        return empty(TITLE, f"{count(len(rows), 'plan')} are too many to draw: check one phase.", rows)
-    layout = lay_out(graph)
+        return empty(chosen, TITLE, "There are no plans to draw.", rows)
+    if len(rows) > chosen.rows(MAX_PLANS):
+        message = f"{count(len(rows), 'plan')} are too many to draw: check one phase."
+        return empty(chosen, TITLE, message, rows)
+    layout = lay_out(graph, chosen)
     boxes = with_hover(rows.assign(**layout.boxes), FIELDS)
-    with schema_checks_off():
-        parts = [_bands(layout), *_arrows(layout), *_boxes(boxes), *_texts(boxes, layout)]
-        return figure(
-            alt.LayerChart(layer=parts).properties(width=layout.width, height=layout.height),
-            title=TITLE,
-            subtitle=KEY,
-            caption=_caption(graph, rows),
-            data=rows,
-            description=_description(rows),
-        )
+    return figure(
+        lambda: alt.LayerChart(
+            layer=[_bands(layout), *_arrows(layout), *_boxes(boxes), *_texts(boxes, layout)],
+            width=layout.width,
+            height=layout.height,
+        ),
+        chosen,
+        title=TITLE,
+        subtitle=KEY,
+        caption=_caption(graph, rows),
+        data=rows,
+        description=_description(rows),
+    )
+
+
+def _graph_of(data: object) -> PlanGraph:
+    if isinstance(data, str | PathLike):
+        return plan_check(Path(data)).graph
+    graph = data.graph if isinstance(data, PlanCheck) else data
+    if not isinstance(graph, PlanGraph):
+        fix = "give the check of the plans, as plan_check returns it, its graph, or the path of the plans"
+        raise InputError(Problem("data", f"must be a graph of plans, got a {type(data).__name__}", fix))
+    return graph
+
+
+def _labelled(graph: PlanGraph, options: ChartOptions) -> PlanGraph:
+    """Return the graph with the labels in the place of the names of plans and phases."""
+    options.check_labels(name for node in graph.nodes for name in (node.plan_id, node.phase) if name)
+    labels = options.labels or {}
+    nodes = (
+        node._replace(plan_id=labels.get(node.plan_id, node.plan_id), phase=labels.get(node.phase, node.phase))
+        for node in graph.nodes
+    )
+    return graph._replace(nodes=tuple(nodes))
 
 
 def _table(graph: PlanGraph) -> pd.DataFrame:
@@ -92,7 +122,7 @@ def _table(graph: PlanGraph) -> pd.DataFrame:
         f"{node.wave}" if f"{node.wave}" == text else f"{node.wave} (from dependencies: {text})"
         for node, text in zip(graph.nodes, derived, strict=True)
     ]
-    return table.assign(told=waves)
+    return table.assign(wave_text=waves)
 
 
 def _violations(graph: PlanGraph) -> list[list[str]]:
@@ -113,11 +143,6 @@ def _violations(graph: PlanGraph) -> list[list[str]]:
     return [list(dict.fromkeys(each)) for each in violations]
 
 
-def _at(name: str) -> dict[str, Any]:
-    """Return the encoding of a place in pixels."""
-    return {name: (alt.X if name == "x" else alt.Y)(f"{name}:Q", scale=None, axis=None)}
-
-
 class Layout(NamedTuple):
     """Places in pixels: boxes by column name, a row a wave and a phase, points of arrows, and the whole."""
 
@@ -130,7 +155,7 @@ class Layout(NamedTuple):
     height: float
 
 
-def lay_out(graph: PlanGraph) -> Layout:
+def lay_out(graph: PlanGraph, options: ChartOptions) -> Layout:
     """Return the places of everything that is drawn; columns are waves, bands are phases, and no boxes overlap.
 
     Plans of a phase and wave are below each other in their order. An arrow leaves a box at its right and enters one
@@ -138,22 +163,28 @@ def lay_out(graph: PlanGraph) -> Layout:
     """
     waves = sorted({node.wave for node in graph.nodes})
     columns = {wave: at for at, wave in enumerate(waves)}
-    box = min(MAX_BOX_PX, max(MIN_BOX_PX, ALL_PX / len(waves) - BETWEEN_PX))
     rows, tops = _rows_and_phases(graph)
     left = GUTTER_PX if len(tops) > 1 else 0
+    default = min(MAX_BOX_PX, max(MIN_BOX_PX, ALL_PX / len(waves) - BETWEEN_PX))
+    n, least = len(waves), left + len(waves) * (LEAST_BOX_PX + BETWEEN_PX)
+    width = options.px("width", left + n * (default + BETWEEN_PX), least, count(n, "wave"))
+    box = (width - left) / n - BETWEEN_PX
+    deep, rest = max(rows) + 1, HEAD_PX + GAP_PX
+    height = options.px("height", deep * ROW_PX + rest, deep * ROW_PX + rest, count(deep, "row of boxes"))
+    pitch = (height - rest) / deep
     x: list[float] = [left + columns[node.wave] * (box + BETWEEN_PX) for node in graph.nodes]
-    y: list[float] = [HEAD_PX + ROW_PX * row + (ROW_PX - BOX_PX) for row in rows]
+    y: list[float] = [HEAD_PX + pitch * row + (ROW_PX - BOX_PX) for row in rows]
     boxes = {"x": x, "x2": [place + box for place in x], "y": y, "y2": [place + BOX_PX for place in y]}
     centres = [left + at * (box + BETWEEN_PX) + box / 2 for at in columns.values()]
     phases = [short(phase, MAX_CHARACTERS, keep_end=False) if phase else "" for phase in tops]
     return Layout(
         boxes=boxes,
         waves=pd.DataFrame({"x": centres, "name": [f"wave {wave}" for wave in waves]}),
-        phases=pd.DataFrame({"y": [HEAD_PX + ROW_PX * top + 4 for top in tops.values()], "name": phases}),
+        phases=pd.DataFrame({"y": [HEAD_PX + pitch * top + 4 for top in tops.values()], "name": phases}),
         arrows=_arrow_points(graph, boxes),
         box=box,
-        width=left + len(waves) * (box + BETWEEN_PX),
-        height=HEAD_PX + ROW_PX * (max(rows) + 1) + GAP_PX,
+        width=width,
+        height=height,
     )
 
 
@@ -197,12 +228,12 @@ def _route(edge: Edge, boxes: dict[str, list[float]]) -> list[tuple[float, float
 def _bands(layout: Layout) -> alt.LayerChart:
     """Draw the names of waves above, of phases at the left, and lines between phases."""
     waves = alt.Chart(inline(layout.waves)).mark_text(color=FAINT, fontWeight="bold", aria=False)
-    phases = alt.Chart(inline(layout.phases)).encode(**_at("y"))
+    phases = alt.Chart(inline(layout.phases)).encode(y=y_of("y"))
     lines = phases.mark_rule(stroke=LINE, aria=False).encode(x=alt.value(0), x2=alt.value(layout.width))
     names = phases.mark_text(
         align="left", baseline="top", fontSize=SIZE - 1, color=FAINT, aria=False, dy=8, x=0, limit=GUTTER_PX - GAP_PX
     )
-    parts = [waves.encode(**_at("x"), y=alt.value(8), text="name:N"), lines, names.encode(text="name:N")]
+    parts = [waves.encode(x=x_of("x"), y=alt.value(8), text="name:N"), lines, names.encode(text="name:N")]
     return alt.LayerChart(layer=parts if len(layout.phases) > 1 else parts[:1])
 
 
@@ -210,7 +241,7 @@ def _arrows(layout: Layout) -> list[alt.LayerChart]:
     """Draw the arrows, dashed and red where a wave does not allow them; no layer without any."""
     if layout.arrows.empty:
         return []
-    base = alt.Chart(inline(layout.arrows)).encode(**_at("x"), **_at("y"))
+    base = alt.Chart(inline(layout.arrows)).encode(x=x_of("x"), y=y_of("y"))
     color = alt.when("datum.wrong").then(alt.value(VERMILLION)).otherwise(alt.value("#6b7178"))
     dash = alt.when("datum.wrong").then(alt.value([4, 3])).otherwise(alt.value([1, 0]))
     lines = base.mark_line(strokeWidth=1.3, aria=False).encode(
@@ -230,7 +261,7 @@ def _boxes(rows: pd.DataFrame) -> list[alt.Chart]:
     look: dict[str, Any] = {"fill": PAPER, "fillOpacity": 1, "cornerRadius": 4}
     looks: dict[bool, dict[str, Any]] = {False: {"stroke": INK, "strokeWidth": 1}}
     looks[True] = {"stroke": VERMILLION, "strokeWidth": 2, "strokeDash": [5, 3]}
-    encoded: dict[str, Any] = {**_at("x"), "x2": "x2", **_at("y"), "y2": "y2", **hover(FIELDS)}
+    encoded: dict[str, Any] = {"x": x_of("x"), "x2": "x2", "y": y_of("y"), "y2": "y2", **hover(FIELDS)}
     parts = {wrong: rows[(rows["wrong"] != "") == wrong] for wrong in looks}
     return [
         alt.Chart(inline(part)).encode(**encoded).mark_rect(**look, **looks[wrong])
@@ -250,7 +281,7 @@ def _texts(rows: pd.DataFrame, layout: Layout) -> list[alt.Chart]:
             "line3": [short(wrong, MAX_CHARACTERS, keep_end=False) if wrong else "" for wrong in rows["wrong"]],
         }
     )
-    base = alt.Chart(inline(texts)).encode(x=alt.X("left:Q", scale=None, axis=None), **_at("y"))
+    base = alt.Chart(inline(texts)).encode(x=x_of("left"), y=y_of("y"))
     look: dict[str, Any] = {"align": "left", "baseline": "top", "aria": False, "limit": layout.box - 2 * GAP_PX}
     lines: list[dict[str, Any]] = [
         {"dy": 5, "fontWeight": "bold", "fontSize": SIZE},

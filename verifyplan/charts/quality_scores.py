@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import altair as alt
 import pandas as pd
 
 from verifyplan.charts.encodings import hover, text_of, tooltip, unscaled, with_hover, x_at, x_of
-from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
-from verifyplan.charts.labels import count, sentences
-from verifyplan.charts.score_table import MAX_PLANS, every_cell, expect_author, panels, place, read_scores, width_of
+from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.labels import count, first_drawn, sentences
+from verifyplan.charts.options import ChartOptions, Options, chart
+from verifyplan.charts.score_table import MAX_PLANS, Panels, every_cell, expect_author, read_scores
 from verifyplan.charts.theme import BLUE, FAINT, ORANGE, PAPER, SIZE
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.load import Runs
 from verifyplan.rules.scoring import INFORMS
 
 TITLE = "How the plans score"
@@ -29,12 +32,13 @@ MAX_LETTERED_PLANS = 20
 AUDITED = "the challenger differs by 2 or more"
 
 
-def quality_scores(scores: pd.DataFrame | RunSet, *, by: str = "synthesizer") -> Figure:
+@chart
+def quality_scores(data: pd.DataFrame | Runs, *, by: str = "synthesizer", **options: Unpack[Options]) -> Figure:
     """Draw dots of each plan's scores from 1 to 10, a panel a dimension, with the evidence where a dot is pointed at.
 
     Reads `run_id, by, dimension, score, evidence, refused, disputed`, the scores of a RunSet, or the RunSet. Plans
-    are in the order of their mean score, ties by name; 40 are drawn at most, and the caption says which were left
-    out. A refused or missing score is named in its place. The score informs and never decides a verdict
+    are in the order of their mean score, ties by name; `limit` of them are drawn (40), and the caption says which were
+    left out. A refused or missing score is named in its place. The score informs and never decides a verdict
     (rule A10). `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing or a score is
     not a whole number from 1 to 10.
 
@@ -44,30 +48,31 @@ def quality_scores(scores: pd.DataFrame | RunSet, *, by: str = "synthesizer") ->
     'Dot chart of the scores of 1 plan. p: risk coverage 7, tone 8; mean 7.5.'
     """
     expect_author(by)
-    table, synthetic = read_scores(scores)
+    chosen = ChartOptions.of(options)
+    table, words = read_scores(data, chosen)
     own = table[table["by"] == by].reset_index(drop=True)
     if own.empty:
-        return empty(TITLE, f"There is no score by the {by} to draw.", own)
+        return empty(chosen, TITLE, f"There is no score by the {by} to draw.", own)
     means = own.groupby("run_id", sort=True)["score"].mean()
     means = means.sort_values(ascending=False, kind="stable", na_position="last")
-    rows = _rows(own, means)
+    cells = every_cell(own, means.index[: chosen.rows(MAX_PLANS)], words)
+    panels = Panels.of(cells, chosen)
+    rows = _rows(cells, means, panels)
     each = (rows["name"] + " " + rows["text"]).groupby(rows["plan"], sort=False).agg(", ".join)
     shown = rows.drop_duplicates("plan").set_index("plan")["mean"]
     lines = [f"{plan}: {texts}; mean {shown[plan]}" for plan, texts in zip(map(str, each.index), each, strict=True)]
-    with schema_checks_off():
-        return figure(
-            panels(rows[DRAWN], _marks(rows)),
-            title=TITLE,
-            subtitle=f"In the order of their mean score, at the right; ringed: {AUDITED}",
-            caption=sentences(_caption(rows, means, by), INFORMS),
-            data=own,
-            description=f"Dot chart of the scores of {count(len(lines), 'plan')}. {'. '.join(lines)}.",
-            synthetic=synthetic,
-        )
+    return figure(
+        lambda: panels.draw(rows[DRAWN], _marks(rows, panels)),
+        chosen,
+        title=TITLE,
+        subtitle=f"In the order of their mean score, at the right; ringed: {AUDITED}",
+        caption=sentences(_caption(rows, means, by), INFORMS),
+        data=own,
+        description=f"Dot chart of the scores of {count(len(lines), 'plan')}. {'. '.join(lines)}.",
+    )
 
 
-def _rows(own: pd.DataFrame, means: pd.Series[float]) -> pd.DataFrame:
-    rows = every_cell(own, means.index[:MAX_PLANS])
+def _rows(rows: pd.DataFrame, means: pd.Series[float], panels: Panels) -> pd.DataFrame:
     scored, refused = rows["score"].notna(), rows["refused"].notna()
     disputed = rows["disputed"].astype("boolean").fillna(False).astype(bool) & scored
     mean = rows["run_id"].map(means)
@@ -78,17 +83,19 @@ def _rows(own: pd.DataFrame, means: pd.Series[float]) -> pd.DataFrame:
         audited=pd.Series(AUDITED, rows.index).where(disputed),
         first=~rows["run_id"].duplicated(),
         mean=mean.map("{:.1f}".format).where(mean.notna(), "none"),
-        x=place(rows.assign(score=rows["score"].fillna(5.5))),
+        x=panels.place(rows.assign(score=rows["score"].fillna(5.5))),
     )
     return with_hover(rows, FIELDS)
 
 
-def _marks(rows: pd.DataFrame) -> list[alt.Chart]:
+def _marks(rows: pd.DataFrame, panels: Panels) -> list[alt.Chart]:
     """Draw dots, with the score in them where there is room, missing scores in words, and the means at the right."""
     base = alt.Chart().encode(x=x_of("x"))
     scored, absent = base.transform_filter("datum.scored"), base.transform_filter("!datum.scored")
     lettered = rows["plan"].nunique() <= MAX_LETTERED_PLANS
-    dot = scored.mark_circle(size=230 if lettered else 130, opacity=1, strokeWidth=2.5, color=BLUE)
+    dot = scored.mark_circle(
+        size=min(230 if lettered else 130, 0.6 * panels.row**2), opacity=1, strokeWidth=2.5, color=BLUE
+    )
     digits = scored.mark_text(fontSize=SIZE - 2, fontWeight="bold", color=PAPER, aria=False)
     missing = absent.mark_text(fontSize=SIZE - 1, color=FAINT)
     means = alt.Chart().transform_filter("datum.first").mark_text(align="right", fontWeight="bold", aria=False)
@@ -96,7 +103,7 @@ def _marks(rows: pd.DataFrame) -> list[alt.Chart]:
         dot.encode(stroke=unscaled(alt.Stroke, "ring"), **hover(FIELDS)),
         *([digits.encode(text=text_of("text"), **tooltip(FIELDS))] if lettered else []),
         missing.encode(text=text_of("text"), **hover(FIELDS)),
-        means.encode(x=x_at(width_of(rows) + 44), text=text_of("mean")),
+        means.encode(x=x_at(panels.width + 44), text=text_of("mean")),
     ]
 
 
@@ -104,14 +111,13 @@ def _caption(rows: pd.DataFrame, means: pd.Series[float], by: str) -> str:
     drawn, ringed = rows["run_id"].nunique(), int((rows["ring"] == ORANGE).sum())
     refused, absent = int((rows["text"] == "refused").sum()), int((rows["text"] == "none").sum())
     n = int(rows["scored"].sum())
-    rest = means.iloc[MAX_PLANS:]
+    rest = means.iloc[drawn:]
     known = rest.dropna()
-    range_ = f", with means from {known.min():.1f} to {known.max():.1f}" if len(known) else ", without a mean"
-    plans = count(len(means), "plan")
+    range_ = f"with means from {known.min():.1f} to {known.max():.1f}" if len(known) else "without a mean"
     return sentences(
         f"Scores from 1 to 10 in {count(rows['name'].nunique(), 'dimension')}, given by the {by} to"
         f" {count(drawn, 'plan')} (n = {count(n, 'score')}); plans in the order of the mean of their scores.",
-        f"The first {MAX_PLANS} of {plans} are drawn; {len(rest):,} are left out{range_}." if len(rest) else "",
+        first_drawn(drawn, len(means), "plan", range_),
         f"Ringed: {AUDITED} ({count(ringed, 'score')})." if ringed else "",
         f"Refused, and not in the means: {count(refused, 'score')}." if refused else "",
         f"Never given: {count(absent, 'score')}." if absent else "",

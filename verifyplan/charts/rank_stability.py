@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Unpack
 
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.encodings import hover, inline, number_columns, require_columns, with_hover
-from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
-from verifyplan.charts.labels import count, distinct_labels, percent, sentences
+from verifyplan.analysis.weights.rank_shares import sweep
+from verifyplan.charts.encodings import hover, inline, number_columns, with_hover
+from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.labels import count, distinct_labels, first_drawn, percent, sentences
+from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, chart
 from verifyplan.charts.score_table import MAX_PLANS
 from verifyplan.charts.theme import BLUE, SKY, WIDTH
-from verifyplan.errors import expect
+from verifyplan.frames.load import Runs
 from verifyplan.rules.scoring import INFORMS
 
 COLUMNS = ("plan", "score", "rank", "kept_rank", "low_rank", "high_rank", "first", "above")
@@ -32,38 +35,39 @@ ROW_PX, PLOT_PX = 21, WIDTH - 160
 """Pixels from plan to plan, and across of the plot; the rest is for the numbers beside it."""
 
 
-def rank_stability(sweep: pd.DataFrame) -> Figure:
+@chart
+def rank_stability(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     """Draw dots of each plan's rank with the middle 95 % of its ranks under drawn weights, and how often it keeps it.
 
-    Reads what `weights.sweep` returns: `plan, score, rank, kept_rank, low_rank, high_rank, first, above`, and its
-    `attrs` (draws, concentration, threshold). Rank 1 is the best, at the left; plans that tie share a rank. Plans
-    are in the order of their ranks, ties as in the table; 40 are drawn at most. Plans without a rank are not drawn,
-    and the caption says so. The score informs and never decides a verdict (rules A10, F4). `attrs["synthetic"]` marks
-    generated data. Raises TableError where a column is missing.
+    Reads what `weights.sweep` returns, or makes it of runs with the default weights: `plan, score, rank, kept_rank,
+    low_rank, high_rank, first, above`, and its `attrs` (draws, concentration, threshold). Rank 1 is the best, at the
+    left; plans that tie share a rank. Plans are in the order of their ranks, ties as in the table; `limit` of them are
+    drawn (40). Plans without a rank are not drawn, and the caption says so. The score informs and never decides a
+    verdict (rules A10, F4). `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing.
 
     >>> row = {"plan": "p", "score": 7.5, "rank": 1, "kept_rank": 0.9, "low_rank": 1, "high_rank": 2}
     >>> rank_stability(pd.DataFrame([row | {"first": 0.9, "above": None}])).description
     'Dot chart of ranks. p: rank 1 (1 to 2), keeps it in 90 % of draws.'
     """
-    expect(sweep, pd.DataFrame, "sweep", "give what weights.sweep(scores) returns")
-    whole = require_columns(sweep, COLUMNS, "sweep")
+    chosen = ChartOptions.of(options)
+    whole = chosen.table(data, sweep, COLUMNS, "sweep", names=["plan"])
     ranked = whole.dropna(subset=["rank", "low_rank", "high_rank", "kept_rank"])
     if ranked.empty:
-        return empty(TITLE, "There is no plan with a rank to draw.", whole)
+        return empty(chosen, TITLE, "There is no plan with a rank to draw.", whole)
     ranked = ranked.sort_values("rank", kind="stable")
-    rows = _rows(ranked.head(MAX_PLANS))
+    rows = _rows(ranked.head(chosen.rows(MAX_PLANS)))
+    width, row = chosen.px("width", PLOT_PX, MIN_WIDTH_PX), chosen.row_px(len(rows), ROW_PX, "plan")
     ranks = rows["name"] + ": rank " + rows["rank"].map("{:,}".format)
     ranks += " (" + rows["range_text"].str.removeprefix("ranks ") + "), keeps it in " + rows["kept_text"] + " of draws"
-    with schema_checks_off():
-        return figure(
-            _drawing(rows),
-            title=TITLE,
-            subtitle=KEY,
-            caption=_caption(rows, len(ranked), sweep),
-            data=whole,
-            description=f"Dot chart of ranks. {'; '.join(ranks)}.",
-            synthetic=bool(sweep.attrs.get("synthetic")),
-        )
+    return figure(
+        lambda: _drawing(rows, width, row),
+        chosen,
+        title=TITLE,
+        subtitle=KEY,
+        caption=_caption(len(rows), len(ranked), whole),
+        data=whole,
+        description=f"Dot chart of ranks. {'; '.join(ranks)}.",
+    )
 
 
 def _rows(ranked: pd.DataFrame) -> pd.DataFrame:
@@ -88,11 +92,11 @@ def _texts(values: pd.Series[float], format_: Callable[[float], str]) -> pd.Seri
     return numbers.map(format_, na_action="ignore").astype("object").where(numbers.notna(), "")
 
 
-def _drawing(rows: pd.DataFrame) -> alt.LayerChart:
+def _drawing(rows: pd.DataFrame, width: float, row: float) -> alt.LayerChart:
     """Draw the bars and dots over faint lines, and score and shares in columns at the right."""
     most = max(int(rows["high_rank"].max()), int(rows["rank"].max()), 2)
     scale = alt.Scale(domain=[0.5, most + 0.5], nice=False)
-    step = next(step for step in (1, 5, 10, 20, 50, 100, 200, 500, most) if most / step <= 16)
+    step = next(step for step in (1, 5, 10, 20, 50, 100, 200, 500, most) if most / step <= width / 25)
     values = sorted({1, *range(step, most + 1, step)})
     ticks = alt.Axis(values=values, format=",d", domain=False, ticks=False, orient="top", labelOverlap=False)
     axis = alt.Axis(grid=False, ticks=False, domain=False, labelLimit=0, labelPadding=10)
@@ -105,22 +109,24 @@ def _drawing(rows: pd.DataFrame) -> alt.LayerChart:
     columns |= {"ever_first": "first"} if rows["ever_first"].any() else {}
     columns |= {"above_text": "at threshold"} if rows["above_text"].any() else {}
     layers = [
-        base.mark_bar(height=9, color=SKY, cornerRadius=4).encode(x=spread, x2=alt.X2(field="right"), **hover(FIELDS)),
+        base.mark_bar(height=min(9, row / 2), color=SKY, cornerRadius=4).encode(
+            x=spread, x2=alt.X2(field="right"), **hover(FIELDS)
+        ),
         base.mark_circle(size=90, color=BLUE, opacity=1).encode(x=rank, **hover(FIELDS)),
-        *number_columns(rows, columns, PLOT_PX, y),
+        *number_columns(rows, columns, width, y),
     ]
     used = ["name", "left", "right", "ever_first", "hover", *FIELDS]
-    return alt.LayerChart(data=inline(rows[used]), layer=layers, width=PLOT_PX, height=ROW_PX * len(rows))
+    return alt.LayerChart(data=inline(rows[used]), layer=layers, width=width, height=row * len(rows))
 
 
-def _caption(rows: pd.DataFrame, ranked: int, sweep: pd.DataFrame) -> str:
-    without = len(sweep) - ranked
-    draws, concentration, threshold = (sweep.attrs.get(name) for name in ("draws", "concentration", "threshold"))
+def _caption(drawn: int, ranked: int, whole: pd.DataFrame) -> str:
+    without = len(whole) - ranked
+    draws, concentration, threshold = (whole.attrs.get(name) for name in ("draws", "concentration", "threshold"))
     return sentences(
         f"Ranks of {count(ranked, 'plan')} (n). Dot: the rank under the chosen weights, 1 the best; bar: the middle"
         " 95 % of its ranks where weights are drawn around them. Keeps rank, first: the share of draws in which the"
         " plan has that rank, or is first (blank: in none).",
-        f"The first {len(rows)} are drawn, {ranked - len(rows):,} left out." if ranked > len(rows) else "",
+        first_drawn(drawn, ranked, "plan"),
         f"Without a rank, for a score is missing: {count(without, 'plan')}." if without else "",
         f"{draws:,} draws from a Dirichlet distribution, concentration {concentration:g}."
         if draws is not None and concentration is not None

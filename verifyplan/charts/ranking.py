@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.encodings import hover, inline, number_columns, require_columns, text_of, with_hover, x_at, y_of
+from verifyplan.analysis.weights import scored
+from verifyplan.charts.encodings import hover, inline, number_columns, text_of, with_hover, x_at, y_of
 from verifyplan.charts.figure import SYNTHETIC, Figure, empty, figure, schema_checks_off, spec
-from verifyplan.charts.labels import count, distinct_labels, sentences
+from verifyplan.charts.labels import count, distinct_labels, first_drawn, sentences
+from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, chart
 from verifyplan.charts.theme import BLUE, FAINT, PAPER, SKY, WIDTH
-from verifyplan.errors import InputError, Problem, expect
+from verifyplan.errors import InputError, Problem
+from verifyplan.frames.load import Runs
 from verifyplan.rules.scoring import INFORMS
 
 COLUMNS = ("plan", "score", "final", "rank", "missing")
@@ -36,27 +39,28 @@ ROW_PX, PLOT_PX = 21, WIDTH - 150
 """Pixels from plan to plan, and across of the plot; the rest is for the numbers beside it."""
 
 
+@chart
 def ranking(
-    now: pd.DataFrame,
-    start: pd.DataFrame | None = None,
+    data: pd.DataFrame | Runs,
     *,
+    start: pd.DataFrame | Runs | None = None,
     domain: tuple[float, float] | None = None,
-    most: int = MAX_PLANS,
+    **options: Unpack[Options],
 ) -> Figure:
     """Draw dots of each plan's score under weights, in the order of ranks, and of its score under the starting weights.
 
-    Reads what `weights.apply` returns, `plan, score, final, rank, missing`; `start` is the same of the same plans
-    under other weights. Plans are in the order of their ranks, ties as in the table; the first `most` are drawn, up
-    to 30. Plans without a rank are not drawn. The caption says who is left out. `domain` holds the ends of the axis,
-    so that it stays while weights change (None: what the dots need). The score informs and never decides a verdict
-    (rules A10, F4). `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing, InputError
-    where `start` is of other plans.
+    Reads what `weights.apply` returns, or makes it of runs with the default weights: `plan, score, final, rank,
+    missing`; `start` is the same of the same plans under other weights. Plans are in the order of their ranks, ties as
+    in the table; `limit` of them are drawn (30). Plans without a rank are not drawn. The caption says who is left out.
+    `domain` holds the ends of the axis, so that it stays while weights change (None: what the dots need). The score
+    informs and never decides a verdict (rules A10, F4). `attrs["synthetic"]` marks generated data. Raises TableError
+    where a column is missing, InputError where `start` is of other plans.
 
     >>> row = {"plan": "p", "score": 7.5, "final": 8, "rank": 1, "missing": ""}
     >>> ranking(pd.DataFrame([row])).description
     'Dot chart of scores. p: 7.50, final 8, rank 1.'
     """
-    ranked = _ranked(now, start, domain, most)
+    ranked = _ranked(data, start, domain, ChartOptions.of(options))
     return ranked if isinstance(ranked, Figure) else _figure(ranked)
 
 
@@ -68,13 +72,13 @@ class Rankings:
     not to be changed; `ranking` makes charts that can be changed.
     """
 
-    def __init__(self, *, domain: tuple[float, float] | None = None, most: int = MAX_PLANS) -> None:
-        self._domain, self._most = domain, most
+    def __init__(self, *, domain: tuple[float, float] | None = None, limit: int | None = None) -> None:
+        self._domain, self._options = domain, ChartOptions(limit=limit)
         self._specs: dict[tuple[object, ...], dict[str, Any]] = {}
 
     def draw(self, now: pd.DataFrame, start: pd.DataFrame | None = None) -> Figure:
         """Return what `ranking` draws of the same tables; raises the same errors."""
-        ranked = _ranked(now, start, self._domain, self._most)
+        ranked = _ranked(now, start, self._domain, self._options)
         if isinstance(ranked, Figure):
             return ranked
         widths = tuple((column, max(map(len, ranked.drawn[column]))) for column in _columns(ranked.drawn))
@@ -112,50 +116,55 @@ class _Ranked(NamedTuple):
     """Whether a plan's score differs from that at the start."""
     ends: tuple[float, float]
     """Of the axis of scores."""
+    options: ChartOptions
+    width: float
+    row: float
+    """Pixels across of the plot, and from plan to plan."""
     caption: str
     synthetic: bool
 
 
 def _ranked(
-    now: pd.DataFrame, start: pd.DataFrame | None, domain: tuple[float, float] | None, most: int
+    now: pd.DataFrame | Runs,
+    start: pd.DataFrame | Runs | None,
+    domain: tuple[float, float] | None,
+    options: ChartOptions,
 ) -> _Ranked | Figure:
     """Return what to draw, or a figure that says that no plan has a rank."""
-    rows = whole = _read(now, "now")
+    rows = whole = options.table(now, scored.apply, COLUMNS, "data", names=["plan"])
     if start is not None:
-        before = _read(start, "start")
+        before = options.table(start, scored.apply, COLUMNS, "start", names=["plan"])
         if list(whole["plan"]) != list(before["plan"]):
             raise InputError(Problem("start", "is not of the same plans in the same order", "apply both to one table"))
         rows = whole.assign(start=before["score"], was=before["rank"])
     ranked = rows.dropna(subset=["score", "rank"]).sort_values("rank", kind="stable")
     if ranked.empty:
-        return empty(TITLE, "There is no plan with a score to draw.", whole)
-    drawn = _rows(ranked.head(max(1, min(most, MAX_PLANS))))
+        return empty(options, TITLE, "There is no plan with a score to draw.", whole)
+    chosen = ranked.head(options.rows(MAX_PLANS))
+    width, row = options.px("width", PLOT_PX, MIN_WIDTH_PX), options.row_px(len(chosen), ROW_PX, "plan")
+    drawn = _rows(chosen, row)
     moved = start is not None and bool((ranked["score"] != ranked["start"]).any())
     every = pd.concat([drawn["score"], drawn["start"]])
     caption = sentences(_caption(ranked, len(drawn), len(whole), start is not None), INFORMS)
     ends = domain or (float(every.min()), float(every.max()))
-    return _Ranked(rows, drawn, moved, ends, caption, bool(now.attrs.get("synthetic")))
-
-
-def _read(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    expect(table, pd.DataFrame, name, "give what weights.apply(scores) returns")
-    return require_columns(table, COLUMNS, name)
+    synthetic = bool(whole.attrs.get("synthetic"))
+    return _Ranked(rows, drawn, moved, ends, options, width, row, caption, synthetic)
 
 
 def _figure(ranked: _Ranked) -> Figure:
-    with schema_checks_off():
-        return figure(
-            _drawing(ranked.drawn, ranked.moved, ranked.ends),
-            title=TITLE,
-            subtitle=f"{KEY}; {START_KEY}" if ranked.moved else KEY,
-            caption=ranked.caption,
-            data=ranked.rows,
-            description=_description(ranked.drawn),
-            synthetic=ranked.synthetic,
-        )
+    return figure(
+        lambda: _drawing(ranked),
+        ranked.options,
+        title=TITLE,
+        subtitle=f"{KEY}; {START_KEY}" if ranked.moved else KEY,
+        caption=ranked.caption,
+        data=ranked.rows,
+        description=_description(ranked.drawn),
+        synthetic=ranked.synthetic,
+    )
 
 
-def _rows(ranked: pd.DataFrame) -> pd.DataFrame:
+def _rows(ranked: pd.DataFrame, row: float) -> pd.DataFrame:
     plans = ranked["plan"].astype(str)
     start = ranked["start"] if "start" in ranked else pd.Series(float("nan"), ranked.index)
     was = ranked["was"].map("{:,}".format) if "was" in ranked else pd.Series("", ranked.index)
@@ -170,17 +179,17 @@ def _rows(ranked: pd.DataFrame) -> pd.DataFrame:
         start_text=start.map("{:.2f}".format).where(start.notna(), ""),
         was_text=was,
         before=was.where(was != rank, ""),
-        y=[ROW_PX * (row + 0.5) for row in range(len(ranked))],
+        y=[row * (number + 0.5) for number in range(len(ranked))],
     )
     return with_hover(rows.reset_index(drop=True), FIELDS)
 
 
-def _drawing(rows: pd.DataFrame, moved: bool, ends: tuple[float, float]) -> alt.LayerChart:
+def _drawing(ranked: _Ranked) -> alt.LayerChart:
     """Draw the dots, what they moved by, and score and ranks in columns at the right.
 
     Plans are placed by pixels and their names are marks: an axis of names takes a third of the picture's time.
     """
-    low, high = ends
+    rows, (low, high) = ranked.drawn, ranked.ends
     margin = 0.04 * (high - low) or 0.5
     scale = alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False)
     ticks = alt.Axis(tickCount=8, domain=False, ticks=False, orient="top", labelOverlap=True)
@@ -192,11 +201,11 @@ def _drawing(rows: pd.DataFrame, moved: bool, ends: tuple[float, float]) -> alt.
     base = alt.Chart().encode(y=y)
     path = base.mark_bar(height=3, color=SKY).encode(x=at["score"], x2=alt.X2(field="start"), **hover(FIELDS))
     ring = base.mark_circle(size=50, color=PAPER, stroke=FAINT, strokeWidth=1.5, opacity=1)
-    before = [path, ring.encode(x=at["start"], **hover(FIELDS))] if moved else []
+    before = [path, ring.encode(x=at["start"], **hover(FIELDS))] if ranked.moved else []
     dot = base.mark_circle(size=90, color=BLUE, opacity=1).encode(x=at["score"], **hover(FIELDS))
     names = base.mark_text(align="right", aria=False).encode(x=x_at(-10), text=text_of("name"))
-    layers = [*before, dot, names, *number_columns(rows, _columns(rows), PLOT_PX, y)]
-    return alt.LayerChart(data=inline(rows[DRAWN]), layer=layers, width=PLOT_PX, height=ROW_PX * len(rows))
+    layers = [*before, dot, names, *number_columns(rows, _columns(rows), ranked.width, y)]
+    return alt.LayerChart(data=inline(rows[DRAWN]), layer=layers, width=ranked.width, height=ranked.row * len(rows))
 
 
 def _columns(rows: pd.DataFrame) -> dict[str, str]:
@@ -208,11 +217,11 @@ def _columns(rows: pd.DataFrame) -> dict[str, str]:
 def _caption(ranked: pd.DataFrame, drawn: int, n: int, started: bool) -> str:
     changed = int((ranked["rank"] != ranked["was"]).sum()) if started else 0
     ties = int(ranked["rank"].duplicated(keep=False).sum())
-    left_out, without = len(ranked) - drawn, n - len(ranked)
+    without = n - len(ranked)
     return sentences(
         f"Weighted sums of the scores of {count(len(ranked), 'plan')} (n), in the order of their ranks, 1 the best;"
         " final: the sum rounded half up. Exact sums, so without intervals.",
-        f"The first {drawn} are drawn, {left_out:,} left out." if left_out > 0 else "",
+        first_drawn(drawn, len(ranked), "plan"),
         f"{count(changed, 'plan')} of {len(ranked):,} {'has' if changed == 1 else 'have'} another rank than under the"
         " starting weights (was)."
         if changed

@@ -2,41 +2,47 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple, Unpack
+
 import altair as alt
 import pandas as pd
 
 from verifyplan.charts.encodings import hover, inline, text_of, with_hover, x2_at, x_at, y_of
-from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
-from verifyplan.charts.labels import count, sentences
+from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.labels import count, first_drawn, sentences
+from verifyplan.charts.options import ChartOptions, Options, chart
 from verifyplan.charts.score_table import (
     MAX_SCORE,
     MIN_SCORE,
-    dimension_names,
-    dimension_words,
     expect_author,
     read_scores,
+    short_words,
 )
 from verifyplan.charts.theme import BLUE, FAINT, INK, LINE, SIZE
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.load import Runs
 from verifyplan.rules.scoring import INFORMS
 
 TITLE = "How the scores spread"
 KEY = "How many plans got each score; diamond: the median"
 MEDIAN_FIELDS = {"whole": "Dimension", "text": "Median", "n": "Scores"}
 FIELDS = {"whole": "Dimension", "score": "Score", "n": "Plans", "share_text": "Share"}
-STEP_PX, BAR_PX, MAX_BAR_PX = 36, 28, 46
-"""Pixels from score to score, across of a bar, and of the highest bar of all."""
-ROW_PX = MAX_BAR_PX + 36
-"""Pixels from dimension to dimension: the bars, the number above them, the median below."""
+STEP_PX, MIN_STEP_PX = 36, 18
+"""Pixels from score to score, and at least."""
+BAR_PX, OTHER_PX = 46, 36
+"""Pixels of the highest bar of all, and of the rest of a row: the number above the bars, the median below."""
+MIN_ROW_PX = OTHER_PX + 10
+MAX_DIMENSIONS = 40
+"""Dimensions drawn at most."""
 
 
-def score_distributions(scores: pd.DataFrame | RunSet, *, by: str = "synthesizer") -> Figure:
+@chart
+def score_distributions(data: pd.DataFrame | Runs, *, by: str = "synthesizer", **options: Unpack[Options]) -> Figure:
     """Draw bars of how many plans got each score from 1 to 10, a row a dimension, with the median and n of each.
 
     Reads `run_id, by, dimension, score, evidence, refused, disputed`, the scores of a RunSet, or the RunSet. All bars
-    have one scale, from 0. Refused and missing scores are not counted, and the caption says how many.
-    The score informs and never decides a verdict (rule A10). `attrs["synthetic"]` marks generated data. Raises
-    TableError where a column is missing or a score is not a whole number from 1 to 10.
+    have one scale, from 0; `limit` dimensions are drawn (40). Refused and missing scores are not counted, and the
+    caption says how many. The score informs and never decides a verdict (rule A10). `attrs["synthetic"]` marks
+    generated data. Raises TableError where a column is missing or a score is not a whole number from 1 to 10.
 
     >>> scores = pd.DataFrame({"run_id": ["p", "q", "r"], "by": "synthesizer", "dimension": "tone",
     ...     "score": [7, 8, 8], "evidence": "p.md:3", "refused": None, "disputed": False})
@@ -44,83 +50,103 @@ def score_distributions(scores: pd.DataFrame | RunSet, *, by: str = "synthesizer
     'Bars of how many plans got each score. tone (median 8, n = 3): 1 with 7, 2 with 8.'
     """
     expect_author(by)
-    table, synthetic = read_scores(scores)
+    chosen = ChartOptions.of(options)
+    table, words = read_scores(data, chosen)
     own = table[table["by"] == by].reset_index(drop=True)
-    scored = own.dropna(subset="score")
-    if scored.empty:
-        return empty(TITLE, f"There is no score by the {by} to draw.", own)
-    known = set(scored["dimension"])
-    names = {key: name for key, name in dimension_names(own["dimension"]).items() if key in known}
-    rows, sums, left_out = _rows(scored, names), _sums(scored, names), len(own) - len(scored)
+    every = own.dropna(subset="score")
+    if every.empty:
+        return empty(chosen, TITLE, f"There is no score by the {by} to draw.", own)
+    known = [name for name in words if name in set(every["dimension"])]
+    drawn = known[: chosen.rows(MAX_DIMENSIONS)]
+    scored = every[every["dimension"].isin(drawn)]
+    places = _Places(
+        {name: words[name] for name in drawn},
+        chosen.px("width", STEP_PX * MAX_SCORE, MIN_STEP_PX * MAX_SCORE),
+        chosen.row_px(len(drawn), BAR_PX + OTHER_PX, "dimension", MIN_ROW_PX),
+    )
+    rows, sums, left_out = _rows(scored, places), _sums(scored, places), len(own) - len(every)
     each = (rows["text"] + " with " + rows["score"].astype(str)).groupby(rows["name"], sort=False).agg(", ".join)
     heads = sums["name"] + " (" + sums["median_text"] + ", " + sums["n_text"] + "): "
     lines = [head + each[name] for name, head in zip(sums["name"], heads, strict=True)]
-    with schema_checks_off():
-        return figure(
-            _drawing(rows, sums),
-            title=TITLE,
-            subtitle=KEY,
-            caption=sentences(
-                f"How many of {count(scored['run_id'].nunique(), 'plan')} got each score from 1 to 10, by the {by}, in"
-                f" {count(len(names), 'dimension')} (n = {count(len(scored), 'score')}).",
-                "All bars have one scale, from 0; diamond: the median.",
-                f"Left out: {count(left_out, 'score')}, refused or missing." if left_out else "",
-                "Counts, so without intervals.",
-                INFORMS,
-            ),
-            data=own,
-            description=f"Bars of how many plans got each score. {'. '.join(lines)}.",
-            synthetic=synthetic,
-        )
+    return figure(
+        lambda: _drawing(rows, sums, places),
+        chosen,
+        title=TITLE,
+        subtitle=KEY,
+        caption=sentences(
+            f"How many of {count(scored['run_id'].nunique(), 'plan')} got each score from 1 to 10, by the {by}, in"
+            f" {count(len(drawn), 'dimension')} (n = {count(len(scored), 'score')}).",
+            "All bars have one scale, from 0; diamond: the median.",
+            first_drawn(len(drawn), len(known), "dimension"),
+            f"Left out: {count(left_out, 'score')}, refused or missing." if left_out else "",
+            "Counts, so without intervals.",
+            INFORMS,
+        ),
+        data=own,
+        description=f"Bars of how many plans got each score. {'. '.join(lines)}.",
+    )
 
 
-def _rows(scored: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
+class _Places(NamedTuple):
+    """The dimensions in their order, and their places in pixels."""
+
+    words: dict[str, str]
+    width: float
+    row: float
+
+    def base(self, number: float) -> float:
+        """Return where the bars of a dimension stand: a row ends below them with the median."""
+        return (number + 1) * self.row - (OTHER_PX - 16)
+
+
+def _rows(scored: pd.DataFrame, places: _Places) -> pd.DataFrame:
     """Count each score that occurs in each dimension."""
     counts = scored.groupby(["dimension", "score"], sort=True).size().rename("n").reset_index()
     whole = counts.groupby("dimension")["n"].transform("sum")
-    order = counts["dimension"].map(list(names).index)
+    order = counts["dimension"].map(list(places.words).index)
     rows = counts.assign(
-        name=counts["dimension"].map(names),
-        whole=counts["dimension"].map(dimension_words),
+        name=counts["dimension"].map(short_words(places.words)),
+        whole=counts["dimension"].map(places.words),
         score=counts["score"].astype("int64"),
         text=counts["n"].map("{:,}".format),
         share_text=[f"{n:,} of {of:,} plans" for n, of in zip(counts["n"], whole, strict=True)],
-        base=order * ROW_PX + MAX_BAR_PX + 16,
+        base=order.map(places.base),
     )
-    rows = rows.assign(top=rows["base"] - rows["n"] * MAX_BAR_PX / int(rows["n"].max()))
+    rows = rows.assign(top=rows["base"] - rows["n"] * (places.row - OTHER_PX) / int(rows["n"].max()))
     return with_hover(rows.sort_values("base", kind="stable").reset_index(drop=True), FIELDS)
 
 
-def _sums(scored: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
+def _sums(scored: pd.DataFrame, places: _Places) -> pd.DataFrame:
     """Return the median and the number of scores of each dimension."""
-    groups = scored.groupby("dimension")["score"].agg(["median", "count"]).reindex(list(names)).reset_index()
+    groups = scored.groupby("dimension")["score"].agg(["median", "count"]).reindex(list(places.words)).reset_index()
     sums = groups.assign(
-        name=groups["dimension"].map(names),
-        whole=groups["dimension"].map(dimension_words),
+        name=groups["dimension"].map(short_words(places.words)),
+        whole=groups["dimension"].map(places.words),
         text=groups["median"].map("{:g}".format),
         n=groups["count"].map("{:,}".format),
-        base=[number * ROW_PX + MAX_BAR_PX + 16 for number in range(len(groups))],
+        base=[places.base(number) for number in range(len(groups))],
     )
     sums = sums.assign(median_text="median " + sums["text"], n_text="n = " + sums["n"], mark=sums["base"] + 9)
     return with_hover(sums, MEDIAN_FIELDS)
 
 
-def _drawing(rows: pd.DataFrame, sums: pd.DataFrame) -> alt.LayerChart:
+def _drawing(rows: pd.DataFrame, sums: pd.DataFrame, places: _Places) -> alt.LayerChart:
     """Draw bars on their baselines, the numbers above them, the names at the left and the medians at the right."""
     bars = alt.Chart(inline(rows)).encode(x=_score("score"))
     own = alt.Chart(inline(sums)).encode(y=y_of("base"))
     median = own.mark_point(shape="diamond", filled=True, size=70, color=INK, opacity=1)
-    width = STEP_PX * MAX_SCORE
+    width, height = places.width, places.row * len(sums)
+    bar = 0.78 * width / MAX_SCORE
     layers = [
         own.mark_rule(color=LINE, aria=False).encode(x=x_at(0), x2=x2_at(width)),
-        bars.mark_bar(width=BAR_PX, color=BLUE).encode(y=y_of("top"), y2=alt.Y2(field="base"), **hover(FIELDS)),
+        bars.mark_bar(width=bar, color=BLUE).encode(y=y_of("top"), y2=alt.Y2(field="base"), **hover(FIELDS)),
         bars.mark_text(dy=-8, fontSize=SIZE - 1, aria=False).encode(y=y_of("top"), text=text_of("text")),
         median.encode(x=_score("median"), y=y_of("mark"), **hover(MEDIAN_FIELDS)),
         own.mark_text(align="right", x=-14, dy=-10, fontWeight="bold", aria=False).encode(text=text_of("name")),
         own.mark_text(align="left", x=width + 14, dy=-18, aria=False).encode(text=text_of("median_text")),
         own.mark_text(align="left", x=width + 14, dy=-3, color=FAINT, aria=False).encode(text=text_of("n_text")),
     ]
-    return alt.LayerChart(layer=layers, width=width, height=ROW_PX * len(sums))
+    return alt.LayerChart(layer=layers, width=width, height=height)
 
 
 def _score(field: str) -> alt.X:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import accumulate
-from typing import Any
+from typing import Any, Unpack
 
 import altair as alt
 import pandas as pd
@@ -11,7 +12,6 @@ import pandas as pd
 from verifyplan.charts.encodings import (
     hover,
     inline,
-    require_columns,
     text_of,
     tooltip,
     unscaled,
@@ -20,10 +20,12 @@ from verifyplan.charts.encodings import (
     y2_at,
     y_at,
 )
-from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
-from verifyplan.charts.labels import count, distinct_labels, sentences
+from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.labels import count, distinct_labels, first_drawn, sentences
+from verifyplan.charts.options import ChartOptions, Options, chart
 from verifyplan.charts.theme import FAINT, INK, LINE, ORANGE, PAPER, SIZE, VERMILLION, WIDTH
-from verifyplan.errors import Problem, TableError, expect
+from verifyplan.errors import Problem, TableError
+from verifyplan.frames.load import Runs
 from verifyplan.frames.runset import RunSet
 
 COLUMNS = (
@@ -51,18 +53,21 @@ LOOKS = {
 """Each severity's column, colour, shape and dash: two lines at one height are both seen."""
 MAX_HEIGHT_PX, LINE_UNIT_PX, MIN_STAGE_PX, MAX_STAGE_PX = 190, 60, 104, 190
 """Pixels of the lines' plot, at most, and of one challenge in it; and across of an iteration, at least and at most."""
+LEAST_HEIGHT_PX, LEAST_STAGE_PX = 60, 90
+"""Pixels of the lines' plot, and across of an iteration, that options may choose at least."""
 ROW_PX, BAR_UNIT_PX, MAX_BAR_PX = 22, 13, 90
 """Pixels from run to run, of one challenge in a bar, and of the longest bar of all, if that is less."""
 CHARACTER_PX = 7.4
 """Approximate pixels of a character of the statuses."""
 
 
-def timeline(runs: RunSet | pd.DataFrame) -> Figure:
+@chart
+def timeline(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     """Draw the BLOCKING and SIGNIFICANT challenges that are unsettled at the end of each iteration, with its status.
 
     Reads the `iterations` of a RunSet, or the RunSet: `run_id, iteration, plan_status, plan_verdict, strong,
     blocking_open, significant_open, n_new, n_settled, closed`. One run is drawn as two lines over its iterations;
-    several as rows of bars, the run with most left unsettled at its end first, ties by name; 40 are drawn at most. An
+    several as rows of bars, the run with most left unsettled at its end first, ties by name; `limit` are drawn (40). An
     iteration that did not end is named so, and its counts are as they were left. Counts decide the verdict, scores
     never do (rule A3). `attrs["synthetic"]` marks generated data. Raises TableError where a column or a count
     is missing.
@@ -72,49 +77,51 @@ def timeline(runs: RunSet | pd.DataFrame) -> Figure:
     >>> timeline(pd.DataFrame(rows)).description
     'Timeline of 1 run. r: iteration 1: 1 blocking, 2 significant, BLOCKED.'
     """
-    table, synthetic = _read(runs)
+    chosen = ChartOptions.of(options)
+    table = _read(data, chosen)
     if table.empty:
-        return empty(TITLE, "There is no iteration to draw.", table)
-    rows = _rows(table)
-    several = rows["run_id"].nunique() > 1
+        return empty(chosen, TITLE, "There is no iteration to draw.", table)
+    rows = _rows(table, chosen.rows(MAX_RUNS))
+    several = table["run_id"].nunique() > 1
     blocking = rows["blocking_open"].map("{:,} blocking, ".format)
     significant = rows["significant_open"].map("{:,} significant, ".format)
     stages = (rows["stage"] + ": " + blocking + significant + rows["word"]).groupby(rows["run"], sort=False)
     each = [f"{run}: {text}" for run, text in stages.agg("; ".join).items()]
-    with schema_checks_off():
-        return figure(
-            _bars_of_runs(rows) if several else _lines_of_a_run(rows),
-            title=TITLE if several else f"How {rows['run'].iloc[0]} converges",
-            subtitle=KEY_SEVERAL if several else KEY_ONE,
-            caption=_caption(table, rows),
-            data=table,
-            description=f"Timeline of {count(len(each), 'run')}. {'. '.join(each)}.",
-            synthetic=synthetic,
-        )
+    draw = _bars_of_runs(rows, chosen) if several else _lines_of_a_run(rows, chosen)
+    return figure(
+        draw,
+        chosen,
+        title=TITLE if several else f"How {rows['run'].iloc[0]} converges",
+        subtitle=KEY_SEVERAL if several else KEY_ONE,
+        caption=_caption(table, rows),
+        data=table,
+        description=f"Timeline of {count(len(each), 'run')}. {'. '.join(each)}.",
+    )
 
 
-def _read(runs: RunSet | pd.DataFrame) -> tuple[pd.DataFrame, bool]:
-    if isinstance(runs, RunSet):
-        table, synthetic = runs.iterations, bool(runs.runs["synthetic"].fillna(False).any())
-    else:
-        expect(runs, pd.DataFrame, "runs", "give a RunSet, or its iterations")
-        table, synthetic = runs, bool(runs.attrs.get("synthetic"))
-    plain = require_columns(table, COLUMNS, "iterations")
+def _read(data: pd.DataFrame | Runs, options: ChartOptions) -> pd.DataFrame:
+    plain = options.table(data, _iterations_of, COLUMNS, "iterations", names=["run_id"])
     counts = ("iteration", "blocking_open", "significant_open")
     lacking = [name for name in counts if plain[name].isna().any()]
     if lacking:
         fix = "give the iterations of a RunSet"
         raise TableError([Problem(f"iterations: column {name}", "lacks a number", fix) for name in lacking])
-    return plain.astype(dict.fromkeys(counts, "int64")), synthetic
+    return plain.astype(dict.fromkeys(counts, "int64"))
 
 
-def _rows(table: pd.DataFrame) -> pd.DataFrame:
+def _iterations_of(runs: RunSet) -> pd.DataFrame:
+    table = runs.iterations.copy(deep=False)
+    table.attrs["synthetic"] = bool(runs.runs["synthetic"].fillna(False).any())
+    return table
+
+
+def _rows(table: pd.DataFrame, limit: int) -> pd.DataFrame:
     """Return the iterations of the runs that are drawn, in the order drawn, with their texts."""
     whole = table.assign(run_id=table["run_id"].astype(str)).sort_values(["run_id", "iteration"], kind="stable")
     ends = whole.drop_duplicates("run_id", keep="last").sort_values(
         ["blocking_open", "significant_open", "run_id"], ascending=[False, False, True], kind="stable"
     )
-    chosen = list(ends["run_id"].head(MAX_RUNS))
+    chosen = list(ends["run_id"].head(limit))
     rows = whole[whole["run_id"].isin(chosen)].assign(order=lambda part: part["run_id"].map(chosen.index))
     rows = rows.sort_values(["order", "iteration"], kind="stable").reset_index(drop=True)
     columns = (rows[name] for name in ("plan_status", "plan_verdict", "strong", "closed"))
@@ -152,13 +159,22 @@ def _caption(table: pd.DataFrame, rows: pd.DataFrame) -> str:
         f"BLOCKING and SIGNIFICANT challenges that are OPEN or UNRESOLVED at the end of each iteration of"
         f" {count(n, 'run')} (n = {count(len(table), 'iteration')}), and what these counts say of it: status and"
         f" verdict.{order}",
-        f"The first {drawn} runs are drawn; {n - drawn:,} are left out, with {left} at their end." if n > drawn else "",
+        first_drawn(drawn, n, "run", f"with {left} at their end"),
         f"{count(open_ends, 'run')} broken off within an iteration." if open_ends else "",
         "Counts, so without intervals. Counts decide the verdict; scores never do.",
     )
 
 
-def _lines_of_a_run(rows: pd.DataFrame) -> alt.LayerChart:
+def _lines_of_a_run(rows: pd.DataFrame, options: ChartOptions) -> Callable[[], alt.LayerChart]:
+    """Return what draws the lines, in the size that the options say."""
+    stages, most = rows["stage"].nunique(), max(int(rows[["blocking_open", "significant_open"]].max().max()), 1)
+    step = round(min(max(WIDTH / stages, MIN_STAGE_PX), MAX_STAGE_PX))
+    width = options.px("width", step * stages, LEAST_STAGE_PX * stages, count(stages, "iteration"))
+    height = options.px("height", min(MAX_HEIGHT_PX, 30 + LINE_UNIT_PX * most), LEAST_HEIGHT_PX)
+    return lambda: _lines(rows, width, height)
+
+
+def _lines(rows: pd.DataFrame, width: float, height: float) -> alt.LayerChart:
     """Draw a line for each severity over the iterations of one run, named at its end; below, status and changes.
 
     Reads `stage, iteration, blocking_open, significant_open, word, new, settled` and the texts of `FIELDS`.
@@ -180,8 +196,6 @@ def _lines_of_a_run(rows: pd.DataFrame) -> alt.LayerChart:
         base.transform_filter(which).mark_text(dy=dy, fontWeight="bold", aria=False).encode(y=y, text=text_of("text"))
         for which, dy in (("datum.upper", -14), ("!datum.upper", 16))
     ]
-    height = min(MAX_HEIGHT_PX, 30 + LINE_UNIT_PX * most)
-    width = round(min(max(WIDTH / len(stages), MIN_STAGE_PX), MAX_STAGE_PX)) * len(stages)
     layers = [line, dots, *numbers, _names(points, most / height, width), *_below(rows, x, height)]
     return alt.LayerChart(data=inline(points), layer=layers, width=width, height=height)
 
@@ -211,7 +225,7 @@ def _points(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _names(points: pd.DataFrame, pixel: float, width: int) -> alt.Chart:
+def _names(points: pd.DataFrame, pixel: float, width: float) -> alt.Chart:
     """Write the severities' names at the ends of their lines, apart where both end at one height."""
     last = points.drop_duplicates("severity", keep="last").sort_values("n", kind="stable")
     places: list[float] = []
@@ -223,7 +237,7 @@ def _names(points: pd.DataFrame, pixel: float, width: int) -> alt.Chart:
     return names
 
 
-def _below(rows: pd.DataFrame, x: alt.X, height: int) -> list[alt.Chart]:
+def _below(rows: pd.DataFrame, x: alt.X, height: float) -> list[alt.Chart]:
     """Write below each iteration its status and verdict, on two lines, and how many challenges moved in it."""
     moved = rows["new"] + " raised, " + rows["settled"] + " settled"
     moved = moved.where((rows["new"] != "") & (rows["settled"] != ""), "")
@@ -237,21 +251,28 @@ def _below(rows: pd.DataFrame, x: alt.X, height: int) -> list[alt.Chart]:
     ]
 
 
-def _bars_of_runs(rows: pd.DataFrame) -> alt.LayerChart:
+def _bars_of_runs(rows: pd.DataFrame, options: ChartOptions) -> Callable[[], alt.LayerChart]:
+    """Return what draws the bars, in the size that the options say: where it is wider, so are columns and bars."""
+    row = options.row_px(rows["run"].nunique(), ROW_PX, "run")
+    most = max(int((rows["blocking_open"] + rows["significant_open"]).max()), 1)
+    unit = min(BAR_UNIT_PX, MAX_BAR_PX / most)
+    needed = _edges(rows, unit)
+    wider = options.px("width", needed[-1], needed[-1], "the statuses") / needed[-1]
+    return lambda: _bars(rows, unit * wider, [round(edge * wider) for edge in needed], row)
+
+
+def _bars(rows: pd.DataFrame, unit: float, edges: list[int], row: float) -> alt.LayerChart:
     """Draw a row for each run: in each iteration a bar of what is unsettled, on one scale, and the status behind it.
 
     Reads the columns of `_lines_of_a_run`, and `run`.
     """
-    most = max(int((rows["blocking_open"] + rows["significant_open"]).max()), 1)
-    unit = min(BAR_UNIT_PX, MAX_BAR_PX / most)
-    edges = _edges(rows, unit)
     scale = alt.Scale(domain=list(dict.fromkeys(rows["run"])), type="band")
     names = alt.Axis(grid=False, ticks=False, domain=False, labelLimit=0, labelPadding=10)
     y = alt.Y(field="run", type="nominal", scale=scale, title=None, axis=names)
     base = alt.Chart().encode(y=y)
     bars = [
         base.transform_filter(f"datum.{column} > 0")
-        .mark_bar(height=15, color=color, stroke=PAPER, strokeWidth=0.5)
+        .mark_bar(height=row * 15 / ROW_PX, color=color, stroke=PAPER, strokeWidth=0.5)
         .encode(x=x_of(f"{column}_x"), x2=alt.X2(field=f"{column}_x2"), **hover(FIELDS))
         for column, color, *_ in LOOKS.values()
     ]
@@ -263,7 +284,7 @@ def _bars_of_runs(rows: pd.DataFrame) -> alt.LayerChart:
     ]
     status = base.mark_text(align="left", fontSize=SIZE - 1, color=INK)
     status = status.encode(x=x_of("text"), text=text_of("word"), **hover(FIELDS))
-    height = ROW_PX * rows["run"].nunique()
+    height = row * rows["run"].nunique()
     layers = [*_stage_columns(edges[:-1], height), *bars, *numbers, status]
     return alt.LayerChart(data=inline(_placed(rows, unit, edges)), layer=layers, width=edges[-1], height=height)
 
@@ -291,7 +312,7 @@ def _placed(rows: pd.DataFrame, unit: float, edges: list[int]) -> pd.DataFrame:
     return rows.assign(text=left + (~bare) * 6.0)
 
 
-def _stage_columns(lefts: list[int], height: int) -> list[alt.Chart]:
+def _stage_columns(lefts: list[int], height: float) -> list[alt.Chart]:
     """Write the iterations' names above their columns, with a line at the left of each."""
     heads = pd.DataFrame({"at": lefts, "text": [f"iteration {i + 1}" for i in range(len(lefts))]})
     base = alt.Chart(inline(heads))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import altair as alt
 import pandas as pd
 
-from verifyplan.analysis.comparison import Comparison, expect_comparison
+from verifyplan.analysis.comparison import Comparison
+from verifyplan.charts.comparisons import read_comparison, reading_labels
 from verifyplan.charts.encodings import hover, inline, tooltip, with_hover
-from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
-from verifyplan.charts.labels import count, percent, plain, reading_labels
+from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.labels import count, percent, plain
+from verifyplan.charts.options import ChartOptions, Options, chart
 from verifyplan.charts.theme import FAINT, INK, LINE, ORANGE, SIZE, SKY
+from verifyplan.frames.load import Runs
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 TITLE = "Where findings move"
@@ -20,37 +23,46 @@ SAME, NEARER, FARTHER = "same class", "nearer to full-consensus", "nearer to wor
 FIELDS = {"from_text": "From", "to_text": "To", "n": "Findings", "move": "Move"}
 TOTAL = "all"
 CELL_WIDTH_PX, CELL_HEIGHT_PX = 106, 46
+"""Pixels across of a cell and from top to bottom."""
+MIN_CELL_WIDTH_PX, MIN_CELL_HEIGHT_PX = 44, 22
 
 
-def transitions(comparison: Comparison) -> Figure:
+@chart
+def transitions(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
     """Draw a 4 x 4 map of counts: classes under `a` down, under `b` across, with totals.
 
-    Reads `comparison.transitions`, with the classes as its index and columns. Findings that keep their class
+    Reads a comparison's `transitions`, with the classes as its index and columns, or compares both modes of runs.
+    `width` and `height` are of all cells, and `limit` has no meaning. Findings that keep their class
     are in outlined cells on the diagonal; those that move are blue below it and orange above it, the
     deeper the more. Missing classes count 0; without findings the figure says so.
     """
-    expect_comparison(comparison)
+    chosen = ChartOptions.of(options)
+    chosen.refuse("limit", "all four classes are drawn")
+    comparison = read_comparison(data, chosen)
     cells = _cells(comparison.transitions)
     total = int(cells["n"].sum())
     if not total:
-        return empty(TITLE, "There are no findings to follow.", comparison.transitions)
+        return empty(chosen, TITLE, "There are no findings to follow.", comparison.transitions)
     a, b = reading_labels(comparison, 80)
     moved = {move: int(cells.loc[cells["move"] == move, "n"].sum()) for move in (SAME, NEARER, FARTHER)}
     some = cells[cells["n"] > 0].sort_values("n", ascending=False, kind="stable")
     each = some["before"] + " to " + some["after"] + ": " + some["n"].map("{:,}".format)
-    with schema_checks_off():
-        return figure(
-            _map(comparison, cells),
-            title=TITLE,
-            subtitle=KEY,
-            caption=f"Classes of {count(total, 'finding')} (n) under {a} (down) and under {b} (across)."
-            f" {moved[SAME]:,} ({percent(moved[SAME] / total)}) keep their class (outlined diagonal);"
-            f" {moved[NEARER]:,} move nearer to full-consensus (blue, below the diagonal),"
-            f" {moved[FARTHER]:,} nearer to worker-unique (orange, above it). Counts, so without intervals.",
-            data=comparison.transitions,
-            description=f"Table of findings by class under {a} and class under {b}. From and to: {'; '.join(each)}.",
-            synthetic=comparison.synthetic,
-        )
+    steps = len(CLASSIFICATIONS) + 1
+    width = chosen.px("width", CELL_WIDTH_PX * steps, MIN_CELL_WIDTH_PX * steps)
+    height = chosen.px("height", CELL_HEIGHT_PX * steps, MIN_CELL_HEIGHT_PX * steps)
+    return figure(
+        lambda: _map(comparison, cells, width, height),
+        chosen,
+        title=TITLE,
+        subtitle=KEY,
+        caption=f"Classes of {count(total, 'finding')} (n) under {a} (down) and under {b} (across)."
+        f" {moved[SAME]:,} ({percent(moved[SAME] / total)}) keep their class (outlined diagonal);"
+        f" {moved[NEARER]:,} move nearer to full-consensus (blue, below the diagonal),"
+        f" {moved[FARTHER]:,} nearer to worker-unique (orange, above it). Counts, so without intervals.",
+        data=comparison.transitions,
+        description=f"Table of findings by class under {a} and class under {b}. From and to: {'; '.join(each)}.",
+        synthetic=comparison.synthetic,
+    )
 
 
 def _cells(counts: pd.DataFrame) -> pd.DataFrame:
@@ -66,13 +78,14 @@ def _cells(counts: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(cells, columns=["before", "after", "n", "move"])
 
 
-def _map(comparison: Comparison, cells: pd.DataFrame) -> alt.LayerChart:
+def _map(comparison: Comparison, cells: pd.DataFrame, width: float, height: float) -> alt.LayerChart:
     a, b = reading_labels(comparison, 26)
     from_text = cells["before"] + " under " + plain(comparison.a)
     to_text = cells["after"] + " under " + plain(comparison.b)
     rows = with_hover(cells.assign(from_text=from_text, to_text=to_text), FIELDS)
+    wide = width >= CELL_WIDTH_PX * (len(CLASSIFICATIONS) + 1)
     base = alt.Chart(inline(rows)).encode(
-        x=alt.X("after:N", **_class_axis(b, orient="top", labelAngle=0)),
+        x=alt.X("after:N", **_class_axis(b, orient="top", labelAngle=0 if wide else -35)),
         y=alt.Y("before:N", **_class_axis(a)),
     )
     moves = alt.Scale(domain=[SAME, NEARER, FARTHER], range=["#b9bec5", SKY, ORANGE])
@@ -88,8 +101,7 @@ def _map(comparison: Comparison, cells: pd.DataFrame) -> alt.LayerChart:
     number = base.mark_text(fontSize=SIZE + 3, aria=False).encode(text=alt.Text("n:Q", format=",d"), color=ink)
     totals = number.properties(data=inline(_totals(cells))).encode(color=alt.value(FAINT))
     layers = alt.LayerChart(layer=[tile, outline, number.encode(**tooltip(FIELDS)), totals])
-    steps = len(CLASSIFICATIONS) + 1
-    return layers.properties(width=CELL_WIDTH_PX * steps, height=CELL_HEIGHT_PX * steps)
+    return layers.properties(width=width, height=height)
 
 
 def _class_axis(reading: str, **look: str | int) -> dict[str, Any]:

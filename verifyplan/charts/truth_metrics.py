@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import altair as alt
 import pandas as pd
 
-from verifyplan.analysis.comparison import Comparison, expect_comparison
+from verifyplan.analysis.comparison import Comparison
+from verifyplan.charts.comparisons import INTERVALS, interval_sentence, read_comparison
 from verifyplan.charts.encodings import hover, require_columns, with_hover
-from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
-from verifyplan.charts.interval_rows import interval_rows, whisker, with_texts
-from verifyplan.charts.labels import INTERVALS, interval_sentence, plain, sentences, short
+from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.interval_rows import IntervalRows, first_readings, whisker, with_texts
+from verifyplan.charts.labels import plain, sentences, short
+from verifyplan.charts.options import ChartOptions, Options, chart
 from verifyplan.charts.theme import READING_COLORS, READING_SHAPES, reading_scale
 from verifyplan.errors import InputError, Problem
+from verifyplan.frames.load import Runs
 
 COLUMNS = ("reading", "metric", "value", "low", "high", "n")
 TITLE = "How well each reading finds what is true"
@@ -32,47 +37,49 @@ METRICS = {
 """The metrics in the order drawn, each with the way that is better."""
 
 
-def truth_metrics(comparison: Comparison) -> Figure:
+@chart
+def truth_metrics(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
     """Draw dots with 95 % intervals for precision, recall, F1, false consensus and false demotion by reading.
 
-    Reads `comparison.truth` (`reading, metric, value, low, high, n`); the axis runs from 0 to 100 %. Metrics
+    Reads a comparison's `truth` (`reading, metric, value, low, high, n`), or compares both modes of runs; the axis runs
+    from 0 to 100 %, and the first `limit` readings are drawn (8). Metrics
     whose denominator is 0 (NaN) are left out and named in the caption. Raises InputError where no
     finding's truth is known, and TableError where a column is missing.
     """
-    expect_comparison(comparison)
+    chosen = ChartOptions.of(options)
+    comparison = read_comparison(data, chosen)
     if comparison.truth is None:
         message = "no finding's truth is known, so there is nothing to measure against"
         fix = "compare findings that have a column truth"
         raise InputError(Problem("truth_metrics: comparison.truth", message, fix))
     truth = require_columns(comparison.truth, COLUMNS, "comparison.truth").astype({"metric": str})
-    names = [METRICS.get(metric, short(metric, 24)) for metric in truth["metric"]]
-    rows = with_texts(truth.assign(name=names, metric=truth["metric"].map(plain), share=truth["value"]))
+    drawn, left_out = first_readings(truth, chosen)
+    names = [METRICS.get(metric, short(metric, 24)) for metric in drawn["metric"]]
+    rows = with_texts(drawn.assign(name=names, metric=drawn["metric"].map(plain), share=drawn["value"]))
     rows = with_hover(rows, FIELDS)
     if rows.empty:
-        return empty(TITLE, "There is no metric whose denominator is above 0.", truth)
+        return empty(chosen, TITLE, "There is no metric whose denominator is above 0.", truth)
     order = list(dict.fromkeys([*METRICS.values(), *names]))
     each = rows["label"] + ": " + rows["metric"] + " " + rows["share_text"] + ", " + rows["n_text"]
-    with schema_checks_off():
-        labels = list(dict.fromkeys(rows["label"]))
-        dots = (
-            alt.Chart()
-            .mark_point(filled=True, size=110, opacity=1)
-            .encode(
-                x="share:Q",
-                color=alt.Color("label:N", scale=reading_scale(labels, READING_COLORS), legend=None),
-                shape=alt.Shape("label:N", scale=reading_scale(labels, READING_SHAPES), legend=None),
-                **hover(FIELDS),
-            )
-        )
-        return figure(
-            interval_rows(rows, [whisker(), dots], "name", order, "Value of the metric"),
-            title=TITLE,
-            subtitle=f"↑ more is better, ↓ less is better; lines: {INTERVALS}",
-            caption=_caption(comparison, truth),
-            data=truth,
-            description=f"Dot chart of metrics against the known truth. {'; '.join(each)}.",
-            synthetic=comparison.synthetic,
-        )
+    labels = list(dict.fromkeys(rows["label"]))
+    dots = alt.Chart().mark_point(filled=True, size=110, opacity=1)
+    dots = dots.encode(
+        x="share:Q",
+        color=alt.Color("label:N", scale=reading_scale(labels, READING_COLORS), legend=None),
+        shape=alt.Shape("label:N", scale=reading_scale(labels, READING_SHAPES), legend=None),
+        **hover(FIELDS),
+    )
+    table = IntervalRows.of(rows, "name", order, "Value of the metric", chosen)
+    return figure(
+        lambda: table.draw([whisker(), dots]),
+        chosen,
+        title=TITLE,
+        subtitle=f"↑ more is better, ↓ less is better; lines: {INTERVALS}",
+        caption=sentences(_caption(comparison, drawn), left_out),
+        data=truth,
+        description=f"Dot chart of metrics against the known truth. {'; '.join(each)}.",
+        synthetic=comparison.synthetic,
+    )
 
 
 def _caption(comparison: Comparison, truth: pd.DataFrame) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import altair as alt
 import pandas as pd
@@ -12,18 +12,17 @@ from verifyplan.charts.encodings import (
     hover,
     inline,
     number_columns,
-    require_columns,
     text_of,
     with_hover,
     x_at,
     y_at,
     y_of,
 )
-from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
-from verifyplan.charts.labels import count, distinct_labels, percent, sentences
+from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.labels import count, distinct_labels, first_drawn, percent, sentences
+from verifyplan.charts.options import MIN_ROW_PX, MIN_WIDTH_PX, ChartOptions, Options, chart
 from verifyplan.charts.theme import FAINT, GREEN, GREY, INK, SIZE, WIDTH, color_scale
-from verifyplan.errors import expect
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.load import Runs
 
 PARTS = {
     "input_tokens": "fresh",
@@ -37,6 +36,8 @@ TITLE = "What the models used"
 KEY = "Tokens of each role, by its turns: 1 is the first of a call"
 MAX_TURNS = 6
 """Turns that have a row of their own; later ones of a role are added up in the last."""
+MAX_BARS = 60
+"""Bars drawn at most."""
 MAX_ROLE_CHARACTERS = 24
 COLORS = {"fresh": INK, "put in the cache": GREY, "read from the cache": "#d3d7dc", "out": GREEN}
 ROW_PX, BAR_PX, PLOT_PX, ROLE_GAP_PX = 20, 14, WIDTH - 140, 8
@@ -44,12 +45,14 @@ ROW_PX, BAR_PX, PLOT_PX, ROLE_GAP_PX = 20, 14, WIDTH - 140, 8
 FIELDS = {"role": "Role", "stage": "Turn", "part": "Tokens", "text": "Number", "turns_text": "Exchanges"}
 
 
-def usage(usage: pd.DataFrame | RunSet) -> Figure:
+@chart
+def usage(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     """Draw stacked bars of the tokens of each role's turns, those of the cache apart, with numbers and dollars beside.
 
-    Reads the table of `analysis.cost.usage`, `role, turn, n_turns, cost` and the tokens, or the RunSet itself; its
-    `.data` is that table. From the sixth turn on a role's turns are added up. Unknown costs are left blank and the
-    caption says so. `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing.
+    Reads what `analysis.usage` returns, or makes it of runs: `role, turn, n_turns, cost` and the tokens; its `.data` is
+    that table. From the sixth turn on a role's turns are added up; the first `limit` bars are drawn (60). Unknown costs
+    are left blank and the caption says so. `attrs["synthetic"]` marks generated data. Raises TableError where a column
+    is missing.
 
     >>> table = pd.DataFrame({"role": "challenger", "turn": [1, 2], "n_turns": 1, "input_tokens": [900, 50],
     ...     "cache_write_tokens": [0, 100], "cache_read_tokens": [0, 800], "output_tokens": [40, 60], "cost": None})
@@ -57,23 +60,25 @@ def usage(usage: pd.DataFrame | RunSet) -> Figure:
     Stacked bars of tokens. challenger: turn 1: 900 fresh, 40 out; turn 2: 50 fresh, 100 put in the cache, 800 read
     from the cache, 60 out.
     """
-    table = usage_of(usage) if isinstance(usage, RunSet) else usage
-    expect(table, pd.DataFrame, "usage", "give a RunSet, as the .frames of a run")
-    whole = require_columns(table, COLUMNS, "usage")
-    rows = _rows(whole)
-    if rows.empty:
-        return empty(TITLE, "No model was asked in turns: there is nothing to draw.", whole)
-    with schema_checks_off():
-        stage = rows["turn"].astype(str).mask(rows["later"], f"{MAX_TURNS} on")
-        return figure(
-            alt.VConcatChart(vconcat=[_key(rows), _bars(_placed(rows.assign(stage=stage)))], spacing=24),
-            title=TITLE,
-            subtitle=KEY,
-            caption=_caption(rows),
-            data=whole,
-            description=_description(rows),
-            synthetic=bool(table.attrs.get("synthetic")),
-        )
+    chosen = ChartOptions.of(options)
+    whole = chosen.table(data, usage_of, COLUMNS, "usage", names=["role"])
+    every = _rows(whole)
+    if every.empty:
+        return empty(chosen, TITLE, "No model was asked in turns: there is nothing to draw.", whole)
+    stage = every["turn"].astype(str).mask(every["later"], f"{MAX_TURNS} on")
+    rows = every.assign(stage=stage).head(chosen.rows(MAX_BARS))
+    gaps = ROLE_GAP_PX * (rows["role"].nunique() - 1)
+    n, width = len(rows), chosen.px("width", PLOT_PX, MIN_WIDTH_PX)
+    row = (chosen.px("height", n * ROW_PX + gaps, n * MIN_ROW_PX + gaps, count(n, "bar")) - gaps) / n
+    return figure(
+        lambda: alt.VConcatChart(vconcat=[_key(rows), _bars(_placed(rows, row), width, row)], spacing=24),
+        chosen,
+        title=TITLE,
+        subtitle=KEY,
+        caption=sentences(_caption(rows), first_drawn(n, len(every), "bar"), "Counts, so without intervals."),
+        data=whole,
+        description=_description(rows),
+    )
 
 
 def _rows(whole: pd.DataFrame) -> pd.DataFrame:
@@ -96,7 +101,6 @@ def _caption(rows: pd.DataFrame) -> str:
         f" calls{f'; of those in, {cached} were read from the cache' if cached else ''}.",
         f"Dollars by the table of prices: {known:,.4f} in all." if known else "",
         f"No price is known for {count(unpriced, 'exchange')}." if unpriced else "",
-        "Counts, so without intervals.",
     )
 
 
@@ -112,13 +116,13 @@ def _description(rows: pd.DataFrame) -> str:
     return f"Stacked bars of tokens. {'. '.join(lines)}."
 
 
-def _placed(rows: pd.DataFrame) -> pd.DataFrame:
+def _placed(rows: pd.DataFrame, row: float) -> pd.DataFrame:
     """Return the rows with their places in pixels and the texts beside them."""
     first = ~rows["role"].duplicated()
     total = rows[list(PARTS)].sum(axis=1)
     return rows.assign(
         named=rows["role"].where(first, ""),
-        y=[ROW_PX * (number + 0.5) for number in range(len(rows))] + ROLE_GAP_PX * (first.cumsum() - 1),
+        y=[row * (number + 0.5) for number in range(len(rows))] + ROLE_GAP_PX * (first.cumsum() - 1),
         total_text=total.map("{:,}".format),
         turns_text=rows["n_turns"].map("{:,}".format),
         cost_text=rows["cost"].map("{:,.4f}".format).where(rows["cost"].notna(), ""),
@@ -126,14 +130,14 @@ def _placed(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _bars(placed: pd.DataFrame) -> alt.LayerChart:
+def _bars(placed: pd.DataFrame, width: float, row: float) -> alt.LayerChart:
     """Draw the bars, all on one scale, with the role and turn at their left, and numbers at their right."""
     y = y_of("y")
     axis = alt.Axis(format=",d", tickCount=5, tickMinStep=1, domain=False, ticks=False)
     scale = alt.Scale(domain=[0, int(placed["total"].max())], nice=False)
     bars = (
         alt.Chart(inline(_parts(placed)))
-        .mark_bar(height=BAR_PX)
+        .mark_bar(height=row * BAR_PX / ROW_PX)
         .encode(
             x=alt.X(field="low", type="quantitative", scale=scale, axis=axis, title="Tokens"),
             x2=alt.X2(field="high"),
@@ -149,10 +153,10 @@ def _bars(placed: pd.DataFrame) -> alt.LayerChart:
     turn = alt.Chart().mark_text(**small).encode(x=x_at(-12), y=y, text=text_of("stage"))
     head = alt.Chart(inline(pd.DataFrame({"text": ["turn"]}))).mark_text(**small)
     head = head.encode(x=x_at(-12), y=y_at(-10), text=text_of("text"))
-    layers = [bars, role, turn, head, *number_columns(placed, columns, PLOT_PX, y)]
-    height = float(placed["y"].max()) + ROW_PX / 2
+    layers = [bars, role, turn, head, *number_columns(placed, columns, width, y)]
+    height = float(placed["y"].max()) + row / 2
     drawn = placed[["named", "stage", "y", *columns]]
-    return alt.LayerChart(data=inline(drawn), layer=layers, width=PLOT_PX, height=height)
+    return alt.LayerChart(data=inline(drawn), layer=layers, width=width, height=height)
 
 
 def _parts(placed: pd.DataFrame) -> pd.DataFrame:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple, Unpack
+
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.encodings import hover, inline, require_columns, tooltip, with_hover
-from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
-from verifyplan.charts.labels import count, distinct_labels, plain, sentences, short
+from verifyplan.analysis import vote_tables
+from verifyplan.charts.encodings import hover, inline, tooltip, with_hover
+from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.labels import count, distinct_labels, first_drawn, plain, sentences, short
+from verifyplan.charts.options import ChartOptions, Options, chart
 from verifyplan.charts.theme import CLASS_COLORS, FAINT, INK, MARK_COLORS, MARK_LETTERS, PAPER, SIZE, color_scale
-from verifyplan.errors import Problem, TableError, expect, one_of
+from verifyplan.errors import InputError, Problem, TableError, one_of
+from verifyplan.frames.load import Runs
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 COLUMNS = ("finding_id", "summary", "round", "worker", "mark", "explanation", "classification")
@@ -20,8 +25,8 @@ ID_GAP = "\N{EN SPACE}"
 """Between a finding's id and its summary; labels hold no such space, so no two rows have one name."""
 MAX_FINDINGS = 60
 """Findings drawn at most: more would not be read."""
-STEP_PX = 22
-"""Pixels from tile to tile."""
+STEP_PX, MIN_STEP_PX = 22, 14
+"""Pixels from tile to tile, and at least."""
 FIELDS = {
     "finding_id": "Finding",
     "summary": "Summary",
@@ -36,46 +41,73 @@ OUTLINE = alt.when("datum.mark === 'discovered'").then(alt.value(FAINT)).otherwi
 """The edge of a tile or swatch: only that of a discovery, which is as white as the page, is seen."""
 
 
-def vote_matrix(grid: pd.DataFrame) -> Figure:
+@chart
+def vote_matrix(data: pd.DataFrame | Runs, *, run_id: str | None = None, **options: Unpack[Options]) -> Figure:
     """Draw tiles of votes: findings down, workers across, one panel a round, the class named at the right.
 
-    Reads `finding_id, summary, round, worker, mark, explanation, classification`; a mark is one of agree,
-    supplement, counter-evidence, burden-not-met, disagree, verification-error, discovered; round 0 is drawn
-    as "found by". Findings are in the order of their classes; the first 60 of the grid are drawn, and the
-    caption says how many are left out. `attrs["synthetic"]` marks generated data. Raises TableError where a column is
-    missing or a mark unknown.
+    Reads what `analysis.vote_matrix` returns, or makes it of runs, of which `run_id` names one: `finding_id, summary,
+    round, worker, mark, explanation, classification`. A mark is one of agree, supplement, counter-evidence,
+    burden-not-met, disagree, verification-error, discovered; round 0 is drawn as "found by". Findings are in the order
+    of their classes; the first `limit` of the table are drawn (60), and the caption says how many are left out. `width`
+    and `height` are of all tiles, without gaps. `attrs["synthetic"]` marks generated data. Raises TableError where a
+    column is missing or a mark unknown.
 
     >>> row = {"finding_id": "F1", "summary": "No rollback", "round": 1, "worker": "w2", "mark": "agree"}
     >>> vote_matrix(pd.DataFrame([row | {"explanation": "", "classification": "full-consensus"}])).description
     'Table of votes on 1 finding by 1 worker in 1 round. Marks: 1 agree. Classes: 1 full-consensus.'
     """
-    expect(grid, pd.DataFrame, "grid", "give what analysis.vote_matrix(runs) returns")
-    whole = require_columns(grid, COLUMNS, "grid")
+    chosen = ChartOptions.of(options)
+    if run_id is not None and isinstance(data, pd.DataFrame):
+        raise InputError(Problem("run_id", "is of runs, and a table of votes is of one", "leave it out, or give runs"))
+    whole = chosen.table(
+        data, lambda runs: vote_tables.vote_matrix(runs, run_id), COLUMNS, "votes", names=["worker", "finding_id"]
+    )
     unknown = sorted(set(map(str, whole["mark"])) - set(MARK_COLORS))
     if unknown:
         received = one_of(short(mark, 40) for mark in unknown)
-        raise TableError(Problem("grid: column mark", f"unknown: {received}", f"write one of {one_of(MARK_COLORS)}"))
+        raise TableError(Problem("votes: column mark", f"unknown: {received}", f"write one of {one_of(MARK_COLORS)}"))
     if whole.empty:
-        return empty(TITLE, "There are no votes to draw.", whole)
+        return empty(chosen, TITLE, "There are no votes to draw.", whole)
     ids = list(dict.fromkeys(map(str, whole["finding_id"])))
-    rows = _rows(whole[whole["finding_id"].astype(str).isin(ids[:MAX_FINDINGS])])
-    with schema_checks_off():
-        lettered = with_hover(rows.assign(letter=rows["mark"].map(MARK_LETTERS.__getitem__)), FIELDS)
-        panels = [_panel(lettered, number) for number in sorted(set(rows["round"]))]
-        findings = with_hover(rows.drop_duplicates("finding")[["finding", *NAME_FIELDS]], NAME_FIELDS)
-        names = alt.Chart(inline(findings), width=1, height=STEP_PX * len(findings)).mark_text(align="left", x=0)
-        names = names.encode(y=_finding(rows), text="finding:N", **hover(NAME_FIELDS))
-        row = alt.HConcatChart(hconcat=[names, *panels, _classes(rows)], spacing=18)
-        own = alt.Resolve(scale={"color": "independent", "fill": "independent"})  # votes and classes differ in colours
-        return figure(
-            alt.VConcatChart(vconcat=[_key(lettered), row.properties(resolve=own)], spacing=14, resolve=own),
-            title=TITLE,
-            subtitle="Blank: not asked in that round",
-            caption=_caption(rows, n_findings=len(ids)),
-            data=whole,
-            description=_description(rows),
-            synthetic=bool(grid.attrs.get("synthetic")),
-        )
+    rows = _rows(whole[whole["finding_id"].astype(str).isin(ids[: chosen.rows(MAX_FINDINGS)])])
+    lettered = with_hover(rows.assign(letter=rows["mark"].map(MARK_LETTERS.__getitem__)), FIELDS)
+    tile = _tile(rows, chosen)
+    return figure(
+        lambda: _drawing(lettered, tile),
+        chosen,
+        title=TITLE,
+        subtitle="Blank: not asked in that round",
+        caption=sentences(
+            f"Votes on {_size(rows)} (n), lettered as the key says; findings stand in the order of their classes,"
+            " which are named at the right.",
+            first_drawn(rows["finding"].nunique(), len(ids), "finding"),
+        ),
+        data=whole,
+        description=_description(rows),
+    )
+
+
+class _Tile(NamedTuple):
+    """Pixels of a tile and its gap, across and from top to bottom."""
+
+    width: float
+    height: float
+
+
+def _tile(rows: pd.DataFrame, options: ChartOptions) -> _Tile:
+    columns = rows["round"].nunique() * rows["voter"].nunique()
+    width = options.px("width", STEP_PX * columns, MIN_STEP_PX * columns, count(columns, "column"))
+    return _Tile(width / columns, options.row_px(rows["finding"].nunique(), STEP_PX, "finding", MIN_STEP_PX))
+
+
+def _drawing(lettered: pd.DataFrame, tile: _Tile) -> alt.VConcatChart:
+    panels = [_panel(lettered, number, tile) for number in sorted(set(lettered["round"]))]
+    findings = with_hover(lettered.drop_duplicates("finding")[["finding", *NAME_FIELDS]], NAME_FIELDS)
+    names = alt.Chart(inline(findings), width=1, height=tile.height * len(findings)).mark_text(align="left", x=0)
+    names = names.encode(y=_finding(lettered), text="finding:N", **hover(NAME_FIELDS))
+    row = alt.HConcatChart(hconcat=[names, *panels, _classes(lettered, tile)], spacing=18)
+    own = alt.Resolve(scale={"color": "independent", "fill": "independent"})  # votes and classes differ in colours
+    return alt.VConcatChart(vconcat=[_key(lettered), row.properties(resolve=own)], spacing=14, resolve=own)
 
 
 def _rows(grid: pd.DataFrame) -> pd.DataFrame:
@@ -93,16 +125,6 @@ def _rows(grid: pd.DataFrame) -> pd.DataFrame:
         finding=rows["finding_id"].map(ids) + ID_GAP + rows["finding_id"].map(summaries),
         voter=rows["worker"].map(workers),
         mark=rows["mark"].astype(str),
-    )
-
-
-def _caption(rows: pd.DataFrame, n_findings: int) -> str:
-    drawn = rows["finding"].nunique()
-    left_out = n_findings - drawn
-    return sentences(
-        f"Votes on {_size(rows)} (n), lettered as the key says; findings stand in the order of their classes,"
-        " which are named at the right.",
-        f"The first {drawn:,} of {n_findings:,} findings are drawn, {left_out:,} left out." if left_out else "",
     )
 
 
@@ -126,7 +148,7 @@ def _finding(rows: pd.DataFrame) -> alt.Y:
     return alt.Y("finding:N", scale=scale, axis=None)
 
 
-def _panel(rows: pd.DataFrame, number: int) -> alt.LayerChart:
+def _panel(rows: pd.DataFrame, number: int, tile: _Tile) -> alt.LayerChart:
     """Draw one round's votes; round 0 has the discoverers."""
     workers = list(dict.fromkeys(rows.sort_index()["voter"]))
     axis = alt.Axis(orient="top", labelAngle=-45, domain=False, ticks=False, grid=False, labelLimit=160)
@@ -139,8 +161,8 @@ def _panel(rows: pd.DataFrame, number: int) -> alt.LayerChart:
     )
     layers = alt.LayerChart(layer=[tiles, _letters(base).encode(**tooltip(FIELDS))])
     title = alt.Title(f"Round {number}" if number else "Found by", fontSize=SIZE, offset=6)
-    height = STEP_PX * rows["finding"].nunique()
-    return layers.properties(title=title, width=STEP_PX * len(workers), height=height)
+    height = tile.height * rows["finding"].nunique()
+    return layers.properties(title=title, width=tile.width * len(workers), height=height)
 
 
 def _letters(base: alt.Chart, right: int = 0) -> alt.Chart:
@@ -151,7 +173,7 @@ def _letters(base: alt.Chart, right: int = 0) -> alt.Chart:
     return letters
 
 
-def _classes(rows: pd.DataFrame) -> alt.LayerChart:
+def _classes(rows: pd.DataFrame, tile: _Tile) -> alt.LayerChart:
     """Draw the class of each finding, as a colour and in words."""
     findings = rows.drop_duplicates("finding")[["finding", "classification"]]
     base = alt.Chart(inline(findings)).encode(y=_finding(rows))
@@ -161,7 +183,7 @@ def _classes(rows: pd.DataFrame) -> alt.LayerChart:
     name = base.mark_text(align="left", aria=False).encode(x=alt.value(18), text="classification:N")
     title = alt.Title("Class", fontSize=SIZE, offset=6)
     layers = alt.LayerChart(layer=[swatch, name])
-    return layers.properties(title=title, width=1, height=STEP_PX * len(findings))
+    return layers.properties(title=title, width=1, height=tile.height * len(findings))
 
 
 def _key(rows: pd.DataFrame) -> alt.LayerChart:

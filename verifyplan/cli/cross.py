@@ -133,8 +133,8 @@ def demo(
             typer.echo(f"  {metric + ':':<16} {comparison.in_words(metric + '-rate')}")
     both = vp.datasets.runs()
     more = {
-        "votes": vp.charts.vote_matrix(vp.analysis.vote_matrix(adversarial, "part-01")),
-        "rounds": vp.charts.rounds(vp.analysis.queue(both)),
+        "votes": vp.charts.vote_matrix(adversarial, run_id="part-01"),
+        "rounds": vp.charts.queue(both),
     }
     path = vp.report(paired, out, title="Adversarial against collaborative verification", more=more)
     vp.report(replayed, out / "replay", title="The same votes under the other rule")

@@ -6,6 +6,7 @@ from verifyplan.datasets.plans import labelled_plans, plan_labels, plan_path
 from verifyplan.datasets.sample import sample_planning, sample_repository
 from verifyplan.datasets.stdlib import stdlib_claims, stdlib_root
 from verifyplan.frames.bundled import claims, names, path
+from verifyplan.text import only_names
 
 __all__ = [
     "LabelledDefect",
@@ -26,3 +27,5 @@ __all__ = [
     "stdlib_claims",
     "stdlib_root",
 ]
+
+__dir__, __getattr__ = only_names(__name__, __all__, "set, label or function")

@@ -8,7 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 from verifyplan.analysis.comparison import Comparison, expect_comparison
-from verifyplan.charts import Figure, class_mix, export, transitions, truth_metrics
+from verifyplan.charts import class_mix, transitions, truth_metrics
+from verifyplan.charts.export import export
+from verifyplan.charts.figure import Figure
 from verifyplan.files import write_text
 from verifyplan.reports.pages import render
 from verifyplan.text import counted

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import ipywidgets as ipw
 
-from verifyplan.charts.score_table import dimension_names
+from verifyplan.charts.score_table import dimension_words, short_words
 from verifyplan.errors import InputError, Problem
 from verifyplan.protocol.weights_file import load, save
 from verifyplan.widgets.controls import Slider
@@ -32,7 +32,7 @@ def labels_of(dimensions: Iterable[str]) -> dict[str, str]:
     >>> labels_of(["risk_coverage", "tone"]), labels_of(["a_b", "a b"])
     ({'risk_coverage': 'risk coverage', 'tone': 'tone'}, {'a_b': 'a_b', 'a b': 'a b'})
     """
-    words = dimension_names(dimensions)
+    words = short_words(dimension_words(dimensions))
     return words if len(set(words.values())) == len(words) else {name: name for name in words}
 
 

@@ -39,7 +39,7 @@ class TunedScores:
         self._plans = Plans.of(self.table)
         values = self.table.to_numpy(dtype=np.float64)[self._plans.known]
         domain = (float(values.min()), float(values.max())) if values.size else None
-        self._rankings = Rankings(domain=domain, most=MAX_DRAWN_PLANS)
+        self._rankings = Rankings(domain=domain, limit=MAX_DRAWN_PLANS)
 
     @property
     def n_ranked(self) -> int:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple, Unpack
+
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.encodings import hover, inline, require_columns, with_hover
-from verifyplan.charts.figure import Figure, empty, figure, schema_checks_off
-from verifyplan.charts.labels import count, distinct_labels, plain, sentences
+from verifyplan.analysis import vote_tables
+from verifyplan.charts.encodings import hover, inline, with_hover
+from verifyplan.charts.figure import Figure, empty, figure
+from verifyplan.charts.labels import count, distinct_labels, first_drawn, plain, sentences
+from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, chart
 from verifyplan.charts.theme import FAINT, INK, READING_COLORS, READING_DASHES, READING_SHAPES, WIDTH, reading_scale
-from verifyplan.errors import expect
+from verifyplan.frames.load import Runs
 
 COLUMNS = ("reading", "round", "waiting", "resolved", "n_runs")
 TITLE = "How the queue shrinks"
@@ -21,61 +25,81 @@ FIELDS = {
     "resolved": "Classed in the round",
     "n_runs": "Runs",
 }
-HEIGHT_PX = 220
+HEIGHT_PX, MIN_HEIGHT_PX = 220, 60
+"""Pixels of the lines' plot from top to bottom, and at least."""
 PLOT_PX = WIDTH - 120
 """Pixels across of the plot; the rest is for the names at the ends of the lines."""
+MIN_STAGE_PX = 80
+"""Pixels across of a round, at least: its name and its numbers."""
+MAX_ROUNDS = 30
+"""Rounds drawn at most."""
 NAME_GAP_PX = 17
 """Least pixels between two names."""
 
 
-def rounds(queue: pd.DataFrame) -> Figure:
+@chart
+def queue(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     """Draw lines of the findings that wait after each round, one a reading, with the numbers in a table below.
 
-    Reads `reading, round` (0: as queued), `waiting, resolved, n_runs`; rows whose `waiting` is missing are
-    left out and the caption says so. `attrs["synthetic"]` marks generated data. Raises TableError where a column
-    is missing.
+    Reads what `analysis.queue` returns, or makes it of runs: `reading, round` (0: as queued), `waiting, resolved,
+    n_runs`. Rows whose `waiting` is missing are left out and the caption says so; the first `limit` rounds are drawn
+    (30). `height` is that of the lines, without the table. `attrs["synthetic"]` marks generated data. Raises TableError
+    where a column is missing.
 
-    >>> queue = pd.DataFrame(
+    >>> table = pd.DataFrame(
     ...     {"reading": "adversarial", "round": [0, 1], "waiting": [9, 4], "resolved": [0, 5], "n_runs": 2}
     ... )
-    >>> rounds(queue).description
+    >>> queue(table).description
     'Line chart of findings waiting in the queue. adversarial: 9 as queued, 4 after round 1.'
     """
-    expect(queue, pd.DataFrame, "queue", "give what queue(runs) returns")
-    whole = require_columns(queue, COLUMNS, "queue")
+    chosen = ChartOptions.of(options)
+    whole = chosen.table(data, vote_tables.queue, COLUMNS, "queue", names=["reading"])
     kept = whole[whole["waiting"].notna()]
     if kept.empty:
-        return empty(TITLE, "There is no round to draw.", whole)
-    rows = _rows(kept)
+        return empty(chosen, TITLE, "There is no round to draw.", whole)
+    every = kept.astype({"round": int, "waiting": int})
+    numbers = sorted(set(every["round"]))
+    early = [number for number in numbers if number <= chosen.rows(MAX_ROUNDS)]
+    rows = _rows(every[every["round"].isin(early)])
     stages = (rows["text"] + " " + rows["stage"]).groupby(rows["label"], sort=False)
     lines = [f"{label}: {', '.join(each)}" for label, each in stages]
+    width = chosen.px("width", PLOT_PX, max(MIN_WIDTH_PX, MIN_STAGE_PX * len(early)), count(len(early), "column"))
     labels = list(dict.fromkeys(rows.sort_index()["label"]))
+    places = _Places(width, chosen.px("height", HEIGHT_PX, MIN_HEIGHT_PX), labels)
     fewest, most, left_out = int(rows["n_runs"].min()), int(rows["n_runs"].max()), len(whole) - len(kept)
     runs = count(most, "run") if fewest == most else f"{fewest:,} to {count(most, 'run')}"
     first = rows.drop_duplicates("label").sort_index()
     sizes = first["waiting"].map("{:,}".format) + " under " + first["label"]
-    with schema_checks_off():
-        drawn = with_hover(rows, FIELDS)
-        return figure(
-            alt.VConcatChart(vconcat=[_lines(drawn, labels), _numbers(drawn, labels)], spacing=8),
-            title=TITLE,
-            subtitle=KEY,
-            caption=sentences(
-                "Findings that wait to be classed, as queued and after each round, summed over each reading's runs"
-                f" ({runs}); n at first: {', '.join(sizes)}.",
-                "Counts, so without intervals.",
-                f"Left out: {count(left_out, 'row')} without a number." if left_out else "",
-            ),
-            data=whole,
-            description=f"Line chart of findings waiting in the queue. {'; '.join(lines)}.",
-            synthetic=bool(queue.attrs.get("synthetic")),
-        )
+    drawn = with_hover(rows, FIELDS)
+    return figure(
+        lambda: alt.VConcatChart(vconcat=[_lines(drawn, places), _numbers(drawn, places)], spacing=8),
+        chosen,
+        title=TITLE,
+        subtitle=KEY,
+        caption=sentences(
+            "Findings that wait to be classed, as queued and after each round, summed over each reading's runs"
+            f" ({runs}); n at first: {', '.join(sizes)}.",
+            first_drawn(sum(map(bool, early)), sum(map(bool, numbers)), "round"),
+            "Counts, so without intervals.",
+            f"Left out: {count(left_out, 'row')} without a number." if left_out else "",
+        ),
+        data=whole,
+        description=f"Line chart of findings waiting in the queue. {'; '.join(lines)}.",
+    )
+
+
+class _Places(NamedTuple):
+    """Pixels across of the plot and of the lines from top to bottom, and the readings' labels in their order."""
+
+    width: float
+    height: float
+    labels: list[str]
 
 
 def _rows(kept: pd.DataFrame) -> pd.DataFrame:
     """Return the rows in the order of rounds, with the reading's label, the stage's name and the table's text."""
     names = distinct_labels(kept["reading"], 30)
-    rows = kept.astype({"round": int, "waiting": int}).sort_values("round", kind="stable")
+    rows = kept.sort_values("round", kind="stable")
     resolved = pd.to_numeric(rows["resolved"]).map(lambda n: f"(\N{MINUS SIGN}{n:,.0f})" if n else "(0)")
     return rows.assign(
         label=rows["reading"].astype(str).map(names),
@@ -92,9 +116,9 @@ def _stage(rows: pd.DataFrame, axis: alt.Axis | None) -> alt.X:
     return alt.X("stage:N", scale=scale, axis=axis, title=None)
 
 
-def _lines(rows: pd.DataFrame, labels: list[str]) -> alt.LayerChart:
+def _lines(rows: pd.DataFrame, places: _Places) -> alt.LayerChart:
     """Draw a line for each reading over the rounds, with its symbol and name right of the plot."""
-    top = max(int(rows["waiting"].max()), 1)
+    labels, top = places.labels, max(int(rows["waiting"].max()), 1)
     up = alt.Axis(tickMinStep=1, tickCount=5, format=",d", domain=False, ticks=False)
     base = alt.Chart(inline(rows)).encode(
         x=_stage(rows, alt.Axis(labelAngle=0, grid=False, ticks=False, labelPadding=8)),
@@ -105,30 +129,33 @@ def _lines(rows: pd.DataFrame, labels: list[str]) -> alt.LayerChart:
     line = base.mark_line(strokeWidth=2.5, aria=False).encode(strokeDash=dash)
     shape = alt.Shape("label:N", scale=reading_scale(labels, READING_SHAPES), legend=None)
     points = base.mark_point(filled=True, size=110, opacity=1).encode(shape=shape, **hover(FIELDS))
-    ends = base.properties(data=inline(_ends(rows, top))).encode(y="place:Q")
+    ends = base.properties(data=inline(_ends(rows, top / places.height))).encode(y="place:Q")
     symbol = ends.mark_point(filled=True, size=110, opacity=1, aria=False).encode(
-        x=alt.value(PLOT_PX + 10), shape=alt.Shape("label:N", scale=reading_scale(labels, READING_SHAPES), legend=None)
+        x=alt.value(places.width + 10),
+        shape=alt.Shape("label:N", scale=reading_scale(labels, READING_SHAPES), legend=None),
     )
     name = ends.mark_text(align="left", limit=240, aria=False).encode(
-        x=alt.value(PLOT_PX + 22), text="label:N", color=alt.value(INK)
+        x=alt.value(places.width + 22), text="label:N", color=alt.value(INK)
     )
-    return alt.LayerChart(layer=[line, points, symbol, name]).properties(width=PLOT_PX, height=HEIGHT_PX)
+    return alt.LayerChart(layer=[line, points, symbol, name]).properties(width=places.width, height=places.height)
 
 
-def _ends(rows: pd.DataFrame, top: int) -> pd.DataFrame:
+def _ends(rows: pd.DataFrame, pixel: float) -> pd.DataFrame:
     """Place each line's name: at its last value, moved up where two names would overlap."""
     last = rows.drop_duplicates("label", keep="last").sort_values("waiting", kind="stable")
-    gap = NAME_GAP_PX * top / HEIGHT_PX
+    gap = NAME_GAP_PX * pixel
     places: list[float] = []
     for waiting in last["waiting"]:
         places.append(max(float(waiting), places[-1] + gap) if places else float(waiting))
     return pd.DataFrame({"label": list(last["label"]), "place": places, "stage": list(last["stage"])})
 
 
-def _numbers(rows: pd.DataFrame, labels: list[str]) -> alt.LayerChart:
+def _numbers(rows: pd.DataFrame, places: _Places) -> alt.LayerChart:
     """Write the numbers under the rounds: how many wait, and how many the round took off the queue."""
     axis = alt.Axis(domain=False, ticks=False, grid=False, labelColor=FAINT)
-    base = alt.Chart(inline(rows)).encode(x=_stage(rows, None), y=alt.Y("label:N", sort=labels, axis=axis, title=None))
+    base = alt.Chart(inline(rows)).encode(
+        x=_stage(rows, None), y=alt.Y("label:N", sort=places.labels, axis=axis, title=None)
+    )
     waiting = base.mark_text(align="right", xOffset=2, aria=False).encode(text="text:N")
     resolved = base.mark_text(align="left", xOffset=7, color=FAINT, aria=False).encode(text="resolved_text:N")
-    return alt.LayerChart(layer=[waiting, resolved]).properties(width=PLOT_PX, height=alt.Step(20))
+    return alt.LayerChart(layer=[waiting, resolved]).properties(width=places.width, height=alt.Step(20))

@@ -1,0 +1,44 @@
+"""Read comparisons for charts, with the labels in the place of the readings' names, and say what is in them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from verifyplan.analysis.compare import compare
+from verifyplan.analysis.comparison import Comparison
+from verifyplan.charts.labels import count, distinct_labels
+from verifyplan.charts.options import ChartOptions
+from verifyplan.frames.load import Runs, as_runs
+
+INTERVALS = "95 % bootstrap intervals"
+
+
+def read_comparison(data: Comparison | Runs, options: ChartOptions) -> Comparison:
+    """Return the comparison to draw, or that of both modes of runs; SettingsError for a label of no reading."""
+    comparison = data if isinstance(data, Comparison) else compare(as_runs(data, "data"))
+    names = (comparison.a, comparison.b)
+    options.check_labels(names)
+    a, b = ((options.labels or {}).get(name, name) for name in names)
+    mix, truth = (_labelled(table, options) for table in (comparison.mix, comparison.truth))
+    return replace(comparison, a=a, b=b, mix=comparison.mix if mix is None else mix, truth=truth)
+
+
+def _labelled(table: pd.DataFrame | None, options: ChartOptions) -> pd.DataFrame | None:
+    if table is None or "reading" not in table:
+        return table
+    return table.assign(reading=options.label(table["reading"]))
+
+
+def interval_sentence(comparison: Comparison) -> str:
+    """Say how a comparison's intervals were computed, and over what the bootstrap resampled."""
+    n = comparison.n_runs if comparison.resampled == "runs" else comparison.n_findings
+    over = f"{comparison.resampled} ({count(n, comparison.resampled.removesuffix('s'))})"
+    return f"Intervals: 95 % percentile bootstrap, resampled over {over}."
+
+
+def reading_labels(comparison: Comparison, width: int) -> tuple[str, str]:
+    """Return distinct labels of both readings, each of at most about `width` characters."""
+    labels = distinct_labels([comparison.a, comparison.b], width)
+    return labels[comparison.a], labels[comparison.b]
