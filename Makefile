@@ -51,6 +51,9 @@ bench: setup          ## the benchmarks; ratios against named peers
 	$(BIN)/python benchmarks/live.py
 	$(BIN)/python benchmarks/walks.py
 
+interface: setup      ## write the sentences of docs/interface.md as the code has them
+	$(BIN)/python -m tests.interface_page
+
 lock:                 ## refresh constraints.txt: the newest versions that work together
 	rm -rf out/lock && $(PYTHON) -m venv out/lock
 	out/lock/bin/python -m pip install --quiet --disable-pip-version-check '.[dev]'

@@ -1,4 +1,4 @@
-"""WHO SPEAKS: backends that answer typed requests with typed replies."""
+"""Backends that answer typed requests with typed replies."""
 
 from verifyplan.lazy_names import load_lazily
 

@@ -29,7 +29,7 @@ Address = str | None
 
 @runtime_checkable
 class Backend(Protocol):
-    """Answers requests; each call is fresh, and all state stays with the caller.
+    """An interface of whatever answers requests; each call is fresh, and all state stays with the caller.
 
     A backend raises TimeoutError when it gave up waiting, and any other exception when it failed; the loop
     turns both into failed calls (rules A11, B8). A SettingsError is no failure of an agent: it ends the process, and

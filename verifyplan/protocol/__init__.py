@@ -1,4 +1,4 @@
-"""WHAT IS SAID: frozen models and enumerations. No I/O, no decisions."""
+"""Records of runs, and the requests and replies of backends: frozen models, without I/O and without decisions."""
 
 from verifyplan.lazy_names import load_lazily
 

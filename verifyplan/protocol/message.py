@@ -80,7 +80,7 @@ _LARGEST = 2**64
 
 @cache
 def message_schema() -> dict[str, Any]:
-    """The JSON Schema of a message, draft 2020-12, as its file has it; do not change it.
+    """Return the JSON Schema of a message, draft 2020-12, as its file has it; do not change it.
 
     >>> message_schema()["required"]
     ['role', 'type', 'content', 'turn']

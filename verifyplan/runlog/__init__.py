@@ -1,1 +1,1 @@
-"""WHAT IS REMEMBERED: events as they happened, and the state that folds out of them."""
+"""Run logs: events as they happened, and the state that is folded from them."""

@@ -1,4 +1,4 @@
-"""WHAT IS MOVED: the researcher's bench in a notebook; controls over tables, analyses, charts and runs."""
+"""Notebook widgets: controls over tables, analyses, charts and runs."""
 
 from verifyplan.text import only_names
 from verifyplan.widgets.comparison import ModeComparison

@@ -1,1 +1,1 @@
-"""MODELS AS AGENTS: the backend over the Messages API, of Anthropic or of any compatible endpoint."""
+"""The backend over the Messages API, of Anthropic or of any compatible endpoint."""

@@ -36,7 +36,7 @@ _ARGUMENTS = (
 
 
 class Anthropic:
-    """Plays all roles and workers by models of Anthropic's Messages API, or of any endpoint that speaks it.
+    """A backend of models, for all roles and workers: Anthropic's Messages API, or any endpoint that speaks it.
 
     Args:
         model: the model of all roles and workers that have none of their own.

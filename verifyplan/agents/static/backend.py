@@ -52,7 +52,7 @@ _MAX_PLANS_KEPT = 4
 
 
 class StaticBackend:
-    """Plays workers by checkers that read the claim, its evidence and the cited code, and all roles of plan runs.
+    """A backend without a model: checkers that open the cited code as workers, look-ups as the roles of plan runs.
 
     `repo` is the folder under which cited paths lie; nothing outside it is read, and in a lightweight run
     no file at all. `workers` maps workers to checkers or members of the panel; a worker that it does not name plays

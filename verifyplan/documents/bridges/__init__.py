@@ -1,1 +1,1 @@
-"""FROM DOCUMENTS TO RUNS AND BACK: claims, must-haves and blockers in, verifications and gap plans out (rule D5)."""
+"""From documents to runs and back: claims, must-haves and blockers in, verifications and gap plans out (rule D5)."""

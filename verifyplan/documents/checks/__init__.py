@@ -1,1 +1,1 @@
-"""THE CHECK OF HANDED-OVER DOCUMENTS: every violation of their contracts, by rule, line and fix (rules D2, D3)."""
+"""The check of documents that agents hand to each other: every violation of their contracts (rules D2, D3)."""

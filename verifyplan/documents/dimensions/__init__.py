@@ -1,1 +1,1 @@
-"""THE PLAN CHECK: may plans be executed? Nine dimensions, without a model (rule D4)."""
+"""The plan check: whether plans can be executed, by nine dimensions, without a model (rule D4)."""

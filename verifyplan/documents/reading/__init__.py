@@ -1,1 +1,1 @@
-"""THE DOCUMENTS THAT AGENTS HAND OVER: the nine contracts, read leniently and written back unchanged (rule D1)."""
+"""The documents that agents hand to each other: nine contracts, read leniently and written back unchanged (rule D1)."""

@@ -1,1 +1,1 @@
-"""MANY RUNS AT ONCE: their requests travel in message batches, at half the price; each run has its own log."""
+"""Many runs at once: their requests are sent in message batches, at half the price; each run has its own log."""

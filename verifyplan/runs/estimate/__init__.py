@@ -1,4 +1,4 @@
-"""WHAT RUNS WOULD TAKE: dry runs, whose requests are worded and not sent, counted in calls, tokens and dollars."""
+"""Dry runs, whose requests are worded and not sent, counted in calls, tokens and dollars."""
 
 from verifyplan.lazy_names import load_lazily
 
