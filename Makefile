@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 unexport MAKEFLAGS  # tests run make themselves, without the options of this one
 
-.PHONY: help setup demo test lint unit notebooks browser live lab data bench lock clean
+.PHONY: help setup demo interface test lint unit notebooks browser live lab data bench lock clean
 help:                 ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 

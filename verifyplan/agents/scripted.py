@@ -16,7 +16,7 @@ Script = Mapping[Any, Any]
 
 
 class ScriptedBackend:
-    """A backend that answers each call from a script: `{call_id: answer}`, or for workers also `{round: {worker: votes}}`.
+    """A backend that answers each call from a script: `{call_id: answer}`, or of workers `{round: {worker: votes}}`.
 
     The script is a mapping, or the path of a JSON file that holds one; InputError for a file that does not.
     A role's answer is what its schema in `protocol.role_call` says: of an
