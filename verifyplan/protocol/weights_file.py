@@ -52,7 +52,7 @@ def save(weights: Mapping[str, Decimal | str], path: str | Path) -> Path:
 
 
 def load(path: str | Path) -> dict[str, Decimal]:
-    """Return the weights of a file that `save` or a person wrote: decimals that sum to exactly 1, in the order of rule A10.
+    """Return the weights in a file that `save` or a person wrote, as decimals that sum to exactly 1.
 
     Raises InputError where the file cannot be read or is no JSON, SettingsError listing all that is wrong in it: an
     unknown version, numbers in place of text, unknown or missing dimensions, a sum that is not 1.
