@@ -67,8 +67,6 @@ def test_a_past_knows_facts_by_their_ids():
     past = past_of(asked("a"), asked("b"), FIRST, replied("b"), asked("c"), failed("c"), PAUSE, ANSWER, RESUMED)
     assert past.in_flight == ("a",)
     assert [past.result(name) for name in ("a", "b", "c", "d")] == [None, replied("b"), failed("c"), None]
-    assert past.requested("a") == asked("a")
-    assert past.requested("d") is None
     assert past.answer("i1/pause-1") == ANSWER
     assert past.answer("i2/pause-1") is None
     assert [record.event for record in past.derived] == [FIRST, PAUSE]
@@ -86,7 +84,7 @@ def test_a_past_knows_turns_by_their_ids_and_those_of_a_call_in_order():
     assert past.turns("a") == first
     assert past.turns("b") == other
     assert (past.sent("a/t2"), past.turn("a/t2"), past.turn("a/t1/w1")) == (first[4], None, first[3])
-    assert (past.sent("a"), past.turn("a"), past.result("a/t1"), past.requested("a/t1")) == (None,) * 4
+    assert (past.sent("a"), past.turn("a"), past.result("a/t1")) == (None,) * 3
     assert past.derived == ()
 
 

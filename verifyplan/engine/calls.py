@@ -77,9 +77,6 @@ class Caller:
         else:
             agent = request.role if isinstance(request, DebateRequest) else AGENT_OF_ROLE[request.role]
         digest = hashlib.sha256(to_json(request)).hexdigest()
-        recorded = self.past.requested(request.call_id)
-        if recorded is not None and recorded.request_sha256 != digest:
-            self.past.asked_otherwise.append(request.call_id)
         self.emitter.emit(CallRequested(call_id=request.call_id, worker=agent, items=items, request_sha256=digest))
 
     async def _live(self, requests: Sequence[Request]) -> dict[str, Result]:

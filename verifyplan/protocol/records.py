@@ -51,6 +51,10 @@ Probability = Literal["LOW", "MED"]
 
 UNKNOWN_TYPES: tuple[UnknownType, ...] = get_args(UnknownType)
 UNKNOWN_RESOLUTIONS: tuple[UnknownResolution, ...] = get_args(UnknownResolution)
+ANSWERED: tuple[UnknownResolution, ...] = ("CONFIRMED", "REFUTED", "PARTIALLY_RESOLVED")
+"""Resolutions of an unknown that say something of the challenge that it affects."""
+FINAL_RESOLUTIONS: tuple[UnknownResolution, ...] = ("CONFIRMED", "REFUTED")
+"""Resolutions after which an unknown is not asked again."""
 CONTEXT_SOURCES: tuple[ContextSource, ...] = get_args(ContextSource)
 CONTEXT_IMPACTS: tuple[ContextImpact, ...] = get_args(ContextImpact)
 PROBABILITIES: tuple[Probability, ...] = get_args(Probability)

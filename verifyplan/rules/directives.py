@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from verifyplan.protocol.records import UNSETTLED, Challenge, Directive, DirectiveKind, Trigger, Unknown
+from verifyplan.protocol.records import ANSWERED, UNSETTLED, Challenge, Directive, DirectiveKind, Trigger, Unknown
 from verifyplan.protocol.role_call import ROLES, Role
 from verifyplan.rules.budgets import limits_of
 
@@ -100,7 +100,8 @@ def _unfounded(directive: Directive, now: Circumstances) -> str:
         case "user-changed-scope":
             return "" if now.user_spoke else "no person gave context in this iteration"
         case "new-dependency-chain":
-            answered = any(_answered(now.answered.get(name)) for name in directive.items)
+            named = [unknown for name in directive.items if (unknown := now.answered.get(name))]
+            answered = any(unknown.resolution in ANSWERED for unknown in named)
             return "" if answered else "it names no unknown that was answered in this iteration"
         case _:
             return _cascade(directive.items, now)
@@ -111,10 +112,6 @@ def _contradiction(items: Sequence[str], now: Circumstances) -> str:
     if not any(c.severity == "BLOCKING" and c.iteration_introduced == now.iteration for c in challenges):
         return "it names no BLOCKING challenge that is new in this iteration"
     return "" if now.surfaced_before & set(items) else "it names no context that was surfaced in an earlier iteration"
-
-
-def _answered(unknown: Unknown | None) -> bool:
-    return unknown is not None and unknown.resolution not in (None, "UNRESOLVABLE")
 
 
 def _cascade(items: Sequence[str], now: Circumstances) -> str:

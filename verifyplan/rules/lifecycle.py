@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
-from typing import NamedTuple
 
 from verifyplan.protocol.records import Challenge, Severity, Status
+from verifyplan.protocol.role_call import RaisedChallenge
 from verifyplan.protocol.vote import HELD, Classification
 from verifyplan.rules.citations import cites_location
 
@@ -35,8 +35,8 @@ def consensus_refusal(severity: Severity, new: Status, classification: Classific
     return ""
 
 
-def claim_of(challenge: Challenge) -> str:
-    """A challenge as the claim that the panel votes on: what the plan assumes, and why that fails."""
+def claim_of(challenge: Challenge | RaisedChallenge) -> str:
+    """Return a challenge as the claim that the panel votes on: what the plan assumes, and why that fails."""
     return f"{challenge.claim} {challenge.concern}".strip()
 
 
@@ -54,31 +54,16 @@ _ID = re.compile(r"\b[CUSP][1-9][0-9]*\b", re.IGNORECASE)
 _DECISION = re.compile(r"\buser decision\b", re.IGNORECASE)
 
 
-class Transition(NamedTuple):
-    """Whether a change is allowed; if not, why; and whether its resolution cites nothing."""
+def transition_refusal(severity: Severity, old: Status, new: Status, resolution: str) -> str:
+    """Say why a status cannot change so; return an empty text if it can. A refused challenge stays as it was.
 
-    legal: bool
-    reason: str
-    uncited: bool
+    DEFERRED is for MINOR alone, and a blank resolution is refused. Source: rule A2.
 
-
-def check_transition(severity: Severity, old: Status, new: Status, resolution: str) -> Transition:
-    """Judge one change of status; a refused change leaves the challenge as it was.
-
-    DEFERRED is for MINOR alone, and a blank resolution is refused. One that cites nothing (no [VERIFIED: ...], id,
-    place or user decision) is allowed and flagged `uncited`. Source: rule A2.
-
-    >>> check_transition("BLOCKING", "OPEN", "DEFERRED", "later").reason
+    >>> transition_refusal("BLOCKING", "OPEN", "DEFERRED", "later")
     'only a MINOR challenge can be DEFERRED, not a BLOCKING one'
-    >>> check_transition("MINOR", "OPEN", "RESOLVED", "see a.py:3")
-    Transition(legal=True, reason='', uncited=False)
+    >>> transition_refusal("MINOR", "OPEN", "RESOLVED", "see a.py:3")
+    ''
     """
-    reason = _refusal(severity, old, new, resolution)
-    cited = cites_location(resolution) or any(form.search(resolution) for form in (_VERIFIED, _ID, _DECISION))
-    return Transition(legal=not reason, reason=reason, uncited=not cited)
-
-
-def _refusal(severity: Severity, old: Status, new: Status, resolution: str) -> str:
     if new not in NEXT[old]:
         allowed = ", ".join(NEXT[old]) or "nothing: it is final"
         return f"{old} can become {allowed}; not {new}"
@@ -88,7 +73,9 @@ def _refusal(severity: Severity, old: Status, new: Status, resolution: str) -> s
 
 
 def rests_on_evidence(resolution: str, challenge: str, known: Container[str]) -> bool:
-    """Whether a resolution cites a place, a [VERIFIED: ...], or the `known` id of something else than the challenge.
+    """Return whether a resolution cites a place, a [VERIFIED: ...], or the `known` id of something but the challenge.
+
+    The run marks a resolution that does not as uncited, and holds it against the panel (rules A2, A9).
 
     >>> rests_on_evidence("C1 is no risk", "C1", {"C1", "U2"}), rests_on_evidence("U2 says so", "C1", {"C1", "U2"})
     (False, True)

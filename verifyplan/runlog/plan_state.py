@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 from verifyplan.protocol.call import Tool, Usage
 from verifyplan.protocol.event import Event
@@ -56,6 +57,11 @@ from verifyplan.protocol.records import (
     SurfacedContext,
     Unknown,
 )
+from verifyplan.rules.lifecycle import claim_of
+from verifyplan.rules.likeness import Sayings
+
+StatementKind = Literal["challenge", "unknown", "context", "risk"]
+"""The kinds of statements that agents can repeat."""
 
 Refusal = ChallengeRefused | PromotionRefused | StatusRefused | DirectiveRefused | ScoreRefused | EntryRefused
 
@@ -76,6 +82,10 @@ class PlanState:
     """The iteration in which a challenge was admitted, in order of admission."""
     overflow: dict[str, ChallengeOverflowed] = field(default_factory=dict)
     """The challenges in overflow that were not promoted since."""
+    statements: dict[StatementKind, Sayings] = field(
+        default_factory=lambda: {kind: Sayings() for kind in get_args(StatementKind)}, repr=False, compare=False
+    )
+    """What agents have stated so far, so that nothing is recorded twice."""
     unknowns: dict[str, Unknown] = field(default_factory=dict)
     contexts: dict[str, SurfacedContext] = field(default_factory=dict)
     risks: dict[str, ProbedRisk] = field(default_factory=dict)
@@ -189,6 +199,7 @@ class PlanState:
             case ChallengeRaised():
                 self.raised[event.challenge.id] = event
                 self.challenges[event.challenge.id] = event.challenge
+                self.statements["challenge"].add(event.challenge.id, claim_of(event.challenge), event.evidence)
             case ChallengeAdmitted():
                 self.admitted[event.id] = event.iteration
                 self.overflow.pop(event.id, None)
@@ -205,6 +216,7 @@ class PlanState:
             case UnknownListed():
                 self.unknowns[event.unknown.id] = event.unknown
                 self.surfaced_in[event.unknown.id] = event.iteration
+                self.statements["unknown"].add(event.unknown.id, event.unknown.description)
             case UnknownResolved():
                 answered = {"resolution": event.resolution, "finding": event.finding}
                 self.unknowns[event.id] = self.unknowns[event.id].model_copy(update=answered)
@@ -212,9 +224,11 @@ class PlanState:
             case ContextSurfaced():
                 self.contexts[event.context.id] = event.context
                 self.surfaced_in[event.context.id] = event.iteration
+                self.statements["context"].add(event.context.id, event.context.relevance, event.context.location)
             case RiskProbed():
                 self.risks[event.risk.id] = event.risk
                 self.surfaced_in[event.risk.id] = event.iteration
+                self.statements["risk"].add(event.risk.id, f"{event.risk.risk} {event.risk.trigger}", event.evidence)
 
     def _reply(self, event: CallReplied | CallFailed) -> None:
         self.calls += isinstance(event, CallReplied)

@@ -40,18 +40,12 @@ class Past:
         for event in (record.event for record in records):
             if isinstance(event, TurnSent | TurnReplied):
                 self._turns[event.of_call] = (*self._turns.get(event.of_call, ()), event)
-        self.asked_otherwise: list[str] = []
-        """Calls that were answered from a reply to a request that differs, as changed rules can make it."""
         self._may_go_unscored = may_go_unscored
         """Whether a replay may give its verdict where no scores were asked for, as changed rules can end it sooner."""
-        self.unscored: str | None = None
-        """The call for scores that was never made, if the replay gave its verdict without it."""
 
     def goes_unscored(self, call_id: str) -> bool:
-        """Return whether a replay gives its verdict without the scores of a call, and note that it does."""
-        if self._may_go_unscored and self.result(call_id) is None:
-            self.unscored = call_id
-        return self.unscored == call_id
+        """Return whether a replay gives its verdict without the scores of a call, since they were never asked for."""
+        return self._may_go_unscored and self.result(call_id) is None
 
     def fact(self, event: Event) -> Record | None:
         """The record of this fact, if it is on disk."""
@@ -62,11 +56,6 @@ class Past:
         """How a call ended, if that is on disk."""
         record = self._facts.get(("result", call_id))
         return record.event if record and isinstance(record.event, CallReplied | CallFailed) else None
-
-    def requested(self, call_id: str) -> CallRequested | None:
-        """The request of a call, if that is on disk."""
-        record = self._facts.get(("request", call_id))
-        return record.event if record and isinstance(record.event, CallRequested) else None
 
     def answer(self, pause_id: str) -> AnswerGiven | None:
         """A person's answer to a pause, if that is on disk."""
@@ -96,8 +85,8 @@ class Past:
         open_calls = [name for kind, name in self._facts if kind == "request" and self.result(name) is None]
         if not self._turns:
             return tuple(open_calls)
-        sent = (one for name in open_calls for one in self.turns(name) if isinstance(one, TurnSent))
-        return tuple(one.call_id for one in sent if self.turn(one.call_id) is None and not self._went_past(one))
+        sent = (turn for name in open_calls for turn in self.turns(name) if isinstance(turn, TurnSent))
+        return tuple(turn.call_id for turn in sent if self.turn(turn.call_id) is None and not self._went_past(turn))
 
     def _went_past(self, look: TurnSent) -> bool:
         """Whether a turn is a look at the web that failed, and the call went on without it."""
@@ -141,11 +130,13 @@ class Recorder:
     ) -> None:
         self.past = past or Past()
         self.records: list[Record] = []
+        self.asked_otherwise: list[str] = []
+        """Calls answered from a reply to a request that differs from the present one, as changed rules can make it."""
         self._writer, self._resumed, self._sink = writer, resumed, sink
         self._pending = deque(self.past.derived)
 
     def write_resumption(self) -> None:
-        """Write that the run goes on here; in a run that was not broken off, or told so already, nothing happens.
+        """Write that the run goes on here; nothing for a run that was not broken off, or whose log says so already.
 
         Raises LogError, before anything is asked anew, if recorded events are left that nothing led to.
         """
@@ -174,7 +165,10 @@ class Recorder:
 
     def _known(self, event: Event) -> Record | None:
         if isinstance(event, FACTS):
-            return self.past.fact(event)
+            known = self.past.fact(event)
+            if isinstance(event, CallRequested) and known is not None and known.event != event:
+                self.asked_otherwise.append(event.call_id)
+            return known
         if not self._pending:
             return None
         recorded = self._pending.popleft()
@@ -182,9 +176,9 @@ class Recorder:
             raise self._astray(recorded, f"the rules now give {event.type} {str(event)[:SHOWN]}")
         return recorded
 
-    def _astray(self, recorded: Record, told: str) -> LogError:
+    def _astray(self, recorded: Record, reason: str) -> LogError:
         place = f"{self._writer.path if self._writer else 'log'}: line {recorded.seq}"
-        message = f"the recorded {recorded.event.type} does not follow from the replies before it: {told}"
+        message = f"the recorded {recorded.event.type} does not follow from the replies before it: {reason}"
         fix = "resume with the verifyplan, backend and settings that wrote the log"
         return LogError(Problem(place, message, fix))
 

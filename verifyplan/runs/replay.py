@@ -124,12 +124,20 @@ def replay_run(
     return Replayed(
         run=again,
         censored=censored,
-        asked_otherwise=tuple(past.asked_otherwise),
+        asked_otherwise=tuple(recorder.asked_otherwise),
         differences=_differences(recorded.records, recorder.records),
-        unscored=past.unscored,
+        unscored=_unscored(again, past),
         rules_changed=rules_changed(recorded.started),
         changes=_outcome_changes(recorded, again, whole=censored is None),
     )
+
+
+def _unscored(run: Run, past: Past) -> str | None:
+    """Return the call for scores that was never made, where a replay under other rules has a verdict without it."""
+    if not isinstance(run, PlanRun) or run.verdict is None or run.state.iteration == 0:
+        return None
+    call_id = f"i{run.state.iteration}/score"
+    return call_id if past.goes_unscored(call_id) else None
 
 
 def _changed_start(started: RunStarted, changes: dict[str, Any]) -> RunStarted:

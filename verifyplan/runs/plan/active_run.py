@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Literal, get_args
+from dataclasses import dataclass
 
 from pydantic import BaseModel
 
@@ -15,7 +14,7 @@ from verifyplan.protocol.call import TOOLS
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_plan import AgentFailed, CeilingPassed, EntryRefused
 from verifyplan.protocol.event_run import CallFailed, CallReplied, PlanOutcome
-from verifyplan.protocol.records import Directive, Origin, UnknownResolution
+from verifyplan.protocol.records import ANSWERED, Directive, Origin
 from verifyplan.protocol.role_call import (
     AGENT_OF_ROLE,
     ANSWER_OF_ROLE,
@@ -30,7 +29,6 @@ from verifyplan.protocol.settings import PlanSettings
 from verifyplan.rules.answers import parse_answer, read_entries
 from verifyplan.rules.budgets import Budget, budget_of, passed_ceilings
 from verifyplan.rules.guards import MAX_ACTIVE, cap, source_of
-from verifyplan.rules.likeness import Sayings
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.runlog.recorder import Result
 
@@ -55,14 +53,8 @@ CONSEQUENCES: dict[Role, str] = {
 }
 """The consequence of an agent's missing answer (rule A11)."""
 
-ANSWERED: tuple[UnknownResolution, ...] = ("CONFIRMED", "REFUTED", "PARTIALLY_RESOLVED")
-"""Resolutions of an unknown that say something of the challenge that it affects."""
-
 AFTER_THE_VERDICT: tuple[Role, ...] = ("score", "audit")
 """Calls made when the verdict is settled: their failure takes nothing from it."""
-
-StatementKind = Literal["challenge", "unknown", "context", "risk"]
-"""The kinds of statements that agents can repeat."""
 
 
 class RunOverError(Exception):
@@ -84,12 +76,8 @@ class ActiveRun:
     emit: Sink
     step: Callable[[], None] = lambda: None
     """Called when a call is over, for progress."""
-    said: dict[StatementKind, Sayings] = field(
-        default_factory=lambda: {kind: Sayings() for kind in get_args(StatementKind)}
-    )
-    """The challenges so far, so that none is raised twice."""
 
-    async def ask(self, *roles: Role) -> list[RoleAnswer | None]:
+    async def call(self, *roles: Role) -> list[RoleAnswer | None]:
         """Call the agents that play these roles, at once, and return an answer each, None for one that failed.
 
         An agent that failed in this iteration is not called again in it. RunOverError where a second call of the
@@ -99,7 +87,7 @@ class ActiveRun:
         if callable_roles:
             self.check_usage(callable_roles[0])
         results = await self.caller.call_all([self.request(role) for role in callable_roles])
-        answers = {role: self._answer(role, result) for role, result in zip(callable_roles, results, strict=True)}
+        answers = {role: self._read(role, result) for role, result in zip(callable_roles, results, strict=True)}
         if not set(callable_roles) <= set(AFTER_THE_VERDICT):
             self.check_overrun()
         failed = [failure for failure in self.state.failures if failure.iteration == self.state.iteration]
@@ -115,7 +103,7 @@ class ActiveRun:
         failed = {failure.agent for failure in self.state.failures if failure.iteration == self.state.iteration}
         return AGENT_OF_ROLE[role] in failed
 
-    def _answer(self, role: Role, result: Result) -> RoleAnswer | None:
+    def _read(self, role: Role, result: Result) -> RoleAnswer | None:
         """Return the answer that a result holds; record what of it is refused, or that the agent failed."""
         self.step()
         self._check_ceilings(role, result)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from verifyplan.protocol.event_plan import (
     ChallengeAdmitted,
@@ -16,6 +17,7 @@ from verifyplan.protocol.records import SEVERITIES, Challenge, Origin, Probabili
 from verifyplan.protocol.role_call import RaisedChallenge
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.guards import MAX_ACTIVE, OVERFLOW_TAG, Arrival, admit, cap, displace, raising_refusal, ranked
+from verifyplan.rules.lifecycle import claim_of
 from verifyplan.rules.likeness import brings_new_place
 from verifyplan.runs.plan.active_run import ActiveRun
 
@@ -34,74 +36,79 @@ class Proposal:
     owed: bool = False
 
 
-def next_id(run: ActiveRun) -> str:
-    """Return the id of the next challenge; ids count up over all iterations."""
-    return f"C{len(run.state.raised) + 1}"
+class ChallengeNumber(NamedTuple):
+    """The id of a raised challenge: a new one, or that of the earlier challenge that it repeats."""
+
+    id: str
+    new: bool
+    disputes: str | None = None
+    """The settled challenge that a new one disputes, if it does."""
 
 
 def take_in(run: ActiveRun, proposals: Sequence[Proposal]) -> list[str | None]:
     """Raise and admit the challenges of one source; return each id, the earlier one if restated, None if refused."""
-    raised = [_raise(run, proposal) for proposal in proposals]
-    admit_all(run, [name for name, new in raised if name is not None and new])
-    return [name for name, _ in raised]
+    ids: list[str | None] = []
+    new: list[str] = []
+    for proposal in proposals:
+        raised, origin = proposal.challenge, proposal.origin
+        if reason := raising_refusal(origin, raised.severity, raised.confidence):
+            claim, iteration = raised.claim, run.state.iteration
+            run.emit(ChallengeRefused(iteration=iteration, origin=origin, claim=claim, reason=reason))
+            ids.append(None)
+            continue
+        number = number_of(run, raised)
+        record_raised(run, proposal, number)
+        ids.append(number.id)
+        new += [number.id] if number.new else []
+    admit_all(run, new)
+    return ids
 
 
-def raise_new(run: ActiveRun, proposal: Proposal) -> str | None:
-    """Raise a challenge, and return its id if it is new."""
-    name, new = _raise(run, proposal)
-    return name if new else None
-
-
-def _raise(run: ActiveRun, proposal: Proposal) -> tuple[str | None, bool]:
-    """Give a challenge its id, unless it is refused or was said before; return its id, and whether it is new."""
-    raised, origin, iteration = proposal.challenge, proposal.origin, run.state.iteration
-    reason = raising_refusal(origin, raised.severity, raised.confidence)
-    if reason:
-        run.emit(ChallengeRefused(iteration=iteration, origin=origin, claim=raised.claim, reason=reason))
-        return None, False
+def number_of(run: ActiveRun, raised: RaisedChallenge) -> ChallengeNumber:
+    """Return the number that a challenge gets; new ids count up over all iterations."""
     earlier, disputes = _recognise(run, raised)
     if earlier is not None:
-        text = _text(raised)
-        run.emit(Restated(iteration=iteration, what="challenge", role=origin, text=text, into=earlier))
-        return earlier, False
-    name = next_id(run)
-    run.said["challenge"].add(name, _text(raised), raised.evidence)
+        return ChallengeNumber(earlier, new=False)
+    return ChallengeNumber(f"C{len(run.state.raised) + 1}", new=True, disputes=disputes)
+
+
+def record_raised(run: ActiveRun, proposal: Proposal, number: ChallengeNumber) -> None:
+    """Record a challenge under its number, or that it repeats an earlier one."""
+    raised, origin, iteration = proposal.challenge, proposal.origin, run.state.iteration
+    if not number.new:
+        text = f"{raised.claim} {raised.concern}"
+        run.emit(Restated(iteration=iteration, what="challenge", role=origin, text=text, into=number.id))
+        return
     run.emit(
         ChallengeRaised(
             iteration=iteration,
             challenge=Challenge(
-                id=name, origin=origin, iteration_introduced=iteration, **raised.model_dump(exclude={"evidence"})
+                id=number.id, origin=origin, iteration_introduced=iteration, **raised.model_dump(exclude={"evidence"})
             ),
             evidence=raised.evidence,
             uncited=not cites_location(raised.evidence),
             probability=proposal.probability,
             raised_by=proposal.raised_by,
             owed=proposal.owed,
-            disputes=disputes,
+            disputes=number.disputes,
         )
     )
-    return name, True
-
-
-def said_before(run: ActiveRun, raised: RaisedChallenge) -> str | None:
-    """Return the id of the challenge that says the same, those in overflow included; None if it is new."""
-    return _recognise(run, raised)[0]
 
 
 def _recognise(run: ActiveRun, raised: RaisedChallenge) -> tuple[str | None, str | None]:
     """Return the challenge that a new one is merged into, and the settled one that it disputes; at most one of them.
 
+    Challenges in overflow are among those that can be repeated.
     A repeated challenge of a higher severity is new: a BLOCKING one is never merged into a MINOR one. One that was
     RESOLVED or WITHDRAWN since is disputed by a repetition that cites a place that it did not.
     """
     state, worst = run.state, SEVERITIES[: SEVERITIES.index(raised.severity) + 1]
-    as_bad = [
-        name for name in run.said["challenge"].every(_text(raised), raised.evidence) if _severity(run, name) in worst
-    ]
+    earlier, text = state.statements["challenge"], claim_of(raised)
+    as_bad = [name for name in earlier.every(text, raised.evidence) if _severity(run, name) in worst]
     mergeable = next((name for name in as_bad if state.challenges[name].status not in DISPUTABLE), None)
     if mergeable is not None:
         return mergeable, None
-    settled = [n for n in run.said["challenge"].worded(_text(raised)) if state.challenges[n].status in DISPUTABLE]
+    settled = [name for name in earlier.worded(text) if state.challenges[name].status in DISPUTABLE]
     if not settled:
         return None, None
     milder = all(_severity(run, name) not in worst for name in settled)
@@ -176,7 +183,3 @@ def _overflow(run: ActiveRun, name: str, reason: str, by: str | None = None) -> 
 def _arrival(run: ActiveRun, name: str) -> Arrival:
     raised = run.state.raised[name]
     return Arrival(raised.challenge.severity, raised.probability)
-
-
-def _text(raised: RaisedChallenge) -> str:
-    return f"{raised.claim} {raised.concern}"

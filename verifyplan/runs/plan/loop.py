@@ -80,7 +80,7 @@ async def iterate(run: ActiveRun, ask: Ask | None) -> bool:
     await research.resolve(run)
     await research.surface_and_probe(run)
     await vote(run)
-    [answer] = await run.ask("synthesizer")
+    [answer] = await run.call("synthesizer")
     assert isinstance(answer, SynthesizerAnswer)  # noqa: S101  (a synthesizer that fails ends the run)
     synthesis.settle(run, answer)
     ruled, overridden = ruling.settle_block(run, ruling.record_ruling(run, answer), answer, ask)
@@ -100,7 +100,7 @@ async def challenge(run: ActiveRun) -> None:
 
     The blockers of a plan check are admitted with the challenger's, before them and under one cap (rules A5, D5).
     """
-    [answer] = await run.ask("challenger")
+    [answer] = await run.call("challenger")
     blockers = plan_check_blockers(run)
     raised = answer.challenges if isinstance(answer, ChallengerAnswer) else ()
     admitted = take_in(run, [*blockers, *(Proposal(challenge, "challenger") for challenge in raised)])
@@ -112,7 +112,7 @@ async def challenge(run: ActiveRun) -> None:
     scaled = run.state.iteration == 1 and run.state.assessed is not None and run.state.assessed.team == "scaled"
     consulted = {d.role for d in run.directives() if d.kind == "CONSULT"}
     roles = [role for role in SCALED_ROLES if scaled or role in consulted]
-    for role, reply in zip(roles, await run.ask(*roles) if roles else [], strict=True):
+    for role, reply in zip(roles, await run.call(*roles) if roles else [], strict=True):
         if isinstance(reply, ChallengesAnswer):
             take_in(run, [Proposal(challenge, ORIGIN_OF_ROLE[role]) for challenge in reply.challenges])
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from verifyplan.protocol.event_plan import ContextSurfaced, Restated, RiskProbed, UnknownListed, UnknownResolved
 from verifyplan.protocol.event_run import Checkpoint
-from verifyplan.protocol.records import SEVERITIES, ProbedRisk, Severity, SurfacedContext, Unknown
+from verifyplan.protocol.records import FINAL_RESOLUTIONS, SEVERITIES, ProbedRisk, Severity, SurfacedContext, Unknown
 from verifyplan.protocol.role_call import (
     ProbeAnswer,
     RaisedChallenge,
@@ -18,18 +18,16 @@ from verifyplan.protocol.role_call import (
     SurfaceAnswer,
     UnknownAnswer,
 )
-from verifyplan.runs.plan.active_run import ActiveRun, RunOverError, StatementKind
-from verifyplan.runs.plan.admission import Proposal, admit_all, next_id, raise_new, said_before
-
-SETTLED = ("CONFIRMED", "REFUTED")
-"""Answers after which an unknown is not asked again."""
+from verifyplan.runlog.plan_state import StatementKind
+from verifyplan.runs.plan.active_run import ActiveRun, RunOverError
+from verifyplan.runs.plan.admission import Proposal, admit_all, number_of, record_raised
 
 
 def list_unknowns(run: ActiveRun, raised: Sequence[RaisedUnknown], challenges: Sequence[str | None]) -> None:
     """Number the challenger's unknowns; #1, #2 ... are the `challenges` of the same answer, by their ids."""
     numbered = {f"#{position}": name for position, name in enumerate(challenges, start=1)}
     for entry in raised:
-        earlier = run.said["unknown"].again(entry.description)
+        earlier = run.state.statements["unknown"].again(entry.description)
         if earlier is not None:
             _record_restated(run, "unknown", "challenger", entry.description, earlier)
             continue
@@ -42,21 +40,20 @@ def list_unknowns(run: ActiveRun, raised: Sequence[RaisedUnknown], challenges: S
             affects_challenge=affects if affects in run.state.raised else None,
             suggested_query=entry.suggested_query,
         )
-        run.said["unknown"].add(name, entry.description)
         run.emit(UnknownListed(iteration=run.state.iteration, unknown=unknown))
 
 
 async def resolve(run: ActiveRun) -> None:
     """Ask the resolver what is not settled yet; without its answer, all of it is UNRESOLVABLE (rule A11)."""
     iteration = run.state.iteration
-    unsettled = [unknown for unknown in run.state.unknowns.values() if unknown.resolution not in SETTLED]
+    unsettled = [unknown for unknown in run.state.unknowns.values() if unknown.resolution not in FINAL_RESOLUTIONS]
     if not unsettled:
         return
-    [answer] = await run.ask("resolver")
+    [answer] = await run.call("resolver")
     answers = answer.answers if isinstance(answer, ResolverAnswer) else ()
     for unknown in tuple(run.state.unknowns.values()):
         own = [a for a in answers if a.id == unknown.id]
-        if {unknown.resolution, *(a.resolution for a in own)} >= set(SETTLED):
+        if {unknown.resolution, *(a.resolution for a in own)} >= set(FINAL_RESOLUTIONS):
             message = f"the resolver both confirmed and refuted {unknown.id}; its first answer stands"
             run.emit(Checkpoint(iteration=iteration, kind="contradiction", message=message, items=(unknown.id,)))
         first = own[0] if own else UnknownAnswer(id=unknown.id, resolution="UNRESOLVABLE")
@@ -80,7 +77,7 @@ async def surface_and_probe(run: ActiveRun) -> None:
         if run.state.iteration > 1 and directive not in directives:
             continue
         try:
-            [answer] = await run.ask(role)
+            [answer] = await run.call(role)
         except RunOverError:
             admit_all(run, new)
             raise
@@ -97,12 +94,12 @@ def _surface(run: ActiveRun, raised: RaisedContext) -> str | None:
     A context that was surfaced before is recorded again only where it brings a challenge that is new.
     """
     state = run.state
-    earlier = run.said["context"].again(raised.relevance, raised.location)
+    earlier = state.statements["context"].again(raised.relevance, raised.location)
     met = earlier is not None and _met(run, state.contexts[earlier].generates_challenge, "SIGNIFICANT")
     owed = raised.challenge is None and raised.impact == "contradicts_plan" and not met
     challenge = _owed_by_context(raised) if owed else raised.challenge
-    known = said_before(run, challenge) if challenge else None
-    if earlier is not None and (challenge is None or known is not None):
+    number = number_of(run, challenge) if challenge else None
+    if earlier is not None and not (number and number.new):
         _record_restated(run, "context", "surface", raised.relevance, earlier)
         return None
     name = f"S{len(state.contexts) + 1}"
@@ -112,11 +109,13 @@ def _surface(run: ActiveRun, raised: RaisedContext) -> str | None:
         location=raised.location,
         relevance=raised.relevance,
         impact=raised.impact,
-        generates_challenge=known or next_id(run) if challenge else None,
+        generates_challenge=number.id if number else None,
     )
-    run.said["context"].add(name, raised.relevance, raised.location)
     run.emit(ContextSurfaced(iteration=state.iteration, context=context))
-    return raise_new(run, Proposal(challenge, "surfaced", raised_by=name, owed=owed)) if challenge else None
+    if challenge is None or number is None:
+        return None
+    record_raised(run, Proposal(challenge, "surfaced", raised_by=name, owed=owed), number)
+    return number.id if number.new else None
 
 
 def _probe(run: ActiveRun, raised: RaisedRisk) -> str | None:
@@ -125,22 +124,23 @@ def _probe(run: ActiveRun, raised: RaisedRisk) -> str | None:
     A risk that was probed before is recorded again only where it brings a challenge that is new.
     """
     state, text = run.state, f"{raised.risk} {raised.trigger}"
-    earlier = run.said["risk"].again(text, raised.evidence)
+    earlier = state.statements["risk"].again(text, raised.evidence)
     met = earlier is not None and _met(run, state.risks[earlier].generates_challenge, raised.severity)
     owed = raised.challenge is None and raised.severity != "MINOR" and not met
     challenge = _owed_by_risk(raised) if owed else raised.challenge
-    known = said_before(run, challenge) if challenge else None
-    if earlier is not None and (challenge is None or known is not None):
+    number = number_of(run, challenge) if challenge else None
+    if earlier is not None and not (number and number.new):
         _record_restated(run, "risk", "probe", raised.risk, earlier)
         return None
     name = f"P{len(state.risks) + 1}"
-    spawned = known or next_id(run) if challenge else None
+    spawned = number.id if number else None
     risk = ProbedRisk(id=name, generates_challenge=spawned, **raised.model_dump(exclude={"evidence", "challenge"}))
-    run.said["risk"].add(name, text, raised.evidence)
     run.emit(RiskProbed(iteration=state.iteration, risk=risk, evidence=raised.evidence))
-    if challenge is None:
+    if challenge is None or number is None:
         return None
-    return raise_new(run, Proposal(challenge, "probed", raised_by=name, probability=raised.probability, owed=owed))
+    proposal = Proposal(challenge, "probed", raised_by=name, probability=raised.probability, owed=owed)
+    record_raised(run, proposal, number)
+    return number.id if number.new else None
 
 
 def _met(run: ActiveRun, challenge: str | None, severity: Severity) -> bool:

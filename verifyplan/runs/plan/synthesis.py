@@ -21,7 +21,7 @@ from verifyplan.protocol.event_plan import (
 from verifyplan.protocol.records import DIMENSIONS, UNSETTLED, DimensionScore
 from verifyplan.protocol.role_call import RoleAnswer, ScoreAnswer, StatusChange, SynthesizerAnswer
 from verifyplan.rules import directives as directive_rules
-from verifyplan.rules.lifecycle import check_transition, consensus_refusal, decision_refusal, rests_on_evidence
+from verifyplan.rules.lifecycle import consensus_refusal, decision_refusal, rests_on_evidence, transition_refusal
 from verifyplan.rules.scoring import audit, final_score
 from verifyplan.runs.plan.active_run import ActiveRun
 from verifyplan.runs.plan.admission import promotion_refusal
@@ -82,7 +82,7 @@ def _status_refusal(run: ActiveRun, change: StatusChange, *, evidence: bool) -> 
     challenge, classified = state.challenges[name], state.classes.get((state.iteration, name))
     panel_class = classified.classification if classified else None
     return (
-        check_transition(challenge.severity, challenge.status, new, change.resolution).reason
+        transition_refusal(challenge.severity, challenge.status, new, change.resolution)
         or consensus_refusal(challenge.severity, new, panel_class, evidence=evidence)
         or decision_refusal(new, change.resolution, evidence=evidence)
     )
@@ -115,16 +115,14 @@ async def score(run: ActiveRun) -> int | None:
     """Ask for scores and for their audit, and return the final score, None unless all six dimensions count.
 
     Nothing is asked once the tokens are used up, and no audit of a challenger that failed in this iteration. A replay
-    whose verdict needs none of the recorded scores goes without: `Past.unscored` says so.
+    under other rules whose scores were never asked for goes without.
     """
-    if run.usage_used_up:
+    if run.usage_used_up or run.caller.past.goes_unscored(f"i{run.state.iteration}/score"):
         return None
-    if run.caller.past.goes_unscored(f"i{run.state.iteration}/score"):
-        return None
-    [answer] = await run.ask("score")
+    [answer] = await run.call("score")
     scores = _counted_scores(run, answer, "synthesizer")
     if not run.usage_used_up:
-        [answer] = await run.ask("audit")
+        [answer] = await run.call("audit")
         _record_disputes(run, scores, _counted_scores(run, answer, "challenger"))
     return final_score(scores, run.settings.weights) if len(scores) == len(DIMENSIONS) else None
 

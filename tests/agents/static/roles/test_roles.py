@@ -8,7 +8,7 @@ from verifyplan.agents.static import StaticBackend
 from verifyplan.protocol.records import CONVERGENCE_STATUSES, DIMENSIONS, Unknown
 from verifyplan.protocol.role_call import ROLES, PanelResult, PanelVote
 from verifyplan.rules.citations import cites_location
-from verifyplan.rules.lifecycle import check_transition
+from verifyplan.rules.lifecycle import rests_on_evidence, transition_refusal
 
 WRONG = (
     "1. Change `shop/stock.py`.\n2. Rename `find_order`.\n3. Make `make e2e` pass.\n4. It is unclear what "
@@ -142,8 +142,8 @@ def settle(ask, plan, made, verdicts, severity="SIGNIFICANT", classification="fu
 def test_the_synthesizer_settles_by_evidence(ask, plan, made, verdicts, classification, severity, given, status):
     answer = settle(ask, plan, made, verdicts, severity, classification, **given)
     (change,) = answer.changes
-    transition = check_transition(severity, "OPEN", change.status, change.resolution)
-    assert (change.status, transition.legal, transition.uncited) == (status, True, False)
+    assert (change.status, transition_refusal(severity, "OPEN", change.status, change.resolution)) == (status, "")
+    assert rests_on_evidence(change.resolution, "C1", {"C1", "U1"}) or "C1" in change.resolution
     assert answer.status in CONVERGENCE_STATUSES
     assert bool(answer.question) == (severity == "BLOCKING" and status == "UNRESOLVED")
 
