@@ -39,7 +39,7 @@ from .runs.debate.debate import debate as debate
 from .runs.estimate.estimating import estimate as estimate
 from .runs.merges import group_findings as group_findings
 from .runs.plan.bench import bench_plans as bench_plans
-from .runs.plan.ruling import Answer as Answer
+from .runs.plan.pauses import Answer as Answer
 from .runs.plan.verify import verify as verify
 from .runs.replay import replay_run as replay_run
 from .runs.resume import read_run as read_run

@@ -9,7 +9,7 @@ from .runs.batch.result import BatchRuns as BatchRuns
 from .runs.debate.run import Debate as Debate
 from .runs.estimate.result import Estimate as Estimate
 from .runs.plan.bench import PlanBench as PlanBench
-from .runs.plan.ruling import Pause as Pause
+from .runs.plan.pauses import Pause as Pause
 from .runs.plan.run import PlanRun as PlanRun
 from .runs.replay import Replayed as Replayed
 from .runs.revise.revision import Revision as Revision

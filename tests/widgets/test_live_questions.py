@@ -17,7 +17,7 @@ from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.protocol.event_cross import VoteCast
 from verifyplan.protocol.records import Challenge
-from verifyplan.runs.plan.ruling import Pause
+from verifyplan.runs.plan.pauses import Pause
 from verifyplan.runs.resume import read_run
 from verifyplan.widgets.live import LiveRun
 from verifyplan.widgets.live.progress import MAX_SHOWN_STEPS, LiveProgress

@@ -18,7 +18,7 @@ from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import try_to_write
 from verifyplan.reports.log import log_text
 from verifyplan.reports.visible import lines, one_line
-from verifyplan.runs.plan.ruling import Answer, Ask, Pause, answer_event, read_answer
+from verifyplan.runs.plan.pauses import Answer, Pause, PauseHandler, answer_event, read_answer
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.run import CrossRun, Run
 
@@ -31,7 +31,7 @@ def has_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def on_blocked_of(option: OnBlockedName | None) -> Literal["pause", "continue"] | Ask:
+def on_blocked_of(option: OnBlockedName | None) -> Literal["pause", "continue"] | PauseHandler:
     """Return what `--on-blocked` means; without it, ask where there is a terminal, else continue.
 
     SettingsError for `ask` where nobody can answer.

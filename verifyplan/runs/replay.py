@@ -21,8 +21,8 @@ from verifyplan.runlog.migrate import rules_changed
 from verifyplan.runlog.recorder import FACTS, Past, Recorder
 from verifyplan.runs.arguments import check_counts
 from verifyplan.runs.debate.run import Debate
-from verifyplan.runs.plan.arguments import make_settings
 from verifyplan.runs.plan.run import PlanRun
+from verifyplan.runs.plan.verify import make_settings
 from verifyplan.runs.resume import drive, read_run, run_of
 from verifyplan.runs.run import CrossRun, Run
 

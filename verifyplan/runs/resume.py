@@ -25,9 +25,9 @@ from verifyplan.runs.debate.arguments import backend_of_roles
 from verifyplan.runs.debate.debate import drive_debate
 from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.merges import recorded_matcher
-from verifyplan.runs.plan.ruling import Answer, Ask, read_answer
+from verifyplan.runs.plan.loop import drive_plan
+from verifyplan.runs.plan.pauses import Answer, PauseHandler, read_answer
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.plan.verify import drive_plan
 from verifyplan.runs.run import CrossRun, Run, export_artifact, resume_hint, versions
 
 
@@ -63,7 +63,7 @@ def resume(
     backend: str | Backend | None = None,
     repo: str | Path | None = None,
     matcher: str | Matcher | None = None,
-    on_blocked: Ask | None = None,
+    on_blocked: PauseHandler | None = None,
     sink: Sink | None = None,
     progress: bool | None = None,
 ) -> Run:
@@ -122,7 +122,7 @@ def drive(
     *,
     matcher: str | Matcher | None = None,
     strict: bool = True,
-    ask: Ask | None = None,
+    ask: PauseHandler | None = None,
     progress: bool | None = None,
 ) -> None:
     """Drive a run of any kind from what `recorder` holds of it; `matcher` and `strict` are those of `matcher_of`."""
@@ -134,7 +134,7 @@ def drive(
         drive_plan(started, backend, recorder, ask, progress)
 
 
-def _ask(run: Run, answer: Answer | str | None, note: str, on_blocked: Ask | None) -> Ask | None:
+def _ask(run: Run, answer: Answer | str | None, note: str, on_blocked: PauseHandler | None) -> PauseHandler | None:
     """Return what answers pauses: `answer` the first, `on_blocked` the later ones."""
     if note and not isinstance(answer, str):
         fix = "give it with an answer such as 'context', or within the Answer"

@@ -26,7 +26,7 @@ from verifyplan.protocol.records import (
 from verifyplan.protocol.role_call import ROLES, RoleRequest
 from verifyplan.protocol.settings import PanelSettings
 from verifyplan.rules.directives import TRIGGERS_OF
-from verifyplan.runs.plan.ruling import Answer, Pause
+from verifyplan.runs.plan.pauses import Answer, Pause
 
 USAGE = Usage(input_tokens=7, output_tokens=3)
 """What every reply of these agents costs."""

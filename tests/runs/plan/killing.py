@@ -29,7 +29,7 @@ from verifyplan.runlog.chain import Record
 from verifyplan.runlog.recorder import Past
 from verifyplan.runlog.writer import LogWriter
 from verifyplan.runs.cross import crossverify
-from verifyplan.runs.plan.ruling import Pause
+from verifyplan.runs.plan.pauses import Pause
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.resume import read_run, resume
 from verifyplan.runs.run import Run

@@ -8,7 +8,7 @@ from tests.runs.plan.acting import Acting
 from tests.runs.plan.planning import answer, challenge, change, risk, run_of, scores, told, unknown
 from verifyplan.errors import InputError
 from verifyplan.protocol.call import Reply, WorkerRequest
-from verifyplan.runs.plan.ruling import Answer, Pause, answer_event, read_answer
+from verifyplan.runs.plan.pauses import Answer, Pause, answer_event, read_answer
 
 TWO = [challenge("locks", "BLOCKING"), challenge("rows", "BLOCKING")]
 BARE = [challenge(word, alternative=" ") for word in ("index", "cache", "quota")]

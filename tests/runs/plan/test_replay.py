@@ -152,9 +152,9 @@ def test_what_was_settled_otherwise_leads_to_requests_that_are_others():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"policy": "strict"}, "policy: 'strict' does not fit"),
-        ({"max_iterations": 0}, "max_iterations: 0 does not fit"),
-        ({"mode": "loud"}, r"panel\.mode: 'loud' does not fit"),
+        ({"policy": "strict"}, "policy: must be 'protocol' or 'deliberate', got 'strict'"),
+        ({"max_iterations": 0}, "max_iterations: must be an integer of at least 1, got 0"),
+        ({"mode": "loud"}, r"panel\.mode: must be 'collaborative' or 'adversarial', got 'loud'"),
     ],
 )
 def test_a_change_that_is_none_is_refused_in_words(change, words):

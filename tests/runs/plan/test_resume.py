@@ -22,7 +22,7 @@ from tests.runs.plan.planning import run_of as plan_run
 from verifyplan.errors import InputError, LogError
 from verifyplan.protocol.event_run import AnswerGiven
 from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.plan.ruling import Answer
+from verifyplan.runs.plan.pauses import Answer
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.resume import read_run, resume

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.runs.plan.planning import answer, challenge, change, context, run_of, told, unknown
-from verifyplan.runs.plan.ruling import Answer
+from verifyplan.runs.plan.pauses import Answer
 
 BLOCKING = challenge("locks", "BLOCKING")
 

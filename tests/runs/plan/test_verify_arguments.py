@@ -44,39 +44,39 @@ NO_SUM = dict.fromkeys(DIMENSIONS, "0.15")
 @pytest.mark.parametrize(
     ("arguments", "place", "message"),
     [
-        ({"policy": "strict"}, "policy", "'strict' does not fit: Input should be 'protocol' or 'deliberate'"),
-        ({"team": "huge"}, "team", "'huge' does not fit: Input should be 'base' or 'scaled'"),
-        ({"on_blocked": "stop"}, "on_blocked", "'stop' is unknown"),
-        ({"on_blocked": "ask"}, "on_blocked", "'ask' is unknown"),
-        ({"on_blocked": None}, "on_blocked", "None is unknown"),
-        ({"on_blocked": ["pause"]}, "on_blocked", "['pause'] is unknown"),
+        ({"policy": "strict"}, "policy", "must be 'protocol' or 'deliberate', got 'strict'"),
+        ({"team": "huge"}, "team", "must be 'base' or 'scaled', got 'huge'"),
+        ({"on_blocked": "stop"}, "on_blocked", "a function that answers, got 'stop'"),
+        ({"on_blocked": "ask"}, "on_blocked", "a function that answers, got 'ask'"),
+        ({"on_blocked": None}, "on_blocked", "a function that answers, got None"),
+        ({"on_blocked": ["pause"]}, "on_blocked", "a function that answers, got ['pause']"),
         ({"backend": "gpt"}, "backend", "'gpt' is unknown"),
         ({"backend": ScriptedBackend}, "backend", "<class"),
-        ({"threshold": -1}, "threshold", "-1 does not fit: Input should be greater than or equal to 0"),
-        ({"threshold": "many"}, "threshold", "'many' does not fit"),
-        ({"max_iterations": 0}, "max_iterations", "0 does not fit: Input should be greater than or equal to 1"),
-        ({"max_iterations": 2.5}, "max_iterations", "2.5 does not fit"),
-        ({"max_tokens": 0}, "max_tokens", "0 does not fit"),
+        ({"threshold": -1}, "threshold", "must be an integer of at least 0, got -1"),
+        ({"threshold": "many"}, "threshold", "must be an integer, got 'many'"),
+        ({"max_iterations": 0}, "max_iterations", "must be an integer of at least 1, got 0"),
+        ({"max_iterations": 2.5}, "max_iterations", "must be an integer, got 2.5"),
+        ({"max_tokens": 0}, "max_tokens", "must be an integer of at least 1, got 0"),
         ({"timeout": 0}, "timeout", "must be finite and above 0, got 0"),
         ({"timeout": -3.0}, "timeout", "must be finite and above 0, got -3.0"),
         ({"timeout": float("nan")}, "timeout", "must be finite and above 0, got nan"),
-        ({"timeout": "soon"}, "timeout", "'soon' does not fit"),
+        ({"timeout": "soon"}, "timeout", "must be a number, got 'soon'"),
         ({"timeout": "-5"}, "timeout", "must be finite and above 0, got -5.0"),
         ({"weights": NO_SUM}, "weights", "sum to 0.9"),
         ({"weights": {"beauty": "1"}}, "weights.beauty", "is no dimension"),
         ({"weights": dict.fromkeys(DIMENSIONS, 0.25)}, "weights.risk_coverage", "0.25 is no exact decimal"),
         ({"weights": dict.fromkeys(DIMENSIONS, Decimal("NaN"))}, "weights.risk_coverage", "Decimal('NaN') is no exact"),
-        ({"weights": ["0.25"]}, "weights", "are a list, not a mapping"),
-        ({"panel": []}, "panel", "[] names no workers"),
-        ({"panel": "ann"}, "panel", "'ann' names no workers"),
-        ({"panel": {"ann", "bob"}}, "panel", "names no workers"),
-        ({"panel": PanelSettings(workers=())}, "panel", "() names no workers"),
+        ({"weights": ["0.25"]}, "weights", "must be a mapping, got a list"),
+        ({"panel": []}, "panel", "must name workers, got []"),
+        ({"panel": "ann"}, "panel", "must name workers, got 'ann'"),
+        ({"panel": {"ann", "bob"}}, "panel", "must name workers, got {"),
+        ({"panel": PanelSettings(workers=())}, "panel", "must name workers, got ()"),
         ({"panel": ["ann", "bob", "ann"]}, "panel", "'ann' is named twice"),
         ({"panel": ["ann", " "]}, "panel", "must be names, got ' '"),
         ({"panel": [3]}, "panel", "must be names, got 3"),
         ({"panel": ["\udcff"]}, "panel", "must be names, got '\\udcff'"),
-        ({"panel": {"mode": "kind"}}, "panel.mode", "'kind' does not fit"),
-        ({"panel": 3}, "panel", "3 names no workers"),
+        ({"panel": {"mode": "kind"}}, "panel.mode", "must be 'collaborative' or 'adversarial', got 'kind'"),
+        ({"panel": 3}, "panel", "must name workers, got 3"),
         ({"panel": ["zoe"], "backend": Acting(None)}, "workers", "zoe is ill"),
         ({"repo": "no/such/folder"}, "repo", "'no/such/folder' is not a folder"),
         ({"repo": None}, "repo", "is a NoneType, not a path"),
@@ -117,7 +117,7 @@ def test_all_problems_are_told_at_once(plan, tmp_path):
 
 
 def test_settings_that_do_not_fit_are_a_settings_error(plan):
-    with pytest.raises(SettingsError, match="policy: 'strict' does not fit"):
+    with pytest.raises(SettingsError, match="policy: must be 'protocol' or 'deliberate', got 'strict'"):
         vp.verify(plan, backend="static", policy="strict", log_dir=None)
 
 
@@ -214,7 +214,7 @@ def test_what_is_wrong_with_a_weights_file_is_told_beside_all_else(plan, tmp_pat
     path = tmp_path / "weights.json"
     path.write_text('{"version": 2, "weights": {"risk_coverage": 0.5}}')
     found = problems(plan, weights=path, policy="strict")
-    assert found["policy"].startswith("'strict' does not fit")
+    assert found["policy"].startswith("must be 'protocol' or 'deliberate', got 'strict'")
     assert found[f"{path}: version"] == "2 is unknown"
     assert found[f"{path}: weights.risk_coverage"] == "0.5 must be text"
     assert found[f"{path}: weights.unknowns_coverage"] == "is missing"

@@ -18,8 +18,8 @@ from verifyplan.runs.arguments import check_counts
 from verifyplan.runs.batch.drive import drive_jobs
 from verifyplan.runs.batch.jobs import BatchJob, expect_folder, expect_model_backend, read_settings, repeated
 from verifyplan.runs.batch.result import BatchRuns
-from verifyplan.runs.plan.arguments import read_plan_arguments
-from verifyplan.runs.plan.verify import begin, run_plan_loop, verify
+from verifyplan.runs.plan.loop import run_plan_loop
+from verifyplan.runs.plan.verify import begin, read_plan_arguments, verify
 
 BUNDLED = "plans"
 """The name of the labelled plans of this package."""
@@ -112,18 +112,16 @@ def _job(
     plan: str | Path | Plan, repo: str | Path, backend: Backend, folder: Path, arguments: dict[str, Any]
 ) -> BatchJob:
     loop_arguments = {name: value for name, value in arguments.items() if name not in BESIDE} | {"timeout": None}
-    if isinstance(loop_arguments["max_cost"], float):
-        loop_arguments["max_cost"] = str(loop_arguments["max_cost"])
-    read, run_backend, settings = read_plan_arguments(plan, repo, backend, folder, loop_arguments)
-    started = begin(read, repo, run_backend, settings, synthetic=arguments["synthetic"])
-    ask = None if isinstance(arguments["on_blocked"], str) else arguments["on_blocked"]
+    read = read_plan_arguments(plan, repo, backend, folder, **loop_arguments)
+    started = begin(read, repo, synthetic=arguments["synthetic"])
+    handler = None if isinstance(arguments["on_blocked"], str) else arguments["on_blocked"]
 
     async def loop(first: RunStarted, backend: Backend, recorder: Recorder) -> None:
-        await run_plan_loop(first, backend, recorder, ask)
+        await run_plan_loop(first, backend, recorder, handler)
 
     return BatchJob(
         started,
-        backend=expect_model_backend(run_backend),
+        backend=expect_model_backend(read.backend),
         loop=loop,
         folder=folder,
         top=folder,

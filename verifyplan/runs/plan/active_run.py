@@ -31,6 +31,7 @@ from verifyplan.rules.budgets import Budget, budget_of, passed_ceilings
 from verifyplan.rules.guards import MAX_ACTIVE, cap, source_of
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.runlog.recorder import Result
+from verifyplan.runs.plan.pauses import PauseHandler
 
 ORIGIN_OF_ROLE: dict[Role, Origin] = {
     "challenger": "challenger",
@@ -76,6 +77,8 @@ class ActiveRun:
     emit: Sink
     step: Callable[[], None] = lambda: None
     """Called when a call is over, for progress."""
+    on_blocked: PauseHandler | None = None
+    """Answers pauses; None where nobody does."""
 
     async def call(self, *roles: Role) -> list[RoleAnswer | None]:
         """Call the agents that play these roles, at once, and return an answer each, None for one that failed.

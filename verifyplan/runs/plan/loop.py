@@ -1,32 +1,76 @@
-"""Run the iterations of a plan run, from the assessment to the verdict (rules A3-A11)."""
+"""Run a plan run, iteration by iteration, from the assessment to the verdict (rules A3-A11)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+
+from verifyplan.agents.base import Backend
 from verifyplan.documents.bridges.blocker_challenges import challenges
 from verifyplan.documents.dimensions.plan_check import plan_check
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.source import read_source
+from verifyplan.engine.calls import Caller, Emitter, UsageBudget
 from verifyplan.engine.queue import QueueLoop
-from verifyplan.plans.assessment import Assessment
+from verifyplan.engine.run_async import in_session, run_async
+from verifyplan.plans.assessment import Assessment, assess
+from verifyplan.plans.plan import parse_plan
+from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import FindingGrouped, RoundClosed
 from verifyplan.protocol.event_plan import IterationClosed, IterationStarted, PlanAssessed, SectionRead, SignFound
-from verifyplan.protocol.event_run import PlanOutcome, RunEnded
+from verifyplan.protocol.event_run import PlanOutcome, RunEnded, RunStarted
 from verifyplan.protocol.records import ChallengeState, ContextState, IterationState, RiskState, UnknownState
 from verifyplan.protocol.role_call import ChallengerAnswer, ChallengesAnswer, Role, SynthesizerAnswer
 from verifyplan.protocol.vote import VERIFICATION_MODE_OF
 from verifyplan.rules.convergence import Ruling, evaluate
 from verifyplan.rules.lifecycle import claim_of
 from verifyplan.rules.sizing import complexity, team
+from verifyplan.runlog.plan_state import PlanState
+from verifyplan.runlog.recorder import Recorder
 from verifyplan.runs.plan import research, ruling, synthesis
 from verifyplan.runs.plan.active_run import ORIGIN_OF_ROLE, ActiveRun, RunOverError
 from verifyplan.runs.plan.admission import Proposal, promote_blocking, take_in
-from verifyplan.runs.plan.ruling import Ask
+from verifyplan.runs.plan.pauses import PauseHandler, WaitingError
 
 SCALED_ROLES: tuple[Role, ...] = ("domain-expert", "devils-advocate")
 
 
-async def run_iterations(run: ActiveRun, assessment: Assessment, ask: Ask | None) -> None:
+def drive_plan(
+    started: RunStarted,
+    backend: Backend | None,
+    recorder: Recorder,
+    on_blocked: PauseHandler | None = None,
+    progress: bool | None = None,
+) -> None:
+    """Drive a plan run, from its start or from what `recorder` holds, until it ends or waits for a person.
+
+    CensoredError where there is no backend and a reply is missing.
+    """
+    with progress_bar("verifying the plan", None, progress) as step:
+        run_async(in_session(backend, run_plan_loop(started, backend, recorder, on_blocked, step)))
+
+
+async def run_plan_loop(
+    started: RunStarted,
+    backend: Backend | None,
+    recorder: Recorder,
+    on_blocked: PauseHandler | None = None,
+    step: Callable[[], None] = lambda: None,
+) -> None:
+    """Run a plan run as `drive_plan` does, within an event loop and without progress of its own."""
+    inputs, state = started.plan, PlanState()
+    budget = UsageBudget(inputs.settings)
+    emitter = Emitter(recorder, budget.add, state.add)
+    emitter.emit(started)
+    plan = parse_plan(inputs.plan_text, inputs.plan_path)
+    caller = Caller(backend, emitter, budget, inputs.settings.timeout)
+    run = ActiveRun(plan, inputs.settings, state, caller, emitter.emit, step, on_blocked)
+    with suppress(WaitingError):
+        await run_iterations(run, assess(plan))
+
+
+async def run_iterations(run: ActiveRun, assessment: Assessment) -> None:
     """Drive the run to its end; WaitingError where it waits for a person."""
     assess_plan(run, assessment)
     if run.state.assessed is not None and run.state.assessed.team is None:
@@ -40,7 +84,7 @@ async def run_iterations(run: ActiveRun, assessment: Assessment, ask: Ask | None
         run.emit(IterationStarted(iteration=run.state.iteration + 1, tightened=tightened))
         promote_blocking(run)
         try:
-            tightened = await iterate(run, ask)
+            tightened = await iterate(run)
         except RunOverError as over:
             close_iteration(run, None, None)
             run.emit(RunEnded(outcome=over.outcome))
@@ -74,7 +118,7 @@ def assess_plan(run: ActiveRun, assessment: Assessment) -> None:
     )
 
 
-async def iterate(run: ActiveRun, ask: Ask | None) -> bool:
+async def iterate(run: ActiveRun) -> bool:
     """Run one iteration; return whether the next is tightened. The run has ended if the ruling has a verdict."""
     await challenge(run)
     await research.resolve(run)
@@ -83,7 +127,7 @@ async def iterate(run: ActiveRun, ask: Ask | None) -> bool:
     [answer] = await run.call("synthesizer")
     assert isinstance(answer, SynthesizerAnswer)  # noqa: S101  (a synthesizer that fails ends the run)
     synthesis.settle(run, answer)
-    ruled, overridden = ruling.settle_block(run, ruling.record_ruling(run, answer), answer, ask)
+    ruled, overridden = ruling.settle_block(run, ruling.record_ruling(run, answer), answer)
     tightened = ruling.record_progress(run, ruled)
     if ruled.verdict is None:
         close_iteration(run, ruled, None)

@@ -2,90 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import NamedTuple, get_args
-
-from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.protocol.event_plan import ConvergenceEvaluated, StatusChanged
-from verifyplan.protocol.event_run import AnswerGiven, AnswerKind, Checkpoint, PlanOutcome
-from verifyplan.protocol.records import INACTIVE, Challenge, Severity
+from verifyplan.protocol.event_run import AnswerGiven, Checkpoint, PlanOutcome
+from verifyplan.protocol.records import INACTIVE, Severity
 from verifyplan.protocol.role_call import SynthesizerAnswer
-from verifyplan.redaction import redact
 from verifyplan.rules.convergence import Ruling, evaluate, override_words, verdict_words
 from verifyplan.rules.guards import capped_verdict, degraded
-from verifyplan.runs.arguments import writable
 from verifyplan.runs.plan.active_run import ActiveRun, RunOverError
-
-KINDS: tuple[AnswerKind, ...] = get_args(AnswerKind)
-ABOUT_A_CHALLENGE: tuple[AnswerKind, ...] = ("acknowledge", "override")
-"""Answers that name the challenge they are about."""
-
-
-class Answer(NamedTuple):
-    """A person's answer: context for the next iteration, a risk acknowledged, an override, or an end."""
-
-    kind: AnswerKind
-    challenge: str | None = None
-    note: str = ""
-
-
-class Pause(NamedTuple):
-    """The question of a plan run that waits, and the challenges that block it."""
-
-    pause_id: str
-    iteration: int
-    question: str
-    challenges: tuple[Challenge, ...]
-    if_overridden: Mapping[str, str] = MappingProxyType({})
-    """The verdict that follows if a challenge is overridden, by its id."""
-
-
-Ask = Callable[[Pause], "Answer | str | None"]
-"""Answers a pause; None leaves the run waiting. A text is read by `read_answer`."""
-
-
-def read_answer(text: str, note: str = "") -> Answer:
-    """Read an answer as it is written in a shell: `acknowledge:C3`, `override:C3`, `context`, `abort`.
-
-    Raises InputError for any other word.
-
-    >>> read_answer("acknowledge:C3", "we accept the downtime")
-    Answer(kind='acknowledge', challenge='C3', note='we accept the downtime')
-    """
-    kind, _, name = text.strip().partition(":")
-    known = {word: word for word in KINDS}.get(kind)  # type: ignore[call-overload]
-    if known is None:
-        fix = f"use {one_of(KINDS)}; acknowledge and override name a challenge: acknowledge:C3"
-        raise InputError(Problem("answer", f"{text!r} is not an answer", fix))
-    return Answer(known, name.strip() or None, note)
-
-
-def answer_event(reply: Answer | str, pause: Pause) -> AnswerGiven:
-    """Return the answer as the log holds it, without keys; InputError listing what does not fit the pause."""
-    answer = read_answer(reply) if isinstance(reply, str) else reply
-    names = [challenge.id for challenge in pause.challenges]
-    if not isinstance(answer, Answer) or answer.kind not in KINDS:
-        fix = f"give an Answer, or a text: {one_of(KINDS)}"
-        raise InputError(Problem("answer", f"{reply!r} is not an answer", fix))
-    problems = []
-    if answer.kind in ABOUT_A_CHALLENGE and answer.challenge not in names:
-        fix = f"name one of {one_of(names)}, as in {answer.kind}:{names[0]}"
-        problems.append(Problem("answer", f"{answer.challenge!r} does not block this plan", fix))
-    if answer.kind not in ABOUT_A_CHALLENGE and answer.challenge is not None:
-        problems.append(Problem("answer", f"{answer.kind} names no challenge", f"write {answer.kind!r} alone"))
-    if not isinstance(answer.note, str) or not writable(answer.note):
-        problems.append(Problem("note", f"{answer.note!r} cannot be written down", "write it as text"))
-    elif answer.kind == "context" and not answer.note.strip():
-        problems.append(Problem("note", "is blank", "write the context that the next iteration needs"))
-    if problems:
-        raise InputError(problems)
-    note = redact(answer.note)
-    return AnswerGiven(pause_id=pause.pause_id, answer=answer.kind, challenge=answer.challenge, note=note)
-
-
-class WaitingError(Exception):
-    """The run waits for a person's answer, and there is none."""
+from verifyplan.runs.plan.pauses import Pause, WaitingError, answer_event
 
 
 def record_ruling(run: ActiveRun, answer: SynthesizerAnswer | None = None) -> Ruling:
@@ -106,9 +30,7 @@ def record_ruling(run: ActiveRun, answer: SynthesizerAnswer | None = None) -> Ru
     return ruling
 
 
-def settle_block(
-    run: ActiveRun, ruling: Ruling, answer: SynthesizerAnswer, ask: Ask | None
-) -> tuple[Ruling, str | None]:
+def settle_block(run: ActiveRun, ruling: Ruling, answer: SynthesizerAnswer) -> tuple[Ruling, str | None]:
     """Where the plan is blocked, do as the settings say; return the ruling that then holds, and what was overridden.
 
     WaitingError if the run is to wait and nobody answers; RunOverError if a person aborts it.
@@ -120,7 +42,7 @@ def settle_block(
         pause = _pause(run, number, answer.question.strip() if number == 1 else "", waits=waits)
         if not waits:
             break
-        reply = _person_answer(run, pause, ask)
+        reply = _person_answer(run, pause)
         if reply.answer == "context":
             break
         if reply.answer == "abort":
@@ -186,11 +108,11 @@ def _verdict_if_overridden(run: ActiveRun, name: str) -> str:
     return verdict_words(capped_verdict(without.verdict, _overflow(run)), without.strong)
 
 
-def _person_answer(run: ActiveRun, pause: Pause, ask: Ask | None) -> AnswerGiven:
+def _person_answer(run: ActiveRun, pause: Pause) -> AnswerGiven:
     """Return the answer that is on disk, else a person's now, which is on disk before it does anything."""
     answer = run.caller.past.answer(pause.pause_id)
     if answer is None:
-        reply = ask(pause) if ask is not None else None
+        reply = run.on_blocked(pause) if run.on_blocked is not None else None
         if reply is None:
             raise WaitingError(pause.pause_id)
         answer = answer_event(reply, pause)

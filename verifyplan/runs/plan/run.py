@@ -13,7 +13,7 @@ from verifyplan.protocol.event_run import PlanOutcome
 from verifyplan.protocol.records import ConvergenceStatus, PlanVerdict
 from verifyplan.reports.plan import plan_report, plan_report_frame, plan_report_html, plan_summary
 from verifyplan.runlog.plan_state import PlanState, fold_plan
-from verifyplan.runs.plan.ruling import Pause
+from verifyplan.runs.plan.pauses import Pause
 from verifyplan.runs.run import Run
 
 

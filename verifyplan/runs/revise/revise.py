@@ -16,9 +16,9 @@ from verifyplan.rules.debate import MAX_TURNS
 from verifyplan.runs.arguments import check_counts, check_output, make_backend, read_folder
 from verifyplan.runs.debate.arguments import backend_of_roles
 from verifyplan.runs.debate.debate import debate
-from verifyplan.runs.plan.arguments import make_settings
+from verifyplan.runs.plan.loop import drive_plan
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.plan.verify import begin, drive_plan, verify
+from verifyplan.runs.plan.verify import PlanArguments, begin, make_settings, verify
 from verifyplan.runs.resume import read_run
 from verifyplan.runs.revise.revision import Revision, Round, apply_debate, debate_task, open_challenges
 from verifyplan.runs.run import open_log
@@ -189,11 +189,11 @@ def hold_round(setup: RoundSetup, number: int, before: PlanRun) -> Round:
     text = apply_debate(held, inputs.plan_name, inputs.plan_text)
     if held.status is None or text == inputs.plan_text:
         return Round(number, before, held, inputs.plan_text)
-    speaker = make_backend(setup.backend, (), setup.folder)
-    plan = parse_plan(text, inputs.plan_path)
-    begun = begin(plan, setup.folder, speaker, settings, synthetic=setup.synthetic)
+    backend = make_backend(setup.backend, (), setup.folder)
+    arguments = PlanArguments(parse_plan(text, inputs.plan_path), backend, settings)
+    begun = begin(arguments, setup.folder, synthetic=setup.synthetic)
     started = begun.model_copy(update={"task_key": f"{begun.task_key} (revision {number})"})
     with open_log(setup.log_dir, f"{Path(inputs.plan_name).stem}-revised") as log:
-        drive_plan(started, speaker, log.recorder, None, setup.progress)
+        drive_plan(started, backend, log.recorder, None, setup.progress)
     after = PlanRun(tuple(log.recorder.records), log.path, log.run_id)
     return Round(number, before, held, text, after)

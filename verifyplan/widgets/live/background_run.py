@@ -23,7 +23,7 @@ from verifyplan.protocol.event_run import (
     TurnSent,
     call_of,
 )
-from verifyplan.runs.plan.ruling import Answer, Ask, Pause, answer_event, read_answer
+from verifyplan.runs.plan.pauses import Answer, Pause, PauseHandler, answer_event, read_answer
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.run import Run
 
@@ -33,7 +33,7 @@ State = Literal["ready", "running", "asking", "stopping", "cancelled", "waiting"
 FINAL_STATES: tuple[State, ...] = ("cancelled", "waiting", "ended", "failed")
 """The states in which nothing goes on."""
 
-RunFunction = Callable[[Sink, Ask], Run]
+RunFunction = Callable[[Sink, PauseHandler], Run]
 """A run that has yet to be driven, by whom its events are told to and who answers its questions."""
 
 _OF_CALLS = CallReplied | CallFailed | TurnSent | TurnReplied

@@ -11,7 +11,7 @@ from verifyplan.errors import InputError, Problem, expect
 from verifyplan.plans.plan import Plan
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.runs.arguments import Workers
-from verifyplan.runs.plan.ruling import Answer, Ask
+from verifyplan.runs.plan.pauses import Answer, PauseHandler
 from verifyplan.runs.read_findings import RowSource
 from verifyplan.runs.resume import read_run
 from verifyplan.runs.run import Run
@@ -159,7 +159,7 @@ class LiveRun(Panel):
             with self._lock:
                 progress.take(event)
 
-        def drive(sink: Sink, ask: Ask) -> Run:
+        def drive(sink: Sink, ask: PauseHandler) -> Run:
             if log is not None:  # what happened before is shown, too
                 for event in read_run(log).events:
                     tell(event)

@@ -14,7 +14,7 @@ from verifyplan.redaction import redact
 from verifyplan.reports.visible import one_line
 from verifyplan.runs.arguments import Workers
 from verifyplan.runs.cross import crossverify
-from verifyplan.runs.plan.ruling import Ask
+from verifyplan.runs.plan.pauses import PauseHandler
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.read_findings import RowSource
 from verifyplan.runs.resume import resume
@@ -35,8 +35,8 @@ class LiveTask:
     title: str
     about: Mapping[str, str]
     """Name and value of each input."""
-    begin: Callable[[Sink, Ask], Run]
-    go_on: Callable[[Path, Sink, Ask], Run]
+    begin: Callable[[Sink, PauseHandler], Run]
+    go_on: Callable[[Path, Sink, PauseHandler], Run]
     log: Path | None = None
     """The log of a run that is taken up; None for a new one."""
 
@@ -46,7 +46,7 @@ def plan_task(plan: str | Path | Plan, repo: str | Path, options: Mapping[str, A
     inspect.signature(verify).bind(plan, repo, **options)
     name = plan.title or plan.path if isinstance(plan, Plan) else plan
 
-    def begin(sink: Sink, ask: Ask) -> Run:
+    def begin(sink: Sink, ask: PauseHandler) -> Run:
         arguments = {"on_blocked": ask} | dict(options) | {"sink": _both(options.get("sink"), sink), "progress": False}
         return verify(plan, repo, **arguments)
 
@@ -59,7 +59,7 @@ def cross_task(findings: RowSource, workers: Workers, options: Mapping[str, Any]
     sized = hasattr(findings, "__len__") and not isinstance(findings, str)
     brought = counted(len(findings), "finding") if sized else findings  # type: ignore[arg-type]  # a path has no length
 
-    def begin(sink: Sink, ask: Ask) -> Run:  # noqa: ARG001  (a cross run asks nobody)
+    def begin(sink: Sink, ask: PauseHandler) -> Run:  # noqa: ARG001  (a cross run asks nobody)
         return crossverify(
             findings, workers, **dict(options) | {"sink": _both(options.get("sink"), sink), "progress": False}
         )
@@ -74,7 +74,7 @@ def resume_task(log_path: str | Path, options: Mapping[str, Any]) -> LiveTask:
     inspect.signature(resume).bind(log_path, **options)
     path, first = Path(log_path), dict(options)
 
-    def go_on(path: Path, sink: Sink, ask: Ask) -> Run:
+    def go_on(path: Path, sink: Sink, ask: PauseHandler) -> Run:
         arguments, later = dict(first), {key: value for key, value in first.items() if key not in ("answer", "note")}
         first.clear()
         first.update(later)  # the answer was to the question that the log waited with, not to a later one
@@ -85,14 +85,14 @@ def resume_task(log_path: str | Path, options: Mapping[str, Any]) -> LiveTask:
     )
 
 
-def _resumption(options: Mapping[str, Any]) -> Callable[[Path, Sink, Ask], Run]:
+def _resumption(options: Mapping[str, Any]) -> Callable[[Path, Sink, PauseHandler], Run]:
     kept = {key: options[key] for key in (*_ON_RESUME, "sink") if key in options}
     if callable(options.get("on_blocked")):
         kept["on_blocked"] = options["on_blocked"]
     return lambda path, sink, ask: resume(path, **_asked(kept, sink, ask))
 
 
-def _asked(options: Mapping[str, Any], sink: Sink, ask: Ask) -> dict[str, Any]:
+def _asked(options: Mapping[str, Any], sink: Sink, ask: PauseHandler) -> dict[str, Any]:
     return {"on_blocked": ask} | dict(options) | {"sink": _both(options.get("sink"), sink), "progress": False}
 
 

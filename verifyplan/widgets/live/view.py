@@ -13,7 +13,7 @@ from verifyplan.protocol.event_run import AnswerKind
 from verifyplan.protocol.records import UNSETTLED, Challenge
 from verifyplan.reports.visible import lines, one_line, truncated
 from verifyplan.rules.convergence import verdict_words
-from verifyplan.runs.plan.ruling import ABOUT_A_CHALLENGE, Answer, Pause
+from verifyplan.runs.plan.pauses import ABOUT_A_CHALLENGE, Answer, Pause
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.run import CrossRun, Run
 from verifyplan.text import counted
