@@ -11,7 +11,7 @@ from .runs.estimate.result import Estimate as Estimate
 from .runs.plan.bench import PlanBench as PlanBench
 from .runs.plan.pauses import Pause as Pause
 from .runs.plan.run import PlanRun as PlanRun
-from .runs.replay import Replayed as Replayed
+from .runs.replayed import Replayed as Replayed
 from .runs.revise.revision import Revision as Revision
 from .runs.revise.revision import Round as Round
 from .runs.run import CrossRun as CrossRun

@@ -2,94 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
+
+import pandas as pd
 
 from verifyplan.engine.calls import CensoredError
-from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.errors import InputError, Problem, SettingsError, VerifyplanError, one_of
+from verifyplan.frames.addresses import LOG, find_all, joined
+from verifyplan.frames.bundled import is_bundled
+from verifyplan.frames.load import as_runs
+from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.event_run import CallReplied, DebateInputs, RunStarted, TurnReplied
 from verifyplan.protocol.settings import Policy
 from verifyplan.protocol.vote import Mode
 from verifyplan.reports.log import event_text
-from verifyplan.rules.convergence import verdict_words
 from verifyplan.rules.grouping import Matcher
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.migrate import rules_changed
 from verifyplan.runlog.recorder import FACTS, Past, Recorder
 from verifyplan.runs.arguments import check_counts
-from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.verify import make_settings
+from verifyplan.runs.replayed import Replayed, outcome_changes, replayed_row, replayed_table
 from verifyplan.runs.resume import drive, read_run, run_of
-from verifyplan.runs.run import CrossRun, Run
+from verifyplan.runs.run import Run
 
 CHANGEABLE = {"plan": ("policy", "max_iterations", "mode"), "debate": ("max_turns",), "cross": ()}
 """The settings that a replay may change, by kind of run."""
 
 
-@dataclass(frozen=True)
-class Replayed:
-    """A run driven again from recorded replies: its outcome, how far it came, and how it differs."""
+class ReplayChanges(TypedDict, total=False):
+    """The rules that a replay may change."""
 
-    run: Run
-    censored: str | None
-    """The first call that is needed and was never made; None if the run came to its end, or waits. Scores are no
-    such call where changed rules end the run sooner: they decide nothing."""
-    asked_otherwise: tuple[str, ...]
-    """Calls whose recorded reply answered another request than the one that these rules make."""
-    differences: tuple[str, ...]
-    """How the derived events differ from the recorded ones, line by line."""
-    unscored: str | None = None
-    """The call for scores that was never made, where there is a verdict without one."""
-    rules_changed: str | None = None
-    """Which other rules than today's decided the run, and what checks it as it was; None if today's did."""
-    changes: tuple[str, ...] = ()
-    """How the outcome differs, in words: verdict, statuses, classes."""
-
-    @property
-    def same(self) -> bool:
-        """Whether the recorded replies give the recorded events again."""
-        return not self.differences
-
-    def __str__(self) -> str:
-        """The outcome, and how far it can be trusted."""
-        lines = [str(self.run)]
-        if self.censored:
-            lines = [
-                f"censored: these rules ask for {self.censored}, which was never called, so nothing is said of more"
-            ]
-        if self.rules_changed and self.changes:
-            lines += [self.rules_changed, "today's rules would change:", *(f"  {line}" for line in self.changes)]
-        elif self.rules_changed:
-            reach = " as far as they reach" if self.censored else ""
-            lines += [self.rules_changed, f"today's rules change nothing of its outcome{reach}"]
-        if self.unscored:
-            lines.append(f"no score: these rules end the run where none was asked for ({self.unscored})")
-        if self.asked_otherwise:
-            calls = ", ".join(self.asked_otherwise)
-            lines.append(f"answered from replies to requests that differ, as settings and course do: {calls}")
-        return "\n".join(lines)
+    policy: Policy | None
+    max_iterations: int | None
+    mode: Mode | None
+    max_turns: int | None
+    matcher: str | Matcher | None
 
 
+@overload
+def replay_run(run: Run, **changes: Unpack[ReplayChanges]) -> Replayed: ...
+@overload
+def replay_run(  # type: ignore[overload-overlap]  # a text is a sequence of texts, too
+    run: str | Path, **changes: Unpack[ReplayChanges]
+) -> Replayed | Any: ...
+@overload
+def replay_run(run: RunSet | Sequence[Run | str | Path], **changes: Unpack[ReplayChanges]) -> pd.DataFrame: ...
 def replay_run(
-    run: Run | str | Path,
+    run: Run | str | Path | RunSet | Sequence[Run | str | Path],
     *,
     policy: Policy | None = None,
     max_iterations: int | None = None,
     mode: Mode | None = None,
     max_turns: int | None = None,
     matcher: str | Matcher | None = None,
-) -> Replayed:
-    r"""Drive a run again from its recorded replies alone, under its own rules or under others.
+) -> Replayed | pd.DataFrame:
+    r"""Drive runs again from their recorded replies alone, under their own rules or under others.
 
     With nothing changed, the derived events must come out equal (`.same`), unless older rules decided the run: then
     `.rules_changed` says so, and `.changes` what today's rules make of it. `policy`, `max_iterations` and the
     panel's `mode` change a plan run, `max_turns` a debate; it then goes as far as recorded replies reach, and
     `.censored` names the first call that is missing. The votes of a cross run are read under other rules by `replay`.
-    Raises SettingsError for a change that the run has no place for. Source: rule E3.
+
+    Args:
+        run: a run, or the path of its log; or many runs: a folder, a glob, a list of runs and paths, or a RunSet.
+        policy: the policy of plan runs instead of their own.
+        max_iterations: the last iteration of plan runs instead of their own.
+        mode: the mode of the panel of plan runs instead of their own.
+        max_turns: the last turn of debates instead of their own.
+        matcher: how the findings of cross runs were grouped, if by a matcher of your own.
+
+    Returns:
+        A `Replayed` for one run. For many a table, one row a run: `run_id`, `kind`, what was recorded and what comes
+        out (`recorded_verdict`, `replayed_verdict`, and so for `status` and, in cross runs, `classes`), whether the
+        outcome `changed`, the call that it is `censored` at, how many events come out with `differences`, and a
+        `note`. A log that cannot be replayed has its reason in `problem`, and nothing else.
+
+    Raises:
+        SettingsError: for a change that the run has no place for, or that is none.
+        InputError: where there is no log.
 
     >>> from verifyplan.agents.scripted import ScriptedBackend
     >>> from verifyplan.plans.plan import parse_plan
@@ -98,10 +93,66 @@ def replay_run(
     >>> run = verify(plan, backend=ScriptedBackend({}, silent=True), log_dir=None)
     >>> replay_run(run).same, run.verdict
     (True, 'PROCEED')
+    >>> replay_run([run, run], policy="deliberate")[["kind", "recorded_verdict", "replayed_verdict", "changed"]]
+       kind recorded_verdict replayed_verdict  changed
+    0  plan          PROCEED          PROCEED    False
+    1  plan          PROCEED          PROCEED    False
     """
-    recorded = run if isinstance(run, Run) else read_run(run)
     options = {"policy": policy, "max_iterations": max_iterations, "mode": mode, "max_turns": max_turns}
     changes = {name: value for name, value in options.items() if value is not None}
+    if isinstance(run, Run):
+        return _replay(run, changes, matcher)
+    if isinstance(run, str | Path) and not _names_many(run):
+        return _replay(read_run(run), changes, matcher)
+    _check_changes(changes)
+    rows = []
+    for run_id, log in _logs_of(run):
+        try:
+            if log is None:
+                fix = "name the log (.jsonl) that it was exported from"
+                raise InputError(Problem(run_id, "was not read from a log, so there are no replies", fix))
+            recorded = log if isinstance(log, Run) else read_run(log)
+            rows.append(replayed_row(run_id, recorded, _replay(recorded, changes, matcher)))
+        except VerifyplanError as error:
+            rows.append({"run_id": run_id, "problem": "; ".join(str(problem) for problem in error.problems)})
+    return replayed_table(rows)
+
+
+def _names_many(path: str | Path) -> bool:
+    """Return whether a path is a folder, a glob, or the name of a bundled set."""
+    if Path(path).is_file():
+        return False
+    return Path(path).is_dir() or any(letter in str(path) for letter in "*?[") or is_bundled(str(path))
+
+
+def _logs_of(runs: Run | str | Path | RunSet | Iterable[Run | str | Path]) -> list[tuple[str, Run | str | None]]:
+    """Return the id and the log of each run, None for one that has no log; InputError where there is none at all."""
+    if isinstance(runs, Run):
+        return [(runs.run_id, runs)]
+    if isinstance(runs, RunSet):
+        table = runs.runs[["run_id", "source", "log"]].itertuples(index=False)
+        return [(run_id, source if log is True else None) for run_id, source, log in table]
+    if not isinstance(runs, str | Path):
+        return [entry for each in runs for entry in _logs_of(each)]
+    if is_bundled(str(runs)):
+        return _logs_of(as_runs(str(runs)))
+    files, _ = joined(find_all([str(runs)]))
+    logs: list[tuple[str, Run | str | None]] = [(file.run_id, file.path) for file in files if file.path.endswith(LOG)]
+    if not logs:
+        fix = "name a run log (.jsonl), a folder or a glob of such logs"
+        raise InputError(Problem(str(runs), "holds no run log", fix))
+    return logs
+
+
+def _check_changes(changes: dict[str, Any]) -> None:
+    """Raise a SettingsError for a change that no run could have; whether one can have it, each run says itself."""
+    check_counts(max_turns=changes.get("max_turns"))
+    panel = {"mode": changes["mode"]} if "mode" in changes else {}
+    make_settings(panel=panel, **{name: changes[name] for name in ("policy", "max_iterations") if name in changes})
+
+
+def _replay(recorded: Run, changes: dict[str, Any], matcher: str | Matcher | None) -> Replayed:
+    """Drive one run again."""
     started = _changed_start(recorded.started, changes)
     facts = [record for record in recorded.records[1:] if isinstance(record.event, FACTS)]
     past = Past([recorded.records[0]._replace(event=started), *facts], may_go_unscored=bool(changes))
@@ -128,7 +179,7 @@ def replay_run(
         differences=_differences(recorded.records, recorder.records),
         unscored=_unscored(again, past),
         rules_changed=rules_changed(recorded.started),
-        changes=_outcome_changes(recorded, again, whole=censored is None),
+        changes=outcome_changes(recorded, again, whole=censored is None),
     )
 
 
@@ -172,42 +223,3 @@ def _differences(recorded: Sequence[Record], again: Sequence[Record]) -> tuple[s
         for record, event in zip_longest(old, new)
         if record is not None and record.event != event
     )
-
-
-def _outcome_changes(recorded: Run, again: Run, *, whole: bool) -> tuple[str, ...]:
-    """List where the outcomes of two runs of the same replies differ: verdict, statuses of challenges, classes.
-
-    Parts that only the recorded run has are listed if the second one was driven as far (`whole`).
-    """
-    old, new = _outcome(recorded), _outcome(again)
-    return tuple(
-        f"{name}: {old.get(name, 'none')}; now: {new.get(name, 'none')}"
-        for name in (old | new)
-        if (name in new or whole) and old.get(name) != new.get(name)
-    )
-
-
-def _outcome(run: Run) -> dict[str, str]:
-    """Return the outcome of a run by the names of its parts, without parts that it has not come to."""
-    parts: dict[str, str] = {}
-    if isinstance(run, PlanRun):
-        state = run.state
-        if run.outcome is not None:
-            parts["verdict"] = verdict_words(run.outcome.verdict, run.outcome.strong)
-            parts["status"] = run.outcome.status or "none"
-            parts["ended by"] = run.outcome.ended_by
-            parts["score"] = str(run.outcome.score or "none")
-        for name, challenge in state.challenges.items():
-            overflow = ", in overflow" if name in state.overflow else ""
-            parts[name] = f"{challenge.severity}, {challenge.status}{overflow}"
-        for (iteration, name), classified in state.classes.items():
-            parts[f"the panel on {name} in iteration {iteration}"] = classified.classification
-    elif isinstance(run, CrossRun):
-        if run.status is not None:
-            parts["final state"] = run.status
-        if run.gate_passed is not None:
-            parts["gate of the plan body"] = "passed" if run.gate_passed else "failed"
-        parts |= {name: classified.classification for (_, name), classified in run.state.classes.items()}
-    elif isinstance(run, Debate) and run.outcome is not None:
-        parts = {"status": run.outcome.status or "none", "reason": run.outcome.reason, "turns": str(run.turns)}
-    return parts

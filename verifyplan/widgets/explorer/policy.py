@@ -10,7 +10,8 @@ import pandas as pd
 from verifyplan.analysis.run_steps import RunSteps
 from verifyplan.protocol.settings import Policy
 from verifyplan.protocol.vote import Mode
-from verifyplan.runs.replay import Replayed, replay_run
+from verifyplan.runs.replay import replay_run
+from verifyplan.runs.replayed import Replayed
 from verifyplan.text import counted
 from verifyplan.widgets.html import (
     Html,
