@@ -5,6 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 import verifyplan as vp
+from verifyplan.agents.static.judging import vote
+from verifyplan.agents.static.roles.panel import not_looked
 from verifyplan.frames.support import absent_votes, note_blind_classes
 
 
@@ -52,6 +54,14 @@ def test_a_class_that_rests_only_on_votes_without_a_look_is_named_however_many_o
     notes = vp.compare(runs, resamples=5).notes
     assert note in notes
     assert not any("Most votes" in one for one in notes)
+
+
+def test_a_vote_of_a_panel_that_looked_at_nothing_is_one_of_them():
+    said = vote(not_looked("the evidence cites no line of the plan."), "adversarial")["explanation"]
+    assert said == "Undecided: nothing looked at: the evidence cites no line of the plan."
+    assert "1 finding rests only" in note_blind_classes(runs_of(("c", 1, "a", "disagree", said)).votes)
+    mostly = runs_of(("c", 1, "a", "disagree", said), ("d", 1, "a", "agree", said), ("e", 1, "a", "agree", "read"))
+    assert "Most votes rest on no look: 2 of 3 votes say 'nothing looked at'." in vp.compare(mostly, resamples=5).notes
 
 
 def test_a_single_look_or_a_later_one_is_a_look_and_errors_are_none():

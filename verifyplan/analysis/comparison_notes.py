@@ -10,7 +10,7 @@ import pandas as pd
 from verifyplan.analysis.replay import Setting
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.support import note_absent_votes, note_blind_classes
-from verifyplan.protocol.vote import NOTHING_LOOKED_AT
+from verifyplan.protocol.vote import NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
 from verifyplan.text import counted, filled_words, listed
 
 MIN_FINDINGS = 20
@@ -67,7 +67,7 @@ def notes_on_sets(sets: Sequence[RunSet]) -> Iterator[str]:
         yield f"{errors} of {counted(len(votes), 'recorded vote')} are verification errors and count for nothing."
     for runs, name in zip(sets, _set_names(sets), strict=True):
         explanations = runs.votes.loc[runs.votes["verdict"].ne("verification-error"), "explanation"]
-        blind = int(explanations.str.startswith(NOTHING_LOOKED_AT).fillna(False).sum())
+        blind = int(explanations.str.startswith(NO_LOOK_BEGINNINGS).fillna(False).sum())
         if 2 * blind > len(explanations):
             votes_say = f"{blind} of {counted(len(explanations), 'vote')} say {NOTHING_LOOKED_AT!r}"
             yield f"Most votes{name} rest on no look: {votes_say}."

@@ -31,7 +31,8 @@ def pair(left: pd.DataFrame, right: pd.DataFrame, *, paired: bool) -> tuple[pd.D
             if len(twice):
                 message = f"{twice.iloc[0]!r} is in several runs of the {name} set, and no run id is in both sets"
                 fix = (
-                    "give the runs to be paired the same run_id (the path under the loaded folder), or load one of each"
+                    "give each run its own log_dir and load one of each; or give the runs to be paired the same run_id "
+                    "(the path under the loaded folder)"
                 )
                 raise InputError(Problem("finding_id", message, fix))
     read = ["classification", "rule", "decided_round", "censored", *BASES_READ, *LOST]

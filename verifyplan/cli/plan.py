@@ -216,6 +216,5 @@ def _print_end(run: Run, report: Path | None, *, by_verdict: bool) -> int:
         if not isinstance(run, PlanRun):
             other = "the artifact is beside the log" if isinstance(run, CrossRun) else "`verifyplan log` shows the run"
             raise InputError(Problem("--report", "is of plan runs alone", f"leave it out; {other}"))
-        run.report(report)
-        typer.echo(f"report: {report}")
+        typer.echo(f"report: {run.report(report)}")
     return exit_code_of(run, by_verdict=by_verdict)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.frames.vote_checks import FINDING, cite_places
-from verifyplan.protocol.vote import NOTHING_LOOKED_AT
+from verifyplan.protocol.vote import NO_LOOK_BEGINNINGS
 from verifyplan.text import counted, listed
 
 Ints = npt.NDArray[np.int64]
@@ -92,7 +92,7 @@ def note_blind_classes(votes: pd.DataFrame, where: str = "") -> str | None:
     cast = votes[~own & votes["verdict"].ne("verification-error")]
     width = int(cast["round"].max() or 0) + 1 if len(cast) else 1
     at = cast["iteration"].to_numpy() * width + cast["round"].to_numpy()
-    cast = cast[FINDING].assign(at=at, blind=cast["explanation"].str.startswith(NOTHING_LOOKED_AT).eq(True))
+    cast = cast[FINDING].assign(at=at, blind=cast["explanation"].str.startswith(NO_LOOK_BEGINNINGS).eq(True))
     last = cast[cast["at"].eq(cast.groupby(FINDING, sort=False)["at"].transform("max"))]
     blind = last.groupby(FINDING, sort=False)["blind"].all()
     ids = blind.index[blind.to_numpy(dtype=bool)].get_level_values("finding_id")

@@ -43,7 +43,10 @@ VERDICT_OF_LABEL: dict[str, Verdict] = {
 """The labels that a worker may answer, in small letters, and the verdict of each (rule B4)."""
 
 NOTHING_LOOKED_AT = "nothing looked at"
-"""With these words begins the explanation of a vote whose worker found nothing that it could look at (rule G2)."""
+"""The words by which a vote says that its worker found nothing that it could look at (rule G2)."""
+
+NO_LOOK_BEGINNINGS = (NOTHING_LOOKED_AT, f"Undecided: {NOTHING_LOOKED_AT}")
+"""How such an explanation begins, of workers in cross runs and of those in the panel of a plan run."""
 
 _SEPARATOR = re.compile(r"[\s_\u2010-\u2015-]+")
 _NO_LETTER = re.compile(r"[\W_]+")

@@ -24,7 +24,7 @@ from verifyplan.protocol.artifact import Artifact, FinalState
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_cross import VoteCast
 from verifyplan.protocol.event_run import CrossInputs, DebateInputs, PlanInputs, RunStarted
-from verifyplan.protocol.vote import NOTHING_LOOKED_AT
+from verifyplan.protocol.vote import CLASSIFICATIONS, NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
 from verifyplan.redaction import redacted
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.settings import note_unknown_task_type
@@ -52,11 +52,22 @@ class Run:
     log_path: Path | None = None
     """The run log; None if none was written."""
     run_id: str = "run"
-    """The log's path under the folder it was written to, without suffix."""
+    """Names the run: its log's path without suffix, under `log_dir` as it ends, its name alone where it was read."""
 
     def __repr__(self) -> str:
-        """Its kind, its log and how long it is; the records themselves would fill screens."""
-        return f"<{type(self).__name__} {self.run_id}: {len(self.records)} events>"
+        """Its kind, its id, how it ended, and how long it is; the records themselves would fill screens."""
+        counts = [*self._counts, counted(len(self.records), "event")]
+        return f"<{type(self).__name__} {self.run_id}: {', '.join([self.ending, *counts])}>"
+
+    @property
+    def ending(self) -> str:
+        """How the run ended, in a word or two: its verdict or status, or that it was broken off."""
+        raise NotImplementedError
+
+    @property
+    def _counts(self) -> list[str]:
+        """What a run of this kind counts, for its repr."""
+        raise NotImplementedError
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
@@ -97,6 +108,16 @@ class CrossRun(Run):
     def status(self) -> FinalState | None:
         """How the loop ended: converged, max-rounds-reached, or aborted-non-result; None if it was broken off."""
         return self.state.outcome.final_state if self.state.outcome else None
+
+    @property
+    def ending(self) -> str:
+        """How the run ended: its status, or that it was broken off."""
+        return self.status or "broken off"
+
+    @property
+    def _counts(self) -> list[str]:
+        classes = Counter(c.classification for c in self.state.classes.values() if c.part == "findings")
+        return [f"{classes[name]} {name}" for name in CLASSIFICATIONS if classes[name]]
 
     @property
     def gate_passed(self) -> bool | None:
@@ -170,7 +191,7 @@ class CrossRun(Run):
     def blindness(self) -> str | None:
         """That most votes rest on no look at anything, and how many; None if most rest on one."""
         votes = [vote for vote in self._votes if vote.verdict != "verification-error"]
-        blind = sum(vote.explanation.startswith(NOTHING_LOOKED_AT) for vote in votes)
+        blind = sum(vote.explanation.startswith(NO_LOOK_BEGINNINGS) for vote in votes)
         if 2 * blind <= len(votes):
             return None
         return (

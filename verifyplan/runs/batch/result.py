@@ -57,7 +57,7 @@ class BatchRuns(Sequence[Run]):
 
     def __str__(self) -> str:
         """Say how many runs had which outcome, and what failed."""
-        counts = Counter(outcome_of(run) for run in self.all)
+        counts = Counter(run.ending for run in self.all)
         outcomes = ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items()))
         lines = [f"{counted(len(self), 'run')}: {outcomes}" if outcomes else "no run"]
         return "\n".join(lines + [f"{name}: {why}" for name, why in self.failures.items()])
@@ -69,16 +69,6 @@ class BatchRuns(Sequence[Run]):
     def _repr_html_(self) -> str:
         """The outcomes for a notebook; every text is shown as text."""
         return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>"
-
-
-def outcome_of(run: Run) -> str:
-    """Return the outcome of a run, in a word or two."""
-    if isinstance(run, CrossRun):
-        return run.status or "broken off"
-    assert isinstance(run, PlanRun)  # noqa: S101  (there are two kinds)
-    if run.outcome is None:
-        return "waiting" if run.waiting else "broken off"
-    return run.verdict or f"ended by {run.outcome.ended_by}"
 
 
 def _failure(run: Run) -> str:

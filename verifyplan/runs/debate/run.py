@@ -13,6 +13,7 @@ from verifyplan.reports.debate import debate_html, debate_text
 from verifyplan.reports.visible import one_line
 from verifyplan.runlog.debate_state import DebateState, fold_debate
 from verifyplan.runs.run import Run
+from verifyplan.text import counted
 
 MAX_NOTE_CHARACTERS = 300
 
@@ -40,6 +41,15 @@ class Debate(Run):
     def reason(self) -> DebateReason | None:
         """VERIFIED, NO_IMPROVEMENT, MAX_TURNS, AGENT_FAILED or BUDGET; None where it was broken off."""
         return self.outcome.reason if self.outcome else None
+
+    @property
+    def ending(self) -> str:
+        """How the debate ended: status and reason, or that it was broken off."""
+        return " ".join(filter(None, (self.status, self.reason))) or "broken off"
+
+    @property
+    def _counts(self) -> list[str]:
+        return [counted(self.turns, "turn")]
 
     @property
     def turns(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, overload
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import write_text
@@ -15,6 +15,9 @@ from verifyplan.reports.plan import plan_report, plan_report_frame, plan_report_
 from verifyplan.runlog.plan_state import PlanState, fold_plan
 from verifyplan.runs.plan.pauses import Pause
 from verifyplan.runs.run import Run
+from verifyplan.text import counted
+
+ReportForm = Literal["markdown", "html"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,6 +47,17 @@ class PlanRun(Run):
         return "BLOCKED" if self.waiting else None
 
     @property
+    def ending(self) -> str:
+        """How the run ended: its verdict, what ended it without one, or that it waits or was broken off."""
+        if self.outcome is None:
+            return "waiting" if self.waiting else "broken off"
+        return self.verdict or f"ended by {self.outcome.ended_by}"
+
+    @property
+    def _counts(self) -> list[str]:
+        return [counted(len(self.state.iterations), "iteration")]
+
+    @property
     def score(self) -> int | None:
         """The final quality score, 1-10; it informs and decides nothing."""
         return self.outcome.score if self.outcome else None
@@ -57,16 +71,21 @@ class PlanRun(Run):
         blocking = tuple(self.state.challenges[name] for name in point.items)
         return Pause(point.pause_id, point.iteration, point.message, blocking, point.if_overridden)
 
-    def report(self, path: str | Path | None = None, *, form: Literal["markdown", "html"] | None = None) -> str:
-        """Return the report as Markdown or HTML, written to `path` if one is given; its suffix chooses the form."""
+    @overload
+    def report(self, path: None = None, *, form: ReportForm | None = None) -> str: ...
+    @overload
+    def report(self, path: str | Path, *, form: ReportForm | None = None) -> Path: ...
+    def report(self, path: str | Path | None = None, *, form: ReportForm | None = None) -> str | Path:
+        """Write the report and return its path, whose suffix chooses Markdown or HTML; without a path return its text.
+
+        Raises InputError for a path of another suffix, unless `form` says how it is written.
+        """
         if form is None and path is not None and Path(path).suffix not in (".md", ".html", ".htm"):
             fix = "name a .md or .html file, or say form="
             raise InputError(Problem("path", f"{str(path)!r} does not say the form of the report", fix))
         html = form == "html" or (form is None and path is not None and Path(path).suffix in (".html", ".htm"))
         text = plan_report_html(self.state) if html else plan_report(self.state)
-        if path is not None:
-            write_text(path, text)
-        return text
+        return text if path is None else write_text(path, text)
 
     def __str__(self) -> str:
         """The outcome in a few lines."""

@@ -140,7 +140,7 @@ def _why_over(last: Round, max_rounds: int) -> str:
     if last.debate.status is None:
         return f"the debate has no result ({last.debate.outcome.exit_reason if last.debate.outcome else 'broken off'})"
     if last.after is None:
-        return f"the debate changed nothing ({last.ended}): what is open takes a decision"
+        return f"the debate changed nothing ({last.debate.ending}): what is open takes a decision"
     if last.after.verdict is None:
         return f"the run of the revised plan has no verdict ({last.after.outcome and last.after.outcome.exit_reason})"
     if last.lost:

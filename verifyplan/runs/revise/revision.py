@@ -74,11 +74,6 @@ class Round:
         """The verdict on the debated plan; None where there is none, or the run has none."""
         return self.after.verdict if self.after else None
 
-    @property
-    def ended(self) -> str:
-        """How the debate ended, in a word or two."""
-        return " ".join(filter(None, (self.debate.status, self.debate.reason))) or "broken off"
-
     def rows(self) -> list[RevisionRow]:
         """Return a row for each challenge that was open, and for each that is newly open; known by its claim."""
         now = {challenge.claim: challenge for challenge in open_challenges(self.after)} if self.after else {}
@@ -89,7 +84,7 @@ class Round:
             outcomes.append((challenge, "not tried" if not tried else "open again" if claim in now else "settled"))
         outcomes += [(challenge, "new") for claim, challenge in now.items() if claim not in before]
         return [
-            RevisionRow(self.number, c.id, c.severity, c.claim, outcome, self.ended, self.adopted)
+            RevisionRow(self.number, c.id, c.severity, c.claim, outcome, self.debate.ending, self.adopted)
             for c, outcome in outcomes
         ]
 
@@ -166,7 +161,8 @@ class Revision:
         lines = [f"{name}: {ending}", *(f"  {note}" for note in self.notes)]
         for held in self.rounds:
             kept = "adopted" if held.adopted else "not adopted"
-            lines.append(f"round {held.number}: debate {held.ended}; verified again: {held.verdict or 'not'}; {kept}")
+            verified = f"verified again: {held.verdict or 'not'}"
+            lines.append(f"round {held.number}: debate {held.debate.ending}; {verified}; {kept}")
             lines += [f"  {row.outcome}: {row.challenge} {row.severity} {row.claim}" for row in held.rows()]
         if left := open_challenges(self.last):
             lines.append(f"open: {counted(len(left), 'challenge')}")
