@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
-from string import Formatter
 from typing import Any, Literal
 
+from verifyplan.documents.rule_tables import filled, rule_rows
 from verifyplan.redaction import redact
 
 ViolationSeverity = Literal["error", "warning", "info"]
 
 MAX_MESSAGE_CHARACTERS = 500
-MAX_QUOTED_CHARACTERS = 80
 
 
 @dataclass(frozen=True)
 class Rule:
     """One rule: its id, its severity, the rule of docs/protocol.md behind it, and what it requires, in one sentence.
 
-    `message` and `fix` are what a violation says, with the names of values in braces; {name!q} is quoted and truncated.
+    `message` and `fix` are what a violation says, with the names of values in braces.
     """
 
     id: str
@@ -54,16 +50,6 @@ class Violation:
         return f"{self.path}:{self.line}: {self.severity}: {self.message} [{self.rule}]. Fix: {self.fix}."
 
 
-class _Template(Formatter):
-    """Texts with names in braces; the conversion !q quotes a text of 80 characters at most."""
-
-    def convert_field(self, value: Any, conversion: str | None) -> Any:
-        return repr(value[:MAX_QUOTED_CHARACTERS]) if conversion == "q" else super().convert_field(value, conversion)
-
-
-_TEMPLATE = _Template()
-
-
 def violation(rule: str, path: str, line: int, /, **values: Any) -> Violation:
     """Return a violation of a rule of the catalogue: its message and its fix, filled in with values.
 
@@ -74,10 +60,7 @@ def violation(rule: str, path: str, line: int, /, **values: Any) -> Violation:
     the plan's id 'auth' is not its phase's number and its own
     """
     broken = RULES[rule]
-    message, fix = (
-        _one_line(values[name] if name in values else _TEMPLATE.vformat(getattr(broken, name), (), values))
-        for name in ("message", "fix")
-    )
+    message, fix = (_one_line(filled(broken, name, values)) for name in ("message", "fix"))
     return Violation(path, max(line, 1), rule, broken.severity, message, fix)
 
 
@@ -86,11 +69,5 @@ def _one_line(text: str) -> str:
     return line if len(line) <= MAX_MESSAGE_CHARACTERS else f"{line[:MAX_MESSAGE_CHARACTERS].rstrip()}..."
 
 
-def _read_rules() -> dict[str, Rule]:
-    text = files("verifyplan.documents.checks").joinpath("rules.csv").read_text(encoding="utf-8")
-    rows: Iterator[dict[str, Any]] = csv.DictReader(text.splitlines())
-    return {row["id"]: Rule(**row) for row in rows}
-
-
-RULES = _read_rules()
+RULES = {row["id"]: Rule(**row) for row in rule_rows("verifyplan.documents.checks", "rules.csv")}
 """Every rule by its id, kind by kind; "tree" rules hold across documents."""

@@ -25,6 +25,7 @@ from verifyplan.documents.kinds.plan import PlanDocument, Task, TaskElement
 from verifyplan.documents.kinds.plan_check_report import IssueSeverity as IssueSeverity
 from verifyplan.documents.kinds.plan_check_report import PlanIssue, issue_line
 from verifyplan.documents.reading.comparing import phase_number, plan_key
+from verifyplan.documents.rule_tables import filled, rule_rows
 from verifyplan.documents.walk import Unread
 
 DimensionState = Literal["checked", "needs-judgement", "not-applicable"]
@@ -48,15 +49,25 @@ MAX_COMPARED = 100
 would take minutes."""
 MAX_TASKS, MAX_TASK_CHARACTERS = 1_000, 40_000
 """Tasks of a plan that are read, and characters of the text of one."""
-MAX_QUOTED_CHARACTERS = 100
-"""Characters of a plan's own words within a description: a report is read line by line."""
-
 _TEXT_ELEMENTS = frozenset(
     {"name", "files", "action", "verify", "done", "behavior", "implementation", "what-built", "how-to-verify"}
 )
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _DOTTED = re.compile(r"(?<!\w)[A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+)+")
 _CODE = re.compile(r"`([^`\n]{1,300})`")
+
+
+class IssueRule(NamedTuple):
+    """A rule of the plan check: its id, how much it weighs, and what an issue of it says (see `rule_tables`)."""
+
+    id: str
+    severity: IssueSeverity
+    message: str
+    fix: str
+
+
+ISSUE_RULES = {row["id"]: IssueRule(**row) for row in rule_rows("verifyplan.documents.dimensions", "issues.csv")}
+"""Every rule of the plan check by its id."""
 
 
 class Issue(NamedTuple):
@@ -94,16 +105,6 @@ class DimensionResult(NamedTuple):
     def name(self) -> str:
         """The dimension in words."""
         return NAMES[self.number]
-
-
-def quoted(text: str) -> str:
-    """Return a plan's own words on one line, in quotation marks, cut where they are long.
-
-    >>> quoted("the  login works")
-    '"the login works"'
-    """
-    line = " ".join(text.split())
-    return f'"{line if len(line) <= MAX_QUOTED_CHARACTERS else line[: MAX_QUOTED_CHARACTERS - 1].rstrip() + "…"}"'
 
 
 def tasks_and_features(plan: PlanDocument) -> tuple[Task, ...]:
@@ -275,25 +276,27 @@ class IssueFactory:
     context: PlanCheckContext
     dimension: int
 
-    def of_plan(
-        self, plan: int, severity: IssueSeverity, rule: str, line: int, description: str, fix: str, task: str = ""
-    ) -> Issue:
-        """Return an issue of one plan."""
+    def of_plan(self, plan: int, rule: str, line: int, /, **values: Any) -> Issue:
+        """Return an issue of one plan: what its rule says, filled in with values; `severity` replaces the rule's."""
         path, name = self.context.plans[plan].path, self.context.shown_ids[plan]
-        return Issue(severity, self.dimension, name, description, fix, path, line, rule, task)
+        return self.issue(name, path, line, rule, **values)
 
-    def of_task(
-        self, task: TaskInPlan, severity: IssueSeverity, rule: str, element: str, description: str, fix: str
-    ) -> Issue:
+    def of_task(self, task: TaskInPlan, rule: str, element: str, /, **values: Any) -> Issue:
         """Return an issue of one task, at the line of an element of it, or of the task where it has none."""
-        named = task.task.get(element)
-        line = named.line if named else task.task.line
-        return self.of_plan(task.plan, severity, rule, line, description, fix, task.label)
+        line = (task.task.get(element) or task.task).line
+        return self.of_plan(task.plan, rule, line, task=task.label, **values)
 
-    def of_phase(self, phase: str, severity: IssueSeverity, rule: str, description: str, fix: str) -> Issue:
+    def of_phase(self, phase: str, rule: str, /, **values: Any) -> Issue:
         """Return an issue of a phase, for which no single plan is to blame, at the head of the phase's first plan."""
         document = self.context.plans[self.context.phases[phase][0]]
-        return Issue(severity, self.dimension, phase or name_of(document), description, fix, document.path, 1, rule)
+        return self.issue(phase or name_of(document), document.path, 1, rule, **values)
+
+    def issue(self, plan_id: str, path: str, line: int, rule: str, /, **values: Any) -> Issue:
+        """Return an issue of a plan or phase by its name."""
+        broken = ISSUE_RULES[rule]
+        message, fix = (filled(broken, name, values) for name in ("message", "fix"))
+        severity: IssueSeverity = values.get("severity", broken.severity)
+        return Issue(severity, self.dimension, plan_id, message, fix, path, line, rule, values.get("task", ""))
 
     def result(self, issues: Iterable[Issue], judge: Iterable[str] = ()) -> DimensionResult:
         """Return the dimension with its issues and with what is left to judge."""

@@ -11,7 +11,6 @@ from verifyplan.documents.dimensions.check_context import (
     Issue,
     IssueFactory,
     PlanCheckContext,
-    quoted,
 )
 from verifyplan.documents.dimensions.overlap import meaningful_words, share_of_meaning
 from verifyplan.documents.dimensions.phase_documents import (
@@ -22,6 +21,7 @@ from verifyplan.documents.dimensions.phase_documents import (
     requirements_of,
 )
 from verifyplan.documents.dimensions.plan_graph import in_a_phase
+from verifyplan.documents.rule_tables import quoted
 from verifyplan.text import counted
 
 MAX_SHOWN_DECISIONS = 5
@@ -57,9 +57,7 @@ def requirement_coverage(context: PlanCheckContext) -> DimensionResult:
             judge.append(f"{phase}: whether its plans, which name no requirement, meet {_listed(missing)}")
         elif missing and context.phases_whole:
             verb = "is" if len(missing) == 1 else "are"
-            description = f"{_listed(missing)} of the phase {verb} named by none of its plans"
-            fix = "add the tasks that are missing, and the ids to their plans"
-            issues.append(factory.of_phase(phase, "warning", "requirement-uncovered", description, fix))
+            issues.append(factory.of_phase(phase, "requirement-uncovered", requirements=_listed(missing), verb=verb))
     if not context.phases_whole:
         judge.append("whether the phase's other plans meet the rest of its requirements: they were not given")
     return factory.result(issues, judge)
@@ -78,11 +76,11 @@ def _unknown_requirements(factory: IssueFactory, known: frozenset[str]) -> Itera
         in_series = [name for name in ids if is_requirement_id(name) and _stem(name) in stems]
         unknown = [name for name in in_series if name.strip().strip(".") not in known]
         if unknown:
-            verb = "stands" if len(unknown) == 1 else "stand"
-            description = f"{_listed(unknown)} {verb} in neither ROADMAP.md nor REQUIREMENTS.md"
-            fix = "name a requirement that exists, or add it there first"
-            line = plan.source.front.line(field, ids.index(unknown[0]))
-            yield factory.of_plan(at, "warning", "requirement-unknown", line, description, fix)
+            line, verb = (
+                plan.source.front.line(field, ids.index(unknown[0])),
+                "stands" if len(unknown) == 1 else "stand",
+            )
+            yield factory.of_plan(at, "requirement-unknown", line, requirements=_listed(unknown), verb=verb)
 
 
 def _stem(name: str) -> str:
@@ -142,17 +140,12 @@ def _planned_though_deferred(factory: IssueFactory, at: int, idea: ContextItem) 
     field, ids = requirements_of(plan)
     says_so = matched and any(matched[1] in line and "defer" in line.lower() for line in plan.source.lines)
     if matched and matched[1] in ids and not says_so:
-        description = f"requirement {quoted(matched[1])} is deferred (CONTEXT.md:{idea.line}) and planned"
         line = plan.source.front.line(field, ids.index(matched[1]))
-        fix = "leave it out of this phase"
-        yield factory.of_plan(at, "warning", "deferred-planned", line, description, fix)
+        yield factory.of_plan(at, "deferred-planned", line, requirement=matched[1], decided=idea.line)
         return
     if len(meaningful_words(idea.text)) < MIN_IDEA_WORDS:
         return
     for task in factory.context.tasks[at]:
         if share_of_meaning(idea.text, meaningful_words(task.task.name)) == 1:
-            place = f"(CONTEXT.md:{idea.line})"
-            description = f"task {quoted(task.label)} says the deferred idea {quoted(idea.text)} {place}"
-            fix = "leave it out of this phase, or say that it was taken up"
-            yield factory.of_task(task, "warning", "deferred-spoken", "name", description, fix)
+            yield factory.of_task(task, "deferred-spoken", "name", idea=idea.text, decided=idea.line)
             return

@@ -15,7 +15,6 @@ from verifyplan.documents.dimensions.check_context import (
     PlanCheckContext,
     TaskInPlan,
     TaskKind,
-    quoted,
     task_kind,
     tasks_and_features,
 )
@@ -84,9 +83,8 @@ def task_completeness(context: PlanCheckContext) -> DimensionResult:
     issues: list[Issue] = []
     for file in context.unread:  # so that nobody takes it for a plan in which nothing is wrong
         name = PurePath(file.path).name
-        description = f"the plan {quoted(name)} was not read: it {file.reason}"
-        plan_id = id_in_name(name) or name
-        issues.append(Issue("warning", 2, plan_id, description, file.fix, file.path, 1, "plan-unread"))
+        values = {"name": name, "reason": file.reason, "fix": file.fix}
+        issues.append(factory.issue(id_in_name(name) or name, file.path, 1, "plan-unread", **values))
     issues += [issue for at in range(len(context.plans)) for issue in _incomplete(factory, at)]
     in_markdown = (at for at in context.reported if not context.tasks[at] and _has_work(context.plans[at]))
     names = (context.graph.nodes[at].plan_id for at in in_markdown)
@@ -108,15 +106,11 @@ def _incomplete(factory: IssueFactory, at: int) -> Iterator[Issue]:
     plan, tasks = factory.context.plans[at], factory.context.tasks[at]
     if plan.source.front.problems and not plan.source.front.values:
         line, problem = plan.source.front.problems[0]
-        fix = "write it as plain YAML; single quotes keep a backslash as it is"
-        description = f"the frontmatter cannot be read: {problem}"
-        yield factory.of_plan(at, "warning", "frontmatter-damaged", line, description, fix)
+        yield factory.of_plan(at, "frontmatter-damaged", line, problem=problem)
     if len(tasks) >= MAX_TASKS:
-        description = f"only the first {MAX_TASKS:,} tasks are looked at"
-        yield factory.of_plan(at, "warning", "tasks-unread", tasks[-1].task.line, description, "split the plan")
+        yield factory.of_plan(at, "tasks-unread", tasks[-1].task.line, limit=MAX_TASKS)
     if not tasks and not _has_work(plan):
-        fix = "write the work down as <task> elements"
-        yield factory.of_plan(at, "blocker", "no-tasks", 1, "the plan has no tasks", fix)
+        yield factory.of_plan(at, "no-tasks", 1)
     yield from _lacking_elements(factory, tasks)
     for task in tasks:
         if task_kind(task.task) == "work":
@@ -139,24 +133,18 @@ def _lacking_elements(factory: IssueFactory, tasks: Sequence[TaskInPlan]) -> Ite
         element = next((name for name in names if first.task.get(name)), "")
         listed = names[:1] if task_kind(first.task) == "work" else names
         lack = f"a `<{element}>` that says nothing" if blank else f"no {' or '.join(f'`<{name}>`' for name in listed)}"
-        description = f"task {quoted(first.label)} has {lack}"
         if len(without) > 1:
-            description += f", and so it is with {counted(len(without) - 1, 'other task')}"
-        rule = "element-blank" if blank else "element-missing"
-        fix = f"write down the {element or names[0]}"
-        yield factory.of_task(first, severity, rule, element, description, fix)
+            lack += f", and so it is with {counted(len(without) - 1, 'other task')}"
+        values = {"severity": severity, "lack": lack, "element": element or names[0]}
+        yield factory.of_task(first, "element-blank" if blank else "element-missing", element, **values)
 
 
 def _vague(factory: IssueFactory, task: TaskInPlan) -> Iterator[Issue]:
     action, done = task.task.text("action")[:MAX_ACTION_CHARACTERS], task.task.text("done")
     if not is_empty(action) and len(meaningful_words(action)) < MIN_ACTION_WORDS and not _CODE.search(action):
-        description = f"the action of task {quoted(task.label)} is too short to act on: {quoted(action)}"
-        fix = "say what to change, where, and how"
-        yield factory.of_task(task, "warning", "action-too-short", "action", description, fix)
+        yield factory.of_task(task, "action-too-short", "action", action=action)
     if not is_empty(done) and vague_words(done) and len(plain_words(done)) < MIN_OUTCOME_WORDS:
-        description = f"<done> of task {quoted(task.label)} cannot be observed: {quoted(done)}"
-        fix = "say what can be seen once the task is done"
-        yield factory.of_task(task, "warning", "done-vague", "done", description, fix)
+        yield factory.of_task(task, "done-vague", "done", done=done)
 
 
 def scope(context: PlanCheckContext) -> DimensionResult:
@@ -174,10 +162,7 @@ def _too_large(factory: IssueFactory, at: int) -> Iterator[Issue]:
     plan, tasks = factory.context.plans[at], tasks_and_features(factory.context.plans[at])
     files = factory.context.graph.nodes[at].files if tasks else dict.fromkeys(plan.files_modified)
     if len(tasks) >= MANY_TASKS:
-        description = f"the plan has {len(tasks):,} tasks; 2-3 are the target, and {MANY_TASKS} are many for one go"
-        line = tasks[MANY_TASKS - 1].line
-        yield factory.of_plan(at, "warning", "many-tasks", line, description, "split the plan")
+        yield factory.of_plan(at, "many-tasks", tasks[MANY_TASKS - 1].line, n=len(tasks), limit=MANY_TASKS)
     if len(files) >= MANY_FILES:
-        description = f"the plan touches {len(files)} files; 5-8 are the target, and {MANY_FILES} are many for one go"
         line = factory.context.line(at, "files_modified")
-        yield factory.of_plan(at, "warning", "many-files", line, description, "split the plan along its files")
+        yield factory.of_plan(at, "many-files", line, n=len(files), limit=MANY_FILES)

@@ -14,12 +14,12 @@ from verifyplan.documents.dimensions.check_context import (
     IssueSeverity,
     PlanCheckContext,
     must_have_entries,
-    quoted,
 )
 from verifyplan.documents.dimensions.overlap import is_empty
 from verifyplan.documents.dimensions.plan_graph import PlanNames, clean_path, phase_of
 from verifyplan.documents.kinds.plan import files_of
 from verifyplan.documents.reading.comparing import phase_number, plan_key
+from verifyplan.documents.rule_tables import quoted
 
 MAX_SHOWN_FILES = 5
 """Files that several plans of a wave modify, and that are named; the rest are counted."""
@@ -64,9 +64,7 @@ def _doubled_ids(factory: IssueFactory) -> Iterator[Issue]:
     first: dict[tuple[str, str], int] = {}
     for at, node in enumerate(factory.context.graph.nodes):
         if first.setdefault((node.phase, plan_key(node.plan_id, node.phase)), at) != at:
-            description = f"plan {quoted(node.plan_id)} has the id of another plan of its phase"
-            line = factory.context.line(at, "plan")
-            yield factory.of_plan(at, "warning", "id-doubled", line, description, "give each plan an id of its own")
+            yield factory.of_plan(at, "id-doubled", factory.context.line(at, "plan"), plan=node.plan_id)
 
 
 def _unmet(factory: IssueFactory) -> Iterator[Issue]:
@@ -77,13 +75,8 @@ def _unmet(factory: IssueFactory) -> Iterator[Issue]:
         if not _names_plan(context, name) or is_empty(name) or key in context.other_plans:
             continue
         own = key.partition("-")[0] == phase_number(phase) or "-" not in key
-        line, fix = context.line(at, "depends_on", place), "correct the id, or add the plan"
-        if own or context.all_phases:
-            description = f"it depends on {quoted(name)}, and there is no such plan"
-            yield factory.of_plan(at, "blocker", "dependency-unknown", line, description, fix)
-        else:
-            description = f"it depends on {quoted(name)} of another phase, which is not known here"
-            yield factory.of_plan(at, "warning", "dependency-elsewhere", line, description, fix)
+        rule = "dependency-unknown" if own or context.all_phases else "dependency-elsewhere"
+        yield factory.of_plan(at, rule, context.line(at, "depends_on", place), name=name)
 
 
 def _cycles(factory: IssueFactory) -> Iterator[Issue]:
@@ -91,10 +84,9 @@ def _cycles(factory: IssueFactory) -> Iterator[Issue]:
     for cycle in graph.cycles:
         names = ", ".join(graph.nodes[at].plan_id for at in cycle)
         alone = len(cycle) == 1
-        description = f"plan {names} depends on itself" if alone else f"plans {names} depend on each other in a circle"
+        circle = f"plan {names} depends on itself" if alone else f"plans {names} depend on each other in a circle"
         line = factory.context.line(cycle[0], "depends_on")
-        fix = "leave the dependency out that is not needed to begin"
-        yield factory.of_plan(cycle[0], "blocker", "dependency-circle", line, description, fix)
+        yield factory.of_plan(cycle[0], "dependency-circle", line, circle=circle)
 
 
 def _waves(factory: IssueFactory) -> Iterator[Issue]:
@@ -114,14 +106,12 @@ def _waves(factory: IssueFactory) -> Iterator[Issue]:
         line, earliest = factory.context.line(at, "wave"), allowed.get(at, 1)
         if at in wrong:
             before = nodes[wrong[at]]
-            description = f"it is in wave {node.declared} and depends on {before.plan_id} of wave {before.wave}"
-            fix = f"put it into wave {max(node.derived, before.wave + 1)}"
             severity: IssueSeverity = "blocker" if node.declared < before.wave else "warning"
-            yield factory.of_plan(at, severity, "wave-too-early", line, description, fix)
+            values = {"before": before.plan_id, "before_wave": before.wave, "severity": severity}
+            values |= {"wave": node.declared, "earliest": max(node.derived, before.wave + 1)}
+            yield factory.of_plan(at, "wave-too-early", line, **values)
         elif at not in waiting and node.declared != earliest and not _shares_file(factory.context, at, earliest):
-            description = f"it is in wave {node.declared}, while its dependencies allow wave {earliest}"
-            fix = "correct the wave, or name the plan that it waits for"
-            yield factory.of_plan(at, "info", "wave-too-late", line, description, fix)
+            yield factory.of_plan(at, "wave-too-late", line, wave=node.declared, earliest=earliest)
 
 
 def _shares_file(context: PlanCheckContext, at: int, first: int) -> bool:
@@ -143,8 +133,6 @@ def _conflicts(factory: IssueFactory) -> Iterator[Issue]:
         last = plans[-1]
         more = f" and {len(files) - MAX_SHOWN_FILES} more" if len(files) > MAX_SHOWN_FILES else ""
         shown = ", ".join(map(quoted, files[:MAX_SHOWN_FILES]))
-        description = f"plans {names} of wave {graph.nodes[last].wave} all modify {shown}{more}"
-        fix = "make one depend on the other and put it into a later wave"
         plan, line = factory.context.plans[last], factory.context.line(last, "files_modified")
         listed = [clean_path(path) for path in plan.files_modified]
         if files[0] in listed:
@@ -152,7 +140,8 @@ def _conflicts(factory: IssueFactory) -> Iterator[Issue]:
         else:  # the first task that names it
             named = (number for task in plan.tasks for number, path in files_of(task) if clean_path(path) == files[0])
             line = next(named, line)
-        yield factory.of_plan(last, "warning", "wave-file-conflict", line, description, fix)
+        values = {"plans": names, "wave": graph.nodes[last].wave, "files": f"{shown}{more}"}
+        yield factory.of_plan(last, "wave-file-conflict", line, **values)
 
 
 def contracts_across_plans(context: PlanCheckContext) -> DimensionResult:
@@ -198,16 +187,12 @@ def _consumed_too_early(factory: IssueFactory, providers: dict[str, list[int]]) 
             known = [provider for provider in providers.get(_compared_item(text), []) if provider != at]
             known = known or ([stated] if stated is not None else [])
             if not known and context.others_known:
-                description = f"it consumes {quoted(text)}, which no plan provides"
-                fix = "let an earlier plan provide it, or say that it is there already"
-                yield factory.of_plan(at, "warning", "consumed-unprovided", line, description, fix)
+                yield factory.of_plan(at, "consumed-unprovided", line, item=text)
             elif known and not any(_comes_before(context, provider, at) for provider in known):
-                name = context.graph.nodes[known[0]].plan_id
-                description = f"it consumes {quoted(text)}, which {name} provides no earlier"
-                fix = "depend on that plan, and come in a later wave"
                 all_later = all(_comes_before(context, at, provider) for provider in known)
-                severity: IssueSeverity = "blocker" if all_later else "warning"
-                yield factory.of_plan(at, severity, "consumed-too-early", line, description, fix)
+                values = {"item": text, "provider": context.graph.nodes[known[0]].plan_id}
+                values |= {"severity": "blocker"} if all_later else {}
+                yield factory.of_plan(at, "consumed-too-early", line, **values)
 
 
 def _comes_before(context: PlanCheckContext, before: int, after: int) -> bool:
@@ -224,9 +209,8 @@ def _provided_twice(factory: IssueFactory, providers: dict[str, list[int]]) -> I
         for before, at in pairwise(positions):
             if nodes[before].phase == nodes[at].phase:
                 place = list(map(_compared_item, context.plans[at].provides)).index(item)
-                description = f"it provides {quoted(item)}, as {nodes[before].plan_id} does"
                 line = context.line(at, "provides", place)
-                yield factory.of_plan(at, "warning", "provided-twice", line, description, "let one plan provide it")
+                yield factory.of_plan(at, "provided-twice", line, item=item, other=nodes[before].plan_id)
 
 
 def _differing_exports(factory: IssueFactory) -> Iterator[Issue]:
@@ -241,6 +225,4 @@ def _differing_exports(factory: IssueFactory) -> Iterator[Issue]:
             path, exports = str(artifact.get("path", "")), frozenset(map(str, stated))
             described, known = first.setdefault((nodes[at].phase, path), (at, exports))
             if path and exports and described != at and not (known <= exports or exports <= known):
-                description = f"artifact {quoted(path)} exports other names than in {nodes[described].plan_id}"
-                fix = "agree on one list of exports"
-                yield factory.of_plan(at, "warning", "shape-differs", line, description, fix)
+                yield factory.of_plan(at, "shape-differs", line, path=path, other=nodes[described].plan_id)

@@ -14,7 +14,6 @@ from verifyplan.documents.dimensions.check_context import (
     PlanCheckContext,
     TaskInPlan,
     must_have_entries,
-    quoted,
 )
 from verifyplan.documents.dimensions.overlap import (
     is_empty,
@@ -27,6 +26,7 @@ from verifyplan.documents.dimensions.overlap import (
     vague_words,
 )
 from verifyplan.documents.kinds.plan import MustHave, PlanDocument
+from verifyplan.documents.rule_tables import quoted
 from verifyplan.plans.word_lists import words
 from verifyplan.text import counted
 
@@ -86,10 +86,7 @@ def links_planned(context: PlanCheckContext) -> DimensionResult:
         if len(paths) == 2 and any(_joins(*pair, link) for pair in zip(tasks, touched, strict=True)):
             continue
         if len(paths) == 2 and all(paths) and tasks and not any(map(any, touched)):
-            description = f"key link {quoted(link.text)}: no task touches either end"
-            fix = "say the joining in a task's action, as In src/a.py, `run` calls `load` of src/b.py"
-            fix += "; or leave the link out"
-            issues.append(factory.of_plan(at, "warning", "link-unplanned", link.line, description, fix))
+            issues.append(factory.of_plan(at, "link-unplanned", link.line, link=link.text))
         elif at in context.reported:
             judge.append(f"{context.graph.nodes[at].plan_id}: which task joins {quoted(link.text)}")
     return factory.result(issues, judge)
@@ -166,16 +163,11 @@ def _badly_derived(factory: IssueFactory, at: int) -> Iterator[Issue]:
     if not plan.must_haves.all() and front.last and not front.problems:
         titled = any(word in part.title.lower() for part in source.sections for word in DONE_TITLES)
         if not titled and not any(element.name == "success_criteria" for element in source.elements):
-            description = "the plan has no must-haves: nothing says when it is done"
-            line = factory.context.line(at, "must_haves")
-            fix = "state at least what must be true"
-            yield factory.of_plan(at, "warning", "no-must-haves", line, description, fix)
+            yield factory.of_plan(at, "no-must-haves", factory.context.line(at, "must_haves"))
     for truth in plan.must_haves.truths:
         vague = vague_words(truth.text) and len(plain_words(truth.text)) < MIN_TRUTH_WORDS
         if is_empty(truth.text) or vague:
-            description = f"truth {quoted(truth.text)} would be judged differently by two people"
-            fix = "say what a person would see"
-            yield factory.of_plan(at, "warning", "truth-vague", truth.line, description, fix)
+            yield factory.of_plan(at, "truth-vague", truth.line, truth=truth.text)
     for artifact in plan.must_haves.artifacts[:MAX_COMPARED]:
         yield from _without_task(factory, at, artifact)
 
@@ -183,21 +175,18 @@ def _badly_derived(factory: IssueFactory, at: int) -> Iterator[Issue]:
 def _without_task(factory: IssueFactory, at: int, artifact: MustHave) -> Iterator[Issue]:
     context, path = factory.context, artifact.path
     if not path:
-        description = f"artifact {quoted(artifact.text)} names no path"
-        fix = "name the file, then say what it is"
-        yield factory.of_plan(at, "warning", "artifact-without-path", artifact.line, description, fix)
+        yield factory.of_plan(at, "artifact-without-path", artifact.line, artifact=artifact.text)
         return
     tasks = context.compared_tasks(at)
     files = [file for task in tasks for file in task.files]
     named = any(same_file(path, file) for file in files) or any(names_file(task.text, path) for task in tasks)
     if not files or named:
         return
-    description = f"artifact {quoted(path)} is named by no task"
+    lack = "named by no task"
     if any(same_file(path, file) for file in context.plans[at].files_modified):
-        description = f"artifact {quoted(path)} is in files_modified, and no task names it"
+        lack = "in files_modified, and no task names it"
     else:
         others = (file for other, node in enumerate(context.graph.nodes) if other != at for file in node.files)
         if path in (context.files or ()) or any(same_file(path, file) for file in others):
             return  # it exists without this plan: in another plan, or in the repository
-    fix = "add it to the <files> of the task that makes it"
-    yield factory.of_plan(at, "warning", "artifact-without-task", artifact.line, description, fix)
+    yield factory.of_plan(at, "artifact-without-task", artifact.line, path=path, lack=lack)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from verifyplan.documents.dimensions.check_commands import ProgramCall, commands_in, program_calls
 from verifyplan.documents.dimensions.check_context import (
     DimensionResult,
     Issue,
     IssueFactory,
-    IssueSeverity,
     PlanCheckContext,
     TaskInPlan,
-    quoted,
     task_kind,
 )
 from verifyplan.documents.dimensions.overlap import is_empty, paths_in, same_file
+from verifyplan.documents.rule_tables import quoted
 from verifyplan.plans.word_lists import words
 from verifyplan.text import counted
 
@@ -24,8 +24,8 @@ SLOW_S = 30
 """Seconds of `sleep` from which on a check is slow; the limit of GSD's plan checker (dimension 8)."""
 
 ParsedCommands = Sequence[Sequence[ProgramCall]]
-Fault = tuple[IssueSeverity, str, str, str]
-"""Severity, rule, description and fix of what is wrong with a check."""
+Fault = tuple[str, dict[str, Any]]
+"""The rule that a check breaks, and the values of its message."""
 
 _STARTS_SERVER = re.compile(
     r"\b(?:start|launch|run|serve)\w{0,5}\s[^\n]{0,60}?\bserver|compose up|runserver|uvicorn"
@@ -108,35 +108,33 @@ def _check_issues(factory: IssueFactory, task: TaskInPlan, known_files: dict[str
     calls = [call for command in commands for call in command if call.program not in silent]
     faults: list[Fault] = []
     if texts and not commands:
-        fix = "write a command that fails if the task is not done"
-        faults.append(("warning", "check-no-command", f"is no command: {quoted(texts[0])}", fix))
+        faults.append(("check-no-command", {"check": texts[0]}))
     elif texts and not calls:
-        faults.append(("warning", "check-silent", f"only prints: {quoted(texts[0])}", "test what the task makes"))
+        faults.append(("check-silent", {"check": texts[0]}))
     elif texts:
         others = factory.context.compared_tasks(task.plan)
         faults += [*_endless(commands), *_cannot_fail(task, commands, calls), *_no_server(others, commands, calls)]
         if known_files is not None:
             faults += _unknown_tests(calls, known_files)
-    for severity, rule, fault, fix in faults:
-        yield factory.of_task(task, severity, rule, name, f"the check of task {quoted(task.label)} {fault}", fix)
+    for rule, values in faults:
+        yield factory.of_task(task, rule, name, **values)
 
 
 def _endless(commands: ParsedCommands) -> Iterator[Fault]:
     waits = 0.0
     for call in (call for command in commands for call in command):
         if call.then != "&" and _never_ends(call):
-            yield "blocker", "check-never-ends", f"never ends: {quoted(call.text)}", "run it once, without watching"
+            yield "check-never-ends", {"call": call.text}
             return
         script = [word for word in call.words[1:] if word != "run"]  # what it does is not known, its name is
         named_server = len(script) == 1 and script[0] in words("plan_check", "server_scripts")
         if call.then != "&" and named_server and call.program in ("npm", "yarn", "pnpm", "bun"):
-            fault = f"may never end, as it is called like a server: {quoted(call.text)}"
-            yield "warning", "check-may-not-end", fault, "start it in the background, or test without it"
+            yield "check-may-not-end", {"call": call.text}
             return
         if call.program == "sleep" and len(call.words) > 1 and _SECONDS.fullmatch(call.words[1]):
             waits += float(call.words[1].rstrip("s"))
     if waits >= SLOW_S:
-        yield "warning", "check-slow", f"waits {waits:.0f} seconds", "ask again until it is ready, with a limit"
+        yield "check-slow", {"seconds": waits}
 
 
 def _never_ends(call: ProgramCall) -> bool:
@@ -155,15 +153,12 @@ def _never_ends(call: ProgramCall) -> bool:
 def _cannot_fail(task: TaskInPlan, commands: ParsedCommands, calls: Sequence[ProgramCall]) -> Iterator[Fault]:
     only_existence = all(map(_tests_existence, calls)) and not all(map(_tests_folders, calls))
     if only_existence and not _ABOUT_PLACES.search(task.task.name):
-        fix = "run what is in the files, or test it"
-        yield "warning", "check-existence", "looks only whether files are there", fix
+        yield "check-existence", {}
     checks = [command for command in commands if any(call in calls for call in command)]
     if all(map(_always_succeeds, checks)):
-        fix = "leave out what takes the failure away"
-        yield "warning", "check-cannot-fail", "cannot fail: it ends with a command that always succeeds", fix
+        yield "check-cannot-fail", {}
     elif (lost := [pair for command in checks if (pair := _status_lost(command))]) and len(lost) == len(checks):
-        fault = f"hides its failure behind a pipe: its exit status is that of `{lost[0][1]}`, not of `{lost[0][0]}`"
-        yield "info", "check-piped", fault, "leave out the pipe, or set -o pipefail before it"
+        yield "check-piped", {"tester": lost[0][0], "last": lost[0][1]}
 
 
 def _always_succeeds(command: Sequence[ProgramCall]) -> bool:
@@ -211,8 +206,7 @@ def _no_server(others: Sequence[TaskInPlan], commands: ParsedCommands, calls: Se
     local = [call for call in requests if _LOCAL_HOST.search(call.text)]
     started = any(call.then == "&" or " up" in call.text for command in commands for call in command)
     if local and not started and not any(_STARTS_SERVER.search(other.text) for other in others):
-        fault = f"asks a server that nothing in it starts: {quoted(local[0].text)}"
-        yield "warning", "check-no-server", fault, "start the server in it, or test without one"
+        yield "check-no-server", {"call": local[0].text}
 
 
 def _unknown_tests(calls: Sequence[ProgramCall], known_files: dict[str, list[str]]) -> Iterator[Fault]:
@@ -220,5 +214,4 @@ def _unknown_tests(calls: Sequence[ProgramCall], known_files: dict[str, list[str
     for path in (path for call in calls for path in paths_in(call.text)):
         name = _last_name(path)
         if _TESTS.search(path) and "." in name and not any(same_file(path, f) for f in known_files.get(name, [])):
-            fault = f"runs {quoted(path)}, which neither plans nor repository have"
-            yield "warning", "check-unknown-test", fault, "make the test in a task, or correct the path"
+            yield "check-unknown-test", {"path": path}
