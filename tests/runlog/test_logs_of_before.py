@@ -76,7 +76,7 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 
 def derived(run: vp.results.Run) -> list[str]:
-    """What the rules made of the facts; how long calls took and how a backend worded its failures left out."""
+    """What the rules made of the replies; how long calls took and how a backend worded its failures left out."""
     told = []
     for event in run.events:
         if event.type not in FACTS:

@@ -1,4 +1,4 @@
-"""What is recorded stands: facts are known by their ids, derived events must come again as they were (rule E2)."""
+"""External events are known by their ids; derived ones must come again as they were recorded (rule E2)."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
@@ -19,7 +19,7 @@ from tests.runs.plan import planning
 from tests.runs.plan.breaking import Heard, course
 from verifyplan.errors import LogError
 from verifyplan.protocol.call import Usage
-from verifyplan.protocol.event import Fact
+from verifyplan.protocol.event import EXTERNAL_EVENTS
 from verifyplan.protocol.event_plan import IterationStarted
 from verifyplan.protocol.event_run import CallFailed, CallRequested, RunResumed, TurnReplied, TurnSent
 from verifyplan.runlog import writer as writing
@@ -230,7 +230,7 @@ def test_every_kind_of_fact_is_durable():
         "run-started", "run-resumed", "call-replied", "call-failed", "turn-replied", "answer-given", "checkpoint",
         "run-ended",
     }  # fmt: skip
-    assert set(get_args(Fact)) - set(writing.DURABLE) == set(writing.ASKED) == {CallRequested, TurnSent}
+    assert set(EXTERNAL_EVENTS) - set(writing.DURABLE) == set(writing.ASKED) == {CallRequested, TurnSent}
 
 
 def test_what_is_asked_is_in_the_file_at_once_and_on_the_disk_with_its_reply(log, monkeypatch):

@@ -15,7 +15,7 @@ from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.support import absent_votes, lost_refutes
-from verifyplan.frames.vote_checks import PLAN_BODY
+from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import HELD, MODES, MissingBasis
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.classification import Rule, basis_if_missing

@@ -15,6 +15,7 @@ from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.support import LOST
 from verifyplan.frames.vote_checks import FINDING
+from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import MODES, MissingBasis, Mode
 from verifyplan.text import counted
 
@@ -95,7 +96,7 @@ def replay(
     """
     runs = as_runs(runs)
     check_settings(mode, max_rounds, missing_basis, READINGS)
-    findings = runs.findings[runs.findings["category"].ne("plan-body").fillna(True).astype(bool)]
+    findings = runs.findings[runs.findings["category"].ne(PLAN_BODY).fillna(True).astype(bool)]
     findings = findings.merge(runs.runs[["run_id", "mode", "effective_max_rounds"]], on="run_id", how="left")
     adversarial = findings["mode"].eq("adversarial").fillna(False).astype(bool)  # an unknown mode: collaborative
     if mode != "recorded":

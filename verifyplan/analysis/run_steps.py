@@ -15,6 +15,7 @@ from verifyplan.analysis.replay import Setting
 from verifyplan.analysis.step_changes import cross_changes, plan_changes, turn_changes
 from verifyplan.analysis.steps import PANEL, PHASES, call_places, call_turns, history_places, steps_of
 from verifyplan.frames.runset import RunSet
+from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.rules.classification import CLASS_OF_RULE
 
 NEVER = -1
@@ -127,7 +128,7 @@ class RunSteps:
             findings = self.tables.findings
             item, severity, summary = findings["finding_id"], None, findings["summary"]
             recorded = findings["classification"].astype("object")
-            body = recorded.where(findings["category"].eq("plan-body").fillna(False).astype(bool))
+            body = recorded.where(findings["category"].eq(PLAN_BODY).fillna(False).astype(bool))
             given = item.map(classes["classification"]).astype("object").fillna(body)
             standing = given.fillna(WAITING)
         columns = {"item": item, "severity": severity, "standing": standing, "classification": given}

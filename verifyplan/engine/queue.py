@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from verifyplan.engine.calls import Caller
 from verifyplan.protocol.artifact import FinalState
 from verifyplan.protocol.call import Item, WorkerRequest
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_cross import (
+    PLAN_BODY,
     DispatchClosed,
     FindingClassified,
     FindingGrouped,
@@ -28,6 +29,7 @@ from verifyplan.runlog.recorder import Result
 
 NOTHING_TO_VERIFY = "no items to verify"
 
+QueueEvent = FindingQueued | DispatchClosed | VoteCast | VoteRefused | FindingClassified | RoundClosed
 VotesByFinding = dict[str, list[tuple[Verdict, Basis | None]]]
 
 
@@ -72,7 +74,7 @@ class QueueLoop:
         """Vote on `findings` until each has a class, the rounds are used up, or a round gives no result."""
         self._queue = list(findings)
         for finding in self._queue:
-            self.emit(FindingQueued(part=self.part, iteration=self.iteration, finding_id=finding.finding_id))
+            self._emit(FindingQueued, finding_id=finding.finding_id)
         number, aborted, cut_off = 0, False, ""
         while self._queue and number < self.max_rounds and not aborted:
             number += 1
@@ -102,21 +104,14 @@ class QueueLoop:
         completed = any(outcome.status == "completed" for of_worker in outcomes.values() for outcome in of_worker)
         if completed and not cut_off:
             self._queue = [finding for finding in self._queue if not self._settle(finding, votes, number)]
-        self.emit(
-            RoundClosed(
-                part=self.part,
-                iteration=self.iteration,
-                round=number,
-                input_queue_size=size,
-                resolved_count=size - len(self._queue),
-                carried_forward_count=len(self._queue),
-            )
-        )
+        left = len(self._queue)
+        counts = {"input_queue_size": size, "resolved_count": size - left, "carried_forward_count": left}
+        self._emit(RoundClosed, round=number, **counts)
         return not completed or bool(cut_off), cut_off
 
     def _requests(self, worker: str, number: int) -> list[WorkerRequest]:
         """Return the calls of one dispatch: none for nothing to verify, one for all items, or one for every few."""
-        call_id = f"{'p' if self.part == 'plan-body' else 'r'}{number}/{worker}"
+        call_id = f"{'p' if self.part == PLAN_BODY else 'r'}{number}/{worker}"
         if self.part == "challenges":
             call_id = f"i{self.iteration}/panel/r{number}/{worker}"
         items = tuple(
@@ -141,17 +136,14 @@ class QueueLoop:
     def _record(self, number: int, worker: str, outcomes: Sequence[DispatchOutcome], votes: VotesByFinding) -> None:
         """Emit how a dispatch ended and what was voted, and add the votes; votes on other findings are not counted."""
         whole = combine_outcomes(outcomes) if outcomes else None
-        self.emit(
-            DispatchClosed(
-                part=self.part,
-                iteration=self.iteration,
-                round=number,
-                worker=worker,
-                status=whole.status if whole else None,
-                duration_ms=whole.duration_ms if whole else None,
-                skipped=NOTHING_TO_VERIFY if not whole else None if whole.status == "completed" else whole.status,
-                reason=whole.reason if whole else None,
-            )
+        self._emit(
+            DispatchClosed,
+            round=number,
+            worker=worker,
+            status=whole.status if whole else None,
+            duration_ms=whole.duration_ms if whole else None,
+            skipped=NOTHING_TO_VERIFY if not whole else None if whole.status == "completed" else whole.status,
+            reason=whole.reason if whole else None,
         )
         self.step()
         for outcome in outcomes:
@@ -160,28 +152,11 @@ class QueueLoop:
                 cast = ballots(outcome.items, outcome.votes, self.mode, self.missing_basis)
             for finding_id, ballot in cast.items():
                 votes.setdefault(finding_id, []).append((ballot.verdict, ballot.disagree_basis))
-                self.emit(
-                    VoteCast(
-                        part=self.part,
-                        iteration=self.iteration,
-                        finding_id=finding_id,
-                        round=number,
-                        worker=worker,
-                        **ballot._asdict(),
-                    )
-                )
+                self._emit(VoteCast, finding_id=finding_id, round=number, worker=worker, **ballot._asdict())
             for finding_id in outcome.votes or {}:
                 if finding_id not in outcome.items:
-                    self.emit(
-                        VoteRefused(
-                            part=self.part,
-                            iteration=self.iteration,
-                            finding_id=finding_id,
-                            round=number,
-                            worker=outcome.worker,
-                            reason="the worker was not asked about this finding",
-                        )
-                    )
+                    reason = "the worker was not asked about this finding"
+                    self._emit(VoteRefused, finding_id=finding_id, round=number, worker=worker, reason=reason)
 
     def _settle(self, finding: FindingGrouped, votes: VotesByFinding, number: int) -> bool:
         """Judge one finding by this round's votes; True if that gave it a class."""
@@ -196,24 +171,18 @@ class QueueLoop:
         self, finding: FindingGrouped, classification: Classification, rule: Rule, number: int, *, final: bool
     ) -> None:
         self._classes.append(classification)
-        self.emit(
-            FindingClassified(
-                part=self.part,
-                iteration=self.iteration,
-                finding_id=finding.finding_id,
-                classification=classification,
-                rule=rule,
-                round=number,
-                final=final,
-            )
-        )
+        found = {"finding_id": finding.finding_id, "classification": classification, "rule": rule}
+        self._emit(FindingClassified, **found, round=number, final=final)
+
+    def _emit(self, event: type[QueueEvent], **fields: Any) -> None:
+        """Emit an event of this queue."""
+        self.emit(event(part=self.part, iteration=self.iteration, **fields))
 
 
 @dataclass(frozen=True)
 class DispatchOutcome:
     """How one call of a dispatch ended: with votes, or with a status; `reason` says what failed or cannot be read."""
 
-    worker: str
     items: tuple[str, ...]
     """The ids of the findings that the call asked about."""
     status: Literal["completed", "timeout", "error"]
@@ -227,11 +196,11 @@ def outcome_of(request: WorkerRequest, result: Result) -> DispatchOutcome:
     items = tuple(item.finding_id for item in request.items)
     if isinstance(result, CallFailed):
         status: Literal["timeout", "error"] = "timeout" if result.status == "timeout" else "error"
-        return DispatchOutcome(request.worker, items, status, result.duration_ms, reason=result.reason)
+        return DispatchOutcome(items, status, result.duration_ms, reason=result.reason)
     votes = read_votes(result.value)
     if isinstance(votes, str):
-        return DispatchOutcome(request.worker, items, "error", result.duration_ms, reason=votes)
-    return DispatchOutcome(request.worker, items, "completed", result.duration_ms, votes, unread_votes(votes))
+        return DispatchOutcome(items, "error", result.duration_ms, reason=votes)
+    return DispatchOutcome(items, "completed", result.duration_ms, votes, unread_votes(votes))
 
 
 def combine_outcomes(parts: Sequence[DispatchOutcome]) -> DispatchOutcome:

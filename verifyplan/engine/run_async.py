@@ -11,31 +11,30 @@ from typing import Any
 from verifyplan.agents.base import session_of
 
 
-async def in_session(backend: object, work: Coroutine[Any, Any, None]) -> None:
-    """Do the work while the backend, if it holds connections, holds them in this event loop."""
-    async with session_of(backend):
-        await work
-
-
-def run_async(work: Coroutine[Any, Any, None]) -> None:
+def run_async(work: Coroutine[Any, Any, None], backend: object) -> None:
     """Run a coroutine to its end; where a loop runs already (a notebook), in a thread of its own.
 
-    Ctrl-C, or a notebook's stop button, ends the work in both cases.
+    A backend with connections holds them in the loop meanwhile. Ctrl-C, or a notebook's stop button, ends the work.
     """
+
+    async def work_in_session() -> None:
+        async with session_of(backend):
+            await work
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
+        return asyncio.run(work_in_session())
     started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = Future()
 
-    async def announced_work() -> None:
+    async def interruptible_work() -> None:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101  (a coroutine that runs is in a task)
         started.set_result((asyncio.get_running_loop(), task))
-        await work
+        await work_in_session()
 
     with ThreadPoolExecutor(1) as thread:
-        ended = thread.submit(asyncio.run, announced_work())
+        ended = thread.submit(asyncio.run, interruptible_work())
         try:
             return ended.result()
         finally:

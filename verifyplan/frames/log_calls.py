@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, get_args
 from verifyplan.frames.log_events import LogEvents, Row, instant
 from verifyplan.frames.runset import Rows
 from verifyplan.protocol.call import ToolUse, Usage
-from verifyplan.protocol.event_cross import DispatchClosed
+from verifyplan.protocol.event_cross import PLAN_BODY, DispatchClosed
 from verifyplan.protocol.event_plan import AgentFailed, EntryRefused
 from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, TurnReplied, TurnSent, call_of
 from verifyplan.protocol.role_call import Role
@@ -220,7 +220,7 @@ def _call_of_dispatch(closed: DispatchClosed) -> str:
     """Return the id of a dispatch's call, or the prefix of its several calls."""
     if closed.part == "challenges":
         return f"i{closed.iteration}/panel/r{closed.round}/{closed.worker}"
-    return f"{'p' if closed.part == 'plan-body' else 'r'}{closed.round}/{closed.worker}"
+    return f"{'p' if closed.part == PLAN_BODY else 'r'}{closed.round}/{closed.worker}"
 
 
 def _is_answer(value: object) -> bool:

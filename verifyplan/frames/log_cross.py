@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from verifyplan.frames.log_events import LogEvents, Row, dispatch_rows, finding_row, round_rows, vote_rows
 from verifyplan.frames.runset import Rows
+from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.runlog.cross_state import CrossState, fold_cross
 
 
@@ -20,7 +21,7 @@ def cross_rows(log: LogEvents) -> Rows:
         key, name, discoverers = (group.part, group.finding_id), group.finding_id, group.discoverers
         cast = [vote for by_worker in state.votes.get(key, {}).values() for vote in by_worker.values()]
         facts: Row = {"summary": group.summary, "evidence": group.evidence, "truth": group.truth}
-        facts["category"] = "plan-body" if group.part == "plan-body" else group.category
+        facts["category"] = PLAN_BODY if group.part == PLAN_BODY else group.category
         facts["ticket_ids"] = list(group.ticket_ids)
         roster = log.started.cross.analysers
         findings.append(finding_row(run_id, name, cast, roster, state.classes.get(key), discoverers, **facts))

@@ -13,6 +13,7 @@ import pandas as pd
 
 from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.frames.columns import as_truth
+from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import BASES, MODES, VERDICT_OF_LABEL, VERDICTS, Mode, read_mode
 from verifyplan.rules.citations import cites_location
 from verifyplan.text import counted, did_you_mean
@@ -23,7 +24,6 @@ NEEDED = ("run_id", "finding_id", "round", "worker", "verdict", "disagree_basis"
 FINDING = ["run_id", "finding_id"]
 """The columns that name a finding."""
 
-PLAN_BODY = "plan-body"
 """The category of plan items, which have rules of their own (rule B10)."""
 
 BLANK_VERDICTS = (

@@ -7,13 +7,13 @@ arrive in any order, while the events that rules derive always come in the order
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, get_args
 
 from pydantic import Field, TypeAdapter
 
 from verifyplan.protocol import event_cross, event_plan, event_run
 
-Event = (
+ExternalEvent = (
     event_run.RunStarted
     | event_run.RunResumed
     | event_run.CallRequested
@@ -22,6 +22,13 @@ Event = (
     | event_run.TurnSent
     | event_run.TurnReplied
     | event_run.AnswerGiven
+)
+"""Events from outside, which no rule can recompute; all other events are derived from these."""
+
+EXTERNAL_EVENTS: tuple[type[ExternalEvent], ...] = get_args(ExternalEvent)
+
+Event = (
+    ExternalEvent
     | event_run.Checkpoint
     | event_run.RunEnded
     | event_cross.FindingGrouped
@@ -61,18 +68,6 @@ Event = (
 
 EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
 """Reads an event from JSON values; ValidationError for one that does not fit."""
-
-Fact = (
-    event_run.RunStarted
-    | event_run.RunResumed
-    | event_run.CallRequested
-    | event_run.CallReplied
-    | event_run.CallFailed
-    | event_run.TurnSent
-    | event_run.TurnReplied
-    | event_run.AnswerGiven
-)
-"""The facts from outside, which no rule can recompute; all other events are derived from these."""
 
 Sink = Callable[[Event], None]
 """A listener, called with each event before the run goes on; what it raises ends the run."""

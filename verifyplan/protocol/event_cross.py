@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -13,6 +13,9 @@ from verifyplan.protocol.vote import Basis, Classification, Verdict
 
 Part = Literal["findings", "plan-body", "challenges"]
 """Which queue an event belongs to: findings, items of a plan body (rule B10), or challenges of a plan run (A9)."""
+
+PLAN_BODY: Final = "plan-body"
+"""The part of the items of a plan body, and their category among findings."""
 
 Iteration = Annotated[int, Field(ge=0, description="The iteration of a plan run; 0 in cross runs.")]
 

@@ -1,6 +1,6 @@
 """The events of a plan run: what the rules made of the agents' replies (part A of the rules).
 
-All are derived: from the same facts the same rules give them again, in the same order.
+All are derived: from the same replies the same rules give them again, in the same order.
 """
 
 from __future__ import annotations

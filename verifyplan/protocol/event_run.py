@@ -1,6 +1,6 @@
 """Events that runs of every kind share: start, resume, calls and their turns, pauses, end (rule E1).
 
-These are facts from outside, which no rule can recompute; only `checkpoint` and `run-ended` follow from rules.
+These come from outside, where no rule can recompute them; only `checkpoint` and `run-ended` follow from rules.
 """
 
 from __future__ import annotations

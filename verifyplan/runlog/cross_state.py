@@ -10,6 +10,7 @@ from typing import Any
 from verifyplan.protocol.artifact import COUNT_KEY_OF_CLASS, Artifact
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import (
+    PLAN_BODY,
     DispatchClosed,
     FindingClassified,
     FindingGrouped,
@@ -27,11 +28,11 @@ class CrossState:
     """The state of a cross run, folded from its events."""
 
     started: RunStarted | None = None
-    groups: dict[Part, dict[str, FindingGrouped]] = field(default_factory=lambda: {"findings": {}, "plan-body": {}})
+    groups: dict[Part, dict[str, FindingGrouped]] = field(default_factory=lambda: {"findings": {}, PLAN_BODY: {}})
     votes: dict[tuple[Part, str], dict[int, dict[str, VoteCast]]] = field(default_factory=dict)
     classes: dict[tuple[Part, str], FindingClassified] = field(default_factory=dict)
     dispatches: dict[tuple[Part, int], list[DispatchClosed]] = field(default_factory=dict)
-    rounds: dict[Part, list[RoundClosed]] = field(default_factory=lambda: {"findings": [], "plan-body": []})
+    rounds: dict[Part, list[RoundClosed]] = field(default_factory=lambda: {"findings": [], PLAN_BODY: []})
     ended: RunEnded | None = None
 
     @property

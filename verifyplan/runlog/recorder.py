@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import get_args
+from typing import Any
 
 from verifyplan.errors import LogError, Problem
-from verifyplan.protocol.event import Event, Fact, Sink
+from verifyplan.protocol.event import EXTERNAL_EVENTS, Event, Sink
 from verifyplan.protocol.event_run import (
     AnswerGiven,
     CallFailed,
@@ -24,18 +24,16 @@ from verifyplan.runlog.writer import LogWriter
 Result = CallReplied | CallFailed
 """How a call ended."""
 
-FACTS = get_args(Fact)
-
 SHOWN = 300
 """Characters of an event that an error shows; an event may hold a whole plan."""
 
 
 class Past:
-    """What a log holds, as a loop that is driven again needs it: facts by their ids, derived events in order."""
+    """What a log holds, for a loop that is driven again: external events by their ids, derived ones in order."""
 
     def __init__(self, records: Sequence[Record] = (), *, may_go_unscored: bool = False) -> None:
-        self._facts = {key: record for record in records if (key := _key(record.event)) is not None}
-        self.derived = tuple(record for record in records if not isinstance(record.event, FACTS))
+        self._external = {key: record for record in records if (key := _key(record.event)) is not None}
+        self.derived = tuple(record for record in records if not isinstance(record.event, EXTERNAL_EVENTS))
         self._turns: dict[str, tuple[TurnSent | TurnReplied, ...]] = {}
         for event in (record.event for record in records):
             if isinstance(event, TurnSent | TurnReplied):
@@ -47,33 +45,37 @@ class Past:
         """Return whether a replay gives its verdict without the scores of a call, since they were never asked for."""
         return self._may_go_unscored and self.result(call_id) is None
 
-    def fact(self, event: Event) -> Record | None:
-        """The record of this fact, if it is on disk."""
+    def recorded(self, event: Event) -> Record | None:
+        """Return the record of an external event, if it is on disk."""
         key = _key(event)
-        return self._facts.get(key) if key is not None else None
+        return self._external.get(key) if key is not None else None
+
+    def _event(self, kind: str, name: str) -> Any:
+        record = self._external.get((kind, name))
+        return record.event if record is not None else None
 
     def result(self, call_id: str) -> Result | None:
-        """How a call ended, if that is on disk."""
-        record = self._facts.get(("result", call_id))
-        return record.event if record and isinstance(record.event, CallReplied | CallFailed) else None
+        """Return how a call ended, if that is on disk."""
+        result: Result | None = self._event("result", call_id)
+        return result
 
     def answer(self, pause_id: str) -> AnswerGiven | None:
-        """A person's answer to a pause, if that is on disk."""
-        record = self._facts.get(("answer", pause_id))
-        return record.event if record and isinstance(record.event, AnswerGiven) else None
+        """Return a person's answer to a pause, if that is on disk."""
+        answer: AnswerGiven | None = self._event("answer", pause_id)
+        return answer
 
     def sent(self, turn: str) -> TurnSent | None:
         """Return what a turn added, if that is on disk."""
-        record = self._facts.get(("sent", turn))
-        return record.event if record and isinstance(record.event, TurnSent) else None
+        sent: TurnSent | None = self._event("sent", turn)
+        return sent
 
     def turn(self, turn: str) -> TurnReplied | None:
-        """The reply of a turn, if that is on disk."""
-        record = self._facts.get(("turn", turn))
-        return record.event if record and isinstance(record.event, TurnReplied) else None
+        """Return the reply of a turn, if that is on disk."""
+        replied: TurnReplied | None = self._event("turn", turn)
+        return replied
 
     def turns(self, call_id: str) -> tuple[TurnSent | TurnReplied, ...]:
-        """All that the turns of a call left on disk, in order."""
+        """Return all that the turns of a call left on disk, in order."""
         return self._turns.get(call_id, ())
 
     @property
@@ -82,7 +84,7 @@ class Past:
 
         A call of several turns that died between two of them goes on where it was, and repeats nothing.
         """
-        open_calls = [name for kind, name in self._facts if kind == "request" and self.result(name) is None]
+        open_calls = [name for kind, name in self._external if kind == "request" and self.result(name) is None]
         if not self._turns:
             return tuple(open_calls)
         sent = (turn for name in open_calls for turn in self.turns(name) if isinstance(turn, TurnSent))
@@ -95,7 +97,7 @@ class Past:
 
 
 def _key(event: Event) -> tuple[str, str] | None:
-    """Return the key of a fact; None for derived events, and for a resumption, which a replay does not repeat."""
+    """Return the key of an external event; None for derived ones, and for a resumption, which no replay repeats."""
     match event:
         case RunStarted():
             return "started", ""
@@ -116,7 +118,7 @@ def _key(event: Event) -> tuple[str, str] | None:
 class Recorder:
     """Numbers and stamps events, writes them, and hands them on.
 
-    With a `past`, the loop is driven again: facts that the past holds and derived events that repeat it are not
+    With a `past`, the loop is driven again: external events that it holds and derived events that repeat it are not
     written twice, and a derived event that differs from the recorded one is a LogError. The first call that is made
     again, or event that is new, is preceded by `resumed`.
     """
@@ -152,7 +154,7 @@ class Recorder:
     def emit(self, event: Event, *folds: Sink, sync: bool = True) -> None:
         """Take in one event: write it unless it is on disk, hand it to the folds, then, if it is new, to the sink.
 
-        Without `sync`, whoever emits a fact sees to it that `sync` is called before anything acts on the fact.
+        Without `sync`, whoever emits an external event calls `sync` before anything acts on it.
         """
         known = self._known(event)
         if known is None:
@@ -164,8 +166,8 @@ class Recorder:
             self._sink(event)
 
     def _known(self, event: Event) -> Record | None:
-        if isinstance(event, FACTS):
-            known = self.past.fact(event)
+        if isinstance(event, EXTERNAL_EVENTS):
+            known = self.past.recorded(event)
             if isinstance(event, CallRequested) and known is not None and known.event != event:
                 self.asked_otherwise.append(event.call_id)
             return known

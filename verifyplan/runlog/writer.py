@@ -1,4 +1,4 @@
-"""The one writer of a run log: lines are appended, facts reach the disk before anything acts on them (rule E1)."""
+"""Write a run log: lines are appended, external events reach the disk before anything acts on them (rule E1)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self, get_args
+from typing import Self
 
 from filelock import FileLock, Timeout
 
 from verifyplan.errors import LogError, Problem
-from verifyplan.protocol.event import Event, Fact
+from verifyplan.protocol.event import EXTERNAL_EVENTS, Event
 from verifyplan.protocol.event_run import LOG_VERSION, CallRequested, Checkpoint, RunEnded, RunStarted, TurnSent
 from verifyplan.runlog.chain import START, Record, encode, now
 from verifyplan.runlog.migrate import rules_changed, writer_of
@@ -20,7 +20,7 @@ from verifyplan.runlog.reader import SUFFIX, Log, read_log
 ASKED = (CallRequested, TurnSent)
 """Events written before the call is paid for: on disk with the reply at the latest, safe from a crash at once."""
 
-DURABLE = (*(fact for fact in get_args(Fact) if fact not in ASKED), Checkpoint, RunEnded)
+DURABLE = (*(event for event in EXTERNAL_EVENTS if event not in ASKED), Checkpoint, RunEnded)
 """Events forced to the disk at once; all others follow from these and can be derived again."""
 
 NAME_BYTES = 200
@@ -73,7 +73,7 @@ class LogWriter:
             raise
 
     def append(self, event: Event, *, sync: bool = True) -> Record:
-        """Write an event, numbered and stamped; facts and ends are on the disk when this returns, if it is to `sync`.
+        """Write an event, numbered and stamped; with `sync`, an external event or an end is on disk when this returns.
 
         What an earlier call left half-written, as on a full disk, is cut off first.
         """

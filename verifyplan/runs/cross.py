@@ -13,12 +13,12 @@ from typing import Any, ParamSpec
 from verifyplan.agents.base import Backend
 from verifyplan.engine.calls import Caller, Emitter, UsageBudget
 from verifyplan.engine.queue import QueueLoop
-from verifyplan.engine.run_async import in_session, run_async
+from verifyplan.engine.run_async import run_async
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.artifact import FinalState, Round2SkippedReason
 from verifyplan.protocol.event import Sink
-from verifyplan.protocol.event_cross import FindingClassified, FindingGrouped
+from verifyplan.protocol.event_cross import PLAN_BODY, FindingClassified, FindingGrouped
 from verifyplan.protocol.event_run import CrossInputs, CrossOutcome, RunEnded, RunStarted
 from verifyplan.protocol.settings import ConvergenceBlock
 from verifyplan.protocol.vote import HELD, Classification, MissingBasis, Mode, PlanItem, VerificationMode
@@ -36,7 +36,7 @@ from verifyplan.runs.arguments import (
     read_roster,
 )
 from verifyplan.runs.merges import DEFAULT_MATCHER, matcher_name, read_merges, recorded_matcher
-from verifyplan.runs.read_findings import PLAN_BODY, RowSource, check_ids, read_findings, read_plan_items
+from verifyplan.runs.read_findings import RowSource, check_ids, read_findings, read_plan_items
 from verifyplan.runs.run import UNNAMED, CrossRun, export_artifact, open_log, start_event
 
 P = ParamSpec("P")
@@ -248,7 +248,7 @@ def drive_cross(
     plan_rounds = (inputs.plan_settings or {}).get("maxRounds", 0)
     steps = len(inputs.analysers) * (inputs.settings["effectiveMaxRounds"] + plan_rounds)
     with progress_bar("cross-verifying", steps or None, progress) as step:
-        run_async(in_session(backend, run_cross_loop(started, backend, matcher, recorder, step)))
+        run_async(run_cross_loop(started, backend, matcher, recorder, step), backend)
 
 
 async def run_cross_loop(
@@ -295,7 +295,7 @@ async def run_cross_loop(
         plan_settings = inputs.plan_settings or {}
         gating, passed = plan_settings["gating"] and len(roster) >= 2, False
         if len(roster) >= 2:
-            plan_loop = replace(loop, part="plan-body", mode="collaborative", max_rounds=plan_settings["maxRounds"])
+            plan_loop = replace(loop, part=PLAN_BODY, mode="collaborative", max_rounds=plan_settings["maxRounds"])
             result = await plan_loop.run(items)
             passed = all(classification in HELD for classification in result.classes)
             cut_off = cut_off or result.cut_off
@@ -332,7 +332,7 @@ def group_events(inputs: CrossInputs, matcher: Matcher | None) -> tuple[list[Fin
     ]
     items = [
         FindingGrouped(
-            part="plan-body",
+            part=PLAN_BODY,
             finding_id=item.finding_id,
             summary=item.summary,
             evidence=item.evidence,

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import decode
 from verifyplan.protocol.base import Model
+from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import Finding, PlanItem
 from verifyplan.redaction import redact
 from verifyplan.rules.citations import places
@@ -29,7 +30,6 @@ TRUTHS: dict[Any, bool | None] = {
 }
 """The spellings of truth, in small letters; anything else is a problem."""
 
-PLAN_BODY = "plan-body"
 """The category of plan items in the tables (rule B10)."""
 
 RowModel = TypeVar("RowModel", Finding, PlanItem)

@@ -15,6 +15,7 @@ from verifyplan.frames.addresses import LOG, find_all, joined
 from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.load import as_runs
 from verifyplan.frames.runset import RunSet
+from verifyplan.protocol.event import EXTERNAL_EVENTS
 from verifyplan.protocol.event_run import CallReplied, DebateInputs, RunStarted, TurnReplied
 from verifyplan.protocol.settings import Policy
 from verifyplan.protocol.vote import Mode
@@ -22,7 +23,7 @@ from verifyplan.reports.log import event_text
 from verifyplan.rules.grouping import Matcher
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.migrate import rules_changed
-from verifyplan.runlog.recorder import FACTS, Past, Recorder
+from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runs.arguments import check_counts
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.verify import make_settings
@@ -154,8 +155,8 @@ def _check_changes(changes: dict[str, Any]) -> None:
 def _replay(recorded: Run, changes: dict[str, Any], matcher: str | Matcher | None) -> Replayed:
     """Drive one run again."""
     started = _changed_start(recorded.started, changes)
-    facts = [record for record in recorded.records[1:] if isinstance(record.event, FACTS)]
-    past = Past([recorded.records[0]._replace(event=started), *facts], may_go_unscored=bool(changes))
+    replies = [record for record in recorded.records[1:] if isinstance(record.event, EXTERNAL_EVENTS)]
+    past = Past([recorded.records[0]._replace(event=started), *replies], may_go_unscored=bool(changes))
     recorder = Recorder(past=past)
     censored = None
     try:
@@ -164,9 +165,9 @@ def _replay(recorded: Run, changes: dict[str, Any], matcher: str | Matcher | Non
         drive(started, None, recorder, matcher=matcher, strict=strict, progress=False)
     except CensoredError as error:
         censored = error.call_id
-    replies = {"source": "replay"}  # read from a log and not made now, so the tables say so
+    replayed = {"source": "replay"}  # read from a log and not made now, so the tables say so
     records = [
-        record._replace(event=record.event.model_copy(update=replies))
+        record._replace(event=record.event.model_copy(update=replayed))
         if isinstance(record.event, CallReplied | TurnReplied)
         else record
         for record in recorder.records
@@ -216,8 +217,8 @@ def _changed_start(started: RunStarted, changes: dict[str, Any]) -> RunStarted:
 
 def _differences(recorded: Sequence[Record], again: Sequence[Record]) -> tuple[str, ...]:
     """Return how derived events differ; those that an unfinished log does not have yet are no difference."""
-    old = [record for record in recorded if not isinstance(record.event, FACTS)]
-    new = [record.event for record in again if not isinstance(record.event, FACTS)]
+    old = [record for record in recorded if not isinstance(record.event, EXTERNAL_EVENTS)]
+    new = [record.event for record in again if not isinstance(record.event, EXTERNAL_EVENTS)]
     return tuple(
         f"line {record.seq}: {event_text(record.event)}; now: {event_text(event) if event else 'nothing'}"
         for record, event in zip_longest(old, new)

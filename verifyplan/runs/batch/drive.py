@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from verifyplan.agents.base import ModelBackend
-from verifyplan.engine.run_async import in_session, run_async
+from verifyplan.engine.run_async import run_async
 from verifyplan.errors import InputError, Problem, SettingsError, VerifyplanError
 from verifyplan.progress import progress as progress_bar
 from verifyplan.runs.batch.jobs import BatchJob, has_ended, runs_in
@@ -112,7 +112,7 @@ def drive_jobs(
         if left:
             with BatchProgress(progress) as batch_progress, _going_on():
                 work = _drive(left, known, results, backend, journal, batch_progress, poll=poll, settle=settle)
-                run_async(in_session(backend, work))
+                run_async(work, backend)
     runs = tuple(run for job in jobs if isinstance(run := results[job.key], Run))
     stopped = {_name(job, known): why for job in jobs if isinstance(why := results[job.key], VerifyplanError)}
     return BatchRuns(runs, stopped, folder)

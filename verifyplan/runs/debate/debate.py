@@ -9,7 +9,7 @@ from pathlib import Path
 
 from verifyplan.agents.base import Backend
 from verifyplan.engine.calls import Caller, Emitter, UsageBudget
-from verifyplan.engine.run_async import in_session, run_async
+from verifyplan.engine.run_async import run_async
 from verifyplan.errors import MessageError
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Sink
@@ -134,7 +134,7 @@ def drive_debate(
     CensoredError where there is no backend and a reply is missing.
     """
     with progress_bar("debating", None, progress) as step:
-        run_async(in_session(backend, run_debate_loop(started, backend, recorder, step)))
+        run_async(run_debate_loop(started, backend, recorder, step), backend)
 
 
 async def run_debate_loop(

@@ -12,7 +12,7 @@ from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.source import read_source
 from verifyplan.engine.calls import Caller, Emitter, UsageBudget
 from verifyplan.engine.queue import QueueLoop
-from verifyplan.engine.run_async import in_session, run_async
+from verifyplan.engine.run_async import run_async
 from verifyplan.plans.assessment import Assessment, assess
 from verifyplan.plans.plan import parse_plan
 from verifyplan.progress import progress as progress_bar
@@ -48,7 +48,7 @@ def drive_plan(
     CensoredError where there is no backend and a reply is missing.
     """
     with progress_bar("verifying the plan", None, progress) as step:
-        run_async(in_session(backend, run_plan_loop(started, backend, recorder, on_blocked, step)))
+        run_async(run_plan_loop(started, backend, recorder, on_blocked, step), backend)
 
 
 async def run_plan_loop(
