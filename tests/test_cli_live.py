@@ -23,7 +23,7 @@ from verifyplan.cli.agents import KEY_VARIABLES, arguments_model, read_agents
 from verifyplan.cli.app import COMMANDS, load_command
 from verifyplan.cli.options import AgentOptions
 from verifyplan.errors import SettingsError
-from verifyplan.runs.estimate import estimating
+from verifyplan.runs import estimate
 
 COMMAND = Path(sys.executable).with_name("verifyplan")
 OPUS, SONNET, HAIKU = "claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5"
@@ -382,12 +382,12 @@ def test_an_estimate_is_told_in_words_as_json_and_as_a_table(cli):
     assert f"1 run by {HAIKU}:\n  low:      $" in done.out
     assert "expected, by role:" in done.out
     header, *rows = Path("table.csv").read_text().splitlines()
-    assert header.startswith("course,role,model,calls,requests,input_tokens")
+    assert header.startswith("case,role,model,calls,requests,input_tokens")
     assert {row.split(",")[0] for row in rows} == {"low", "expected", "high"}
     told = json.loads(cli(*words, "--json").out)
     assert told["low"]["calls"] < told["high"]["calls"]
-    assert sum(part["calls"] for part in told["high"]["parts"]) == told["high"]["calls"]
-    assert [part["calls"] for part in told["high"]["parts"] if part["role"] == "worker"] == [2]
+    assert sum(part["calls"] for part in told["high"]["roles"]) == told["high"]["calls"]
+    assert [part["calls"] for part in told["high"]["roles"] if part["role"] == "worker"] == [2]
     assert not Path("runs").exists()
 
 
@@ -407,7 +407,7 @@ def test_an_estimate_needs_no_key_and_takes_the_variable_for_a_model(cli, monkey
     told = json.loads(
         cli("estimate", "findings.json", "--workers", "bob,ann", "--agents", file, "--model", OPUS, "--json").out
     )
-    assert {part["model"] for part in told["high"]["parts"]} == {OPUS}, "ann found them all and is not asked"
+    assert {part["model"] for part in told["high"]["roles"]} == {OPUS}, "ann found them all and is not asked"
 
 
 @pytest.mark.parametrize(
@@ -430,7 +430,7 @@ def test_what_cannot_be_estimated_is_told(cli, words, message):
 
 
 def test_the_sets_of_the_command_are_those_of_the_library(cli):
-    assert f"a bundled set: {', '.join(estimating.SETS)}." in " ".join(cli("estimate", "--help").out.split())
+    assert f"a bundled set: {', '.join(estimate.SETS)}." in " ".join(cli("estimate", "--help").out.split())
 
 
 @pytest.mark.parametrize(
@@ -444,7 +444,7 @@ def test_the_sdk_is_not_loaded_where_no_model_is_asked(words):
     assert "verifyplan.errors" in loaded
     assert not {name for name in loaded if name.partition(".")[0] in ("anthropic", "httpx2", "bm25s")}
     if "--help" in words:
-        assert "verifyplan.runs.estimate.estimating" not in loaded
+        assert "verifyplan.runs.estimate" not in loaded
 
 
 def test_the_command_itself_asks_a_model():

@@ -36,7 +36,7 @@ from .runs.batch.findings import batch_crossverify as batch_crossverify
 from .runs.batch.plans import batch_verify as batch_verify
 from .runs.cross import crossverify as crossverify
 from .runs.debate.debate import debate as debate
-from .runs.estimate.estimating import estimate as estimate
+from .runs.estimate import estimate as estimate
 from .runs.merges import group_findings as group_findings
 from .runs.plan.bench import bench_plans as bench_plans
 from .runs.plan.pauses import Answer as Answer

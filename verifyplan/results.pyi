@@ -7,7 +7,7 @@ from .analysis.weights.weight_fit import WeightFit as WeightFit
 from .charts.figure import Figure as Figure
 from .runs.batch.result import BatchRuns as BatchRuns
 from .runs.debate.run import Debate as Debate
-from .runs.estimate.result import Estimate as Estimate
+from .runs.estimated_use import Estimate as Estimate
 from .runs.plan.bench import PlanBench as PlanBench
 from .runs.plan.pauses import Pause as Pause
 from .runs.plan.run import PlanRun as PlanRun

@@ -1,4 +1,4 @@
-"""Define all that the engine and the runs may ask of a backend: answers, turns, batches, dry runs (rule G1)."""
+"""Define all that the engine and the runs may ask of a backend: answers, turns, batches (rule G1)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from verifyplan.protocol.role_call import DebateRequest, RoleRequest
 
 if TYPE_CHECKING:
     from verifyplan.agents.prices import Price
-    from verifyplan.agents.tools import ModelToolkit
 
 Request = WorkerRequest | RoleRequest | DebateRequest
 """A request to a backend: to vote on findings or challenges, to play a role of a plan run, or one of a debate."""
@@ -132,15 +131,11 @@ class ModelBackend(ConversingBackend, Protocol):
     def prices(self) -> Mapping[str, Price | None]:
         """The price of each of its models; None for one that no table has."""
 
-    @property
-    def memory(self) -> Path | None:
-        """The folder of notes that its agents may search, if any."""
+    def first_request(self, request: Any) -> dict[str, Any]:
+        """Return the body of the first request of a call (model, limits, prompt, tools) without sending it."""
 
     def through(self, send: SendRequest) -> Self:
         """Return the same backend, sending its requests by `send`, as message batches do."""
-
-    def with_tools(self, kind: type[ModelToolkit]) -> Self:
-        """Return the same backend, its agents having tools of another kind, as in dry runs."""
 
     def batch_client(self, address: Address) -> BatchClient:
         """Return the message batches of an endpoint; call it within `session()`."""

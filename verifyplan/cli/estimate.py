@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import verifyplan as vp
 from verifyplan.cli import options
 from verifyplan.cli.agents import keyless_of_options
 from verifyplan.cli.inputs import model_roster, names_of
@@ -15,9 +16,9 @@ from verifyplan.cli.options import with_groups
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import replacing
 from verifyplan.protocol.settings import PanelSettings
-from verifyplan.runs import estimate as estimates
-from verifyplan.runs.estimate.courses import COURSES, Course
-from verifyplan.runs.estimate.result import Estimate
+
+if TYPE_CHECKING:
+    from verifyplan.runs.estimated_use import EstimatedUse
 
 SETS = ("plans", "stdlib-claims")
 """The bundled sets: labelled plans, and findings."""
@@ -49,8 +50,8 @@ def estimate(
 ) -> None:
     """Say what runs would take in calls, tokens and dollars: low, as expected, high. Nothing is sent.
 
-    Options of plan runs are for plans, those of cross runs for findings. No key is needed. The agents
-    are played by the static ones; what would be sent to models is worded and counted.
+    Options of plan runs are for plans, those of cross runs for findings. No key is needed. The first
+    prompt of each role is worded and counted; what follows are allowances (docs/live-agents.md).
 
     \b
     Examples:
@@ -68,7 +69,7 @@ def estimate(
     else:
         _refuse("plans", _set(workers=workers) | of_findings)
         roster = None
-    result = estimates.estimate(
+    result = vp.estimate(
         sources[0] if len(sources) == 1 else sources,
         repo,
         workers=roster,
@@ -116,9 +117,9 @@ def _refuse(kind: str, settings: dict[str, Any]) -> None:
         )
 
 
-def _as_text(result: Estimate) -> str:
+def _as_text(result: vp.results.Estimate) -> str:
     """Return the estimate in words, and the expected figures of each role as a table."""
-    rows = result.table[result.table["course"] == "expected"]
+    rows = result.table[result.table["case"] == "expected"]
     if rows.empty:
         return str(result)
     shown = rows.assign(
@@ -129,16 +130,16 @@ def _as_text(result: Estimate) -> str:
     return f"{result}\nexpected, by role:\n{shown[SHOWN_COLUMNS].to_string(index=False, na_rep='unknown')}"
 
 
-def _as_json(result: Estimate) -> dict[str, Any]:
-    courses = dict(zip(COURSES, map(_figures, result.courses), strict=True))
-    return {"runs": result.runs, "batch": result.batch, "unpriced": result.unpriced, **courses}
+def _as_json(result: vp.results.Estimate) -> dict[str, Any]:
+    cases: dict[str, Any] = {name: _figures(use) for name, use in result.cases.items()}
+    return {"runs": result.runs, "batch": result.batch, "unpriced": result.unpriced, **cases}
 
 
-def _figures(course: Course) -> dict[str, Any]:
-    parts = [
-        {"role": part.role, "model": part.model, "calls": part.calls, "requests": part.requests, "cut": part.cut}
-        | part.usage.model_dump(mode="json")
-        for part in course.parts
+def _figures(use: EstimatedUse) -> dict[str, Any]:
+    roles = [
+        {"role": role.role, "model": role.model, "calls": role.calls, "requests": role.requests, "cut": role.cut}
+        | role.usage.model_dump(mode="json")
+        for role in use.roles
     ]
-    totals = {"calls": course.calls, "requests": course.requests, **course.usage.model_dump(mode="json")}
-    return totals | {"cost": None if course.cost is None else str(course.cost), "parts": parts}
+    totals = {"calls": use.calls, "requests": use.requests, "ended": use.ended, **use.usage.model_dump(mode="json")}
+    return totals | {"cost": None if use.cost is None else str(use.cost), "roles": roles}

@@ -23,7 +23,7 @@ from verifyplan.agents.anthropic.toolkits import ToolkitFactory, tools_of
 from verifyplan.agents.base import Address, BatchClient, ModelReply, Request, SendRequest, Turns, UnrecordedTurns
 from verifyplan.agents.evidence import open_evidence
 from verifyplan.agents.prices import Price, PriceSource, logged_price, price_of, usage_of
-from verifyplan.agents.tools import ModelToolkit, tool_definitions
+from verifyplan.agents.tools import tool_definitions
 from verifyplan.errors import Problem, SettingsError, expect_mappings
 from verifyplan.protocol.call import Reply, ToolUse, Usage, WorkerRequest
 
@@ -124,13 +124,7 @@ class Anthropic:
     def at(self, repo: str | Path) -> Self:
         """Return the same backend, its tools reading another folder."""
         other = copy.copy(self)
-        other._toolkits = ToolkitFactory(Path(repo), self.memory, web=self._toolkits.web, kind=self._toolkits.kind)
-        return other
-
-    def with_tools(self, kind: type[ModelToolkit]) -> Self:
-        """Return the same backend, its agents having tools of another kind, as in dry runs."""
-        other = copy.copy(self)
-        other._toolkits = ToolkitFactory(self._toolkits.root, self.memory, web=self._toolkits.web, kind=kind)
+        other._toolkits = ToolkitFactory(Path(repo), self.memory, web=self._toolkits.web)
         return other
 
     def through(self, send: SendRequest) -> Self:
@@ -183,7 +177,7 @@ class Anthropic:
 
     @classmethod
     def keyless(cls, **settings: Any) -> Self:
-        """Return a backend with these settings for which no key is looked up: for dry runs, which send nothing."""
+        """Return a backend with these settings for which no key is looked up: for estimates, which send nothing."""
         key = Key(PLACEHOLDER, "nowhere: nothing is sent")
         expect_mappings(models=settings.get("models"), workers=settings.get("workers"))
         configs = [*(settings.get("models") or {}).values(), *(settings.get("workers") or {}).values()]
@@ -211,12 +205,30 @@ class Anthropic:
 
     async def converse(self, request: Request, turns: Turns) -> Reply:
         """Return the reply to one request; AgentError or TimeoutError where the model gave no usable one."""
+        conversation = await asyncio.to_thread(self._conversation, request, turns)
+        return await conversation.run()
+
+    def first_request(self, request: Request) -> dict[str, Any]:
+        """Return the body of the first request of a call, as it would be sent: model, limits, prompt, tools.
+
+        Nothing is sent; the places that a worker's findings cite are opened. Source: rule G3.
+
+        >>> from verifyplan.protocol.call import WorkerRequest
+        >>> vote = {"mode": "adversarial", "verification_mode": "lightweight", "items": ()}
+        >>> request = WorkerRequest(call_id="r1/ann", worker="ann", round=1, **vote)
+        >>> Anthropic.keyless(model="claude-haiku-4-5", max_tokens=900).first_request(request)["max_tokens"]
+        900
+        """
+        return self._conversation(request, UnrecordedTurns()).first_body()
+
+    def _conversation(self, request: Request, turns: Turns) -> Conversation:
+        """Return the conversation of a call before its first turn: the prompt rendered, the tools made."""
         config = self._configs.of(request)
         is_worker = isinstance(request, WorkerRequest)
-        opened, uses = await self._open_evidence(request) if isinstance(request, WorkerRequest) else (None, ())
+        opened, uses = self._open_evidence(request) if isinstance(request, WorkerRequest) else (None, ())
         toolkit, paid_calls = None, 0
         if not isinstance(request, WorkerRequest) and (tools := tools_of(request)):
-            toolkit, paid_calls = await asyncio.to_thread(self._toolkits.toolkit, request), sum(tools.values())
+            toolkit, paid_calls = self._toolkits.toolkit(request), sum(tools.values())
         rendered = render(request, style=config.style if is_worker else None, opened=opened)
         head = config.body()
         if self.structured:
@@ -228,7 +240,7 @@ class Anthropic:
             head["tools"] = tool_definitions(toolkit.allowed())
         # All blocks but the last are the same in every call of a role, and are marked to be cached.
         *lasting, last = ({"type": "text", "text": text} for text in rendered.blocks)
-        return await Conversation(
+        return Conversation(
             request=request,
             turns=turns,
             post=lambda turn, body: self._post(config, turn, body),
@@ -238,16 +250,15 @@ class Anthropic:
             toolkit=toolkit,
             cache=self.cache,
             paid_calls=paid_calls,
-        ).run()
+        )
 
-    async def _open_evidence(self, request: WorkerRequest) -> tuple[dict[str, str] | None, tuple[ToolUse, ...]]:
+    def _open_evidence(self, request: WorkerRequest) -> tuple[dict[str, str] | None, tuple[ToolUse, ...]]:
         """Return the cited places as a worker of full reanalysis sees them; nothing for others."""
         if request.verification_mode == "lightweight":
             return None, ()
         plan = next(iter(request.documents.values()), "")
         fresh = request.round == 1 and not request.documents
-        repository = await asyncio.to_thread(self._toolkits.repository, plan, fresh=fresh)
-        return await asyncio.to_thread(open_evidence, request.items, repository, request.documents)
+        return open_evidence(request.items, self._toolkits.repository(plan, fresh=fresh), request.documents)
 
     async def _post(self, config: ModelConfig, turn: str, body: dict[str, Any]) -> ModelReply:
         if self._send_request is not None:

@@ -63,7 +63,7 @@ class Conversation:
 
     async def run(self) -> Reply:
         """Return the answer, with all that was used for it; AgentError where the model gave none, even on repair."""
-        messages: list[dict[str, Any]] = [{"role": "user", "content": self.opening}]
+        messages = [self._first_message()]
         added: Added = ((), self.opened)
         used = self.opened
         max_turns = SPARE_TURNS + self.paid_calls
@@ -98,12 +98,22 @@ class Conversation:
             used += added[1]
         raise AgentError(f"the model called tools to its last turn, {number}, and gave no answer")
 
-    async def _turn(self, number: int, messages: list[Any], added: Added, *, last: bool) -> dict[str, Any]:
-        """Return the message of one turn; AgentError where it did not come to its end."""
+    def first_body(self) -> dict[str, Any]:
+        """Return the body of the first request."""
+        return self._body([self._first_message()], last=self.toolkit is not None and not self.toolkit.allowed())
+
+    def _first_message(self) -> dict[str, Any]:
+        return {"role": "user", "content": self.opening}
+
+    def _body(self, messages: list[Any], *, last: bool) -> dict[str, Any]:
+        """Return the body of a request: the head and the messages so far, marked to be cached where tools follow."""
         has_tools = "tools" in self.head
         body = {**self.head, "messages": _cached(messages) if self.cache and has_tools else messages}
-        if last and has_tools:
-            body["tool_choice"] = {"type": "none"}
+        return body | {"tool_choice": {"type": "none"}} if last and has_tools else body
+
+    async def _turn(self, number: int, messages: list[Any], added: Added, *, last: bool) -> dict[str, Any]:
+        """Return the message of one turn; AgentError where it did not come to its end."""
+        body = self._body(messages, last=last)
         sent = TurnSent(
             call_id=self._turn_id(number),
             model=str(body["model"]),

@@ -37,8 +37,8 @@ class ToolkitFactory:
     Safe to use from several threads.
     """
 
-    def __init__(self, root: Path, memory: Path | None, *, web: bool, kind: type[ModelToolkit] = ModelToolkit) -> None:
-        self.root, self.web, self.kind = root, web, kind
+    def __init__(self, root: Path, memory: Path | None, *, web: bool) -> None:
+        self.root, self.web = root, web
         self.memory = Memory.open(memory) if memory is not None else None
         self._lock = threading.Lock()
         self._kept: tuple[str, Repository] | None = None
@@ -52,13 +52,13 @@ class ToolkitFactory:
         if isinstance(request, DebateRequest):
             first = request.turn == 1 and request.type == "propose"
             plan = next(iter(request.documents.values()), "")
-            return self.kind(self.repository(plan, fresh=first), request.documents, budget, self.memory)
+            return ModelToolkit(self.repository(plan, fresh=first), request.documents, budget, self.memory)
         mode = MODES.get(request.role)  # agents that do no research have none, and the web is refused to them
         unknowns = {unknown.id: unknown.type for unknown in request.unknowns}
         web = WebRules(mode, unknowns, enabled=self.web) if mode is not None else None
         documents = {request.plan_name: request.plan_text}
         first = request.role == "challenger" and request.iteration == 1
-        return self.kind(self.repository(request.plan_text, fresh=first), documents, budget, self.memory, web)
+        return ModelToolkit(self.repository(request.plan_text, fresh=first), documents, budget, self.memory, web)
 
     def repository(self, plan: str, *, fresh: bool = False) -> Repository:
         """Return the folder as it was at the first call with this plan; a `fresh` one as it is now."""

@@ -78,7 +78,7 @@ class ToolSources:
             return file_lines(path, redact(read_listed(self._repository, path)), call)
         if isinstance(call, GrepArguments):
             try:
-                return search_hits(self.find(*self._scope(call.path), call.pattern), MAX_HITS)
+                return search_hits(search(self._repository, *self._scope(call.path), call.pattern, MAX_HITS), MAX_HITS)
             except InputError as error:
                 return LookupResult(str(error), failed=True)
         if isinstance(call, GitLogArguments):
@@ -87,10 +87,6 @@ class ToolSources:
         if isinstance(call, MemoryArguments) and self._memory is not None:
             return note_passages(self._memory.search(call.query, MAX_PASSAGES), len(self._memory))
         raise NotOpenedError("there is nothing to ask")
-
-    def find(self, documents: Mapping[str, str], paths: Sequence[str], pattern: str) -> Sequence[Match]:
-        """Return the first 200 lines of documents and files that match a pattern."""
-        return search(self._repository, documents, paths, pattern, MAX_HITS)
 
     def _scope(self, path: str) -> tuple[Mapping[str, str], list[str]]:
         """Return the documents and files to search; NotOpenedError where there are none of this name."""

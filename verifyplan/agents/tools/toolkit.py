@@ -130,8 +130,6 @@ class ModelToolkit(BudgetedCalls):
     Not safe to use from several threads at once. Source: rules A12, G4, H3.
     """
 
-    sources_type: type[ToolSources] = ToolSources
-
     def __init__(
         self,
         repository: Repository,
@@ -141,7 +139,7 @@ class ModelToolkit(BudgetedCalls):
         web: WebRules | None = None,
     ) -> None:
         super().__init__(replace(budget, memory=memory is not None))
-        self._sources = self.sources_type(repository, documents, memory)
+        self._sources = ToolSources(repository, documents, memory)
         self._web = web
         self._uncounted = 0
         self._read: set[str] = set()

@@ -1,0 +1,209 @@
+"""Estimate the tokens of one call of a model, from its first request and the allowances that this page lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+from pydantic_core import to_json
+
+from verifyplan.protocol.call import MAX_TOKENS_COUNTED, Tool, Usage
+from verifyplan.protocol.role_call import Role
+from verifyplan.rules.guards import MAX_ACTIVE
+
+CaseName = Literal["low", "expected", "high"]
+PlayedRole = Role | Literal["worker"]
+"""A role of a plan run; `worker` is the role of all who vote, in panels and in cross runs."""
+
+CHARACTERS_PER_TOKEN = 4
+"""The usual rule of thumb for English and code; tokenizers of models differ by up to a third."""
+
+ANSWER_TOKENS: Mapping[Role, int] = {
+    "challenger": 1_500,  # five challenges of 240, four unknowns of 75
+    "resolver": 400,  # four findings of 100
+    "surface": 500,  # five contexts of 100
+    "probe": 600,  # four risks of 150
+    "domain-expert": 720,  # three challenges of 240
+    "devils-advocate": 480,  # two challenges of 240
+    "synthesizer": 900,  # eight resolutions of 100, a directive
+    "score": 500,  # six scores of 80, with what they rest on
+    "audit": 500,  # the same
+}
+"""Tokens of an answer of typical length: as many entries as a role is asked for, a sentence or two in each field."""
+
+VOTE_TOKENS = 90
+"""Tokens of one vote: an id, a verdict, and an explanation of two sentences."""
+
+CHALLENGE_TOKENS = 240
+"""Tokens of a challenge as a panel reads it: claim, concern, scenario and evidence of a sentence or two each."""
+
+TOOL_CALL_TOKENS = 80
+"""Tokens in which a model calls one tool, with a word on why."""
+
+THOUGHT_TOKENS = 4_000
+"""Tokens that a model may think in a turn where it is left to it how long; a budget of its own goes before."""
+
+EFFORTS: Mapping[str | None, float] = {"low": 0.5, "medium": 0.75, None: 1.0, "high": 1.0, "xhigh": 1.5, "max": 2.0}
+"""How long answers and thoughts are by effort; that of no effort named is high, the default of the API."""
+
+MIN_CACHED_TOKENS = 1_024
+"""The shortest beginning of a request that is put in a cache; some models keep only longer ones, of up to 4,096."""
+
+RESULT_TOKENS: Mapping[Tool, tuple[int, int]] = {
+    "Read": (1_500, 5_000),  # a file of 120 lines; the 400 lines that one call shows
+    "Grep": (400, 4_000),  # 20 hits; the 200 that one search shows, of 80 characters
+    "memory_search": (600, 5_000),  # two passages of 300; the five that one search shows, of 4,000 characters
+    "git_log": (400, 1_500),  # six commits; the 20 that one call shows, with their files
+    "WebSearch": (500, 4_000),  # a short report; the longest that is asked for
+    "WebFetch": (500, 4_000),
+}
+"""Tokens of a tool's result: a usual one, and about the largest that the tools give."""
+
+LOOKED_UP_TOKENS = 20_000
+"""Tokens of web pages that an endpoint reads for one look-up: what is allowed of a fetched page."""
+
+
+class Case(NamedTuple):
+    """How far runs go in one case, and how much models say and look up on the way."""
+
+    meaning: str
+    """The assumptions in words."""
+    iterations: float
+    """The share of a plan run's iterations that are made, rounded up; at least one."""
+    challenges: int
+    """Challenges that a panel votes on in an iteration; with none, no unknown is listed either."""
+    exhaustive: bool
+    """Whether every role is called in each iteration, and tools give the most that they can."""
+    carried: float
+    """The share of a round's findings that are voted on again in the next."""
+    tools: float
+    """The share of the tool calls of a role that are made."""
+    tools_per_message: int
+    """Tool calls that a model makes in one message."""
+    length: float
+    """Answers, in typical lengths."""
+    thinking: float
+    """The share of the thoughts that are allowed."""
+
+
+CASES: Mapping[CaseName, Case] = {
+    "low": Case(
+        meaning="nothing is challenged, one iteration or round, no tool calls, answers that say little",
+        iterations=0.0, challenges=0, exhaustive=False, carried=0.0,
+        tools=0.0, tools_per_message=1, length=0.05, thinking=0.0,
+    ),
+    "expected": Case(
+        meaning="half of the iterations, 3 challenges in each, a quarter of the findings voted on again, a third of "
+        "the tool calls, answers of typical length",
+        iterations=0.5, challenges=3, exhaustive=False, carried=0.25,
+        tools=1 / 3, tools_per_message=2, length=1.0, thinking=0.5,
+    ),
+    "high": Case(
+        meaning="nothing is settled before the last iteration or round, every tool call is made, answers are long",
+        iterations=1.0, challenges=MAX_ACTIVE, exhaustive=True, carried=1.0,
+        tools=1.0, tools_per_message=1, length=2.0, thinking=1.0,
+    ),
+}  # fmt: skip
+"""The three cases. Runs of scripted and of static agents lie between low and high on all bundled plans and claims. The
+tokens that are new in each turn of the expected case are 1.4 to 2 times what rule A12 calls typical; no runs of models
+were at hand to fit it closer."""
+
+
+class CallUse(NamedTuple):
+    """The use of one call: each request to the endpoint, and the tokens of the answer without thoughts."""
+
+    model: str
+    requests: tuple[Usage, ...]
+    answer: int
+    cut: bool
+    """Whether the answer is likely to be cut off, being longer than `max_tokens`."""
+
+
+def call_use(
+    body: Mapping[str, Any],
+    case: Case,
+    answer: int,
+    added: int = 0,
+    tools: Mapping[Tool, int] | None = None,
+    largest_file: int = MAX_TOKENS_COUNTED,
+) -> CallUse:
+    """Return the use of a call with this first request, of a typical answer of so many tokens.
+
+    `added` are tokens that the prompt has beside what the body holds, such as the record of a run so far; `tools` the
+    calls that the role has of each tool, of which those count that the body offers; `largest_file` the tokens of the
+    largest file that can be read. With tools, every turn reads what was said before from the cache, if the body marks
+    anything to be cached.
+    """
+    effort = EFFORTS[body.get("output_config", {}).get("effort")]
+    thoughts = round(case.thinking * effort * _allowed_thoughts(body))
+    said = round(case.length * effort * answer)
+    limit = int(body["max_tokens"])
+    offered = {tool["name"] for tool in body.get("tools", ())}
+    calls = [tool for tool, most in (tools or {}).items() if tool in offered for _ in range(int(case.tools * most))]
+    results = [min(RESULT_TOKENS[tool][case.exhaustive], largest_file) for tool in calls]
+    prompt, marked = prompt_tokens(body)
+    prompt += added
+    marked = prompt if marked and offered else marked
+    marked = marked if marked >= MIN_CACHED_TOKENS else 0
+    requests: list[Usage] = []
+    read, step = 0, case.tools_per_message
+    for first in range(0, len(calls), step):
+        out = min(len(calls[first : first + step]) * TOOL_CALL_TOKENS + thoughts, limit)
+        requests.append(_usage(prompt, marked, read, out))
+        read = marked
+        prompt += out + sum(results[first : first + step])
+        marked = prompt if marked else 0
+    requests.append(_usage(prompt, marked, read, min(said + thoughts, limit)))
+    return CallUse(
+        str(body["model"]),
+        (*requests, *(_look_up(tool, case) for tool in calls if tool.startswith("Web"))),
+        min(said, limit),
+        said + thoughts > limit,
+    )
+
+
+def prompt_tokens(body: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the tokens of a request, and those up to its last mark for the cache.
+
+    The schema of the answer counts, too: an endpoint tells a model of it in words of its own.
+
+    >>> mark = {"cache_control": {"type": "ephemeral"}}
+    >>> prompt_tokens({"system": [{"text": "x" * 80} | mark], "messages": [{"content": [{"text": "y" * 40}]}]})
+    (30, 20)
+    """
+    total = marked = 0
+    for length, is_marked in _blocks(body):
+        total += length
+        marked = total if is_marked else marked
+    return total // CHARACTERS_PER_TOKEN, marked // CHARACTERS_PER_TOKEN
+
+
+def _blocks(body: Mapping[str, Any]) -> Iterator[tuple[int, bool]]:
+    """Yield the characters of each block that a model reads, in its order, and whether it is marked for the cache."""
+    schema = body.get("output_config", {}).get("format", {}).get("schema")
+    for definition in ([schema] if schema else []) + list(body.get("tools", ())):
+        yield len(to_json(definition)), False
+    for block in [*body["system"], *(block for message in body["messages"] for block in message["content"])]:
+        yield len(block["text"]), "cache_control" in block
+
+
+def _usage(prompt: int, marked: int, read: int, output: int) -> Usage:
+    """Return the use of a request that marks so many tokens of its prompt, of which some are in the cache already."""
+    return Usage(
+        input_tokens=prompt - marked,
+        cache_read_tokens=read,
+        cache_write_tokens=marked - read,
+        output_tokens=output,
+    )
+
+
+def _look_up(tool: Tool, case: Case) -> Usage:
+    """Return the use of one look at the web, which is a request of its own."""
+    report = RESULT_TOKENS[tool][case.exhaustive]
+    return Usage(input_tokens=LOOKED_UP_TOKENS, output_tokens=report, web_searches=int(tool == "WebSearch"))
+
+
+def _allowed_thoughts(body: Mapping[str, Any]) -> int:
+    """Return the tokens that a model may think in one turn: none where it is not asked to."""
+    asked: Mapping[str, Any] = body.get("thinking") or {}
+    return int(asked.get("budget_tokens", THOUGHT_TOKENS if asked.get("type") == "adaptive" else 0))

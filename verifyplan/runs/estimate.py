@@ -1,0 +1,141 @@
+"""`estimate`: roles times tokens times prices, without asking any model (rules A12, G3)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from verifyplan import agents
+from verifyplan.agents.base import ModelBackend
+from verifyplan.agents.static.backend import CHECKERS
+from verifyplan.datasets.plans import labelled_plans
+from verifyplan.datasets.sample import sample_repository
+from verifyplan.datasets.stdlib import stdlib_root
+from verifyplan.errors import Problem, SettingsError
+from verifyplan.frames.bundled import claims
+from verifyplan.plans.plan import Plan
+from verifyplan.progress import progress as progress_bar
+from verifyplan.protocol.settings import PlanSettings
+from verifyplan.runs.arguments import Workers, check_counts
+from verifyplan.runs.call_use import CASES
+from verifyplan.runs.cross import crossverify
+from verifyplan.runs.estimated_use import Estimate, total
+from verifyplan.runs.expected_calls import CrossCalls, PlanCalls
+from verifyplan.runs.plan.verify import read_plan_arguments, verify
+from verifyplan.runs.read_findings import RowSource
+
+Sources = str | Path | Plan | RowSource | Sequence[str | Path | Plan]
+"""A plan, findings, or several files of either; or the name of a set."""
+
+SETS = ("plans", "stdlib-claims")
+"""Sets that are bundled: the labelled plans, and claims about Python's standard library."""
+
+
+def estimate(
+    source: Sources,
+    repo: str | Path = ".",
+    *,
+    workers: Workers | None = None,
+    model: str | None = None,
+    backend: ModelBackend | None = None,
+    batch: bool = False,
+    repetitions: int = 1,
+    progress: bool | None = None,
+    **settings: Any,
+) -> Estimate:
+    r"""Estimate the use of runs of models: for each role its calls, their tokens, and the price of these.
+
+    The first request of each role is worded as it would be sent, and its tokens are counted by a rule of thumb; what
+    comes back and what follows are allowances, in three cases. Nothing is sent, and no key is needed. See `.low`,
+    `.expected`, `.high`, `.table`; `print` shows it in words.
+
+    Args:
+        source: a plan (a Markdown file or `Plan`); findings as `crossverify` takes them (a CSV or JSON file, a
+            DataFrame, dictionaries); a list of such files; or a bundled set: "plans", "stdlib-claims".
+        repo: the folder that the plan or the evidence is about; bundled sets have their own.
+        workers: the roster that votes on findings.
+        model: the model of everybody.
+        backend: in place of a model, the backend as it would be used.
+        batch: whether the runs would go through Message Batches, which take something off the price.
+        repetitions: how often each run would be made.
+        progress: whether to show it; by default where somebody can see it.
+        settings: those of `verify`, or of `crossverify`.
+
+    Raises InputError for what `verify` and `crossverify` would refuse, SettingsError where no model is named.
+
+    >>> from verifyplan.plans.plan import parse_plan
+    >>> estimate(parse_plan("# Fix a typo\n\nCorrect `README.md`."), model="claude-haiku-4-5").high.calls
+    0
+    """
+    check_counts(repetitions=repetitions)
+    if (model is None) == (backend is None):
+        fix = "give model=, the id of a model, or backend=, agents.Anthropic(...)"
+        raise SettingsError(Problem("model", "either a model or a backend is estimated for, one of both", fix))
+    speaker = backend or agents.Anthropic.keyless(model=model)
+    with ExitStack() as folders:
+        runs = list(_runs(source, repo, workers, settings, speaker, folders))
+        with progress_bar("estimating", len(runs), progress) as step:
+            uses = []
+            for run in runs:
+                uses.append([run.use(case, batch=batch) for case in CASES.values()])
+                step()
+    low, expected, high = (total([*of_runs] * repetitions) for of_runs in zip(*uses, strict=True))
+    models = sorted({role.model for use in (low, expected, high) for role in use.roles})
+    unpriced = tuple(model for model in models if speaker.prices.get(model) is None)
+    return Estimate(low, expected, high, runs=len(runs) * repetitions, unpriced=unpriced, batch=batch)
+
+
+def _runs(
+    source: Any,
+    repo: str | Path,
+    workers: Workers | None,
+    settings: Mapping[str, Any],
+    backend: ModelBackend,
+    folders: ExitStack,
+) -> Iterator[PlanCalls | CrossCalls]:
+    """Yield each run that the source asks for, its arguments checked."""
+    named = source if isinstance(source, str) and source in SETS and not Path(source).exists() else None
+    if named == "plans":
+        repo = sample_repository(Path(folders.enter_context(TemporaryDirectory())) / "repository")
+        for plan in labelled_plans():
+            yield _plan_run(plan.path, repo, settings, backend)
+    elif named == "stdlib-claims":
+        settings = {"task_type": "error-analysis", **settings}
+        yield _cross_run(claims(), stdlib_root(), workers or CHECKERS, settings, backend)
+    elif _is_several(source):
+        for one in source:
+            yield from _runs(one, repo, workers, settings, backend, folders)
+    elif isinstance(source, Plan) or (isinstance(source, str | Path) and Path(source).suffix not in (".csv", ".json")):
+        yield _plan_run(source, repo, settings, backend)
+    elif workers is None:
+        fix = "give workers=, the names of those who vote"
+        raise SettingsError(Problem("workers", "nobody is named to vote on the findings", fix))
+    else:
+        yield _cross_run(source, repo, workers, settings, backend)
+
+
+def _is_several(source: Any) -> bool:
+    """Return whether this is a list of files and plans, not one of findings."""
+    listed = isinstance(source, Sequence) and not isinstance(source, str)
+    return listed and bool(source) and all(isinstance(one, str | Path | Plan) for one in source)
+
+
+def _plan_run(
+    source: str | Path | Plan, repo: str | Path, settings: Mapping[str, Any], backend: ModelBackend
+) -> PlanCalls:
+    bound = inspect.signature(verify).bind(source, repo, backend=backend, log_dir=None, **settings)
+    bound.apply_defaults()
+    options = {name: bound.arguments[name] for name in PlanSettings.model_fields}
+    read = read_plan_arguments(source, repo, backend, None, bound.arguments["repetition"], **options)
+    return PlanCalls(read.plan, repo, read.settings, backend.at(repo))
+
+
+def _cross_run(
+    findings: RowSource, repo: str | Path, workers: Workers, settings: Mapping[str, Any], backend: ModelBackend
+) -> CrossCalls:
+    prepared = inspect.unwrap(crossverify)(findings, workers, backend=backend, repo=repo, log_dir=None, **settings)
+    return CrossCalls(prepared.started.cross, prepared.matcher, backend.at(repo))

@@ -1,0 +1,202 @@
+"""List the calls of a run in one case: which roles are called how often, who votes on how much (rules A5-A9, B3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from verifyplan.agents.base import ModelBackend
+from verifyplan.plans.assessment import assess
+from verifyplan.plans.plan import Plan
+from verifyplan.protocol.call import Item, WorkerRequest
+from verifyplan.protocol.event_cross import FindingGrouped
+from verifyplan.protocol.event_run import CrossInputs
+from verifyplan.protocol.records import TeamMode
+from verifyplan.protocol.role_call import Role, RoleRequest
+from verifyplan.protocol.settings import PanelSettings, PlanSettings
+from verifyplan.protocol.vote import VERIFICATION_MODE_OF, Mode
+from verifyplan.repository.repository import Repository
+from verifyplan.rules.budgets import limits_of
+from verifyplan.rules.grouping import Matcher
+from verifyplan.rules.sizing import team
+from verifyplan.runs.call_use import (
+    ANSWER_TOKENS,
+    CHALLENGE_TOKENS,
+    CHARACTERS_PER_TOKEN,
+    VOTE_TOKENS,
+    CallUse,
+    Case,
+    PlayedRole,
+    call_use,
+)
+from verifyplan.runs.cross import group_events
+from verifyplan.runs.estimated_use import EstimatedUse, use_of_calls
+from verifyplan.runs.plan.loop import SCALED_ROLES
+
+CHALLENGE = "claim " * (CHALLENGE_TOKENS * CHARACTERS_PER_TOKEN // len("claim "))
+"""Stands for the words of a challenge in what a panel reads."""
+
+
+class PlanCalls:
+    """The calls of a plan run by models, in any case; none for a trivial plan."""
+
+    def __init__(self, plan: Plan, repo: str | Path, settings: PlanSettings, backend: ModelBackend) -> None:
+        self._plan, self._settings, self._backend = plan, settings, backend
+        self._name = Path(plan.path).name or "plan.md"
+        self._assessment = found = assess(plan)
+        trivial = found.trivial and settings.team is None and not settings.plan_check
+        self._team: TeamMode | None = team(
+            found.signs, found.quality, trivial=trivial, team=settings.team, threshold=settings.threshold
+        )
+        sizes = [file.size for file in Repository.open(repo, plan.text).files.values()]
+        self._largest_file = max(sizes, default=0) // CHARACTERS_PER_TOKEN
+
+    def iterations(self, case: Case) -> int:
+        """Return how many iterations are made."""
+        return max(1, ceil(case.iterations * self._settings.max_iterations)) if self._team else 0
+
+    def use(self, case: Case, *, batch: bool) -> EstimatedUse:
+        """Return what the run would use."""
+        used = use_of_calls(self._calls(case), self._backend.prices, batch=batch, limits=self._settings)
+        return replace(used, iterations=self.iterations(case))
+
+    def _calls(self, case: Case) -> Iterator[tuple[PlayedRole, CallUse]]:
+        """Yield each call; what was answered so far is the record that later calls read."""
+        record = votes = 0
+        for iteration in range(1, self.iterations(case) + 1):
+            votes = 0
+            for role in self._roles_before_panel(iteration, case):
+                use = self._role_call(role, iteration, case, record)
+                record += use.answer if case.challenges else 0
+                yield role, use
+            for use in self._panel(iteration, case).calls(self._backend, case):
+                votes += use.answer
+                yield "worker", use
+            use = self._role_call("synthesizer", iteration, case, record + votes)
+            record += use.answer if case.challenges else 0
+            yield "synthesizer", use
+        if self._team:
+            for scorer in ("score", "audit"):
+                yield scorer, self._role_call(scorer, self.iterations(case), case, record + votes)
+
+    def _roles_before_panel(self, iteration: int, case: Case) -> Iterator[Role]:
+        """Yield the roles of an iteration up to research: who raises challenges, and who looks into them."""
+        yield "challenger"
+        if (self._team == "scaled" and iteration == 1) or (iteration > 1 and case.exhaustive):
+            yield from SCALED_ROLES
+        if case.challenges:
+            yield "resolver"
+        if iteration == 1 or case.exhaustive:
+            yield "surface"
+            yield "probe"
+
+    def _role_call(self, role: Role, iteration: int, case: Case, record: int) -> CallUse:
+        """Return the use of a call: the prompt of a first call, and so many tokens on record."""
+        request = RoleRequest(
+            call_id=f"i{iteration}/{role}",
+            role=role,
+            iteration=iteration,
+            max_iterations=self._settings.max_iterations,
+            plan_name=self._name,
+            plan_text=self._plan.text,
+            plan_quality=self._assessment.quality,
+            domains=self._assessment.domains,
+            may_raise=1,
+            tools=limits_of(role),
+        )
+        body = self._backend.first_request(request)
+        return call_use(body, case, ANSWER_TOKENS[role], record, request.tools, self._largest_file)
+
+    def _panel(self, iteration: int, case: Case) -> VoteCalls:
+        """Return the votes on an iteration's challenges, which are of usual length and cite lines all over the plan."""
+        panel = self._settings.panel or PanelSettings()
+        count = case.challenges if self._settings.panel else 0
+        lines = self._plan.text.count("\n") + 1
+        items = [
+            Item(finding_id=f"C{n + 1}", summary=CHALLENGE, evidence=f"{self._name}:{1 + n * lines // count}")
+            for n in range(count)
+        ]
+        inputs = {
+            "mode": panel.mode,
+            "verification_mode": VERIFICATION_MODE_OF[panel.mode],
+            "documents": {self._name: self._plan.text},
+        }
+        return VoteCalls(
+            f"i{iteration}/panel/", inputs, panel.workers, panel.max_rounds, panel.items_per_call, items, discoverers={}
+        )
+
+
+@dataclass(frozen=True)
+class VoteCalls:
+    """The calls of workers who vote on items, round by round: a panel's challenges, findings, items of a plan body."""
+
+    place: str
+    """The part of call ids before the round: `i1/panel/`, or nothing."""
+    inputs: Mapping[str, Any]
+    """What all requests share: mode, view of the evidence, documents."""
+    roster: Sequence[str]
+    max_rounds: int
+    items_per_call: int | None
+    items: Sequence[Item]
+    discoverers: Mapping[str, Sequence[str]]
+    """Who found an item, and does not vote on it."""
+
+    def rounds(self, case: Case) -> list[int]:
+        """Return how many items are voted on in each round."""
+        sizes = [len(self.items)]
+        while sizes[-1] and len(sizes) <= self.max_rounds:
+            sizes.append(round(case.carried * sizes[-1]))
+        return sizes[: self.max_rounds] if sizes[-1] else sizes[:-1]
+
+    def requests(self, case: Case) -> Iterator[WorkerRequest]:
+        """Yield the calls of all rounds; the first items stand for those that are carried."""
+        for number, size in enumerate(self.rounds(case), 1):
+            for worker in self.roster:
+                items = [item for item in self.items[:size] if worker not in self.discoverers.get(item.finding_id, ())]
+                step = self.items_per_call or max(len(items), 1)
+                for first in range(0, len(items), step):
+                    yield WorkerRequest(
+                        call_id=f"{self.place}r{number}/{worker}",
+                        worker=worker,
+                        round=number,
+                        items=tuple(items[first : first + step]),
+                        **self.inputs,
+                    )
+
+    def calls(self, backend: ModelBackend, case: Case) -> Iterator[CallUse]:
+        """Yield the use of each call."""
+        for request in self.requests(case):
+            yield call_use(backend.first_request(request), case, VOTE_TOKENS * len(request.items))
+
+
+class CrossCalls:
+    """The calls of a cross run by models, in any case: votes on findings, and on the items of a plan body."""
+
+    def __init__(self, inputs: CrossInputs, matcher: Matcher | None, backend: ModelBackend) -> None:
+        self._inputs, self._backend = inputs, backend
+        block, roster = inputs.settings, inputs.analysers
+        findings, plan_items = group_events(inputs, matcher)
+        disputed = [finding for finding in findings if len(finding.discoverers) < len(roster)]
+        mode: Mode = "adversarial" if block["adversarial"] else "collaborative"
+        plan_rounds = (inputs.plan_settings or {}).get("maxRounds", 0)
+        self._findings = self._votes("", disputed, mode, block["effectiveMaxRounds"])
+        self._plan_body = self._votes("p/", plan_items, "collaborative", plan_rounds)
+
+    def use(self, case: Case, *, batch: bool) -> EstimatedUse:
+        """Return what the run would use."""
+        worker: PlayedRole = "worker"
+        queues = (self._findings, self._plan_body)
+        calls = [(worker, use) for queue in queues for use in queue.calls(self._backend, case)]
+        used = use_of_calls(calls, self._backend.prices, batch=batch, limits=self._inputs.limits)
+        return replace(used, rounds=len(self._findings.rounds(case)))
+
+    def _votes(self, place: str, grouped: Sequence[FindingGrouped], mode: Mode, rounds: int) -> VoteCalls:
+        """Return the votes on these; there are none with fewer than two workers (rule B1)."""
+        voting = self._inputs.settings["enabled"] and len(self._inputs.analysers) >= 2
+        items = [Item(finding_id=g.finding_id, summary=g.summary, evidence=g.evidence) for g in grouped if voting]
+        shared = {"mode": mode, "verification_mode": self._inputs.settings["verificationMode"]}
+        found_by = {g.finding_id: g.discoverers for g in grouped}
+        return VoteCalls(place, shared, self._inputs.analysers, rounds, self._inputs.items_per_call, items, found_by)
