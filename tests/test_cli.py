@@ -160,6 +160,17 @@ def test_two_real_runs_are_compared_with_truth_from_a_table(cli):
     assert "false-consensus-rate: " in done.out
 
 
+def test_named_sets_and_modes_are_compared_by_their_names(cli, tmp_path):
+    sets = ["x=stdlib-claims/collaborative", "y=stdlib-claims/adversarial", "z=stdlib-claims/adversarial"]
+    done = cli("compare", *sets, "--resamples", "20", "--out", tmp_path)
+    assert done.out.startswith("x against y against z: 720 findings"), done.err
+    assert "class=" not in done.out
+    assert (tmp_path / "transitions-2.png").exists()
+    assert "difference z" in (tmp_path / "report.md").read_text()
+    modes = cli("compare", "stdlib-claims/adversarial", "--modes", "recorded, collaborative", "--resamples", "20")
+    assert modes.out.startswith("adversarial against collaborative: 720 findings")
+
+
 def test_convert_and_load_again(cli, tmp_path):
     assert cli("convert", "contract", "--out", tmp_path / "t").code == 0
     assert len(vp.load(tmp_path / "t")) == len(vp.datasets.runs("contract"))
@@ -177,7 +188,7 @@ def test_convert_leniently_tells_what_was_left_out(cli, tmp_path):
 
 def test_replay_writes_a_table(cli, tmp_path):
     done = cli("replay", "stdlib-claims/collaborative", "--mode", "adversarial", "--out", tmp_path / "r.parquet")
-    assert "720 findings, read as adversarial" in done.out
+    assert "720 findings, judged as adversarial" in done.out
     assert len(pd.read_parquet(tmp_path / "r.parquet")) == 720
 
 
@@ -225,6 +236,9 @@ def test_the_demo_writes_everything_and_prints_about_ten_lines(tmp_path):
         (["compare", "votes.csv"], "--columns item=claim,worker=judge,verdict=vote"),
         (["compare", "contract", "--mode", "adversarial"], "--mode: goes with a table of votes"),
         (["compare", "contract", "--other-mode", "adversarial"], "--other-mode: goes with --other"),
+        (["compare", "contract", "--modes", "adversarial"], "modes: must name at least two conditions, got 1"),
+        (["compare", "a=contract", "contract"], "runs: 'contract' has no name, and others do. Fix: write each as NAME"),
+        (["compare", "a=contract", "a=stdlib-claims"], "a name occurs twice in a, a"),
         (["compare", "contract", "--verdicts", "yes=agree"], "--verdicts: goes with a table of votes"),
         (
             ["compare", "votes.csv", "--columns", "items=claim,worker=judge"],

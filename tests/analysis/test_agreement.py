@@ -75,11 +75,11 @@ def test_no_votes_at_all():
     assert table["value"].isna().all()
 
 
-def test_a_comparison_carries_both_for_each_reading():
+def test_a_comparison_carries_both_for_each_condition():
     sets = [vp.datasets.runs(f"stdlib-claims/{mode}") for mode in ("collaborative", "adversarial")]
     comparison = vp.compare(*sets, resamples=20)
-    assert comparison.agreement["reading"].unique().tolist() == ["collaborative", "adversarial"]
-    calls = comparison.cost.set_index(["reading", "measure"])["value"]
-    for reading, runs in zip(("collaborative", "adversarial"), sets, strict=True):
-        assert calls[reading, "calls"] == (runs.dispatches["status"] == "completed").sum()
-        assert calls[reading, "votes"] == len(runs.votes)
+    assert comparison.agreement["condition"].unique().tolist() == ["collaborative", "adversarial"]
+    calls = comparison.cost.set_index(["condition", "measure"])["value"]
+    for name, runs in zip(("collaborative", "adversarial"), sets, strict=True):
+        assert calls[name, "calls"] == (runs.dispatches["status"] == "completed").sum()
+        assert calls[name, "votes"] == len(runs.votes)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import verifyplan as vp
 from tests.analysis.ballot_tables import frame, tables
-from verifyplan.analysis.compare import Comparer
+from verifyplan.analysis.compare import compare_conditions
+from verifyplan.analysis.conditions import Condition, ReplayedSet, setting_names
 from verifyplan.analysis.intervals import interval, resample
 from verifyplan.analysis.metrics import SHAPE
 from verifyplan.analysis.replay import Setting, replay
@@ -39,16 +40,16 @@ def test_tables_of_a_comparison_agree_with_each_other(findings, data):
     moved = comparison.transitions.to_numpy()
     summary = comparison.summary.set_index("metric")
     assert table["changed"].sum() == n - np.trace(moved) == round(summary.loc["changed", "difference"] * n)
-    for side, reading in (("a", comparison.a), ("b", comparison.b)):
-        held = table[f"classification_{side}"].isin(HELD)
+    for name in comparison.conditions:
+        held = table[f"classification_{name}"].isin(HELD)
         true = table["truth"].astype(bool)
-        got = comparison.truth[comparison.truth["reading"] == reading].set_index("metric")
+        got = comparison.truth[comparison.truth["condition"] == name].set_index("metric")
         assert got.loc["false-consensus-rate", "n"] == (~true).sum()
         assert got.loc["precision", "value"] == pytest.approx(_share(held & true, held), nan_ok=True)
         assert got.loc["recall", "value"] == pytest.approx(_share(held & true, true), nan_ok=True)
         assert got.loc["false-consensus-rate", "value"] == pytest.approx(_share(held & ~true, ~true), nan_ok=True)
         assert got.loc["false-demotion-rate", "value"] == pytest.approx(_share(~held & true, true), nan_ok=True)
-        mix = comparison.mix[comparison.mix["reading"] == reading]
+        mix = comparison.mix[comparison.mix["condition"] == name]
         assert mix["n"].sum() == n
         assert mix["share"].sum() == pytest.approx(1)
 
@@ -71,9 +72,10 @@ def many(runs: int, each: int = 4) -> pd.DataFrame:
 def test_ten_runs_are_resampled_whole_and_fewer_by_finding():
     ten, nine = vp.compare(from_frame(many(10))), vp.compare(from_frame(many(9)))
     assert (ten.resampled, nine.resampled) == ("runs", "findings")
-    assert any("fewer than 10 runs" in note for note in nine.notes)
+    assert "The intervals are too narrow: with only 9 runs they are drawn from findings" in " ".join(nine.notes)
+    assert "somewhat too narrow, as they rest on 10 runs: with fewer than 30" in " ".join(ten.notes)
     width = {c.resampled: c.summary.set_index("metric").loc["contested"] for c in (ten, nine)}
-    spread = {name: row["high"] - row["low"] for name, row in width.items()}
+    spread = {name: row["difference_high"] - row["difference_low"] for name, row in width.items()}
     assert spread["runs"] > 1.5 * spread["findings"], "findings of one run move together, so runs are the sample"
 
 
@@ -81,7 +83,7 @@ def test_the_same_seed_gives_the_same_intervals_and_another_seed_others():
     runs = from_frame(many(41))
     first, again, other = (vp.compare(runs, seed=seed, resamples=99).summary for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(first, again)
-    assert not first["high"].equals(other["high"])
+    assert not first["difference_high"].equals(other["difference_high"])
 
 
 def test_bootstrap_totals_keep_the_number_of_runs_and_findings():
@@ -119,9 +121,9 @@ def real_runs():
 def test_two_real_runs_are_paired_as_recorded():
     collaborative, adversarial = real_runs()
     comparison = vp.compare(collaborative, adversarial)
-    assert (comparison.a, comparison.b) == ("collaborative", "adversarial")
+    assert comparison.conditions == ("collaborative", "adversarial")
     assert comparison.findings["changed"].tolist() == [False, True]
-    truth = comparison.truth.set_index(["reading", "metric"])["value"]
+    truth = comparison.truth.set_index(["condition", "metric"])["value"]
     assert truth["collaborative", "false-consensus-rate"] == 1
     assert truth["adversarial", "false-consensus-rate"] == 0
 
@@ -133,7 +135,7 @@ def test_sets_that_cannot_be_paired_are_refused():
     assert vp.compare(collaborative, renamed).n_findings == 2, "no run id in common: by finding id"
     other = vp.RunSet(renamed.runs, renamed.findings.assign(finding_id=["X", "Y"]), renamed.votes.iloc[:0],
                       renamed.rounds, renamed.dispatches)  # fmt: skip
-    with pytest.raises(InputError, match="the two sets share no finding"):
+    with pytest.raises(InputError, match="runs: no finding is in all sets"):
         vp.compare(collaborative, other)
 
 
@@ -146,30 +148,30 @@ def test_notes_tell_of_censoring_filled_bases_and_failed_calls():
         "Under adversarial, 4 of 4 disagreements had no basis; 0 read as counter-evidence, 4 as burden-not-met."
         in notes
     )
-    assert "1 of 24 recorded votes are verification errors" in notes
-    assert "Runs of both modes" not in notes
+    assert "1 of 24 recorded votes is lost (verification-error): the call failed" in notes
+    assert "of both modes" not in notes
 
 
 def test_resamples_and_seed_are_checked():
     runs = from_frame(many(2))
-    with pytest.raises(SettingsError, match="resamples: 0 is out of range"):
+    with pytest.raises(SettingsError, match="resamples: must be an integer of at least 1, got 0"):
         vp.compare(runs, resamples=0)
-    with pytest.raises(SettingsError, match="seed: -1 is out of range"):
+    with pytest.raises(SettingsError, match="seed: must be an integer of at least 0, got -1"):
         vp.compare(runs, seed=-1)
 
 
 def test_notes_tell_of_pooled_modes_repeated_findings_and_small_samples():
     both = vp.compare(vp.datasets.runs(), resamples=20)
     notes = " ".join(both.notes)
-    assert "Runs of both modes are pooled" in notes
-    assert "720 findings stand again, by id and claim, in other runs of the set" in notes
+    assert "The runs are of both modes, and are judged together." in notes
+    assert "720 findings repeat the id and claim of a finding in another run; each is counted." in notes
     few = " ".join(vp.compare(from_frame(many(2)), resamples=20).notes)
-    assert "Fewer than 20 findings stand behind full-consensus, partial-consensus" in few
+    assert "Fewer than 20 findings are behind full-consensus, partial-consensus" in few
 
 
 def test_an_empty_second_set_is_not_taken_for_none():
     runs = from_frame(many(1))
-    with pytest.raises(InputError, match="the two sets share no finding"):
+    with pytest.raises(InputError, match="runs: no finding is in all sets"):
         vp.compare(runs, runs.select([]))
 
 
@@ -184,9 +186,12 @@ def test_other_claims_under_one_id_and_split_truths_are_refused():
     collaborative, adversarial = real_runs()
     findings = adversarial.findings
     other = dataclasses.replace(adversarial, findings=findings.assign(summary=["F", "another claim"]))
-    with pytest.raises(InputError, match="1 finding of one id make another claim in each set, the first is 'G'"):
+    with pytest.raises(
+        InputError,
+        match="1 finding of one id make another claim in adversarial than",
+    ):
         vp.compare(collaborative, other)
-    with pytest.raises(InputError, match="1 finding of one id are true in one set and false in the other"):
+    with pytest.raises(InputError, match="1 finding of one id are true in adversarial and false in a set before"):
         vp.compare(collaborative, adversarial.with_truth({"F": False}))
 
 
@@ -196,19 +201,19 @@ def test_f1_and_the_difference_and_its_interval_by_hand():
     votes["truth"] = True
     comparison = vp.compare(from_frame(votes, "truth"))
     summary = comparison.summary.set_index("metric")
-    assert summary.loc["f1", "b"] == pytest.approx(2 * 0.5 / 1.5)  # precision 1, recall 10 of 20
+    assert summary.loc["f1", "adversarial"] == pytest.approx(2 * 0.5 / 1.5)  # precision 1, recall 10 of 20
     held = summary.loc["held"]
-    assert (held["a"], held["b"], held["difference"]) == (1.0, 0.5, -0.5)
+    assert (held["collaborative"], held["adversarial"], held["difference"]) == (1.0, 0.5, -0.5)
     deviation = np.sqrt(0.25 / 20)  # of a share of one half among 20 runs
-    assert held["high"] - held["low"] == pytest.approx(2 * 1.96 * deviation, rel=0.15)
-    assert held["high"] < 0
+    assert held["difference_high"] - held["difference_low"] == pytest.approx(2 * 1.96 * deviation, rel=0.15)
+    assert held["difference_high"] < 0
 
 
 def test_findings_that_nobody_judged_are_told():
     votes = many(2)
     votes.loc[votes["finding_id"] == "F0", ["verdict", "disagree_basis"]] = ["verification-error", None]
     notes = " ".join(vp.compare(from_frame(votes), resamples=10).notes)
-    assert "Under adversarial, 2 findings got no vote that counts, and count as not held." in notes
+    assert "Under adversarial, 2 findings have no vote that counts, and count as not held." in notes
 
 
 def test_stuart_maxwell_of_two_separate_pairs_adds_up():
@@ -218,55 +223,63 @@ def test_stuart_maxwell_of_two_separate_pairs_adds_up():
     assert row["df"] == 2
 
 
-def test_each_side_can_have_rounds_and_bases_of_its_own():
+def test_each_condition_can_have_rounds_and_bases_of_its_own():
     votes = many(2)
     later = votes[(votes["run_id"] == "r1")].assign(round=2, verdict="agree", disagree_basis=None)
     runs = from_frame(pd.concat([votes, later], ignore_index=True))
     one, two = Setting("adversarial", 1), Setting("adversarial", 2)
-    comparison = vp.compare(runs, a=one, b=two, max_rounds=7, resamples=20)  # 7 is for sides that are no Settings
-    assert (comparison.a, comparison.b) == ("adversarial, 1 round", "adversarial, 2 rounds")
-    for side, rounds in (("a", 1), ("b", 2)):
+    comparison = vp.compare(runs, modes=[one, two], max_rounds=7, resamples=20)  # 7 is for modes that are no Settings
+    assert comparison.conditions == ("adversarial, 1 round", "adversarial, 2 rounds")
+    for name, rounds in zip(comparison.conditions, (1, 2), strict=True):
         alone = vp.replay(runs, "adversarial", max_rounds=rounds)
         columns = ["classification", "rule", "decided_round", "censored"]
-        got = comparison.findings[[f"{name}_{side}" for name in columns]]
+        got = comparison.findings[[f"{column}_{name}" for column in columns]]
         assert got.to_numpy().tolist() == alone[columns].to_numpy().tolist()
     assert comparison.findings["changed"].any()
 
 
-def test_a_side_reads_missing_bases_in_its_own_way_and_is_called_by_it():
+def test_a_condition_fills_in_missing_bases_in_its_own_way_and_is_called_by_it():
     votes = many(2).assign(disagree_basis=None)
     settings = [Setting("adversarial", missing_basis=basis) for basis in ("counter-evidence", "burden-not-met")]
-    comparison = vp.compare(from_frame(votes), a=settings[0], b=settings[1], resamples=20)
+    comparison = vp.compare(from_frame(votes), modes=settings, resamples=20)
     named = [f"adversarial, missing bases: {one.missing_basis}" for one in settings]
-    assert [comparison.a, comparison.b] == named
+    assert list(comparison.conditions) == named
     rules = comparison.findings[comparison.findings["changed"]]
-    assert set(zip(rules["rule_a"], rules["rule_b"], strict=True)) == {("hard-refute", "lone-doubt")}
+    assert set(zip(*(rules[f"rule_{name}"] for name in named), strict=True)) == {("hard-refute", "lone-doubt")}
 
 
 def test_settings_that_are_the_same_are_still_told_apart():
     runs = from_frame(many(2))
-    comparison = vp.compare(runs, a=Setting("adversarial"), b="adversarial", resamples=20)
-    assert (comparison.a, comparison.b) == ("adversarial (a)", "adversarial (b)")
+    comparison = vp.compare(runs, modes=[Setting("adversarial"), "adversarial"], resamples=20)
+    assert comparison.conditions == ("adversarial (1)", "adversarial (2)")
     assert not comparison.findings["changed"].any()
 
 
+def conditions(source: ReplayedSet, *settings: Setting) -> list[Condition]:
+    """Conditions of one set, as the widget makes them."""
+    names = setting_names(settings, [source.runs] * len(settings))
+    return [Condition(name, source, setting) for name, setting in zip(names, settings, strict=True)]
+
+
 @pytest.mark.parametrize("wrong", [True, [1], 0, 1.5])
-def test_a_wrong_number_of_rounds_is_refused_also_where_a_like_one_was_read_before(wrong):
-    comparer = Comparer(from_frame(many(2)))
-    comparer.compare(Setting("adversarial", 1), Setting("adversarial", 1), resamples=20)
+def test_a_wrong_number_of_rounds_is_refused_also_where_a_like_one_was_replayed_before(wrong):
+    source, one = ReplayedSet(from_frame(many(2))), Setting("adversarial", 1)
+    compare_conditions(conditions(source, one, one), resamples=20)
     with pytest.raises(SettingsError, match=r"max_rounds: .* is out of range"):
-        comparer.compare(Setting("adversarial", wrong), Setting("adversarial", 1), resamples=20)
+        compare_conditions([Condition("wrong", source, Setting("adversarial", wrong)), *conditions(source, one)])
+    with pytest.raises(SettingsError, match=r"max_rounds: .* is out of range"):
+        vp.compare(source.runs, modes=[one, Setting("adversarial", wrong)])
 
 
-def test_a_comparer_gives_what_compare_gives_and_reads_each_side_once(monkeypatch):
-    read = []
-    monkeypatch.setattr(Setting, "read", lambda self, runs: read.append(self) or replay(runs, self.mode))
-    comparer = Comparer(from_frame(many(2)))
+def test_conditions_of_one_set_share_its_replays(monkeypatch):
+    replayed = []
+    monkeypatch.setattr(Setting, "replay", lambda self, runs: replayed.append(self) or replay(runs, self.mode))
+    source = ReplayedSet(from_frame(many(2)))
     a, b = Setting("collaborative"), Setting("adversarial")
     for _ in range(2):
-        again = comparer.compare(a, b, resamples=20)
-        back = comparer.compare(b, a, resamples=20)
-    assert read == [a, b], "one set: a reading serves both sides"
+        again = compare_conditions(conditions(source, a, b), resamples=20)
+        back = compare_conditions(conditions(source, b, a), resamples=20)
+    assert replayed == [a, b]
     fresh = vp.compare(from_frame(many(2)), resamples=20)
     pd.testing.assert_frame_equal(again.findings, fresh.findings)
     pd.testing.assert_frame_equal(again.summary, fresh.summary)
@@ -285,10 +298,10 @@ def test_notes_name_lost_votes_and_lost_refutations():
         "Under adversarial, the class of 1 finding rests on fewer votes than were asked for: 1 vote of the deciding "
         "rounds was lost." in notes
     )
-    assert "Under adversarial, a counter-evidence of an earlier round was lost" in notes
-    assert "in 1 finding, the first is F." in notes
-    assert comparison.findings[["lost_votes_b", "lost_refutes_b"]].to_numpy().tolist() == [[1, 1]]
-    assert comparison.findings["lost_refutes_a"].tolist() == [0], "no basis is read collaboratively"
+    assert "Under adversarial, 1 finding lost a counter-evidence: a worker cited it in an earlier round" in notes
+    assert "The first is F." in notes
+    assert comparison.findings[["lost_votes_adversarial", "lost_refutes_adversarial"]].to_numpy().tolist() == [[1, 1]]
+    assert comparison.findings["lost_refutes_collaborative"].tolist() == [0], "no basis matters collaboratively"
 
 
 def imported(mode: str | None, runs: int = 1, **columns: object) -> vp.RunSet:
@@ -299,16 +312,16 @@ def imported(mode: str | None, runs: int = 1, **columns: object) -> vp.RunSet:
 
 def test_two_imported_tables_one_of_each_mode_are_compared_as_what_they_are():
     comparison = vp.compare(imported("collaborative", 2), imported("adversarial", 2), resamples=20)
-    assert (comparison.a, comparison.b) == ("collaborative", "adversarial")
-    rules = comparison.findings.groupby("run_id")[["rule_a", "rule_b"]].first()
+    assert comparison.conditions == ("collaborative", "adversarial")
+    rules = comparison.findings.groupby("run_id")[["rule_collaborative", "rule_adversarial"]].first()
     assert rules.astype("str").to_numpy().tolist() == [["all-agree", "survived"], ["majority-agree", "hard-refute"]]
-    assert not [note for note in comparison.notes if "is not recorded" in note or "Confound" in note]
+    assert not [note for note in comparison.notes if "is not recorded" in note or "The sets differ" in note]
 
 
 def test_a_table_of_unknown_mode_is_told_where_it_is_read_as_recorded():
     notes = vp.compare(imported(None, 2), imported("adversarial", 2), resamples=20).notes
     (note,) = [note for note in notes if "is not recorded" in note]
-    assert note.startswith("The mode of 2 runs of the first set is not recorded: read as collaborative")
+    assert note.startswith("The mode of 2 runs of recorded is not recorded: the votes are judged as collaborative.")
     assert not [note for note in vp.compare(imported(None), resamples=20).notes if "is not recorded" in note]
 
 
@@ -320,14 +333,14 @@ def test_a_recorded_class_that_the_votes_do_not_give_is_a_note():
         runs, findings=runs.findings.assign(classification=given.where(given.index != 1, "contested"))
     )
     for one in (sound, runs):
-        assert not [note for note in vp.compare(one, resamples=20).notes if "recorded class" in note]
-    (note,) = [note for note in vp.compare(changed, resamples=20).notes if "recorded class" in note]
+        assert not [note for note in vp.compare(one, resamples=20).notes if "on record" in note]
+    (note,) = [note for note in vp.compare(changed, resamples=20).notes if "on record" in note]
     assert note == (
-        "The votes do not give the recorded class of 1 finding, the first is F1 of run r0: contested, not "
-        "full-consensus."
+        "1 finding has another class on record than its votes give. The first is F1 of run r0: recorded as contested, "
+        "but its votes give full-consensus."
     )
-    (note,) = [note for note in vp.compare(sound, changed, resamples=20).notes if "recorded class" in note]
-    assert "The votes of the second set do not give" in note
+    (note,) = [note for note in vp.compare(sound, changed, resamples=20).notes if "on record" in note]
+    assert note.startswith("1 finding of adversarial (2) has another class on record")
 
 
 def calls_to(model: str) -> pd.DataFrame:
@@ -336,8 +349,8 @@ def calls_to(model: str) -> pd.DataFrame:
 
 CONFOUNDS = {
     "workers": (lambda one: {"votes": one.votes.assign(worker=one.votes["worker"].replace("c", "z"))}, "c", "z"),
-    "rounds allowed": (lambda one: {"runs": one.runs.assign(effective_max_rounds=3)}, "1", "3"),
-    "evidence access": (
+    "allowed rounds": (lambda one: {"runs": one.runs.assign(effective_max_rounds=3)}, "1", "3"),
+    "access to evidence": (
         lambda one: {"runs": one.runs.assign(verification_mode="full-reanalysis")}, "lightweight", "full-reanalysis"
     ),
     "backends": (lambda one: {"runs": one.runs.assign(backend="anthropic")}, "static", "anthropic"),
@@ -347,25 +360,27 @@ CONFOUNDS = {
 
 
 @pytest.mark.parametrize("name", CONFOUNDS)
-def test_what_differs_beside_the_mode_is_named_as_a_confound(name):
+def test_what_differs_beside_the_mode_is_named(name):
     one = imported("collaborative")
     runs = one.runs.assign(verification_mode="lightweight", backend="static", prompts="base 1 aa; worker 1 bb")
     one = dataclasses.replace(one, runs=runs, calls=calls_to("m-1"))
     change, first, second = CONFOUNDS[name]
     other = dataclasses.replace(one, **change(one))
-    assert not [note for note in vp.compare(one, one, resamples=20).notes if "Confound" in note]
-    found = [note for note in vp.compare(one, other, resamples=20).notes if "Confound" in note]
-    assert found == [f"Confound, {name}: {first} only in the first set; {second} only in the second set."]
+    assert not [note for note in vp.compare(one, one, resamples=20).notes if "The sets differ" in note]
+    found = [note for note in vp.compare({"x": one, "y": other}, resamples=20).notes if "The sets differ" in note]
+    assert found == [
+        f"The sets differ in their {name}: {first} in x; {second} in y. What differs between the conditions may come "
+        "from this alone."
+    ]
 
 
-def test_what_was_not_recorded_is_no_confound_and_rounds_of_both_settings_are_none():
+def test_what_was_not_recorded_is_no_difference_nor_are_rounds_that_both_settings_say():
     one = imported("collaborative")
     logged = dataclasses.replace(one, runs=one.runs.assign(backend="static", effective_max_rounds=2))
     notes = vp.compare(one, logged, resamples=20).notes
-    assert [note for note in notes if "Confound" in note] == [
-        "Confound, rounds allowed: 1 only in the first set; 2 only in the second set."
-    ]
-    assert not [note for note in vp.compare(one, logged, max_rounds=1, resamples=20).notes if "Confound" in note]
+    (note,) = [note for note in notes if "The sets differ" in note]
+    assert note.startswith("The sets differ in their allowed rounds: 1 in collaborative (1); 2 in collaborative (2).")
+    assert not [note for note in vp.compare(one, logged, max_rounds=1, resamples=20).notes if "The sets differ" in note]
 
 
 def claiming(text: str, **columns: object) -> vp.RunSet:
@@ -375,12 +390,12 @@ def claiming(text: str, **columns: object) -> vp.RunSet:
 
 def test_claims_are_the_same_whatever_their_case_and_spaces_and_others_are_refused():
     assert vp.compare(claiming("f has no check"), claiming(" F has\n no  check"), resamples=9).n_findings == 4
-    with pytest.raises(InputError, match=r"4 findings of one id make another claim in each set, the first is 'F0'"):
+    with pytest.raises(InputError, match=r"4 findings of one id make another claim in .*, the first is 'F0'"):
         vp.compare(claiming("f has no check"), claiming("f has a check"))
 
 
 def test_sets_that_share_no_finding_show_the_ids_of_both():
-    with pytest.raises(InputError, match=r"share no finding: 'F0', 'F1', 'F2' in the first, 'X' in the second"):
+    with pytest.raises(InputError, match=r"'F0', 'F1', 'F2' in recorded \(1\); 'X' in recorded \(2\)"):
         vp.compare(claiming("f"), claiming("f", finding_id="X", worker=[f"w{i}" for i in range(12)]))
 
 
@@ -400,3 +415,104 @@ def test_a_mistyped_mode_or_reading_of_bases_is_told_with_the_one_that_was_meant
     runs = vp.from_votes(votes, item="i", worker="w", verdict="v")
     with pytest.raises(SettingsError, match=r"'infre' is unknown \(did you mean 'infer'\?\)"):
         vp.replay(runs, "adversarial", missing_basis="infre")
+
+
+def judged_by(name: str, runs: int = 2, refuted: int = 0) -> vp.RunSet:
+    """Runs of one judge's name, in which the first findings are refuted by counter-evidence, and the others are not."""
+    votes = many(runs)
+    bad = votes["finding_id"].isin([f"F{number}" for number in range(refuted)]) & votes["worker"].eq("b")
+    votes = votes.assign(
+        worker=name + votes["worker"],
+        verdict=np.where(bad, "disagree", "agree"),
+        disagree_basis=np.where(bad, "counter-evidence", None),
+        truth=True,
+    )
+    named = {"item": "finding_id", "worker": "worker", "verdict": "verdict", "basis": "disagree_basis"}
+    return vp.from_votes(votes, **named, run="run_id", truth="truth", mode="adversarial")
+
+
+def test_many_sets_are_compared_with_the_first_and_two_of_them_with_each_other():
+    sets = {name: judged_by(name, 12, refuted) for refuted, name in enumerate(("gpt", "claude", "gemini"))}
+    comparison = vp.compare(sets, resamples=50)
+    assert comparison.conditions == ("gpt", "claude", "gemini")
+    summary = comparison.summary.set_index("metric")
+    assert summary.loc["recall", ["gpt", "claude", "gemini"]].tolist() == [1, 0.75, 0.5]
+    assert summary.loc["recall", ["difference_claude", "difference_gemini"]].tolist() == [-0.25, -0.5]
+    assert summary.loc["changed", "difference_gemini"] == 0.5
+    assert comparison.findings["changed"].sum() == 24, "F0 and F1 in each of twelve runs"
+    assert comparison.truth["condition"].unique().tolist() == list(comparison.conditions)
+    assert comparison.tests["condition"].tolist() == ["claude", "claude", "gemini", "gemini"]
+    assert comparison.in_words("held") == (
+        "gpt 100.0 % [100.0, 100.0] (n = 48); claude 75.0 % [75.0, 75.0] (n = 48); gemini 50.0 % [50.0, 50.0] (n = 48)"
+    )
+    assert "change class: claude 25.0 % [25.0, 25.0] (n = 48); gemini 50.0 %" in str(comparison)
+    (note,) = [note for note in comparison.notes if "The sets differ" in note]
+    assert "claudea, claudeb, claudec in claude; geminia, geminib, geminic in gemini" in note
+    pair = comparison.between("claude", "gemini")
+    pd.testing.assert_frame_equal(
+        pair.summary, vp.compare({"claude": sets["claude"], "gemini": sets["gemini"]}, resamples=50).summary
+    )
+    assert pair.transitions.loc["full-consensus", "contested"] == 12
+    assert list(comparison.pairs) == ["claude", "gemini"]
+    assert comparison.between("gpt", "claude").summary["difference"].tolist()[:3] == pytest.approx(
+        comparison.summary["difference_claude"].tolist()[:3]
+    )
+
+
+def test_what_two_of_many_conditions_are_is_checked():
+    comparison = vp.compare({name: judged_by(name) for name in ("gpt", "claude", "gemini")}, resamples=5)
+    with pytest.raises(SettingsError, match=r"transitions: are those between two conditions, .* has 3\. .*\.between\("):
+        comparison.transitions  # noqa: B018  (looking it up is the test)
+    with pytest.raises(SettingsError, match=r"'gemni' is no condition \(did you mean 'gemini'\?\)"):
+        comparison.between("gpt", "gemni")
+    with pytest.raises(SettingsError, match=r"must name two conditions, got 'gpt' twice\. Fix: use two of"):
+        comparison.between("gpt", "gpt")
+
+
+def test_findings_that_are_not_in_all_sets_are_left_out_and_counted():
+    sets = {"gpt": judged_by("gpt"), "claude": judged_by("claude", 1), "gemini": judged_by("gemini")}
+    comparison = vp.compare(sets, resamples=5)
+    assert comparison.n_findings == 4
+    assert comparison.notes[0] == "4 findings are left out, as they are not in all sets."
+    assert comparison.between("gpt", "gemini").n_findings == 4, "over the findings of the whole comparison"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (lambda one: ({"gpt": one},), r"runs: must name at least two conditions, got 'gpt'\. Fix: add a set"),
+        (lambda _: ({},), "must name at least two conditions, got none"),
+        (lambda one: ({3: one, "": one},), r"a name of a condition must be a text of one or more letters, got 3"),
+        (lambda one: ({"metric": one, "b": one},), r"the names 'metric', 'b' make two columns 'metric' of \.summary"),
+        (lambda one: ({"x": one, "x_low": one},), r"make two columns 'x_low' of \.summary"),
+        (lambda one: ({"x": one, "difference": one},), r"make two columns 'difference'"),
+        (lambda one: ({"x": one, "y": one}, one), r"other: does not go with a mapping of sets\. Fix: put it into"),
+        (lambda one: ({"x": one, "y": 3},), r"runs\['y'\]: must be a RunSet, a run, a path .*, got a int"),
+    ],
+)
+def test_sets_that_make_no_conditions_are_refused(arguments, message):
+    with pytest.raises(InputError, match=message):
+        vp.compare(*arguments(judged_by("a")))
+
+
+@pytest.mark.parametrize(
+    ("modes", "n_sets", "message"),
+    [
+        ("adversarial", 1, r"modes: must be a list of modes and Settings, got 'adversarial'\. Fix: write a list"),
+        (Setting("adversarial"), 1, r"must be a list of modes and Settings, got Setting\("),
+        (["adversarial"], 1, r"modes: must name at least two conditions, got 1\. Fix: name another"),
+        (["adversarial"] * 3, 2, "modes: must have an entry for each of 2 sets, got 3"),
+        (["adverserial", "collaborative"], 1, r"mode: 'adverserial' is unknown \(did you mean 'adversarial'\?\)"),
+    ],
+)
+def test_modes_that_make_no_conditions_are_refused(modes, n_sets, message):
+    with pytest.raises(SettingsError, match=message):
+        vp.compare(*[judged_by("a")] * n_sets, modes=modes)
+
+
+def test_the_numbers_of_two_conditions_are_those_of_before():
+    """Recorded before more than two conditions could be compared; same seed, same intervals."""
+    sets = [vp.datasets.runs(f"stdlib-claims/{mode}") for mode in ("collaborative", "adversarial")]
+    row = vp.compare(*sets, resamples=200, seed=3).summary.set_index("metric").loc["false-consensus-rate"]
+    shares = [57.5, 53.867078, 61.249390, 5.555556, 3.550834, 7.839260, -51.944444, -55.56, -48.569264]
+    assert list(100 * row.drop(["collaborative_n", "adversarial_n"])) == pytest.approx(shares, abs=1e-5)

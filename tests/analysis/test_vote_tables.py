@@ -38,5 +38,5 @@ def test_a_grid_of_several_runs_asks_which(runs):
 
 def test_queues_shrink_to_what_is_left(runs):
     table = vp.analysis.queue(runs)
-    assert table["reading"].unique().tolist() == ["adversarial"]
+    assert table["mode"].unique().tolist() == ["adversarial"]
     assert table[["round", "waiting", "resolved"]].values.tolist() == [[0, 2, 0], [1, 1, 1], [2, 0, 1]]

@@ -21,7 +21,7 @@ widget"""
 ONE = """import verifyplan as vp
 from verifyplan.analysis.replay import Setting
 from verifyplan.widgets.comparison import ModeComparison
-ModeComparison(vp.datasets.runs("stdlib-claims/adversarial"), b=Setting("adversarial", max_rounds=5))"""
+ModeComparison("stdlib-claims/adversarial", modes=["collaborative", Setting("adversarial", max_rounds=5)])"""
 ASKED = "print('keys', '|'.join(widget.selected['key']), '|'.join(map(str, widget.selected['disagreement'].round(3))))"
 BROKEN = """from verifyplan.widgets.comparison import view as comparison_view
 def broken(*args, **words):
@@ -69,9 +69,9 @@ def test_a_comparison_is_set_sorted_filtered_and_chosen_by_hand(page, tmp_path, 
     page.open(notebook(tmp_path, MADE, ASKED)).run_all()
     assert cells_of(page) == counts_in(vp.compare(*sets))
 
-    page.choose(page.select("Mode of a"), "adversarial")
-    page.choose(page.select("Rounds of b"), "1")
-    expected = ModeComparison(*sets, a=Setting("adversarial"), b=Setting("recorded", max_rounds=1))
+    page.choose(page.select("Mode of the first"), "adversarial")
+    page.choose(page.select("Rounds of the second"), "1")
+    expected = ModeComparison(*sets, modes=[Setting("adversarial"), Setting("recorded", max_rounds=1)])
     assert cells_of(page) == counts_in(expected.comparison) != counts_in(vp.compare(*sets))
 
     assert rows_of(page).count() == len(expected.table.rows)

@@ -27,7 +27,7 @@ def make_mix(a: str = "collaborative", b: str = "adversarial") -> pd.DataFrame:
         for key, label in (("a", a), ("b", b))
         for name, n in zip(CLASSIFICATIONS, COUNTS[key], strict=True)
     ]
-    mix = pd.DataFrame(rows, columns=["reading", "classification", "n", "share", "low", "high"])
+    mix = pd.DataFrame(rows, columns=["condition", "classification", "n", "share", "low", "high"])
     return mix.assign(classification=pd.Categorical(mix["classification"], CLASSIFICATIONS, ordered=True))
 
 
@@ -37,16 +37,21 @@ def make_truth(a: str = "collaborative", b: str = "adversarial") -> pd.DataFrame
         for key, label in (("a", a), ("b", b))
         for i, (metric, value) in enumerate(zip(METRICS, VALUES[key], strict=True))
     ]
-    return pd.DataFrame(rows, columns=["reading", "metric", "value", "low", "high", "n"])
+    return pd.DataFrame(rows, columns=["condition", "metric", "value", "low", "high", "n"])
+
+
+def make_findings(a: str = "collaborative", b: str = "adversarial") -> pd.DataFrame:
+    """One row for each of the MOVES."""
+    moves = [(i, j) for i in range(4) for j in range(4) for _ in range(MOVES[i][j])]
+    classes = (pd.Categorical.from_codes(codes, CLASSIFICATIONS, ordered=True) for codes in zip(*moves, strict=True))
+    columns = dict(zip((f"classification_{a}", f"classification_{b}"), classes, strict=True))
+    return pd.DataFrame(columns).assign(run_id="r", truth=pd.array([None] * len(moves), dtype="boolean"))
 
 
 def make_comparison(a: str = "collaborative", b: str = "adversarial", **changes: object) -> Comparison:
-    order = pd.CategoricalIndex(CLASSIFICATIONS, CLASSIFICATIONS, ordered=True)
     comparison = Comparison(
-        a=a,
-        b=b,
-        findings=pd.DataFrame(),
-        transitions=pd.DataFrame(MOVES, index=order, columns=order),
+        conditions=(a, b),
+        findings=make_findings(a, b),
         mix=make_mix(a, b),
         truth=make_truth(a, b),
         summary=pd.DataFrame(),
@@ -64,14 +69,13 @@ def make_comparison(a: str = "collaborative", b: str = "adversarial", **changes:
 def make_empty() -> Comparison:
     mix = make_mix().assign(n=0, share=float("nan"), low=float("nan"), high=float("nan"))
     truth = make_truth().assign(n=0, value=float("nan"), low=float("nan"), high=float("nan"))
-    nothing = make_comparison().transitions * 0
-    return make_comparison(mix=mix, truth=truth, transitions=nothing, n_findings=0, n_runs=0)
+    return make_comparison(mix=mix, truth=truth, findings=make_findings().iloc[:0], n_findings=0, n_runs=0)
 
 
 def make_queue(a: str = "collaborative", b: str = "adversarial") -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "reading": [a] * 3 + [b] * 3,
+            "mode": [a] * 3 + [b] * 3,
             "round": [0, 1, 2] * 2,
             "waiting": [80, 24, 9, 80, 41, 10],
             "resolved": [0, 56, 15, 0, 39, 31],

@@ -9,10 +9,11 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 
+import verifyplan as vp
 from verifyplan.charts import class_mix, queue, transitions, truth_metrics, vote_matrix
 from verifyplan.charts.queue import HEIGHT_PX, NAME_GAP_PX
 from verifyplan.charts.theme import CLASS_COLORS, MARK_COLORS
-from verifyplan.errors import InputError, TableError
+from verifyplan.errors import InputError, SettingsError, TableError
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 NAN = float("nan")
@@ -34,8 +35,8 @@ def found(spec, key):
 
 def test_class_mix_shows_shares_intervals_and_counts(comparison, seen):
     text = seen(class_mix(comparison)).texts
-    assert text.count("30 %") == 1
-    assert text.count("21\N{EN DASH}40 %") == 1
+    assert text.count("30.0 %") == 1
+    assert text.count("21.0\N{EN DASH}40.0 %") == 1
     assert [t for t in text if t.startswith("n = ")] == [f"n = {n}" for n in (24, 30, 33, 15, 12, 22, 11, 13)]
     assert [t for t in text if t in CLASSIFICATIONS] == list(CLASSIFICATIONS)
     assert text.count("collaborative") == text.count("adversarial") == 4
@@ -69,7 +70,7 @@ def test_captions_say_n_and_kind_of_interval(comparison, comparison_of):
 
 def test_transitions_count_moves_and_mark_the_diagonal(comparison, seen):
     figure = transitions(comparison)
-    assert "47 (59 %) keep their class" in figure.caption
+    assert "47 (58.8 %) keep their class" in figure.caption
     assert "14 move nearer to full-consensus" in figure.caption
     assert "19 nearer to worker-unique" in figure.caption
     cells = rows_of(figure, "before", "after", "n", "move")
@@ -82,9 +83,18 @@ def test_transitions_count_moves_and_mark_the_diagonal(comparison, seen):
     assert f"{told}\nMove: nearer to worker-unique" in seen(figure).values("aria-label")
 
 
-def test_transitions_do_not_depend_on_the_order_of_the_table(comparison, comparison_of):
-    turned = comparison_of(transitions=comparison.transitions.iloc[::-1, ::-1])
-    assert transitions(turned).chart.to_dict() == transitions(comparison).chart.to_dict()
+def test_transitions_of_three_conditions_say_to_take_two(comparison):
+    three = dataclasses.replace(comparison, conditions=(*comparison.conditions, "third"))
+    with pytest.raises(SettingsError, match=r"has 3\. Fix: take two of them, as \.between\('collaborative', 'adv"):
+        transitions(three)
+
+
+def test_class_mix_and_truth_metrics_draw_any_number_of_conditions(seen):
+    sets = {name: vp.datasets.runs("stdlib-claims/adversarial") for name in ("gpt", "claude", "gemini")}
+    comparison = vp.compare(sets, resamples=5)
+    for figure in (class_mix(comparison), truth_metrics(comparison)):
+        assert {"gpt", "claude", "gemini"} <= set(seen(figure).texts)
+    assert "under gpt and under claude and under gemini" in class_mix(comparison).caption
 
 
 def test_truth_metrics_leave_out_what_has_no_denominator(comparison, comparison_of, seen):
@@ -93,14 +103,14 @@ def test_truth_metrics_leave_out_what_has_no_denominator(comparison, comparison_
     figure = truth_metrics(comparison_of(truth=truth))
     assert "Left out, for their denominator is 0: precision under collaborative." in figure.caption
     assert len(rows_of(figure, "metric")) == 9
-    assert "72 %" not in seen(figure).texts
+    assert "72.0 %" not in seen(figure).texts
     assert "Left out" not in truth_metrics(comparison).caption
 
 
 def test_truth_metrics_show_no_line_where_there_is_no_interval(comparison, comparison_of, seen):
     truth = comparison.truth.assign(low=NAN, high=NAN)
     page = seen(truth_metrics(comparison_of(truth=truth)))
-    assert "72 %" in page.texts
+    assert "72.0 %" in page.texts
     assert not [text for text in page.texts if "\N{EN DASH}" in text]
     assert not [label for label in page.values("aria-label") if label.startswith("low: ")]
 
@@ -123,14 +133,15 @@ def test_empty_tables_say_that_nothing_is_there(queue_of, grid_of, seen):
         assert figure.caption in seen(figure).texts
 
 
-def test_long_readings_with_an_equal_start_are_told_apart(comparison_of, queue_of, seen):
+def test_long_names_with_an_equal_start_are_told_apart(comparison_of, queue_of, seen):
     a, b = (f"adversarial, missing_basis=infer, max_rounds={n}, workers=alpha" for n in (2, 3))
     comparison = comparison_of(a, b)
     for figure in (class_mix(comparison), truth_metrics(comparison), queue(queue_of(a, b))):
         texts = seen(figure).texts
         assert "…max_rounds=2, workers=alpha" in texts
         assert "…max_rounds=3, workers=alpha" in texts
-        assert a in {reading for (reading,) in rows_of(figure, "reading")}  # whole, for the tooltips
+        column = "mode" if figure.title.startswith("How the queue") else "condition"
+        assert a in {name for (name,) in rows_of(figure, column)}  # whole, for the tooltips
     assert "Class under …max_rounds=3, workers=al…" in seen(transitions(comparison)).texts
 
 
@@ -152,7 +163,7 @@ def test_rounds_that_class_nothing_say_so(queue_of, seen):
 
 
 def test_rounds_say_runs_and_what_is_left_out(queue_of):
-    assert "summed over each reading's runs (12 runs)" in queue(queue_of()).caption
+    assert "summed over each mode's runs (12 runs)" in queue(queue_of()).caption
     uneven = queue_of().assign(n_runs=[12, 12, 7] * 2, waiting=[80, 24, NAN] * 2)
     caption = queue(uneven).caption
     assert "Left out: 2 rows without a number." in caption
@@ -241,9 +252,9 @@ def test_generated_data_is_marked_in_caption_and_picture(comparison_of, queue_of
     assert not [figure for figure in observed if "ynthetic" in figure._repr_html_()]
 
 
-def test_readings_that_no_file_can_hold_are_drawn_with_a_mark_in_their_place(comparison, seen):
+def test_names_that_no_file_can_hold_are_drawn_with_a_mark_in_their_place(comparison_of, seen):
     half = chr(0xD800)
-    figure = transitions(dataclasses.replace(comparison, a=f"left{half}", b=f"right{chr(0)}"))
+    figure = transitions(comparison_of(f"left{half}", f"right{chr(0)}"))
     assert "Class under left?" in seen(figure).texts
     assert "Class under right\N{REPLACEMENT CHARACTER}" in seen(figure).texts
     figure._repr_html_().encode()

@@ -37,9 +37,9 @@ def test_both_modes_against_truth_agree_with_a_count_by_hand(judges):
     comparison = vp.compare(judges)
     votes = judges.votes.assign(truth=judges.votes["finding_id"].map(judges.findings.set_index("finding_id")["truth"]))
     counts = votes.groupby("finding_id").apply(_count, include_groups=False)
-    for reading, held in (("collaborative", _held_collaboratively), ("adversarial", _held_adversarially)):
+    for name, held in (("collaborative", _held_collaboratively), ("adversarial", _held_adversarially)):
         kept = held(counts)
-        got = comparison.truth[comparison.truth["reading"] == reading].set_index("metric")["value"]
+        got = comparison.truth[comparison.truth["condition"] == name].set_index("metric")["value"]
         assert got["precision"] == pytest.approx((kept & counts["truth"]).sum() / kept.sum())
         assert got["recall"] == pytest.approx((kept & counts["truth"]).sum() / counts["truth"].sum())
         assert got["false-consensus-rate"] == pytest.approx((kept & ~counts["truth"]).sum() / (~counts["truth"]).sum())
@@ -47,7 +47,7 @@ def test_both_modes_against_truth_agree_with_a_count_by_hand(judges):
 
 def test_the_figures_that_the_notebook_quotes(judges):
     """10_compare_modes quotes these; a change here is a change there."""
-    truth = vp.compare(judges).truth.set_index(["reading", "metric"])["value"].round(3)
+    truth = vp.compare(judges).truth.set_index(["condition", "metric"])["value"].round(3)
     quoted = {
         ("collaborative", "precision"): 0.554,
         ("collaborative", "recall"): 0.718,

@@ -81,7 +81,7 @@ def test_static_workers_that_looked_at_nothing_say_so_and_so_does_the_run(
     assert run.artifact.findings[0].classification == classification
     assert str(run).startswith("nothing looked at in 2 of 2 votes: the workers could not read the claims")
     notes = vp.compare(run.frames, resamples=10).notes
-    assert "Most votes rest on no look: 2 of 2 votes say 'nothing looked at'." in notes
+    assert "Most votes were cast without a look at any evidence: 2 of 2 votes say 'nothing looked at'." in notes
 
 
 def test_a_run_that_looked_at_most_says_nothing_of_it(tmp_path):
@@ -93,7 +93,7 @@ def test_a_run_that_looked_at_most_says_nothing_of_it(tmp_path):
     run = vp.crossverify(found, workers, repo=tmp_path, log_dir=None, progress=False,
                          settings={"verificationMode": "full-reanalysis"})  # fmt: skip
     assert run.blindness is None
-    assert not any("rest on no look" in note for note in vp.compare(run.frames, resamples=10).notes)
+    assert not any("without a look" in note for note in vp.compare(run.frames, resamples=10).notes)
     assert sum(text.startswith(NOTHING_LOOKED_AT) for text in run.frames.votes["explanation"]) == 2
 
 

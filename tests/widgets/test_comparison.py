@@ -39,26 +39,26 @@ ALIKE = (("F", "a", "agree"), ("F", "b", "agree"))
 SPLIT = (("G", "a", "agree"), ("G", "b", "disagree"))
 
 
-def test_what_is_shown_follows_the_controls_of_each_side(widget, adversarial):
+def test_what_is_shown_follows_the_controls_of_each_condition(widget, adversarial):
     assert widget.settings == (Setting("collaborative"), Setting("adversarial"))
-    widget.a.mode.value = "adversarial"
-    widget.a.rounds.value = 1
-    widget.b.missing_basis.value = "counter-evidence"
+    widget.first.mode.value = "adversarial"
+    widget.first.rounds.value = 1
+    widget.second.missing_basis.value = "counter-evidence"
     settings = (Setting("adversarial", 1), Setting("adversarial", None, "counter-evidence"))
-    expected = vp.compare(adversarial, a=settings[0], b=settings[1], resamples=50)
+    expected = vp.compare(adversarial, modes=settings, resamples=50)
     assert widget.settings == settings
     assert widget.failure.value == ""
     pd.testing.assert_frame_equal(widget.comparison.findings, expected.findings)
     pd.testing.assert_frame_equal(widget.comparison.summary, expected.summary)
     shown = widget.static()
-    for said in (expected.a, "adversarial, own rounds", *expected.notes):
+    for said in (*expected.conditions, *expected.notes):
         assert said in shown.replace("&#x27;", "'")
-    assert f"From: full-consensus under {expected.a}" in shown
+    assert f"From: full-consensus under {expected.conditions[0]}" in shown
 
 
 def test_two_sets_are_paired_as_they_were_recorded(collaborative, adversarial):
     widget = ModeComparison(collaborative, adversarial, resamples=50)
-    assert (widget.comparison.a, widget.comparison.b) == ("collaborative", "adversarial")
+    assert widget.comparison.conditions == ("collaborative", "adversarial")
     own = [disagreement(one).set_index(["run_id", "finding_id"]) for one in (collaborative, adversarial)]
     widget.changed.value = "all"
     widget.table.selected = widget.table.row_keys[:3]
@@ -72,7 +72,7 @@ def test_two_sets_are_paired_as_they_were_recorded(collaborative, adversarial):
 def test_sets_without_a_run_id_in_common_are_paired_and_told_by_finding():
     first = votes_of(*ALIKE, *SPLIT, why="first words")
     second = votes_of(("F", "c", "disagree"), ("F", "d", "agree"), ("G", "c", "agree"), why="other words", run="q")
-    widget = ModeComparison(first, second, b="adversarial", resamples=20)
+    widget = ModeComparison(first, second, modes=["recorded", "adversarial"], resamples=20)
     widget.changed.value = "all"
     widget.table.selected = widget.table.row_keys
     table = widget.selected.set_index("finding_id")
@@ -106,9 +106,10 @@ def _order(values: pd.Series):
 
 
 def test_the_list_is_filtered_by_what_changed_and_the_counts_say_how_many(widget):
-    widget.b.rounds.value = 1
+    widget.second.rounds.value = 1
     table = widget.comparison.findings
-    held = [table[f"classification_{side}"].isin(HELD) for side in "ab"]
+    classes = [table[f"classification_{name}"] for name in widget.comparison.conditions]
+    held = [each.isin(HELD) for each in classes]
     wanted = {
         "changed": table["changed"],
         "all": table["changed"] | True,
@@ -122,7 +123,7 @@ def test_the_list_is_filtered_by_what_changed_and_the_counts_say_how_many(widget
         else:
             before, after = value.split(" → ")
             n = int(widget.comparison.transitions.loc[before, after])
-            both = table["classification_a"].eq(before) & table["classification_b"].eq(after)
+            both = classes[0].eq(before) & classes[1].eq(after)
             wanted[value] = both
         assert words.endswith(f"({n:,})")
         widget.changed.value = value
@@ -154,7 +155,7 @@ def test_what_is_chosen_stays_chosen_and_is_explained_under_both_settings(widget
         expected[widget.comparison.findings.columns],
     )
     widget.find.value = "nothing is called this"
-    widget.b.rounds.value = 1
+    widget.second.rounds.value = 1
     assert widget.selected["finding_id"].tolist() == names
     told = widget.static().replace("&#x27;", "'").replace("&quot;", '"').replace("&lt;", "<").replace("&gt;", ">")
     for name in names:
@@ -175,11 +176,11 @@ def test_of_many_chosen_the_first_are_told_and_how_many_there_are(widget):
 
 def test_a_setting_that_was_shown_before_is_not_worked_out_again(widget, monkeypatch):
     first, chart = widget.comparison, widget._charts[0].value
-    widget.b.rounds.value = 1
+    widget.second.rounds.value = 1
     assert widget._charts[0].value != chart
-    monkeypatch.setattr(Setting, "read", None)
+    monkeypatch.setattr(Setting, "replay", None)
     monkeypatch.setattr(view, "transitions_html", None)
-    widget.b.rounds.value = 0
+    widget.second.rounds.value = 0
     assert widget.failure.value == ""
     assert widget.comparison is first
     assert widget._charts[0].value == chart
@@ -188,8 +189,8 @@ def test_a_setting_that_was_shown_before_is_not_worked_out_again(widget, monkeyp
 def test_while_it_computes_it_says_so(widget):
     said = []
     widget._headline.observe(lambda change: said.append(change["new"]), "value")
-    widget.b.rounds.value = 1
-    assert "Computing: reading 720 findings anew" in said[0]
+    widget.second.rounds.value = 1
+    assert "Computing: judging 720 findings again" in said[0]
     assert "adversarial, 1 round" in said[-1]
 
 
@@ -200,14 +201,14 @@ def test_a_failure_is_shown_in_words_what_was_shown_stays_and_the_next_success_c
         raise RuntimeError("<i>out of order</i>")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Setting, "read", broken)
-        widget.b.rounds.value = 1
+        patched.setattr(Setting, "replay", broken)
+        widget.second.rounds.value = 1
     assert "That did not work." in widget.failure.value
     assert "RuntimeError: &lt;i&gt;out of order" in widget.failure.value
     assert (widget.comparison, widget._headline.value) == (shown, headline)
-    widget.b.rounds.value = 2
+    widget.second.rounds.value = 2
     assert widget.failure.value == ""
-    assert widget.comparison.b == "adversarial, 2 rounds"
+    assert widget.comparison.conditions[1] == "adversarial, 2 rounds"
 
 
 @pytest.mark.parametrize(
@@ -230,9 +231,9 @@ def test_nothing_to_show_is_said_in_words(runs, told):
 
 def test_censored_findings_and_filled_bases_are_said():
     widget = ModeComparison(votes_of(*SPLIT), resamples=20)
-    widget.a.rounds.value = 3
+    widget.first.rounds.value = 3
     told = widget.static()
-    assert "Under collaborative, 3 rounds, 1 of 1 finding is censored" in told
+    assert "Under collaborative, 3 rounds, 1 of 1 finding is censored: the run ended" in told
     assert "1 of 1 disagreement had no basis; 0 read as counter-evidence, 1 as burden-not-met" in told
 
 
@@ -261,23 +262,23 @@ def test_ids_that_begin_alike_are_told_apart():
 
 
 def test_every_control_has_a_name_of_its_own_and_bases_are_off_where_none_matters(widget):
-    named = [*widget.a.lists, *widget.b.lists, widget.changed, widget.find, widget.clear]
+    named = [*widget.first.lists, *widget.second.lists, widget.changed, widget.find, widget.clear]
     names = [one.description for one in named]
     assert all(names)
     assert len(set(names)) == len(names)
-    assert (widget.a.missing_basis.disabled, widget.b.missing_basis.disabled) == (True, False)
-    widget.a.mode.value = "recorded"
-    assert not widget.a.missing_basis.disabled
+    assert (widget.first.missing_basis.disabled, widget.second.missing_basis.disabled) == (True, False)
+    widget.first.mode.value = "recorded"
+    assert not widget.first.missing_basis.disabled
 
 
 def test_wrong_arguments_are_refused_before_anything_is_shown(adversarial):
     with pytest.raises(SettingsError, match="'adverserial' is unknown"):
-        ModeComparison(adversarial, a="adverserial")
+        ModeComparison(adversarial, modes=["adverserial", "adversarial"])
     with pytest.raises(SettingsError, match="max_rounds: 0 is out of range"):
-        ModeComparison(adversarial, b=Setting("adversarial", 0))
-    with pytest.raises(InputError, match="the two sets share no finding"):
+        ModeComparison(adversarial, modes=["recorded", Setting("adversarial", 0)])
+    with pytest.raises(InputError, match="no finding is in all sets"):
         ModeComparison(adversarial, vp.RunSet())
-    with pytest.raises(InputError, match="runs: is a DataFrame"):
+    with pytest.raises(InputError, match=r"runs: must be a RunSet, .* got a DataFrame"):
         ModeComparison(pd.DataFrame())
 
 

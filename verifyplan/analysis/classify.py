@@ -1,4 +1,4 @@
-"""Classify findings by recorded votes, under any mode, rounds and reading of missing bases (rules B6, B7)."""
+"""Classify findings by recorded votes, under any mode, rounds and way to fill in missing bases (rules B6, B7)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CLASS_AT_END = np.array(
 def classify(
     votes: pd.DataFrame, *, mode: Mode, max_rounds: int = 3, missing_basis: MissingBasis = "infer"
 ) -> pd.DataFrame:
-    """Return the class that recorded votes give each finding under a mode, a number of rounds and a reading of bases.
+    """Return the class that recorded votes give each finding under a mode and a number of rounds.
 
     Rounds are judged in order, each on its own votes; the first that classifies decides. A finding that none
     classifies is `contested` (nobody ever voted: `worker-unique`), decided at the last executed round; it is
@@ -42,7 +42,7 @@ def classify(
             (part of the key, then), `explanation`, `is_origin` (such votes, and errors, are not tallied).
         mode: `collaborative` or `adversarial`.
         max_rounds: rounds that would have been allowed, at least 1.
-        missing_basis: how an adversarial reading takes a disagree without a basis: `infer` (counter-evidence
+        missing_basis: how the adversarial mode fills in a missing basis of a disagree: `infer` (counter-evidence
             if its explanation cites a place, else burden-not-met), one of the two bases, or `raise`.
 
     Returns:
@@ -52,7 +52,7 @@ def classify(
 
     Raises:
         TableError: listing all columns, values, gaps in rounds and repeated votes that make no sense.
-        SettingsError: for an unknown mode or reading, or `max_rounds` below 1.
+        SettingsError: for an unknown mode or `missing_basis`, or `max_rounds` below 1.
 
     >>> votes = pd.DataFrame({"run_id": "r", "finding_id": "F-1", "round": 1, "worker": ["a", "b"],
     ...     "verdict": ["agree", "disagree"], "disagree_basis": None})
@@ -93,13 +93,13 @@ def judge(
     """Return what `classify` does, for votes that are ballots already, with a number of rounds for each finding.
 
     With `losses`, `disagreements` counts the disagrees of the executed rounds, `filled_counter` the filled bases that
-    were read as counter-evidence, `lost_votes` the votes of the deciding round that are errors, and `lost_refutes` the
+    were taken as counter-evidence, `lost_votes` the votes of the deciding round that are errors, and `lost_refutes` the
     counter-evidences of earlier rounds that it did without (rule B8); all but `lost_votes` are 0 in collaborative mode,
-    where no basis is read.
+    where no basis matters.
     """
     adversarial = mode == "adversarial"
     basis = fill_bases(votes, cast, missing_basis) if adversarial else cast.basis
-    executed = np.minimum(cast.recorded, max_rounds)
+    executed = np.minimum(cast.last_round, max_rounds)
     width = int(executed.max(initial=1))
     tallies = count(cast, basis, width)
     rules = np.array([RULES.index(rule) for rule in RULES_OF_MODE[mode]])[rule_index(tallies, mode)]
@@ -116,7 +116,7 @@ def judge(
         classification=pd.Categorical.from_codes(classes, dtype=CLASS_TYPE),
         decided_round=decided,
         rule=pd.Categorical.from_codes(rule, dtype=RULE_TYPE),
-        censored=~settled & (cast.recorded < max_rounds),
+        censored=~settled & (cast.last_round < max_rounds),
         filled_bases=np.bincount(cast.finding[missing], minlength=len(cast.findings)),
     )
     if not losses:

@@ -1,47 +1,50 @@
-"""The result of comparing two readings of the same findings: tables to read, chart and test (rule F1)."""
+"""The result of a comparison: two or more conditions over the same findings, as tables to read, chart and test."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 
 import pandas as pd
 
+from verifyplan.analysis.metrics import counts_by_run, difference_column
 from verifyplan.errors import Problem, SettingsError, expect, one_of
+from verifyplan.protocol.vote import CLASSIFICATIONS
 from verifyplan.text import counted, did_you_mean
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two readings (`a`, `b`) of the same findings, side by side.
+    """Two or more conditions over the same findings, side by side; the first is the baseline.
 
     Intervals are 95 % percentile bootstrap intervals; `resampled` says of what. A share or metric whose
     denominator is 0 is NaN, with n = 0.
     """
 
-    a: str
-    """Label of the first reading, such as `collaborative`."""
-    b: str
-    """Label of the second reading, such as `adversarial`."""
+    conditions: tuple[str, ...]
+    """The names of the conditions, such as `collaborative` and `adversarial`."""
     findings: pd.DataFrame
-    """One row a finding: both classes, rules, rounds and censoring, and whether the class changed."""
-    transitions: pd.DataFrame
-    """4 x 4 counts: classes under `a` down, classes under `b` across, in the order of CLASSIFICATIONS."""
+    """One row a finding: class, rule, round and censoring under each condition (`classification_collaborative`), and
+    `changed`: whether its class differs between any two."""
     mix: pd.DataFrame
-    """`reading, classification, n, share, low, high`: how the findings spread over the classes."""
+    """`condition, classification, n, share, low, high`: how the findings spread over the classes."""
     truth: pd.DataFrame | None
-    """`reading, metric, value, low, high, n` for precision, recall, F1, false-consensus rate and
+    """`condition, metric, value, low, high, n` for precision, recall, F1, false-consensus rate and
     false-demotion rate; None where no finding's truth is known. n is the metric's denominator."""
     summary: pd.DataFrame
-    """`metric, a, a_low, a_high, b, b_low, b_high, difference, low, high, n_a, n_b`: every metric under both
-    readings, each with its interval; the difference is b - a, and low and high are its interval."""
+    """`metric`, then of each condition its value, interval and n (`gpt, gpt_low, gpt_high, gpt_n`), and its difference
+    from the baseline: `difference, difference_low, difference_high`; of three conditions or more, `difference_claude`
+    and so on. The row `changed` is the share of findings whose class differs from that under the baseline."""
     tests: pd.DataFrame
-    """`test, method, statistic, df, p_value, n`: Stuart-Maxwell on the classes, McNemar on held or not."""
+    """`condition, test, method, statistic, df, p_value, n`: of each condition but the baseline whether it differs from
+    it, by Stuart-Maxwell on the classes and McNemar on held or not."""
     agreement: pd.DataFrame
-    """`reading, measure, worker_a, worker_b, value, n`: how far workers agree (see `agreement`). Two readings of
+    """`condition, measure, worker_a, worker_b, value, n`: how far workers agree (see `agreement`). Conditions of
     one set have the same votes, and so the same rows."""
     cost: pd.DataFrame
-    """`reading, measure, value, n_runs`: calls, rounds, votes and time (see `cost`)."""
+    """`condition, measure, value, n_runs`: calls, rounds, votes and time (see `cost`)."""
     n_findings: int
     n_runs: int
     resampled: str
@@ -49,10 +52,54 @@ class Comparison:
     synthetic: bool
     """True where findings or votes were generated, not observed."""
     notes: tuple[str, ...] = ()
-    """Warnings for a reader: censored findings, filled bases, failed calls, bases of the intervals."""
+    """Warnings for a reader: censored findings, filled bases, failed calls, what else differs, few runs."""
+    _compare: Callable[[tuple[str, str]], Comparison] | None = field(default=None, repr=False, compare=False)
+    """Compares two of the conditions over the same findings."""
+
+    def between(self, first: str, second: str) -> Comparison:
+        """Return the comparison of two of the conditions, over the findings of this one; `first` is its baseline.
+
+        Raises SettingsError for a name that is no condition, or the same name twice.
+        """
+        problems = [
+            Problem("between", f"{name!r} is no condition{did_you_mean(name, self.conditions)}", self._names)
+            for name in (first, second)
+            if name not in self.conditions
+        ]
+        if first == second and not problems:
+            problems = [Problem("between", f"must name two conditions, got {first!r} twice", self._names)]
+        if problems:
+            raise SettingsError(problems)
+        if (first, second) == self.conditions or self._compare is None:
+            return self
+        return self._compare((first, second))
+
+    @property
+    def _names(self) -> str:
+        return f"use two of {one_of(self.conditions)}"
+
+    @property
+    def pairs(self) -> dict[str, Comparison]:
+        """The comparison of each other condition with the baseline, by its name."""
+        return {name: self.between(self.conditions[0], name) for name in self.conditions[1:]}
+
+    @cached_property
+    def transitions(self) -> pd.DataFrame:
+        """4 x 4 counts of two conditions: classes under the first down, under the second across.
+
+        In the order of CLASSIFICATIONS. Of three conditions or more SettingsError says to take two by `between`.
+        """
+        if len(self.conditions) != 2:
+            message = f"are those between two conditions, and this comparison has {len(self.conditions)}"
+            fix = f"take two of them, as .between({one_of(self.conditions[:2])}).transitions"
+            raise SettingsError(Problem("transitions", message, fix))
+        first, second = self.conditions
+        classes = list(CLASSIFICATIONS)
+        counts = counts_by_run(self.findings, first, second).sum(axis=(0, -1))
+        return pd.DataFrame(counts, index=classes, columns=classes).rename_axis(index=first, columns=second)
 
     def in_words(self, metric: str) -> str:
-        """Return one metric under both readings, each with its interval and its n; or the share that changed class.
+        """Return one metric under each condition, with its interval and its n; or the share that changed class.
 
         A rate may be named without `-rate`. Raises SettingsError for a metric that `.summary` does not have.
         """
@@ -63,34 +110,42 @@ class Comparison:
             unmeasured = "" if self.truth is not None else "; others need findings whose truth is known"
             raise SettingsError(Problem("metric", message, f"use one of {one_of(known)}{unmeasured}"))
         row = self.summary.set_index("metric").loc[[metric]].iloc[0]
-        if metric == "changed":
-            return f"{_share(row['difference'], row['low'], row['high'])} (n = {int(row['n_a'])})"
-        sides = [(row[side], row[f"{side}_low"], row[f"{side}_high"], row[f"n_{side}"]) for side in "ab"]
-        return " against ".join(f"{_share(value, low, high)} (n = {int(n)})" for value, low, high, n in sides)
+        names = self.conditions[1:] if metric == "changed" else self.conditions
+        columns = [difference_column(self.conditions, name) if metric == "changed" else name for name in names]
+        shares = [
+            f"{_share(row[column], row[f'{column}_low'], row[f'{column}_high'])} (n = {int(row[f'{name}_n'])})"
+            for name, column in zip(names, columns, strict=True)
+        ]
+        if len(self.conditions) == 2:
+            return " against ".join(shares)
+        return "; ".join(f"{name} {share}" for name, share in zip(names, shares, strict=True))
 
     def __str__(self) -> str:
         """Return what differs, in about ten lines."""
         made = " (synthetic)" if self.synthetic else ""
         truths = [] if self.truth is None else list(self.truth["metric"].drop_duplicates())
+        size = f"{counted(self.n_findings, 'finding')}{made} of {counted(self.n_runs, 'run')}"
         lines = [
-            f"{self.a} against {self.b}: {counted(self.n_findings, 'finding')}{made} of {counted(self.n_runs, 'run')}",
+            f"{' against '.join(self.conditions)}: {size}",
             f"change class: {self.in_words('changed')}",
-            *(f"{label}: {self._class_counts(label)}" for label in (self.a, self.b)),
+            *(f"{name}: {self._class_counts(name)}" for name in self.conditions),
             *(f"{metric}: {self.in_words(metric)}" for metric in truths),
             *(f"note: {note}" for note in self.notes),
         ]
         return "\n".join(lines)
 
-    def _class_counts(self, label: str) -> str:
-        counts = self.mix[self.mix["reading"].eq(label)].sort_values("classification")
+    def _class_counts(self, condition: str) -> str:
+        counts = self.mix[self.mix["condition"].eq(condition)].sort_values("classification")
         return ", ".join(f"{n} {name}" for n, name in zip(counts["n"], counts["classification"], strict=True))
 
     def _repr_html_(self) -> str:
         """Return the comparison for a notebook; every text is shown as text."""
         parts = [f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>"]
-        parts.append(f"<p>From the class under {escape(self.a)} (rows) to that under {escape(self.b)}:</p>")
-        parts.append(self.transitions.to_html())
-        parts.append("<p>Every metric; the difference is b - a, with its 95 % interval:</p>")
+        if len(self.conditions) == 2:
+            first, second = map(escape, self.conditions)
+            parts.append(f"<p>From the class under {first} (rows) to that under {second}:</p>")
+            parts.append(self.transitions.to_html())
+        parts.append(f"<p>Every metric; differences are from {escape(self.conditions[0])}, with 95 % intervals:</p>")
         parts.append(self.summary.to_html(index=False, float_format="{:.3f}".format, na_rep="-"))
         return "".join(parts)
 

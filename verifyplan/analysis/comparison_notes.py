@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import pandas as pd
 
+from verifyplan.analysis.conditions import ALLOWED_ROUNDS, Condition
+from verifyplan.analysis.metrics import difference_column
+from verifyplan.analysis.pairing import OF_CONDITION
 from verifyplan.analysis.replay import Setting
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.support import note_absent_votes, note_blind_classes
@@ -16,149 +18,161 @@ from verifyplan.text import counted, filled_words, listed
 MIN_FINDINGS = 20
 """A metric of fewer findings than this has an interval that says little."""
 
-ROUNDS = "rounds allowed"
+MIN_TRUSTED_RUNS = 30
+"""The bootstrap over fewer runs than this gives intervals that are too narrow."""
 
 
-def notes_on_findings(findings: pd.DataFrame, labels: tuple[str, str]) -> Iterator[str]:
+def notes_on_findings(findings: pd.DataFrame, names: Sequence[str]) -> Iterator[str]:
     """Yield notes on the table of a comparison: nothing in it, censored findings, filled bases, losses (rule B7)."""
     if findings.empty:
         yield "There are no findings: nothing was compared."
-    for label, side in zip(labels, "ab", strict=True):
-        censored = int(findings[f"censored_{side}"].sum())
-        if censored:
-            are_censored = f"of {counted(len(findings), 'finding')} {'is' if censored == 1 else 'are'} censored"
-            yield (
-                f"Under {label}, {censored} {are_censored}: the votes that would have decided were never cast, and "
-                "they count as contested or worker-unique."
-            )
-        unjudged = int(findings[f"rule_{side}"].eq("no-votes").sum())
-        if unjudged:
-            yield f"Under {label}, {counted(unjudged, 'finding')} got no vote that counts, and count as not held."
-        filled = int(findings[f"filled_bases_{side}"].sum())
-        if filled:
-            counter, disagrees = (int(findings[f"{name}_{side}"].sum()) for name in ("filled_counter", "disagreements"))
-            yield f"Under {label}, {filled_words(filled, counter, disagrees)}."
-        yield from _notes_on_losses(findings, label, side)
+    for name in names:
+        under = findings[[f"{column}_{name}" for column in OF_CONDITION]].set_axis(list(OF_CONDITION), axis=1)
+        classes = under.assign(finding_id=findings["finding_id"])
+        yield from (f"Under {name}, {note}" for note in _notes_on_classes(classes))
 
 
-def _notes_on_losses(findings: pd.DataFrame, label: str, side: str) -> Iterator[str]:
-    """Yield notes on classes that rest on less than was asked for (rule B8)."""
-    votes, refutes = findings[f"lost_votes_{side}"], findings[f"lost_refutes_{side}"]
-    fewer = int(votes.gt(0).sum())
-    if fewer:
-        rest = "rests" if fewer == 1 else "rest"
+def _notes_on_classes(findings: pd.DataFrame) -> Iterator[str]:
+    """Yield notes on the classes under one condition, without its name."""
+    censored = int(findings["censored"].sum())
+    if censored:
         yield (
-            f"Under {label}, the class of {counted(fewer, 'finding')} {rest} on fewer votes than were asked for: "
-            f"{counted(int(votes.sum()), 'vote')} of the deciding rounds {'was' if votes.sum() == 1 else 'were'} lost."
+            f"{censored:,} of {counted(len(findings), 'finding')} {_is(censored)} censored: the run ended before the "
+            f"votes that would decide {'it' if censored == 1 else 'them'}. They count as contested or worker-unique."
         )
+    unjudged = int(findings["rule"].eq("no-votes").sum())
+    if unjudged:
+        has, count = ("has", "counts") if unjudged == 1 else ("have", "count")
+        yield f"{counted(unjudged, 'finding')} {has} no vote that counts, and {count} as not held."
+    filled = int(findings["filled_bases"].sum())
+    if filled:
+        yield f"{filled_words(filled, int(findings['filled_counter'].sum()), int(findings['disagreements'].sum()))}."
+    votes, refutes = findings["lost_votes"], findings["lost_refutes"]
+    if fewer := int(votes.gt(0).sum()):
+        lost = (
+            f"{counted(int(votes.sum()), 'vote')} of the deciding rounds {'was' if votes.sum() == 1 else 'were'} lost"
+        )
+        rests = "rests" if fewer == 1 else "rest"
+        yield f"the class of {counted(fewer, 'finding')} {rests} on fewer votes than were asked for: {lost}."
     if refutes.any():
         first = findings.loc[refutes.gt(0), "finding_id"].iloc[0]
         yield (
-            f"Under {label}, a counter-evidence of an earlier round was lost to an error before the round that decided "
-            f"in {counted(int(refutes.gt(0).sum()), 'finding')}, the first is {first}."
+            f"{counted(int(refutes.gt(0).sum()), 'finding')} lost a counter-evidence: a worker cited it in an earlier "
+            f"round, and its vote of the deciding round failed. The first is {first}."
         )
 
 
-def notes_on_sets(sets: Sequence[RunSet]) -> Iterator[str]:
-    """Yield notes on the runs themselves: failed calls, mixed modes, findings that several runs have."""
-    votes = pd.concat([runs.votes["verdict"] for runs in sets])
-    errors = int((votes == "verification-error").sum())
-    if errors:
-        yield f"{errors} of {counted(len(votes), 'recorded vote')} are verification errors and count for nothing."
-    for runs, name in zip(sets, _set_names(sets), strict=True):
-        explanations = runs.votes.loc[runs.votes["verdict"].ne("verification-error"), "explanation"]
-        blind = int(explanations.str.startswith(NO_LOOK_BEGINNINGS).fillna(False).sum())
-        if 2 * blind > len(explanations):
-            votes_say = f"{blind} of {counted(len(explanations), 'vote')} say {NOTHING_LOOKED_AT!r}"
-            yield f"Most votes{name} rest on no look: {votes_say}."
-        thin = (
-            note_blind_classes(runs.votes, name),
-            note_absent_votes(runs.runs, runs.findings, runs.votes, name),
+def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:
+    """Yield notes on the runs: failed calls, thin votes, mixed or unknown modes, and what else differs between sets."""
+    by_set = {id(condition.source): condition for condition in conditions}
+    votes = pd.concat([condition.runs.votes["verdict"] for condition in by_set.values()])
+    if errors := int((votes == "verification-error").sum()):
+        yield (
+            f"{errors:,} of {counted(len(votes), 'recorded vote')} {_is(errors)} lost (verification-error): the call "
+            "failed, or its answer could not be read. Lost votes count for nothing."
         )
-        yield from (note for note in thin if note)
-        if runs.runs["mode"].dropna().astype("str").nunique() > 1:
+    for condition in by_set.values():
+        where = f" of {condition.name}" if len(by_set) > 1 else ""
+        yield from _notes_on_set(condition.runs, where)
+        if condition.runs.findings["classification"].notna().any():
+            yield from _notes_on_recorded_classes(condition.source.replay(Setting()), where)
+    for condition in conditions:
+        unknown = int(condition.runs.runs["mode"].isna().sum())
+        if condition.setting.mode == "recorded" and unknown:
+            where = f" of {condition.name}" if len(by_set) > 1 else ""
             yield (
-                "Runs of both modes are pooled in one set; to compare real runs, give two sets, each as "
-                "runs.select(lambda r: r['mode'] == 'adversarial')."
+                f"The mode of {counted(unknown, 'run')}{where} is not recorded: the votes are judged as collaborative. "
+                "Name it by from_votes(..., mode=), or by modes=."
             )
-        claims = runs.findings[["finding_id", "summary"]]
-        again = int(claims.duplicated().sum()) if runs.findings["summary"].notna().any() else 0
-        if again:
-            yield f"{counted(again, 'finding')} stand again, by id and claim, in other runs of the set; each counts."
+    if len(by_set) > 1:
+        yield from _notes_on_circumstances(conditions)
 
 
-def notes_on_classes(readings: Sequence[pd.DataFrame | None]) -> Iterator[str]:
-    """Yield notes on recorded classes that the votes do not give under the run's own rules (rule B9).
+def _notes_on_set(runs: RunSet, where: str) -> Iterator[str]:
+    """Yield notes on one set of runs: votes without evidence, absent votes, mixed modes, repeated findings."""
+    explanations = runs.votes.loc[runs.votes["verdict"].ne("verification-error"), "explanation"]
+    blind = int(explanations.str.startswith(NO_LOOK_BEGINNINGS).fillna(False).sum())
+    if 2 * blind > len(explanations):
+        votes_say = f"{blind:,} of {counted(len(explanations), 'vote')} say {NOTHING_LOOKED_AT!r}"
+        yield f"Most votes{where} were cast without a look at any evidence: {votes_say}."
+    thin = (
+        note_blind_classes(runs.votes, where),
+        note_absent_votes(runs.runs, runs.findings, runs.votes, where),
+    )
+    yield from (note for note in thin if note)
+    if runs.runs["mode"].dropna().astype("str").nunique() > 1:
+        yield (
+            f"The runs{where} are of both modes, and are judged together. To compare the modes as they ran, give each "
+            "as a set of its own: runs.select(lambda r: r['mode'] == 'adversarial')."
+        )
+    claims = runs.findings[["finding_id", "summary"]]
+    repeated = int(claims.duplicated().sum()) if runs.findings["summary"].notna().any() else 0
+    if repeated:
+        yield (
+            f"{counted(repeated, 'finding')}{where} {'repeats' if repeated == 1 else 'repeat'} the id and claim of a "
+            "finding in another run; each is counted."
+        )
 
-    A reading is None where its set recorded no class.
+
+def _notes_on_recorded_classes(replayed: pd.DataFrame, where: str) -> Iterator[str]:
+    """Yield a note where runs recorded other classes than their votes give under their own rules (rule B9)."""
+    recorded, derived = replayed["recorded"].astype("object"), replayed["classification"].astype("object")
+    other = recorded.notna() & recorded.ne(derived)
+    if other.any():
+        row = replayed[other].iloc[0]
+        yield (
+            f"{counted(int(other.sum()), 'finding')}{where} has another class on record than its votes give. The first "
+            f"is {row['finding_id']} of run {row['run_id']}: recorded as {row['recorded']}, but its votes give "
+            f"{row['classification']}."
+        )
+
+
+def _notes_on_circumstances(conditions: Sequence[Condition]) -> Iterator[str]:
+    """Yield a note for each circumstance in which sets differ beside the mode, with the values that not all share.
+
+    A set that recorded nothing is passed over. Allowed rounds are none where every setting says its own.
     """
-    for reading, name in zip(readings, _set_names(readings), strict=True):
-        if reading is None:
+    all_rounds_set = all(condition.setting.max_rounds is not None for condition in conditions)
+    for circumstance in conditions[0].source.circumstances:
+        if circumstance == ALLOWED_ROUNDS and all_rounds_set:
             continue
-        recorded, derived = reading["recorded"].astype("object"), reading["classification"].astype("object")
-        other = recorded.notna() & recorded.ne(derived)
-        if other.any():
-            row = reading[other].iloc[0]
+        known = {c.name: values for c in conditions if (values := c.source.circumstances[circumstance])}
+        if len(known) < 2:
+            continue
+        shared = set.intersection(*known.values())
+        own = [f"{listed(sorted(values - shared))} in {name}" for name, values in known.items() if values - shared]
+        if own:
             yield (
-                f"The votes{name} do not give the recorded class of {counted(int(other.sum()), 'finding')}, the first "
-                f"is {row['finding_id']} of run {row['run_id']}: {row['recorded']}, not {row['classification']}."
+                f"The sets differ in their {circumstance}: {'; '.join(own)}. What differs between the conditions may "
+                "come from this alone."
             )
 
 
-def notes_on_modes(sets: Sequence[RunSet], recorded: Sequence[bool]) -> Iterator[str]:
-    """Yield notes on runs that are read in the mode in which they were recorded, which is not known."""
-    for runs, as_recorded, name in zip(sets, recorded, _set_names(sets), strict=True):
-        unknown = int(runs.runs["mode"].isna().sum())
-        if as_recorded and unknown:
-            yield (
-                f"The mode of {counted(unknown, 'run')}{name} is not recorded: read as collaborative; say it by "
-                "from_votes(..., mode=), or by the readings a and b."
-            )
-
-
-def _set_names(sides: Sequence[object]) -> Sequence[str]:
-    return (" of the first set", " of the second set") if len(sides) == 2 else ("",)
-
-
-def notes_on_intervals(summary: pd.DataFrame, resampled: str) -> Iterator[str]:
+def notes_on_intervals(summary: pd.DataFrame, names: Sequence[str], resampled: str, n_runs: int) -> Iterator[str]:
     """Yield notes on how far the intervals can be trusted."""
     if resampled == "findings":
-        yield "There are fewer than 10 runs: the intervals resample findings, and may be too narrow."
-    sizes = summary[["n_a", "n_b"]].min(axis=1)
-    few = summary.loc[(sizes > 0) & (sizes < MIN_FINDINGS), "metric"]
-    flat = summary.loc[(sizes >= MIN_FINDINGS) & (summary["low"] == summary["high"]), "metric"]
-    if len(flat):
-        yield f"Without width, which is no certainty, are the intervals of the difference in {', '.join(flat)}."
-    if len(few):
         yield (
-            f"Fewer than {MIN_FINDINGS} findings stand behind {', '.join(few)}: a bootstrap of so few is no guide, and "
-            "an interval without width is no certainty."
+            f"The intervals are too narrow: with only {counted(n_runs, 'run')} they are drawn from findings, which "
+            "are not independent, and not from runs. Ten runs or more are needed."
         )
+    elif n_runs < MIN_TRUSTED_RUNS:
+        yield (
+            f"The intervals are somewhat too narrow, as they rest on {counted(n_runs, 'run')}: with fewer than "
+            f"{MIN_TRUSTED_RUNS} a bootstrap underestimates how much runs differ."
+        )
+    sizes = summary[[f"{name}_n" for name in names]].min(axis=1)
+    few = summary.loc[(sizes > 0) & (sizes < MIN_FINDINGS), "metric"]
+    differences = [difference_column(names, name) for name in names[1:]]
+    flat = pd.concat([summary[f"{each}_low"] == summary[f"{each}_high"] for each in differences], axis=1).any(axis=1)
+    flat_metrics = summary.loc[(sizes >= MIN_FINDINGS) & flat, "metric"]
+    if len(flat_metrics):
+        yield (
+            f"The difference in {', '.join(flat_metrics)} came out the same in every resample, so its interval has no "
+            "width; this does not make it certain."
+        )
+    if len(few):
+        yield f"Fewer than {MIN_FINDINGS} findings are behind {', '.join(few)}: their intervals say little."
 
 
-def recorded_facts(runs: RunSet) -> dict[str, set[Any]]:
-    """Return, by the name of each possible confound, the values that a set recorded; none where it recorded nothing."""
-    workers = pd.concat([runs.votes["worker"].drop_duplicates(), runs.dispatches["worker"].drop_duplicates()])
-    return {
-        "workers": set(workers),
-        ROUNDS: set(runs.runs["effective_max_rounds"].dropna().astype("int64")),
-        "evidence access": set(runs.runs["verification_mode"].dropna()),
-        "backends": set(runs.runs["backend"].dropna()),
-        "models": set(runs.calls["model"].dropna()),
-        "prompts": set(runs.runs["prompts"].dropna().str.split("; ").explode()),
-    }
-
-
-def confounds(a: dict[str, set[Any]], b: dict[str, set[Any]], settings: tuple[Setting, Setting]) -> Iterator[str]:
-    """Yield a note for each fact in which two sets are recorded to differ beside the mode of their votes.
-
-    A fact that one side did not record is passed over. Rounds are no confound where both settings say how many are
-    read.
-    """
-    same_rounds = all(setting.max_rounds is not None for setting in settings)
-    for name, first in a.items():
-        second = b[name]
-        if first and second and first != second and not (name == ROUNDS and same_rounds):
-            only = ((first - second, "first"), (second - first, "second"))
-            sides = [f"{listed(sorted(values))} only in the {side} set" for values, side in only if values]
-            yield f"Confound, {name}: {'; '.join(sides)}."
+def _is(n: int) -> str:
+    return "is" if n == 1 else "are"

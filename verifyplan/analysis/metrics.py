@@ -1,11 +1,12 @@
-"""Metrics of two readings of the same findings, as functions of counts, and the tables that hold them (rule F1).
+"""Metrics of two conditions over the same findings, as functions of counts, and the tables that hold them (rule F1).
 
-Every function works on `counts` of shape (..., 4, 4, 3): class under a, class under b, truth (false, true, unknown).
-Leading axes are resamples, so an interval costs one call.
+Every function works on `counts` of shape (..., 4, 4, 3): class under the first condition, class under the second,
+truth (false, true, unknown). Leading axes are resamples, so an interval costs one call.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from verifyplan.protocol.vote import CLASSIFICATIONS, HELD
 
 SHAPE = (len(CLASSIFICATIONS), len(CLASSIFICATIONS), 3)
 FALSE, TRUE, UNKNOWN = range(3)
+FIRST, SECOND = range(2)
 IS_HELD = np.array([classification in HELD for classification in CLASSIFICATIONS])
 TRUTH_METRICS = ("precision", "recall", "f1", "false-consensus-rate", "false-demotion-rate")
 
@@ -32,14 +34,14 @@ def _ratio(part: Array, whole: Array) -> Metric:
         return Metric(np.where(whole > 0, part / whole, np.nan), whole)
 
 
-def of_reading(counts: Array, reading: int) -> dict[str, Metric]:
-    """Return all metrics of one reading (0: a, 1: b): the share of each class, of held findings, and truth metrics.
+def metrics_of(counts: Array, condition: int) -> dict[str, Metric]:
+    """Return all metrics of one condition (FIRST or SECOND): the share of each class and of held findings, and truth.
 
     Held means full or partial consensus. Precision is true among held, recall held among true; the false-consensus
     rate is held among false, the false-demotion rate not held among true. n is the denominator; for F1, which is a
     share of nothing, it is the number of findings whose truth is known.
     """
-    by_class = counts.sum(axis=-2 if reading == 0 else -3)  # (..., class, truth)
+    by_class = counts.sum(axis=-2 if condition == FIRST else -3)  # (..., class, truth)
     total = by_class.sum(axis=(-1, -2))
     metrics: dict[str, Metric] = {
         name: _ratio(by_class[..., i, :].sum(axis=-1), total) for i, name in enumerate(CLASSIFICATIONS)
@@ -57,58 +59,85 @@ def of_reading(counts: Array, reading: int) -> dict[str, Metric]:
 
 
 def changed(counts: Array) -> Metric:
-    """Return the share of findings whose class differs between the two readings."""
+    """Return the share of findings whose class differs between the two conditions."""
     by_pair = counts.sum(axis=-1)
     total = by_pair.sum(axis=(-1, -2))
     return _ratio(total - np.trace(by_pair, axis1=-2, axis2=-1), total)
 
 
-def counts_by_run(findings: pd.DataFrame) -> Array:
-    """Return findings counted by run, class under a, class under b, and truth (false, true, unknown)."""
+def counts_by_run(findings: pd.DataFrame, first: str, second: str) -> Array:
+    """Return findings counted by run, class under the first condition, class under the second, and truth."""
     run, names = pd.factorize(findings["run_id"])
     truth = findings["truth"].astype("Int8").fillna(UNKNOWN).to_numpy(dtype=np.int64)
-    a, b = (findings[f"classification_{side}"].cat.codes.to_numpy(dtype=np.int64) for side in "ab")
-    cell = np.ravel_multi_index((run, a, b, truth), (max(len(names), 1), *SHAPE))
+    classes = (findings[f"classification_{name}"].cat.codes.to_numpy(dtype=np.int64) for name in (first, second))
+    cell = np.ravel_multi_index((run, *classes, truth), (max(len(names), 1), *SHAPE))
     return np.bincount(cell, minlength=max(len(names), 1) * int(np.prod(SHAPE))).reshape(-1, *SHAPE)
 
 
-def reading_table(total: Array, drawn: Array, side: int, metrics: list[str]) -> pd.DataFrame:
-    """Return `value, low, high, n` of every metric of one reading, by metric."""
-    observed, resampled = of_reading(total, side), of_reading(drawn, side)
-    ends = [interval(resampled[name].value) for name in metrics]
-    rows = [(float(observed[name].value), *end, int(observed[name].n)) for name, end in zip(metrics, ends, strict=True)]
+def condition_table(total: Array, drawn: Array, condition: int, metrics: Sequence[str]) -> pd.DataFrame:
+    """Return `value, low, high, n` of every metric of one condition, by metric."""
+    observed, resampled = metrics_of(total, condition), metrics_of(drawn, condition)
+    rows = [(float(observed[m].value), *interval(resampled[m].value), int(observed[m].n)) for m in metrics]
     return pd.DataFrame(rows, columns=["value", "low", "high", "n"], index=pd.Index(metrics, name="metric"))
 
 
-def mix_table(tables: list[pd.DataFrame], labels: tuple[str, str]) -> pd.DataFrame:
-    """Return how each reading spreads the findings over the classes; n counts the findings of a class."""
-    mix = _rows_of_readings(tables, labels, CLASSIFICATIONS)
-    mix = mix.rename(columns={"metric": "classification", "value": "share"})
+def difference_table(total: Array, drawn: Array, metrics: Sequence[str]) -> pd.DataFrame:
+    """Return `value, low, high` of the second condition minus the first, by metric, and of the share that `changed`."""
+    observed, resampled = _differences(total), _differences(drawn)
+    rows = [(float(observed[metric]), *interval(resampled[metric])) for metric in metrics]
+    rows.append((float(changed(total).value), *interval(changed(drawn).value)))
+    return pd.DataFrame(rows, columns=["value", "low", "high"], index=pd.Index([*metrics, "changed"], name="metric"))
+
+
+def _differences(counts: Array) -> dict[str, Array]:
+    first, second = metrics_of(counts, FIRST), metrics_of(counts, SECOND)
+    return {metric: second[metric].value - first[metric].value for metric in first}
+
+
+def mix_table(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return how the findings spread over the classes under each condition; n counts the findings of a class."""
+    mix = _rows_of_conditions(tables, CLASSIFICATIONS).rename(columns={"metric": "classification", "value": "share"})
     mix["n"] = (mix["share"] * mix["n"]).round().fillna(0).astype("int64")
     mix["classification"] = pd.Categorical(mix["classification"], categories=CLASSIFICATIONS, ordered=True)
-    return mix[["reading", "classification", "n", "share", "low", "high"]]
+    return mix[["condition", "classification", "n", "share", "low", "high"]]
 
 
-def truth_table(tables: list[pd.DataFrame], labels: tuple[str, str]) -> pd.DataFrame:
-    """Return the truth metrics of each reading."""
-    return _rows_of_readings(tables, labels, TRUTH_METRICS)[["reading", "metric", "value", "low", "high", "n"]]
+def truth_table(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the truth metrics under each condition."""
+    return _rows_of_conditions(tables, TRUTH_METRICS)[["condition", "metric", "value", "low", "high", "n"]]
 
 
-def _rows_of_readings(tables: list[pd.DataFrame], labels: tuple[str, str], metrics: tuple[str, ...]) -> pd.DataFrame:
-    parts = [table.loc[list(metrics)].assign(reading=label) for table, label in zip(tables, labels, strict=True)]
-    return pd.concat(parts).reset_index()
+def _rows_of_conditions(tables: Mapping[str, pd.DataFrame], metrics: tuple[str, ...]) -> pd.DataFrame:
+    return pd.concat(table.loc[list(metrics)].assign(condition=name) for name, table in tables.items()).reset_index()
 
 
-def summary_table(total: Array, drawn: Array, tables: list[pd.DataFrame]) -> pd.DataFrame:
-    """Return every metric under both readings; the difference is b - a, with the interval of that difference."""
-    a, b = (of_reading(drawn, side) for side in (0, 1))
-    sides = [table.add_prefix(f"{side}_") for side, table in zip("ab", tables, strict=True)]
-    table = pd.concat(sides, axis=1).rename(columns={"a_value": "a", "b_value": "b", "a_n": "n_a", "b_n": "n_b"})
-    table["difference"] = table["b"] - table["a"]
-    table["low"], table["high"] = zip(*(interval(b[name].value - a[name].value) for name in table.index), strict=True)
-    moved = changed(total)
-    low, high = interval(changed(drawn).value)
-    row = {"difference": float(moved.value), "low": low, "high": high, "n_a": int(moved.n), "n_b": int(moved.n)}
-    table = pd.concat([table, pd.DataFrame(row, index=["changed"])])
-    columns = ["a", "a_low", "a_high", "b", "b_low", "b_high", "difference", "low", "high", "n_a", "n_b"]
-    return table[columns].rename_axis("metric").reset_index()
+def summary_table(tables: Mapping[str, pd.DataFrame], differences: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return every metric under every condition, then its difference from the first; the last row is `changed`."""
+    parts = [*tables.values(), *differences.values()]
+    summary = pd.concat(parts, axis=1).set_axis(summary_columns(list(tables))[1:], axis=1)
+    sizes = [f"{name}_n" for name in tables]
+    summary.loc["changed", sizes] = summary[sizes[0]].iloc[0]
+    return summary.astype(dict.fromkeys(sizes, "int64")).rename_axis("metric").reset_index()
+
+
+def summary_columns(names: Sequence[str]) -> list[str]:
+    """Return the columns of the summary of some conditions, in order.
+
+    >>> summary_columns(["gpt", "claude"])[:5], summary_columns(["gpt", "claude"])[9:]
+    (['metric', 'gpt', 'gpt_low', 'gpt_high', 'gpt_n'], ['difference', 'difference_low', 'difference_high'])
+    """
+    differences = [difference_column(names, name) for name in names[1:]]
+    return [
+        "metric",
+        *(f"{name}{end}" for name in names for end in ("", "_low", "_high", "_n")),
+        *(f"{name}{end}" for name in differences for end in ("", "_low", "_high")),
+    ]
+
+
+def difference_column(names: Sequence[str], name: str) -> str:
+    """Return the column of the difference of a condition from the first: `difference`, with its name if there are more.
+
+    >>> difference_column(["gpt", "claude"], "claude"), difference_column(["gpt", "claude", "gemini"], "gemini")
+    ('difference', 'difference_gemini')
+    """
+    return "difference" if len(names) == 2 else f"difference_{name}"

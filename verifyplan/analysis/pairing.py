@@ -1,69 +1,105 @@
-"""Pair two readings of the same findings, one row a finding (rule F1)."""
+"""Pair the findings of two or more conditions, one row a finding (rule F1)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
 import pandas as pd
 
-from verifyplan.analysis.replay import BASES_READ
+from verifyplan.analysis.replay import BASIS_COUNTS
 from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.frames.support import LOST
 from verifyplan.rules.grouping import claim_words
 from verifyplan.text import counted
 
 KEY = ["run_id", "iteration", "finding_id"]
+SHARED = [*KEY, "summary", "category", "truth"]
+"""The columns that a finding has once, whatever the conditions are."""
+OF_CONDITION = ("classification", "rule", "decided_round", "censored", "recorded", *BASIS_COUNTS, *LOST)
+"""The columns that a finding has under every condition, as `classification_gpt`."""
 
 
-def pair_key(left: pd.DataFrame, right: pd.DataFrame) -> list[str]:
-    """Return the columns by which two real sets are paired: without the run where they share no run id."""
-    return KEY if set(left["run_id"].unique()) & set(right["run_id"].unique()) else KEY[1:]
+def pair_key(tables: Sequence[pd.DataFrame]) -> list[str]:
+    """Return the columns by which sets are paired: without the run where no run id is in all of them."""
+    shared = set.intersection(*(set(table["run_id"].unique()) for table in tables))
+    return KEY if shared else KEY[1:]
 
 
-def pair(left: pd.DataFrame, right: pd.DataFrame, *, paired: bool) -> tuple[pd.DataFrame, list[str]]:
-    """Return one row a finding with both readings, and notes on the findings that only one set has, left out.
+def pair(tables: Mapping[str, pd.DataFrame], *, several_sets: bool) -> tuple[pd.DataFrame, list[str]]:
+    """Return one row a finding with its class under each condition, and notes on findings that were left out.
 
-    Raises InputError where two sets (`paired`) share no finding, cannot be paired one to one, or do not make the
-    same claims under the same ids.
+    `tables` are replays by the names of their conditions; run and category are those of the first. Raises InputError
+    where several sets share no finding, cannot be paired one to one, or do not make the same claims under the same ids.
     """
-    key = pair_key(left, right) if paired else KEY
+    names = list(tables)
+    key = pair_key(list(tables.values())) if several_sets else KEY
     if key != KEY:
-        for name, side in (("first", left), ("second", right)):
-            twice = side.loc[side.duplicated(key), "finding_id"]
-            if len(twice):
-                message = f"{twice.iloc[0]!r} is in several runs of the {name} set, and no run id is in both sets"
-                fix = (
-                    "give each run its own log_dir and load one of each; or give the runs to be paired the same run_id "
-                    "(the path under the loaded folder)"
-                )
-                raise InputError(Problem("finding_id", message, fix))
-    read = ["classification", "rule", "decided_round", "censored", *BASES_READ, *LOST]
-    right = right.rename(columns={"summary": "summary_b"})
-    both = left.merge(right[[*key, "summary_b", "truth", *read]], on=key, suffixes=("_a", "_b"), how="inner")
-    if paired and both.empty:
-        first, second = (one_of(side["finding_id"].head(3)) or "none" for side in (left, right))
-        message = f"the two sets share no finding: {first} in the first, {second} in the second"
-        raise InputError(Problem("runs", message, "give two runs over the same finding ids"))
-    _refuse_other_claims(both)
-    both.insert(5, "truth", both["truth_a"].fillna(both["truth_b"]))
-    both = both.drop(columns=["truth_a", "truth_b", "summary_b"])
+        _refuse_repeats(tables, key)
+    both = tables[names[0]][[*SHARED, *OF_CONDITION]].rename(columns=_named(names[0]))
+    for name in names[1:]:
+        next_table = tables[name][[*key, "summary", "truth", *OF_CONDITION]].rename(columns=_named(name))
+        both = both.merge(next_table, on=key, suffixes=("", "_next"), how="inner")
+        if several_sets:
+            _refuse_other_claims(both, name)
+        both["truth"] = both["truth"].fillna(both.pop("truth_next"))
+        both["summary"] = both["summary"].fillna(both.pop("summary_next"))
+    if several_sets and both.empty:
+        ids = "; ".join(f"{one_of(table['finding_id'].head(3)) or 'none'} in {name}" for name, table in tables.items())
+        message = f"no finding is in all sets: {ids}"
+        raise InputError(Problem("runs", message, "give runs over the same finding ids"))
     notes = []
-    lost = len(left) + len(right) - 2 * len(both)
-    if lost:
-        notes.append(f"Left out, as they are in one set only: {counted(lost, 'finding')}.")
-    unknown = both["classification_a"].isna() | both["classification_b"].isna()
+    left_out = len(pd.concat([table[key] for table in tables.values()]).drop_duplicates()) - len(both)
+    if left_out:
+        notes.append(f"{counted(left_out, 'finding')} {_are(left_out)} left out, as they are not in all sets.")
+    unknown = both[[f"classification_{name}" for name in names]].isna().any(axis=1)
     if unknown.any():
         n_unknown = counted(int(unknown.sum()), "finding")
-        notes.append(f"Left out, with neither votes nor a recorded class: {n_unknown}.")
-    both = both[~unknown].reset_index(drop=True)
-    return both.assign(changed=both["classification_a"].astype("str") != both["classification_b"].astype("str")), notes
+        notes.append(f"{n_unknown} {_are(unknown.sum())} left out, as they have neither votes nor a recorded class.")
+    return with_changed(both[~unknown].reset_index(drop=True), names), notes
 
 
-def _refuse_other_claims(both: pd.DataFrame) -> None:
-    """Raise InputError where findings paired by id are other claims, or are true in one set and false in the other."""
-    named = both[both["summary"].notna() & both["summary_b"].notna() & (both["summary"] != both["summary_b"])]
-    other = named.loc[named["summary"].map(claim_words).ne(named["summary_b"].map(claim_words)), "finding_id"]
-    split = both.loc[(both["truth_a"] != both["truth_b"]).fillna(False).astype(bool), "finding_id"]
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
+def _named(name: str) -> dict[str, str]:
+    return {column: f"{column}_{name}" for column in OF_CONDITION}
+
+
+def with_changed(findings: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Return the columns of some conditions alone, and `changed`: whether a class differs between any two of them."""
+    columns = [*SHARED, *(f"{column}_{name}" for name in names for column in OF_CONDITION)]
+    classes = [findings[f"classification_{name}"].astype("str") for name in names]
+    changed = pd.concat([first != second for first, second in pairwise(classes)], axis=1).any(axis=1)
+    return findings[columns].assign(changed=changed)
+
+
+def _refuse_repeats(tables: Mapping[str, pd.DataFrame], key: list[str]) -> None:
+    """Raise InputError where a set has a finding in several runs, so that nobody knows which of them is meant."""
+    fix = (
+        "give each run its own log_dir and load one of each; or give the runs to be paired the same run_id "
+        "(the path under the loaded folder)"
+    )
+    problems = [
+        Problem("finding_id", f"{twice.iloc[0]!r} is in several runs of {name}, and no run id is in all sets", fix)
+        for name, table in tables.items()
+        if len(twice := table.loc[table.duplicated(key), "finding_id"])
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def _refuse_other_claims(both: pd.DataFrame, name: str) -> None:
+    """Raise InputError where findings paired by id are other claims, or are true in one set and false in another."""
+    named = both[both["summary"].notna() & both["summary_next"].notna() & (both["summary"] != both["summary_next"])]
+    other = named.loc[named["summary"].map(claim_words).ne(named["summary_next"].map(claim_words)), "finding_id"]
+    split = both.loc[(both["truth"] != both["truth_next"]).fillna(False).astype(bool), "finding_id"]
     fix = "pair runs over the same findings, or give other claims other ids"
-    violations = ((other, "make another claim in each set"), (split, "are true in one set and false in the other"))
+    violations = (
+        (other, f"make another claim in {name} than in the sets before"),
+        (split, f"are true in {name} and false in a set before, or the other way round"),
+    )
     problems = [
         Problem("finding_id", f"{counted(len(ids), 'finding')} of one id {what}, the first is {ids.iloc[0]!r}", fix)
         for ids, what in violations

@@ -1,4 +1,4 @@
-"""Replay the recorded votes of runs under a mode, a number of rounds and a reading of missing bases (rule B7)."""
+"""Replay the recorded votes of runs under a mode, a number of rounds and a way to fill in missing bases (rule B7)."""
 
 from __future__ import annotations
 
@@ -17,25 +17,21 @@ from verifyplan.frames.support import LOST
 from verifyplan.frames.vote_checks import FINDING
 from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import MODES, MissingBasis, Mode
-from verifyplan.text import counted
 
 ReplayMode = Literal["collaborative", "adversarial", "recorded"]
-READINGS: tuple[str, ...] = (*MODES, "recorded")
+REPLAY_MODES: tuple[str, ...] = (*MODES, "recorded")
 
-BASES_READ = ["filled_bases", "filled_counter", "disagreements"]
-"""The counts of bases that were filled in, of those filled in as counter-evidence, and of disagrees."""
-
-MIN_OFFERED_ROUNDS, MAX_OFFERED_ROUNDS = 3, 20
-"""Rounds that a control offers at least, and one by one at most."""
+BASIS_COUNTS = ["filled_bases", "filled_counter", "disagreements"]
+"""The columns that count bases filled in, those of them filled in as counter-evidence, and disagrees."""
 
 _KEY = ["run_id", "iteration", "finding_id"]
-_COUNTS = [*BASES_READ, *LOST]
+_COUNTS = [*BASIS_COUNTS, *LOST]
 _JUDGED = ["classification", "decided_round", "rule", "censored", *_COUNTS]
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One way to read votes; `compare` takes one for each side. Values are checked where they are used.
+    """How votes are judged; `compare` takes one for each condition. Values are checked where they are used.
 
     >>> Setting("adversarial", max_rounds=1)
     Setting(mode='adversarial', max_rounds=1, missing_basis='infer')
@@ -46,18 +42,18 @@ class Setting:
     max_rounds: int | None = None
     """Rounds allowed; None takes each run's own."""
     missing_basis: MissingBasis = "infer"
-    """The reading of a disagree without a basis in adversarial mode (see `classify`)."""
+    """How an adversarial mode fills in the basis of a disagree that has none (see `classify`)."""
 
     @property
     def own(self) -> bool:
-        """Whether each run is read in its own way: under its mode, with the rounds that it allowed.
+        """Whether each run is judged as it was: under its mode, with the rounds that it allowed.
 
         >>> Setting().own, Setting(max_rounds=1).own
         (True, False)
         """
         return self == Setting()
 
-    def read(self, runs: RunSet) -> pd.DataFrame:
+    def replay(self, runs: RunSet) -> pd.DataFrame:
         """Return every finding with its class under this setting (see `replay`, also for errors)."""
         return replay(runs, self.mode, max_rounds=self.max_rounds, missing_basis=self.missing_basis)
 
@@ -82,7 +78,7 @@ def replay(
         One row a finding and iteration (0 in cross runs), in the order of `runs.findings`: `run_id, iteration,
         finding_id, summary, category, truth, recorded` (the class that the run gave), `classification,
         decided_round, rule, censored, filled_bases, filled_counter` (of these, as counter-evidence), `disagreements`
-        (of the executed rounds; both 0 where no basis is read), `lost_votes` (of the deciding round, errors) and
+        (of the executed rounds; both 0 where no basis matters), `lost_votes` (of the deciding round, errors) and
         `lost_refutes` (counter-evidences of earlier rounds whose author has no vote in it; rule B8).
 
     Raises:
@@ -95,7 +91,7 @@ def replay(
     [['partial-consensus', 'lone-doubt']]
     """
     runs = as_runs(runs)
-    check_settings(mode, max_rounds, missing_basis, READINGS)
+    check_settings(mode, max_rounds, missing_basis, REPLAY_MODES)
     findings = runs.findings[runs.findings["category"].ne(PLAN_BODY).fillna(True).astype(bool)]
     findings = findings.merge(runs.runs[["run_id", "mode", "effective_max_rounds"]], on="run_id", how="left")
     adversarial = findings["mode"].eq("adversarial").fillna(False).astype(bool)  # an unknown mode: collaborative
@@ -131,11 +127,11 @@ def _judge(
     cast = code_votes(votes, gaps_allowed=not imported)
     rows = cast.findings[_KEY].merge(findings, on=FINDING, how="left")
     known = rows["n_rounds"].where(rows["iteration"].eq(last_iteration(cast.findings)))  # it is of the last one alone
-    recorded = known.to_numpy(dtype="float64", na_value=0).astype(np.int64)
-    cast = replace(cast, recorded=np.maximum(cast.recorded, recorded))
+    run_rounds = known.to_numpy(dtype="float64", na_value=0).astype(np.int64)
+    cast = replace(cast, last_round=np.maximum(cast.last_round, run_rounds))
     own = rows["effective_max_rounds"]
     allowed = own.to_numpy(dtype="float64", na_value=np.nan) if max_rounds is None else np.full(len(own), max_rounds)
-    allowed = np.where(np.isnan(allowed), cast.recorded, allowed).astype(np.int64)
+    allowed = np.where(np.isnan(allowed), cast.last_round, allowed).astype(np.int64)
     return judge(votes, cast, mode, allowed, missing_basis, losses=True)
 
 
@@ -183,49 +179,3 @@ def at_iteration(runs: RunSet, iteration: int | None = None) -> RunSet:
     known = runs.findings[FINDING].merge(later, on=FINDING, how="left")["later"].isna().to_numpy()
     findings = runs.findings.assign(n_rounds=runs.findings["n_rounds"].where(known))  # it is of the last one alone
     return replace(runs, votes=votes, findings=findings)
-
-
-def as_setting(
-    reading: ReplayMode | Setting | None,
-    default: ReplayMode,
-    max_rounds: int | None = None,
-    missing_basis: MissingBasis = "infer",
-) -> Setting:
-    """Return a Setting as it is; a mode, or the default one for None, with the rounds and the reading of bases."""
-    return reading if isinstance(reading, Setting) else Setting(reading or default, max_rounds, missing_basis)
-
-
-def rounds_offered(runs: RunSet, chosen: int | None = None) -> list[int]:
-    """Return the numbers of rounds that a control offers for some runs: 1 to the highest that any run allowed or had.
-
-    Never fewer than 1 to 3; above 20 only the highest, and the `chosen` number is always among them.
-
-    >>> rounds_offered(RunSet()), rounds_offered(RunSet(), 30)
-    ([1, 2, 3], [1, 2, 3, 30])
-    """
-    recorded = [runs.runs["effective_max_rounds"].max(), runs.votes["round"].max()]
-    highest = max([MIN_OFFERED_ROUNDS, *(int(rounds) for rounds in recorded if pd.notna(rounds))])
-    return sorted({*range(1, min(highest, MAX_OFFERED_ROUNDS) + 1), highest} | ({chosen} if chosen else set()))
-
-
-def labels(settings: tuple[Setting, Setting], sets: tuple[RunSet, RunSet]) -> tuple[str, str]:
-    """Name two settings by their modes, and whatever else differs; if nothing does, by `(a)` and `(b)`.
-
-    The mode of `recorded` is that of the runs, if all have one mode; "own rounds" are those that each run allowed.
-
-    >>> runs = RunSet()
-    >>> labels((Setting("adversarial", 1), Setting("adversarial")), (runs, runs))
-    ('adversarial, 1 round', 'adversarial, own rounds')
-    """
-    a, b = settings
-    names = []
-    for setting, runs in zip(settings, sets, strict=True):
-        modes = runs.runs["mode"].dropna().unique()
-        words = [str(modes[0]) if setting.mode == "recorded" and len(modes) == 1 else setting.mode]
-        if a.max_rounds != b.max_rounds:
-            words.append("own rounds" if setting.max_rounds is None else counted(setting.max_rounds, "round"))
-        if a.missing_basis != b.missing_basis and setting.mode != "collaborative":  # there no basis matters
-            words.append(f"missing bases: {setting.missing_basis}")
-        names.append(", ".join(words))
-    first, second = names
-    return (first, second) if first != second else (f"{first} (a)", f"{second} (b)")

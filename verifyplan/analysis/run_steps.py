@@ -64,7 +64,7 @@ class RunSteps:
         of a cross run, and in the panel's last round of a plan run.
         """
         if rules not in self._judged:
-            table = rules.read(self.tables)
+            table = rules.replay(self.tables)
             ends = self.steps.loc[self.steps["phase"].eq("end"), ["step", "title"]]
             end = int(ends["step"].iloc[0]) if len(ends) and ends["title"].iloc[0] == "the end" else NEVER
             by_default = table["rule"].isin(_BY_DEFAULT) & table["iteration"].eq(0)

@@ -40,8 +40,8 @@ class CodedVotes:
     """False for errors and for the discoverers' own votes."""
     failed: Bools
     """True for errors of workers whose vote would have counted."""
-    recorded: Ints
-    """Return for each finding the highest round that has a vote, counted or not."""
+    last_round: Ints
+    """The highest round of each finding that has a vote, counted or not; one entry a finding."""
 
     @property
     def missing(self) -> Bools:
@@ -60,22 +60,22 @@ def code_votes(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> CodedVotes
     key = [name for name in ("run_id", "iteration", "finding_id") if name in votes]
     finding, firsts = _groups([votes[name] for name in key])
     rounds = pd.to_numeric(votes["round"]).to_numpy(dtype=np.int64)
-    recorded = np.zeros(len(firsts), dtype=np.int64)
-    np.maximum.at(recorded, finding, rounds)
+    last_round = np.zeros(len(firsts), dtype=np.int64)
+    np.maximum.at(last_round, finding, rounds)
     _refuse_repeats(votes, finding, rounds)
     if not gaps_allowed:
-        _refuse_gaps(votes, finding, rounds, recorded, firsts)
+        _refuse_gaps(votes, finding, rounds, last_round, firsts)
     verdict = _codes(votes["verdict"], VERDICTS)
-    asked = ~votes["is_origin"].fillna(False).to_numpy(dtype=bool) if "is_origin" in votes else np.True_
+    is_voter = ~votes["is_origin"].fillna(False).to_numpy(dtype=bool) if "is_origin" in votes else np.True_
     return CodedVotes(
         findings=votes[key].iloc[firsts].reset_index(drop=True),
         finding=finding,
         round=rounds,
         verdict=verdict,
         basis=_codes(votes["disagree_basis"], BASES),
-        counted=(verdict != _ERROR) & asked,
-        failed=(verdict == _ERROR) & asked,
-        recorded=recorded,
+        counted=(verdict != _ERROR) & is_voter,
+        failed=(verdict == _ERROR) & is_voter,
+        last_round=last_round,
     )
 
 
@@ -109,9 +109,9 @@ def _refuse_repeats(votes: pd.DataFrame, finding: Ints, rounds: Ints) -> None:
         _raise_rows(votes, again, message, fix)
 
 
-def _refuse_gaps(votes: pd.DataFrame, finding: Ints, rounds: Ints, recorded: Ints, firsts: Ints) -> None:
+def _refuse_gaps(votes: pd.DataFrame, finding: Ints, rounds: Ints, last_round: Ints, firsts: Ints) -> None:
     """Raise TableError unless each finding has rounds 1 to n: exactly n different rounds, since all are at least 1."""
-    gaps = np.bincount(_cells(finding, rounds)[1], minlength=len(recorded)) != recorded
+    gaps = np.bincount(_cells(finding, rounds)[1], minlength=len(last_round)) != last_round
     if gaps.any():
         rows = np.zeros(len(votes), dtype=bool)
         rows[firsts[gaps]] = True
@@ -140,9 +140,9 @@ def _raise_rows(votes: pd.DataFrame, rows: Bools, message: str, fix: str) -> Non
 
 
 def fill_bases(votes: pd.DataFrame, cast: CodedVotes, missing_basis: MissingBasis) -> npt.NDArray[Any]:
-    """Return the basis codes, with those that an adversarial reading misses filled in (rule B7).
+    """Return the basis codes, with those that an adversarial mode needs filled in (rule B7).
 
-    `infer` reads the vote's `explanation`: counter-evidence if it cites a place, else burden-not-met; without
+    `infer` looks at the vote's `explanation`: counter-evidence if it cites a place, else burden-not-met; without
     that column nothing is cited. `raise` fills burden-not-met for the caller to find and refuse.
     """
     basis, missing = cast.basis.copy(), cast.missing

@@ -46,19 +46,19 @@ def vote_matrix(
 def queue(runs: Runs) -> pd.DataFrame:
     """Return how many findings wait for votes before and after each round, summed over the runs of one mode.
 
-    Columns: `reading` (the runs' mode), `round` (0: as queued), `waiting`, `resolved` (by that round's votes),
+    Columns: `mode`, `round` (0: as queued), `waiting`, `resolved` (by that round's votes),
     `n_runs` (runs with that mode). A panel's queues are those of its iterations, added up. A run that ended before
     a round goes on waiting with what it had left.
     """
     runs = as_runs(runs)
     history = runs.rounds.merge(runs.runs[["run_id", "mode"]], on="run_id")
-    columns = ["reading", "round", "waiting", "resolved", "n_runs"]
+    columns = ["mode", "round", "waiting", "resolved", "n_runs"]
     parts = []
     for mode, part in history.groupby("mode", observed=True):
         sizes = part.pivot_table(index=_QUEUE, columns="round", values="carried_forward_count", aggfunc="sum")
         sizes.insert(0, 0, part[part["round"] == 1].set_index(_QUEUE)["input_queue_size"])
         waiting = sizes.astype("float64").ffill(axis=1).sum()
         rows = {"round": waiting.index, "waiting": waiting.to_numpy(), "resolved": -waiting.diff().fillna(0).to_numpy()}
-        parts.append(pd.DataFrame(rows).astype("int64").assign(reading=str(mode), n_runs=part["run_id"].nunique()))
+        parts.append(pd.DataFrame(rows).astype("int64").assign(mode=str(mode), n_runs=part["run_id"].nunique()))
     table = pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
     return mark_synthetic(table, runs)

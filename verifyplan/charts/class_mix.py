@@ -1,4 +1,4 @@
-"""Draw how the findings spread over the classes, under both readings."""
+"""Draw how the findings spread over the classes, under each condition."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Unpack
 import altair as alt
 
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.charts.comparisons import INTERVALS, interval_sentence, read_comparison, reading_labels
+from verifyplan.charts.comparisons import INTERVALS, condition_labels, interval_sentence, read_comparison
 from verifyplan.charts.encodings import hover, require_columns, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.interval_rows import IntervalRows, first_readings, whisker, with_texts
+from verifyplan.charts.interval_rows import IntervalRows, first_conditions, whisker, with_texts
 from verifyplan.charts.labels import count, sentences
 from verifyplan.charts.options import ChartOptions, Options, chart
 from verifyplan.charts.theme import CLASS_COLORS, color_scale
 from verifyplan.frames.load import Runs
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
-COLUMNS = ("reading", "classification", "n", "share", "low", "high")
+COLUMNS = ("condition", "classification", "n", "share", "low", "high")
 TITLE = "How the findings are classed"
 FIELDS = {
-    "reading": "Reading",
+    "condition": "Condition",
     "classification": "Class",
     "n": "Findings",
     "share_text": "Share",
@@ -30,22 +30,21 @@ FIELDS = {
 
 @chart
 def class_mix(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
-    """Draw bars of each class's share under both readings, with 95 % intervals, shares and counts beside them.
+    """Draw bars of each class's share under each condition, with 95 % intervals, shares and counts beside them.
 
-    Reads a comparison's `mix` (`reading, classification, n, share, low, high`), or compares both modes of runs; the
-    first `limit` readings are drawn (8). Missing shares are left out and the
-    caption says so; without any share the figure says that there are no findings. Raises TableError where a column
-    is missing.
+    Reads a comparison's `mix` (`condition, classification, n, share, low, high`), or compares both modes of runs; the
+    first `limit` conditions are drawn (8). Missing shares are left out and the caption says so; without any share the
+    figure says that there are no findings. Raises TableError where a column is missing.
     """
     chosen = ChartOptions.of(options)
     comparison = read_comparison(data, chosen)
     mix = require_columns(comparison.mix, COLUMNS, "comparison.mix").astype({"classification": str})
-    drawn, left_out_readings = first_readings(mix, chosen)
+    drawn, left_out_conditions = first_conditions(mix, chosen)
     rows = with_hover(with_texts(drawn), FIELDS)
     if rows.empty:
         return empty(chosen, TITLE, "There are no findings to class.", mix)
     findings, left_out = count(comparison.n_findings, "finding"), len(drawn) - len(rows)
-    a, b = reading_labels(comparison, 80)
+    under = " and ".join(f"under {label}" for label in condition_labels(comparison, 80))
     each = rows["label"] + ": " + rows["classification"] + " " + rows["share_text"]
     color = alt.Color("classification:N", scale=color_scale(CLASS_COLORS), legend=None)
     table = IntervalRows.of(rows, "classification", list(CLASSIFICATIONS), "Share of findings", chosen)
@@ -57,10 +56,10 @@ def class_mix(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
         title=TITLE,
         subtitle=f"{findings}; lines: {INTERVALS}",
         caption=sentences(
-            f"Share of {findings} in each class, under {a} and under {b}.",
+            f"Share of {findings} in each class, {under}.",
             "Bars: the share; lines: its interval; n: findings in the class.",
             interval_sentence(comparison),
-            left_out_readings,
+            left_out_conditions,
             f"Left out: {count(left_out, 'share')} without a number." if left_out else "",
         ),
         data=mix,

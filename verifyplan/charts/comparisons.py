@@ -1,4 +1,4 @@
-"""Read comparisons for charts, with the labels in the place of the readings' names, and say what is in them."""
+"""Read comparisons for charts, with the labels in the place of the conditions' names, and say what is in them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,26 @@ INTERVALS = "95 % bootstrap intervals"
 
 
 def read_comparison(data: Comparison | Runs, options: ChartOptions) -> Comparison:
-    """Return the comparison to draw, or that of both modes of runs; SettingsError for a label of no reading."""
+    """Return the comparison to draw, or that of both modes of runs; SettingsError for a label of no condition."""
     comparison = data if isinstance(data, Comparison) else compare(as_runs(data, "data"))
-    names = (comparison.a, comparison.b)
+    names = comparison.conditions
     options.check_labels(names)
-    a, b = ((options.labels or {}).get(name, name) for name in names)
+    labels = {name: (options.labels or {}).get(name, name) for name in names}
     mix, truth = (_labelled(table, options) for table in (comparison.mix, comparison.truth))
-    return replace(comparison, a=a, b=b, mix=comparison.mix if mix is None else mix, truth=truth)
+    classes = {f"classification_{name}": f"classification_{label}" for name, label in labels.items()}
+    return replace(
+        comparison,
+        conditions=tuple(labels.values()),
+        findings=comparison.findings.rename(columns=classes),
+        mix=comparison.mix if mix is None else mix,
+        truth=truth,
+    )
 
 
 def _labelled(table: pd.DataFrame | None, options: ChartOptions) -> pd.DataFrame | None:
-    if table is None or "reading" not in table:
+    if table is None or "condition" not in table:
         return table
-    return table.assign(reading=options.label(table["reading"]))
+    return table.assign(condition=options.label(table["condition"]))
 
 
 def interval_sentence(comparison: Comparison) -> str:
@@ -38,7 +45,6 @@ def interval_sentence(comparison: Comparison) -> str:
     return f"Intervals: 95 % percentile bootstrap, resampled over {over}."
 
 
-def reading_labels(comparison: Comparison, width: int) -> tuple[str, str]:
-    """Return distinct labels of both readings, each of at most about `width` characters."""
-    labels = distinct_labels([comparison.a, comparison.b], width)
-    return labels[comparison.a], labels[comparison.b]
+def condition_labels(comparison: Comparison, width: int) -> list[str]:
+    """Return distinct labels of the conditions of a comparison, each of at most about `width` characters."""
+    return list(distinct_labels(comparison.conditions, width).values())

@@ -14,39 +14,40 @@ from verifyplan.charts.theme import FAINT, INK, WIDTH
 
 STEP_PX = 24
 """Pixels from row to row."""
-PLOT_PX = WIDTH - 180
+PLOT_PX = WIDTH - 200
 """Pixels across of the plot; the rest is for the columns of numbers beside it."""
 
 
-MAX_READINGS = 8
-"""Readings drawn at most."""
+MAX_CONDITIONS = 8
+"""Conditions drawn at most."""
 
 
 def with_texts(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows whose share is a number, with the texts beside them.
 
-    Reads `reading, share, low, high, n`; adds `label` (the reading, short), `share_text`, `interval_text` and `n_text`.
+    Reads `condition, share, low, high, n`; adds `label` (the condition, short), `share_text`, `interval_text` and
+    `n_text`.
     """
-    names = distinct_labels(table["reading"], 30)
+    names = distinct_labels(table["condition"], 30)
     rows = table[table["share"].notna()].reset_index(drop=True)
     return rows.assign(
-        label=rows["reading"].astype(str).map(names),
-        reading=rows["reading"].map(plain),
-        share_text=rows["share"].map(percent),
+        label=rows["condition"].astype(str).map(names),
+        condition=rows["condition"].map(plain),
+        share_text=[percent(share, 1) for share in rows["share"]],
         interval_text=[interval(low, high) for low, high in zip(rows["low"], rows["high"], strict=True)],
         n_text=rows["n"].map("n = {:,.0f}".format),
     )
 
 
-def first_readings(table: pd.DataFrame, options: ChartOptions) -> tuple[pd.DataFrame, str]:
-    """Return the rows of the readings that are drawn, and a sentence on those that are left out."""
-    every = list(dict.fromkeys(table["reading"]))
-    drawn = every[: options.rows(MAX_READINGS)]
-    return table[table["reading"].isin(drawn)], first_drawn(len(drawn), len(every), "reading")
+def first_conditions(table: pd.DataFrame, options: ChartOptions) -> tuple[pd.DataFrame, str]:
+    """Return the rows of the conditions that are drawn, and a sentence on those that are left out."""
+    every = list(dict.fromkeys(table["condition"]))
+    drawn = every[: options.rows(MAX_CONDITIONS)]
+    return table[table["condition"].isin(drawn)], first_drawn(len(drawn), len(every), "condition")
 
 
 class IntervalRows(NamedTuple):
-    """Rows of `with_texts`, one a reading, in groups under each other, and their size in pixels."""
+    """Rows of `with_texts`, one a condition, in groups under each other, and their size in pixels."""
 
     rows: pd.DataFrame
     group: str
@@ -84,9 +85,9 @@ class IntervalRows(NamedTuple):
         faint = alt.Chart().mark_text(align="right", color=FAINT, aria=False)
         bold = alt.Chart().mark_text(align="right", fontWeight="bold", aria=False)
         columns = [
-            bold.encode(x=alt.value(self.width + 48), text="share_text:N"),
-            faint.encode(x=alt.value(self.width + 124), text="interval_text:N"),
-            faint.encode(x=alt.value(self.width + 196), text="n_text:N"),
+            bold.encode(x=alt.value(self.width + 56), text="share_text:N"),
+            faint.encode(x=alt.value(self.width + 146), text="interval_text:N"),
+            faint.encode(x=alt.value(self.width + 216), text="n_text:N"),
         ]
         layers = alt.LayerChart(layer=[layer.encode(y=row) for layer in [frame, *marks, *columns]])
         header = alt.Header(title=None, labelAngle=0, labelAlign="left", labelPadding=12, labelOrient="left")

@@ -63,28 +63,29 @@ def distinct_labels(texts: Iterable[object], width: int) -> dict[str, str]:
     return dict(zip(whole, numbered, strict=True))
 
 
-def percent(share: float) -> str:
-    """Return a share in whole per cent; only an exact 0 or 1 is written as 0 % or 100 %.
+def percent(share: float, decimals: int = 0) -> str:
+    """Return a share in per cent; only an exact 0 or 1 is written as 0 % or 100 %.
 
-    >>> percent(0.414), percent(0.002), percent(0.999), percent(1.0)
-    ('41 %', '<1 %', '>99 %', '100 %')
+    >>> percent(0.414), percent(0.002), percent(0.999), percent(1.0), percent(0.414, 1)
+    ('41 %', '<1 %', '>99 %', '100 %', '41.4 %')
     """
-    if 0 < share < 0.01:
-        return "<1 %"
-    if 0.99 < share < 1:
-        return ">99 %"
-    return f"{100 * share:.0f} %"
+    least = 10.0**-decimals
+    if 0 < 100 * share < least:
+        return f"<{least:g} %"
+    if 100 - least < 100 * share < 100:
+        return f">{100 - least:g} %"
+    return f"{100 * share:.{decimals}f} %"
 
 
 def interval(low: float, high: float) -> str:
-    """Return an interval of shares in whole per cent; empty where an end is missing.
+    """Return an interval of shares in per cent, with one decimal; empty where an end is missing.
 
     >>> interval(0.3, 0.52).split(chr(0x2013)), interval(float("nan"), float("nan"))
-    (['30', '52 %'], '')
+    (['30.0', '52.0 %'], '')
     """
     if math.isnan(low) or math.isnan(high):
         return ""
-    return f"{100 * low:.0f}\N{EN DASH}{100 * high:.0f} %"
+    return f"{100 * low:.1f}\N{EN DASH}{100 * high:.1f} %"
 
 
 def count(number: int, noun: str) -> str:

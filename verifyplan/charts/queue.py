@@ -12,14 +12,22 @@ from verifyplan.charts.encodings import hover, inline, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, plain, sentences
 from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, chart
-from verifyplan.charts.theme import FAINT, INK, READING_COLORS, READING_DASHES, READING_SHAPES, WIDTH, reading_scale
+from verifyplan.charts.theme import (
+    CONDITION_COLORS,
+    CONDITION_DASHES,
+    CONDITION_SHAPES,
+    FAINT,
+    INK,
+    WIDTH,
+    condition_scale,
+)
 from verifyplan.frames.load import Runs
 
-COLUMNS = ("reading", "round", "waiting", "resolved", "n_runs")
+COLUMNS = ("mode", "round", "waiting", "resolved", "n_runs")
 TITLE = "How the queue shrinks"
 KEY = "Below: findings waiting, and in brackets how many the round classed"
 FIELDS = {
-    "reading": "Reading",
+    "mode": "Mode",
     "stage": "When",
     "waiting": "Waiting",
     "resolved": "Classed in the round",
@@ -39,21 +47,21 @@ NAME_GAP_PX = 17
 
 @chart
 def queue(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
-    """Draw lines of the findings that wait after each round, one a reading, with the numbers in a table below.
+    """Draw lines of the findings that wait after each round, one a mode, with the numbers in a table below.
 
-    Reads what `analysis.queue` returns, or makes it of runs: `reading, round` (0: as queued), `waiting, resolved,
+    Reads what `analysis.queue` returns, or makes it of runs: `mode, round` (0: as queued), `waiting, resolved,
     n_runs`. Rows whose `waiting` is missing are left out and the caption says so; the first `limit` rounds are drawn
     (30). `height` is that of the lines, without the table. `attrs["synthetic"]` marks generated data. Raises TableError
     where a column is missing.
 
     >>> table = pd.DataFrame(
-    ...     {"reading": "adversarial", "round": [0, 1], "waiting": [9, 4], "resolved": [0, 5], "n_runs": 2}
+    ...     {"mode": "adversarial", "round": [0, 1], "waiting": [9, 4], "resolved": [0, 5], "n_runs": 2}
     ... )
     >>> queue(table).description
     'Line chart of findings waiting in the queue. adversarial: 9 as queued, 4 after round 1.'
     """
     chosen = ChartOptions.of(options)
-    whole = chosen.table(data, vote_tables.queue, COLUMNS, "queue", names=["reading"])
+    whole = chosen.table(data, vote_tables.queue, COLUMNS, "queue", names=["mode"])
     kept = whole[whole["waiting"].notna()]
     if kept.empty:
         return empty(chosen, TITLE, "There is no round to draw.", whole)
@@ -77,7 +85,7 @@ def queue(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
         title=TITLE,
         subtitle=KEY,
         caption=sentences(
-            "Findings that wait to be classed, as queued and after each round, summed over each reading's runs"
+            "Findings that wait to be classed, as queued and after each round, summed over each mode's runs"
             f" ({runs}); n at first: {', '.join(sizes)}.",
             first_drawn(sum(map(bool, early)), sum(map(bool, numbers)), "round"),
             "Counts, so without intervals.",
@@ -89,7 +97,7 @@ def queue(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
 
 
 class _Places(NamedTuple):
-    """Pixels across of the plot and of the lines from top to bottom, and the readings' labels in their order."""
+    """Pixels across of the plot and of the lines from top to bottom, and the modes' labels in their order."""
 
     width: float
     height: float
@@ -97,13 +105,13 @@ class _Places(NamedTuple):
 
 
 def _rows(kept: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows in the order of rounds, with the reading's label, the stage's name and the table's text."""
-    names = distinct_labels(kept["reading"], 30)
+    """Return the rows in the order of rounds, with the mode's label, the stage's name and the table's text."""
+    names = distinct_labels(kept["mode"], 30)
     rows = kept.sort_values("round", kind="stable")
     resolved = pd.to_numeric(rows["resolved"]).map(lambda n: f"(\N{MINUS SIGN}{n:,.0f})" if n else "(0)")
     return rows.assign(
-        label=rows["reading"].astype(str).map(names),
-        reading=rows["reading"].map(plain),
+        label=rows["mode"].astype(str).map(names),
+        mode=rows["mode"].map(plain),
         stage=rows["round"].map(lambda number: f"after round {number}" if number else "as queued"),
         text=rows["waiting"].map("{:,}".format),
         resolved_text=resolved.where((rows["round"] > 0) & rows["resolved"].notna(), ""),
@@ -117,22 +125,22 @@ def _stage(rows: pd.DataFrame, axis: alt.Axis | None) -> alt.X:
 
 
 def _lines(rows: pd.DataFrame, places: _Places) -> alt.LayerChart:
-    """Draw a line for each reading over the rounds, with its symbol and name right of the plot."""
+    """Draw a line for each mode over the rounds, with its symbol and name right of the plot."""
     labels, top = places.labels, max(int(rows["waiting"].max()), 1)
     up = alt.Axis(tickMinStep=1, tickCount=5, format=",d", domain=False, ticks=False)
     base = alt.Chart(inline(rows)).encode(
         x=_stage(rows, alt.Axis(labelAngle=0, grid=False, ticks=False, labelPadding=8)),
         y=alt.Y("waiting:Q", scale=alt.Scale(domain=[0, top]), axis=up, title="Findings waiting"),
-        color=alt.Color("label:N", scale=reading_scale(labels, READING_COLORS), legend=None),
+        color=alt.Color("label:N", scale=condition_scale(labels, CONDITION_COLORS), legend=None),
     )
-    dash = alt.StrokeDash("label:N", scale=reading_scale(labels, READING_DASHES), legend=None)
+    dash = alt.StrokeDash("label:N", scale=condition_scale(labels, CONDITION_DASHES), legend=None)
     line = base.mark_line(strokeWidth=2.5, aria=False).encode(strokeDash=dash)
-    shape = alt.Shape("label:N", scale=reading_scale(labels, READING_SHAPES), legend=None)
+    shape = alt.Shape("label:N", scale=condition_scale(labels, CONDITION_SHAPES), legend=None)
     points = base.mark_point(filled=True, size=110, opacity=1).encode(shape=shape, **hover(FIELDS))
     ends = base.properties(data=inline(_ends(rows, top / places.height))).encode(y="place:Q")
     symbol = ends.mark_point(filled=True, size=110, opacity=1, aria=False).encode(
         x=alt.value(places.width + 10),
-        shape=alt.Shape("label:N", scale=reading_scale(labels, READING_SHAPES), legend=None),
+        shape=alt.Shape("label:N", scale=condition_scale(labels, CONDITION_SHAPES), legend=None),
     )
     name = ends.mark_text(align="left", limit=240, aria=False).encode(
         x=alt.value(places.width + 22), text="label:N", color=alt.value(INK)

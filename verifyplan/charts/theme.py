@@ -1,4 +1,4 @@
-"""Define one look for every chart: sizes, fonts, and a colour for each class, kind of vote and reading.
+"""Define one look for every chart: sizes, fonts, and a colour for each class, kind of vote and condition.
 
 Colours are Okabe and Ito's, which colour-blind readers can distinguish; every chart also labels directly or uses
 shapes. Blues mean that a finding held, oranges that it did not, for votes and classes alike. Altair's global state
@@ -72,9 +72,9 @@ STATE_COLORS: dict[str, str] = {
 }
 """By status of a challenge: oranges for what is unsettled, blues and grey for what is settled."""
 SEVERITY_COLORS: dict[Severity, str] = {"BLOCKING": VERMILLION, "SIGNIFICANT": ORANGE, "MINOR": SKY}
-READING_COLORS = (INK, GREEN, PURPLE, GREY)
-READING_SHAPES = ("circle", "diamond", "square", "triangle-up")
-READING_DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+CONDITION_COLORS = (INK, GREEN, PURPLE, GREY)
+CONDITION_SHAPES = ("circle", "diamond", "square", "triangle-up")
+CONDITION_DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 
 
 def color_scale(colors: Mapping[Any, str]) -> alt.Scale:
@@ -82,8 +82,8 @@ def color_scale(colors: Mapping[Any, str]) -> alt.Scale:
     return alt.Scale(domain=list(colors), range=list(colors.values()))
 
 
-def reading_scale(labels: list[str], values: Sequence[Any]) -> alt.Scale:
-    """Return the scale from readings to `READING_COLORS`, `_SHAPES` or `_DASHES`, repeated from the fifth on.
+def condition_scale(labels: list[str], values: Sequence[Any]) -> alt.Scale:
+    """Return the scale from conditions to `CONDITION_COLORS`, `_SHAPES` or `_DASHES`, repeated from the fifth on.
 
     Shapes and dashes are for readers who cannot distinguish the colours.
     """

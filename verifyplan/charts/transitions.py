@@ -1,4 +1,4 @@
-"""Draw where findings move from one reading to the other, class by class."""
+"""Draw where findings move from one condition to the other, class by class."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.charts.comparisons import read_comparison, reading_labels
+from verifyplan.charts.comparisons import condition_labels, read_comparison
 from verifyplan.charts.encodings import hover, inline, tooltip, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, percent, plain
@@ -29,7 +29,7 @@ MIN_CELL_WIDTH_PX, MIN_CELL_HEIGHT_PX = 44, 22
 
 @chart
 def transitions(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
-    """Draw a 4 x 4 map of counts: classes under `a` down, under `b` across, with totals.
+    """Draw a 4 x 4 map of counts: classes under the first condition down, under the second across, with totals.
 
     Reads a comparison's `transitions`, with the classes as its index and columns, or compares both modes of runs.
     `width` and `height` are of all cells, and `limit` has no meaning. Findings that keep their class
@@ -43,7 +43,7 @@ def transitions(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
     total = int(cells["n"].sum())
     if not total:
         return empty(chosen, TITLE, "There are no findings to follow.", comparison.transitions)
-    a, b = reading_labels(comparison, 80)
+    first, second = condition_labels(comparison, 80)
     moved = {move: int(cells.loc[cells["move"] == move, "n"].sum()) for move in (SAME, NEARER, FARTHER)}
     some = cells[cells["n"] > 0].sort_values("n", ascending=False, kind="stable")
     each = some["before"] + " to " + some["after"] + ": " + some["n"].map("{:,}".format)
@@ -55,12 +55,12 @@ def transitions(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
         chosen,
         title=TITLE,
         subtitle=KEY,
-        caption=f"Classes of {count(total, 'finding')} (n) under {a} (down) and under {b} (across)."
-        f" {moved[SAME]:,} ({percent(moved[SAME] / total)}) keep their class (outlined diagonal);"
+        caption=f"Classes of {count(total, 'finding')} (n) under {first} (down) and under {second} (across)."
+        f" {moved[SAME]:,} ({percent(moved[SAME] / total, 1)}) keep their class (outlined diagonal);"
         f" {moved[NEARER]:,} move nearer to full-consensus (blue, below the diagonal),"
         f" {moved[FARTHER]:,} nearer to worker-unique (orange, above it). Counts, so without intervals.",
         data=comparison.transitions,
-        description=f"Table of findings by class under {a} and class under {b}. From and to: {'; '.join(each)}.",
+        description=f"Table of findings by class under {first} and under {second}. From and to: {'; '.join(each)}.",
         synthetic=comparison.synthetic,
     )
 
@@ -79,14 +79,14 @@ def _cells(counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _map(comparison: Comparison, cells: pd.DataFrame, width: float, height: float) -> alt.LayerChart:
-    a, b = reading_labels(comparison, 26)
-    from_text = cells["before"] + " under " + plain(comparison.a)
-    to_text = cells["after"] + " under " + plain(comparison.b)
+    first, second = condition_labels(comparison, 26)
+    from_text = cells["before"] + " under " + plain(comparison.conditions[0])
+    to_text = cells["after"] + " under " + plain(comparison.conditions[1])
     rows = with_hover(cells.assign(from_text=from_text, to_text=to_text), FIELDS)
     wide = width >= CELL_WIDTH_PX * (len(CLASSIFICATIONS) + 1)
     base = alt.Chart(inline(rows)).encode(
-        x=alt.X("after:N", **_class_axis(b, orient="top", labelAngle=0 if wide else -35)),
-        y=alt.Y("before:N", **_class_axis(a)),
+        x=alt.X("after:N", **_class_axis(second, orient="top", labelAngle=0 if wide else -35)),
+        y=alt.Y("before:N", **_class_axis(first)),
     )
     moves = alt.Scale(domain=[SAME, NEARER, FARTHER], range=["#b9bec5", SKY, ORANGE])
     depth = alt.Scale(type="sqrt", domain=[0, int(cells["n"].max())], range=[0, 1])
@@ -104,15 +104,15 @@ def _map(comparison: Comparison, cells: pd.DataFrame, width: float, height: floa
     return layers.properties(width=width, height=height)
 
 
-def _class_axis(reading: str, **look: str | int) -> dict[str, Any]:
-    """Return an axis of the map: the classes under a reading, and the total."""
+def _class_axis(condition: str, **look: str | int) -> dict[str, Any]:
+    """Return an axis of the map: the classes under a condition, and the total."""
     scale = alt.Scale(domain=[*CLASSIFICATIONS, TOTAL])
     axis = {"domain": False, "ticks": False, "grid": False, "labelLimit": 200, **look}
-    return {"scale": scale, "axis": alt.Axis.from_dict(axis), "title": f"Class under {reading}"}
+    return {"scale": scale, "axis": alt.Axis.from_dict(axis), "title": f"Class under {condition}"}
 
 
 def _totals(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the counts of each class under either reading, as an additional row and column of the map."""
+    """Return the counts of each class under either condition, as an additional row and column of the map."""
     right = cells.groupby("before")["n"].sum().reset_index().assign(after=TOTAL)
     below = cells.groupby("after")["n"].sum().reset_index().assign(before=TOTAL)
     corner = pd.DataFrame({"before": [TOTAL], "after": [TOTAL], "n": [cells["n"].sum()]})

@@ -1,4 +1,4 @@
-"""Draw how well each reading finds what is true, where the truth is known."""
+"""Draw how well each condition finds what is true, where the truth is known."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from verifyplan.analysis.comparison import Comparison
 from verifyplan.charts.comparisons import INTERVALS, interval_sentence, read_comparison
 from verifyplan.charts.encodings import hover, require_columns, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.interval_rows import IntervalRows, first_readings, whisker, with_texts
+from verifyplan.charts.interval_rows import IntervalRows, first_conditions, whisker, with_texts
 from verifyplan.charts.labels import plain, sentences, short
 from verifyplan.charts.options import ChartOptions, Options, chart
-from verifyplan.charts.theme import READING_COLORS, READING_SHAPES, reading_scale
+from verifyplan.charts.theme import CONDITION_COLORS, CONDITION_SHAPES, condition_scale
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.load import Runs
 
-COLUMNS = ("reading", "metric", "value", "low", "high", "n")
-TITLE = "How well each reading finds what is true"
+COLUMNS = ("condition", "metric", "value", "low", "high", "n")
+TITLE = "How well each condition finds what is true"
 FIELDS = {
-    "reading": "Reading",
+    "condition": "Condition",
     "metric": "Metric",
     "share_text": "Value",
     "interval_text": "95 % interval",
@@ -39,12 +39,12 @@ METRICS = {
 
 @chart
 def truth_metrics(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
-    """Draw dots with 95 % intervals for precision, recall, F1, false consensus and false demotion by reading.
+    """Draw dots with 95 % intervals for precision, recall, F1, false consensus and false demotion by condition.
 
-    Reads a comparison's `truth` (`reading, metric, value, low, high, n`), or compares both modes of runs; the axis runs
-    from 0 to 100 %, and the first `limit` readings are drawn (8). Metrics
-    whose denominator is 0 (NaN) are left out and named in the caption. Raises InputError where no
-    finding's truth is known, and TableError where a column is missing.
+    Reads a comparison's `truth` (`condition, metric, value, low, high, n`), or compares both modes of runs; the
+    axis runs from 0 to 100 %, and the first `limit` conditions are drawn (8). Metrics whose denominator is 0 (NaN)
+    are left out and named in the caption. Raises InputError where no finding's truth is known, and TableError where
+    a column is missing.
     """
     chosen = ChartOptions.of(options)
     comparison = read_comparison(data, chosen)
@@ -53,7 +53,7 @@ def truth_metrics(data: Comparison | Runs, **options: Unpack[Options]) -> Figure
         fix = "compare findings that have a column truth"
         raise InputError(Problem("truth_metrics: comparison.truth", message, fix))
     truth = require_columns(comparison.truth, COLUMNS, "comparison.truth").astype({"metric": str})
-    drawn, left_out = first_readings(truth, chosen)
+    drawn, left_out = first_conditions(truth, chosen)
     names = [METRICS.get(metric, short(metric, 24)) for metric in drawn["metric"]]
     rows = with_texts(drawn.assign(name=names, metric=drawn["metric"].map(plain), share=drawn["value"]))
     rows = with_hover(rows, FIELDS)
@@ -65,8 +65,8 @@ def truth_metrics(data: Comparison | Runs, **options: Unpack[Options]) -> Figure
     dots = alt.Chart().mark_point(filled=True, size=110, opacity=1)
     dots = dots.encode(
         x="share:Q",
-        color=alt.Color("label:N", scale=reading_scale(labels, READING_COLORS), legend=None),
-        shape=alt.Shape("label:N", scale=reading_scale(labels, READING_SHAPES), legend=None),
+        color=alt.Color("label:N", scale=condition_scale(labels, CONDITION_COLORS), legend=None),
+        shape=alt.Shape("label:N", scale=condition_scale(labels, CONDITION_SHAPES), legend=None),
         **hover(FIELDS),
     )
     table = IntervalRows.of(rows, "name", order, "Value of the metric", chosen)
@@ -84,7 +84,7 @@ def truth_metrics(data: Comparison | Runs, **options: Unpack[Options]) -> Figure
 
 def _caption(comparison: Comparison, truth: pd.DataFrame) -> str:
     missing = truth[truth["value"].isna()]
-    named = missing["metric"].map(plain) + " under " + missing["reading"].map(lambda reading: short(reading, 80))
+    named = missing["metric"].map(plain) + " under " + missing["condition"].map(lambda condition: short(condition, 80))
     return sentences(
         "Dots: the metric; lines: its interval; n: what it is taken of (F1: findings whose truth is known).",
         "A finding held if it ended in full or partial consensus. False consensus: held, among false claims;"

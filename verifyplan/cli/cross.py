@@ -127,7 +127,7 @@ def demo(
     replayed = vp.compare(adversarial)
     comparisons = {"rule, prompt and evidence (two real runs)": paired, "rule alone (one replayed)": replayed}
     for title, comparison in comparisons.items():
-        typer.echo(f"{paired.a} against {paired.b}, {title}, {comparison.n_findings} recorded findings:")
+        typer.echo(f"{' against '.join(paired.conditions)}, {title}, {comparison.n_findings} recorded findings:")
         typer.echo(f"  change class:    {comparison.in_words('changed')}")
         for metric in ("false-consensus", "false-demotion"):
             typer.echo(f"  {metric + ':':<16} {comparison.in_words(metric + '-rate')}")

@@ -67,8 +67,8 @@ class VerificationName(StrEnum):
     full_reanalysis = "full-reanalysis"
 
 
-class ReadingName(StrEnum):
-    """The ways to read recorded votes."""
+class ReplayModeName(StrEnum):
+    """The modes under which recorded votes are judged."""
 
     collaborative = "collaborative"
     adversarial = "adversarial"
@@ -76,7 +76,7 @@ class ReadingName(StrEnum):
 
 
 class MissingBasisName(StrEnum):
-    """The ways to read an adversarial disagree without a basis."""
+    """The ways to fill in a missing basis of a disagree."""
 
     infer = "infer"
     counter_evidence = "counter-evidence"
@@ -183,10 +183,10 @@ Runs = Annotated[
     list[str],
     typer.Argument(help="Artifacts, folders, globs, saved tables, a bundled set, or a CSV or Parquet of votes."),
 ]
-ReadRounds = Annotated[
+ReplayRounds = Annotated[
     int | None, typer.Option("--max-rounds", min=1, help="Rounds allowed; each run's own if left out.")
 ]
-MissingBasis = Annotated[MissingBasisName, typer.Option(help="How a disagree without a basis is read.")]
+MissingBasis = Annotated[MissingBasisName, typer.Option(help="How a missing basis of a disagree is filled in.")]
 Truth = Annotated[Path | None, typer.Option(help="CSV with finding_id and truth.")]
 VoteColumns = Annotated[
     str | None,

@@ -1,7 +1,8 @@
-"""`compare`, `explain` and `convert`: recorded runs under two readings, one finding in words, all as tables."""
+"""`compare`, `explain`, `convert` and `replay`: recorded runs under conditions, one finding in words, all as tables."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -21,7 +22,7 @@ from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.text import counted, filled_words
 
-_Reading = Literal["collaborative", "adversarial", "recorded"]
+_ReplayMode = Literal["collaborative", "adversarial", "recorded"]
 
 
 class TableFormat(StrEnum):
@@ -31,12 +32,21 @@ class TableFormat(StrEnum):
     csv = "csv"
 
 
+_NAMED_PATH = re.compile(r"([^/\\=]+)=(.+)")
+
+
 def compare(
     runs: options.Runs,
     other: Annotated[str | None, typer.Option(help="A second set on the same findings, to be paired.")] = None,
-    a: Annotated[options.ReadingName | None, typer.Option(help="First reading; collaborative if left out.")] = None,
-    b: Annotated[options.ReadingName | None, typer.Option(help="Second reading; adversarial if left out.")] = None,
-    max_rounds: options.ReadRounds = None,
+    modes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODES",
+            help="Modes to compare, by comma: collaborative, adversarial, recorded; of several sets one for each. Left "
+            "out: of one set the first two, of several each as recorded.",
+        ),
+    ] = None,
+    max_rounds: options.ReplayRounds = None,
     missing_basis: options.MissingBasis = options.MissingBasisName.infer,
     truth: options.Truth = None,
     columns: options.VoteColumns = None,
@@ -49,28 +59,32 @@ def compare(
     seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Write a report with charts and tables here.")] = None,
 ) -> None:
-    """Read the same findings in two ways and say what differs.
+    """Compare conditions over the same findings and say what differs.
 
-    With one set, its votes are judged under two modes; with --other, two real runs are paired. Two tables of votes
-    take the same --columns, and --mode and --other-mode unless a column says it.
+    With one set, its votes are judged under two modes; with --other, two real runs are paired; with NAME=PATH
+    arguments, two or more, each under its name. Tables of votes take the same --columns, and --mode and --other-mode
+    unless a column says it.
 
     \b
     Examples:
     verifyplan compare stdlib-claims/adversarial --out out/compare
     verifyplan compare stdlib-claims/collaborative --other stdlib-claims/adversarial
     verifyplan compare runs/collaborative --other runs/adversarial --truth claims.csv
+    verifyplan compare gpt=runs/gpt claude=runs/claude gemini=runs/gemini --out out/models
     verifyplan compare votes.csv --columns item=claim,worker=judge,verdict=vote,basis=basis,truth=label
     verifyplan compare a.csv --other b.csv --columns item=claim,worker=judge,verdict=vote \\
         --mode collaborative --other-mode adversarial
     """
     if other is None and other_mode is not None:
         raise InputError(Problem("--other-mode", "goes with --other", "name the second table, or drop it"))
-    first = _VoteTableOptions(columns, verdicts, mode)
+    table = _VoteTableOptions(columns, verdicts, mode)
+    named = _named_paths(runs)
     comparison = vp.compare(
-        _read(runs, truth, first, alone=other is None or not is_vote_table([other])),
-        None if other is None else _read([other], truth, replace(first, mode=other_mode)),
-        a=cast("_Reading | None", a and a.value),
-        b=cast("_Reading | None", b and b.value),
+        {name: _read([path], truth, table) for name, path in named.items()}
+        if named
+        else _read(runs, truth, table, alone=other is None or not is_vote_table([other])),
+        None if other is None else _read([other], truth, replace(table, mode=other_mode)),
+        modes=None if modes is None else cast("list[_ReplayMode]", [name.strip() for name in modes.split(",")]),
         max_rounds=max_rounds,
         missing_basis=missing_basis.value,
         resamples=resamples,
@@ -79,6 +93,19 @@ def compare(
     typer.echo(str(comparison))
     if out is not None:
         typer.echo(f"report: {vp.report(comparison, out)}")
+
+
+def _named_paths(runs: list[str]) -> dict[str, str]:
+    """Return the paths of NAME=PATH arguments by their names; none where they are plain paths, InputError for a mix."""
+    matches = {text: None if Path(text).exists() else _NAMED_PATH.fullmatch(text) for text in runs}
+    pairs = [(match[1], match[2]) for match in matches.values() if match]
+    plain = [text for text, match in matches.items() if not match]
+    if plain and pairs:
+        raise InputError(Problem("runs", f"{plain[0]!r} has no name, and others do", "write each as NAME=PATH"))
+    if len(dict(pairs)) < len(pairs):
+        message = f"a name occurs twice in {', '.join(name for name, _ in pairs)}"
+        raise InputError(Problem("runs", message, "give each set a name of its own"))
+    return dict(pairs)
 
 
 @dataclass(frozen=True)
@@ -103,9 +130,10 @@ def explain(
     finding: Annotated[str, typer.Argument(help="The finding's id.")],
     run: Annotated[str | None, typer.Option(help="Its run; needed where several runs have it.")] = None,
     mode: Annotated[
-        options.ReadingName | None, typer.Option(help="How the votes are read; as recorded if left out.")
+        options.ReplayModeName | None,
+        typer.Option(help="The mode that the votes are judged under; each run's own if left out."),
     ] = None,
-    max_rounds: options.ReadRounds = None,
+    max_rounds: options.ReplayRounds = None,
     missing_basis: options.MissingBasis = options.MissingBasisName.infer,
     columns: options.VoteColumns = None,
     verdicts: options.VerdictWords = None,
@@ -120,7 +148,7 @@ def explain(
         read_runs([runs], columns=columns, words=verdicts),
         finding,
         run,
-        cast("_Reading | None", mode and mode.value),
+        cast("_ReplayMode | None", mode and mode.value),
         max_rounds=max_rounds,
         missing_basis=missing_basis.value,
     )
@@ -170,10 +198,10 @@ MAX_SHOWN_DIFFERENCES = 20
 def replay(
     runs: options.Runs,
     mode: Annotated[
-        options.ReadingName | None,
-        typer.Option(help="How votes are read; adversarial if left out, of a plan run as it was."),
+        options.ReplayModeName | None,
+        typer.Option(help="The mode under which votes are judged; adversarial if left out, of a plan run as it was."),
     ] = None,
-    max_rounds: options.ReadRounds = None,
+    max_rounds: options.ReplayRounds = None,
     missing_basis: options.MissingBasis = options.MissingBasisName.infer,
     columns: options.VoteColumns = None,
     verdicts: options.VerdictWords = None,
@@ -199,7 +227,9 @@ def replay(
         _refuse_set({"--max-rounds": max_rounds, "--columns": columns, "--verdicts": verdicts, "--out": out})
         _drive(runs, mode, changes, check)
     else:
-        _read_again(runs, mode or options.ReadingName.adversarial, max_rounds, missing_basis, columns, verdicts, out)
+        _replay_votes(
+            runs, mode or options.ReplayModeName.adversarial, max_rounds, missing_basis, columns, verdicts, out
+        )
 
 
 def _is_driven_log(runs: list[str]) -> bool:
@@ -210,26 +240,26 @@ def _is_driven_log(runs: list[str]) -> bool:
 
 
 def _refuse_set(options: Mapping[str, object]) -> None:
-    """Raise InputError for options that say how votes are read, where a logged run is driven again instead."""
+    """Raise InputError for options that say how votes are judged, where a logged run is driven again instead."""
     fix = "leave it out; to read the votes of a plan run's panel, name the folder of the log"
     if names := [name for name, value in options.items() if value is not None]:
         raise InputError(Problem(name, "has no meaning where one logged run is driven again", fix) for name in names)
 
 
-def _drive(runs: list[str], mode: options.ReadingName | None, changes: dict[str, Any], check: bool) -> None:
+def _drive(runs: list[str], mode: options.ReplayModeName | None, changes: dict[str, Any], check: bool) -> None:
     if len(runs) != 1 or Path(runs[0]).suffix != SUFFIX:
         fix = "name one run log (.jsonl), as `verifyplan verify` wrote it"
         raise InputError(
             Problem("runs", "--check, --policy, --max-iterations and --max-turns drive one logged run", fix)
         )
-    other_mode = None if mode in (None, options.ReadingName.recorded) else mode.value
+    other_mode = None if mode in (None, options.ReplayModeName.recorded) else mode.value
     if check and (other_mode or any(changes.values())):
         fix = "leave out --mode, --policy, --max-iterations and --max-turns"
         raise InputError(Problem("--check", "drives the run under its own rules", fix))
     again = vp.replay_run(
         Path(runs[0]),
         **changes,
-        mode=other_mode,  # type: ignore[arg-type]  # recorded, the third reading, is None here
+        mode=other_mode,  # type: ignore[arg-type]  # recorded, the third mode, is None here
     )
     typer.echo(str(again))
     if check and again.same:
@@ -244,9 +274,9 @@ def _drive(runs: list[str], mode: options.ReadingName | None, changes: dict[str,
         raise typer.Exit(1)
 
 
-def _read_again(
+def _replay_votes(
     runs: list[str],
-    mode: options.ReadingName,
+    mode: options.ReplayModeName,
     max_rounds: int | None,
     missing_basis: options.MissingBasisName,
     columns: str | None,
@@ -262,7 +292,7 @@ def _read_again(
         max_rounds=max_rounds,
         missing_basis=missing_basis.value,
     )
-    typer.echo(f"{counted(len(table), 'finding')}, read as {mode.value}")
+    typer.echo(f"{counted(len(table), 'finding')}, judged as {mode.value}")
     for name, count in table["classification"].value_counts(sort=False).items():
         typer.echo(f"{name:>18}: {count} (n = {len(table)})")
     filled, counter, disagrees = (
@@ -277,7 +307,7 @@ def _read_again(
     differing = table[
         table["recorded"].notna() & (table["recorded"].astype(str) != table["classification"].astype(str))
     ]
-    if mode is options.ReadingName.recorded and len(differing):
+    if mode is options.ReplayModeName.recorded and len(differing):
         first = differing.iloc[0]
         typer.echo(
             f"{counted(len(differing), 'recorded class')} differ from what the votes give, the first is "

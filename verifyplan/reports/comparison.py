@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from verifyplan.analysis.comparison import Comparison, expect_comparison
+from verifyplan.analysis.metrics import difference_column
 from verifyplan.charts import class_mix, transitions, truth_metrics
 from verifyplan.charts.export import export
 from verifyplan.charts.figure import Figure
@@ -30,7 +32,10 @@ def report(
     """
     expect_comparison(comparison)
     target = Path(folder)
-    figures = {"class-mix": class_mix(comparison), "transitions": transitions(comparison)}
+    pairs = list(comparison.pairs.values())
+    figures = {"class-mix": class_mix(comparison)}
+    numbers = [""] if len(pairs) == 1 else [f"-{number}" for number in range(1, len(pairs) + 1)]
+    figures |= {f"transitions{number}": transitions(pair) for number, pair in zip(numbers, pairs, strict=True)}
     figures |= {"truth-metrics": truth_metrics(comparison)} if comparison.truth is not None else {}
     figures |= dict(more or {})
     for name, figure in figures.items():
@@ -40,13 +45,12 @@ def report(
         frame: pd.DataFrame = getattr(comparison, name)
         write_text(target / f"{name}.csv", frame.to_csv(index=False))
     changed = comparison.findings[comparison.findings["changed"]]
-    readings = f"{comparison.a} against {comparison.b}"
-    corner = f"{comparison.a} (down), {comparison.b} (across)"
+    names = " against ".join(comparison.conditions)
     columns = {"run_id": "run", "finding_id": "finding", "summary": "claim"}
-    for side, reading in (("a", comparison.a), ("b", comparison.b)):
-        columns |= {f"classification_{side}": reading, f"rule_{side}": f"rule ({reading})"}
+    for name in comparison.conditions:
+        columns |= {f"classification_{name}": name, f"rule_{name}": f"rule ({name})"}
     content = {
-        "title": title or readings[:1].upper() + readings[1:],
+        "title": title or names[:1].upper() + names[1:],
         "comparison": comparison,
         "size": f"{counted(comparison.n_findings, 'finding')} of {counted(comparison.n_runs, 'run')}",
         "figures": figures,
@@ -56,7 +60,7 @@ def report(
         "tests": symmetry_table(comparison),
         "agreement": _agreement_table(comparison),
         "cost": _cost_table(comparison),
-        "transitions": comparison.transitions.rename_axis(columns=None).reset_index(names=corner),
+        "transitions": [_transitions_table(pair) for pair in pairs],
         "version": VERSION,
     }
     write_text(target / "report.html", render("comparison.html.j2", **content))
@@ -64,18 +68,26 @@ def report(
 
 
 def metrics_table(comparison: Comparison) -> pd.DataFrame:
-    """Return every metric as text: both readings with interval and n, and their difference in points."""
+    """Return every metric as text: each condition with interval and n, and its difference from the first in points."""
+    names = comparison.conditions
+    differences = [difference_column(names, name) for name in names[1:]]
     rows = []
     for row in comparison.summary.to_dict("records"):
         changed = row["metric"] == "changed"
-        both = {
-            label: f"{percent(row[side], row[f'{side}_low'], row[f'{side}_high'])} (n = {row[f'n_{side}']})"
-            for side, label in (("a", comparison.a), ("b", comparison.b))
-        }
-        both = dict.fromkeys(both, "-") if changed else both
-        difference = percent(row["difference"], row["low"], row["high"], sign=not changed)
-        rows.append({"metric": row["metric"], **both, "difference": difference})
+        shares = {name: "-" if changed else f"{_percent_of(row, name)} (n = {row[f'{name}_n']})" for name in names}
+        columns = {name.replace("_", " ", 1): _percent_of(row, name, sign=not changed) for name in differences}
+        rows.append({"metric": row["metric"], **shares, **columns})
     return pd.DataFrame(rows)
+
+
+def _percent_of(row: Mapping[Hashable, Any], column: str, *, sign: bool = False) -> str:
+    return percent(row[column], row[f"{column}_low"], row[f"{column}_high"], sign=sign)
+
+
+def _transitions_table(pair: Comparison) -> pd.DataFrame:
+    """Return the transitions between two conditions, with the classes under the first in a column of their own."""
+    first, second = pair.conditions
+    return pair.transitions.rename_axis(columns=None).reset_index(names=f"{first} (down), {second} (across)")
 
 
 def percent(value: float, low: float, high: float, *, sign: bool = False) -> str:
@@ -102,10 +114,11 @@ def p_value(p: float) -> str:
 
 
 def symmetry_table(comparison: Comparison) -> pd.DataFrame:
-    """Return both tests of symmetry as text; a statistic only where the test has one."""
+    """Return the tests of symmetry as text; a statistic only where the test has one."""
     tests = comparison.tests
     return pd.DataFrame(
         {
+            f"{comparison.conditions[0]} against": tests["condition"],
             "test": tests["test"] + ", " + tests["method"],
             "statistic": [("-" if pd.isna(value) else f"{value:.2f}") for value in tests["statistic"]],
             "df": [("-" if pd.isna(value) else f"{value:.0f}") for value in tests["df"]],
@@ -116,17 +129,17 @@ def symmetry_table(comparison: Comparison) -> pd.DataFrame:
 
 
 def _agreement_table(comparison: Comparison) -> pd.DataFrame:
-    """Return alpha and kappas of each reading's votes; pairs of workers on rows of their own."""
+    """Return alpha and kappas of each condition's votes; pairs of workers on rows of their own."""
     table = comparison.agreement
     who = [("all workers" if pd.isna(a) else f"{a} and {b}") for a, b in table[["worker_a", "worker_b"]].values]
     value = [("-" if pd.isna(value) else f"{value:.2f}") for value in table["value"]]
     return pd.DataFrame(
-        {"votes of": table["reading"], "measure": table["measure"], "between": who, "value": value, "n": table["n"]}
+        {"votes of": table["condition"], "measure": table["measure"], "between": who, "value": value, "n": table["n"]}
     )
 
 
 def _cost_table(comparison: Comparison) -> pd.DataFrame:
-    """Return calls, rounds, votes and time, one column a reading."""
-    wide = comparison.cost.pivot_table(index="measure", columns="reading", values="value", sort=False)
+    """Return calls, rounds, votes and time, one column a condition."""
+    wide = comparison.cost.pivot_table(index="measure", columns="condition", values="value", sort=False)
     wide = wide.rename_axis(columns=None)
     return wide.map(lambda value: f"{value:,.0f}" if value == int(value) else f"{value:,.1f}").reset_index()

@@ -10,12 +10,15 @@ import pandas as pd
 import traitlets
 
 from verifyplan.charts.labels import short
+from verifyplan.frames.runset import RunSet
 
 _HERE = Path(__file__).parent
 MAX_CELL_CHARACTERS = 120
 """Characters of a text that a cell shows; the whole text belongs into a detail."""
 MAX_ROWS = 500
 """Rows that are sent to the page at once; the note says how many there are."""
+MIN_OFFERED_ROUNDS, MAX_OFFERED_ROUNDS = 3, 20
+"""Rounds that a list offers at least, and one by one at most."""
 
 
 class Slider(anywidget.AnyWidget):
@@ -107,3 +110,16 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.2f}"
     return short(value, MAX_CELL_CHARACTERS, keep_end=False)
+
+
+def rounds_offered(runs: RunSet, chosen: int | None = None) -> list[int]:
+    """Return the numbers of rounds that a list offers for some runs: 1 to the highest that any run allowed or had.
+
+    Never fewer than 1 to 3; above 20 only the highest, and the `chosen` number is always among them.
+
+    >>> rounds_offered(RunSet()), rounds_offered(RunSet(), 30)
+    ([1, 2, 3], [1, 2, 3, 30])
+    """
+    recorded = [runs.runs["effective_max_rounds"].max(), runs.votes["round"].max()]
+    highest = max([MIN_OFFERED_ROUNDS, *(int(rounds) for rounds in recorded if pd.notna(rounds))])
+    return sorted({*range(1, min(highest, MAX_OFFERED_ROUNDS) + 1), highest} | ({chosen} if chosen else set()))

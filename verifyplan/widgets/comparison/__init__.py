@@ -1,4 +1,4 @@
-"""Two readings of findings side by side, and the findings whose class changes."""
+"""Two conditions side by side, and the findings whose class changes."""
 
 from verifyplan.widgets.comparison.mode_comparison import ModeComparison
 

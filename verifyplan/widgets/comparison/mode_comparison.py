@@ -10,45 +10,45 @@ from typing import Any, cast
 import ipywidgets as ipw
 import pandas as pd
 
-from verifyplan.analysis.compare import Comparer
+from verifyplan.analysis.compare import compare_conditions
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.analysis.replay import READINGS, ReplayMode, Setting, as_setting, rounds_offered
+from verifyplan.analysis.conditions import Condition, conditions_of, setting_names
+from verifyplan.analysis.replay import REPLAY_MODES, ReplayMode, Setting
+from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.load import Runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import MissingBasis
 from verifyplan.widgets.comparison import view
 from verifyplan.widgets.comparison.rows import CHANGED, ComparisonRows, votes_by_set
 from verifyplan.widgets.comparison.view import Details
-from verifyplan.widgets.controls import SelectableTable
+from verifyplan.widgets.controls import SelectableTable, rounds_offered
 from verifyplan.widgets.panel import Panel, guarded
 
 OWN = 0
-"""Stands for each run's own rounds; a list without a value, None, would look as if nothing was chosen."""
+"""The value of each run's own rounds in the list; None would look as if nothing was chosen."""
 MODE_LABELS = {"recorded": "recorded: each run's own"}
 BASIS_LABELS: dict[MissingBasis, str] = {
     "infer": "infer from the words",
     "counter-evidence": "counter-evidence",
     "burden-not-met": "burden-not-met",
 }
-"""How a missing basis can be read here; `raise` is for scripts, which can repair the table."""
+"""How a missing basis can be filled in here; `raise` is for scripts, which can repair the table."""
 
 
 class SettingControls(ipw.VBox):
-    """Three lists to choose from, named after their side (`a` or `b`), and the Setting that they make.
+    """Three lists to choose from, named after their condition (`first` or `second`), and the Setting that they make.
 
     Under the collaborative mode no basis matters, so its list is switched off.
     """
 
-    def __init__(self, side: str, title: str, runs: RunSet, setting: Setting) -> None:
-        self.mode = _dropdown(
-            f"Mode of {side}", [(MODE_LABELS.get(mode, mode), mode) for mode in READINGS], setting.mode
-        )
-        self.rounds = _dropdown(
-            f"Rounds of {side}", _round_options(runs, setting.max_rounds), setting.max_rounds or OWN
-        )
+    def __init__(self, name: str, title: str, runs: RunSet, setting: Setting) -> None:
+        modes = [(MODE_LABELS.get(mode, mode), mode) for mode in REPLAY_MODES]
+        self.mode = _dropdown(f"Mode of the {name}", modes, setting.mode)
+        rounds = _round_options(runs, setting.max_rounds)
+        self.rounds = _dropdown(f"Rounds of the {name}", rounds, setting.max_rounds or OWN)
         labels = BASIS_LABELS if setting.missing_basis in BASIS_LABELS else {**BASIS_LABELS, "raise": "refuse"}
         bases = [(words, basis) for basis, words in labels.items()]
-        self.missing_basis = _dropdown(f"Missing bases of {side}", bases, setting.missing_basis)
+        self.missing_basis = _dropdown(f"Missing bases of the {name}", bases, setting.missing_basis)
         self.mode.observe(self._switch, "value")
         self._switch()
         heading = ipw.HTML(f"<b>{escape(title)}</b>")
@@ -70,7 +70,7 @@ class SettingControls(ipw.VBox):
 
 
 def _dropdown(description: str, options: Sequence[tuple[str, object]], value: object) -> ipw.Dropdown:
-    style, layout = {"description_width": "9.5em"}, {"width": "25em"}
+    style, layout = {"description_width": "12.5em"}, {"width": "28em"}
     return ipw.Dropdown(description=description, options=options, value=value, style=style, layout=layout)
 
 
@@ -103,17 +103,17 @@ class _ShownComparison:
 
 
 class ModeComparison(Panel):
-    """Compare two settings: mode, rounds and reading of missing bases, each side its own.
+    """Compare two conditions, each with a mode, rounds and missing bases of its own.
 
     With one set its recorded votes are judged twice; with `other`, two real sets over the same findings are paired
     (see `compare`). Shows transitions, metrics with intervals, and the findings that change class, to be filtered,
     sorted (by disagreement, see `disagreement`) and chosen; of those chosen, the votes and the words for why.
 
     Args:
-        runs: the first set.
-        other: the second set, if the settings are read on two sets.
-        a: what the first side begins with, a mode or a Setting; collaborative, or with two sets as recorded.
-        b: that of the second side; adversarial, or with two sets as recorded.
+        runs: a set of runs (a RunSet, a run, or a path).
+        other: a second set, over the same findings.
+        modes: what the two conditions begin with, modes or Settings; collaborative and adversarial, or with two sets
+            each as recorded.
         resamples: of the bootstrap.
         seed: of the bootstrap.
 
@@ -127,25 +127,26 @@ class ModeComparison(Panel):
         runs: Runs,
         other: Runs | None = None,
         *,
-        a: ReplayMode | Setting | None = None,
-        b: ReplayMode | Setting | None = None,
+        modes: Sequence[ReplayMode | Setting] | None = None,
         resamples: int = 2000,
         seed: int = 0,
     ) -> None:
         super().__init__("Mode comparison")
-        two = other is not None
-        self._comparer = Comparer(runs, other)
+        conditions = conditions_of(runs, other, modes)
+        if len(conditions) != 2:
+            message = f"must name two conditions, got {len(conditions)}"
+            raise SettingsError(Problem("modes", message, "give two; compare takes more"))
+        first, second = conditions
+        for condition in conditions:
+            condition.source.replay(condition.setting)  # raises what is wrong with a setting, and is kept
+        self._sources = (first.source, second.source)
         self._resamples, self._seed = resamples, seed
-        first = as_setting(a, "recorded" if two else "collaborative")
-        second = as_setting(b, "recorded" if two else "adversarial")
-        for side, setting in enumerate((first, second)):
-            self._comparer.reading(side, setting)  # raises what is wrong with a setting, and is kept
-        self._votes = votes_by_set(self._comparer)
+        self._votes = votes_by_set(self._sources)
         self._kept: dict[tuple[Setting, Setting], _ShownComparison] = {}
-        self._details = Details(self._comparer)
-        titles = ("a: the first set", "b: the second set") if two else ("a", "b: the same votes")
-        self.a = SettingControls("a", titles[0], self._comparer.sets[0], first)
-        self.b = SettingControls("b", titles[1], self._comparer.sets[1], second)
+        self._details = Details(self._sources)
+        titles = ("First set", "Second set") if other is not None else ("First", "Second: the same votes")
+        self.first = SettingControls("first", titles[0], first.runs, first.setting)
+        self.second = SettingControls("second", titles[1], second.runs, second.setting)
         self.changed = ipw.Dropdown(description="What changed", **_wide("28em"))
         self.find = ipw.Text(description="Find", placeholder="in ids and claims", **_wide("18em"))
         self.changed.observe(self._listed, "value")
@@ -187,7 +188,7 @@ class ModeComparison(Panel):
 
     def _work_out(self) -> None:
         """Compare under the settings that the controls say, and show it; if that fails, what was shown stays."""
-        settings = (self.a.setting, self.b.setting)
+        settings = (self.first.setting, self.second.setting)
         self._shown, self._settings = self._made(settings), settings
         comparison = self.comparison
         self._metrics.value, self._notes.value = view.metrics(comparison), view.notes(comparison)
@@ -201,7 +202,9 @@ class ModeComparison(Panel):
     def _made(self, settings: tuple[Setting, Setting]) -> _ShownComparison:
         """Return what to show under two settings; the last four are kept, as people go back and forth."""
         if settings not in self._kept:
-            comparison = self._comparer.compare(*settings, resamples=self._resamples, seed=self._seed)
+            names = setting_names(settings, [source.runs for source in self._sources])
+            conditions = [Condition(*parts) for parts in zip(names, self._sources, settings, strict=True)]
+            comparison = compare_conditions(conditions, resamples=self._resamples, seed=self._seed)
             self._kept[settings] = _ShownComparison(comparison, self._votes)
         while len(self._kept) > MAX_CACHED_COMPARISONS:
             del self._kept[next(iter(self._kept))]
@@ -218,7 +221,7 @@ class ModeComparison(Panel):
     def _list(self) -> None:
         """Fill the list with what the filters let through, in the order asked for."""
         part = self._shown.rows.shown(self.changed.value, self.find.value, self.table.sort)
-        self.table.label = f"Findings, their class under a: {self.comparison.a}, and under b: {self.comparison.b}"
+        self.table.label = f"Findings, their class under {' and under '.join(self.comparison.conditions)}"
         self.table.fill(part, "key", titles=self._shown.rows.titles(), noun="finding")
         if part.empty:
             self.table.note = self._why_empty()
@@ -227,13 +230,12 @@ class ModeComparison(Panel):
         if not self.comparison.n_findings:
             return "There are no findings."
         if not self.comparison.findings["changed"].any() and self.changed.value == CHANGED:
-            return f"Nothing changes class between {self.comparison.a} and {self.comparison.b}."
+            return f"Nothing changes class between {' and '.join(self.comparison.conditions)}."
         return "No finding is like that: choose another change, or find less."
 
     def _tell(self) -> None:
         """The votes and the words for why, of the chosen findings."""
-        labels = (self.comparison.a, self.comparison.b)
-        self._told.value = self._details.html(self.selected, self._settings, labels)
+        self._told.value = self._details.html(self.selected, self._settings, self.comparison.conditions)
 
     @guarded
     def _set(self, _: Any) -> None:
@@ -256,7 +258,7 @@ class ModeComparison(Panel):
         self.table.selected = []  # whoever listens to it is guarded; a second guard would wipe out what it says
 
     def _listen(self) -> None:
-        for dropdown in (*self.a.lists, *self.b.lists):
+        for dropdown in (*self.first.lists, *self.second.lists):
             dropdown.observe(self._set, "value")
         self.find.observe(self._listed, "value")
         self.table.observe(self._listed, "sort")
@@ -266,7 +268,7 @@ class ModeComparison(Panel):
     def _lay_out(self) -> None:
         beside = ipw.Layout(display="flex", flex_flow="row wrap", align_items="flex-start", grid_gap="8px 16px")
         self.fill(
-            ipw.Box([self.a, self.b], layout=beside),
+            ipw.Box([self.first, self.second], layout=beside),
             self._headline,
             self._notes,
             ipw.Box(list(self._charts), layout=beside),

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from verifyplan.analysis.compare import Comparer
 from verifyplan.analysis.comparison import Comparison
+from verifyplan.analysis.conditions import ReplayedSet
 from verifyplan.analysis.disagreement import COLUMNS, disagreement, with_share
 from verifyplan.analysis.pairing import KEY, pair_key
 from verifyplan.protocol.vote import CLASSIFICATIONS, HELD
@@ -27,13 +27,14 @@ _MAX_ID_CHARACTERS = 80
 """Letters of an id that name a row; names that are equal then are numbered."""
 
 
-def votes_by_set(comparer: Comparer) -> list[pd.DataFrame]:
-    """`disagreement` of each set that a comparer pairs, with the columns alone by which it is paired."""
-    left = disagreement(comparer.sets[0])[[*KEY, *COLUMNS]]
-    if not comparer.paired:
-        return [left]
-    key = pair_key(*(runs.findings for runs in comparer.sets))
-    return [left, disagreement(comparer.sets[1])[[*key, *COLUMNS]]]
+def votes_by_set(sources: tuple[ReplayedSet, ReplayedSet]) -> list[pd.DataFrame]:
+    """Return the `disagreement` of each set that is compared, with the columns alone by which it is paired."""
+    first, second = sources
+    of_first = disagreement(first.runs)[[*KEY, *COLUMNS]]
+    if first is second:
+        return [of_first]
+    key = pair_key([source.runs.findings for source in sources])
+    return [of_first, disagreement(second.runs)[[*key, *COLUMNS]]]
 
 
 def _with_votes(findings: pd.DataFrame, votes: list[pd.DataFrame]) -> pd.DataFrame:
@@ -55,6 +56,8 @@ class ComparisonRows:
         truth = findings["truth"].map({True: "true", False: "false"}).astype("str")
         self.table = _with_votes(findings, votes).assign(key=_keys(findings), told_truth=truth)
         self._counts = comparison.transitions.to_numpy()
+        self._conditions = comparison.conditions
+        self._classes = [f"classification_{name}" for name in comparison.conditions]
 
     def titles(self) -> dict[str, str]:
         """The columns to show and their heads; those that say the same of every row, or nothing, are left out."""
@@ -65,13 +68,8 @@ class ComparisonRows:
             "told_truth": ("Truth", bool(self.table["truth"].notna().any())),
         }
         shown = {name: head for name, (head, needed) in optional.items() if needed}
-        classes = {
-            "classification_a": "Class a",
-            "classification_b": "Class b",
-            "disagreement": "Disagreement",
-            "votes": "Votes",
-        }
-        return {"finding_id": "Finding", **shown, **classes}
+        classes = {column: f"Under {name}" for column, name in zip(self._classes, self._conditions, strict=True)}
+        return {"finding_id": "Finding", **shown, **classes, "disagreement": "Disagreement", "votes": "Votes"}
 
     def options(self) -> list[tuple[str, str]]:
         """Return the kinds of change with the numbers of findings, then each pair of classes, also those with none."""
@@ -108,9 +106,9 @@ class ComparisonRows:
             return np.ones(len(self.table), dtype=bool)
         if ARROW in what:
             before, after = what.split(ARROW)
-            is_before, is_after = self.table["classification_a"] == before, self.table["classification_b"] == after
+            is_before, is_after = self.table[self._classes[0]] == before, self.table[self._classes[1]] == after
             return (is_before & is_after).to_numpy(dtype=bool)
-        held = [self.table[f"classification_{side}"].isin(HELD).to_numpy(dtype=bool) for side in "ab"]
+        held = [self.table[column].isin(HELD).to_numpy(dtype=bool) for column in self._classes]
         changed = self.table["changed"].to_numpy(dtype=bool)
         kinds = {CHANGED: changed, "lost": held[0] & ~held[1], "gained": ~held[0] & held[1]}
         return kinds[what].copy() if what in kinds else changed & (held[0] == held[1])

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.analysis.compare import Comparer
 from verifyplan.analysis.comparison import Comparison
+from verifyplan.analysis.conditions import ReplayedSet
 from verifyplan.analysis.explain import explain
 from verifyplan.analysis.replay import Setting
 from verifyplan.charts.figure import Figure
@@ -42,7 +42,7 @@ def headline(comparison: Comparison) -> str:
     )
     over = f"{counted(n, 'finding')}{made} of {counted(comparison.n_runs, 'run')}"
     return (
-        f'<p role="status" style="{INK}"><b>{text(comparison.a)}</b> against <b>{text(comparison.b)}</b>: '
+        f'<p role="status" style="{INK}">{" against ".join(f"<b>{text(name)}</b>" for name in comparison.conditions)}: '
         f"{over}; {result}.</p>"
     )
 
@@ -53,7 +53,7 @@ def _changed(comparison: Comparison, n: int) -> str:
 
 def computing(findings: int) -> str:
     """Return the headline while a comparison is computed."""
-    return f'<p role="status" style="{INK}">Computing: reading {counted(findings, "finding")} anew …</p>'
+    return f'<p role="status" style="{INK}">Computing: judging {counted(findings, "finding")} again …</p>'
 
 
 def transitions_html(comparison: Comparison) -> str:
@@ -73,24 +73,25 @@ def _drawn(figure: Figure) -> str:
 
 
 def metrics(comparison: Comparison) -> str:
-    """Every metric under both settings and their difference, each with its 95 % interval and n; then the tests."""
-    heads = ("Metric", f"a: {comparison.a}", "n", f"b: {comparison.b}", "n", "b less a")
+    """Return every metric under both conditions and their difference, each with its 95 % interval and n; then tests."""
+    first, second = comparison.conditions
+    heads = ("Metric", first, "n", second, "n", "Difference")
     head = "".join(f'<th scope="col" style="{CELL}; {LINE}">{text(title)}</th>' for title in heads)
-    rows = [_row(row) for _, row in comparison.summary.iterrows()]
+    rows = [_row(row, comparison.conditions) for _, row in comparison.summary.iterrows()]
     caption = '<caption style="text-align: left">Every metric, with its 95 % interval</caption>'
     table = f'<table style="border-collapse: collapse">{caption}<tr>{head}</tr>{"".join(rows)}</table>'
     region = 'tabindex="0" role="region" aria-label="Metrics"'
     return f'<div style="{INK}; overflow-x: auto" {region}>{table}{_tests(comparison)}</div>'
 
 
-def _row(row: pd.Series[Any]) -> str:
+def _row(row: pd.Series[Any], conditions: tuple[str, ...]) -> str:
     cells = [
-        _share(row["a"], row["a_low"], row["a_high"]),
-        f"{row['n_a']:,}",
-        _share(row["b"], row["b_low"], row["b_high"]),
-        f"{row['n_b']:,}",
-        _share(row["difference"], row["low"], row["high"], sign="" if row["metric"] == "changed" else "+"),
+        cell
+        for name in conditions
+        for cell in (_share(row[name], row[f"{name}_low"], row[f"{name}_high"]), f"{row[f'{name}_n']:,}")
     ]
+    difference = (row["difference"], row["difference_low"], row["difference_high"])
+    cells.append(_share(*difference, sign="" if row["metric"] == "changed" else "+"))
     look = f"{CELL}; white-space: nowrap; font-variant-numeric: tabular-nums"
     tds = "".join(f'<td style="{look}">{cell}</td>' for cell in cells)
     return f'<tr><th scope="row" style="{CELL}; font-weight: normal">{text(row["metric"])}</th>{tds}</tr>'
@@ -140,32 +141,32 @@ _CARD_STYLE = f"{INK}; border-top: 1px solid var(--jp-border-color1, #c4cad0); p
 class Details:
     """Explanations of single findings; the last ones, and the runs of their findings, are cached."""
 
-    def __init__(self, comparer: Comparer) -> None:
-        self._comparer = comparer
+    def __init__(self, sources: tuple[ReplayedSet, ReplayedSet]) -> None:
+        self._sources = sources
         self._explanations: dict[tuple[int, Setting, str, int, str], str] = {}
         self._runs: dict[tuple[int, str], RunSet] = {}
 
-    def html(self, chosen: pd.DataFrame, settings: tuple[Setting, Setting], labels: tuple[str, str]) -> str:
+    def html(self, chosen: pd.DataFrame, settings: tuple[Setting, Setting], conditions: tuple[str, ...]) -> str:
         """The first six of the chosen findings, each with its words under both settings; how to choose, if none is."""
         if chosen.empty:
             return f'<p style="{INK}">Choose findings in the list to see their votes and why their classes differ.</p>'
-        cards = [self._card(row, settings, labels) for row in chosen.head(MAX_SHOWN_FINDINGS).to_dict("records")]
+        cards = [self._card(row, settings, conditions) for row in chosen.head(MAX_SHOWN_FINDINGS).to_dict("records")]
         more = f"; the first {MAX_SHOWN_FINDINGS} are shown" if len(chosen) > MAX_SHOWN_FINDINGS else ""
         return f'<p style="{INK}"><b>{counted(len(chosen), "finding")} chosen{more}</b></p>{"".join(cards)}'
 
-    def _card(self, row: dict[Any, Any], settings: tuple[Setting, Setting], labels: tuple[str, str]) -> str:
+    def _card(self, row: dict[Any, Any], settings: tuple[Setting, Setting], conditions: tuple[str, ...]) -> str:
         sides = [
-            f"<div><b>Under {text(label)}: {row[f'classification_{name}']}</b>"
-            f'<pre style="{_PRE}">{self._words(side, setting, row)}</pre></div>'
-            for side, (name, setting, label) in enumerate(zip("ab", settings, labels, strict=True))
+            f"<div><b>Under {text(name)}: {row[f'classification_{name}']}</b>"
+            f'<pre style="{_PRE}">{self._words(place, setting, row)}</pre></div>'
+            for place, (name, setting) in enumerate(zip(conditions, settings, strict=True))
         ]
         name = text(row["key"])
         return (
             f'<article style="{_CARD_STYLE}" aria-label="{name}"><div style="{_SIDES}">{"".join(sides)}</div></article>'
         )
 
-    def _words(self, side: int, setting: Setting, row: dict[Any, Any]) -> str:
-        own = side if self._comparer.paired else 0
+    def _words(self, place: int, setting: Setting, row: dict[Any, Any]) -> str:
+        own = place if self._sources[0] is not self._sources[1] else 0
         key = (own, setting, row["run_id"], row["iteration"], row["finding_id"])
         if key not in self._explanations:
             if len(self._explanations) >= _MAX_CACHED:
@@ -174,16 +175,16 @@ class Details:
             self._explanations[key] = _truncated(_explained(runs, setting, row))
         return self._explanations[key]
 
-    def _run(self, side: int, run_id: str, finding_id: str) -> RunSet:
-        """The one run in which a finding of a row stands; in a second set, runs may have other ids."""
-        runs = self._comparer.sets[side]
-        if side and not runs.runs["run_id"].eq(run_id).any():
+    def _run(self, place: int, run_id: str, finding_id: str) -> RunSet:
+        """Return the run that has the finding of a row; in the second set, runs may have other ids."""
+        runs = self._sources[place].runs
+        if place and not runs.runs["run_id"].eq(run_id).any():
             run_id = str(runs.findings.loc[runs.findings["finding_id"].eq(finding_id), "run_id"].iloc[0])
-        if (side, run_id) not in self._runs:
+        if (place, run_id) not in self._runs:
             if len(self._runs) >= _MAX_CACHED:
                 self._runs.clear()
-            self._runs[side, run_id] = runs.select([run_id])
-        return self._runs[side, run_id]
+            self._runs[place, run_id] = runs.select([run_id])
+        return self._runs[place, run_id]
 
 
 def _explained(runs: RunSet, setting: Setting, row: dict[Any, Any]) -> str:

@@ -8,13 +8,13 @@ from typing import Any
 import ipywidgets as ipw
 import pandas as pd
 
-from verifyplan.analysis.replay import READINGS, Setting, rounds_offered
+from verifyplan.analysis.replay import REPLAY_MODES, Setting
 from verifyplan.analysis.run_steps import OWN_RULES, RunSteps
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.settings import POLICIES
 from verifyplan.protocol.vote import MISSING_BASES
 from verifyplan.text import counted
-from verifyplan.widgets.controls import SelectableTable, sorted_rows
+from verifyplan.widgets.controls import SelectableTable, rounds_offered, sorted_rows
 from verifyplan.widgets.explorer import policy
 from verifyplan.widgets.html import (
     Html,
@@ -103,7 +103,7 @@ class ReplayControls(ipw.VBox):
     def __init__(self) -> None:
         self.mode = ipw.Dropdown(
             description="Replay mode",
-            options=["recorded", *(reading for reading in READINGS if reading != "recorded")],
+            options=["recorded", *(mode for mode in REPLAY_MODES if mode != "recorded")],
             style=WIDE,
         )
         self.rounds = ipw.Dropdown(description="Rounds allowed", options=_rounds(RunSet()), value=0, style=WIDE)

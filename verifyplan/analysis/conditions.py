@@ -1,0 +1,194 @@
+"""The conditions of a comparison: sets of runs, each replayed under a setting, each with a name (rule F1)."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from verifyplan.analysis.agreement import agreement
+from verifyplan.analysis.classify import check_settings
+from verifyplan.analysis.cost import cost
+from verifyplan.analysis.metrics import summary_columns
+from verifyplan.analysis.replay import REPLAY_MODES, ReplayMode, Setting
+from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.runset import RunSet
+from verifyplan.protocol.vote import MODES, MissingBasis, Mode
+from verifyplan.text import counted
+
+MAX_KEPT_REPLAYS = 8
+"""A `ReplayedSet` keeps so many replays; each has as many rows as there are findings."""
+
+
+class ReplayedSet:
+    """A set of runs with its replays under several settings, and what depends on the runs alone.
+
+    The last eight replays are kept, so that a change of one setting costs one replay. The tables must not be changed.
+    """
+
+    def __init__(self, runs: RunSet) -> None:
+        self.runs = runs
+        self._replays: OrderedDict[str, pd.DataFrame] = OrderedDict()
+
+    def replay(self, setting: Setting) -> pd.DataFrame:
+        """Return the findings with their classes under a setting (see `replay`, also for errors); do not change it."""
+        if setting.mode == "recorded" and self._only_mode:
+            setting = replace(setting, mode=self._only_mode)
+        key = repr(setting)  # unlike a hash, it also takes values that will be refused
+        if key not in self._replays:
+            self._replays[key] = setting.replay(self.runs)
+        self._replays.move_to_end(key)
+        while len(self._replays) > MAX_KEPT_REPLAYS:
+            self._replays.popitem(last=False)
+        return self._replays[key]
+
+    @cached_property
+    def _only_mode(self) -> Mode | None:
+        """The mode of all runs; None where it is not known of all, or is not the same."""
+        modes = self.runs.runs["mode"].astype("object").fillna("")
+        return next((mode for mode in MODES if len(modes) and modes.eq(mode).all()), None)
+
+    @cached_property
+    def agreement(self) -> pd.DataFrame:
+        """How far the workers agree."""
+        return agreement(self.runs)
+
+    @cached_property
+    def cost(self) -> pd.DataFrame:
+        """What the runs cost."""
+        return cost(self.runs)
+
+    @cached_property
+    def circumstances(self) -> dict[str, set[Any]]:
+        """What can differ between sets beside the mode, with the values recorded; an empty set where nothing was."""
+        runs = self.runs
+        workers = pd.concat([runs.votes["worker"].drop_duplicates(), runs.dispatches["worker"].drop_duplicates()])
+        return {
+            "workers": set(workers),
+            ALLOWED_ROUNDS: set(runs.runs["effective_max_rounds"].dropna().astype("int64")),
+            "access to evidence": set(runs.runs["verification_mode"].dropna()),
+            "backends": set(runs.runs["backend"].dropna()),
+            "models": set(runs.calls["model"].dropna()),
+            "prompts": set(runs.runs["prompts"].dropna().str.split("; ").explode()),
+        }
+
+
+ALLOWED_ROUNDS = "allowed rounds"
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """One of the things that a comparison compares: a set of runs under a setting."""
+
+    name: str
+    """The name in tables, charts and words."""
+    source: ReplayedSet
+    """The runs; conditions of one set share it."""
+    setting: Setting
+    """The mode, rounds and missing bases under which the votes are judged."""
+
+    @property
+    def runs(self) -> RunSet:
+        """The tables of the runs."""
+        return self.source.runs
+
+    @property
+    def findings(self) -> pd.DataFrame:
+        """The findings with their classes under the setting."""
+        return self.source.replay(self.setting)
+
+
+def conditions_of(
+    runs: Runs | Mapping[str, Runs],
+    other: Runs | None,
+    modes: Sequence[ReplayMode | Setting] | None,
+    max_rounds: int | None = None,
+    missing_basis: MissingBasis = "infer",
+) -> tuple[Condition, ...]:
+    """Return the conditions that the arguments of `compare` name, the baseline first.
+
+    Raises SettingsError for fewer than two conditions, for names that cannot be columns, and for modes that are not
+    as many as the sets; InputError for what is no set of runs.
+    """
+    if isinstance(runs, Mapping):
+        if other is not None:
+            fix = "put it into the mapping, under a name"
+            raise SettingsError(Problem("other", "does not go with a mapping of sets", fix))
+        check_names(list(runs))
+        sets = [ReplayedSet(as_runs(value, f"runs[{name!r}]")) for name, value in runs.items()]
+    else:
+        sets = [ReplayedSet(as_runs(runs))]
+        sets += [] if other is None else [ReplayedSet(as_runs(other, "other"))]
+    several = isinstance(runs, Mapping) or other is not None
+    entries = _entries(modes, len(sets) if several else None)
+    settings = [entry if isinstance(entry, Setting) else Setting(entry, max_rounds, missing_basis) for entry in entries]
+    for setting in settings:
+        check_settings(setting.mode, setting.max_rounds, setting.missing_basis, REPLAY_MODES)
+    sets = sets if several else sets * len(settings)
+    names = list(runs) if isinstance(runs, Mapping) else setting_names(settings, [each.runs for each in sets])
+    return tuple(Condition(*parts) for parts in zip(names, sets, settings, strict=True))
+
+
+def _entries(modes: Any, n_sets: int | None) -> Sequence[ReplayMode | Setting]:
+    """Return the modes, or the default ones: of one set (None) both, of several each as recorded."""
+    if modes is None:
+        return MODES if n_sets is None else ["recorded"] * n_sets
+    if isinstance(modes, str) or not isinstance(modes, Sequence):
+        fix = "write a list, such as ['collaborative', Setting('adversarial', max_rounds=1)]"
+        raise SettingsError(Problem("modes", f"must be a list of modes and Settings, got {modes!r:.80}", fix))
+    if n_sets is None and len(modes) < 2:
+        message = f"must name at least two conditions, got {len(modes)}"
+        raise SettingsError(Problem("modes", message, "name another mode or Setting, or leave modes out"))
+    if n_sets is not None and len(modes) != n_sets:
+        message = f"must have an entry for each of {n_sets} sets, got {len(modes)}"
+        raise SettingsError(Problem("modes", message, "give one mode or Setting for each, in their order"))
+    return modes
+
+
+def check_names(names: Sequence[object]) -> None:
+    """Raise SettingsError, listing all that is wrong, unless the names can be those of two or more conditions."""
+    problems = [
+        Problem("runs", f"a name of a condition must be a text of one or more letters, got {name!r:.80}", "rename it")
+        for name in names
+        if not isinstance(name, str) or not name.strip()
+    ]
+    if len(names) < 2:
+        message = f"must name at least two conditions, got {one_of(names) or 'none'}"
+        problems.append(Problem("runs", message, "add a set, or give the one without a name to compare its modes"))
+    columns = [] if problems else summary_columns([str(name) for name in names])
+    twice = sorted({column for column in columns if columns.count(column) > 1})
+    if twice:
+        message = f"the names {one_of(names)} make two columns {one_of(twice)} of .summary"
+        problems.append(Problem("runs", message, "rename a condition"))
+    if problems:
+        raise SettingsError(problems)
+
+
+def setting_names(settings: Sequence[Setting], sets: Sequence[RunSet]) -> list[str]:
+    """Name settings by their modes, and by whatever else differs; equal names are numbered.
+
+    The mode of `recorded` is that of the runs, if all have one mode; "own rounds" are those that each run allowed.
+
+    >>> runs = RunSet()
+    >>> setting_names([Setting("adversarial", 1), Setting("adversarial")], [runs, runs])
+    ['adversarial, 1 round', 'adversarial, own rounds']
+    """
+    names = []
+    rounds, bases = ({getattr(setting, name) for setting in settings} for name in ("max_rounds", "missing_basis"))
+    for setting, runs in zip(settings, sets, strict=True):
+        modes = runs.runs["mode"].dropna().unique()
+        words = [str(modes[0]) if setting.mode == "recorded" and len(modes) == 1 else setting.mode]
+        if len(rounds) > 1:
+            words.append("own rounds" if setting.max_rounds is None else counted(setting.max_rounds, "round"))
+        if len(bases) > 1 and setting.mode != "collaborative":  # there no basis matters
+            words.append(f"missing bases: {setting.missing_basis}")
+        names.append(", ".join(words))
+    repeated = {name for name in names if names.count(name) > 1}
+    return [
+        f"{name} ({names[: place + 1].count(name)})" if name in repeated else name for place, name in enumerate(names)
+    ]
