@@ -482,7 +482,8 @@ def test_findings_that_are_not_in_all_sets_are_left_out_and_counted():
     [
         (lambda one: ({"gpt": one},), r"runs: must name at least two conditions, got 'gpt'\. Fix: add a set"),
         (lambda _: ({},), "must name at least two conditions, got none"),
-        (lambda one: ({3: one, "": one},), r"a name of a condition must be a text of one or more letters, got 3"),
+        (lambda one: ({3: one, "": one},), "a condition must have a printable text as its name, got 3"),
+        (lambda one: ({"x": one, chr(0xD800): one},), r"a printable text as its name, got '\\ud800'"),
         (lambda one: ({"metric": one, "b": one},), r"the names 'metric', 'b' make two columns 'metric' of \.summary"),
         (lambda one: ({"x": one, "x_low": one},), r"make two columns 'x_low' of \.summary"),
         (lambda one: ({"x": one, "difference": one},), r"make two columns 'difference'"),

@@ -140,8 +140,8 @@ def test_long_names_with_an_equal_start_are_told_apart(comparison_of, queue_of, 
         texts = seen(figure).texts
         assert "…max_rounds=2, workers=alpha" in texts
         assert "…max_rounds=3, workers=alpha" in texts
-        column = "mode" if figure.title.startswith("How the queue") else "condition"
-        assert a in {name for (name,) in rows_of(figure, column)}  # whole, for the tooltips
+        names = rows_of(figure, "condition") + rows_of(figure, "mode")
+        assert a in {name for (name,) in names}  # whole, for the tooltips
     assert "Class under …max_rounds=3, workers=al…" in seen(transitions(comparison)).texts
 
 
@@ -252,9 +252,10 @@ def test_generated_data_is_marked_in_caption_and_picture(comparison_of, queue_of
     assert not [figure for figure in observed if "ynthetic" in figure._repr_html_()]
 
 
-def test_names_that_no_file_can_hold_are_drawn_with_a_mark_in_their_place(comparison_of, seen):
+def test_names_that_no_file_can_hold_are_drawn_with_a_mark_in_their_place(comparison, seen):
     half = chr(0xD800)
-    figure = transitions(comparison_of(f"left{half}", f"right{chr(0)}"))
+    labels = {"collaborative": f"left{half}", "adversarial": f"right{chr(0)}"}
+    figure = transitions(comparison, labels=labels)
     assert "Class under left?" in seen(figure).texts
     assert "Class under right\N{REPLACEMENT CHARACTER}" in seen(figure).texts
     figure._repr_html_().encode()

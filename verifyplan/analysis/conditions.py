@@ -153,9 +153,9 @@ def _entries(modes: Any, n_sets: int | None) -> Sequence[ReplayMode | Setting]:
 def check_names(names: Sequence[object]) -> None:
     """Raise SettingsError, listing all that is wrong, unless the names can be those of two or more conditions."""
     problems = [
-        Problem("runs", f"a name of a condition must be a text of one or more letters, got {name!r:.80}", "rename it")
+        Problem("runs", f"a condition must have a printable text as its name, got {name!r:.80}", "rename it")
         for name in names
-        if not isinstance(name, str) or not name.strip()
+        if not isinstance(name, str) or not name.strip() or not name.isprintable()
     ]
     if len(names) < 2:
         message = f"must name at least two conditions, got {one_of(names) or 'none'}"

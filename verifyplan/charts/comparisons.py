@@ -8,7 +8,7 @@ import pandas as pd
 
 from verifyplan.analysis.compare import compare
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.charts.labels import count, distinct_labels
+from verifyplan.charts.labels import count, distinct_labels, plain
 from verifyplan.charts.options import ChartOptions
 from verifyplan.frames.load import Runs, as_runs
 
@@ -20,8 +20,8 @@ def read_comparison(data: Comparison | Runs, options: ChartOptions) -> Compariso
     comparison = data if isinstance(data, Comparison) else compare(as_runs(data, "data"))
     names = comparison.conditions
     options.check_labels(names)
-    labels = {name: (options.labels or {}).get(name, name) for name in names}
-    mix, truth = (_labelled(table, options) for table in (comparison.mix, comparison.truth))
+    labels = {name: plain((options.labels or {}).get(name, name)) for name in names}
+    mix, truth = (_labelled(table, labels) for table in (comparison.mix, comparison.truth))
     classes = {f"classification_{name}": f"classification_{label}" for name, label in labels.items()}
     return replace(
         comparison,
@@ -32,10 +32,10 @@ def read_comparison(data: Comparison | Runs, options: ChartOptions) -> Compariso
     )
 
 
-def _labelled(table: pd.DataFrame | None, options: ChartOptions) -> pd.DataFrame | None:
+def _labelled(table: pd.DataFrame | None, labels: dict[str, str]) -> pd.DataFrame | None:
     if table is None or "condition" not in table:
         return table
-    return table.assign(condition=options.label(table["condition"]))
+    return table.assign(condition=table["condition"].map(labels))
 
 
 def interval_sentence(comparison: Comparison) -> str:
