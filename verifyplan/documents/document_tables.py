@@ -10,13 +10,13 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.columns import described, fitted
+from verifyplan.columns import Column, described, fitted
 from verifyplan.documents.checks.catalogue import Violation
 from verifyplan.documents.checks.check import Report, check
-from verifyplan.documents.document_columns import CONFIDENCE_ORDER, DOCUMENT_TABLES
+from verifyplan.documents.document_columns import DOCUMENT_TABLES
 from verifyplan.documents.kinds.execution_summary import ExecutionSummary
-from verifyplan.documents.kinds.plan import TASK_TYPES, MustHave, PlanDocument, implied_model
-from verifyplan.documents.kinds.research_note import KNOWN_LEVELS, ResearchNote
+from verifyplan.documents.kinds.plan import MustHave, PlanDocument, implied_model
+from verifyplan.documents.kinds.research_note import ResearchNote
 from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument, counts_as_passed, open_gaps
 from verifyplan.documents.reading.comparing import matched, wording
 from verifyplan.documents.reading.document import Document
@@ -78,27 +78,30 @@ def tables_of(report: Report) -> DocumentTables:
             row for phase in tree.phases for plan in phase.plans for row in _located(plan, _must_haves(phase, plan))
         ),
         "tasks": (row for plan in tree.of(PlanDocument) for row in _located(plan, _tasks(plan))),
-        "findings": (row for note in tree.of(ResearchNote) for row in _located(note, _findings(note))),
+        "findings": (
+            row for note in tree.of(ResearchNote) for row in _located(note, (f._asdict() for f in note.findings))
+        ),
         "gaps": (row for document in tree for row in _located(document, _gaps(document))),
         "violations": ({**vars(each), "times": len(each.lines) or 1} for each in report.violations),
     }
     root = (repository_root(report.path) or Path(report.path)).absolute()
     tables = {}
     for name, columns in DOCUMENT_TABLES.items():
-        shown = [
-            {key: _relative(value, root) if key in _PATHS else value for key, value in row.items()}
-            for row in rows[name]
-        ]
-        tables[name] = fitted(columns, {c.name: [row.get(c.name) for row in shown] for c in columns}, f"table {name}")
+        every = list(rows[name])
+        values = {column.name: [_value(row, column, root) for row in every] for column in columns}
+        tables[name] = fitted(columns, values, f"table {name}")
     return DocumentTables(**tables)
 
 
-_PATHS = frozenset({"path", "summary_path", "verification_path"})
-
-
-def _relative(path: str | None, root: Path) -> str | None:
-    place = Path(path).absolute() if path else root
-    return place.relative_to(root).as_posix() if place != root and place.is_relative_to(root) else path
+def _value(row: dict[str, Any], column: Column, root: Path) -> Any:
+    """Return a cell: a path relative to `root`, a word that is none of the column's as missing."""
+    value = row.get(column.name)
+    if isinstance(column.kind, tuple) and value not in column.kind:
+        return None
+    if value and column.name in ("path", "summary_path", "verification_path"):
+        place = Path(value).absolute()
+        return place.relative_to(root).as_posix() if place != root and place.is_relative_to(root) else value
+    return value
 
 
 def _located(document: Document, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -118,7 +121,7 @@ def _document_rows(tree: Tree, violations: Sequence[Violation]) -> Iterator[dict
             "form": document.form,
             "plan_id": getattr(plans.get(document.path) or document, "plan", None),
             "status": getattr(document, "status", None),
-            "confidence": _known(getattr(document, "confidence", None), CONFIDENCE_ORDER),
+            "confidence": getattr(document, "confidence", None),
             "attempt": getattr(document, "attempt", None),
             "n_lines": len(document.source.lines),
             **_counts(document),
@@ -190,40 +193,21 @@ def _result(verification: VerificationDocument, result: MustHaveResult) -> dict[
 def _tasks(plan: PlanDocument) -> Iterator[dict[str, Any]]:
     for task in plan.tasks:
         model = implied_model(task)
-        yield {
-            "task_id": task.id,
-            "name": task.name or None,
-            "type": _known(task.type, TASK_TYPES),
-            "complexity": task.complexity if model else None,
-            "model": model,
-            "tdd": task.tdd,
-            "files": list(task.files),
-            "verify": task.text("verify") or None,
-            "done": task.text("done") or None,
-            "line": task.line,
-        }
-
-
-def _findings(note: ResearchNote) -> Iterator[dict[str, Any]]:
-    for finding in note.findings:
-        yield {
-            "text": finding.text,
-            "source_level": _known(finding.source_level, KNOWN_LEVELS),
-            "confidence": _known(finding.confidence, CONFIDENCE_ORDER),
-            "speculative": finding.speculative,
-            "line": finding.line,
-        }
+        row = {name: getattr(task, name) for name in ("type", "complexity", "tdd", "line")}
+        texts = {"name": task.name, "verify": task.text("verify"), "done": task.text("done")}
+        yield {**row, **_filled(texts), "task_id": task.id, "model": model, "files": list(task.files)}
 
 
 def _gaps(document: Document) -> list[dict[str, Any]]:
     """Return the gaps of a verification in detail, else those of its frontmatter; of a research note its own."""
     if isinstance(document, VerificationDocument):
         return [
-            {"text": gap.title, "evidence": gap.evidence or None, "fix": gap.fix or None, "line": gap.line}
+            {"text": gap.title, **_filled({"evidence": gap.evidence, "fix": gap.fix}), "line": gap.line}
             for gap in document.gap_details
         ] or [{"text": gap.text, "line": gap.line} for gap in open_gaps(document.source.front)]
     return [gap._asdict() for gap in document.gaps] if isinstance(document, ResearchNote) else []
 
 
-def _known(value: str | None, known: tuple[str, ...]) -> str | None:
-    return value if value in known else None
+def _filled(texts: dict[str, str]) -> dict[str, str | None]:
+    """Return texts with what is empty missing."""
+    return {name: text or None for name, text in texts.items()}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 from verifyplan.documents.dimensions.overlap import meaningful_words
 from verifyplan.documents.dimensions.phase_documents import PhaseContext
@@ -58,15 +58,19 @@ _CODE = re.compile(r"`([^`\n]{1,300})`")
 
 
 class IssueRule(NamedTuple):
-    """A rule of the plan check: its id, how much it weighs, and what an issue of it says (see `rule_tables`)."""
+    """A rule of the plan check: its dimension and id, how much it weighs, and what an issue of it says."""
 
+    dimension: int
     id: str
     severity: IssueSeverity
     message: str
     fix: str
 
 
-ISSUE_RULES = {row["id"]: IssueRule(**row) for row in rule_rows("verifyplan.documents.dimensions", "issues.csv")}
+ISSUE_RULES = {
+    row["id"]: IssueRule(**row | {"dimension": int(row["dimension"])})
+    for row in rule_rows("verifyplan.documents.dimensions", "issues.csv")
+}
 """Every rule of the plan check by its id."""
 
 
@@ -100,6 +104,17 @@ class DimensionResult(NamedTuple):
     issues: tuple[Issue, ...] = ()
     judge: tuple[str, ...] = ()  # what must be judged
     why_not: str = ""
+
+    @classmethod
+    def of(cls, number: int, issues: Iterable[Issue], judge: Iterable[str] = ()) -> Self:
+        """Return a dimension with its issues and with what is left to judge."""
+        left = tuple(judge)
+        return cls(number, "needs-judgement" if left else "checked", tuple(issues), left)
+
+    @classmethod
+    def not_applicable(cls, number: int, why_not: str) -> Self:
+        """Return a dimension as one that does not apply."""
+        return cls(number, "not-applicable", why_not=why_not)
 
     @property
     def name(self) -> str:
@@ -261,24 +276,9 @@ class PlanCheckContext:
         document = self.plans[plan]
         return document.source.front.line(document.the_form.key(document.source, field), *path)
 
-
-def _label(task: Task, number: int) -> str:
-    name = task.name or "unnamed"
-    if task.id:
-        return f"{task.id} {name}"
-    return name if name.lower().startswith(f"task {number}") else f"{number}. {name}"
-
-
-@dataclass(frozen=True)
-class IssueFactory:
-    """Makes the issues of one dimension, each with its plan and line, and the dimension's result."""
-
-    context: PlanCheckContext
-    dimension: int
-
     def of_plan(self, plan: int, rule: str, line: int, /, **values: Any) -> Issue:
         """Return an issue of one plan: what its rule says, filled in with values; `severity` replaces the rule's."""
-        path, name = self.context.plans[plan].path, self.context.shown_ids[plan]
+        path, name = self.plans[plan].path, self.shown_ids[plan]
         return self.issue(name, path, line, rule, **values)
 
     def of_task(self, task: TaskInPlan, rule: str, element: str, /, **values: Any) -> Issue:
@@ -288,7 +288,7 @@ class IssueFactory:
 
     def of_phase(self, phase: str, rule: str, /, **values: Any) -> Issue:
         """Return an issue of a phase, for which no single plan is to blame, at the head of the phase's first plan."""
-        document = self.context.plans[self.context.phases[phase][0]]
+        document = self.plans[self.phases[phase][0]]
         return self.issue(phase or name_of(document), document.path, 1, rule, **values)
 
     def issue(self, plan_id: str, path: str, line: int, rule: str, /, **values: Any) -> Issue:
@@ -296,13 +296,11 @@ class IssueFactory:
         broken = ISSUE_RULES[rule]
         message, fix = (filled(broken, name, values) for name in ("message", "fix"))
         severity: IssueSeverity = values.get("severity", broken.severity)
-        return Issue(severity, self.dimension, plan_id, message, fix, path, line, rule, values.get("task", ""))
+        return Issue(severity, broken.dimension, plan_id, message, fix, path, line, rule, values.get("task", ""))
 
-    def result(self, issues: Iterable[Issue], judge: Iterable[str] = ()) -> DimensionResult:
-        """Return the dimension with its issues and with what is left to judge."""
-        left = tuple(judge)
-        return DimensionResult(self.dimension, "needs-judgement" if left else "checked", tuple(issues), left)
 
-    def not_applicable(self, why_not: str) -> DimensionResult:
-        """Return the dimension as one that does not apply."""
-        return DimensionResult(self.dimension, "not-applicable", why_not=why_not)
+def _label(task: Task, number: int) -> str:
+    name = task.name or "unnamed"
+    if task.id:
+        return f"{task.id} {name}"
+    return name if name.lower().startswith(f"task {number}") else f"{number}. {name}"

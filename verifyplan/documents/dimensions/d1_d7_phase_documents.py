@@ -9,7 +9,6 @@ from verifyplan.documents.dimensions.check_context import (
     MAX_COMPARED,
     DimensionResult,
     Issue,
-    IssueFactory,
     PlanCheckContext,
 )
 from verifyplan.documents.dimensions.overlap import meaningful_words, share_of_meaning
@@ -43,33 +42,32 @@ def requirement_coverage(context: PlanCheckContext) -> DimensionResult:
     that it names is for a judge, and so is a phase whose plans name none at all. Plans outside of phases (`quick`) have
     no requirements of a phase. Without any requirement nothing applies. Source: rule D4.
     """
-    factory = IssueFactory(context, 1)
     named = sum(len(requirements_of(context.plans[at])[1]) for at in context.reported)
     if not named and not any(_required(context, phase) for phase in context.phases):
-        return factory.not_applicable("no plan names a requirement, and none is known of the phase")
+        return DimensionResult.not_applicable(1, "no plan names a requirement, and none is known of the phase")
     judge = [f"whether the tasks meet the {counted(named, 'requirement')} that their plans name"] if named else []
     if context.known is None:
         judge.append("which requirements the phase has: neither ROADMAP.md nor REQUIREMENTS.md was given")
-        return factory.result((), judge)
-    issues = list(_unknown_requirements(factory, context.known))
+        return DimensionResult.of(1, (), judge)
+    issues = list(_unknown_requirements(context, context.known))
     for phase, missing in ((phase, _missing_requirements(context, phase)) for phase in context.phases):
         if missing and not any(requirements_of(context.plans[at])[0] for at in context.phases[phase]):
             judge.append(f"{phase}: whether its plans, which name no requirement, meet {_listed(missing)}")
         elif missing and context.phases_whole:
             verb = "is" if len(missing) == 1 else "are"
-            issues.append(factory.of_phase(phase, "requirement-uncovered", requirements=_listed(missing), verb=verb))
+            issues.append(context.of_phase(phase, "requirement-uncovered", requirements=_listed(missing), verb=verb))
     if not context.phases_whole:
         judge.append("whether the phase's other plans meet the rest of its requirements: they were not given")
-    return factory.result(issues, judge)
+    return DimensionResult.of(1, issues, judge)
 
 
 def _required(context: PlanCheckContext, phase: str) -> tuple[str, ...]:
     return context.required.get(context.folder(phase), ())
 
 
-def _unknown_requirements(factory: IssueFactory, known: frozenset[str]) -> Iterator[Issue]:
+def _unknown_requirements(context: PlanCheckContext, known: frozenset[str]) -> Iterator[Issue]:
     stems = {_stem(name) for name in known if is_requirement_id(name)}
-    for at, plan in enumerate(factory.context.plans):
+    for at, plan in enumerate(context.plans):
         if not in_a_phase(plan):
             continue
         field, ids = requirements_of(plan)
@@ -80,7 +78,7 @@ def _unknown_requirements(factory: IssueFactory, known: frozenset[str]) -> Itera
                 plan.source.front.line(field, ids.index(unknown[0])),
                 "stands" if len(unknown) == 1 else "stand",
             )
-            yield factory.of_plan(at, "requirement-unknown", line, requirements=_listed(unknown), verb=verb)
+            yield context.of_plan(at, "requirement-unknown", line, requirements=_listed(unknown), verb=verb)
 
 
 def _stem(name: str) -> str:
@@ -110,18 +108,17 @@ def context_compliance(context: PlanCheckContext) -> DimensionResult:
     words, is for a judge, always. Without a CONTEXT.md nothing applies.
     Source: rule D4; the plan checkers of GSD and plan-build-run, dimension 7.
     """
-    factory = IssueFactory(context, 7)
     decided = {phase: read for phase in context.phases if (read := context.contexts.get(context.folder(phase)))}
     if not decided:
-        return factory.not_applicable("there is no CONTEXT.md")
+        return DimensionResult.not_applicable(7, "there is no CONTEXT.md")
     issues = [
         issue
         for phase, read in decided.items()
         for idea in read.deferred[:MAX_COMPARED]
         for at in context.phases[phase]
-        for issue in _planned_though_deferred(factory, at, idea)
+        for issue in _planned_though_deferred(context, at, idea)
     ]
-    return factory.result(issues, (line for phase, read in decided.items() for line in _to_judge(phase, read)))
+    return DimensionResult.of(7, issues, (line for phase, read in decided.items() for line in _to_judge(phase, read)))
 
 
 def _to_judge(phase: str, decided: PhaseContext) -> Iterator[str]:
@@ -134,18 +131,18 @@ def _to_judge(phase: str, decided: PhaseContext) -> Iterator[str]:
         yield f"{name}whether any of {counted(len(decided.deferred), 'deferred idea')} is planned in other words"
 
 
-def _planned_though_deferred(factory: IssueFactory, at: int, idea: ContextItem) -> Iterator[Issue]:
-    plan = factory.context.plans[at]
+def _planned_though_deferred(context: PlanCheckContext, at: int, idea: ContextItem) -> Iterator[Issue]:
+    plan = context.plans[at]
     matched = _LEADING_ID.match(idea.text) or _DEFERRED_ID.search(idea.text)
     field, ids = requirements_of(plan)
     says_so = matched and any(matched[1] in line and "defer" in line.lower() for line in plan.source.lines)
     if matched and matched[1] in ids and not says_so:
         line = plan.source.front.line(field, ids.index(matched[1]))
-        yield factory.of_plan(at, "deferred-planned", line, requirement=matched[1], decided=idea.line)
+        yield context.of_plan(at, "deferred-planned", line, requirement=matched[1], decided=idea.line)
         return
     if len(meaningful_words(idea.text)) < MIN_IDEA_WORDS:
         return
-    for task in factory.context.tasks[at]:
+    for task in context.tasks[at]:
         if share_of_meaning(idea.text, meaningful_words(task.task.name)) == 1:
-            yield factory.of_task(task, "deferred-spoken", "name", idea=idea.text, decided=idea.line)
+            yield context.of_task(task, "deferred-spoken", "name", idea=idea.text, decided=idea.line)
             return

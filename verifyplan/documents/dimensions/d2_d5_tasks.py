@@ -10,7 +10,6 @@ from verifyplan.documents.dimensions.check_context import (
     MAX_TASKS,
     DimensionResult,
     Issue,
-    IssueFactory,
     IssueSeverity,
     PlanCheckContext,
     TaskInPlan,
@@ -79,16 +78,15 @@ def task_completeness(context: PlanCheckContext) -> DimensionResult:
     issue. `<files>` that are blank are no fault: a task may change none. Tasks in Markdown are left to a judge.
     Source: rule D4; the plan checker of plan-build-run, dimension 2.
     """
-    factory = IssueFactory(context, 2)
     issues: list[Issue] = []
     for file in context.unread:  # so that nobody takes it for a plan in which nothing is wrong
         name = PurePath(file.path).name
         values = {"name": name, "reason": file.reason, "fix": file.fix}
-        issues.append(factory.issue(id_in_name(name) or name, file.path, 1, "plan-unread", **values))
-    issues += [issue for at in range(len(context.plans)) for issue in _incomplete(factory, at)]
+        issues.append(context.issue(id_in_name(name) or name, file.path, 1, "plan-unread", **values))
+    issues += [issue for at in range(len(context.plans)) for issue in _incomplete(context, at)]
     in_markdown = (at for at in context.reported if not context.tasks[at] and _has_work(context.plans[at]))
     names = (context.graph.nodes[at].plan_id for at in in_markdown)
-    return factory.result(issues, (f"{name}: its tasks, which are no <task> elements" for name in names))
+    return DimensionResult.of(2, issues, (f"{name}: its tasks, which are no <task> elements" for name in names))
 
 
 def _has_work(plan: PlanDocument) -> bool:
@@ -102,22 +100,22 @@ def _has_work(plan: PlanDocument) -> bool:
     return titled or any(map(steps.match, source.lines[source.front.last :]))
 
 
-def _incomplete(factory: IssueFactory, at: int) -> Iterator[Issue]:
-    plan, tasks = factory.context.plans[at], factory.context.tasks[at]
+def _incomplete(context: PlanCheckContext, at: int) -> Iterator[Issue]:
+    plan, tasks = context.plans[at], context.tasks[at]
     if plan.source.front.problems and not plan.source.front.values:
         line, problem = plan.source.front.problems[0]
-        yield factory.of_plan(at, "frontmatter-damaged", line, problem=problem)
+        yield context.of_plan(at, "frontmatter-damaged", line, problem=problem)
     if len(tasks) >= MAX_TASKS:
-        yield factory.of_plan(at, "tasks-unread", tasks[-1].task.line, limit=MAX_TASKS)
+        yield context.of_plan(at, "tasks-unread", tasks[-1].task.line, limit=MAX_TASKS)
     if not tasks and not _has_work(plan):
-        yield factory.of_plan(at, "no-tasks", 1)
-    yield from _lacking_elements(factory, tasks)
+        yield context.of_plan(at, "no-tasks", 1)
+    yield from _lacking_elements(context, tasks)
     for task in tasks:
         if task_kind(task.task) == "work":
-            yield from _vague(factory, task)
+            yield from _vague(context, task)
 
 
-def _lacking_elements(factory: IssueFactory, tasks: Sequence[TaskInPlan]) -> Iterator[Issue]:
+def _lacking_elements(context: PlanCheckContext, tasks: Sequence[TaskInPlan]) -> Iterator[Issue]:
     """Elements that tasks lack, each once for all of them."""
     lacking: dict[tuple[bool, tuple[str, ...]], list[TaskInPlan]] = {}
     for each in tasks:
@@ -136,15 +134,15 @@ def _lacking_elements(factory: IssueFactory, tasks: Sequence[TaskInPlan]) -> Ite
         if len(without) > 1:
             lack += f", and so it is with {counted(len(without) - 1, 'other task')}"
         values = {"severity": severity, "lack": lack, "element": element or names[0]}
-        yield factory.of_task(first, "element-blank" if blank else "element-missing", element, **values)
+        yield context.of_task(first, "element-blank" if blank else "element-missing", element, **values)
 
 
-def _vague(factory: IssueFactory, task: TaskInPlan) -> Iterator[Issue]:
+def _vague(context: PlanCheckContext, task: TaskInPlan) -> Iterator[Issue]:
     action, done = task.task.text("action")[:MAX_ACTION_CHARACTERS], task.task.text("done")
     if not is_empty(action) and len(meaningful_words(action)) < MIN_ACTION_WORDS and not _CODE.search(action):
-        yield factory.of_task(task, "action-too-short", "action", action=action)
+        yield context.of_task(task, "action-too-short", "action", action=action)
     if not is_empty(done) and vague_words(done) and len(plain_words(done)) < MIN_OUTCOME_WORDS:
-        yield factory.of_task(task, "done-vague", "done", done=done)
+        yield context.of_task(task, "done-vague", "done", done=done)
 
 
 def scope(context: PlanCheckContext) -> DimensionResult:
@@ -154,15 +152,14 @@ def scope(context: PlanCheckContext) -> DimensionResult:
     elements; the steps of a plan in Markdown are cut as its author likes, and not counted.
     Source: rule D4; the limits as said beside them.
     """
-    factory = IssueFactory(context, 5)
-    return factory.result(issue for at in range(len(context.plans)) for issue in _too_large(factory, at))
+    return DimensionResult.of(5, (issue for at in range(len(context.plans)) for issue in _too_large(context, at)))
 
 
-def _too_large(factory: IssueFactory, at: int) -> Iterator[Issue]:
-    plan, tasks = factory.context.plans[at], tasks_and_features(factory.context.plans[at])
-    files = factory.context.graph.nodes[at].files if tasks else dict.fromkeys(plan.files_modified)
+def _too_large(context: PlanCheckContext, at: int) -> Iterator[Issue]:
+    plan, tasks = context.plans[at], tasks_and_features(context.plans[at])
+    files = context.graph.nodes[at].files if tasks else dict.fromkeys(plan.files_modified)
     if len(tasks) >= MANY_TASKS:
-        yield factory.of_plan(at, "many-tasks", tasks[MANY_TASKS - 1].line, n=len(tasks), limit=MANY_TASKS)
+        yield context.of_plan(at, "many-tasks", tasks[MANY_TASKS - 1].line, n=len(tasks), limit=MANY_TASKS)
     if len(files) >= MANY_FILES:
-        line = factory.context.line(at, "files_modified")
-        yield factory.of_plan(at, "many-files", line, n=len(files), limit=MANY_FILES)
+        line = context.line(at, "files_modified")
+        yield context.of_plan(at, "many-files", line, n=len(files), limit=MANY_FILES)

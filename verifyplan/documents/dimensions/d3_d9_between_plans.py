@@ -10,7 +10,6 @@ from itertools import pairwise
 from verifyplan.documents.dimensions.check_context import (
     DimensionResult,
     Issue,
-    IssueFactory,
     IssueSeverity,
     PlanCheckContext,
     must_have_entries,
@@ -39,9 +38,8 @@ def dependency_correctness(context: PlanCheckContext) -> DimensionResult:
     for, of a plan that shares no file with the waves between. Where the other plans were not given, and where a
     dependency names no plan (a phase, a sentence), whether it is met is left open. Source: rule D4.
     """
-    factory = IssueFactory(context, 3)
     graph = context.graph
-    issues = [*_doubled_ids(factory), *_unmet(factory), *_cycles(factory), *_waves(factory), *_conflicts(factory)]
+    issues = [*_doubled_ids(context), *_unmet(context), *_cycles(context), *_waves(context), *_conflicts(context)]
     judge = [
         f"{graph.nodes[unmet.plan].plan_id}: whether {quoted(unmet.name)} is met, which names no plan"
         for unmet in graph.unmet
@@ -50,7 +48,7 @@ def dependency_correctness(context: PlanCheckContext) -> DimensionResult:
     if graph.unmet and not context.phases_whole:
         names = ", ".join(dict.fromkeys(quoted(unmet.name) for unmet in graph.unmet))
         judge.append(f"whether the plans exist that this one depends on ({names}): no other plan was given")
-    return factory.result(issues, judge)
+    return DimensionResult.of(3, issues, judge)
 
 
 def _names_plan(context: PlanCheckContext, dependency: str) -> bool:
@@ -60,15 +58,14 @@ def _names_plan(context: PlanCheckContext, dependency: str) -> bool:
     return _PLAN_ID.fullmatch(name) is not None and not is_phase
 
 
-def _doubled_ids(factory: IssueFactory) -> Iterator[Issue]:
+def _doubled_ids(context: PlanCheckContext) -> Iterator[Issue]:
     first: dict[tuple[str, str], int] = {}
-    for at, node in enumerate(factory.context.graph.nodes):
+    for at, node in enumerate(context.graph.nodes):
         if first.setdefault((node.phase, plan_key(node.plan_id, node.phase)), at) != at:
-            yield factory.of_plan(at, "id-doubled", factory.context.line(at, "plan"), plan=node.plan_id)
+            yield context.of_plan(at, "id-doubled", context.line(at, "plan"), plan=node.plan_id)
 
 
-def _unmet(factory: IssueFactory) -> Iterator[Issue]:
-    context = factory.context
+def _unmet(context: PlanCheckContext) -> Iterator[Issue]:
     for at, place, name in context.graph.unmet if context.phases_whole else ():
         phase = phase_of(context.plans[at])
         key = plan_key(name, phase)
@@ -76,21 +73,21 @@ def _unmet(factory: IssueFactory) -> Iterator[Issue]:
             continue
         own = key.partition("-")[0] == phase_number(phase) or "-" not in key
         rule = "dependency-unknown" if own or context.all_phases else "dependency-elsewhere"
-        yield factory.of_plan(at, rule, context.line(at, "depends_on", place), name=name)
+        yield context.of_plan(at, rule, context.line(at, "depends_on", place), name=name)
 
 
-def _cycles(factory: IssueFactory) -> Iterator[Issue]:
-    graph = factory.context.graph
+def _cycles(context: PlanCheckContext) -> Iterator[Issue]:
+    graph = context.graph
     for cycle in graph.cycles:
         names = ", ".join(graph.nodes[at].plan_id for at in cycle)
         alone = len(cycle) == 1
         circle = f"plan {names} depends on itself" if alone else f"plans {names} depend on each other in a circle"
-        line = factory.context.line(cycle[0], "depends_on")
-        yield factory.of_plan(cycle[0], "dependency-circle", line, circle=circle)
+        line = context.line(cycle[0], "depends_on")
+        yield context.of_plan(cycle[0], "dependency-circle", line, circle=circle)
 
 
-def _waves(factory: IssueFactory) -> Iterator[Issue]:
-    graph = factory.context.graph
+def _waves(context: PlanCheckContext) -> Iterator[Issue]:
+    graph = context.graph
     nodes = graph.nodes
     waiting = {unmet.plan for unmet in graph.unmet}  # for plans whose wave is not known
     wrong: dict[int, int] = {}  # for each plan the first that it depends on and that comes no earlier
@@ -103,15 +100,15 @@ def _waves(factory: IssueFactory) -> Iterator[Issue]:
     for at, node in enumerate(nodes):
         if node.derived is None or node.declared is None:
             continue  # a cycle is an issue of its own; a plan that states no wave gets the derived one
-        line, earliest = factory.context.line(at, "wave"), allowed.get(at, 1)
+        line, earliest = context.line(at, "wave"), allowed.get(at, 1)
         if at in wrong:
             before = nodes[wrong[at]]
             severity: IssueSeverity = "blocker" if node.declared < before.wave else "warning"
             values = {"before": before.plan_id, "before_wave": before.wave, "severity": severity}
             values |= {"wave": node.declared, "earliest": max(node.derived, before.wave + 1)}
-            yield factory.of_plan(at, "wave-too-early", line, **values)
-        elif at not in waiting and node.declared != earliest and not _shares_file(factory.context, at, earliest):
-            yield factory.of_plan(at, "wave-too-late", line, wave=node.declared, earliest=earliest)
+            yield context.of_plan(at, "wave-too-early", line, **values)
+        elif at not in waiting and node.declared != earliest and not _shares_file(context, at, earliest):
+            yield context.of_plan(at, "wave-too-late", line, wave=node.declared, earliest=earliest)
 
 
 def _shares_file(context: PlanCheckContext, at: int, first: int) -> bool:
@@ -122,9 +119,9 @@ def _shares_file(context: PlanCheckContext, at: int, first: int) -> bool:
     return any(not set(own.files).isdisjoint(node.files) for node in between)
 
 
-def _conflicts(factory: IssueFactory) -> Iterator[Issue]:
+def _conflicts(context: PlanCheckContext) -> Iterator[Issue]:
     """Files that plans of one wave share, in one issue for the same plans."""
-    graph = factory.context.graph
+    graph = context.graph
     shared: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for conflict in graph.conflicts:
         shared[conflict.plans].append(conflict.file)
@@ -133,15 +130,15 @@ def _conflicts(factory: IssueFactory) -> Iterator[Issue]:
         last = plans[-1]
         more = f" and {len(files) - MAX_SHOWN_FILES} more" if len(files) > MAX_SHOWN_FILES else ""
         shown = ", ".join(map(quoted, files[:MAX_SHOWN_FILES]))
-        plan, line = factory.context.plans[last], factory.context.line(last, "files_modified")
+        plan, line = context.plans[last], context.line(last, "files_modified")
         listed = [clean_path(path) for path in plan.files_modified]
         if files[0] in listed:
-            line = factory.context.line(last, "files_modified", listed.index(files[0]))
+            line = context.line(last, "files_modified", listed.index(files[0]))
         else:  # the first task that names it
             named = (number for task in plan.tasks for number, path in files_of(task) if clean_path(path) == files[0])
             line = next(named, line)
         values = {"plans": names, "wave": graph.nodes[last].wave, "files": f"{shown}{more}"}
-        yield factory.of_plan(last, "wave-file-conflict", line, **values)
+        yield context.of_plan(last, "wave-file-conflict", line, **values)
 
 
 def contracts_across_plans(context: PlanCheckContext) -> DimensionResult:
@@ -153,23 +150,22 @@ def contracts_across_plans(context: PlanCheckContext) -> DimensionResult:
     other plans were not given, what it consumes is left to a judge.
     Source: rule D4; plan-build-run's plan checker, dimension 9.
     """
-    factory = IssueFactory(context, 9)
     consumed = any(plan.consumes for plan in context.plans)
     if not consumed and all(len(positions) < 2 for positions in context.phases.values()):
-        return factory.not_applicable("each phase has one plan, and none consumes anything")
+        return DimensionResult.not_applicable(9, "each phase has one plan, and none consumes anything")
     providers: dict[str, list[int]] = defaultdict(list)
     for at, plan in enumerate(context.plans):
         for item in dict.fromkeys(map(_compared_item, plan.provides)):
             providers[item].append(at)
-    issues = [*_provided_twice(factory, providers), *_differing_exports(factory)]
+    issues = [*_provided_twice(context, providers), *_differing_exports(context)]
     judge: tuple[str, ...] = ()
     if context.phases_whole:
-        issues += _consumed_too_early(factory, providers)
+        issues += _consumed_too_early(context, providers)
     elif consumed:
         judge = ("whether an earlier plan provides what this one consumes: no other plan was given",)
     if consumed and context.phases_whole and not context.others_known:
         judge = ("whether plans of other phases provide what no plan here does: they were not given",)
-    return factory.result(issues, judge)
+    return DimensionResult.of(9, issues, judge)
 
 
 def _compared_item(text: str) -> str:
@@ -177,8 +173,8 @@ def _compared_item(text: str) -> str:
     return " ".join(_FROM_PLAN.sub("", text).replace("`", "").casefold().split())
 
 
-def _consumed_too_early(factory: IssueFactory, providers: dict[str, list[int]]) -> Iterator[Issue]:
-    context, names = factory.context, PlanNames(factory.context.plans)
+def _consumed_too_early(context: PlanCheckContext, providers: dict[str, list[int]]) -> Iterator[Issue]:
+    names = PlanNames(context.plans)
     for at, plan in enumerate(context.plans):
         for place, text in enumerate(plan.consumes):
             line = context.line(at, "consumes", place)
@@ -187,12 +183,12 @@ def _consumed_too_early(factory: IssueFactory, providers: dict[str, list[int]]) 
             known = [provider for provider in providers.get(_compared_item(text), []) if provider != at]
             known = known or ([stated] if stated is not None else [])
             if not known and context.others_known:
-                yield factory.of_plan(at, "consumed-unprovided", line, item=text)
+                yield context.of_plan(at, "consumed-unprovided", line, item=text)
             elif known and not any(_comes_before(context, provider, at) for provider in known):
                 all_later = all(_comes_before(context, at, provider) for provider in known)
                 values = {"item": text, "provider": context.graph.nodes[known[0]].plan_id}
                 values |= {"severity": "blocker"} if all_later else {}
-                yield factory.of_plan(at, "consumed-too-early", line, **values)
+                yield context.of_plan(at, "consumed-too-early", line, **values)
 
 
 def _comes_before(context: PlanCheckContext, before: int, after: int) -> bool:
@@ -203,21 +199,21 @@ def _comes_before(context: PlanCheckContext, before: int, after: int) -> bool:
     return one.wave < other.wave
 
 
-def _provided_twice(factory: IssueFactory, providers: dict[str, list[int]]) -> Iterator[Issue]:
-    context, nodes = factory.context, factory.context.graph.nodes
+def _provided_twice(context: PlanCheckContext, providers: dict[str, list[int]]) -> Iterator[Issue]:
+    nodes = context.graph.nodes
     for item, positions in providers.items():
         for before, at in pairwise(positions):
             if nodes[before].phase == nodes[at].phase:
                 place = list(map(_compared_item, context.plans[at].provides)).index(item)
                 line = context.line(at, "provides", place)
-                yield factory.of_plan(at, "provided-twice", line, item=item, other=nodes[before].plan_id)
+                yield context.of_plan(at, "provided-twice", line, item=item, other=nodes[before].plan_id)
 
 
-def _differing_exports(factory: IssueFactory) -> Iterator[Issue]:
+def _differing_exports(context: PlanCheckContext) -> Iterator[Issue]:
     """Artifacts of one path that two plans of a phase describe with different exports."""
-    nodes = factory.context.graph.nodes
+    nodes = context.graph.nodes
     first: dict[tuple[str, str], tuple[int, frozenset[str]]] = {}
-    for at, plan in enumerate(factory.context.plans):
+    for at, plan in enumerate(context.plans):
         for line, artifact in must_have_entries(plan, "artifacts"):
             stated = artifact.get("exports") if isinstance(artifact, dict) else None
             if not isinstance(stated, list):
@@ -225,4 +221,4 @@ def _differing_exports(factory: IssueFactory) -> Iterator[Issue]:
             path, exports = str(artifact.get("path", "")), frozenset(map(str, stated))
             described, known = first.setdefault((nodes[at].phase, path), (at, exports))
             if path and exports and described != at and not (known <= exports or exports <= known):
-                yield factory.of_plan(at, "shape-differs", line, path=path, other=nodes[described].plan_id)
+                yield context.of_plan(at, "shape-differs", line, path=path, other=nodes[described].plan_id)

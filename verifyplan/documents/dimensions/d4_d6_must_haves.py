@@ -10,7 +10,6 @@ from verifyplan.documents.dimensions.check_context import (
     MAX_COMPARED,
     DimensionResult,
     Issue,
-    IssueFactory,
     PlanCheckContext,
     TaskInPlan,
     must_have_entries,
@@ -75,10 +74,9 @@ def links_planned(context: PlanCheckContext) -> DimensionResult:
     files, is left to a judge. Without key links nothing applies. Source: rule D4; plan-build-run's plan checker,
     dimension 4.
     """
-    factory = IssueFactory(context, 4)
     links = [tuple(key_links(plan))[:MAX_COMPARED] for plan in context.plans]
     if not any(links):
-        return factory.not_applicable("no plan states a key link")
+        return DimensionResult.not_applicable(4, "no plan states a key link")
     judge, issues = [], []
     for at, link in ((at, link) for at, own in enumerate(links) for link in own):
         tasks, paths = context.compared_tasks(at), link.paths
@@ -86,10 +84,10 @@ def links_planned(context: PlanCheckContext) -> DimensionResult:
         if len(paths) == 2 and any(_joins(*pair, link) for pair in zip(tasks, touched, strict=True)):
             continue
         if len(paths) == 2 and all(paths) and tasks and not any(map(any, touched)):
-            issues.append(factory.of_plan(at, "link-unplanned", link.line, link=link.text))
+            issues.append(context.of_plan(at, "link-unplanned", link.line, link=link.text))
         elif at in context.reported:
             judge.append(f"{context.graph.nodes[at].plan_id}: which task joins {quoted(link.text)}")
-    return factory.result(issues, judge)
+    return DimensionResult.of(4, issues, judge)
 
 
 def key_links(plan: PlanDocument) -> Iterator[KeyLink]:
@@ -139,9 +137,8 @@ def must_haves_derived(context: PlanCheckContext) -> DimensionResult:
     known, does not have. Whether the tasks make a truth come true is for a judge, who sees which truths no task
     uses the words of. Source: rule D4; the plan checkers of GSD and plan-build-run, dimension 6.
     """
-    factory = IssueFactory(context, 6)
-    issues = [issue for at in range(len(context.plans)) for issue in _badly_derived(factory, at)]
-    return factory.result(issues, (line for at in context.reported for line in _to_judge(context, at)))
+    issues = [issue for at in range(len(context.plans)) for issue in _badly_derived(context, at)]
+    return DimensionResult.of(6, issues, (line for at in context.reported for line in _to_judge(context, at)))
 
 
 def _to_judge(context: PlanCheckContext, at: int) -> Iterator[str]:
@@ -157,25 +154,25 @@ def _to_judge(context: PlanCheckContext, at: int) -> Iterator[str]:
         yield f"{name}: when it is done; it states no must-haves"
 
 
-def _badly_derived(factory: IssueFactory, at: int) -> Iterator[Issue]:
-    plan = factory.context.plans[at]
+def _badly_derived(context: PlanCheckContext, at: int) -> Iterator[Issue]:
+    plan = context.plans[at]
     source, front = plan.source, plan.source.front
     if not plan.must_haves.all() and front.last and not front.problems:
         titled = any(word in part.title.lower() for part in source.sections for word in DONE_TITLES)
         if not titled and not any(element.name == "success_criteria" for element in source.elements):
-            yield factory.of_plan(at, "no-must-haves", factory.context.line(at, "must_haves"))
+            yield context.of_plan(at, "no-must-haves", context.line(at, "must_haves"))
     for truth in plan.must_haves.truths:
         vague = vague_words(truth.text) and len(plain_words(truth.text)) < MIN_TRUTH_WORDS
         if is_empty(truth.text) or vague:
-            yield factory.of_plan(at, "truth-vague", truth.line, truth=truth.text)
+            yield context.of_plan(at, "truth-vague", truth.line, truth=truth.text)
     for artifact in plan.must_haves.artifacts[:MAX_COMPARED]:
-        yield from _without_task(factory, at, artifact)
+        yield from _without_task(context, at, artifact)
 
 
-def _without_task(factory: IssueFactory, at: int, artifact: MustHave) -> Iterator[Issue]:
-    context, path = factory.context, artifact.path
+def _without_task(context: PlanCheckContext, at: int, artifact: MustHave) -> Iterator[Issue]:
+    path = artifact.path
     if not path:
-        yield factory.of_plan(at, "artifact-without-path", artifact.line, artifact=artifact.text)
+        yield context.of_plan(at, "artifact-without-path", artifact.line, artifact=artifact.text)
         return
     tasks = context.compared_tasks(at)
     files = [file for task in tasks for file in task.files]
@@ -189,4 +186,4 @@ def _without_task(factory: IssueFactory, at: int, artifact: MustHave) -> Iterato
         others = (file for other, node in enumerate(context.graph.nodes) if other != at for file in node.files)
         if path in (context.files or ()) or any(same_file(path, file) for file in others):
             return  # it exists without this plan: in another plan, or in the repository
-    yield factory.of_plan(at, "artifact-without-task", artifact.line, path=path, lack=lack)
+    yield context.of_plan(at, "artifact-without-task", artifact.line, path=path, lack=lack)

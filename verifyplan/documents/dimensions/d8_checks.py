@@ -10,7 +10,6 @@ from verifyplan.documents.dimensions.check_commands import ProgramCall, commands
 from verifyplan.documents.dimensions.check_context import (
     DimensionResult,
     Issue,
-    IssueFactory,
     PlanCheckContext,
     TaskInPlan,
     task_kind,
@@ -50,10 +49,9 @@ def verifiability(context: PlanCheckContext) -> DimensionResult:
     they ask a person; so are features of plans with tests first, which state no check.
     Source: rule D4; GSD's plan checker, dimension 8.
     """
-    factory = IssueFactory(context, 8)
     known_files = _files_by_name(context)
     work = (task for tasks in context.tasks for task in tasks if task_kind(task.task) == "work")
-    issues = _pipes_once_a_plan(issue for task in work for issue in _check_issues(factory, task, known_files))
+    issues = _pipes_once_a_plan(issue for task in work for issue in _check_issues(context, task, known_files))
     ids = [node.plan_id for node in context.graph.nodes]
     judge = [
         f"{ids[at]}: how task {quoted(task.label)} is to be checked; it states no command"
@@ -65,7 +63,7 @@ def verifiability(context: PlanCheckContext) -> DimensionResult:
     judge += [f"{ids[at]}: its checks, which are no elements of tasks" for at in in_markdown]
     if context.no_files:
         judge.append(f"whether the tests that checks run are there: {context.no_files}")
-    return factory.result(issues, judge)
+    return DimensionResult.of(8, issues, judge)
 
 
 def _files_by_name(context: PlanCheckContext) -> dict[str, list[str]] | None:
@@ -97,7 +95,9 @@ def _pipes_once_a_plan(issues: Iterable[Issue]) -> Iterator[Issue]:
         yield first._replace(description=f"{first.description}{more}")
 
 
-def _check_issues(factory: IssueFactory, task: TaskInPlan, known_files: dict[str, list[str]] | None) -> Iterator[Issue]:
+def _check_issues(
+    context: PlanCheckContext, task: TaskInPlan, known_files: dict[str, list[str]] | None
+) -> Iterator[Issue]:
     """The issues of a task's check; that a check is missing is an issue of D2."""
     name = next((known for known in ("automated", "verify") if task.task.get(known)), "verification")
     texts = [element.text for element in task.task.elements if element.name == name and not is_empty(element.text)]
@@ -112,12 +112,12 @@ def _check_issues(factory: IssueFactory, task: TaskInPlan, known_files: dict[str
     elif texts and not calls:
         faults.append(("check-silent", {"check": texts[0]}))
     elif texts:
-        others = factory.context.compared_tasks(task.plan)
+        others = context.compared_tasks(task.plan)
         faults += [*_endless(commands), *_cannot_fail(task, commands, calls), *_no_server(others, commands, calls)]
         if known_files is not None:
             faults += _unknown_tests(calls, known_files)
     for rule, values in faults:
-        yield factory.of_task(task, rule, name, **values)
+        yield context.of_task(task, rule, name, **values)
 
 
 def _endless(commands: ParsedCommands) -> Iterator[Fault]:

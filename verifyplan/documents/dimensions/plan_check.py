@@ -19,7 +19,7 @@ from verifyplan.documents.dimensions.phase_documents import PhaseContext, read_c
 from verifyplan.documents.dimensions.plan_graph import PlanGraph, folder_of, in_a_phase
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.kinds.plan_check_report import write_plan_check
-from verifyplan.documents.loading import is_folder, load, read_text
+from verifyplan.documents.loading import is_folder, load, load_beside, read_text
 from verifyplan.documents.reading.comparing import id_in_name, plan_key
 from verifyplan.documents.reading.writing import flat
 from verifyplan.documents.tree import Tree
@@ -163,7 +163,8 @@ def _gather(plans: str | Path | PlanDocument | Sequence[PlanDocument], context: 
     document = load(place)
     if not isinstance(document, PlanDocument):
         raise InputError(Problem(str(plans), "is no plan", "name a PLAN document, a phase's folder or a tree"))
-    beside = [plan for plan in _plans_beside(place) if Path(plan.path).name != place.name]
+    named = (other for other in load_beside(place) if "plan" in Path(other.path).name.lower())
+    beside = (other for other in named if isinstance(other, PlanDocument))
     ordered = tuple(sorted((document, *beside), key=lambda plan: Path(plan.path).name))
     return replace(_on_disk(ordered, place.parent, context), only=document.path)
 
@@ -192,19 +193,6 @@ def _context_for(plans: Sequence[PlanDocument], context: str | Path | None) -> d
         return {}
     read = read_context(read_text(Path(context)), str(context))
     return {folder_of(plan): read for plan in plans}
-
-
-def _plans_beside(place: Path) -> Iterator[PlanDocument]:
-    """The plans in the folder of a plan; files that cannot be read are left out."""
-    for file in sorted(place.parent.glob("*.md")):
-        if "plan" not in file.name.lower() or file.is_symlink() or not file.is_file():
-            continue
-        try:
-            document = load(file)
-        except InputError:
-            continue
-        if isinstance(document, PlanDocument):
-            yield document
 
 
 def _plan_keys_around(folders: Iterable[Path]) -> Iterator[str]:
