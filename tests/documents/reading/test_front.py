@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifyplan.documents.reading import front as plain_yaml
 from verifyplan.documents.reading.front import (
     MAX_FRONT_CHARACTERS,
     count_of,
@@ -120,16 +119,6 @@ def test_values_are_typed_leniently():
     assert (texts_of(read, "one"), texts_of(read, "empty"), texts_of(read, "none")) == (("x",), (), ())
     assert value_of(read, "l", 2, 0) == "y"
     assert value_of(read, "l", 9) is None
-
-
-@pytest.mark.skipif(plain_yaml.CParser is None, reason="PyYAML was built without libyaml")
-@given(YAMLISH)
-@settings(max_examples=300)
-def test_libyaml_and_the_parser_of_pyyaml_read_alike(text):
-    fast = front(text)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plain_yaml, "CParser", None)
-        assert repr(front(text)) == repr(fast)  # repr: nan is no nan
 
 
 def test_a_block_that_ends_the_frontmatter_ends_with_its_line():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,17 +9,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import yaml
-from yaml.composer import Composer
-from yaml.constructor import SafeConstructor
-from yaml.resolver import Resolver
 
 from verifyplan.documents.reading.phrases import LocatedText
-from verifyplan.plans.prose import FENCE, PlainLoader, frontmatter_end
-
-try:
-    from yaml.cyaml import CParser  # type: ignore[attr-defined]
-except ImportError:  # PyYAML was built without libyaml: its own parser reads everything, some four times slower
-    CParser = None  # type: ignore[assignment, misc]
+from verifyplan.plans.prose import FENCE, frontmatter_end
 
 KeyPath = tuple[str | int, ...]
 
@@ -30,10 +21,6 @@ MAX_FRONT_CHARACTERS = 40_000
 MAX_INTEGER_BITS = 63
 
 _ERRORS = (ValueError, TypeError, OverflowError, RecursionError, IndexError, AttributeError, KeyError)
-_READ_ALIKE = re.compile(r"[\n ->@-~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe]*")
-_READ_APART = re.compile(r"[|>][0-9+-]*#")
-"""Both parsers read texts of `_READ_ALIKE` alike (no tab, question mark, byte order mark, or second kind of line end),
-unless `_READ_APART` is in them: a block whose head runs into a comment."""
 _ITEM_NAMES = ("truth", "must_have", "must-have", "gap", "title", "name", "description")
 """The keys that may hold the name of a list item that is a mapping."""
 
@@ -116,7 +103,8 @@ class _FrontReader:
             self._damaged(1, f"it is not YAML ({type(error).__name__})")
 
     def _read(self, text: str) -> None:
-        self.constructor, node = _root_node(text)
+        self.loader = _PlainLoader(text)
+        node = self.loader.get_single_node()
         if isinstance(node, yaml.MappingNode):
             self.flow = bool(node.flow_style)
             self.values = self._mapping(node, ())
@@ -158,7 +146,7 @@ class _FrontReader:
             return items
         self.written[path] = str(node.value)
         try:
-            value = self.constructor.construct_object(node)
+            value = self.loader.construct_object(node)
         except (yaml.YAMLError, *_ERRORS):
             return str(node.value)
         return str(node.value) if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS else value
@@ -172,14 +160,14 @@ class _NotPlainError(yaml.YAMLError):
         self.at = at
 
 
-class _PlainComposer(Composer):
+class _PlainLoader(yaml.SafeLoader):
     """Refuses anchors, aliases, tags, and what is nested deeper than anyone writes by hand."""
 
     depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """Return the next node, if it is plain."""
-        event: Any = self.peek_event()  # type: ignore[attr-defined]
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         if getattr(event, "anchor", None) is not None:
             kind = "an alias" if isinstance(event, yaml.AliasEvent) else "an anchor"
             raise _NotPlainError(event.start_mark.index, f"it holds {kind}")
@@ -191,34 +179,6 @@ class _PlainComposer(Composer):
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
-
-
-class _PythonLoader(_PlainComposer, PlainLoader):
-    """Loads with PyYAML's own parser, whose errors are reported."""
-
-
-if CParser is not None:
-
-    class _FastLoader(_PlainComposer, CParser, SafeConstructor, Resolver):
-        """Loads with libyaml; composes and constructs as the other loader does."""
-
-        def __init__(self, text: str) -> None:
-            CParser.__init__(self, text)
-            Composer.__init__(self)
-            SafeConstructor.__init__(self)
-            Resolver.__init__(self)
-
-
-def _root_node(text: str) -> tuple[SafeConstructor, yaml.Node | None]:
-    """Return the constructor and the root of a YAML text, None if it is empty; a YAMLError where it is not plain."""
-    if CParser is not None and _READ_ALIKE.fullmatch(text) and not _READ_APART.search(text):
-        try:
-            fast = _FastLoader(text)
-            return fast, fast.get_single_node()
-        except (yaml.YAMLError, ValueError):
-            pass  # the other parser says what is wrong
-    slow = _PythonLoader(text)
-    return slow, slow.get_single_node()
 
 
 def value_of(front: Front, *path: str | int) -> Any:
