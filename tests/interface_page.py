@@ -1,6 +1,6 @@
 """The page docs/interface.md: which names it lists, and the sentences that it should have.
 
-`python -m tests.interface_page` writes the sentences anew; a new name needs a row, such as ``| `vp.name` | |``.
+`make interface` writes the names and sentences anew; the sections are made by hand.
 """
 
 from __future__ import annotations
@@ -45,12 +45,19 @@ def row(names: list[str], value: object) -> str:
 
 
 def rewritten(page: str) -> str:
-    """Return the page with the sentence of each row as the code has it; rows of names that are gone are dropped."""
+    """Return the page with all names and their sentences as the code has them; new ones follow those of their module."""
     objects = public_objects()
-    for names, text in rows(page):
+    missing = set(objects) - {name for names, _ in rows(page) for name in names}
+    lines: list[str] = []
+    for line in page.splitlines():
+        names = [name for names, _ in rows(line) for name in names]
         known = [name for name in names if name in objects]
-        page = page.replace(f"{text}\n", f"{row(known, objects[known[0]])}\n" if known else "")
-    return page
+        lines += [row(known, objects[known[0]])] if known else [] if names else [line]
+    for name in sorted(missing):
+        module = name.rpartition(".")[0]
+        last = max(at for at, line in enumerate(lines) if re.match(rf"\| `{module}\.\w+`", line))
+        lines.insert(last + 1, row([name], objects[name]))
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -62,13 +62,13 @@ def parameters() -> Iterator[tuple[str, str, str]]:
 
 def test_the_page_lists_every_public_name_once_and_no_other():
     listed = [name for names, _ in rows(PAGE.read_text("utf-8")) for name in names]
-    assert sorted(listed) == sorted(OBJECTS), "add or remove a row, then run python -m tests.interface_page"
+    assert sorted(listed) == sorted(OBJECTS), "run make interface"
 
 
 def test_the_page_says_of_each_name_what_its_help_says_first():
     for names, text in rows(PAGE.read_text("utf-8")):
         for name in names:
-            assert text == row(names, OBJECTS[name]), "run python -m tests.interface_page"
+            assert text == row(names, OBJECTS[name]), "run make interface"
 
 
 def test_the_parameters_on_the_page_are_parameters():

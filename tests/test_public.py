@@ -47,7 +47,7 @@ def test_the_top_level_has_at_most_45_names():
     [
         (vp, "compere", "; did you mean 'compare'?"),
         (vp, "ScriptedBackend", "; use verifyplan.agents.ScriptedBackend"),
-        (vp, "stability", "; use verifyplan.weights.stability"),
+        (vp, "rebalance", "; use verifyplan.weights.rebalance"),
         (vp, "qqq", "; dir(verifyplan) lists its names"),
         (vp, "_repr_html_", ""),
         (vp.protocol, "CrossRun", "; use verifyplan.results.CrossRun"),

@@ -143,7 +143,7 @@ def test_stability_follows_when_the_sliders_rest(tuner):
     tuner.press(tuner.slider(RISK), "End")
     tuner.outputs.get_by_text("Up to date with the weights.").wait_for()
     assert figure.inner_html() != before
-    table = vw.stability(scores(), moved(DEFAULT, "risk_coverage", "1"), draws=200).set_index("measure")
+    table = vw.stability_measures(scores(), moved(DEFAULT, "risk_coverage", "1"), draws=200).set_index("measure")
     pairs = table.loc["pairs-kept"]
     assert (
         f"{pairs['n']:.0f} pairs of plans with an order: {100 * pairs['value']:.0f} %"

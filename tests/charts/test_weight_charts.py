@@ -156,7 +156,7 @@ def test_a_plan_that_is_not_there_names_those_that_are():
 
 
 def test_tables_that_lack_a_column_are_refused(sweep):
-    with pytest.raises(TableError, match="sweep: column kept_rank: is missing"):
+    with pytest.raises(TableError, match="rank_stability: column kept_rank: is missing"):
         rank_stability(sweep.drop(columns="kept_rank"))
     with pytest.raises(TableError, match="sensitivity: column base_rank: is missing"):
         sensitivity(moves({"p": 1}).drop(columns="base_rank"))

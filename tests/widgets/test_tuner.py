@@ -7,7 +7,6 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
-import ipywidgets as ipw
 import numpy as np
 import pandas as pd
 import pytest
@@ -251,12 +250,21 @@ def test_loading_what_is_no_weights_file_is_said_and_changes_nothing(tuner, tmp_
     assert tuner.weights == vw.presets()["default"]
 
 
-def test_other_dimensions_start_equal_and_say_why_they_cannot_be_saved():
+def test_other_dimensions_start_equal_and_are_saved_and_loaded(tmp_path):
     tuner = WeightTuner(pd.DataFrame({"wit": [7, 5], "depth": [4, 6]}, index=["a", "b"]))
     assert tuner.weights == {"wit": Decimal("0.5"), "depth": Decimal("0.5")}
     assert list(tuner.buttons) == ["equal", "start"]
-    html = "".join(one.value for one in tuner.children if isinstance(one, ipw.HTML))
-    assert "cannot be saved as a weights file" in html
+    tuner.sliders["wit"].value = 0.7
+    tuner.path.value = str(tmp_path / "own.json")
+    tuner.saving.click()
+    assert "Saved in" in tuner._note.value
+    assert "verifyplan verify" not in tuner._note.value, "verify takes its six dimensions alone"
+    tuner.buttons["equal"].click()
+    tuner.loading.click()
+    assert tuner.weights == vw.load(tmp_path / "own.json") == {"wit": Decimal("0.7"), "depth": Decimal("0.3")}
+    vw.save(vw.presets()["equal"], tmp_path / "own.json")
+    tuner.loading.click()
+    assert "weights: are of other dimensions" in tuner.failure.value
 
 
 def test_a_failing_callback_shows_its_error(tuner, monkeypatch):
@@ -270,7 +278,7 @@ def test_a_failing_callback_shows_its_error(tuner, monkeypatch):
 
 def test_stability_is_told_in_numbers_and_marked_while_it_is_out_of_date(tuner):
     told = tuner._stability.value
-    table = vw.stability(six(), draws=tuner_scores.N_DRAWS)
+    table = vw.stability_measures(six(), draws=tuner_scores.N_DRAWS)
     pd.testing.assert_frame_equal(tuner.stability, table)
     pairs = table.set_index("measure").loc["pairs-kept"]
     assert f"{pairs['n']:.0f} pairs of plans with an order: {100 * pairs['value']:.0f} %" in told

@@ -8,7 +8,7 @@ from typing import Unpack
 import altair as alt
 import pandas as pd
 
-from verifyplan.analysis.weights.rank_shares import sweep
+from verifyplan.analysis import weights
 from verifyplan.charts.encodings import hover, inline, number_columns, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, percent, sentences
@@ -39,7 +39,7 @@ ROW_PX, PLOT_PX = 21, WIDTH - 160
 def rank_stability(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     """Draw dots of each plan's rank with the middle 95 % of its ranks under drawn weights, and how often it keeps it.
 
-    Reads what `weights.sweep` returns, or makes it of runs with the default weights: `plan, score, rank, kept_rank,
+    Reads what `weights.rank_stability` returns, or makes it of runs with the default weights: `plan, score, rank, kept_rank,
     low_rank, high_rank, first, above`, and its `attrs` (draws, concentration, threshold). Rank 1 is the best, at the
     left; plans that tie share a rank. Plans are in the order of their ranks, ties as in the table; `limit` of them are
     drawn (40). Plans without a rank are not drawn, and the caption says so. The score informs and never decides a
@@ -50,7 +50,7 @@ def rank_stability(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Fig
     'Dot chart of ranks. p: rank 1 (1 to 2), keeps it in 90 % of draws.'
     """
     chosen = ChartOptions.of(options)
-    whole = chosen.table(data, sweep, COLUMNS, "sweep", names=["plan"])
+    whole = chosen.table(data, weights.rank_stability, COLUMNS, "rank_stability", names=["plan"])
     ranked = whole.dropna(subset=["rank", "low_rank", "high_rank", "kept_rank"])
     if ranked.empty:
         return empty(chosen, TITLE, "There is no plan with a rank to draw.", whole)

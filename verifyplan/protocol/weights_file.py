@@ -1,10 +1,10 @@
-"""The weights file that `verify` takes: JSON, decimals as text, a sum of exactly 1 (rules A10, F4, H3)."""
+"""Weights in a file, as `verify` takes them: JSON, decimals as text, a sum of exactly 1 (rules A10, F4, H3)."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, localcontext
 from pathlib import Path
 from typing import Any
@@ -27,35 +27,48 @@ _PRECISION_DIGITS = 2 * _DIGITS + 1
 
 
 def save(weights: Mapping[str, Decimal | str], path: str | Path) -> Path:
-    """Write weights of the six dimensions as a file that `load` and `verify(weights=...)` take; return the path.
+    """Write weights as a file that `load` takes, and `verify(weights=...)` if they are of its six dimensions.
 
-    `{"version": 1, "weights": {"approach_soundness": "0.25", ...}}`, with every decimal as it was given ("0.250"
-    stays so). The file is written whole or not at all. Binary fractions are refused: `to_decimals` and the
-    `.exact()` of a fit give decimals. The score informs and never decides a verdict. Raises InputError listing all
-    that is wrong, before anything is written, and where the path cannot be written.
+    `{"version": 1, "weights": {"approach_soundness": "0.25", ...}}`, with every decimal as it was given ("0.250" stays
+    so), in the order of rule A10 or, for other dimensions, in the order given. The file is written whole or not at
+    all, and its path is returned. The score informs and never decides a verdict. Raises InputError listing all that is
+    wrong, before anything is written, and where the path cannot be written. Binary fractions are refused:
+    `to_decimals` and the `.exact()` of a fit give decimals.
+
+    >>> from tempfile import mkdtemp
+    >>> path = save({"wit": "0.5", "depth": "0.5"}, mkdtemp() + "/weights.json")
+    >>> load(path)
+    {'wit': Decimal('0.5'), 'depth': Decimal('0.5')}
     """
     if not isinstance(path, str | Path):
         raise InputError(Problem("path", f"is a {type(path).__name__}, not a path", "name a file"))
     if not isinstance(weights, Mapping):
-        fix = "give a mapping of the six dimensions to decimals; .exact() of a fit is one"
+        fix = "give a mapping of dimensions to decimals; .exact() of a fit is one"
         raise SettingsError(Problem("weights", f"are a {type(weights).__name__}, not a mapping", fix))
     texts = {str(name): _text(weight) for name, weight in weights.items()}
-    problems = _weight_problems(texts, "")
+    problems = _weight_problems(texts, _order(texts), "")
     if problems:
         raise SettingsError(problems)
-    content = {"version": VERSION, "weights": {name: texts[name] for name in DIMENSIONS}}
+    content = {"version": VERSION, "weights": {name: texts[name] for name in _order(texts)}}
     try:
-        return write_text(path, json.dumps(content, indent=2) + "\n")
+        return write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(Problem(_place(path), f"cannot be written ({reason})", "name a file that can")) from None
 
 
-def load(path: str | Path) -> dict[str, Decimal]:
+def load(path: str | Path, dimensions: Sequence[str] | None = None) -> dict[str, Decimal]:
     """Return the weights in a file that `save` or a person wrote, as decimals that sum to exactly 1.
+
+    With `dimensions` they must be these, as `verify` asks for its six, and come in this order; None takes any.
 
     Raises InputError where the file cannot be read or is no JSON, SettingsError listing all that is wrong in it: an
     unknown version, numbers in place of text, unknown or missing dimensions, a sum that is not 1.
+
+    >>> from tempfile import mkdtemp
+    >>> path = save(dict.fromkeys(["wit", "depth"], "0.5"), mkdtemp() + "/weights.json")
+    >>> load(path, dimensions=["depth", "wit"])
+    {'depth': Decimal('0.5'), 'wit': Decimal('0.5')}
     """
     content = _read(path)
     place = _place(path)
@@ -69,18 +82,25 @@ def load(path: str | Path) -> dict[str, Decimal]:
     ]
     problems += _version_problems(content, place)
     texts = content.get("weights")
-    if isinstance(texts, dict):
-        problems += _weight_problems(texts, f"{place}: ")
-    else:
+    if not isinstance(texts, dict):
         what = f"are {short_repr(texts)}, not an object" if "weights" in content else "are missing"
-        problems.append(Problem(f"{place}: weights", what, "give each of the six dimensions a decimal as text"))
-    if problems or not isinstance(texts, dict):
+        problems.append(Problem(f"{place}: weights", what, "give each dimension a decimal as text"))
         raise SettingsError(problems)
-    return {name: Decimal(texts[name]) for name in DIMENSIONS}
+    names = _order(texts) if dimensions is None else list(dimensions)
+    problems += _weight_problems(texts, names, f"{place}: ")
+    if problems:
+        raise SettingsError(problems)
+    return {name: Decimal(texts[name]) for name in names}
+
+
+def _order(weights: Iterable[str]) -> list[str]:
+    """Return the names in the order of rule A10 if they are its six dimensions, else as they come."""
+    names = list(weights)
+    return list(DIMENSIONS) if set(names) == set(DIMENSIONS) else names
 
 
 def text_of(weight: Decimal) -> str:
-    """A decimal as the file has it: digits alone, never an exponent.
+    """Return a decimal as the file has it: digits alone, never an exponent.
 
     >>> text_of(Decimal("1E-7")), text_of(Decimal("0.250"))
     ('0.0000001', '0.250')
@@ -112,7 +132,7 @@ def _read(path: str | Path) -> Any:
 
 
 def _place(path: str | Path) -> str:
-    """A path as an error names it, control characters written out."""
+    """Return a path as an error names it, control characters written out."""
     return str(path) if str(path).isprintable() else repr(str(path))
 
 
@@ -125,27 +145,28 @@ def _version_problems(content: Mapping[str, object], place: str) -> list[Problem
 
 
 def _text(weight: object) -> object:
-    """A decimal as its digits; whatever else is told as it is."""
+    """Return a decimal as its digits, and whatever else as it is."""
     if not isinstance(weight, Decimal) or not weight.is_finite():
         return weight
     sign, digits, exponent = weight.as_tuple()
     return weight if len(digits) + abs(int(exponent)) > _DIGITS or sign else text_of(weight)
 
 
-def _weight_problems(texts: Mapping[str, object], place: str) -> list[Problem]:
-    """All that is wrong with weights as text; the sum is looked at where each alone is right."""
-    if texts and not set(texts) & set(DIMENSIONS):
-        what = f"are of other dimensions: {one_of(list(texts)[:8])}"
-        fix = f"such a file is for the six that verify scores: {one_of(DIMENSIONS)}; keep others in a file of your own"
-        return [Problem(f"{place}weights", what, fix)]
+def _weight_problems(texts: Mapping[str, object], dimensions: Sequence[str], place: str) -> list[Problem]:
+    """Return all that is wrong with weights as text; the sum is looked at where each alone is right."""
+    if not texts and not dimensions:
+        return [Problem(f"{place}weights", "are none", "give each dimension a decimal as text")]
+    fix = f"use {one_of(dimensions)}"
+    if texts and not set(texts) & set(dimensions):
+        return [Problem(f"{place}weights", f"are of other dimensions: {one_of(list(texts)[:8])}", fix)]
     problems = [
-        Problem(f"{place}weights.{n}", f"is not a dimension{did_you_mean(n, DIMENSIONS)}", f"use {one_of(DIMENSIONS)}")
+        Problem(f"{place}weights.{n}", f"is not a dimension{did_you_mean(n, dimensions)}", fix)
         for n in texts
-        if n not in DIMENSIONS
+        if n not in dimensions
     ]
     problems += [
-        Problem(f"{place}weights.{n}", "is missing", "give all six; '0' leaves one out")
-        for n in DIMENSIONS
+        Problem(f"{place}weights.{n}", "is missing", "give it a weight; '0' leaves it out")
+        for n in dimensions
         if n not in texts
     ]
     for name, text in texts.items():

@@ -9,7 +9,7 @@ import pytest
 
 from verifyplan.analysis import weights
 
-SHOW_SCORES = ["apply", "fit", "load", "presets", "save", "sensitivity", "stability", "sweep", "wide"]
+SHOW_SCORES = ["apply", "fit", "load", "presets", "save", "rank_stability", "sensitivity", "stability_measures", "wide"]
 
 
 def test_the_names_are_those_of_the_stub_and_all_load():

@@ -27,7 +27,7 @@ def written(tmp_path, content):
 
 def problems(path):
     with pytest.raises(InputError, match="Fix: ") as raised:
-        weights.load(path)
+        weights.load(path, DIMENSIONS)
     prefix = f"{path}: "
     return {one.place.removeprefix(prefix): one.message for one in raised.value.problems}
 
@@ -51,6 +51,17 @@ def test_the_file_is_as_documented(tmp_path):
     assert list(json.loads(path.read_text())["weights"]) == list(DIMENSIONS)
     assert path.read_text().endswith("}\n")
     assert str(weights.load(path)["risk_coverage"]) == "0.200"
+
+
+def test_weights_of_any_dimensions_are_saved_and_loaded(tmp_path):
+    given = {"wit": Decimal("0.30"), "depth": "0.2", "größe": "0.5"}
+    path = weights.save(given, tmp_path / "w.json")
+    assert weights.load(path) == {name: Decimal(weight) for name, weight in given.items()}
+    assert list(weights.load(path)) == list(given)
+    assert list(weights.load(path, dimensions=["größe", "depth", "wit"])) == ["größe", "depth", "wit"]
+    assert problems(path) == {"weights": "are of other dimensions: 'wit', 'depth', 'größe'"}
+    assert weights.load(weights.save(TEXTS | {"beauty": "0"}, path))["beauty"] == 0
+    assert problems(path) == {"weights.beauty": "is not a dimension"}
 
 
 def test_decimals_are_never_written_with_an_exponent(tmp_path):
@@ -152,8 +163,8 @@ def test_links_in_a_circle_and_pipes_end(tmp_path):
         (TEXTS | {"risk_coverage": Decimal("-0.2")}, r"Decimal\('-0.2'\) must be text"),
         (TEXTS | {"risk_coverage": Decimal("1e-100000")}, r"Decimal\('1E-100000'\) must be text"),
         (TEXTS | {"risk_coverage": "0.3"}, "weights: sum to 1.10"),
-        (TEXTS | {"beauty": "0"}, "weights.beauty: is not a dimension"),
-        ({}, "weights.risk_coverage: is missing"),
+        ({}, "weights: are none"),
+        ({"wit": "0.5", "depth": "0.4"}, "weights: sum to 0.9"),
         ([1], "weights: are a list, not a mapping"),
     ],
 )

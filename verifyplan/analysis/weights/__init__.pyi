@@ -2,8 +2,7 @@
 
 from .fitting import fit as fit
 from .one_at_a_time import sensitivity as sensitivity
-from .rank_shares import sweep as sweep
-from .rank_stability import stability as stability
+from .rank_stability import rank_stability as rank_stability
 from .score_table import wide as wide
 from .scored import apply as apply
 from .simplex import load as load
@@ -11,3 +10,4 @@ from .simplex import presets as presets
 from .simplex import rebalance as rebalance
 from .simplex import save as save
 from .simplex import to_decimals as to_decimals
+from .stability_measures import stability_measures as stability_measures

@@ -14,7 +14,7 @@ from verifyplan.analysis.weights.score_table import Floats
 from verifyplan.analysis.weights.scored import MAX_FLOAT, Plans, Scored, checked_inputs, whole, within
 from verifyplan.analysis.weights.simplex import Weights
 from verifyplan.errors import Problem
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.load import Runs
 from verifyplan.text import short_repr
 
 Ranks = npt.NDArray[np.int64]
@@ -83,7 +83,7 @@ class Drawn:
 
 
 def draw(
-    scores: RunSet | pd.DataFrame,
+    scores: Runs | pd.DataFrame,
     weights: Weights | None,
     concentration: float,
     draws: int,

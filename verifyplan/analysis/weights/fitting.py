@@ -20,7 +20,7 @@ from verifyplan.analysis.weights.least_squares import (
 )
 from verifyplan.analysis.weights.score_table import Floats
 from verifyplan.analysis.weights.weight_fit import WeightFit
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.load import Runs
 from verifyplan.text import counted
 
 GREEN = 104
@@ -42,7 +42,7 @@ _ZERO = 1e-6
 
 
 def fit(
-    scores: RunSet | pd.DataFrame,
+    scores: Runs | pd.DataFrame,
     overall: PerPlan,
     *,
     folds: int = 10,

@@ -7,12 +7,12 @@ import pandas as pd
 
 from verifyplan.analysis.weights.scored import Plans, checked_inputs, fraction, whole_or_missing, with_attrs, within
 from verifyplan.analysis.weights.simplex import Weights, moved
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.load import Runs
 
 DIRECTIONS = ("lower", "higher")
 
 
-def sensitivity(scores: RunSet | pd.DataFrame, weights: Weights | None = None, *, by: float = 0.10) -> pd.DataFrame:
+def sensitivity(scores: Runs | pd.DataFrame, weights: Weights | None = None, *, by: float = 0.10) -> pd.DataFrame:
     """Return scores and ranks with each weight lowered and raised by `by`, one at a time, beside those under `weights`.
 
     A weight stays within 0 and 1; the others give way in proportion, or evenly where all of them are 0. A single

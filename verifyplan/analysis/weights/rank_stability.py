@@ -1,23 +1,27 @@
-"""The stability of a ranking under drawn weights, in a few measures (rule F4)."""
+"""How often plans keep their ranks, or stay above a threshold, under drawn weights (rule F4)."""
 
 from __future__ import annotations
 
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
-from scipy.stats import binomtest, kendalltau
 
-from verifyplan.analysis.intervals import interval
-from verifyplan.analysis.weights.dirichlet import Drawn, draw
+from verifyplan.analysis.weights.dirichlet import Drawn, Ranks, draw
 from verifyplan.analysis.weights.score_table import Floats
-from verifyplan.analysis.weights.scored import with_attrs
+from verifyplan.analysis.weights.scored import whole_or_missing, with_attrs
 from verifyplan.analysis.weights.simplex import Weights
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.load import Runs
+
+_TAIL = 0.025
+
+_NO_RANK = 2**62
 
 
-def stability(
-    scores: RunSet | pd.DataFrame,
+def rank_stability(
+    scores: Runs | pd.DataFrame,
     weights: Weights | None = None,
     *,
     concentration: float = 50.0,
@@ -25,86 +29,78 @@ def stability(
     seed: int = 0,
     threshold: float | None = None,
 ) -> pd.DataFrame:
-    """Return how stable the ranking as a whole is under drawn weights; the arguments are those of `sweep`.
+    """Return how often each plan keeps its rank, comes first, or stays above a threshold, under drawn weights.
 
-    One row a measure: `measure, value, low, high, n`. Each compares the ranking under drawn weights with that at
-    the centre:
+    Weights are drawn from a Dirichlet distribution whose mean is `weights`; a weight of 0 stays 0. `concentration`
+    says how sure the weights are: as sure as if so many people had each named the one dimension that matters most
+    and the weights were the shares of their votes. The standard deviation of a weight w is sqrt(w (1 - w) /
+    (concentration + 1)): a weight of 0.25 is 0.25 ± 0.13 at 10, ± 0.06 at 50, ± 0.03 at 200. With few (2, say) nearly
+    all of a drawn weight may lie on one dimension.
 
-    - `kendall-tau-b`: the rank correlation; 1 is the same ranking, 0 none in common, -1 the reverse; n plans.
-    - `pairs-kept`: of the n pairs of plans that have an order at the centre, the share that keep it.
-    - `ranks-kept`: of n plans, the share that keep their rank.
-    - `same-first`: of n draws, the share in which the same plan, or the same plans, have rank 1.
-    - `above-kept`, where a `threshold` is given: of n plans, the share that stay on their side of it.
+    Args:
+        scores: as `wide` takes them.
+        weights: the centre, as `apply` takes them.
+        concentration: above 0; the larger, the closer to the centre.
+        draws: how many weights are drawn, up to 1,000,000.
+        seed: of the draws; the same seed gives the same table.
+        threshold: a score that counts as above if it is reached; it is compared with the sum before rounding, so
+            give 6.5 for a final score of 7.
 
-    All but `same-first` are means over the draws, with the middle 95 % of draws (which a mean may lie outside of, where
-    few plans move in few draws); that one is a single share, with the Wilson interval of its simulation. A measure is
-    NaN where nothing can be compared: fewer than two plans, or all tied. `attrs` are those of `sweep`.
-    Source: Kendall 1945.
+    Returns:
+        One row a plan: `plan, score, rank` at the centre, and of the draws `kept_rank` (the share with that rank),
+        `low_rank, high_rank` (the middle 95 % of ranks, in whole ranks), `first` (the share with rank 1, ties
+        included), `above` (the share at or above the threshold; NaN without one). Plans of equal scores tie in every
+        draw. A plan that lacks a dimension has none of these. `attrs` hold draws, concentration, seed, threshold.
+        The score informs and never decides a verdict.
 
-    The score informs and never decides a verdict.
+    Raises:
+        InputError: listing all that is wrong with scores, weights and settings.
 
     >>> table = pd.DataFrame({"wit": [7, 5, 1], "depth": [4, 5, 1]}, index=["a", "b", "c"])
-    >>> stability(table, {"wit": "0.6", "depth": "0.4"}, draws=200)[["measure", "value", "n"]]
-             measure  value    n
-    0  kendall-tau-b    1.0    3
-    1     pairs-kept    1.0    3
-    2     ranks-kept    1.0    3
-    3     same-first    1.0  200
+    >>> rank_stability(table, {"wit": "0.6", "depth": "0.4"}, draws=500)[["plan", "rank", "low_rank", "high_rank"]]
+      plan  rank  low_rank  high_rank
+    0    a     1         1          1
+    1    b     2         2          2
+    2    c     3         3          3
     """
     drawn = draw(scores, weights, concentration, draws, seed, threshold)
-    plans, pairs, kept = int(drawn.count.sum()), _ordered_pairs(drawn), _kept(drawn)
-    same_first = int(np.nansum(kept["first"]))
-    rows = [
-        _over_draws("kendall-tau-b", kept["tau"], plans),
-        _over_draws("pairs-kept", _pairs_kept(drawn, kept["tau"], pairs), pairs),
-        _over_draws("ranks-kept", kept["ranks"], plans),
-        ("same-first", np.nan, np.nan, np.nan, 0),
-    ]
-    if plans:
-        wilson = binomtest(same_first, len(drawn.weights)).proportion_ci(method="wilson")
-        share = same_first / len(drawn.weights)
-        rows[-1] = ("same-first", share, float(wilson.low), float(wilson.high), len(drawn.weights))
-    if threshold is not None:
-        rows.append(_over_draws("above-kept", kept["above"], plans))
-    return with_attrs(pd.DataFrame(rows, columns=["measure", "value", "low", "high", "n"]), drawn.table, **drawn.attrs)
+    shares, low, high = _of_kinds(drawn)
+    table, base, known = drawn.table, drawn.base, drawn.base.known
+
+    def of_plans(of_kinds: npt.NDArray[Any], missing: float) -> npt.NDArray[Any]:
+        values = np.full(len(known), missing, dtype=of_kinds.dtype)
+        values[known] = of_kinds[drawn.kind]
+        return values
+
+    columns: dict[str, Any] = {
+        "plan": table.index,
+        "score": base.score,
+        "rank": whole_or_missing(base.rank, known),
+        "kept_rank": of_plans(shares["kept_rank"], np.nan),
+        "low_rank": whole_or_missing(of_plans(low, 0), known),
+        "high_rank": whole_or_missing(of_plans(high, 0), known),
+        "first": of_plans(shares["first"], np.nan),
+        "above": of_plans(shares["above"], np.nan),
+    }
+    return with_attrs(pd.DataFrame(columns), table, **drawn.attrs)
 
 
-def _kept(drawn: Drawn) -> dict[str, Floats]:
-    """Return what each draw keeps: tau-b with the centre, the share of ranks, those in first place, threshold sides."""
-    base, plans = drawn.base_rank, max(int(drawn.count.sum()), 1)
-    at_centre, centre = drawn.reached(drawn.base_score), base[drawn.kind]
-    kept: dict[str, list[Floats]] = {"tau": [], "ranks": [], "first": [], "above": []}
+def _of_kinds(drawn: Drawn) -> tuple[dict[str, Floats], Ranks, Ranks]:
+    """Return, of each kind of plan, shares of draws, and the lowest and highest rank of the middle 95 %."""
+    draws, kinds, base = len(drawn.weights), len(drawn.count), drawn.base_rank
+    counts = {name: np.zeros(kinds) for name in ("kept_rank", "first", "above")}
+    n_low, n_high = floor(_TAIL * (draws - 1)) + 1, draws - ceil((1 - _TAIL) * (draws - 1))
+    low, high = (np.empty((0, kinds), dtype=np.int64) for _ in range(2))
     for scores, ranks in drawn.blocks():
-        taus = np.full(len(ranks), np.nan)
-        if len(drawn.kind) > 1:
-            taus = np.array([kendalltau(centre, row).statistic for row in ranks[:, drawn.kind]], dtype=np.float64)
-        kept["tau"].append(taus)
-        kept["ranks"].append((ranks == base) @ drawn.count / plans)
-        kept["first"].append(((ranks == 1) == (base == 1)).all(axis=1).astype(np.float64))
-        kept["above"].append((drawn.reached(scores) == at_centre) @ drawn.count / plans)
-    return {name: np.concatenate(parts) for name, parts in kept.items()}
+        counts["kept_rank"] += (ranks == base).sum(axis=0)
+        counts["first"] += (ranks == 1).sum(axis=0)
+        counts["above"] += np.nan if drawn.attrs["threshold"] is None else drawn.reached(scores).sum(axis=0)
+        low, high = _lowest(low, ranks, n_low), -_lowest(-high, -ranks, n_high)
+    shares = {name: count / draws for name, count in counts.items()}
+    return shares, low.max(axis=0, initial=0), high.min(axis=0, initial=_NO_RANK)
 
 
-def _pairs(counts: Any) -> int:
-    return int((counts * (counts - 1) // 2).sum())
-
-
-def _ordered_pairs(drawn: Drawn) -> int:
-    """Return how many pairs of plans do not tie at the centre."""
-    ranks = drawn.base.rank[drawn.base.known]
-    return _pairs(np.array([len(ranks)])) - _pairs(np.unique(ranks, return_counts=True)[1])
-
-
-def _pairs_kept(drawn: Drawn, tau: Floats, ordered: int) -> Floats:
-    """Return the share of ordered pairs that keep their order, from tau-b: none of them ties under a draw."""
-    every = _pairs(drawn.count.sum(keepdims=True))
-    ordered_drawn = every - _pairs(drawn.count)
-    surplus = tau * np.sqrt(float(ordered) * float(ordered_drawn))  # pairs kept less pairs turned round
-    return (surplus + ordered) / (2 * ordered) if ordered else np.full(len(tau), np.nan)
-
-
-def _over_draws(measure: str, values: Floats, n: int) -> tuple[str, float, float, float, int]:
-    """Return the mean over draws and the middle 95 % of them; NaN where nothing can be compared."""
-    if not n or np.isnan(values).all():
-        return measure, np.nan, np.nan, np.nan, n
-    return measure, float(values.mean()), *interval(values), n
+def _lowest(kept: Ranks, ranks: Ranks, n: int) -> Ranks:
+    """Return the n lowest of each column, in any order, of the kept ranks and of new ones."""
+    every = np.concatenate([kept, ranks])
+    return every if len(every) <= n else np.partition(every, n - 1, axis=0)[:n]

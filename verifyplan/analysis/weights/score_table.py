@@ -11,9 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
-from verifyplan.errors import Problem, TableError, expect
+from verifyplan.errors import Problem, TableError
 from verifyplan.frames.columns import as_text
-from verifyplan.frames.runset import RunSet, mark_synthetic
+from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.runset import mark_synthetic
 from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.text import counted
 
@@ -26,10 +27,10 @@ _LONG = {"dimension", "score"}
 _NUMBERS = "give numbers, or leave the column out: every column is a dimension"
 
 
-def wide(scores: RunSet | pd.DataFrame) -> pd.DataFrame:
+def wide(scores: Runs | pd.DataFrame) -> pd.DataFrame:
     """Return scores as one row a plan (the index, as text) and one column of numbers a dimension.
 
-    Takes runs, their table `scores`, or a table that is wide already, of any dimensions. Of runs, the synthesizer's
+    Takes runs (a RunSet, a run, a path, a bundled name), their table `scores`, or a table that is wide already, of any dimensions. Of runs, the synthesizer's
     scores count that were not refused; a plan that lacks a dimension keeps NaN there. The six dimensions are in
     the order of rule A10, others in the order of their coming. The score informs and never decides a verdict.
 
@@ -42,9 +43,9 @@ def wide(scores: RunSet | pd.DataFrame) -> pd.DataFrame:
     plan
     a      7.0    4.0
     """
-    if isinstance(scores, RunSet):
-        return mark_synthetic(_from_long(scores.scores), scores)
-    expect(scores, pd.DataFrame, "scores", "give runs, their .scores, or a table of one row a plan")
+    if not isinstance(scores, pd.DataFrame):
+        runs = as_runs(scores, "scores")
+        return mark_synthetic(_from_long(runs.scores), runs)
     table = _from_long(scores) if set(scores.columns) >= _LONG else _from_wide(scores)
     table.attrs = dict(scores.attrs)
     return table

@@ -17,7 +17,7 @@ import pandas as pd
 from verifyplan.analysis.weights.score_table import Floats, wide
 from verifyplan.analysis.weights.simplex import Exact, Weights, checked
 from verifyplan.errors import InputError, Problem, SettingsError
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.load import Runs
 from verifyplan.text import short_repr
 
 _PLACES = 10
@@ -28,7 +28,7 @@ _DOUBLE = 2**53
 """Whole numbers below this are exact in a float, and their sums in 64 bits."""
 
 
-def apply(scores: RunSet | pd.DataFrame, weights: Weights | None = None) -> pd.DataFrame:
+def apply(scores: Runs | pd.DataFrame, weights: Weights | None = None) -> pd.DataFrame:
     """Return the score of every plan under weights, and its rank; the score informs and never decides a verdict.
 
     `scores` are as `wide` takes them; `weights` map each dimension to a decimal or its text, with a sum of exactly
@@ -62,7 +62,7 @@ def apply(scores: RunSet | pd.DataFrame, weights: Weights | None = None) -> pd.D
 
 
 def checked_inputs(
-    scores: RunSet | pd.DataFrame, weights: Weights | None, problems: Sequence[Problem] = ()
+    scores: Runs | pd.DataFrame, weights: Weights | None, problems: Sequence[Problem] = ()
 ) -> tuple[pd.DataFrame, Exact]:
     """Return the table and the weights, checked; InputError lists `problems` and all that is wrong with them."""
     errors: list[InputError] = [SettingsError(problems)] if problems else []

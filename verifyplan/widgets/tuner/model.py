@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.weights.one_at_a_time import sensitivity
-from verifyplan.analysis.weights.rank_shares import sweep
-from verifyplan.analysis.weights.rank_stability import stability
+from verifyplan.analysis.weights.rank_stability import rank_stability
 from verifyplan.analysis.weights.score_table import wide
 from verifyplan.analysis.weights.scored import Plans, apply, whole_or_missing
 from verifyplan.analysis.weights.simplex import Exact, Weight, Weights, checked, rebalance, to_decimals
+from verifyplan.analysis.weights.stability_measures import stability_measures
 from verifyplan.charts.figure import Figure
-from verifyplan.charts.rank_stability import rank_stability
+from verifyplan.charts.rank_stability import rank_stability as ranks_drawn
 from verifyplan.charts.ranking import Rankings
 from verifyplan.charts.sensitivity import sensitivity as tornado
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.load import Runs
 
 N_DRAWS = 200
 """Weights drawn to see how stable a ranking is: enough for a share to be sure within 7 points."""
@@ -33,7 +33,7 @@ WeightDigits = Mapping[str, Decimal]
 class TunedScores:
     """Plans with scores, under the weights to start from and under any others."""
 
-    def __init__(self, scores: RunSet | pd.DataFrame, threshold: float | None) -> None:
+    def __init__(self, scores: Runs | pd.DataFrame, threshold: float | None) -> None:
         self.table = wide(scores)
         self.threshold = threshold
         self._plans = Plans.of(self.table)
@@ -70,12 +70,12 @@ class TunedScores:
         return self._rankings.draw(self.under(weights), self.start)
 
     def stability(self, weights: WeightDigits) -> pd.DataFrame:
-        """Return how stable the ranking is, as `weights.stability` does."""
-        return stability(self.table, dict(weights), draws=N_DRAWS, threshold=self.threshold)
+        """Return how stable the ranking is, as `weights.stability_measures` does."""
+        return stability_measures(self.table, dict(weights), draws=N_DRAWS, threshold=self.threshold)
 
     def rank_picture(self, weights: WeightDigits) -> Figure:
         """Draw how sure each rank is under drawn weights."""
-        return rank_stability(sweep(self.table, dict(weights), draws=N_DRAWS, threshold=self.threshold))
+        return ranks_drawn(rank_stability(self.table, dict(weights), draws=N_DRAWS, threshold=self.threshold))
 
     def weight_picture(self, weights: WeightDigits) -> Figure:
         """Draw the effect of each weight on the scores."""

@@ -14,6 +14,7 @@ import pandas as pd
 from verifyplan.analysis.weights.weight_fit import WeightFit
 from verifyplan.charts.figure import Figure
 from verifyplan.charts.labels import percent, short
+from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.protocol.weights_file import text_of
 from verifyplan.rules.scoring import INFORMS
 from verifyplan.text import counted
@@ -21,10 +22,6 @@ from verifyplan.text import counted
 MAX_NAMED_PLANS = 20
 """Plans without a rank that are named; the rest is counted."""
 
-ONLY_SIX = (
-    "These weights cannot be saved as a weights file: such a file holds the six dimensions of verifyplan's score, and"
-    " these scores have others. <code>.weights</code> holds them in Python."
-)
 FRESH = "Up to date with the weights."
 STALE = "<b>Out of date:</b> the weights have changed since. This follows when the sliders rest, or by the button."
 
@@ -76,10 +73,10 @@ def slider_text(weight: Decimal, held: str) -> str:
 
 
 def saved(path: Path, weights: Mapping[str, Decimal], labels: Mapping[str, str]) -> str:
-    """Return what was written, where, and which command takes it."""
-    use = f"<code>verifyplan verify PLAN.md --weights {escape(shlex.quote(str(path)))}</code>"
+    """Return what was written, where, and which command takes it if it is of the dimensions of plan runs."""
+    use = f" <code>verifyplan verify PLAN.md --weights {escape(shlex.quote(str(path)))}</code> takes this file."
     where = escape(str(path.absolute()))
-    return f"Saved in {where}: {in_digits(weights, labels)}. {use} takes this file."
+    return f"Saved in {where}: {in_digits(weights, labels)}.{use if set(weights) == set(DIMENSIONS) else ''}"
 
 
 def loaded(path: str, weights: Mapping[str, Decimal], labels: Mapping[str, str]) -> str:
@@ -133,7 +130,7 @@ def unranked(ranking: pd.DataFrame) -> str:
 
 
 def stability(table: pd.DataFrame) -> str:
-    """Return how stable a ranking is, in numbers and words, from what `weights.stability` returns."""
+    """Return how stable a ranking is, in numbers and words, from what `weights.stability_measures` returns."""
     by = {row["measure"]: row for row in _rows(table)}
     pairs, draws = by["pairs-kept"], table.attrs.get("draws", 0)
     if pairs["value"] != pairs["value"]:

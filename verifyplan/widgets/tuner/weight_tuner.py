@@ -13,8 +13,7 @@ import pandas as pd
 
 from verifyplan.analysis.weights.simplex import Weights, checked, presets
 from verifyplan.analysis.weights.weight_fit import WeightFit
-from verifyplan.frames.runset import RunSet
-from verifyplan.protocol.records import DIMENSIONS
+from verifyplan.frames.load import Runs
 from verifyplan.protocol.weights_file import load, text_of
 from verifyplan.widgets.panel import Panel, guarded
 from verifyplan.widgets.repaint import Debouncer
@@ -47,7 +46,7 @@ class WeightTuner(Panel):
 
     def __init__(
         self,
-        scores: RunSet | pd.DataFrame,
+        scores: Runs | pd.DataFrame,
         weights: Weights | None = None,
         *,
         fitted: WeightFit | Weights | None = None,
@@ -56,7 +55,6 @@ class WeightTuner(Panel):
         super().__init__("Weight tuner")
         self._scores = TunedScores(scores, threshold)
         dimensions = list(self._scores.table.columns)
-        self._six = set(dimensions) == set(DIMENSIONS)
         self._tuned = TunedWeights(_start(dimensions, weights))
         self._presets = _offered(self._tuned, fitted)
         self._fit_note = text.fit_note(fitted) if isinstance(fitted, WeightFit) else ""
@@ -82,7 +80,7 @@ class WeightTuner(Panel):
         self.updating = controls.button("Update now", "Compute the stability for these weights without waiting")
         self.updating.on_click(self._refreshed)
         self.path = controls.file_name()
-        self.saving = controls.button("Save weights", "Write the weights as a file for verifyplan verify --weights")
+        self.saving = controls.button("Save weights", "Write the weights as a file")
         self.loading = controls.button("Load weights", "Read the weights of a file")
         self.saving.on_click(self._save)
         self.loading.on_click(self._load)
@@ -95,13 +93,12 @@ class WeightTuner(Panel):
         start = self._scores.start
         self._about.value = text.about(len(start), self._scores.n_ranked, bool(start.attrs.get("synthetic")))
         self._unranked = ipw.HTML(text.unranked(start))
-        only_six = ipw.HTML(text.paragraph(text.ONLY_SIX))
         self.fill(
             self._about,
             ipw.HBox(list(self.buttons.values())),
             controls.slider_rows(self.sliders, self.locks),
             self._held,
-            ipw.HBox([self.path, self.saving, self.loading]) if self._six else only_six,
+            ipw.HBox([self.path, self.saving, self.loading]),
             self._note,
             self._ranking,
             self._unranked,
@@ -130,7 +127,7 @@ class WeightTuner(Panel):
 
     @property
     def stability(self) -> pd.DataFrame:
-        """How stable the ranking is under the present weights, as `weights.stability` tells it; of 200 draws."""
+        """How stable the ranking is under the present weights, as `weights.stability_measures` returns it; of 200 draws."""
         return self._scores.stability(self._tuned.weights)
 
     def refresh(self) -> None:
@@ -183,7 +180,7 @@ class WeightTuner(Panel):
 
     @guarded
     def _load(self, _: ipw.Button) -> None:
-        weights = load(self.path.value)
+        weights = load(self.path.value, list(self.weights))
         self._take(weights, text.loaded(self.path.value, weights, self.labels))
 
     @guarded

@@ -38,7 +38,7 @@ def ranks_by_hand(scores):
 @settings(max_examples=40)
 def test_shares_of_draws_are_those_counted_by_hand(cells, concentration, draws):
     table = table_of(cells)
-    found = weights.sweep(table, CENTRE, concentration=concentration, draws=draws, threshold=2.5)
+    found = weights.rank_stability(table, CENTRE, concentration=concentration, draws=draws, threshold=2.5)
     scores = drawn_scores(cells, concentration, draws)
     ranks = ranks_by_hand(scores)
     base = weights.apply(table, CENTRE)
@@ -55,7 +55,7 @@ def test_shares_of_draws_are_those_counted_by_hand(cells, concentration, draws):
 @settings(max_examples=40)
 def test_stability_is_that_counted_by_hand(cells):
     table = table_of(cells)
-    found = weights.stability(table, CENTRE, concentration=3, draws=30, threshold=2.5).set_index("measure")
+    found = weights.stability_measures(table, CENTRE, concentration=3, draws=30, threshold=2.5).set_index("measure")
     base = weights.apply(table, CENTRE)
     centre, score = base["rank"].to_numpy(dtype=int), base["score"].to_numpy()
     scores = drawn_scores(cells, 3, 30)
@@ -81,14 +81,14 @@ def test_stability_is_that_counted_by_hand(cells):
 
 def test_the_range_of_ranks_is_the_middle_95_percent():
     cells = np.random.default_rng(5).integers(1, 100, size=(60, 3))
-    found = weights.sweep(table_of(cells), CENTRE, concentration=2, draws=400)
+    found = weights.rank_stability(table_of(cells), CENTRE, concentration=2, draws=400)
     ranks = ranks_by_hand(drawn_scores(cells, 2, 400))
     assert found["low_rank"].tolist() == np.quantile(ranks, 0.025, axis=0, method="lower").tolist()
     assert found["high_rank"].tolist() == np.quantile(ranks, 0.975, axis=0, method="higher").tolist()
 
 
 def test_first_place_is_kept_by_all_that_share_it_or_not_at_all():
-    told = weights.stability(pd.DataFrame({"a": [3, 1], "b": [1, 3]}), {"a": 0.5, "b": 0.5}, draws=50)
+    told = weights.stability_measures(pd.DataFrame({"a": [3, 1], "b": [1, 3]}), {"a": 0.5, "b": 0.5}, draws=50)
     assert told.set_index("measure").loc["same-first", ["value", "n"]].tolist() == [0, 50]
     assert told.set_index("measure").loc["pairs-kept", "n"] == 0
 
@@ -96,16 +96,16 @@ def test_first_place_is_kept_by_all_that_share_it_or_not_at_all():
 def test_blocks_change_nothing(monkeypatch):
     table = table_of(np.random.default_rng(3).integers(1, 5, size=(9, 3)))
     settings = {"concentration": 2, "draws": 97, "threshold": 2.2}
-    whole = weights.sweep(table, CENTRE, **settings), weights.stability(table, CENTRE, **settings)
+    whole = weights.rank_stability(table, CENTRE, **settings), weights.stability_measures(table, CENTRE, **settings)
     monkeypatch.setattr(dirichlet, "_MAX_SCORES", 40)
-    blocks = weights.sweep(table, CENTRE, **settings), weights.stability(table, CENTRE, **settings)
+    blocks = weights.rank_stability(table, CENTRE, **settings), weights.stability_measures(table, CENTRE, **settings)
     for one, other in zip(whole, blocks, strict=True):
         pd.testing.assert_frame_equal(one, other)
 
 
 def test_with_one_draw_every_share_is_0_or_1_and_the_range_is_one_rank():
     table = table_of([[4, 1, 1], [1, 4, 1], [1, 1, 4]])
-    found = weights.sweep(table, CENTRE, draws=1, concentration=0.5, threshold=2)
+    found = weights.rank_stability(table, CENTRE, draws=1, concentration=0.5, threshold=2)
     assert found["low_rank"].tolist() == found["high_rank"].tolist()
     assert set(found[["kept_rank", "first", "above"]].to_numpy().ravel()) <= {0.0, 1.0}
     assert found["first"].sum() == 1
@@ -113,16 +113,16 @@ def test_with_one_draw_every_share_is_0_or_1_and_the_range_is_one_rank():
 
 def test_plans_of_equal_scores_tie_in_every_draw_and_weights_of_0_stay_0():
     table = table_of([[3, 2, 1], [3, 2, 4], [1, 1, 1]])
-    found = weights.sweep(table, {"a": "0.5", "b": "0.5", "c": "0"}, concentration=0.3, draws=300)
+    found = weights.rank_stability(table, {"a": "0.5", "b": "0.5", "c": "0"}, concentration=0.3, draws=300)
     assert found["first"].tolist() == [1, 1, 0]
     assert found[["rank", "low_rank", "high_rank"]].to_numpy().tolist() == [[1, 1, 1], [1, 1, 1], [3, 3, 3]]
-    [tau, *_] = weights.stability(table, {"a": "0.5", "b": "0.5", "c": "0"}, draws=20).itertuples()
+    [tau, *_] = weights.stability_measures(table, {"a": "0.5", "b": "0.5", "c": "0"}, draws=20).itertuples()
     assert tau.value == pytest.approx(1)
 
 
 def test_a_single_weight_leaves_nothing_to_draw():
     table = table_of([[3, 2, 1], [1, 2, 4]])
-    found = weights.sweep(table, {"a": 1, "b": 0, "c": 0}, concentration=0.01, draws=10, threshold=3)
+    found = weights.rank_stability(table, {"a": 1, "b": 0, "c": 0}, concentration=0.01, draws=10, threshold=3)
     assert found["kept_rank"].tolist() == [1, 1]
     assert found["above"].tolist() == [1, 0]
 
@@ -138,23 +138,27 @@ def test_the_spread_of_a_weight_is_as_documented(concentration, spread):
 
 def test_the_surer_the_weights_the_more_ranks_are_kept():
     table = table_of(np.random.default_rng(1).integers(1, 10, size=(30, 3)))
-    kept = [weights.sweep(table, CENTRE, concentration=c, draws=300)["kept_rank"].mean() for c in (2, 20, 2000)]
+    kept = [
+        weights.rank_stability(table, CENTRE, concentration=c, draws=300)["kept_rank"].mean() for c in (2, 20, 2000)
+    ]
     assert kept == sorted(kept)
     assert kept[0] < 0.5 < kept[2]
 
 
 def test_a_threshold_that_is_reached_counts_though_floats_fall_short():
     table = pd.DataFrame([[7] * 6, [6] * 6], columns=list("abcdef"))
-    found = weights.sweep(table, weights.presets(list("abcdef"))["equal"], threshold=7, draws=500)
+    found = weights.rank_stability(table, weights.presets(list("abcdef"))["equal"], threshold=7, draws=500)
     assert found["above"].tolist() == [1, 0]
-    assert weights.sweep(table, weights.presets(list("abcdef"))["equal"], draws=5)["above"].isna().all()
+    assert weights.rank_stability(table, weights.presets(list("abcdef"))["equal"], draws=5)["above"].isna().all()
 
 
 def test_settings_are_told_and_the_seed_decides():
     table = table_of([[3, 2, 1], [1, 2, 4]])
-    one, same, other = (weights.sweep(table, CENTRE, concentration=1, draws=50, seed=seed) for seed in (1, 1, 3))
+    one, same, other = (
+        weights.rank_stability(table, CENTRE, concentration=1, draws=50, seed=seed) for seed in (1, 1, 3)
+    )
     assert one.attrs == {"draws": 50, "concentration": 1.0, "seed": 1, "threshold": None}
-    assert weights.stability(table, CENTRE, draws=9, threshold=2).attrs == {
+    assert weights.stability_measures(table, CENTRE, draws=9, threshold=2).attrs == {
         "draws": 9, "concentration": 50.0, "seed": 0, "threshold": 2.0,
     }  # fmt: skip
     pd.testing.assert_frame_equal(one, same)
@@ -163,23 +167,23 @@ def test_settings_are_told_and_the_seed_decides():
 
 def test_plans_without_scores_have_rows_without_values_and_none_is_no_error():
     table = table_of([[3.0, 2, 1], [1, np.nan, 4]])
-    lacking = weights.sweep(table, CENTRE, draws=5, threshold=1).iloc[1]
+    lacking = weights.rank_stability(table, CENTRE, draws=5, threshold=1).iloc[1]
     assert lacking.drop("plan").isna().all()
     for few in (table.iloc[1:], table.iloc[:0]):
-        assert len(weights.sweep(few, CENTRE, draws=5)) == len(few)
-        told = weights.stability(few, CENTRE, draws=5)
+        assert len(weights.rank_stability(few, CENTRE, draws=5)) == len(few)
+        told = weights.stability_measures(few, CENTRE, draws=5)
         assert told["value"].isna().all()
         assert told["n"].eq(0).all()
-    alone = weights.stability(table, CENTRE, draws=5).set_index("measure")
+    alone = weights.stability_measures(table, CENTRE, draws=5).set_index("measure")
     assert alone["value"].dropna().to_dict() == {"ranks-kept": 1.0, "same-first": 1.0}
 
 
 def test_all_that_is_wrong_is_told_at_once():
     wrong = {"concentration": 0, "draws": 0, "seed": -1, "threshold": float("nan")}
-    for analysis in (weights.sweep, weights.stability):
+    for analysis in (weights.rank_stability, weights.stability_measures):
         with pytest.raises(InputError, match="Fix: ") as raised:
             analysis(pd.DataFrame({"a": ["x"]}), {"a": "0.5"}, **wrong)
         places = ["concentration", "draws", "seed", "threshold", "scores: column a", "weights"]
         assert [problem.place for problem in raised.value.problems] == places
     with pytest.raises(InputError, match=r"draws: 1000001 is out of range. Fix: give a whole number from 1 to 1000000"):
-        weights.sweep(pd.DataFrame({"a": [1]}), {"a": 1}, draws=1_000_001)
+        weights.rank_stability(pd.DataFrame({"a": [1]}), {"a": 1}, draws=1_000_001)
