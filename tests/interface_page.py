@@ -45,7 +45,7 @@ def row(names: list[str], value: object) -> str:
 
 
 def rewritten(page: str) -> str:
-    """Return the page with all names and their sentences as the code has them; new ones follow those of their module."""
+    """Return the page with all names and sentences as the code has them; new ones follow those of their module."""
     objects = public_objects()
     missing = set(objects) - {name for names, _ in rows(page) for name in names}
     lines: list[str] = []

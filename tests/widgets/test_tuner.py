@@ -371,7 +371,7 @@ def test_what_leaves_nothing_to_rank_is_said(scores, told):
 def test_what_cannot_be_used_is_refused_when_it_is_given():
     with pytest.raises(InputError, match="threshold: 'high' is no score"):
         WeightTuner(six(), threshold="high")
-    with pytest.raises(InputError, match="scores: is a list"):
+    with pytest.raises(InputError, match="scores: must be a RunSet, a run, a path"):
         WeightTuner([1])
     with pytest.raises(InputError, match=r"sum to 0\.5"):
         WeightTuner(six(), dict.fromkeys(DIMENSIONS, "0") | {FIRST: "0.5"})

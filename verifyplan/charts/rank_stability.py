@@ -39,11 +39,12 @@ ROW_PX, PLOT_PX = 21, WIDTH - 160
 def rank_stability(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     """Draw dots of each plan's rank with the middle 95 % of its ranks under drawn weights, and how often it keeps it.
 
-    Reads what `weights.rank_stability` returns, or makes it of runs with the default weights: `plan, score, rank, kept_rank,
-    low_rank, high_rank, first, above`, and its `attrs` (draws, concentration, threshold). Rank 1 is the best, at the
-    left; plans that tie share a rank. Plans are in the order of their ranks, ties as in the table; `limit` of them are
-    drawn (40). Plans without a rank are not drawn, and the caption says so. The score informs and never decides a
-    verdict (rules A10, F4). `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing.
+    Reads what `weights.rank_stability` returns, or makes it of runs with the default weights: `plan, score, rank,
+    kept_rank, low_rank, high_rank, first, above`, and its `attrs` (draws, concentration, threshold). Rank 1 is the
+    best, at the left; plans that tie share a rank. Plans are in the order of their ranks, ties as in the table;
+    `limit` of them are drawn (40). Plans without a rank are not drawn, and the caption says so. The score informs and
+    never decides a verdict (rules A10, F4). `attrs["synthetic"]` marks generated data. Raises TableError where a
+    column is missing.
 
     >>> row = {"plan": "p", "score": 7.5, "rank": 1, "kept_rank": 0.9, "low_rank": 1, "high_rank": 2}
     >>> rank_stability(pd.DataFrame([row | {"first": 0.9, "above": None}])).description

@@ -120,7 +120,7 @@ def test_all_that_is_wrong_with_a_long_table_is_told_at_once():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([1], "scores: is a list, not a DataFrame"),
+        ([1], "scores: must be a RunSet, a run, a path"),
         (pd.DataFrame(index=["a"]), "have no column"),
         (pd.DataFrame({"dimension": ["wit"], "score": [1]}), "has no column 'run_id'"),
         (pd.DataFrame([row("a", "wit", "7")]), "column score: holds str"),

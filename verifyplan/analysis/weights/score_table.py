@@ -30,9 +30,10 @@ _NUMBERS = "give numbers, or leave the column out: every column is a dimension"
 def wide(scores: Runs | pd.DataFrame) -> pd.DataFrame:
     """Return scores as one row a plan (the index, as text) and one column of numbers a dimension.
 
-    Takes runs (a RunSet, a run, a path, a bundled name), their table `scores`, or a table that is wide already, of any dimensions. Of runs, the synthesizer's
-    scores count that were not refused; a plan that lacks a dimension keeps NaN there. The six dimensions are in
-    the order of rule A10, others in the order of their coming. The score informs and never decides a verdict.
+    Takes runs (a RunSet, a run, a path or the name of a bundled set), their table `scores`, or a table that is wide
+    already, of any dimensions. Of runs, the synthesizer's scores count that were not refused; a plan that lacks a
+    dimension keeps NaN there. The six dimensions are in the order of rule A10, others in the order of their coming. The
+    score informs and never decides a verdict.
 
     Raises TableError listing columns that hold no numbers, infinite values, and plans, columns or scores that stand
     twice.

@@ -19,7 +19,7 @@ from verifyplan.errors import InputError, Problem, Problems, SettingsError, one_
 from verifyplan.plans.plan import Plan, parse_plan, read_plan
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import PlanInputs, RunStarted
-from verifyplan.protocol.records import TeamMode
+from verifyplan.protocol.records import DIMENSIONS, TeamMode
 from verifyplan.protocol.settings import ON_BLOCKED, OnBlocked, PanelSettings, PlanSettings, Policy
 from verifyplan.protocol.weights_file import load, text_of
 from verifyplan.repository.repository import Repository
@@ -226,7 +226,7 @@ def _read_weights(weights: object) -> dict[str, str] | None:
     if weights is None:
         return None
     if isinstance(weights, str | Path):
-        return {name: text_of(weight) for name, weight in load(weights).items()}
+        return {name: text_of(weight) for name, weight in load(weights, DIMENSIONS).items()}
     if not isinstance(weights, Mapping):
         fix = "give a mapping of the six dimensions to decimals, or a weights file"
         raise SettingsError(Problem("weights", f"must be a mapping, got a {type(weights).__name__}", fix))

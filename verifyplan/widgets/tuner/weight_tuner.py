@@ -127,7 +127,7 @@ class WeightTuner(Panel):
 
     @property
     def stability(self) -> pd.DataFrame:
-        """How stable the ranking is under the present weights, as `weights.stability_measures` returns it; of 200 draws."""
+        """How stable the ranking is under the present weights: `weights.stability_measures`, of 200 draws."""
         return self._scores.stability(self._tuned.weights)
 
     def refresh(self) -> None:
