@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import altair as alt
 import pandas as pd
@@ -157,7 +157,8 @@ class _Bars(NamedTuple):
         stages = [f"iteration {number}" for number in self.iterations]
         scale = alt.Scale(domain=stages, type="band", paddingInner=0.12, paddingOuter=0)
         below = alt.Axis(labelAngle=0, grid=False, ticks=False, domain=True)
-        ticks = {"values": [top]} if top * self.unit < 3 * TEXT_HEIGHT_PX else {"tickMinStep": 1, "tickCount": 4}
+        few: dict[str, Any] = {"values": list(range(top + 1))} if top < 5 else {"tickMinStep": 1, "tickCount": 4}
+        ticks = {"values": [top]} if top * self.unit < 3 * TEXT_HEIGHT_PX else few
         up = alt.Axis(**ticks, format=",d", domain=False, ticks=False)
         base = alt.Chart(inline(with_hover(rows, FIELDS))).encode(
             x=alt.X("stage:N", scale=scale, axis=below, title=None)

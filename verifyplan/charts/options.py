@@ -81,8 +81,7 @@ class ChartOptions:
         chosen = self.width if side == "width" else self.height
         if chosen is not None and chosen < least:
             message = f"must be an integer of at least {math.ceil(least)}{f' for {why}' if why else ''}, got {chosen}"
-            fix = "give more pixels, a smaller limit, or leave it out"
-            raise SettingsError(Problem(side, message, fix))
+            raise SettingsError(Problem(side, message, "give more pixels, draw fewer by limit, or leave it out"))
         return default if chosen is None else chosen
 
     def row_px(self, n: int, default: float, noun: str = "row", least: float = MIN_ROW_PX) -> float:
