@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from verifyplan.plans.markup import elements
 from verifyplan.plans.plan import parse_plan
+from verifyplan.plans.prose import elements
 
 PLAN = """---
 phase: 02-auth

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verifyplan.protocol.vote import BASES, VERDICT_OF_LABEL, VERDICTS, read_basis, read_verdict
+from verifyplan.protocol.vote import BASES, VERDICT_OF_LABEL, VERDICTS
+from verifyplan.rules.answers import read_basis, read_verdict
 
 CASES = st.sampled_from([str.upper, str.lower, str.title, str.swapcase])
 SEPARATORS = st.sampled_from([" ", "-", "_", "  ", " - ", "\u2011"])

@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 from verifyplan.errors import ArtifactError, InputError, Problem, one_of
 from verifyplan.files import decode, write_text
 from verifyplan.protocol.artifact import SCHEMA_VERSIONS, Artifact
-from verifyplan.protocol.vote import read_basis, read_verdict
+from verifyplan.rules.answers import read_basis, read_verdict
 from verifyplan.rules.invariants import violations
 from verifyplan.strict_json import pointer_token, strict_json
 from verifyplan.text import short_repr

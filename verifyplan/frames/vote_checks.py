@@ -14,7 +14,8 @@ import pandas as pd
 from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.frames.columns import as_truth
 from verifyplan.protocol.event_cross import PLAN_BODY
-from verifyplan.protocol.vote import BASES, MODES, VERDICT_OF_LABEL, VERDICTS, Mode, read_mode
+from verifyplan.protocol.vote import BASES, MODES, VERDICT_OF_LABEL, VERDICTS, Mode
+from verifyplan.rules.answers import read_mode
 from verifyplan.rules.citations import cites_location
 from verifyplan.text import counted, did_you_mean
 

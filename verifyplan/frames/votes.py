@@ -13,7 +13,8 @@ from verifyplan.frames.columns import as_text, typed
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.support import with_losses
 from verifyplan.frames.vote_checks import FINDING, NEEDED, cite_places, finding_facts, run_modes, vote_problems
-from verifyplan.protocol.vote import MODES, VERDICTS, Verdict, read_basis, read_mode, read_verdict
+from verifyplan.protocol.vote import MODES, VERDICTS, Verdict
+from verifyplan.rules.answers import read_basis, read_mode, read_verdict
 from verifyplan.text import did_you_mean
 
 

@@ -13,8 +13,7 @@ from verifyplan.errors import InputError, Problem
 from verifyplan.files import decode
 from verifyplan.plans import statements
 from verifyplan.plans.markdown import Blocks, ListItem, TextBlock, blocks
-from verifyplan.plans.markup import XmlElement, first_within
-from verifyplan.plans.prose import prepare
+from verifyplan.plans.prose import XmlElement, first_within, prepare
 from verifyplan.plans.references import references_of
 from verifyplan.plans.values import LineRanges, Section, Step, split_lines
 from verifyplan.plans.values import Plan as Plan

@@ -20,8 +20,7 @@ from verifyplan.plans.code_names import (
 from verifyplan.plans.commands import PACKAGE, begins_like_command, is_command, packages, shell_commands
 from verifyplan.plans.intents import creates_files, intent_of
 from verifyplan.plans.markdown import TextBlock
-from verifyplan.plans.markup import XmlElement, first_within
-from verifyplan.plans.prose import PreparedText
+from verifyplan.plans.prose import PreparedText, XmlElement, first_within
 from verifyplan.plans.values import MAX_QUOTE_CHARACTERS, CodeBlock, Intent, LineNumbers, LineRanges, Reference, RefKind
 from verifyplan.plans.word_lists import words
 

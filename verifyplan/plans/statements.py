@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from verifyplan.plans.markdown import TextBlock
-from verifyplan.plans.markup import XmlElement
+from verifyplan.plans.prose import XmlElement
 from verifyplan.plans.values import LineNumbers, LineRanges, Section
 from verifyplan.plans.word_lists import Lexicon, table, words
 

@@ -1,8 +1,7 @@
-"""Findings and votes: the words of cross-verification and the spellings that are read (rules B2, B4)."""
+"""Findings and votes: the words of cross-verification (rules B2, B4)."""
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal, get_args
 
 from pydantic import Field, StrictBool
@@ -47,76 +46,6 @@ NOTHING_LOOKED_AT = "nothing looked at"
 
 NO_LOOK_BEGINNINGS = (NOTHING_LOOKED_AT, f"Undecided: {NOTHING_LOOKED_AT}")
 """How such an explanation begins, of workers in cross runs and of those in the panel of a plan run."""
-
-_SEPARATOR = re.compile(r"[\s_\u2010-\u2015-]+")
-_NO_LETTER = re.compile(r"[\W_]+")
-
-
-def spelling(text: str) -> str:
-    """Return what two spellings of one word share: small letters without spaces, hyphens and underscores.
-
-    >>> spelling(" Counter_Evidence "), spelling("disagreeBasis")
-    ('counterevidence', 'disagreebasis')
-    """
-    return _SEPARATOR.sub("", text).lower()
-
-
-_VERDICTS: dict[str, Verdict] = {
-    **{spelling(label): verdict for label, verdict in VERDICT_OF_LABEL.items()},
-    **{spelling(verdict): verdict for verdict in VERDICTS},
-}
-_BASES: dict[str, Basis] = {spelling(basis): basis for basis in BASES}
-_MODES: dict[str, Mode] = {spelling(mode): mode for mode in MODES}
-
-
-_REFUTATIONS: dict[str, Basis] = {
-    spelling(label) + spelling(basis): basis
-    for label, verdict in VERDICT_OF_LABEL.items()
-    if verdict == "disagree"
-    for basis in BASES
-}
-_MARKS = "*`'\".,;:()[]\u201c\u201d"
-
-
-def read_refutation(text: object) -> Basis | None:
-    """Return the basis that a verdict names beside its label, as the task words it; None for any other text.
-
-    >>> read_refutation("REFUTED, burden-not-met"), read_refutation("disagree (counter-evidence)")
-    ('burden-not-met', 'counter-evidence')
-    >>> read_refutation("REFUTED")
-    """
-    return _REFUTATIONS.get(_NO_LETTER.sub("", text).lower()) if isinstance(text, str) else None
-
-
-def read_verdict(text: object) -> Verdict | None:
-    """Return the verdict that a word or a prompt label means, in any case, with space, hyphen or underscore.
-
-    Marks around it, such as a full stop or Markdown's asterisks, do not count.
-    None for a word that is no verdict, and for anything but text. Source: rule B4.
-
-    >>> read_verdict("Survives with caveat"), read_verdict("**REFUTED**."), read_verdict("perhaps")
-    ('supplement', 'disagree', None)
-    """
-    return _VERDICTS.get(spelling(text.strip().strip(_MARKS))) if isinstance(text, str) else None
-
-
-def read_basis(text: object) -> Basis | None:
-    """Return the basis that a word means, in any case, with space, hyphen or underscore; None if it is none.
-
-    >>> read_basis("BURDEN_NOT_MET"), read_basis("counter evidence"), read_basis("")
-    ('burden-not-met', 'counter-evidence', None)
-    """
-    return _BASES.get(spelling(text)) if isinstance(text, str) else None
-
-
-def read_mode(text: object) -> Mode | None:
-    """Return the mode that a word means, in any case; None if it is none.
-
-    >>> read_mode("Adversarial"), read_mode("recorded")
-    ('adversarial', None)
-    """
-    return _MODES.get(spelling(text)) if isinstance(text, str) else None
-
 
 Name = Annotated[str, Field(min_length=1, strict=True, pattern=r"\S")]
 

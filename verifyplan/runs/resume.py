@@ -96,22 +96,21 @@ def resume(
     writer, log = LogWriter.resume(path)
     with writer, resume_hint(Path(path)):
         run = run_of(log.records, Path(path), Path(path).stem)
-        ended = run.events[-1].type == "run-ended"
-        ask = _ask(run, answer, note, on_blocked)
-        if ended:
+        handler = _pause_handler(run, answer, note, on_blocked)
+        if run.events[-1].type == "run-ended":
             return exported(run)
-        if isinstance(run, PlanRun) and run.waiting is not None and ask is None:
+        if isinstance(run, PlanRun) and run.waiting is not None and handler is None:
             return run
         started, past = run.started, Past(log.records)
-        speaker = _backend(started, backend, repo)
+        bound = _backend(started, backend, repo)
         if turns := turns_in_batches(Path(path), log.records, past):  # asked for here, they would be paid for twice
             fix = "run the `verifyplan batch` that began it again, which collects them"
             raise LogError(Problem(str(path), f"waits for {', '.join(turns[:3])} from a message batch", fix))
         resumed = RunResumed(
-            dropped_bytes=log.torn_bytes, repeated=past.in_flight, versions=versions(), backend=speaker.describe()
+            dropped_bytes=log.torn_bytes, repeated=past.in_flight, versions=versions(), backend=bound.describe()
         )
         recorder = Recorder(writer, past, resumed, sink)
-        drive(started, speaker, recorder, matcher=matcher, ask=ask, progress=progress)
+        drive(started, bound, recorder, matcher=matcher, on_blocked=handler, progress=progress)
     return exported(read_run(path))
 
 
@@ -122,7 +121,7 @@ def drive(
     *,
     matcher: str | Matcher | None = None,
     strict: bool = True,
-    ask: PauseHandler | None = None,
+    on_blocked: PauseHandler | None = None,
     progress: bool | None = None,
 ) -> None:
     """Drive a run of any kind from what `recorder` holds of it; `matcher` and `strict` are those of `matcher_of`."""
@@ -131,10 +130,12 @@ def drive(
     elif isinstance(started.inputs, DebateInputs):
         drive_debate(started, backend, recorder, progress)
     else:
-        drive_plan(started, backend, recorder, ask, progress)
+        drive_plan(started, backend, recorder, on_blocked, progress)
 
 
-def _ask(run: Run, answer: Answer | str | None, note: str, on_blocked: PauseHandler | None) -> PauseHandler | None:
+def _pause_handler(
+    run: Run, answer: Answer | str | None, note: str, on_blocked: PauseHandler | None
+) -> PauseHandler | None:
     """Return what answers pauses: `answer` the first, `on_blocked` the later ones."""
     if note and not isinstance(answer, str):
         fix = "give it with an answer such as 'context', or within the Answer"
@@ -156,9 +157,9 @@ def _backend(started: RunStarted, backend: str | Backend | None, repo: str | Pat
             roles = [_recorded_backend(recorded.get(role) or {}) for role in ("architect", "builder")]
         else:
             roles = [_recorded_backend(recorded) if backend is None else backend] * 2
-        speaker = backend_of_roles(roles[0], roles[1], repo or inputs.repository["root"])
-        check_affordable(speaker, inputs.limits)
-        return speaker
+        pair = backend_of_roles(roles[0], roles[1], repo or inputs.repository["root"])
+        check_affordable(pair, inputs.limits)
+        return pair
     backend = _recorded_backend(recorded) if backend is None else backend
     if isinstance(inputs, PlanInputs):
         panel = inputs.settings.panel.workers if inputs.settings.panel else ()

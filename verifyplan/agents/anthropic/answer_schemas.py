@@ -29,7 +29,8 @@ from verifyplan.protocol.role_call import (
     SurfaceAnswer,
     SynthesizerAnswer,
 )
-from verifyplan.protocol.vote import Mode, read_basis, read_verdict, spelling
+from verifyplan.protocol.vote import Mode
+from verifyplan.rules.answers import read_basis, read_verdict, spelling
 
 VERDICT_LABELS: dict[Mode, tuple[str, ...]] = {
     "adversarial": ("SURVIVES", "SURVIVES-WITH-CAVEAT", "REFUTED"),

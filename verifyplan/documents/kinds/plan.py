@@ -15,7 +15,7 @@ from verifyplan.documents.reading.front import Front, flag_of, text_of, value_of
 from verifyplan.documents.reading.phrases import labelled_texts
 from verifyplan.documents.reading.source import Source
 from verifyplan.plans.code_names import is_path
-from verifyplan.plans.markup import XmlElement
+from verifyplan.plans.prose import XmlElement
 
 MustHaveKind = Literal["truth", "artifact", "key_link"]
 

@@ -20,8 +20,7 @@ from verifyplan.documents.reading.body import (
 )
 from verifyplan.documents.reading.front import Front, read_front
 from verifyplan.documents.reading.phrases import says_nothing
-from verifyplan.plans.markup import XmlElement, elements, fences
-from verifyplan.plans.prose import without_comments
+from verifyplan.plans.prose import XmlElement, elements, fences, without_comments
 from verifyplan.plans.values import LineRanges
 
 LineEnd = Literal["\n", "\r\n", "\r"]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel
 
 from verifyplan.engine.calls import Caller
 from verifyplan.plans.plan import Plan
 from verifyplan.protocol.call import TOOLS
-from verifyplan.protocol.event import Sink
+from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_plan import AgentFailed, CeilingPassed, EntryRefused
 from verifyplan.protocol.event_run import CallFailed, CallReplied, PlanOutcome
 from verifyplan.protocol.records import ANSWERED, Directive, Origin
@@ -80,6 +81,10 @@ class ActiveRun:
     on_blocked: PauseHandler | None = None
     """Answers pauses; None where nobody does."""
 
+    def record(self, event: Callable[..., Event], **fields: Any) -> None:
+        """Emit an event of the present iteration."""
+        self.emit(event(iteration=self.state.iteration, **fields))
+
     async def call(self, *roles: Role) -> list[RoleAnswer | None]:
         """Call the agents that play these roles, at once, and return an answer each, None for one that failed.
 
@@ -110,35 +115,26 @@ class ActiveRun:
         """Return the answer that a result holds; record what of it is refused, or that the agent failed."""
         self.step()
         self._check_ceilings(role, result)
-        iteration, call_id, agent = self.state.iteration, result.call_id, AGENT_OF_ROLE[role]
+        call_id, agent = result.call_id, AGENT_OF_ROLE[role]
         reason = f"{result.status}: {result.reason}" if isinstance(result, CallFailed) else ""
         if isinstance(result, CallReplied):
             schema: type[BaseModel] = ANSWER_OF_ROLE[role]
             read = read_entries(schema, result.value)
             if read is not None:
                 for entry in read.refused:
-                    self.emit(EntryRefused(iteration=iteration, call_id=call_id, agent=agent, **entry._asdict()))
+                    self.record(EntryRefused, call_id=call_id, agent=agent, **entry._asdict())
                 return read.answer  # type: ignore[no-any-return]  # the schema of the role is one of the answers
             reason = str(parse_answer(schema, result.value))
         consequence = CONSEQUENCES[role]
-        self.emit(
-            AgentFailed(iteration=iteration, call_id=call_id, agent=agent, reason=reason, consequence=consequence)
-        )
+        self.record(AgentFailed, call_id=call_id, agent=agent, reason=reason, consequence=consequence)
         return None
 
     def _check_ceilings(self, role: Role, result: Result) -> None:
         """Record where a backend reports more tool calls than the role had: its own tools did not refuse them."""
         budget, used = self.tool_budget(role), Counter(use.tool for use in result.tools if not use.refused)
         for tool in passed_ceilings(used, budget):
-            self.emit(
-                CeilingPassed(
-                    iteration=self.state.iteration,
-                    call_id=result.call_id,
-                    role=role,
-                    tool=tool,
-                    used=used[tool],
-                    ceiling=budget.limit(tool),
-                )
+            self.record(
+                CeilingPassed, call_id=result.call_id, role=role, tool=tool, used=used[tool], ceiling=budget.limit(tool)
             )
 
     def refused_positions(self, call_id: str, field: str) -> list[int]:

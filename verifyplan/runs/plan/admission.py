@@ -52,8 +52,7 @@ def take_in(run: ActiveRun, proposals: Sequence[Proposal]) -> list[str | None]:
     for proposal in proposals:
         raised, origin = proposal.challenge, proposal.origin
         if reason := raising_refusal(origin, raised.severity, raised.confidence):
-            claim, iteration = raised.claim, run.state.iteration
-            run.emit(ChallengeRefused(iteration=iteration, origin=origin, claim=claim, reason=reason))
+            run.record(ChallengeRefused, origin=origin, claim=raised.claim, reason=reason)
             ids.append(None)
             continue
         number = number_of(run, raised)
@@ -77,21 +76,19 @@ def record_raised(run: ActiveRun, proposal: Proposal, number: ChallengeNumber) -
     raised, origin, iteration = proposal.challenge, proposal.origin, run.state.iteration
     if not number.new:
         text = f"{raised.claim} {raised.concern}"
-        run.emit(Restated(iteration=iteration, what="challenge", role=origin, text=text, into=number.id))
+        run.record(Restated, what="challenge", role=origin, text=text, into=number.id)
         return
-    run.emit(
-        ChallengeRaised(
-            iteration=iteration,
-            challenge=Challenge(
-                id=number.id, origin=origin, iteration_introduced=iteration, **raised.model_dump(exclude={"evidence"})
-            ),
-            evidence=raised.evidence,
-            uncited=not cites_location(raised.evidence),
-            probability=proposal.probability,
-            raised_by=proposal.raised_by,
-            owed=proposal.owed,
-            disputes=number.disputes,
-        )
+    run.record(
+        ChallengeRaised,
+        challenge=Challenge(
+            id=number.id, origin=origin, iteration_introduced=iteration, **raised.model_dump(exclude={"evidence"})
+        ),
+        evidence=raised.evidence,
+        uncited=not cites_location(raised.evidence),
+        probability=proposal.probability,
+        raised_by=proposal.raised_by,
+        owed=proposal.owed,
+        disputes=number.disputes,
     )
 
 
@@ -145,7 +142,7 @@ def admit_all(run: ActiveRun, names: Sequence[str]) -> None:
         if name in giving_way:
             _overflow(run, giving_way[name], f"{name} is of higher severity and took its place", by=name)
         if position in admission.kept or name in giving_way:
-            run.emit(ChallengeAdmitted(iteration=state.iteration, id=name))
+            run.record(ChallengeAdmitted, id=name)
         else:
             _overflow(run, name, reason)
 
@@ -172,12 +169,12 @@ def promote_blocking(run: ActiveRun) -> None:
     blocking = [name for name in run.state.overflow if _severity(run, name) == "BLOCKING"]
     for name in ranked(blocking, [_arrival(run, name) for name in blocking]):
         if not promotion_refusal(run, name):
-            run.emit(ChallengeAdmitted(iteration=run.state.iteration, id=name, promoted=True, by_rule=True))
+            run.record(ChallengeAdmitted, id=name, promoted=True, by_rule=True)
 
 
 def _overflow(run: ActiveRun, name: str, reason: str, by: str | None = None) -> None:
     tag = OVERFLOW_TAG[run.state.raised[name].challenge.origin]
-    run.emit(ChallengeOverflowed(iteration=run.state.iteration, id=name, tag=tag, reason=reason, displaced_by=by))
+    run.record(ChallengeOverflowed, id=name, tag=tag, reason=reason, displaced_by=by)
 
 
 def _arrival(run: ActiveRun, name: str) -> Arrival:

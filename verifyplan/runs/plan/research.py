@@ -18,7 +18,6 @@ from verifyplan.protocol.role_call import (
     SurfaceAnswer,
     UnknownAnswer,
 )
-from verifyplan.runlog.plan_state import StatementKind
 from verifyplan.runs.plan.active_run import ActiveRun, RunOverError
 from verifyplan.runs.plan.admission import Proposal, admit_all, number_of, record_raised
 
@@ -29,7 +28,7 @@ def list_unknowns(run: ActiveRun, raised: Sequence[RaisedUnknown], challenges: S
     for entry in raised:
         earlier = run.state.statements["unknown"].again(entry.description)
         if earlier is not None:
-            _record_restated(run, "unknown", "challenger", entry.description, earlier)
+            run.record(Restated, what="unknown", role="challenger", text=entry.description, into=earlier)
             continue
         name = f"U{len(run.state.unknowns) + 1}"
         affects = numbered.get(entry.affects, entry.affects) if entry.affects is not None else None
@@ -40,12 +39,11 @@ def list_unknowns(run: ActiveRun, raised: Sequence[RaisedUnknown], challenges: S
             affects_challenge=affects if affects in run.state.raised else None,
             suggested_query=entry.suggested_query,
         )
-        run.emit(UnknownListed(iteration=run.state.iteration, unknown=unknown))
+        run.record(UnknownListed, unknown=unknown)
 
 
 async def resolve(run: ActiveRun) -> None:
     """Ask the resolver what is not settled yet; without its answer, all of it is UNRESOLVABLE (rule A11)."""
-    iteration = run.state.iteration
     unsettled = [unknown for unknown in run.state.unknowns.values() if unknown.resolution not in FINAL_RESOLUTIONS]
     if not unsettled:
         return
@@ -55,13 +53,11 @@ async def resolve(run: ActiveRun) -> None:
         own = [a for a in answers if a.id == unknown.id]
         if {unknown.resolution, *(a.resolution for a in own)} >= set(FINAL_RESOLUTIONS):
             message = f"the resolver both confirmed and refuted {unknown.id}; its first answer stands"
-            run.emit(Checkpoint(iteration=iteration, kind="contradiction", message=message, items=(unknown.id,)))
+            run.record(Checkpoint, kind="contradiction", message=message, items=(unknown.id,))
         first = own[0] if own else UnknownAnswer(id=unknown.id, resolution="UNRESOLVABLE")
         changed = (first.resolution, first.finding) != (unknown.resolution, unknown.finding)
         if unknown in unsettled and changed:
-            run.emit(
-                UnknownResolved(iteration=iteration, id=unknown.id, resolution=first.resolution, finding=first.finding)
-            )
+            run.record(UnknownResolved, id=unknown.id, resolution=first.resolution, finding=first.finding)
 
 
 async def surface_and_probe(run: ActiveRun) -> None:
@@ -100,7 +96,7 @@ def _surface(run: ActiveRun, raised: RaisedContext) -> str | None:
     challenge = _owed_by_context(raised) if owed else raised.challenge
     number = number_of(run, challenge) if challenge else None
     if earlier is not None and not (number and number.new):
-        _record_restated(run, "context", "surface", raised.relevance, earlier)
+        run.record(Restated, what="context", role="surface", text=raised.relevance, into=earlier)
         return None
     name = f"S{len(state.contexts) + 1}"
     context = SurfacedContext(
@@ -111,7 +107,7 @@ def _surface(run: ActiveRun, raised: RaisedContext) -> str | None:
         impact=raised.impact,
         generates_challenge=number.id if number else None,
     )
-    run.emit(ContextSurfaced(iteration=state.iteration, context=context))
+    run.record(ContextSurfaced, context=context)
     if challenge is None or number is None:
         return None
     record_raised(run, Proposal(challenge, "surfaced", raised_by=name, owed=owed), number)
@@ -130,12 +126,12 @@ def _probe(run: ActiveRun, raised: RaisedRisk) -> str | None:
     challenge = _owed_by_risk(raised) if owed else raised.challenge
     number = number_of(run, challenge) if challenge else None
     if earlier is not None and not (number and number.new):
-        _record_restated(run, "risk", "probe", raised.risk, earlier)
+        run.record(Restated, what="risk", role="probe", text=raised.risk, into=earlier)
         return None
     name = f"P{len(state.risks) + 1}"
     spawned = number.id if number else None
     risk = ProbedRisk(id=name, generates_challenge=spawned, **raised.model_dump(exclude={"evidence", "challenge"}))
-    run.emit(RiskProbed(iteration=state.iteration, risk=risk, evidence=raised.evidence))
+    run.record(RiskProbed, risk=risk, evidence=raised.evidence)
     if challenge is None or number is None:
         return None
     proposal = Proposal(challenge, "probed", raised_by=name, probability=raised.probability, owed=owed)
@@ -171,7 +167,3 @@ def _owed_by_risk(risk: RaisedRisk) -> RaisedChallenge:
         confidence=risk.probability,
         evidence=risk.evidence,
     )
-
-
-def _record_restated(run: ActiveRun, what: StatementKind, role: Role, text: str, into: str) -> None:
-    run.emit(Restated(iteration=run.state.iteration, what=what, role=role, text=text, into=into))

@@ -16,16 +16,14 @@ def record_ruling(run: ActiveRun, answer: SynthesizerAnswer | None = None) -> Ru
     """Judge the iteration by its counts, and record where the synthesizer's own word, if there is one, differs."""
     answer = answer or SynthesizerAnswer()
     state, settings = run.state, run.settings
-    ruling = evaluate(state.pool, state.iteration, settings.max_iterations, settings.policy, _overflow(run))
+    ruling = evaluate(state.pool, state.iteration, settings.max_iterations, settings.policy, _overflow_severities(run))
     differs = answer.status not in (None, ruling.status) or answer.verdict not in (None, ruling.verdict)
-    run.emit(
-        ConvergenceEvaluated(
-            iteration=state.iteration,
-            **ruling._asdict(),
-            stated_status=answer.status,
-            stated_verdict=answer.verdict,
-            differs=differs,
-        )
+    run.record(
+        ConvergenceEvaluated,
+        **ruling._asdict(),
+        stated_status=answer.status,
+        stated_verdict=answer.verdict,
+        differs=differs,
     )
     return ruling
 
@@ -53,22 +51,20 @@ def settle_block(run: ActiveRun, ruling: Ruling, answer: SynthesizerAnswer) -> t
             blocking, significant = ruling.blocking_open, ruling.significant_open
             return without._replace(blocking_open=blocking, significant_open=significant), reply.challenge
         challenge = run.state.challenges[str(reply.challenge)]
-        run.emit(
-            StatusChanged(
-                iteration=run.state.iteration,
-                id=challenge.id,
-                old=challenge.status,
-                new="RESOLVED",
-                resolution=f"user decision: {reply.note.strip() or 'the risk is accepted'}",
-                uncited=False,
-                by="user",
-            )
+        run.record(
+            StatusChanged,
+            id=challenge.id,
+            old=challenge.status,
+            new="RESOLVED",
+            resolution=f"user decision: {reply.note.strip() or 'the risk is accepted'}",
+            uncited=False,
+            by="user",
         )
         ruling = record_ruling(run)  # the synthesizer judged before the answer
     return ruling, None
 
 
-def _overflow(run: ActiveRun) -> list[Severity]:
+def _overflow_severities(run: ActiveRun) -> list[Severity]:
     return [run.state.challenges[name].severity for name in run.state.overflow]
 
 
@@ -88,15 +84,13 @@ def _pause(run: ActiveRun, number: int, question: str, *, waits: bool) -> Pause:
         question = f"How is this to be met before the plan is executed? {concerns}"
     question = f"{question} {override_words(verdicts)}".strip()
     pause = Pause(f"i{iteration}/pause-{number}", iteration, question, blocking, verdicts)
-    run.emit(
-        Checkpoint(
-            iteration=iteration,
-            kind="blocked",
-            message=question,
-            items=tuple(challenge.id for challenge in blocking),
-            pause_id=pause.pause_id if waits else None,
-            if_overridden=verdicts,
-        )
+    run.record(
+        Checkpoint,
+        kind="blocked",
+        message=question,
+        items=tuple(challenge.id for challenge in blocking),
+        pause_id=pause.pause_id if waits else None,
+        if_overridden=verdicts,
     )
     return pause
 
@@ -105,7 +99,7 @@ def _verdict_if_overridden(run: ActiveRun, name: str) -> str:
     if not run.state.challenged:
         return verdict_words(None, strong=False)
     without = _ruling_without(run, name)
-    return verdict_words(capped_verdict(without.verdict, _overflow(run)), without.strong)
+    return verdict_words(capped_verdict(without.verdict, _overflow_severities(run)), without.strong)
 
 
 def _person_answer(run: ActiveRun, pause: Pause) -> AnswerGiven:
@@ -128,14 +122,14 @@ def record_progress(run: ActiveRun, ruling: Ruling) -> bool:
     before = {c.id: c.status for c in state.iterations[-1].challenges} if state.iterations else {}
     if state.pool and not created and now == before:
         message = f"no challenge has moved since iteration {iteration - 1}"
-        run.emit(Checkpoint(iteration=iteration, kind="stall", message=message, items=tuple(state.admitted)))
+        run.record(Checkpoint, kind="stall", message=message, items=tuple(state.admitted))
     moves = [move for move in state.moves if move.iteration == iteration]
     resolved = {move.id for move in moves if move.new == "RESOLVED" or move.new in INACTIVE}
     if not degraded(iteration, len(created), len(resolved)):
         return False
     message = f"{len(created)} challenges came and {len(resolved)} were settled"
     message += ": the next iteration is tightened" if ruling.verdict is None else ""
-    run.emit(Checkpoint(iteration=iteration, kind="degradation", message=message, items=tuple(created)))
+    run.record(Checkpoint, kind="degradation", message=message, items=tuple(created))
     return True
 
 
@@ -158,7 +152,7 @@ def check_challenged(run: ActiveRun, overridden: str | None) -> None:
 def outcome(run: ActiveRun, ruling: Ruling, overridden: str | None, score: int | None) -> PlanOutcome:
     """Return how a run ends whose ruling has a verdict; a BLOCKING challenge in overflow allows at best REVISE (A5)."""
     overflow = [run.state.challenges[name] for name in run.state.overflow]
-    verdict = capped_verdict(ruling.verdict, _overflow(run))
+    verdict = capped_verdict(ruling.verdict, _overflow_severities(run))
     reasons = []
     if verdict != ruling.verdict:
         names = ", ".join(challenge.id for challenge in overflow if challenge.severity == "BLOCKING")

@@ -31,20 +31,20 @@ Scorer = Literal["synthesizer", "challenger"]
 
 def settle(run: ActiveRun, answer: SynthesizerAnswer) -> None:
     """Carry out the synthesizer's answer, in this order: status changes, promotions, directives."""
-    before, iteration = [challenge.id for challenge in run.state.unsettled], run.state.iteration
+    before = [challenge.id for challenge in run.state.unsettled]
     for change in answer.changes:
         _change_status(run, change)
     for name in dict.fromkeys(answer.promotions):
         if reason := promotion_refusal(run, name):
-            run.emit(PromotionRefused(iteration=iteration, id=name, reason=reason))
+            run.record(PromotionRefused, id=name, reason=reason)
         else:
-            run.emit(ChallengeAdmitted(iteration=iteration, id=name, promoted=True))
+            run.record(ChallengeAdmitted, id=name, promoted=True)
     circumstances = _circumstances(run, before)
     for directive in answer.directives:
         if reason := directive_rules.refusal(directive, circumstances):
-            run.emit(DirectiveRefused(iteration=iteration, directive=directive, reason=reason))
+            run.record(DirectiveRefused, directive=directive, reason=reason)
         else:
-            run.emit(DirectiveIssued(iteration=iteration, directive=directive))
+            run.record(DirectiveIssued, directive=directive)
 
 
 def _change_status(run: ActiveRun, change: StatusChange) -> None:
@@ -56,19 +56,15 @@ def _change_status(run: ActiveRun, change: StatusChange) -> None:
     known = state.challenges.keys() | state.unknowns.keys() | state.contexts.keys() | state.risks.keys()
     evidence = rests_on_evidence(resolution, name, known)
     if reason := _status_refusal(run, change, evidence=evidence):
-        run.emit(
-            StatusRefused(iteration=state.iteration, id=name, new=change.status, resolution=resolution, reason=reason)
-        )
+        run.record(StatusRefused, id=name, new=change.status, resolution=resolution, reason=reason)
         return
-    run.emit(
-        StatusChanged(
-            iteration=state.iteration,
-            id=name,
-            old=state.challenges[name].status,
-            new=change.status,
-            resolution=resolution,
-            uncited=not evidence,
-        )
+    run.record(
+        StatusChanged,
+        id=name,
+        old=state.challenges[name].status,
+        new=change.status,
+        resolution=resolution,
+        uncited=not evidence,
     )
 
 
@@ -132,21 +128,13 @@ def _record_disputes(run: ActiveRun, scores: Mapping[str, int], audited: Mapping
     # the audit compares all six: where one score is missing, nothing differs
     missing: dict[str, int] = dict.fromkeys(set(DIMENSIONS) - (scores.keys() & audited.keys()), 1)
     for dimension in audit({**scores, **missing}, {**audited, **missing}):
-        run.emit(
-            ScoreDisputed(
-                iteration=run.state.iteration,
-                dimension=dimension,
-                synthesizer=scores[dimension],
-                challenger=audited[dimension],
-            )
-        )
+        run.record(ScoreDisputed, dimension=dimension, synthesizer=scores[dimension], challenger=audited[dimension])
 
 
 def _counted_scores(run: ActiveRun, answer: RoleAnswer | None, by: Scorer) -> dict[str, int]:
     """Return the scores that count, by dimension; record each, and why others do not count."""
     if not isinstance(answer, ScoreAnswer):
         return {}
-    iteration = run.state.iteration
     counted: dict[str, int] = {}
     for dimension in DIMENSIONS:
         raw = answer.scores.get(dimension)
@@ -156,15 +144,13 @@ def _counted_scores(run: ActiveRun, answer: RoleAnswer | None, by: Scorer) -> di
             checked = DimensionScore(score=raw.score, evidence=raw.evidence)
         except ValueError as error:
             received, reason = raw.model_dump() if raw else None, _score_refusal(error)
-            run.emit(ScoreRefused(iteration=iteration, by=by, dimension=dimension, received=received, reason=reason))
+            run.record(ScoreRefused, by=by, dimension=dimension, received=received, reason=reason)
             continue
         counted[dimension] = checked.score
-        run.emit(
-            ScoreGiven(iteration=iteration, by=by, dimension=dimension, score=checked.score, evidence=checked.evidence)
-        )
+        run.record(ScoreGiven, by=by, dimension=dimension, score=checked.score, evidence=checked.evidence)
     for name in sorted(answer.scores.keys() - set(DIMENSIONS)):
         received = answer.scores[name].model_dump()
-        run.emit(ScoreRefused(iteration=iteration, by=by, dimension=name, received=received, reason="is no dimension"))
+        run.record(ScoreRefused, by=by, dimension=name, received=received, reason="is no dimension")
     return counted
 
 
