@@ -31,7 +31,7 @@ from verifyplan.protocol.settings import PanelSettings
 from verifyplan.rules.budgets import limits_of
 from verifyplan.runs import estimate as module
 from verifyplan.runs.call_use import ANSWER_TOKENS, CASES, RESULT_TOKENS, THOUGHT_TOKENS, TOOL_CALL_TOKENS, call_use
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.estimate import estimate
 from verifyplan.runs.plan.verify import verify
 

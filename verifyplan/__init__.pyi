@@ -34,7 +34,7 @@ from .protocol.vote import Finding as Finding
 from .reports.comparison import report as report
 from .runs.batch.findings import batch_crossverify as batch_crossverify
 from .runs.batch.plans import batch_verify as batch_verify
-from .runs.cross import crossverify as crossverify
+from .runs.cross.crossverify import crossverify as crossverify
 from .runs.debate.debate import debate as debate
 from .runs.estimate import estimate as estimate
 from .runs.merges import group_findings as group_findings

@@ -6,6 +6,7 @@ from .analysis.explain import Explanation as Explanation
 from .analysis.weights.weight_fit import WeightFit as WeightFit
 from .charts.figure import Figure as Figure
 from .runs.batch.result import BatchRuns as BatchRuns
+from .runs.cross.run import CrossRun as CrossRun
 from .runs.debate.run import Debate as Debate
 from .runs.estimated_use import Estimate as Estimate
 from .runs.plan.bench import PlanBench as PlanBench
@@ -14,5 +15,4 @@ from .runs.plan.run import PlanRun as PlanRun
 from .runs.replayed import Replayed as Replayed
 from .runs.revise.revision import Revision as Revision
 from .runs.revise.revision import Round as Round
-from .runs.run import CrossRun as CrossRun
 from .runs.run import Run as Run

@@ -16,7 +16,7 @@ from tests.runs.plan.planning import PLAN, answer, run_of
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import SettingsError
 from verifyplan.plans.plan import parse_plan
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.plan.verify import verify
 
 WHOLE = spoken_script()

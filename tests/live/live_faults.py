@@ -14,10 +14,11 @@ from tests.runs.crossing import finding
 from tests.runs.plan.planning import PLAN, REPO, scores
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.event_run import CallFailed
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
+from verifyplan.runs.cross.run import CrossRun
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.verify import verify
-from verifyplan.runs.run import CrossRun, Run
+from verifyplan.runs.run import Run
 
 SCORED = {"i1/score": scores(7), "i1/audit": scores(7)}
 FIRST, SECOND = "i1/challenger/t1", "i1/challenger/t2"

@@ -24,7 +24,7 @@ from verifyplan.runs.batch import request_queue as office
 from verifyplan.runs.batch import transport as carrier
 from verifyplan.runs.batch.findings import batch_crossverify
 from verifyplan.runs.batch.plans import batch_verify
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 
 ROSTER = ["ann", "bob", "cy"]
 FOUND = [finding("F-1", "ann"), finding("F-2", "bob"), finding("F-3", "cy")]

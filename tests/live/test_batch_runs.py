@@ -22,7 +22,7 @@ from verifyplan.frames.load import load
 from verifyplan.runs.batch.findings import batch_crossverify
 from verifyplan.runs.batch.journal import NAME
 from verifyplan.runs.batch.plans import batch_verify
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.replay import replay_run
 

@@ -18,7 +18,7 @@ from tests.runs.crossing import AGREE, COUNTER
 from tests.runs.plan.planning import PLAN, answer, challenge, context, risk, scores, unknown
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.plans.plan import parse_plan
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.plan.verify import verify
 
 KEY = "key-in-use-4b5a69788796"

@@ -13,7 +13,7 @@ from tests.runs.plan.planning import challenge, run_of
 from verifyplan.agents.base import ModelReply
 from verifyplan.cli.exit_codes import exit_code_of
 from verifyplan.protocol.call import Usage
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.replay import replay_run
 from verifyplan.runs.resume import read_run
 

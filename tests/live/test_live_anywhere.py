@@ -16,7 +16,7 @@ from tests.runs.crossing import AGREE, COUNTER, finding
 from tests.runs.plan.planning import PLAN, REPO, challenge, votes
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.plans.plan import parse_plan
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.replay import replay_run
 

@@ -13,7 +13,7 @@ from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import AGREE, finding
 from tests.runs.plan.planning import REPO, answer, challenge, run_of, unknown
 from verifyplan.errors import InputError, SettingsError
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.replay import replay_run
 
 DEAR = {MODEL: {"input": 1, "output": 1, "cache_write": 0, "cache_read": 0, "web_search": 1000}}

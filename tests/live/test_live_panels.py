@@ -17,8 +17,8 @@ from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.anthropic.rendering import prompt
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import SettingsError
-from verifyplan.runs.cross import crossverify
-from verifyplan.runs.run import CrossRun
+from verifyplan.runs.cross.crossverify import crossverify
+from verifyplan.runs.cross.run import CrossRun
 
 OTHER_KEY = "the-key-of-the-other-endpoint"
 OPUS, SONNET = "claude-opus-5-5", "claude-sonnet-5-5"

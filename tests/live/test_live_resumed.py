@@ -14,7 +14,7 @@ from tests.runs.plan.planning import PLAN, REPO, answer, challenge, unknown
 from verifyplan.errors import LogError
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.call import Usage
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.resume import read_run, resume
 

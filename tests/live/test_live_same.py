@@ -13,7 +13,7 @@ from tests.runs.crossing import AGREE, COUNTER, SUPPLEMENT, finding
 from tests.runs.plan.planning import PLAN, REPO, run_of, scores, script
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.protocol.settings import PanelSettings
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 
 
 def plan_runs(answers, **settings):

@@ -14,7 +14,7 @@ from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import AGREE, finding
 from tests.runs.plan.planning import REPO
 from verifyplan.protocol.call import Usage
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 
 
 @pytest.mark.parametrize("retries", [0, 1])

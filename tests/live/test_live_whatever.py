@@ -30,7 +30,7 @@ from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import AGREE, COUNTER
 from tests.runs.plan.planning import run_of
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.replay import replay_run
 from verifyplan.runs.resume import read_run
 

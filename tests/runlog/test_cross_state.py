@@ -6,7 +6,7 @@ import pytest
 
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.runlog.cross_state import CrossState, artifact_of, fold_cross
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 
 AGREE = {"verdict": "agree"}
 

@@ -18,10 +18,10 @@ from verifyplan.runlog.debate_state import fold_debate
 from verifyplan.runlog.migrate import STEPS, steps_from
 from verifyplan.runlog.plan_state import fold_plan
 from verifyplan.runlog.reader import parse_log, read_log
+from verifyplan.runs.cross.run import CrossRun
 from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.resume import read_run
-from verifyplan.runs.run import CrossRun
 
 LOGS = Path(__file__).parent / "logs"
 VERSIONS = range(1, LOG_VERSION)

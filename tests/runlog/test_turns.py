@@ -16,10 +16,10 @@ from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event_run import CallFailed, CallReplied, RunResumed, TurnReplied, TurnSent, call_of
 from verifyplan.reports.log import log_text
 from verifyplan.runlog.recorder import Past
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
+from verifyplan.runs.cross.run import CrossRun
 from verifyplan.runs.replay import replay_run
 from verifyplan.runs.resume import read_run, resume
-from verifyplan.runs.run import CrossRun
 
 SCRIPT = {1: {"ann": {"F-2": AGREE}, "bob": "timeout"}}
 ALL = ["r1/ann/t1", "r1/ann/t2", "r1/bob/t1", "r1/bob/t2"]

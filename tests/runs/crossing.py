@@ -8,8 +8,8 @@ from typing import Any
 
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.protocol.call import Reply, WorkerRequest
-from verifyplan.runs.cross import crossverify
-from verifyplan.runs.run import CrossRun as Run
+from verifyplan.runs.cross.crossverify import crossverify
+from verifyplan.runs.cross.run import CrossRun as Run
 
 AGREE: dict[str, Any] = {"verdict": "agree"}
 SUPPLEMENT: dict[str, Any] = {"verdict": "supplement"}

@@ -14,7 +14,7 @@ from tests.runs.crossing import Playing, finding
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.frames.artifact import artifact_text
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 
 PLAN = "implementation-planning"
 ITEM = {"finding_id": "P-001", "summary": "a step"}

@@ -10,7 +10,7 @@ import pytest
 from tests.runs.crossing import AGREE, DISAGREE, Playing, agreeing, class_of, run_of, told
 from verifyplan.protocol.call import Reply
 from verifyplan.rules.classification import LEFT_OUT
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 
 
 @pytest.mark.parametrize("reply", [None, {"votes": {}}, "agree"])

@@ -13,7 +13,7 @@ from verifyplan.protocol import event_cross, event_run
 from verifyplan.protocol.call import Reply, WorkerRequest
 from verifyplan.protocol.event import EVENT, Event
 from verifyplan.runlog.reader import read_log
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 
 OF_OTHERS = {"run-resumed", "answer-given", "checkpoint", "turn-sent", "turn-replied", "message-published"}
 """Of pauses, of models and of debates: this cross run has none."""

@@ -17,8 +17,8 @@ from verifyplan.protocol.artifact import COUNT_KEY_OF_CLASS
 from verifyplan.protocol.event_cross import FindingClassified
 from verifyplan.rules.invariants import violations
 from verifyplan.runlog.cross_state import artifact_of, fold_cross
-from verifyplan.runs.cross import crossverify
-from verifyplan.runs.run import CrossRun as Run
+from verifyplan.runs.cross.crossverify import crossverify
+from verifyplan.runs.cross.run import CrossRun as Run
 
 NAMES = ["ann", "bob", "cy", "di", "é/ \u2028", "Ann"]
 IDS = ["F-1", "F-2", "F-3", "raw ~/", "<b>"]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.runs.crossing import AGREE, COUNTER, DISAGREE, SUPPLEMENT, Playing, finding, run_of, told
 from verifyplan.analysis.replay import replay
-from verifyplan.runs.run import CrossRun as Run
+from verifyplan.runs.cross.run import CrossRun as Run
 
 PLAN = "implementation-planning"
 ITEMS = [{"finding_id": "P-001", "summary": "one", "truth": True}, {"finding_id": "P-002", "summary": "two"}]

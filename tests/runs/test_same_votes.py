@@ -17,8 +17,8 @@ from verifyplan.frames.artifact import artifact_text, parse_artifact
 from verifyplan.frames.run_tables import ArtifactSource, to_tables
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.votes import from_votes
+from verifyplan.runs.cross.run import CrossRun
 from verifyplan.runs.replay import replay_run
-from verifyplan.runs.run import CrossRun
 
 VOTERS = ("bob", "cy", "dan")
 WORDS = {

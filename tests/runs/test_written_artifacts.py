@@ -14,7 +14,7 @@ import pytest
 from tests.runs.crossing import Playing, finding, run_of
 from verifyplan.frames.artifact import read_artifact
 from verifyplan.frames.load import load
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.resume import read_run, resume
 
 
@@ -60,7 +60,7 @@ def test_a_task_key_of_ones_own(tmp_path):
 PROGRAM = """
 import asyncio, sys
 from pathlib import Path
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.protocol.call import Reply
 seconds, out, go = float(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 

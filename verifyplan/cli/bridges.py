@@ -27,7 +27,7 @@ from verifyplan.errors import ArtifactError, InputError, Problem
 from verifyplan.files import write_new_text, write_text
 from verifyplan.frames.artifact import read_artifact
 from verifyplan.protocol.artifact import Artifact
-from verifyplan.runs.run import CrossRun
+from verifyplan.runs.cross.run import CrossRun
 from verifyplan.text import counted
 
 NOT_AN_ARTIFACT = ("is not JSON (Expecting value)", "holds ", "is missing")

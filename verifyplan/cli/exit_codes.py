@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import typer
 
+from verifyplan.runs.cross.run import CrossRun
 from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.run import CrossRun, Run
+from verifyplan.runs.run import Run
 
 NEGATIVE, USAGE_ERROR, FAILED, BUDGET, PAUSED = 1, 2, 3, 4, 30
 """Checked and found wanting; bad input; agents failed; a budget ended the run; the run waits or was broken off."""

@@ -18,9 +18,10 @@ from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import try_to_write
 from verifyplan.reports.log import log_text
 from verifyplan.reports.visible import lines, one_line
+from verifyplan.runs.cross.run import CrossRun
 from verifyplan.runs.plan.pauses import Answer, Pause, PauseHandler, answer_event, read_answer
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.run import CrossRun, Run
+from verifyplan.runs.run import Run
 
 MAX_CLAIM_CHARACTERS = 200
 """How much is shown of a blocking challenge's claim and concern."""

@@ -60,6 +60,11 @@ class Group(NamedTuple):
         return self.findings[0]
 
     @property
+    def merged_ids(self) -> tuple[str, ...]:
+        """The ids of its findings other than that of the origin, each once."""
+        return tuple(dict.fromkeys(f.finding_id for f in self.findings if f.finding_id != self.origin.finding_id))
+
+    @property
     def truth(self) -> bool | None:
         """The truth that all members agree on; None where one is unknown or two differ."""
         truths = {finding.truth for finding in self.findings}

@@ -95,26 +95,28 @@ def convergence_block(
     Traceback (most recent call last):
     verifyplan.errors.SettingsError: maxRounds: 4 is out of range. Fix: give a whole number from 1 to 3.
     """
-    settings = dict(overrides or {})
-    _raise_if(_problems(settings))
-    adversarial = bool(settings.get("adversarial", task_type in ADVERSARIAL_TASK_TYPES))
-    mode = settings.get("verificationMode", VERIFICATION_MODE_OF["adversarial" if adversarial else "collaborative"])
-    if adversarial and mode == "lightweight":
+    chosen = dict(overrides or {})
+    _raise_if(_problems(chosen))
+    adversarial = bool(chosen.get("adversarial", task_type in ADVERSARIAL_TASK_TYPES))
+    verification = chosen.get(
+        "verificationMode", VERIFICATION_MODE_OF["adversarial" if adversarial else "collaborative"]
+    )
+    if adversarial and verification == "lightweight":
         fix = "drop verificationMode, or set adversarial to false"
         raise SettingsError(Problem("verificationMode", _NEEDS_EVIDENCE, fix))
-    max_rounds = settings.get("maxRounds", 1 if task_type == "requirements-discovery" else 2)
-    if settings.get("effectiveMaxRounds", max_rounds) != max_rounds:
-        message = f"{settings['effectiveMaxRounds']!r} is not maxRounds, which is {max_rounds}"
+    max_rounds = chosen.get("maxRounds", 1 if task_type == "requirements-discovery" else 2)
+    if chosen.get("effectiveMaxRounds", max_rounds) != max_rounds:
+        message = f"{chosen['effectiveMaxRounds']!r} is not maxRounds, which is {max_rounds}"
         raise SettingsError(Problem("effectiveMaxRounds", message, "set maxRounds alone: the other follows it"))
-    plan = PlanBodyVerification(enabled=plan_verification.strip().lower() != "false", maxRounds=1, gating=True)
-    plan.update(cast(PlanBodyVerification, settings.get("planBodyVerification", {})))
+    plan_body = PlanBodyVerification(enabled=plan_verification.strip().lower() != "false", maxRounds=1, gating=True)
+    plan_body.update(cast(PlanBodyVerification, chosen.get("planBodyVerification", {})))
     return ConvergenceBlock(
-        enabled=settings.get("enabled", True),
+        enabled=chosen.get("enabled", True),
         adversarial=adversarial,
         maxRounds=max_rounds,
         effectiveMaxRounds=max_rounds,
-        verificationMode=mode,
-        planBodyVerification=plan,
+        verificationMode=verification,
+        planBodyVerification=plan_body,
     )
 
 

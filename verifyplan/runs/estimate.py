@@ -22,7 +22,7 @@ from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.settings import PlanSettings
 from verifyplan.runs.arguments import Workers, check_counts
 from verifyplan.runs.call_use import CASES
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.estimated_use import Estimate, total
 from verifyplan.runs.expected_calls import CrossCalls, PlanCalls
 from verifyplan.runs.plan.verify import read_plan_arguments, verify

@@ -32,7 +32,7 @@ from verifyplan.runs.call_use import (
     PlayedRole,
     call_use,
 )
-from verifyplan.runs.cross import group_events
+from verifyplan.runs.cross.loop import group_events
 from verifyplan.runs.estimated_use import EstimatedUse, use_of_calls
 from verifyplan.runs.plan.loop import SCALED_ROLES
 

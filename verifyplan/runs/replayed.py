@@ -11,9 +11,10 @@ import pandas as pd
 
 from verifyplan.protocol.vote import CLASSIFICATIONS
 from verifyplan.rules.convergence import verdict_words
+from verifyplan.runs.cross.run import CrossRun
 from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.run import CrossRun, Run
+from verifyplan.runs.run import Run
 from verifyplan.text import counted
 
 COLUMNS: dict[str, str] = {

@@ -19,7 +19,8 @@ from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runlog.writer import LogWriter
 from verifyplan.runs.arguments import bind_backend, check_affordable
 from verifyplan.runs.batch.journal import turns_in_batches
-from verifyplan.runs.cross import drive_cross
+from verifyplan.runs.cross.loop import drive_cross
+from verifyplan.runs.cross.run import CrossRun, export_artifact
 from verifyplan.runs.debate.arguments import NAME as PAIR
 from verifyplan.runs.debate.arguments import backend_of_roles
 from verifyplan.runs.debate.debate import drive_debate
@@ -28,7 +29,8 @@ from verifyplan.runs.merges import recorded_matcher
 from verifyplan.runs.plan.loop import drive_plan
 from verifyplan.runs.plan.pauses import Answer, PauseHandler, read_answer
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.run import CrossRun, Run, export_artifact, resume_hint, versions
+from verifyplan.runs.run import Run
+from verifyplan.runs.start import resume_hint, versions
 
 
 def read_run(path: str | Path) -> Run:

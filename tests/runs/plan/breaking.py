@@ -18,9 +18,10 @@ from verifyplan.protocol.call import Reply
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_run import RunResumed
 from verifyplan.runlog.chain import START, Record, encode
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
+from verifyplan.runs.cross.run import CrossRun
 from verifyplan.runs.resume import read_run
-from verifyplan.runs.run import CrossRun, Run
+from verifyplan.runs.run import Run
 
 
 class Heard:

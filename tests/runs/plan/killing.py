@@ -28,7 +28,7 @@ from verifyplan.protocol.event_run import RunResumed
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.recorder import Past
 from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.plan.pauses import Pause
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.resume import read_run, resume

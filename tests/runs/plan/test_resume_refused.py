@@ -12,7 +12,7 @@ from tests.runs.plan.planning import run_of as plan_run
 from tests.runs.plan.planning import script
 from verifyplan.errors import InputError, LogError, SettingsError
 from verifyplan.rules.grouping import SameClaim
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.resume import resume
 

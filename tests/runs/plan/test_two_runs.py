@@ -21,7 +21,7 @@ RUNS = """
 import sys
 from tests.runs import crossing
 from tests.runs.plan import planning
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.plan.verify import verify
 
 kind, place, times = sys.argv[1], sys.argv[2], int(sys.argv[3])

@@ -16,7 +16,8 @@ from verifyplan.runs.arguments import Workers, check_counts, check_destination
 from verifyplan.runs.batch.drive import drive_jobs
 from verifyplan.runs.batch.jobs import BatchJob, expect_folder, expect_model_backend, read_settings, repeated
 from verifyplan.runs.batch.result import BatchRuns
-from verifyplan.runs.cross import PreparedCrossRun, crossverify, run_cross_loop
+from verifyplan.runs.cross.crossverify import PreparedCrossRun, crossverify
+from verifyplan.runs.cross.loop import run_cross_loop
 from verifyplan.runs.read_findings import RowSource
 
 SET_BY_BATCH = ("findings", "workers", "backend", "repetition", "timeout", "log_dir", "progress")

@@ -23,7 +23,8 @@ from verifyplan.runlog.writer import LogWriter
 from verifyplan.runs.batch.journal import journal_run_name
 from verifyplan.runs.batch.request_queue import BatchQueue
 from verifyplan.runs.resume import exported, run_of
-from verifyplan.runs.run import Run, versions
+from verifyplan.runs.run import Run
+from verifyplan.runs.start import versions
 from verifyplan.text import did_you_mean
 
 RunLoop = Callable[[RunStarted, Backend, Recorder], Awaitable[None]]

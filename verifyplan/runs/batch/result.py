@@ -13,8 +13,9 @@ from typing import overload
 from verifyplan.errors import VerifyplanError
 from verifyplan.frames.run_tables import log_rows
 from verifyplan.frames.runset import RunSet, assemble
+from verifyplan.runs.cross.run import CrossRun
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.run import CrossRun, Run
+from verifyplan.runs.run import Run
 from verifyplan.text import counted
 
 

@@ -34,7 +34,7 @@ from verifyplan.runlog.debate_state import DebateState
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runs.debate.arguments import DebateArguments, check_debate_arguments
 from verifyplan.runs.debate.run import Debate
-from verifyplan.runs.run import describe_repository, open_log, start_event
+from verifyplan.runs.start import describe_repository, open_log, start_event
 
 LOG_STEM = "debate"
 """The name of a debate's log, before its number."""

@@ -39,7 +39,7 @@ from verifyplan.runs.arguments import (
 from verifyplan.runs.plan.loop import drive_plan
 from verifyplan.runs.plan.pauses import PauseHandler
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.run import describe_repository, open_log, start_event
+from verifyplan.runs.start import describe_repository, open_log, start_event
 
 DEFAULT_PANEL = PanelSettings()
 

@@ -21,7 +21,7 @@ from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.verify import PlanArguments, begin, make_settings, verify
 from verifyplan.runs.resume import read_run
 from verifyplan.runs.revise.revision import Revision, Round, apply_debate, debate_task, open_challenges
-from verifyplan.runs.run import open_log
+from verifyplan.runs.start import open_log
 from verifyplan.text import counted
 
 MAX_ROUNDS = 3

@@ -13,7 +13,7 @@ from verifyplan.protocol.event import Event, Sink
 from verifyplan.redaction import redact
 from verifyplan.reports.visible import one_line
 from verifyplan.runs.arguments import Workers
-from verifyplan.runs.cross import crossverify
+from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.plan.pauses import PauseHandler
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.read_findings import RowSource

@@ -13,9 +13,10 @@ from verifyplan.protocol.event_run import AnswerKind
 from verifyplan.protocol.records import UNSETTLED, Challenge
 from verifyplan.reports.visible import lines, one_line, truncated
 from verifyplan.rules.convergence import verdict_words
+from verifyplan.runs.cross.run import CrossRun
 from verifyplan.runs.plan.pauses import ABOUT_A_CHALLENGE, Answer, Pause
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.run import CrossRun, Run
+from verifyplan.runs.run import Run
 from verifyplan.text import counted
 from verifyplan.widgets.live.background_run import BackgroundRun
 from verifyplan.widgets.live.progress import LiveProgress, facts_html

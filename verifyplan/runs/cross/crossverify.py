@@ -11,20 +11,13 @@ from pathlib import Path
 from typing import Any, ParamSpec
 
 from verifyplan.agents.base import Backend
-from verifyplan.engine.calls import Caller, Emitter, UsageBudget
-from verifyplan.engine.queue import QueueLoop
-from verifyplan.engine.run_async import run_async
 from verifyplan.errors import Problem, SettingsError
-from verifyplan.progress import progress as progress_bar
-from verifyplan.protocol.artifact import FinalState, Round2SkippedReason
 from verifyplan.protocol.event import Sink
-from verifyplan.protocol.event_cross import PLAN_BODY, FindingClassified, FindingGrouped
-from verifyplan.protocol.event_run import CrossInputs, CrossOutcome, RunEnded, RunStarted
+from verifyplan.protocol.event_run import CrossInputs, RunStarted
 from verifyplan.protocol.settings import ConvergenceBlock
-from verifyplan.protocol.vote import HELD, Classification, MissingBasis, Mode, PlanItem, VerificationMode
-from verifyplan.rules.grouping import Matcher, group
+from verifyplan.protocol.vote import MissingBasis, Mode, PlanItem, VerificationMode
+from verifyplan.rules.grouping import Matcher
 from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE, cross_settings
-from verifyplan.runlog.recorder import Recorder
 from verifyplan.runs.arguments import (
     Workers,
     bind_backend,
@@ -35,11 +28,16 @@ from verifyplan.runs.arguments import (
     read_limits,
     read_roster,
 )
+from verifyplan.runs.cross.loop import drive_cross
+from verifyplan.runs.cross.run import CrossRun, export_artifact
 from verifyplan.runs.merges import DEFAULT_MATCHER, matcher_name, read_merges, recorded_matcher
 from verifyplan.runs.read_findings import RowSource, check_ids, read_findings, read_plan_items
-from verifyplan.runs.run import UNNAMED, CrossRun, export_artifact, open_log, start_event
+from verifyplan.runs.start import open_log, start_event
 
 P = ParamSpec("P")
+
+UNNAMED = "ad-hoc"
+"""The task type in paths and keys where none was named."""
 
 
 @dataclass(frozen=True)
@@ -231,145 +229,3 @@ def _read_gate_items(
         fix = f"set task_type to {PLAN_BODY_TASK_TYPE!r}, or leave plan_items out"
         raise SettingsError(Problem("plan_items", f"have no place in a run of type {task_type!r}", fix))
     return read_plan_items(source) if enabled else []
-
-
-def drive_cross(
-    started: RunStarted,
-    backend: Backend | None,
-    matcher: Matcher | None,
-    recorder: Recorder,
-    progress: bool | None = None,
-) -> None:
-    """Drive a cross run to its end, from nothing or from what `recorder` holds of it, and show its progress.
-
-    CensoredError where there is no backend and a reply is missing.
-    """
-    inputs = started.cross
-    plan_rounds = (inputs.plan_settings or {}).get("maxRounds", 0)
-    steps = len(inputs.analysers) * (inputs.settings["effectiveMaxRounds"] + plan_rounds)
-    with progress_bar("cross-verifying", steps or None, progress) as step:
-        run_async(run_cross_loop(started, backend, matcher, recorder, step), backend)
-
-
-async def run_cross_loop(
-    started: RunStarted,
-    backend: Backend | None,
-    matcher: Matcher | None,
-    recorder: Recorder,
-    step: Callable[[], None] = lambda: None,
-) -> None:
-    """Group the findings, settle what needs no vote, vote on the rest, judge the plan body, and end the run.
-
-    The events go to `recorder`. `drive_cross` holds the backend's connections and shows progress around it.
-    """
-    inputs = started.cross
-    settings, roster = inputs.settings, inputs.analysers
-    budget = UsageBudget(inputs.limits)
-    emitter = Emitter(recorder, budget.add)
-    emitter.emit(started)
-    findings, items = group_events(inputs, matcher)
-    for grouped in (*findings, *items):
-        emitter.emit(grouped)
-    queue = []
-    for finding in findings:
-        classification = _class_without_vote(finding, roster, enabled=settings["enabled"])
-        if classification is None:
-            queue.append(finding)
-        else:
-            emitter.emit(_round_0(finding, classification))
-    loop = QueueLoop(
-        part="findings",
-        roster=roster,
-        mode="adversarial" if settings["adversarial"] else "collaborative",
-        verification_mode=settings["verificationMode"],
-        max_rounds=settings["effectiveMaxRounds"],
-        caller=Caller(backend, emitter, budget, inputs.timeout),
-        emit=emitter.emit,
-        items_per_call=inputs.items_per_call,
-        missing_basis=inputs.missing_basis,
-        step=step,
-    )
-    state, rounds, cut_off, _ = await loop.run(queue)
-    passed = gating = None
-    if items:  # one collaborative round in which all analysers vote; nobody votes with fewer than two (rules B1, B10)
-        plan_settings = inputs.plan_settings or {}
-        gating, passed = plan_settings["gating"] and len(roster) >= 2, False
-        if len(roster) >= 2:
-            plan_loop = replace(loop, part=PLAN_BODY, mode="collaborative", max_rounds=plan_settings["maxRounds"])
-            result = await plan_loop.run(items)
-            passed = all(classification in HELD for classification in result.classes)
-            cut_off = cut_off or result.cut_off
-        else:
-            for item in items:
-                emitter.emit(_round_0(item, "worker-unique"))
-    outcome = CrossOutcome(
-        final_state=state,
-        total_rounds=rounds,
-        round2_skipped_reason=_round2_skipped(state, rounds, settings["effectiveMaxRounds"]),
-        gate_passed=passed,
-        gating=gating,
-        exit_reason=cut_off,
-    )
-    emitter.emit(RunEnded(outcome=outcome))
-
-
-def group_events(inputs: CrossInputs, matcher: Matcher | None) -> tuple[list[FindingGrouped], list[FindingGrouped]]:
-    """Return the events that announce the findings after grouping (rule B2), and those of the plan items."""
-    findings = [
-        FindingGrouped(
-            part="findings",
-            finding_id=g.origin.finding_id,
-            summary=g.origin.summary,
-            evidence=g.origin.evidence,
-            category=g.origin.category,
-            ticket_ids=tuple(dict.fromkeys(ticket for member in g.findings for ticket in member.ticket_ids)),
-            discoverers=g.discoverers,
-            merged_ids=tuple(dict.fromkeys(f.finding_id for f in g.findings if f.finding_id != g.origin.finding_id)),
-            wordings=len({f.summary for f in g.findings}),
-            truth=g.truth,
-        )
-        for g in group(inputs.findings, inputs.analysers, matcher)
-    ]
-    items = [
-        FindingGrouped(
-            part=PLAN_BODY,
-            finding_id=item.finding_id,
-            summary=item.summary,
-            evidence=item.evidence,
-            category=PLAN_BODY,
-            discoverers=(),
-            truth=item.truth,
-        )
-        for item in inputs.plan_items
-    ]
-    return findings, items
-
-
-def _class_without_vote(finding: FindingGrouped, roster: Sequence[str], *, enabled: bool) -> Classification | None:
-    """Return the class that round 0 gives: found by all, or no votes to come (rules B1-B3); None if votes follow."""
-    discoverers, analysers = len(finding.discoverers), len(roster)
-    if discoverers == analysers >= 2:
-        return "full-consensus"
-    if enabled and analysers >= 2:
-        return None
-    return "partial-consensus" if discoverers > 1 else "worker-unique"
-
-
-def _round_0(finding: FindingGrouped, classification: Classification) -> FindingClassified:
-    return FindingClassified(
-        part=finding.part,
-        finding_id=finding.finding_id,
-        classification=classification,
-        rule="round-0",
-        round=0,
-        final=False,
-    )
-
-
-def _round2_skipped(state: FinalState, rounds: int, max_rounds: int) -> Round2SkippedReason:
-    """Return why round 2 did not run, first reason first (rule B9)."""
-    if rounds >= 2:
-        return "not-skipped"
-    if state == "aborted-non-result":
-        return "all-reverify-non-result"
-    return "max-rounds-1" if max_rounds == 1 else "queue-empty"

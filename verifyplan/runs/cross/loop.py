@@ -1,0 +1,178 @@
+"""The rounds of a cross run: findings grouped, voted on and classified, the plan body judged (rules B2-B10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from verifyplan.agents.base import Backend
+from verifyplan.engine.calls import Caller, Emitter, UsageBudget
+from verifyplan.engine.queue import QueueLoop, QueueResult
+from verifyplan.engine.run_async import run_async
+from verifyplan.progress import progress as progress_bar
+from verifyplan.protocol.artifact import Round2SkippedReason
+from verifyplan.protocol.event_cross import PLAN_BODY, FindingClassified, FindingGrouped
+from verifyplan.protocol.event_run import CrossInputs, CrossOutcome, RunEnded, RunStarted
+from verifyplan.protocol.vote import HELD, Classification
+from verifyplan.rules.grouping import Matcher, group
+from verifyplan.runlog.recorder import Recorder
+
+
+def drive_cross(
+    started: RunStarted,
+    backend: Backend | None,
+    matcher: Matcher | None,
+    recorder: Recorder,
+    progress: bool | None = None,
+) -> None:
+    """Drive a cross run to its end, from nothing or from what `recorder` holds of it, and show its progress.
+
+    CensoredError where there is no backend and a reply is missing.
+    """
+    inputs = started.cross
+    plan_rounds = (inputs.plan_settings or {}).get("maxRounds", 0)
+    steps = len(inputs.analysers) * (inputs.settings["effectiveMaxRounds"] + plan_rounds)
+    with progress_bar("cross-verifying", steps or None, progress) as step:
+        run_async(run_cross_loop(started, backend, matcher, recorder, step), backend)
+
+
+async def run_cross_loop(
+    started: RunStarted,
+    backend: Backend | None,
+    matcher: Matcher | None,
+    recorder: Recorder,
+    step: Callable[[], None] = lambda: None,
+) -> None:
+    """Group the findings, settle what needs no vote, vote on the rest, judge the plan body, and end the run.
+
+    The events go to `recorder`. `drive_cross` holds the backend's connections and shows progress around it.
+    """
+    inputs = started.cross
+    settings, roster = inputs.settings, inputs.analysers
+    budget = UsageBudget(inputs.limits)
+    emitter = Emitter(recorder, budget.add)
+    emitter.emit(started)
+    findings, items = group_events(inputs, matcher)
+    for grouped in (*findings, *items):
+        emitter.emit(grouped)
+    queue = []
+    for finding in findings:
+        classification = _class_without_vote(finding, roster, enabled=settings["enabled"])
+        if classification is None:
+            queue.append(finding)
+        else:
+            emitter.emit(_round_0(finding, classification))
+    loop = QueueLoop(
+        part="findings",
+        roster=roster,
+        mode="adversarial" if settings["adversarial"] else "collaborative",
+        verification_mode=settings["verificationMode"],
+        max_rounds=settings["effectiveMaxRounds"],
+        caller=Caller(backend, emitter, budget, inputs.timeout),
+        emit=emitter.emit,
+        items_per_call=inputs.items_per_call,
+        missing_basis=inputs.missing_basis,
+        step=step,
+    )
+    result = await loop.run(queue)
+    gate = await _judge_plan_body(inputs, items, loop)
+    outcome = CrossOutcome(
+        final_state=result.final_state,
+        total_rounds=result.rounds,
+        round2_skipped_reason=_round2_skipped(result, settings["effectiveMaxRounds"]),
+        gate_passed=gate.passed,
+        gating=gate.gating,
+        exit_reason=result.cut_off or gate.cut_off,
+    )
+    emitter.emit(RunEnded(outcome=outcome))
+
+
+class GateResult(NamedTuple):
+    """How the verification of a plan body ended."""
+
+    passed: bool | None
+    """Whether every item held; None without items."""
+    gating: bool | None
+    """Whether a failed gate stops the plan; False where it only advises, None without items."""
+    cut_off: str
+    """Why the run's budget cut it off; blank if it did not."""
+
+
+async def _judge_plan_body(inputs: CrossInputs, items: Sequence[FindingGrouped], loop: QueueLoop) -> GateResult:
+    """Let all workers vote on the items of the plan body for one collaborative round (rule B10).
+
+    With fewer than two workers nobody votes, and the result only advises (rule B1).
+    """
+    settings = inputs.plan_settings
+    if not items or settings is None:
+        return GateResult(None, None, "")
+    if len(inputs.analysers) < 2:
+        for item in items:
+            loop.emit(_round_0(item, "worker-unique"))
+        return GateResult(passed=False, gating=False, cut_off="")
+    result = await replace(loop, part=PLAN_BODY, mode="collaborative", max_rounds=settings["maxRounds"]).run(items)
+    held = all(classification in HELD for classification in result.classes)
+    return GateResult(passed=held, gating=settings["gating"], cut_off=result.cut_off)
+
+
+def group_events(inputs: CrossInputs, matcher: Matcher | None) -> tuple[list[FindingGrouped], list[FindingGrouped]]:
+    """Return an event for each group of findings (rule B2), and one for each item of the plan body."""
+    findings = [
+        FindingGrouped(
+            part="findings",
+            finding_id=joined.origin.finding_id,
+            summary=joined.origin.summary,
+            evidence=joined.origin.evidence,
+            category=joined.origin.category,
+            ticket_ids=tuple(dict.fromkeys(ticket for member in joined.findings for ticket in member.ticket_ids)),
+            discoverers=joined.discoverers,
+            merged_ids=joined.merged_ids,
+            wordings=len({f.summary for f in joined.findings}),
+            truth=joined.truth,
+        )
+        for joined in group(inputs.findings, inputs.analysers, matcher)
+    ]
+    items = [
+        FindingGrouped(
+            part=PLAN_BODY,
+            finding_id=item.finding_id,
+            summary=item.summary,
+            evidence=item.evidence,
+            category=PLAN_BODY,
+            discoverers=(),
+            truth=item.truth,
+        )
+        for item in inputs.plan_items
+    ]
+    return findings, items
+
+
+def _class_without_vote(finding: FindingGrouped, roster: Sequence[str], *, enabled: bool) -> Classification | None:
+    """Return the class that round 0 gives: found by all, or no votes to come (rules B1-B3); None if votes follow."""
+    discoverers, analysers = len(finding.discoverers), len(roster)
+    if discoverers == analysers >= 2:
+        return "full-consensus"
+    if enabled and analysers >= 2:
+        return None
+    return "partial-consensus" if discoverers > 1 else "worker-unique"
+
+
+def _round_0(finding: FindingGrouped, classification: Classification) -> FindingClassified:
+    return FindingClassified(
+        part=finding.part,
+        finding_id=finding.finding_id,
+        classification=classification,
+        rule="round-0",
+        round=0,
+        final=False,
+    )
+
+
+def _round2_skipped(result: QueueResult, max_rounds: int) -> Round2SkippedReason:
+    """Return why round 2 did not run, first reason first (rule B9)."""
+    if result.rounds >= 2:
+        return "not-skipped"
+    if result.final_state == "aborted-non-result":
+        return "all-reverify-non-result"
+    return "max-rounds-1" if max_rounds == 1 else "queue-empty"

@@ -1,0 +1,157 @@
+"""Hold a cross run as its log has it: artifact, status, gate, and what its votes rest on (rules B8-B10)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+
+import pandas as pd
+
+from verifyplan.files import write_new_text
+from verifyplan.frames.artifact import artifact_text
+from verifyplan.frames.support import note_blind_classes
+from verifyplan.protocol.artifact import Artifact, FinalState
+from verifyplan.protocol.event_cross import VoteCast
+from verifyplan.protocol.vote import CLASSIFICATIONS, NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
+from verifyplan.rules.settings import note_unknown_task_type
+from verifyplan.runlog.cross_state import CrossState, artifact_of, fold_cross
+from verifyplan.runs.merges import TableMatcher, merges_of
+from verifyplan.runs.run import Run
+from verifyplan.text import counted
+
+
+@dataclass(frozen=True, repr=False)
+class CrossRun(Run):
+    """A cross run: ended, or broken off, and then without artifact, status and gate."""
+
+    path: Path | None = None
+    """The path of the artifact; None if none was written."""
+
+    @cached_property
+    def state(self) -> CrossState:
+        """The fold of the events."""
+        return fold_cross(self.events)
+
+    @cached_property
+    def artifact(self) -> Artifact:
+        """The state artifact, schema 1.2; ValueError if the run was broken off."""
+        return artifact_of(self.state)
+
+    @property
+    def status(self) -> FinalState | None:
+        """How the loop ended: converged, max-rounds-reached, or aborted-non-result; None if it was broken off."""
+        return self.state.outcome.final_state if self.state.outcome else None
+
+    @property
+    def ending(self) -> str:
+        """How the run ended: its status, or that it was broken off."""
+        return self.status or "broken off"
+
+    @property
+    def _counts(self) -> list[str]:
+        classes = Counter(c.classification for c in self.state.classes.values() if c.part == "findings")
+        return [f"{classes[name]} {name}" for name in CLASSIFICATIONS if classes[name]]
+
+    @property
+    def gate_passed(self) -> bool | None:
+        """Whether every plan item held (rule B10); None where no plan body was verified."""
+        return self.state.outcome.gate_passed if self.state.outcome else None
+
+    @property
+    def gating(self) -> bool | None:
+        """Whether a failed gate stops the plan; False where it only advises, None without a plan body."""
+        return self.state.outcome.gating if self.state.outcome else None
+
+    @property
+    def merges(self) -> pd.DataFrame:
+        """Who was joined with whom, as `group_findings` shows it before a run."""
+        into: dict[str, str] = {}
+        for group in self.state.groups["findings"].values():
+            into |= dict.fromkeys(group.merged_ids, group.finding_id)
+        inputs = self.started.cross
+        return merges_of(inputs.findings, inputs.analysers, TableMatcher(into))
+
+    def __str__(self) -> str:
+        """The outcome in a few lines."""
+        if self.state.outcome is None:
+            return f"broken off after {counted(len(self.records), 'event')}; resume it to get an outcome"
+        counts, inputs = self.artifact.finalClassificationCounts, self.started.cross
+        assert counts is not None  # noqa: S101  (the fold writes it)
+        mode = "adversarial" if self.artifact.adversarial else "collaborative"
+        sizes = (counted(len(self.artifact.findings), "finding"), counted(len(inputs.analysers), "worker"))
+        kinds = Counter(vote.disagree_basis or vote.verdict for vote in self._votes)
+        votes = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common()) or "none"
+        if len(inputs.analysers) < 2:
+            votes = "none; fewer than two workers: nobody voted, so no class rests on a vote"
+        lines = [
+            self.failure,
+            self.blindness,
+            f"{sizes[0]}, {sizes[1]}, {mode}: {self.status} after {counted(self.artifact.totalRounds or 0, 'round')}",
+            f"full-consensus {counts.fullConsensus}, partial-consensus {counts.partialConsensus}, "
+            f"contested {counts.contested}, worker-unique {counts.workerUnique}",
+            f"votes: {votes}",
+            note_blind_classes(self.frames.votes),
+            None if self.artifact.adversarial else note_unknown_task_type(inputs.task_type),
+        ]
+        if joined := sum(group.wordings > 1 for group in self.state.groups["findings"].values()):
+            lines.append(f"joined, though the words differ (see .merges): {counted(joined, 'finding')}")
+        return "\n".join(line for line in lines if line)
+
+    @cached_property
+    def failure(self) -> str | None:
+        """That no vote came, with the first reason and the next step; None if one did, or no call was made."""
+        closed = [d for dispatches in self.state.dispatches.values() for d in dispatches if d.status is not None]
+        votes = self._votes
+        if closed and all(d.status != "completed" for d in closed):
+            timed_out = closed[0].status == "timeout"
+            hint = "give the calls a longer timeout" if timed_out else "repair what the reason names"
+            doctor = " (`verifyplan doctor` looks at key and endpoint)"
+            return (
+                f"no vote: every call failed ({len(closed)} of {len(closed)}), "
+                f"{closed[0].worker} first: {closed[0].reason}\nnext step: {hint}"
+                f"{doctor if self.started.backend.get('name') == 'anthropic' else ''}"
+                ", then run again; the classes below rest on no vote"
+            )
+        if closed and votes and all(vote.verdict == "verification-error" for vote in votes):
+            return (
+                f"no vote: no answer held one that can be read ({len(votes)} asked for), "
+                f"{votes[0].worker} first: {votes[0].explanation}\n"
+                "next step: repair what the reason names, then run again; the classes below rest on no vote"
+            )
+        return None
+
+    @cached_property
+    def blindness(self) -> str | None:
+        """That most votes rest on no look at anything, and how many; None if most rest on one."""
+        votes = [vote for vote in self._votes if vote.verdict != "verification-error"]
+        blind = sum(vote.explanation.startswith(NO_LOOK_BEGINNINGS) for vote in votes)
+        if 2 * blind <= len(votes):
+            return None
+        return (
+            f"{NOTHING_LOOKED_AT} in {blind} of {counted(len(votes), 'vote')}: the workers could not read the claims "
+            "or found no evidence to look at; these classes say little"
+        )
+
+    @property
+    def _votes(self) -> list[VoteCast]:
+        return [vote for rounds in self.state.votes.values() for votes in rounds.values() for vote in votes.values()]
+
+    def _repr_html_(self) -> str:
+        """The outcome and the findings for a notebook; every text is shown as text."""
+        shown = self.frames.findings[["finding_id", "summary", "classification", "n_rounds"]]
+        return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>{shown.to_html(index=False, max_rows=20)}"
+
+
+def export_artifact(run: CrossRun) -> Path | None:
+    """Write the artifact beside the run's log, under the same name; None where there is no log.
+
+    A file that exists already is left as it is: it is this run's, written before the process died.
+    """
+    if run.log_path is None:
+        return None
+    path = run.log_path.with_suffix(".json")
+    write_new_text(path, artifact_text(run.artifact))
+    return path

@@ -1,0 +1,91 @@
+"""Begin a run of any kind: its log and its first event (rule E1)."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from verifyplan.agents.base import Backend
+from verifyplan.protocol.event import Sink
+from verifyplan.protocol.event_run import CrossInputs, DebateInputs, PlanInputs, RunStarted
+from verifyplan.redaction import redacted
+from verifyplan.repository.repository import Repository
+from verifyplan.runlog.recorder import Recorder
+from verifyplan.runlog.writer import LogWriter
+from verifyplan.version import VERSION
+
+MAX_SKIPPED_FILES = 50
+"""Files that could not be read and are named in the log; all are counted."""
+
+
+class OpenLog(NamedTuple):
+    """The log of a run that begins; without a file where none is to be written."""
+
+    recorder: Recorder
+    path: Path | None = None
+    run_id: str = "run"
+
+
+@contextmanager
+def open_log(
+    folder: str | Path | None, stem: str, sink: Sink | None = None, top: str | Path | None = None
+) -> Iterator[OpenLog]:
+    """Open a new log in a folder, its name beginning with `stem`; the run's id is its path under `top`."""
+    if folder is None:
+        yield OpenLog(Recorder(sink=sink))
+        return
+    with LogWriter.create(folder, stem) as writer, resume_hint(writer.path):
+        run_id = writer.path.relative_to(top or folder).with_suffix("").as_posix()
+        yield OpenLog(Recorder(writer, sink=sink), writer.path, run_id)
+
+
+@contextmanager
+def resume_hint(log: Path) -> Iterator[None]:
+    """Add to any error how the run goes on; nothing for a run that has not begun."""
+    try:
+        yield
+    except BaseException as error:
+        if log.exists() and log.stat().st_size:
+            error.add_note(f"The run goes on by: verifyplan resume {log}")
+        raise
+
+
+def start_event(
+    task_key: str,
+    inputs: CrossInputs | DebateInputs | PlanInputs,
+    backend: Backend,
+    *,
+    synthetic: bool,
+    repetition: int,
+) -> RunStarted:
+    """Return the first event of a run, without keys."""
+    started: RunStarted = redacted(
+        RunStarted(
+            task_key=task_key,
+            inputs=inputs,
+            versions=versions(),
+            backend=backend.describe(),
+            synthetic=synthetic,
+            repetition=repetition,
+        )
+    )
+    return started
+
+
+def versions() -> dict[str, str]:
+    """Return what drives a run: the versions of verifyplan and Python."""
+    return {"verifyplan": VERSION, "python": platform.python_version()}
+
+
+def describe_repository(repository: Repository) -> dict[str, Any]:
+    """Return what a log says of the repository of a run: root, commit, files, and which could not be read."""
+    return {
+        "root": str(repository.root),
+        "commit": repository.commit,
+        "files": len(repository.files),
+        "skipped": [f"{file.path}: {file.reason}" for file in repository.skipped[:MAX_SKIPPED_FILES]],
+        "n_skipped": len(repository.skipped),
+    }
