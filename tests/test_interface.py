@@ -15,7 +15,9 @@ FUNCTIONS = {name: value for name, value in OBJECTS.items() if inspect.isfunctio
 CALLABLES = {
     name: value
     for name, value in OBJECTS.items()
-    if name in FUNCTIONS or re.match(r"vp\.(widgets|agents)\.[A-Z]", name) or name == "vp.Setting"
+    if name in FUNCTIONS
+    or name == "vp.Setting"
+    or (re.match(r"vp\.(widgets|agents)\.[A-Z]", name) and f"vp.protocol.{name.rpartition('.')[2]}" not in OBJECTS)
 }
 
 ELSEWHERE_CALLED = {

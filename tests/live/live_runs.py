@@ -21,9 +21,8 @@ from tests.live.scripted_asked import Asked
 from tests.live.scripted_replies import Answer, hangs, says, says_json, status
 from tests.live.scripted_server import ScriptedServer
 from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.protocol.event import Event
+from verifyplan.protocol.event import EXTERNAL_EVENTS, Event
 from verifyplan.protocol.event_run import call_of
-from verifyplan.runlog.recorder import FACTS
 from verifyplan.runs.run import Run
 
 MODEL = "claude-haiku-5-5"
@@ -147,7 +146,7 @@ def findings_of(asked: Asked) -> list[str]:
 
 def derived(run: Run) -> list[str]:
     """What the rules made of the facts; how a failure is worded is left out, as that is the backend's."""
-    return [_plain(event) for event in run.events if not isinstance(event, FACTS)]
+    return [_plain(event) for event in run.events if not isinstance(event, EXTERNAL_EVENTS)]
 
 
 def _plain(event: Event) -> str:

@@ -28,12 +28,25 @@ Address = str | None
 
 @runtime_checkable
 class Backend(Protocol):
-    """An interface of whatever answers requests; each call is fresh, and all state stays with the caller.
+    """An interface of what answers requests: a class with these three methods can be the `backend` of any run.
 
-    A backend raises TimeoutError when it gave up waiting, and any other exception when it failed; the loop
-    turns both into failed calls (rules A11, B8). A SettingsError is no failure of an agent: it ends the process, and
-    the run goes on when the settings are right. It never checks its own answer: the loop does. One that plays
-    workers only need not answer a `RoleRequest`; plan runs with it end in failed calls.
+    Each call is fresh: all that an agent may know is in the request. The run checks the answer, not the backend. To
+    say that it gave up waiting, a backend raises TimeoutError; any other exception says that it failed, and the run
+    records a failed call in both cases (rules A11, B8). Only a SettingsError ends the process; the run can be resumed
+    when the settings are right. A backend that plays workers only may raise for a `RoleRequest`.
+
+    >>> import verifyplan as vp
+    >>> class Agreeable:
+    ...     def describe(self):
+    ...         return {"name": "agreeable"}
+    ...     def check_worker(self, worker):
+    ...         return None
+    ...     async def answer(self, request: vp.agents.WorkerRequest) -> vp.agents.Reply:
+    ...         return vp.agents.Reply(value={"votes": {item.finding_id: "agree" for item in request.items}})
+    >>> claims = [{"finding_id": "F-1", "summary": "rows are locked", "evidence": "store.py:12"}]
+    >>> run = vp.crossverify(claims, ["ann", "bob"], backend=Agreeable(), log_dir=None)
+    >>> list(run.frames.findings["classification"])
+    ['full-consensus']
     """
 
     def describe(self) -> dict[str, Any]:
@@ -43,7 +56,7 @@ class Backend(Protocol):
         """Return None if the backend can play that worker, else what is wrong and what it can play."""
 
     async def answer(self, request: Any) -> Reply:
-        """Return the reply to one `Request`; its `value` is for the loop to check."""
+        """Return the reply to a `WorkerRequest`, `RoleRequest` or `DebateRequest`; the run checks its `value`."""
 
 
 class ModelReply(NamedTuple):

@@ -42,7 +42,7 @@ def from_function(function: Function | Mapping[str, Function], *, max_concurrenc
     ...     return "agree" if "store.py" in finding.evidence else "disagree"
     >>> backend = vp.agents.from_function(judge)
     >>> claims = [{"finding_id": name, "summary": f"{name} is safe", "evidence": name} for name in ("store.py", "b.py")]
-    >>> run = vp.crossverify(claims, ["ann", "bob"], backend=backend, out=None)
+    >>> run = vp.crossverify(claims, ["ann", "bob"], backend=backend, log_dir=None)
     >>> list(run.frames.findings["classification"])
     ['full-consensus', 'worker-unique']
     """

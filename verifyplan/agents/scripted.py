@@ -16,14 +16,25 @@ Script = Mapping[Any, Any]
 
 
 class ScriptedBackend:
-    """A backend that answers each call from a script: `{call_id: answer}`, or of workers `{round: {worker: votes}}`.
+    """A backend that answers each call from a script, for tests and examples.
 
-    The script is a mapping, or the path of a JSON file that holds one; InputError for a file that does not.
-    A role's answer is what its schema in `protocol.role_call` says: of an
-    architect `{"content": ...}`, of a builder a `"diff"`, too. A worker's is its votes by finding id, each
-    `{"verdict": ..., "disagree_basis": ..., "explanation": ...}`, of which only those in the request count. In
-    place of an answer, "timeout" or "error" makes the call fail, and `{"raw": x}` answers x as it is. A call that
-    the script does not mention fails with AgentError; with `silent`, it is answered that there is nothing to say.
+    Args:
+        script: the answers by call id (`i1/challenger`, `t2/critique`, `r2/bob`), or for workers by round and then
+            worker; or the path of a JSON file that holds them. A role's answer is a mapping (of a challenger
+            `{"challenges": [...]}`, of an architect `{"content": ...}`, of a builder a `"diff"`, too). A worker's is a
+            mapping of finding ids to votes, each `{"verdict": ..., "disagree_basis": ..., "explanation": ...}`; votes
+            on other findings than those in the request do not count. "timeout" or "error" in place of an answer makes
+            the call fail; `{"raw": x}` answers x as it is.
+        silent: whether a call without an answer in the script is answered that there is nothing to say; else it fails.
+
+    Raises InputError for a file that holds no such mapping.
+
+    >>> import verifyplan as vp
+    >>> script = {"r1/bob": {"F-1": {"verdict": "disagree", "disagree_basis": "burden-not-met"}}}
+    >>> claim = {"finding_id": "F-1", "summary": "rows are locked", "evidence": "store.py:12", "worker": "ann"}
+    >>> run = vp.crossverify([claim], ["ann", "bob"], backend=vp.agents.ScriptedBackend(script), log_dir=None)
+    >>> list(run.frames.votes["verdict"])
+    ['disagree']
     """
 
     def __init__(self, script: Script | str | Path, *, silent: bool = False) -> None:

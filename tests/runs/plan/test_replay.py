@@ -7,10 +7,9 @@ import pytest
 from tests.runs.plan.breaking import StopError, broken_off, rewritten, small_cross, stopping
 from tests.runs.plan.planning import challenge, change, run_of, script
 from verifyplan.errors import SettingsError
-from verifyplan.protocol.event import Event
+from verifyplan.protocol.event import EXTERNAL_EVENTS, Event
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.reader import read_log
-from verifyplan.runlog.recorder import FACTS
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.replay import replay_run
 from verifyplan.runs.resume import read_run
@@ -27,7 +26,7 @@ def fast_disk(monkeypatch):
 
 
 def derived(run) -> list[Event]:
-    return [event for event in run.events if not isinstance(event, FACTS)]
+    return [event for event in run.events if not isinstance(event, EXTERNAL_EVENTS)]
 
 
 # Nothing changed
@@ -194,7 +193,7 @@ def test_a_log_that_was_changed_together_with_its_digests_is_found_out_with_the_
 def test_any_derived_event_that_was_left_out_changed_or_doubled_is_found_out(tmp_path):
     run = run_of(script(), log_dir=tmp_path)
     whole = run.log_path.read_bytes()
-    records = [record for record in run.records if not isinstance(record.event, FACTS)]
+    records = [record for record in run.records if not isinstance(record.event, EXTERNAL_EVENTS)]
     for record in records[:-1:7]:
         rewritten(run.log_path, lambda one, record=record: None if one.seq == record.seq else one)
         told = replay_run(run.log_path)
@@ -205,7 +204,9 @@ def test_any_derived_event_that_was_left_out_changed_or_doubled_is_found_out(tmp
 
 def after(path, seq: int) -> int:
     """The number of the first derived event from a line on."""
-    return next(one.seq for one in read_log(path).records if one.seq >= seq and not isinstance(one.event, FACTS))
+    return next(
+        one.seq for one in read_log(path).records if one.seq >= seq and not isinstance(one.event, EXTERNAL_EVENTS)
+    )
 
 
 def test_a_changed_reply_is_found_out_by_what_follows_from_it(tmp_path):
