@@ -178,7 +178,7 @@ def test_convert_and_load_again(cli, tmp_path):
 
 def test_convert_leniently_tells_what_was_left_out(cli, tmp_path):
     (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "bad.json").write_text("{")
+    (tmp_path / "in" / "bad.json").write_text('{"schemaVersion": ')
     (tmp_path / "in" / "good.json").write_text('{"schemaVersion": "1.2", "findings": []}')
     done = cli("convert", tmp_path / "in", "--out", tmp_path / "t", "--lenient")
     assert done.code == 1
@@ -274,7 +274,7 @@ def test_ordinary_slips_are_told_and_nothing_is_written(cli, words, message, cod
 
 def test_a_lenient_conversion_of_nothing_does_not_overwrite_good_tables(cli, tmp_path):
     cli("convert", "contract", "--out", tmp_path / "t")
-    (tmp_path / "bad.json").write_text("{")
+    (tmp_path / "bad.json").write_text('{"schemaVersion": ')
     done = cli("convert", tmp_path / "bad.json", "--lenient", "--out", tmp_path / "t")
     assert done.code == 2
     assert len(vp.load(tmp_path / "t")) == len(vp.datasets.runs("contract"))

@@ -92,7 +92,6 @@ def test_strict_lists_the_problems_of_all_files(folder):
     told = [problem.place.removeprefix(f"{folder}/") for problem in caught.value.problems]
     assert told == [
         "cut.json: line 6, column 18",
-        "sub/list.json",
         "two.json: /finalState",
         "two.json: /totalRounds",
     ]
@@ -102,12 +101,11 @@ def test_lenient_gives_what_could_be_read_and_says_what_could_not(folder):
     loaded = load(folder, strict=False)
     assert loaded.runs["run_id"].tolist() == ["ok"]
     assert list(loaded.errors) == ["source", "place", "message", "fix"]
-    assert (
-        loaded.errors["source"].map(lambda path: Path(path).name).tolist()
-        == ["cut.json", "list.json"] + ["two.json"] * 2
-    )
-    assert loaded.errors["place"].iloc[2] == f"{folder}/two.json: /finalState"
-    assert loaded.errors["message"].iloc[2] == "'over' is not allowed"
+    assert loaded.errors["source"].map(lambda path: Path(path).name).tolist() == ["cut.json"] + ["two.json"] * 2 + [
+        "list.json"
+    ]
+    assert loaded.errors["place"].iloc[1] == f"{folder}/two.json: /finalState"
+    assert loaded.errors["message"].iloc[1] == "'over' is not allowed"
     assert loaded.errors["fix"].str.len().gt(0).all()
     assert "4 errors" in repr(loaded)
 
@@ -115,6 +113,43 @@ def test_lenient_gives_what_could_be_read_and_says_what_could_not(folder):
 def test_lenient_with_nothing_readable_gives_empty_tables_and_the_errors(folder):
     loaded = load(folder / "cut.json", strict=False)
     assert (len(loaded), len(loaded.votes), len(loaded.errors)) == (0, 0, 1)
+
+
+FOREIGN = {
+    "package.json": '{"name": "shop", "version": "1.0.0"}',
+    "tsconfig.json": "{ // comments are no JSON\n}",
+    "events.jsonl": '{"event": "login"}\n',
+}
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("address", ["", "/*.json*"])
+def test_files_of_other_programs_in_a_folder_or_glob_are_passed_over_and_named(tmp_path, address, strict):
+    (tmp_path / "ok.json").write_bytes(as_bytes(sound()))
+    for name, text in FOREIGN.items():
+        (tmp_path / name).write_text(text)
+    loaded = load(f"{tmp_path}{address}", strict=strict)
+    assert loaded.runs["run_id"].tolist() == ["ok"]
+    assert [Path(source).name for source in loaded.errors["source"]] == sorted(FOREIGN)
+    assert loaded.errors["message"].tolist() == [
+        "is no run, as it has no run-started event: passed over",
+        *["is no run, as it has no schemaVersion: passed over"] * 2,
+    ]
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_file_of_another_program_is_an_error_where_it_is_named(tmp_path, name):
+    (tmp_path / "ok.json").write_bytes(as_bytes(sound()))
+    (tmp_path / name).write_text(FOREIGN[name])
+    for paths in (tmp_path / name, [tmp_path, tmp_path / name], [tmp_path / name, tmp_path]):
+        with pytest.raises(InputError, match=name):
+            load(paths)
+
+
+def test_a_folder_of_nothing_but_files_of_other_programs_holds_no_run(tmp_path):
+    (tmp_path / "package.json").write_text("{}")
+    with pytest.raises(InputError, match=r"package\.json: is no run, as it has no schemaVersion: passed over"):
+        load(tmp_path)
 
 
 def test_a_sound_folder_has_no_errors(folder):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import verifyplan as vp
 from tests.frames.artifacts import as_bytes, sound
 from verifyplan.errors import InputError, TableError
 from verifyplan.frames.artifact import parse_artifact
@@ -184,3 +185,17 @@ def test_a_set_shows_its_size_and_text_only_as_text():
     assert repr(hostile) == "RunSet(1 runs, 2 findings, 2 votes, 1 rounds, 3 dispatches)"
     assert "<script>" not in hostile._repr_html_()
     assert "&lt;script&gt;" in hostile._repr_html_()
+
+
+def test_an_overview_has_the_columns_of_the_kinds_there_are():
+    cross = vp.datasets.runs("stdlib-claims/adversarial").overview()
+    assert cross.columns.tolist() == [
+        *("run_id", "kind", "mode", "verification_mode", "n_findings", "total_rounds", "final_state", "finished"),
+        "synthetic",
+    ]
+    plan = vp.datasets.runs("live-example/plan").overview()
+    assert {"plan_verdict", "plan_status", "score"} <= set(plan)
+    assert "final_state" not in plan
+    both = vp.concat([vp.datasets.runs("stdlib-claims/adversarial"), vp.datasets.runs("live-example/plan")]).overview()
+    assert len(both) == len(cross) + len(plan)
+    assert {"final_state", "plan_verdict"} <= set(both)

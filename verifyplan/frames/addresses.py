@@ -22,6 +22,8 @@ class RunFile(NamedTuple):
     system: Any
     path: str
     root: str
+    named: bool = False
+    """Whether somebody named this very file, rather than a folder or a glob that holds it."""
 
     @property
     def run_id(self) -> str:
@@ -82,7 +84,7 @@ def _find(address: str) -> Located:
             return Located(_visible(system, hits, folder), saved)
         return Located(_files(system, hits, folder, address))
     if system.exists(path):
-        return Located([RunFile(system, path, PurePosixPath(path).parent.as_posix())])
+        return Located([RunFile(system, path, PurePosixPath(path).parent.as_posix(), named=True)])
     raise InputError(Problem(address, "is not there", "name a file, a folder, a glob or an fsspec address"))
 
 
@@ -122,7 +124,8 @@ def joined(located: list[Located]) -> tuple[list[RunFile], list[SavedTables]]:
     if len(roots) > 1:
         common = os.path.commonpath(roots) if len({root.startswith("/") for root in roots}) == 1 else ""
         files = [file._replace(root=common) for file in files]
-    once = {(file.system, file.path): file for file in files}
+    once = {(file.system, file.path): file for file in sorted(files, key=lambda file: file.named)}
+    once = {(file.system, file.path): once[file.system, file.path] for file in files}
     exports = {(system, f"{path.removesuffix(LOG)}{ARTIFACT}") for system, path in once if path.endswith(LOG)}
     kept = [file for key, file in once.items() if key not in exports]
     return kept, list(dict.fromkeys(place.saved for place in located if place.saved is not None))

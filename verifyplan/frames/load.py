@@ -30,6 +30,9 @@ FILES_FOR_PROGRESS_BAR = 200
 MAX_FILE_BYTES = 512 * 2**20
 """A run file that is larger is refused; no run comes near it."""
 
+_MARKS = {ARTIFACT: (b"schemaVersion",), LOG: (b"run-started", b'"digest"')}
+"""What the bytes of every run file hold, damaged ones too; a file in a folder that has none of it is no run."""
+
 _Failure = tuple[str, InputError]
 T = TypeVar("T")
 
@@ -84,6 +87,9 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
     a log and its artifact are both found, the log counts, which knows more. A run that has not ended is loaded as
     far as it got.
 
+    A `.json` or `.jsonl` in a folder or glob that is clearly of something else (a package.json) is passed over, and
+    `.errors` names it; one that is named itself is an error.
+
     Raises InputError listing every address that has nothing to load, else an error listing every problem of
     every damaged file. `progress` shows a bar; by default from 200 files on, where somebody can see it.
     With `strict=False` what could be read is returned, and `.errors` says what could not. An artifact that can be
@@ -92,23 +98,26 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
     addresses = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     files, folders = joined(find_all([os.fspath(address) for address in addresses]))
     failures: list[_Failure] = []
+    foreign: list[_Failure] = []
     saved = [_attempt(partial(read_saved, folder), folder.folder, failures) for folder in folders]
     sets = [runs for runs in saved if runs is not None]
     shown = progress if progress is not None or len(files) >= FILES_FOR_PROGRESS_BAR else False
     parts: list[tuple[str, Rows]] = []
     with progress_bar("loading runs", len(files), shown) as step:
         for file in files:
-            rows = _attempt(partial(_rows, file, failures), file.path, failures)
+            rows = _attempt(partial(_rows, file, failures, foreign), file.path, failures)
             parts += [(file.path, rows)] if rows is not None else []
             step()
     loaded = _assembled(parts, failures)
+    if strict and not (failures or parts or sets):
+        failures = foreign
     if strict and failures:
         kinds = {type(error) for _, error in failures}
         kind = kinds.pop() if len(kinds) == 1 else InputError
         raise kind(problem for _, error in failures for problem in error.problems)
     errors = [
         {"source": path, "place": problem.place, "message": problem.message, "fix": problem.fix}
-        for path, error in failures
+        for path, error in [*failures, *foreign]
         for problem in error.problems
     ]
     table = pd.DataFrame(errors, dtype="str") if errors else no_errors()
@@ -141,13 +150,21 @@ def _fits(rows: Rows, path: str) -> bool:
     return True
 
 
-def _rows(file: RunFile, failures: list[_Failure]) -> Rows:
-    """Return the rows of one run file; InputError says what is wrong with it.
+def _rows(file: RunFile, failures: list[_Failure], foreign: list[_Failure]) -> Rows | None:
+    """Return the rows of one run file; None where it is of something else, InputError says what is wrong with it.
 
     What an artifact breaks of rule B9 is a failure, for which it is left out if its ids repeat.
     """
+    data = _content(file) if file.path.endswith((LOG, ARTIFACT)) else b""
+    if not file.named and data.strip() and not any(mark in data for mark in _MARKS[Path(file.path).suffix]):
+        lacks = "schemaVersion" if file.path.endswith(ARTIFACT) else "run-started event"
+        fix = "nothing, if it is of another program; else name the file itself to see what is wrong with it"
+        foreign.append(
+            (file.path, InputError(Problem(file.path, f"is no run, as it has no {lacks}: passed over", fix)))
+        )
+        return None
     if file.path.endswith(LOG):
-        return log_rows(parse_log(_content(file), file.path).records, file.run_id, file.path)
+        return log_rows(parse_log(data, file.path).records, file.run_id, file.path)
     if not file.path.endswith(ARTIFACT):
         kind = Path(file.path).suffix or "file without suffix"
         fix = (
@@ -155,7 +172,7 @@ def _rows(file: RunFile, failures: list[_Failure]) -> Rows:
             "read votes in CSV or Parquet by from_votes"
         )
         raise InputError(Problem(file.path, f"a {kind} is no run", fix))
-    artifact = parse_artifact(_content(file), file.path, checked=False)
+    artifact = parse_artifact(data, file.path, checked=False)
     rows = artifact_rows(ArtifactSource(artifact, file.run_id, file.path))
     broken: list[_Failure] = []
     _attempt(partial(check_artifact, artifact, file.path), file.path, broken)

@@ -23,10 +23,15 @@ from verifyplan.text import counted, did_you_mean
 TABLE_NAMES = tuple(TABLES)
 SAVED = "verifyplan-tables"
 """Under this name a saved table `runs` says which tables were saved with it."""
-_SHOWN_COLUMNS = (
-    *("run_id", "kind", "mode", "n_findings", "total_rounds", "final_state"),
-    *("plan_verdict", "plan_status", "n_iterations", "score", "debate_status", "debate_reason", "synthetic"),
-)
+_OVERVIEW_COLUMNS = {
+    "every": ("run_id", "kind"),
+    "cross": ("mode", "verification_mode", "n_findings", "total_rounds", "final_state"),
+    "votes": ("mode", "n_findings", "total_rounds"),
+    "plan": ("plan_name", "policy", "n_iterations", "plan_status", "plan_verdict", "strong", "score"),
+    "debate": ("debate_turns", "debate_status", "debate_reason"),
+    "last": ("backend", "finished", "synthetic"),
+}
+"""The columns of `.runs` that say what a run is and how it ended, by its kind."""
 _TRUTH_COLUMNS = ["finding_id", "truth"]
 
 
@@ -37,12 +42,12 @@ def no_errors() -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class RunSet:
-    """Any number of runs as tables, and `.errors` of a lenient load; `documentation(name)` explains a table.
+    """Any number of runs as tables, and what `load` left out in `.errors`; `documentation(name)` explains a table.
 
     `.runs .findings .votes .rounds .dispatches` are filled by runs of every kind, `.calls .turns .tools` by those
     that were read from their logs, `.iterations .challenges .challenge_history .unknowns .contexts .risks .scores
-    .sections .budgets` by plan runs, `.messages` by debates. The tables are yours to look at; functions that take a
-    RunSet never change them.
+    .sections .budgets` by plan runs, `.messages` by debates. `.overview()` has a line a run. The tables are yours
+    to look at; functions that take a RunSet never change them.
     """
 
     runs: pd.DataFrame = field(default_factory=partial(empty, "runs"))
@@ -82,8 +87,19 @@ class RunSet:
 
     def _repr_html_(self) -> str:
         """Return the sizes, and the first runs; every text is shown as text."""
-        filled = [name for name in _SHOWN_COLUMNS if name == "run_id" or self.runs[name].notna().any()]
-        return f"<p>{escape(str(self))}</p>{self.runs[filled].to_html(index=False, max_rows=8)}"
+        return f"<p>{escape(str(self))}</p>{self.overview().to_html(index=False, max_rows=8)}"
+
+    def overview(self) -> pd.DataFrame:
+        """Return the columns of `.runs` that say what the runs are and how they ended.
+
+        Columns of other kinds of runs, and those without a value, are left out; `.runs` has them all.
+
+        >>> RunSet().overview().columns.tolist()
+        ['run_id']
+        """
+        kinds = {"every", "last", *self.runs["kind"].dropna()}
+        names = dict.fromkeys(name for kind, columns in _OVERVIEW_COLUMNS.items() if kind in kinds for name in columns)
+        return self.runs[[name for name in names if name == "run_id" or self.runs[name].notna().any()]]
 
     def select(self, chosen: Callable[[pd.DataFrame], Any] | str | Iterable[str]) -> RunSet:
         """Return only some runs, in all tables: by run ids, or by a function from `.runs` to a boolean column.
