@@ -74,9 +74,9 @@ def test_a_repo_that_is_no_folder(tmp_path, repo):
     refused(message, InputError, backend="static", workers=["search", "window"], repo=tmp_path / repo)
 
 
-@pytest.mark.parametrize("timeout", [0, -1, "5", True, math.nan])
+@pytest.mark.parametrize("timeout", [0, -1, "5", True, math.nan, math.inf])
 def test_timeouts(timeout):
-    refused(f"timeout: must be a number above 0, got {re.escape(repr(timeout))}", timeout=timeout)
+    refused(f"timeout: must be a finite number above 0, got {re.escape(repr(timeout))}", timeout=timeout)
 
 
 def test_no_timeout_waits_for_ever():

@@ -138,19 +138,22 @@ def check_missing_basis(missing_basis: object) -> None:
         raise SettingsError(Problem("missing_basis", f"must be one of these, got {missing_basis!r}", fix))
 
 
-def check_timeout(timeout: float | None) -> None:
-    """Raise a SettingsError unless `timeout` is None or a number above 0."""
+def check_timeout(timeout: object) -> None:
+    """Raise a SettingsError unless `timeout` is None or a finite number above 0."""
     number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
-    if timeout is not None and not (number and timeout > 0):
-        fix = "give the seconds that one dispatch may take, or None to wait for ever"
-        raise SettingsError(Problem("timeout", f"must be a number above 0, got {timeout!r}", fix))
+    if timeout is not None and (not number or timeout_problems(timeout)):
+        raise SettingsError(_bad_timeout(timeout))
 
 
 def timeout_problems(value: object) -> list[Problem]:
     """Return what is wrong with a number of seconds; nothing for a value that is not a number."""
     wrong = isinstance(value, int | float) and not (value > 0 and math.isfinite(value))
+    return [_bad_timeout(value)] if wrong else []
+
+
+def _bad_timeout(value: object) -> Problem:
     fix = "give seconds above 0, or None to wait for ever"
-    return [Problem("timeout", f"must be finite and above 0, got {value!r}", fix)] if wrong else []
+    return Problem("timeout", f"must be a finite number above 0, got {value!r}", fix)
 
 
 def read_folder(value: object, name: str, subject: str) -> Path:

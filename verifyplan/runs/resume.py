@@ -21,9 +21,9 @@ from verifyplan.runs.arguments import bind_backend, check_affordable
 from verifyplan.runs.batch.journal import turns_in_batches
 from verifyplan.runs.cross.loop import drive_cross
 from verifyplan.runs.cross.run import CrossRun, export_artifact
-from verifyplan.runs.debate.arguments import NAME as PAIR
-from verifyplan.runs.debate.arguments import backend_of_roles
 from verifyplan.runs.debate.debate import drive_debate
+from verifyplan.runs.debate.pair import NAME as PAIR
+from verifyplan.runs.debate.pair import backend_of_roles
 from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.merges import recorded_matcher
 from verifyplan.runs.plan.loop import drive_plan

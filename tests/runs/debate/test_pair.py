@@ -13,7 +13,7 @@ from verifyplan.agents.base import ConversingBackend
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError
 from verifyplan.protocol.role_call import DebateRequest
-from verifyplan.runs.debate.arguments import ConversingPair, Pair, paired
+from verifyplan.runs.debate.pair import ConversingPair, Pair, paired
 
 
 class Speaks(Heard):

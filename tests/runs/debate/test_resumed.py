@@ -9,7 +9,7 @@ from tests.runs.debate_scripts import CONVERGES, ROOT, RUNS_OUT, STAGNATES, Hear
 from tests.runs.plan.breaking import StopError, course, resumptions, rewritten
 from verifyplan.errors import InputError, LogError, SettingsError
 from verifyplan.protocol.event_cross import MessagePublished
-from verifyplan.runs.debate.arguments import Pair
+from verifyplan.runs.debate.pair import Pair
 from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.replay import replay_run
 from verifyplan.runs.resume import read_run, resume

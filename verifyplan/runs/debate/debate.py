@@ -10,7 +10,7 @@ from pathlib import Path
 from verifyplan.agents.base import Backend
 from verifyplan.engine.calls import Caller, Emitter, UsageBudget
 from verifyplan.engine.run_async import run_async
-from verifyplan.errors import MessageError
+from verifyplan.errors import InputError, MessageError, Problems
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_cross import MessagePublished
@@ -32,7 +32,16 @@ from verifyplan.rules.budgets import OTHERS
 from verifyplan.rules.debate import MAX_TURNS, ROLE_OF_TYPE, Ruling, asked_for, call_id, closing, ruling
 from verifyplan.runlog.debate_state import DebateState
 from verifyplan.runlog.recorder import Recorder
-from verifyplan.runs.debate.arguments import DebateArguments, check_debate_arguments
+from verifyplan.runs.arguments import (
+    check_affordable,
+    check_counts,
+    check_log_dir,
+    check_timeout,
+    read_folder,
+    read_limits,
+)
+from verifyplan.runs.debate.arguments import read_challenges, read_documents, read_task
+from verifyplan.runs.debate.pair import backend_of_roles
 from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.start import describe_repository, open_log, start_event
 
@@ -102,28 +111,34 @@ def debate(
       builder implements (diff of 4 lines): Done.
       architect verifies: Verified: it does.
     """
-    arguments = check_debate_arguments(**locals())  # by the names of the parameters
-    started = begin(arguments, max_turns, timeout, synthetic=synthetic, repetition=repetition)
-    with open_log(log_dir, LOG_STEM, sink) as log:
-        drive_debate(started, arguments.backend, log.recorder, progress)
-    return Debate(tuple(log.recorder.records), log.path, log.run_id)
-
-
-def begin(
-    arguments: DebateArguments, max_turns: int, timeout: float | None, *, synthetic: bool = False, repetition: int = 1
-) -> RunStarted:
-    """Return the first event of a debate."""
-    title = arguments.task.strip().splitlines()[0].strip()[:MAX_TITLE_CHARACTERS]
+    problems = Problems()
+    text = problems.of(lambda: read_task(task))
+    texts = problems.of(lambda: read_documents(documents))
+    raised = problems.of(lambda: read_challenges(challenges))
+    folder = problems.of(lambda: read_folder(repo, "repo", "the task"))
+    pair = problems.of(lambda: backend_of_roles(architect, builder, folder or "."))
+    problems.of(lambda: check_counts(max_turns=max_turns or 0, repetition=repetition or 0))
+    problems.of(lambda: check_timeout(timeout))
+    limits = problems.of(lambda: read_limits(max_tokens=max_tokens, max_cost=max_cost))
+    problems.of(lambda: check_log_dir(log_dir))
+    if pair is not None and limits is not None:
+        problems.of(lambda: check_affordable(pair, limits))
+    if problems or text is None or texts is None or raised is None or folder is None or pair is None or limits is None:
+        raise InputError(problems)
     inputs = DebateInputs(
-        task=arguments.task,
-        documents=arguments.documents,
-        challenges=arguments.challenges,
+        task=text,
+        documents=texts,
+        challenges=raised,
         max_turns=max_turns,
         timeout=timeout,
-        limits=arguments.limits,
-        repository=describe_repository(Repository.open(arguments.repo)),
+        limits=limits,
+        repository=describe_repository(Repository.open(folder)),
     )
-    return start_event(title, inputs, arguments.backend, synthetic=synthetic, repetition=repetition)
+    title = text.strip().splitlines()[0].strip()[:MAX_TITLE_CHARACTERS]
+    started = start_event(title, inputs, pair, synthetic=synthetic, repetition=repetition)
+    with open_log(log_dir, LOG_STEM, sink) as log:
+        drive_debate(started, pair, log.recorder, progress)
+    return Debate(tuple(log.recorder.records), log.path, log.run_id)
 
 
 def drive_debate(

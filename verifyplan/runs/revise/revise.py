@@ -14,8 +14,8 @@ from verifyplan.plans.plan import Plan, parse_plan
 from verifyplan.protocol.settings import PlanSettings
 from verifyplan.rules.debate import MAX_TURNS
 from verifyplan.runs.arguments import check_counts, check_output, make_backend, read_folder
-from verifyplan.runs.debate.arguments import backend_of_roles
 from verifyplan.runs.debate.debate import debate
+from verifyplan.runs.debate.pair import backend_of_roles
 from verifyplan.runs.plan.loop import drive_plan
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.verify import PlanArguments, begin, make_settings, verify
