@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from verifyplan.errors import Problem, SettingsError, one_of
-from verifyplan.protocol.records import UNSETTLED, Convergence, ConvergenceStatus, PlanVerdict, Severity, Status
+from verifyplan.protocol.records import UNSETTLED, Challenge, Convergence, ConvergenceStatus, PlanVerdict, Severity
 from verifyplan.protocol.settings import POLICIES, Policy
 
 MANY_SIGNIFICANT = 3
 """From so many unsettled SIGNIFICANT challenges on, each needs a mitigation."""
-
-
-class Judged(Protocol):
-    """The part of a challenge that the rule reads."""
-
-    @property
-    def severity(self) -> Severity:
-        """How bad it is."""
-
-    @property
-    def status(self) -> Status:
-        """Its status."""
-
-    @property
-    def alternative(self) -> str:
-        """Its mitigation, blank if there is none."""
 
 
 class Ruling(NamedTuple):
@@ -44,7 +28,7 @@ class Ruling(NamedTuple):
 
 
 def evaluate(
-    challenges: Sequence[Judged],
+    challenges: Sequence[Challenge],
     iteration: int,
     max_iterations: int = 3,
     policy: Policy = "protocol",
@@ -78,7 +62,7 @@ def evaluate(
 Outcome = tuple[ConvergenceStatus, PlanVerdict | None, bool]
 
 
-def _protocol(blocking: Sequence[Judged], significant: Sequence[Judged], last: bool) -> Outcome:
+def _protocol(blocking: Sequence[Challenge], significant: Sequence[Challenge], last: bool) -> Outcome:
     if blocking:
         return ("FORCED_EXIT", "RETHINK", False) if last else ("BLOCKED", None, False)
     if not significant:
@@ -90,7 +74,7 @@ def _protocol(blocking: Sequence[Judged], significant: Sequence[Judged], last: b
     return ("FORCED_EXIT", "REVISE", True) if last else ("CONTINUE", None, False)
 
 
-def _deliberate(blocking: Sequence[Judged], significant: Sequence[Judged]) -> Outcome | None:
+def _deliberate(blocking: Sequence[Challenge], significant: Sequence[Challenge]) -> Outcome | None:
     """Return the ruling of pending evidence before the last iteration; None if nothing is pending."""
     if any(challenge.status == "UNRESOLVED" for challenge in blocking):
         return "BLOCKED", None, False

@@ -98,9 +98,8 @@ class ActiveRun:
         answers = {role: self._read(role, result) for role, result in zip(callable_roles, results, strict=True)}
         if not set(callable_roles) <= set(AFTER_THE_VERDICT):
             self.check_overrun()
-        failed = [failure for failure in self.state.failures if failure.iteration == self.state.iteration]
         after_verdict = tuple(f"/{role}" for role in AFTER_THE_VERDICT)
-        failed = [failure for failure in failed if not failure.call_id.endswith(after_verdict)]
+        failed = [failure for failure in self._failures() if not failure.call_id.endswith(after_verdict)]
         if len(failed) >= 2 or ("synthesizer" in callable_roles and self.has_failed("synthesizer")):
             reason = "; ".join(f"{failure.agent} failed ({failure.reason})" for failure in failed)
             raise RunOverError(PlanOutcome(ended_by="failures", status="FORCED_EXIT", verdict=None, exit_reason=reason))
@@ -108,8 +107,11 @@ class ActiveRun:
 
     def has_failed(self, role: Role) -> bool:
         """Return whether the agent that plays this role failed in this iteration."""
-        failed = {failure.agent for failure in self.state.failures if failure.iteration == self.state.iteration}
-        return AGENT_OF_ROLE[role] in failed
+        return any(failure.agent == AGENT_OF_ROLE[role] for failure in self._failures())
+
+    def _failures(self) -> list[AgentFailed]:
+        """Return the failures of this iteration."""
+        return [failure for failure in self.state.failures if failure.iteration == self.state.iteration]
 
     def _read(self, role: Role, result: Result) -> RoleAnswer | None:
         """Return the answer that a result holds; record what of it is refused, or that the agent failed."""
@@ -186,7 +188,7 @@ class ActiveRun:
             panel=self._panel_results(),
             directives=self.directives(),
             user_context=tuple(a.note for a in state.answers.values() if a.answer == "context"),
-            unavailable=tuple(f.consequence for f in state.failures if f.iteration == state.iteration),
+            unavailable=tuple(failure.consequence for failure in self._failures()),
             may_raise=max(0, room),
             tools={tool: calls for tool in TOOLS if (calls := budget.limit(tool))},
         )

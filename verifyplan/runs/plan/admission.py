@@ -71,13 +71,13 @@ def number_of(run: ActiveRun, raised: RaisedChallenge) -> ChallengeNumber:
     return ChallengeNumber(f"C{len(run.state.raised) + 1}", new=True, disputes=disputes)
 
 
-def record_raised(run: ActiveRun, proposal: Proposal, number: ChallengeNumber) -> None:
-    """Record a challenge under its number, or that it repeats an earlier one."""
+def record_raised(run: ActiveRun, proposal: Proposal, number: ChallengeNumber) -> str | None:
+    """Record a challenge under its number, or that it repeats an earlier one; return its id if it is new."""
     raised, origin, iteration = proposal.challenge, proposal.origin, run.state.iteration
     if not number.new:
         text = f"{raised.claim} {raised.concern}"
         run.record(Restated, what="challenge", role=origin, text=text, into=number.id)
-        return
+        return None
     run.record(
         ChallengeRaised,
         challenge=Challenge(
@@ -90,6 +90,7 @@ def record_raised(run: ActiveRun, proposal: Proposal, number: ChallengeNumber) -
         owed=proposal.owed,
         disputes=number.disputes,
     )
+    return number.id
 
 
 def _recognise(run: ActiveRun, raised: RaisedChallenge) -> tuple[str | None, str | None]:

@@ -99,19 +99,12 @@ def _surface(run: ActiveRun, raised: RaisedContext) -> str | None:
         run.record(Restated, what="context", role="surface", text=raised.relevance, into=earlier)
         return None
     name = f"S{len(state.contexts) + 1}"
-    context = SurfacedContext(
-        id=name,
-        source=raised.source,
-        location=raised.location,
-        relevance=raised.relevance,
-        impact=raised.impact,
-        generates_challenge=number.id if number else None,
-    )
+    generated = number.id if number else None
+    context = SurfacedContext(id=name, generates_challenge=generated, **raised.model_dump(exclude={"challenge"}))
     run.record(ContextSurfaced, context=context)
     if challenge is None or number is None:
         return None
-    record_raised(run, Proposal(challenge, "surfaced", raised_by=name, owed=owed), number)
-    return number.id if number.new else None
+    return record_raised(run, Proposal(challenge, "surfaced", raised_by=name, owed=owed), number)
 
 
 def _probe(run: ActiveRun, raised: RaisedRisk) -> str | None:
@@ -129,14 +122,13 @@ def _probe(run: ActiveRun, raised: RaisedRisk) -> str | None:
         run.record(Restated, what="risk", role="probe", text=raised.risk, into=earlier)
         return None
     name = f"P{len(state.risks) + 1}"
-    spawned = number.id if number else None
-    risk = ProbedRisk(id=name, generates_challenge=spawned, **raised.model_dump(exclude={"evidence", "challenge"}))
+    generated = number.id if number else None
+    risk = ProbedRisk(id=name, generates_challenge=generated, **raised.model_dump(exclude={"evidence", "challenge"}))
     run.record(RiskProbed, risk=risk, evidence=raised.evidence)
     if challenge is None or number is None:
         return None
     proposal = Proposal(challenge, "probed", raised_by=name, probability=raised.probability, owed=owed)
-    record_raised(run, proposal, number)
-    return number.id if number.new else None
+    return record_raised(run, proposal, number)
 
 
 def _met(run: ActiveRun, challenge: str | None, severity: Severity) -> bool:
