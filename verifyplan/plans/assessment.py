@@ -86,7 +86,7 @@ def assess(plan: Plan) -> Assessment:
 
 
 def _lists() -> dict[str, list[str]]:
-    """All lists of words by the names under which their words are shown."""
+    """Return all lists of words by the names under which their words are shown."""
     lists = {f"domain:{name}": phrases for name, phrases in table("domains").items()}
     lists |= {f"integration:{name}": phrases for name, phrases in table("integrations").items()}
     return lists | {"compliance": table("signals")["compliance"], "unknown": table("signals")["unknowns"]}
@@ -96,7 +96,7 @@ _LEXICON = Lexicon(_lists())
 
 
 def _counted_words(plan: Plan) -> dict[str, tuple[CountedWord, ...]]:
-    """Every counted word by its list, in the order of the lists; of unknown signals the first of a sentence."""
+    """Return every counted word by its list, in the order of the lists; of unknown signals the first of a sentence."""
     counted: dict[str, list[CountedWord]] = {group: [] for group in _lists()}
     for text in plan.texts:
         for sentence, line in _sentences(text):
@@ -117,7 +117,7 @@ def _counted_words(plan: Plan) -> dict[str, tuple[CountedWord, ...]]:
 
 
 def _sentences(text: TextBlock) -> Iterator[tuple[str, int]]:
-    """The sentences of a text, with the line on which each begins; a heading has none, addresses are blanked."""
+    """Yield the sentences of a text, with the line on which each begins; a heading has none, addresses are blanked."""
     if text.kind == "heading":
         return
     content = _ADDRESS.sub(lambda address: " " * len(address.group()), text.content)
@@ -127,7 +127,7 @@ def _sentences(text: TextBlock) -> Iterator[tuple[str, int]]:
 
 
 def _traits(plan: Plan, references: Sequence[Reference], destructive: int) -> Traits:
-    """The traits of the text alone, without those that line breaks and headings lend it."""
+    """Return the traits of the text alone, without those that line breaks and headings lend it."""
     headings = {text.content for text in plan.texts if text.kind == "heading"}
     texts = []
     for text in plan.texts:
@@ -147,7 +147,7 @@ def _traits(plan: Plan, references: Sequence[Reference], destructive: int) -> Tr
 
 
 def _commands(plan: Plan) -> Iterator[str]:
-    """Every command of the plan, and what looks like one in inline code and in fences that name no language."""
+    """Yield every command of the plan, and what looks like one in inline code and in fences that name no language."""
     yield from (reference.name for reference in plan.references if reference.kind == "command")
     inline = (" ".join(code.strip("`").split()) for text in plan.texts for code in _CODE.findall(text.content))
     fenced = (line for block in plan.blocks if not block.language for line in block.text.split("\n"))

@@ -100,7 +100,7 @@ def _code(content: str) -> Iterator[MarkedName]:
 
 
 def _words(plain: str) -> Iterator[MarkedName]:
-    """Words that may be paths: with a slash in them, or bold, with a dot in them; `**/*.py` is a glob, not bold."""
+    """Yield words that may be paths: with a slash, or bold, with a dot in them; `**/*.py` is a glob, not bold."""
     for matched in _WORD_OR_PATH.finditer(plain):
         word = matched.group()
         glob = word.startswith("**/") and not word.rstrip(".:!?").endswith("**")

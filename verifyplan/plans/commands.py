@@ -70,7 +70,7 @@ def shell_commands(block: CodeBlock) -> Iterator[tuple[str, int]]:
 
 
 def _command_lines(lines: Sequence[str], at: int) -> int:
-    """How many lines the command has that begins at `at`."""
+    """Return how many lines the command has that begins at `at`."""
     heredoc = _HEREDOC.search(lines[at])
     quotes = _open_quotes(lines[at], "")
     most = min(_MAX_COMMAND_LINES, len(lines) - at)
@@ -86,7 +86,7 @@ def _command_lines(lines: Sequence[str], at: int) -> int:
 
 
 def _open_quotes(line: str, opened: str) -> str:
-    """The quotation mark that is open at the end of a line; an apostrophe in a comment opens nothing."""
+    """Return the quotation mark that is open at the end of a line; an apostrophe in a comment opens nothing."""
     skip = False
     for place, letter in enumerate(line):
         if skip:

@@ -101,7 +101,7 @@ class _GoverningVerb(NamedTuple):
 
 
 def _governed(verb: _GoverningVerb, between: str) -> Intent:
-    """The intent of a name behind a verb, by the preposition between them."""
+    """Return the intent of a name behind a verb, by the preposition between them."""
     preposition, named = _preposition(between), _WORD.findall(between)[-1:]
     if verb.intent == "create" and preposition in words("intents", "into") and _TESTS.search(between):
         return "create"  # "add a test in X": X may exist, and need not
@@ -118,7 +118,7 @@ def _governed(verb: _GoverningVerb, between: str) -> Intent:
 
 
 def _last_verb(clause: str) -> _GoverningVerb | None:
-    """The last word that shows an intent; one that is negated shows only that the name is used."""
+    """Return the last word that shows an intent; one that is negated shows only that the name is used."""
     matches = list(_WORD.finditer(clause))
     for at in range(len(matches) - 1, max(-1, len(matches) - 1 - _MAX_VERB_DISTANCE), -1):
         word = matches[at].group().lower().replace("’", "'")  # noqa: RUF001
@@ -134,7 +134,7 @@ def _last_verb(clause: str) -> _GoverningVerb | None:
 
 
 def _preposition(between: str) -> str:
-    """The preposition that governs what follows `between`; empty if the verb governs it directly.
+    """Return the preposition that governs what follows `between`; empty if the verb governs it directly.
 
     Articles, nouns such as "file" or "function", one word of any kind, and other inline code are passed over.
     """
@@ -150,7 +150,7 @@ def _preposition(between: str) -> str:
 
 
 def _by_lead(before: str, after: str) -> Intent | None:
-    """The intent of X in "In X, add a function": it is changed."""
+    """Return the intent of X in "In X, add a function": it is changed."""
     lead = [word.lower() for word in _WORD.findall(_last_clause(before))]
     lead = [word for word in lead if word not in words("intents", "fillers")]
     if not lead or lead[-1] not in words("intents", "into"):
@@ -160,7 +160,7 @@ def _by_lead(before: str, after: str) -> Intent | None:
 
 
 def _by_dash(after: str) -> Intent | None:
-    """The intent of X in "X - delete two tests": the words speak of its contents, but for "new" and a bare verb."""
+    """Return the intent of X in "X - delete two tests": this speaks of its contents, but for "new" and a bare verb."""
     matched = _DASHED.match(after)
     intent = _INTENT.get(matched["word"].lower()) if matched else None
     if matched is None or intent is None or intent == "use" or matched["word"].endswith("s"):
@@ -172,7 +172,7 @@ def _by_dash(after: str) -> Intent | None:
 
 
 def _by_label(text: TextBlock, span: MarkedName, before: str) -> Intent | None:
-    """The intent that the row or the labels give to the names that a text begins with, "a." aside."""
+    """Return the intent that the row or the labels give to the names that a text begins with, "a." aside."""
     qualified = "." in span.text.partition("(")[0] and not known_extension(span.text)
     if _WORD.search(before if qualified else _ENUMERATOR.sub("", before)):
         return None

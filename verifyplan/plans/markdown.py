@@ -186,7 +186,7 @@ class _TokenReader:
         self.before = content
 
     def _above(self, beginning: bool = False) -> tuple[str, ...]:
-        """Labels that may govern a text, nearest first; an item's first text is not above itself."""
+        """Return labels that may govern a text, nearest first; an item's first text is not above itself."""
         above = []
         for at in range(len(self.items) - 1, -1, -1):
             if not (beginning and at == len(self.items) - 1):
@@ -196,7 +196,7 @@ class _TokenReader:
 
 
 def _without_checkbox(content: str) -> tuple[str, bool | None]:
-    """The text of an item without the mark of a task list, and whether it is marked as done; None without a mark."""
+    """Return the text of an item without the mark of a task list, and whether that is "done"; None without a mark."""
     mark = _CHECKBOX.match(content)
     return (content[mark.end() :], mark["mark"] != " ") if mark else (content, None)
 

@@ -75,7 +75,7 @@ def parse_plan(text: str, path: str = "plan.md") -> Plan:
 
 
 def _sections(headings: Sequence[TextBlock], lines: int) -> list[Section]:
-    """The sections between headings; the lines before the first heading are one, if there are any."""
+    """Return the sections between headings; the lines before the first heading are one, if there are any."""
     if not lines:
         return []
     starts = [(text.first, " ".join(text.content.split()), text.level) for text in headings]
@@ -107,7 +107,7 @@ def read_plan(path: str | Path) -> Plan:
 
 
 def _steps(read: Blocks, sections: Sequence[Section], elements: Sequence[XmlElement]) -> list[Step]:
-    """The steps of a plan in their order, an outer one before those it holds, numbered from 1.
+    """Return the steps of a plan in their order, an outer one before those it holds, numbered from 1.
 
     A PLAN document's steps are its tasks. Elsewhere: task-list items, headings and bold labels such as "Step 3",
     "Task 2: ..." or "1. ...", and the outermost items of numbered lists; where the plan has any of those headings, or a
@@ -143,12 +143,12 @@ def _steps(read: Blocks, sections: Sequence[Section], elements: Sequence[XmlElem
 
 
 def _step(first: int, last: int, text: str, label: str, done: bool | None) -> Step:
-    """A step whose number and level are not known yet."""
+    """Return a step whose number and level are not known yet."""
     return Step(0, " ".join(text.split())[:_MAX_STEP_CHARACTERS], first, last, done, label)
 
 
 def _listed(items: Iterable[ListItem], strong: LineRanges, refused: LineRanges) -> Iterator[Step]:
-    """The list items that are steps: those of task lists, and of outermost numbered lists in strong places, if any."""
+    """Yield the list items that are steps: of task lists, and of outermost numbered lists in strong places, if any."""
     for item in items:
         counts = item.done is not None or (item.number is not None and not item.depth)
         counts = counts and (item.done is not None or not strong or item.first in strong)
@@ -159,7 +159,7 @@ def _listed(items: Iterable[ListItem], strong: LineRanges, refused: LineRanges) 
 
 
 def _label(title: str, *, numbered: bool) -> str:
-    """The label of a step in a title: "Step 3", "Task 2", or "1" of "1. Foo" if numbers alone will do; else empty."""
+    """Return the label of a step in a title: "Step 3", or "1" of "1. Foo" if numbers alone will do; else empty."""
     plain = title.strip(_MARKERS)
     named = _NAMED.match(plain)
     if named and named["label"].split()[0].lower() in words("steps", "labels"):
@@ -173,7 +173,7 @@ def _done(text: str) -> bool | None:
 
 
 def _called(sections: Iterable[tuple[Section, int]], key: str) -> Iterator[tuple[int, int]]:
-    """The lines of sections, with those below, whose titles hold a word of a list; the plan's own title aside."""
+    """Yield the lines of sections, with those below, whose titles hold a word of a list; the plan's own title aside."""
     for section, last in sections:
         title = set(re.findall(r"[a-z-]+", section.title.lower()))
         if section.level > 1 and title & words("steps", key):
@@ -181,7 +181,7 @@ def _called(sections: Iterable[tuple[Section, int]], key: str) -> Iterator[tuple
 
 
 def _with_subsections(sections: Sequence[Section]) -> Iterator[tuple[Section, int]]:
-    """Each section and the last line of those below it."""
+    """Return each section and the last line of those below it."""
     after: list[tuple[int, int]] = []  # level and first line of the sections that follow, nearest last
     end = sections[-1].last if sections else 0
     pairs = []

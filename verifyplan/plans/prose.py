@@ -106,7 +106,7 @@ def frontmatter_end(lines: Sequence[str]) -> int | None:
 
 
 def _yaml_values(text: str) -> tuple[dict[str, Any], str]:
-    """The values of a YAML mapping, and why there are none."""
+    """Return the values of a YAML mapping, and why there are none."""
     if len(text) > MAX_FRONTMATTER_CHARACTERS:
         return {}, f"it is longer than {MAX_FRONTMATTER_CHARACTERS:,} characters"
     try:
@@ -135,7 +135,7 @@ def without_comments(lines: Sequence[str]) -> list[str]:
 
 
 def _without_comment(line: str, within: bool, *, may_close_later: bool) -> tuple[str, bool]:
-    """A line without its comments, and whether one is open at its end."""
+    """Return a line without its comments, and whether one is open at its end."""
     shown: list[str] = []
     at, ticks, last = 0, 0, line.rfind("-->")
     while True:
@@ -210,7 +210,7 @@ def fences(lines: Sequence[str]) -> tuple[list[CodeBlock], list[str]]:
 def _block_end(
     marks: Sequence[_Fence], at: int, tags: Sequence[_TaskTag], seen: int, around: Counter[str]
 ) -> tuple[int | None, int | None]:
-    """The fence that closes a block, or the line that closes the element around it, whichever comes first.
+    """Return the fence that closes a block, or the line that closes the element around it, whichever is first.
 
     A tag that the block itself opens is closed within it, and one closing tag alone before the fence is code, too: it
     takes a second tag for the element to be over. Both are None for a block that never ends.
@@ -233,7 +233,7 @@ def _block_end(
 
 
 def _nested_end(marks: Sequence[_Fence], at: int) -> int | None:
-    """Where a Markdown fence ends that holds whole fences; None unless it holds one that has a language."""
+    """Return where a Markdown fence ends that holds whole fences; None unless it holds one that has a language."""
     opening = marks[at]
     if opening.language not in _MARKDOWN:
         return None
@@ -252,7 +252,7 @@ def _nested_end(marks: Sequence[_Fence], at: int) -> int | None:
 
 
 def _fence(number: int, line: str) -> _Fence | None:
-    """The fence that a line is; a run of backticks with more of them behind it is code within a line."""
+    """Return the fence that a line is; a run of backticks with more of them behind it is code within a line."""
     matched = _FENCE.match(line) if "```" in line or "~~~" in line else None
     if matched is None or (matched["run"][0] == "`" and "`" in matched["info"]):
         return None
@@ -260,7 +260,7 @@ def _fence(number: int, line: str) -> _Fence | None:
 
 
 def _task_tag(number: int, line: str) -> _TaskTag | None:
-    """The tag of a task's element that a line begins with, or is; None for an element of one line."""
+    """Return the tag of a task's element that a line begins with, or is; None for an element of one line."""
     matched = _TASK_TAG.match(line) if "<" in line else None
     if matched is None or (not matched["end"] and f"</{matched['name']}>" in line):
         return None
@@ -345,7 +345,7 @@ def without_tags(line: str) -> str:
 
 
 def _tags(line: str) -> list[re.Match[str]]:
-    """The tags of a line: opening ones at its beginning, one behind another, and closing ones; none in inline code."""
+    """Return the tags of a line: opening ones at its beginning, closing ones anywhere; none in inline code."""
     if "<" not in line:
         return []
     begin = len(line) - len(line.lstrip())

@@ -141,7 +141,7 @@ class _ReferenceReader:
                 self.notes[f"line {line}: {name[:80]} stands for no one file"] = None
 
     def _kind(self, text: TextBlock, span: MarkedName, plain: str) -> tuple[RefKind | None, str]:
-        """The kind of a marked name, and the name; a name without a kind is a path that names no one file."""
+        """Return the kind of a marked name, and the name; a name without a kind is a path that names no one file."""
         name = without_place(span.text.strip().lstrip("@") if span.mark == "bare" else span.text.strip())
         if span.mark == "code":
             before, after = plain[max(0, span.start - 60) : span.start], plain[span.end : span.end + 40]
@@ -159,7 +159,7 @@ class _ReferenceReader:
 
 
 def _is_symbol(text: TextBlock, span: MarkedName, plain: str) -> bool:
-    """Whether a name is code by the nouns around it: in "`timeout_ms` setting" it is a key, not a symbol.
+    """Return whether a name is code by the nouns around it: in "`timeout_ms` setting" it is a key, not a symbol.
 
     The nouns are right behind or before it, over its column, or in the label above its list. A call or a declaration is
     code whatever they say.
@@ -174,7 +174,7 @@ def _is_symbol(text: TextBlock, span: MarkedName, plain: str) -> bool:
 
 
 def _is_package(name: str, before: str, after: str) -> bool:
-    """Whether the words around a name call it a package: "the dependency `x`", "the `x` library"."""
+    """Return whether the words around a name call it a package: "the dependency `x`", "the `x` library"."""
     nouns = words("commands", "nouns")
     following = _NEXT_WORD.match(after)
     preceding = _WORDS.findall(before)[-1:]

@@ -102,7 +102,7 @@ def may_state_goal(text: TextBlock) -> bool:
 
 
 def _is_constraint(content: str) -> bool:
-    """Whether a text forbids or bounds something, or is labelled as a constraint; inline code does not count."""
+    """Return whether a text forbids or bounds something, or is labelled as a constraint; inline code does not count."""
     plain = _CODE.sub(_blank, content)
     return _CONSTRAINT.match(plain) is not None or next(_CONSTRAINTS.find(plain), None) is not None
 
@@ -147,7 +147,7 @@ def decisions(texts: Sequence[TextBlock]) -> list[int]:
 
 
 def _reasoned_sentences(plain: str, *, whole: bool) -> Iterator[int]:
-    """The places of sentences that decide something and say why; a decision's text is one sentence if `whole`."""
+    """Yield the places of sentences that decide something and say why; a decision's text is one sentence if `whole`."""
     matches = list(_REASONS.find(_IN_TIME.sub(_blank, plain)))
     if not any(match.group == "reasons" for match in matches):
         return
@@ -161,7 +161,7 @@ def _reasoned_sentences(plain: str, *, whole: bool) -> Iterator[int]:
 
 
 def _gives_reason(texts: Sequence[TextBlock]) -> bool:
-    """Whether one of the texts below a decision says why, before the next heading."""
+    """Return whether one of the texts below a decision says why, before the next heading."""
     for text in texts:
         labelled = _REASON_LABEL.match(text.content) is not None
         if text.kind == "heading" and not labelled:
@@ -217,7 +217,7 @@ def is_instruction(sentence: str) -> bool:
 
 
 def _possible_starts(sentence: str) -> Iterator[str]:
-    """A sentence from each place where its order may begin: at once, behind a label or adverb, or "In a.py, ..."."""
+    """Yield a sentence from each place where its order may begin: at once, behind a label, adverb or "In a.py, "."""
     yield sentence
     label = _LABEL.match(sentence)
     sentence = sentence[label.end() if label else 0 :].lstrip(_MARKERS)

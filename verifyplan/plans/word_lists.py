@@ -86,7 +86,7 @@ class Lexicon:
 
 
 def _matches(phrase: _Phrase, tokens: list[tuple[str, int, int]], at: int, text: str) -> bool:
-    """Whether a phrase whose first word is at a place goes on and ends there, in words of its own."""
+    """Return whether a phrase whose first word is at a place goes on and ends there, in words of its own."""
     last = at + len(phrase.tokens) - 1
     if last >= len(tokens):
         return False
@@ -99,6 +99,6 @@ def _matches(phrase: _Phrase, tokens: list[tuple[str, int, int]], at: int, text:
 
 
 def _tied(text: str, at: int, step: int) -> bool:
-    """Whether a hyphen or underscore at a place ties a word to the one beyond it."""
+    """Return whether a hyphen or underscore at a place ties a word to the one beyond it."""
     beyond = at + step
     return 0 <= at < len(text) and text[at] in "-_" and 0 <= beyond < len(text) and text[beyond].isalnum()

@@ -138,7 +138,7 @@ class Artifact(Record):
         return bool(self.config.adversarial)
 
     def to_json(self) -> dict[str, Any]:
-        """The artifact as JSON values: exactly the keys that were read or set."""
+        """Return the artifact as JSON values: exactly the keys that were read or set."""
         return self.model_dump(mode="json", exclude_unset=True)
 
 

@@ -58,7 +58,7 @@ class TurnReplied(Model):
 
 
 def call_of(turn: str) -> str:
-    """The call that a turn belongs to, by its id; web look-ups within a turn are turns, too.
+    """Return the call that a turn belongs to, by its id; web look-ups within a turn are turns, too.
 
     >>> call_of("i1/resolver/t2/w1"), call_of("r1/ann/t1")
     ('i1/resolver', 'r1/ann')

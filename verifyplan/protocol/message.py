@@ -21,12 +21,12 @@ MESSAGE_TYPES: tuple[MessageType, ...] = get_args(MessageType)
 
 
 def _whole(value: Any) -> Any:
-    """A number such as 1.0 as the integer that it is by JSON Schema; anything else as it is."""
+    """Return a number such as 1.0 as the integer that it is by JSON Schema; anything else as it is."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _given(value: Any) -> Any:
-    """A value that is not null: a field without one is left out, since the schema knows no null."""
+    """Return a value that is not null: a field without one is left out, since the schema knows no null."""
     if value is None:
         raise ValueError("is null; leave the field out instead")
     return value
@@ -65,7 +65,7 @@ class Message(_Sparse):
     )
 
     def as_json(self) -> dict[str, Any]:
-        """The message as the schema has it: without a budget trace where no model was called."""
+        """Return the message as the schema has it: without a budget trace where no model was called."""
         return self.model_dump(mode="json")
 
 
@@ -147,7 +147,7 @@ def _check(data: object, schema: dict[str, Any], validator: Any) -> None:
 
 @cache
 def _validator(role: DebateRole | None) -> Any:
-    """The validator of what a role answers; None: of whole messages."""
+    """Return the validator of what a role answers; None: of whole messages."""
     library = importlib.import_module("jsonschema")  # with its formats it can take over a second
     schema = message_schema() if role is None else answer_schema(role)
     library.Draft202012Validator.check_schema(schema)
@@ -155,7 +155,7 @@ def _validator(role: DebateRole | None) -> Any:
 
 
 def _shallow(value: object, depth: int = _DEPTH) -> object:
-    """The data as far down as the schema looks: the library writes out what is wrong, however deep that is."""
+    """Return the data as far down as the schema looks: the library writes out what is wrong, however deep that is."""
     if isinstance(value, dict):
         return {name: _shallow(inner, depth - 1) for name, inner in value.items()} if depth else {}
     if isinstance(value, list):
@@ -166,7 +166,7 @@ def _shallow(value: object, depth: int = _DEPTH) -> object:
 
 
 def _place(error: Any, schema: dict[str, Any]) -> list[tuple[int, int]]:
-    """Where an error comes in Ajv's order: by fields and items on the way to it, then by keyword."""
+    """Return where an error comes in Ajv's order: by fields and items on the way to it, then by keyword."""
     place = []
     for part in error.absolute_path:
         if isinstance(part, int):

@@ -61,7 +61,7 @@ PROBABILITIES: tuple[Probability, ...] = get_args(Probability)
 
 
 def _null(value: Any) -> Any:
-    """The documents show the text "null" where nothing is referred to; both are read as None."""
+    """Read the text "null", which documents show where nothing is referred to, as None."""
     return None if value == "null" else value
 
 

@@ -83,7 +83,7 @@ def read_entries(schema: type[A], value: object) -> ReadAnswer | None:
 
 @cache
 def _lists_of(schema: type[BaseModel]) -> dict[str, TypeAdapter[Any]]:
-    """The lists of an answer, in their order, and what reads one entry of each."""
+    """Return the lists of an answer, in their order, and what reads one entry of each."""
     return {
         name: TypeAdapter(get_args(field.annotation)[0])
         for name, field in schema.model_fields.items()
@@ -104,7 +104,7 @@ def _usable(field: str, entries: Any, adapter: TypeAdapter[Any], refused: list[R
 
 
 def _without_nested(entry: object, adapter: TypeAdapter[Any]) -> Any:
-    """The entry without its nested challenge, if that alone is outside the schema; else None."""
+    """Return the entry without its nested challenge, if that alone is outside the schema; else None."""
     if not isinstance(entry, dict) or NESTED not in entry:
         return None
     try:
@@ -230,7 +230,7 @@ def read_votes(value: object) -> Votes | str:
 
 
 def _finding_of(entry: object) -> object:
-    """The finding that a vote of a list names; blank if it names none."""
+    """Return the finding that a vote of a list names; blank if it names none."""
     keys = entry.items() if isinstance(entry, Mapping) else ()
     return next((held for key, held in keys if spelling(str(key)) == spelling("finding_id")), "")
 

@@ -27,7 +27,7 @@ MODES: dict[Role, ResearchMode] = {"resolver": "resolve", "surface": "surface", 
 
 
 def limits_of(role: Role) -> dict[Tool, int]:
-    """The tool calls of a role in one iteration; the roles that do no research have mode 1's Read and Grep.
+    """Return the tool calls of a role in one iteration; the roles that do no research have mode 1's Read and Grep.
 
     >>> limits_of("surface")["git_log"], limits_of("challenger")
     (1, {'Read': 8, 'Grep': 5})
@@ -67,7 +67,7 @@ def budget_of(role: Role, directives: Sequence[Directive], *, memory: bool) -> B
 
 
 def refusal(tool: Tool, used: Mapping[Tool, int], budget: Budget) -> str:
-    """Why one more call of a tool is refused, in words for the agent; empty if it is allowed.
+    """Return why one more call of a tool is refused, in words for the agent; empty if it is allowed.
 
     `used` counts the calls of this agent in this iteration so far, refused ones left out.
     Source: rule A12.
@@ -95,7 +95,7 @@ def passed_ceilings(used: Mapping[Tool, int], budget: Budget) -> list[Tool]:
 
 
 def web_refusal(mode: ResearchMode, serves: str, unknown: UnknownType | None, temporal: bool) -> str:
-    """Why a web call is refused for what it serves; empty if it is allowed.
+    """Return why a web call is refused for what it serves; empty if it is allowed.
 
     A call names the unknown or risk that it serves (`U4`, `P1`). Mode 1 may ask the web for three types of
     unknown, mode 3 for temporal risks such as deprecation, mode 2 for nothing. Source: rule A12.

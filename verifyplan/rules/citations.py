@@ -20,7 +20,7 @@ class Place(NamedTuple):
 
 
 def cites_location(text: str | None) -> bool:
-    """Whether `text` names a place that a reader could open; None names none.
+    """Return whether `text` names a place that a reader could open; None names none.
 
     >>> cites_location("src/auth/login.ts:48 already validates"), cites_location("the check is missing")
     (True, False)
@@ -29,7 +29,7 @@ def cites_location(text: str | None) -> bool:
 
 
 def places(text: str) -> list[Place]:
-    """Every `path.ext:12` and `path.ext:12-20` in a text, in order; a range that runs backwards is turned.
+    """Return every `path.ext:12` and `path.ext:12-20` in a text, in order; a range that runs backwards is turned.
 
     >>> places("see json/decoder.py:20-24 and a.py:3")
     [Place(path='json/decoder.py', first=20, last=24), Place(path='a.py', first=3, last=3)]

@@ -80,7 +80,7 @@ class Tally(NamedTuple):
 
 
 def rule_index(tally: Tally, mode: Mode) -> Any:
-    """Which of `RULES_OF_MODE[mode]` decides the round: an index, or an array of indices.
+    """Return which of `RULES_OF_MODE[mode]` decides the round: an index, or an array of indices.
 
     First match wins (rule B6); majority is more than half of n. In collaborative mode a disagree counts
     the same on either basis, so one without a basis may be tallied on either side.
@@ -105,7 +105,7 @@ def rule_index(tally: Tally, mode: Mode) -> Any:
 
 
 def _first_true(*conditions: Any) -> Any:
-    """Index of the first true condition, their number if none is; bools or boolean arrays."""
+    """Return the index of the first true condition, their number if none is; bools or boolean arrays."""
     index: Any = 0
     undecided: Any = True
     for condition in conditions:
@@ -115,7 +115,7 @@ def _first_true(*conditions: Any) -> Any:
 
 
 def decide(tally: Tally, mode: Mode) -> tuple[Classification | None, Rule]:
-    """The class that one round's votes give, and the rule; the class None carries the finding on.
+    """Return the class that one round's votes give, and the rule; the class None carries the finding on.
 
     >>> decide(Tally(agree=1, supplement=0, counter_evidence=1, burden_not_met=0), "collaborative")
     (None, 'no-majority')
@@ -125,7 +125,7 @@ def decide(tally: Tally, mode: Mode) -> tuple[Classification | None, Rule]:
 
 
 def at_end(rule_of_last_vote: Rule | None) -> tuple[Classification, Rule]:
-    """The class of a finding still in the queue when the last executed round is over (rule B6).
+    """Return the class of a finding still in the queue when the last executed round is over (rule B6).
 
     `rule_of_last_vote` is the rule of the last round with n > 0, None if nobody ever voted.
 
@@ -204,7 +204,7 @@ def basis_if_missing(explanation: str | None, missing_basis: MissingBasis) -> Ba
 
 
 def failed(asked: Sequence[str], reason: str) -> dict[str, Ballot]:
-    """The votes of a dispatch that gave no result: one `verification-error` an item (rule B8)."""
+    """Return the votes of a dispatch that gave no result: one `verification-error` an item (rule B8)."""
     return {finding_id: Ballot("verification-error", None, reason) for finding_id in asked}
 
 

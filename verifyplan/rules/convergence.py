@@ -23,7 +23,7 @@ class Ruling(NamedTuple):
     significant_open: int
 
     def record(self) -> Convergence:
-        """The ruling as an iteration state holds it."""
+        """Return the ruling as an iteration state holds it."""
         return Convergence(blocking_open=self.blocking_open, significant_open=self.significant_open, status=self.status)
 
 

@@ -31,7 +31,7 @@ class Ruling(NamedTuple):
 
 
 def asked_for(turn: int) -> tuple[MessageType, MessageType, MessageType]:
-    """The messages that a turn asks for, in order: the first turn begins with a proposal, later ones with a critique.
+    """Return the messages that a turn asks for, in order: the first begins with a proposal, later ones with a critique.
 
     Raises SettingsError for a turn below 1. Source: rule C2.
 
@@ -52,7 +52,7 @@ def call_id(turn: int, kind: MessageType) -> str:
 
 
 def ruling(turn: int, max_turns: int, before: str, diff: str, verification: str | None = None) -> Ruling | None:
-    """How the debate ends in this turn, the first of three rules that holds; None while it goes on.
+    """Return how the debate ends in this turn, the first of three rules that holds; None while it goes on.
 
     The diff is that of the turn before, character by character: NO_IMPROVEMENT, from turn 2 on. The verification
     begins with `Verified`: VERIFIED. The turn is the last: MAX_TURNS. Before the architect has verified

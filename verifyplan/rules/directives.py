@@ -41,7 +41,7 @@ class Circumstances:
 
 
 def refusal(directive: Directive, now: Circumstances) -> str:
-    """Why a directive is not carried out, in words; empty if it is.
+    """Return why a directive is not carried out, in words; empty if it is.
 
     Any directive is refused at the last iteration. RE-SWEEP and RE-PROBE need one of their two triggers and items
     that bear it out, and are refused when only MINOR items remain and when every open challenge was settled in this
@@ -70,7 +70,7 @@ def refusal(directive: Directive, now: Circumstances) -> str:
 
 
 def _beyond(directive: Directive) -> str:
-    """Why a grant goes beyond the tools that a role has, or doubles its calls and more."""
+    """Return why a grant goes beyond the tools that a role has, or doubles its calls and more."""
     limits = limits_of(directive.role)  # type: ignore[arg-type]  # refusal has seen that it is a role
     strange = [tool for tool in directive.tools if tool not in limits]
     if strange:
@@ -90,7 +90,7 @@ def _needless(now: Circumstances) -> str:
 
 
 def _unfounded(directive: Directive, now: Circumstances) -> str:
-    """Why the trigger, or the items that it rests on, do not bear the directive out."""
+    """Return why the trigger, or the items that it rests on, do not bear the directive out."""
     allowed = TRIGGERS_OF[directive.kind]
     if directive.trigger not in allowed:
         return f"{directive.kind} needs the trigger {' or '.join(allowed)}, not {directive.trigger}"

@@ -14,10 +14,10 @@ class Matcher(Protocol):
     """Says whether two findings say the same thing; must be deterministic and see no truth."""
 
     def key(self, finding: Finding) -> Hashable:
-        """Findings with different keys never match; keys keep the comparisons few."""
+        """Return a key; findings with different keys never match, and keys keep the comparisons few."""
 
     def same(self, a: Finding, b: Finding) -> bool:
-        """Whether two findings with equal keys say the same thing."""
+        """Return whether two findings with equal keys say the same thing."""
 
 
 class SameClaim:
@@ -27,16 +27,16 @@ class SameClaim:
     """
 
     def key(self, finding: Finding) -> Hashable:
-        """The cited places and the words of the claim."""
+        """Return the cited places and the words of the claim."""
         return frozenset(places(finding.evidence)), claim_words(finding.summary)
 
     def same(self, a: Finding, b: Finding) -> bool:  # noqa: ARG002  (the key says it all)
-        """Findings with one key say the same."""
+        """Return True: findings with one key say the same."""
         return True
 
 
 def claim_words(summary: str) -> str:
-    r"""A claim as it is compared: in small letters, with one space between words.
+    r"""Return a claim as it is compared: in small letters, with one space between words.
 
     >>> claim_words(" The lock\n is HELD ")
     'the lock is held'
@@ -72,7 +72,7 @@ class Group(NamedTuple):
 
 
 def group(findings: Sequence[Finding], roster: Sequence[str], matcher: Matcher | None) -> list[Group]:
-    """Findings that share an id, or that `matcher` calls the same, as groups in order of first appearance.
+    """Return findings that share an id, or that `matcher` calls the same, as groups in order of first appearance.
 
     The matcher joins findings of several workers, never two of one worker, who gave them two ids. Findings of nobody
     named are joined, too: nobody told them apart, and as they have no discoverer, a join gives no consensus.
@@ -110,7 +110,7 @@ def group(findings: Sequence[Finding], roster: Sequence[str], matcher: Matcher |
 
 
 def _first_without(worker: str | None, near: list[list[Finding]], firsts: dict[tuple[int, str | None], int]) -> int:
-    """The first group that a worker is not in; kept in `firsts`, so that no group is looked at twice for it."""
+    """Return the first group that a worker is not in; kept in `firsts`, so that no group is looked at twice for it."""
     if worker is None:
         return 0
     key = (id(near), worker)
@@ -122,6 +122,6 @@ def _first_without(worker: str | None, near: list[list[Finding]], firsts: dict[t
 
 
 def _joins(bearers: Sequence[Finding], members: Sequence[Finding], matcher: Matcher) -> bool:
-    """Whether the findings of one id belong to a group: by other workers, and the same by their first."""
+    """Return whether the findings of one id belong to a group: by other workers, and the same by their first."""
     workers = {finding.worker for finding in members if finding.worker}
     return workers.isdisjoint(finding.worker for finding in bearers) and matcher.same(members[0], bearers[0])

@@ -46,7 +46,7 @@ class Displacement(NamedTuple):
 
 
 def cap(source: Origin, iteration: int, *, degraded: bool = False) -> int:
-    """How many new challenges one source may raise in an iteration; research's modes 2 and 3 share theirs.
+    """Return how many new challenges one source may raise in an iteration; research's modes 2 and 3 share theirs.
 
     After a degraded iteration the challenger may raise 1 and research none (rule A6).
 
@@ -61,7 +61,7 @@ def cap(source: Origin, iteration: int, *, degraded: bool = False) -> int:
 
 
 def admit(arrivals: Sequence[Arrival], active: int, limit: int) -> Admission:
-    """Which new challenges of one source are admitted, and which go to overflow.
+    """Return which new challenges of one source are admitted, and which go to overflow.
 
     Ranked by severity, then probability (MED, LOW, none), then order of arrival; at most `limit` are admitted,
     and no more than fit beside `active` ones under 8. `displace` decides who may replace another.
@@ -114,12 +114,12 @@ def source_of(origin: Origin) -> str:
 
 
 def _rank(arrival: Arrival) -> tuple[int, int]:
-    """Small first; `sorted` keeps the order of arrival among equals."""
+    """Return a rank, small first; `sorted` keeps the order of arrival among equals."""
     return SEVERITIES.index(arrival.severity), _PROBABLE_FIRST.index(arrival.probability)
 
 
 def degraded(iteration: int, created: int, resolved: int) -> bool:
-    """Whether an iteration made more than it settled; never the first, which opens the pool (rule A6).
+    """Return whether an iteration made more than it settled; never the first, which opens the pool (rule A6).
 
     `resolved` counts challenges that became RESOLVED, WITHDRAWN or DEFERRED in that iteration.
 
@@ -130,7 +130,7 @@ def degraded(iteration: int, created: int, resolved: int) -> bool:
 
 
 def raising_refusal(origin: Origin, severity: Severity, confidence: Confidence) -> str:
-    """Why this agent may not raise such a challenge, in words; empty if it may.
+    """Return why this agent may not raise such a challenge, in words; empty if it may.
 
     The devil's advocate raises nothing MINOR and nothing of LOW confidence; the others raise anything.
 
@@ -145,7 +145,7 @@ def raising_refusal(origin: Origin, severity: Severity, confidence: Confidence) 
 
 
 def capped_verdict(verdict: PlanVerdict | None, overflow: Sequence[Severity]) -> PlanVerdict | None:
-    """The verdict of a run that ends with these challenges in overflow: with a BLOCKING one at best REVISE.
+    """Return the verdict of a run that ends with these challenges in overflow: with a BLOCKING one at best REVISE.
 
     >>> capped_verdict("PROCEED", ["MINOR", "BLOCKING"]), capped_verdict("PROCEED", ["SIGNIFICANT"])
     ('REVISE', 'PROCEED')

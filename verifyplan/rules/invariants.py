@@ -12,7 +12,7 @@ from verifyplan.text import counted
 
 
 def violations(artifact: Artifact) -> list[Problem]:
-    """All breaches of rule B9 in an artifact, each with its place (a JSON pointer) and its fix.
+    """Return all breaches of rule B9 in an artifact, each with its place (a JSON pointer) and its fix.
 
     A field that is None breaks nothing: older versions lack fields. An empty list means a sound artifact.
 
@@ -114,7 +114,7 @@ def _resolved(artifact: Artifact) -> Iterator[Problem]:
 
 
 def _given_by_votes(finding: ArtifactFinding) -> bool:
-    """Whether the votes of a finding's last round gave its class; `worker-unique` is also what is left without any."""
+    """Return whether the votes of the last round gave the class; `worker-unique` is also what is left without any."""
     if finding.classification != "worker-unique" or not finding.rounds:
         return finding.classification != "contested"
     votes = finding.rounds[-1].votes.items()
@@ -122,7 +122,7 @@ def _given_by_votes(finding: ArtifactFinding) -> bool:
 
 
 def _ending(artifact: Artifact) -> Iterator[Problem]:
-    """How the loop ended is what its history says (rule B9)."""
+    """Yield a problem where the loop did not end as its history says (rule B9)."""
     history = artifact.roundHistory
     rounds = artifact.totalRounds if history is None else len(history)
     left = history[-1].carriedForwardCount if history else None
@@ -137,7 +137,7 @@ def _ending(artifact: Artifact) -> Iterator[Problem]:
 
 
 def _dispatched_once(place: str, entry: RoundRecord) -> Iterator[Problem]:
-    """One dispatch per worker and round (rule B3): a second one would hide how the first ended."""
+    """Yield a second dispatch of a worker in a round (rule B3), which would hide how the first ended."""
     workers = [dispatch.worker for dispatch in entry.dispatches or ()]
     for i, worker in enumerate(workers):
         if worker in workers[:i]:

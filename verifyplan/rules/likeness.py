@@ -103,13 +103,13 @@ class Likeness:
     """
 
     def key(self, finding: Finding) -> Hashable:
-        """The first cited file, and the names, numbers, negations and opposites of the claim."""
+        """Return the first cited file, and the names, numbers, negations and opposites of the claim."""
         cited, text = places(finding.evidence), finding.summary
         sides = tuple(side for word in _WORD.findall(text.lower()) if (side := side_of(word)))
         return cited[0].path if cited else None, tuple(names_and_numbers(text)), len(_NEGATION.findall(text)), sides
 
     def same(self, a: Finding, b: Finding) -> bool:
-        """Whether the cited lines are near each other (or neither cites any), and the words alike."""
+        """Return whether the cited lines are near each other (or neither cites any), and the words alike."""
         place_a, place_b = places(a.evidence), places(b.evidence)
         if place_a and place_b:
             apart = max(place_a[0].first, place_b[0].first) - min(place_a[0].last, place_b[0].last)
@@ -147,7 +147,7 @@ class _Words(NamedTuple):
 
 
 def _words_differ(a: str, b: str) -> bool:
-    """Whether a word of one claim is exchanged for another, or words that a direction binds change their order."""
+    """Return whether a word is exchanged for another, or words that a direction binds change their order."""
     one, other = _words(a), _words(b)
     only_one, only_other = set(one.stems) - set(other.stems), set(other.stems) - set(one.stems)
     if only_one and only_other:
@@ -166,7 +166,7 @@ def _words(text: str) -> _Words:
 
 
 def _stem(word: str) -> str:
-    """A word without the endings of its inflections, as far as two forms of one word need to meet.
+    """Return a word without the endings of its inflections, as far as two forms of one word need to meet.
 
     >>> {_stem(word) for word in ("close", "closes", "closed", "closing")}
     {'clos'}
@@ -200,7 +200,7 @@ class Sayings:
             said.setdefault(_LIKENESS.key(finding), []).append(finding)
 
     def again(self, text: str, evidence: str = "") -> str | None:
-        """The id of the first that said the same; None if it is new.
+        """Return the id of the first that said the same; None if it is new.
 
         >>> said = Sayings({"C1": ("`store.py` is missing: step 2 changes it.", "plan.md:12")})
         >>> said.again("`store.py` is missing; step 2 changes it", "plan.md:12"), said.again("`a.py` is missing.")
@@ -209,7 +209,7 @@ class Sayings:
         return next(self.every(text, evidence), None)
 
     def every(self, text: str, evidence: str = "") -> Iterator[str]:
-        """The ids of all that said the same, in the order in which they were said.
+        """Return the ids of all that said the same, in the order in which they were said.
 
         >>> said = Sayings({"C1": ("The store is locked.", ""), "C2": ("The store is locked.", "")})
         >>> list(said.every("The store is locked"))
@@ -218,7 +218,7 @@ class Sayings:
         return _same(self._by_key, _finding("new", text, evidence))
 
     def worded(self, text: str) -> Iterator[str]:
-        """The ids of all that said the same in like words, whatever places they cite.
+        """Return the ids of all that said the same in like words, whatever places they cite.
 
         >>> list(Sayings({"C1": ("The store is locked.", "a.py:3")}).worded("The store is locked"))
         ['C1']
@@ -227,7 +227,7 @@ class Sayings:
 
 
 def brings_new_place(evidence: str, settled: Iterable[str]) -> bool:
-    """Whether evidence cites lines that none of the `settled` evidence cites (rule A5, disputes).
+    """Return whether evidence cites lines that none of the `settled` evidence cites (rule A5, disputes).
 
     >>> brings_new_place("b.py:7", ["a.py:7"]), brings_new_place("a.py:7", ["a.py:5-9"]), brings_new_place("", [""])
     (True, False, False)

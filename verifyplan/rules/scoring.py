@@ -30,7 +30,7 @@ DISPUTED_FROM = 2
 
 
 def final_score(scores: Mapping[str, int], weights: Mapping[str, Decimal | str] | None = None) -> int:
-    """The weighted sum of the six scores, rounded half up, in exact arithmetic.
+    """Return the weighted sum of the six scores, rounded half up, in exact arithmetic.
 
     `scores` are whole numbers 1-10, one for each dimension. `weights` are decimals (or their text, never binary
     fractions) at least 0 that sum to exactly 1; the default is 25, 20, 15, 15, 15, 10 %. Raises InputError or
@@ -46,7 +46,7 @@ def final_score(scores: Mapping[str, int], weights: Mapping[str, Decimal | str] 
 
 
 def check_weights(weights: Mapping[str, Decimal | str]) -> dict[Dimension, Fraction]:
-    """Weights as exact fractions; SettingsError listing unknown, missing, negative ones, and a sum that is not 1."""
+    """Return weights as exact fractions; SettingsError for unknown, missing, negative ones, and a sum that is not 1."""
     problems = _names(weights, "weights")
     exact: dict[str, Fraction] = {}
     for name, weight in weights.items():
@@ -64,7 +64,7 @@ def check_weights(weights: Mapping[str, Decimal | str]) -> dict[Dimension, Fract
 
 
 def _exactly(weight: object) -> Fraction:
-    """A decimal or its text as a fraction; ValueError for anything else, and for numbers that would fill memory."""
+    """Return a decimal or its text as a fraction; ValueError for all else, and for numbers that would fill memory."""
     number = Decimal(weight) if isinstance(weight, str | Decimal) else Decimal("NaN")
     if not number.is_finite() or len(number.as_tuple().digits) + abs(int(number.as_tuple().exponent)) > MAX_DIGITS:
         raise ValueError(weight)
@@ -72,7 +72,7 @@ def _exactly(weight: object) -> Fraction:
 
 
 def audit(scores: Mapping[str, int], challenger: Mapping[str, int] | None) -> list[Dimension]:
-    """The dimensions in which the challenger's scores differ by 2 or more; none if there was no audit.
+    """Return the dimensions in which the challenger's scores differ by 2 or more; none if there was no audit.
 
     Both scores are reported with their reasons and neither wins. Raises InputError for scores that are none.
 

@@ -50,7 +50,7 @@ def team(
     team: TeamMode | None = None,
     threshold: int = THRESHOLD,
 ) -> TeamMode | None:
-    """The team that a plan gets: base, scaled (adds domain expert and devil's advocate), or None for a trivial plan.
+    """Return the team of a plan: base, scaled (adds domain expert and devil's advocate), or None for a trivial plan.
 
     `team` beats all else; a trivial plan skips the team; a THIN plan gets the base team; else it is scaled at
     `threshold` or with more than 3 unknown signals. Raises SettingsError for an unknown team. Source: rule A8.
@@ -94,7 +94,7 @@ class Traits(NamedTuple):
 
 
 def quality(traits: Traits) -> PlanQuality:
-    """How much a plan says: THIN, RICH, or ADEQUATE where it is neither.
+    """Return how much a plan says: THIN, RICH, or ADEQUATE where it is neither.
 
     THIN has no goal, fewer than 2 steps, or no concrete reference; RICH has a goal, steps, a constraint, a decision
     with its reason, and 3 or more concrete references. THIN goes first. Source: rule A8.
@@ -109,7 +109,7 @@ def quality(traits: Traits) -> PlanQuality:
 
 
 def trivial(signs: Signs, traits: Traits) -> bool:
-    """Whether a plan is too small for any team.
+    """Return whether a plan is too small for any team.
 
     It has at most 60 words and 2 actions, no word for destruction, no integration, compliance or unknown signal, and no
     command that writes. The empty plan is trivial. Source: rule A8.

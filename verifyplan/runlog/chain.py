@@ -25,7 +25,7 @@ class Record(NamedTuple):
 
 
 def now() -> str:
-    """The time in UTC, to the millisecond.
+    """Return the time in UTC, to the millisecond.
 
     >>> len(now())
     24
@@ -34,14 +34,14 @@ def now() -> str:
 
 
 def encode(record: Record, before: str) -> tuple[bytes, str]:
-    """The line of a record, its line feed included, and the digest that the next line is chained to."""
+    """Return the line of a record, its line feed included, and the digest that the next line is chained to."""
     head = to_json({"seq": record.seq, "at": record.at} | record.event.model_dump(mode="json"))[:-1]
     digest = _digest(before, head)
     return head + b',"digest":"' + digest.encode() + b'"}\n', digest
 
 
 def decode(line: bytes, before: str) -> tuple[dict[str, Any], str] | None:
-    """The JSON values of a line without its line feed, and its digest; None if it is not whole.
+    """Return the JSON values of a line without its line feed, and its digest; None if it is not whole.
 
     A line is whole if the digest that it carries is that of its bytes and the line before.
     """

@@ -61,7 +61,7 @@ class CrossState:
 
 
 def fold_cross(events: Iterable[Event]) -> CrossState:
-    """The state that a sequence of events adds up to; any prefix of a run folds, too."""
+    """Return the state that a sequence of events adds up to; any prefix of a run folds, too."""
     state = CrossState()
     for event in events:
         state.add(event)
@@ -69,7 +69,7 @@ def fold_cross(events: Iterable[Event]) -> CrossState:
 
 
 def artifact_of(state: CrossState, part: Part = "findings") -> Artifact:
-    """The state artifact, schema 1.2, of an ended run; or the same shape for its plan body (rules B9, B10).
+    """Return the state artifact, schema 1.2, of an ended run; or the same shape for its plan body (rules B9, B10).
 
     Raises ValueError if the run has not ended, as a finding without a class has no place in an artifact.
     """

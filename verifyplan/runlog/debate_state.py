@@ -59,7 +59,7 @@ class DebateState:
 
 
 def fold_debate(events: Iterable[Event]) -> DebateState:
-    """The state that a sequence of events adds up to; any prefix of a debate folds, too."""
+    """Return the state that a sequence of events adds up to; any prefix of a debate folds, too."""
     state = DebateState()
     for event in events:
         state.add(event)

@@ -30,7 +30,7 @@ the version that was, in `tests/runlog/logs`."""
 
 
 def steps_from(version: object, place: str, steps: Mapping[int, Step] = STEPS, now: int = LOG_VERSION) -> list[Step]:
-    """The steps that lead from a version to the present one, in order; LogError for a version that is none."""
+    """Return the steps that lead from a version to the present one, in order; LogError for a version that is none."""
     if isinstance(version, bool) or not isinstance(version, int) or not 1 <= version <= now:
         fix = "read it with the verifyplan that wrote it, or a newer one"
         raise LogError(Problem(place, f"has version {version!r}; this verifyplan reads 1 to {now}", fix))
@@ -38,7 +38,7 @@ def steps_from(version: object, place: str, steps: Mapping[int, Step] = STEPS, n
 
 
 def migrate(values: Values, steps: list[Step]) -> Values | None:
-    """An event's values after all steps; None where it is no more.
+    """Return an event's values after all steps; None where it is no more.
 
     >>> migrate({"type": "run-started", "version": 1}, [lambda values: values | {"version": 2}])
     {'type': 'run-started', 'version': 2}

@@ -244,7 +244,7 @@ class PlanState:
         self.tools.update(use.tool for use in event.tools if not use.refused)
 
     def _course(self, event: Event) -> None:
-        """How the run goes on: iterations, pauses, its end, and what is only listed."""
+        """Take in how the run goes on: iterations, pauses, its end, and what is only listed."""
         match event:
             case RunStarted():
                 self.started = event
@@ -284,7 +284,7 @@ _LISTED: dict[type, str] = {
 
 
 def fold_plan(events: Iterable[Event]) -> PlanState:
-    """The state that the events of a plan run add up to; any prefix of a run folds, too."""
+    """Return the state that the events of a plan run add up to; any prefix of a run folds, too."""
     state = PlanState()
     for event in events:
         state.add(event)

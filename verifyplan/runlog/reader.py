@@ -34,7 +34,7 @@ class Log(NamedTuple):
 
 
 def read_log(path: str | Path) -> Log:
-    """All records of a log; its last line is dropped if the process died while it was written.
+    """Return all records of a log; its last line is dropped if the process died while it was written.
 
     Raises LogError for a file that cannot be read, holds no run, or is damaged anywhere else, naming the line.
     Source: rule E1.
@@ -51,7 +51,7 @@ def read_log(path: str | Path) -> Log:
 
 
 def parse_log(data: bytes, place: str) -> Log:
-    """The same from the bytes of a log; `place` names it in errors.
+    """Return the same from the bytes of a log; `place` names it in errors.
 
     Line ends of Windows, as git's autocrlf writes them, are read as line feeds: within a line, JSON has no raw one.
     """

@@ -91,7 +91,7 @@ class Past:
         return tuple(turn.call_id for turn in sent if self.turn(turn.call_id) is None and not self._went_past(turn))
 
     def _went_past(self, look: TurnSent) -> bool:
-        """Whether a turn is a look at the web that failed, and the call went on without it."""
+        """Return whether a turn is a look at the web that failed, and the call went on without it."""
         turn = look.call_id.removeprefix(f"{look.of_call}/").partition("/")[0]
         return self.sent(f"{look.of_call}/t{int(turn[1:]) + 1}") is not None
 

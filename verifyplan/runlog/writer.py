@@ -40,7 +40,7 @@ class LogWriter:
 
     @classmethod
     def create(cls, folder: str | Path, name: str) -> Self:
-        """A new log `name-001.jsonl` in `folder`, or the next number that is free, for two runs at once, too.
+        """Return the writer of a new log `name-001.jsonl` in `folder`, or the next free number, even for runs at once.
 
         Raises LogError if the folder cannot be written to.
         """
@@ -55,7 +55,7 @@ class LogWriter:
 
     @classmethod
     def resume(cls, path: str | Path) -> tuple[Self, Log]:
-        """The writer that goes on with a log, and what the log holds; a torn last line is cut off by the next one.
+        """Return the writer that goes on with a log, and what that holds; a torn last line is cut off by the next.
 
         Raises LogError if the log cannot be read or written, is being written already, or is damaged.
         """
@@ -115,7 +115,7 @@ class LogWriter:
 
 
 def _fresh(folder: Path, name: str) -> Path:
-    """An empty file of the first number that neither a log nor an artifact has."""
+    """Create an empty file of the first number that neither a log nor an artifact has."""
     number = 1
     while True:
         path = folder / f"{name}-{number:03d}{SUFFIX}"
@@ -149,7 +149,7 @@ def _expect_file(path: Path) -> None:
 
 
 def _locked(path: Path) -> FileLock:
-    """The right to write a log, by whatever links it is reached; LogError if somebody has it."""
+    """Take the right to write a log, by whatever links it is reached; LogError if somebody has it."""
     real = path.resolve()
     lock = FileLock(real.with_name(f".{real.name}.lock"), blocking=False, thread_local=False)
     try:

@@ -29,7 +29,7 @@ def record_ruling(run: ActiveRun, answer: SynthesizerAnswer | None = None) -> Ru
 
 
 def settle_block(run: ActiveRun, ruling: Ruling, answer: SynthesizerAnswer) -> tuple[Ruling, str | None]:
-    """Where the plan is blocked, do as the settings say; return the ruling that then holds, and what was overridden.
+    """Do as the settings say where the plan is blocked; return the ruling that then holds, and what was overridden.
 
     WaitingError if the run is to wait and nobody answers; RunOverError if a person aborts it.
     """
