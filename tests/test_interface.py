@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 
 import pytest
 
+import verifyplan as vp
 from tests.interface_page import PAGE, public_objects, row, rows, sentence
 
 OBJECTS = public_objects()
@@ -101,3 +103,15 @@ def test_a_function_says_first_what_it_does():
     firsts = {name: sentence(value).split()[0] for name, value in FUNCTIONS.items()}
     nouns = {"A", "An", "The", "What", "Whether", "How", "Which", "One", "All"}
     assert {name: first for name, first in firsts.items() if first in nouns} == {}
+
+
+def test_help_explains_every_field_of_every_public_type():
+    lacking = {}
+    for name, kind in OBJECTS.items():
+        named = [field.name for field in fields(kind)] if is_dataclass(kind) else getattr(kind, "_fields", ())
+        told = inspect.getdoc(kind) or ""
+        explained = re.findall(r"^    (\w+): .", told, re.MULTILINE)
+        missing = [field for field in named if field not in explained and not field.startswith("_")]
+        lacking |= {name: missing} if missing else {}
+    assert lacking == {}
+    assert "    summary: `metric`, then of each" in vp.results.Comparison.__doc__

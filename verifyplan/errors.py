@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from verifyplan.field_docs import with_field_docs
 from verifyplan.redaction import redact, redacted
 
 __all__ = [  # what users catch and read; the rest of this module is for the package itself
@@ -40,6 +41,7 @@ MESSAGE_ERROR_PREFIX = "MESSAGE_SCHEMA_VALIDATION_FAILED::"
 """The beginning of every `MessageError`'s text; the rest is JSON."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Problem:
     """One thing that is wrong: its place, what is wrong with it, and what to do.
@@ -49,8 +51,11 @@ class Problem:
     """
 
     place: str
+    """Where it is: a file and line, a column, a parameter."""
     message: str
+    """What is wrong, with the value received."""
     fix: str
+    """What to do."""
 
     def __post_init__(self) -> None:
         """Take keys out of the texts."""

@@ -11,10 +11,12 @@ import pandas as pd
 
 from verifyplan.analysis.metrics import counts_by_run, difference_column
 from verifyplan.errors import Problem, SettingsError, expect, one_of
+from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.vote import CLASSIFICATIONS
 from verifyplan.text import counted, did_you_mean
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Comparison:
     """Two or more conditions over the same findings, side by side; the first is the baseline.
@@ -46,7 +48,9 @@ class Comparison:
     cost: pd.DataFrame
     """`condition, measure, value, n_runs`: calls, rounds, votes and time (see `cost`)."""
     n_findings: int
+    """The number of findings that were compared."""
     n_runs: int
+    """The number of runs that they are from."""
     resampled: str
     """`runs` or `findings`: what the bootstrap drew (findings where there are fewer than 10 runs)."""
     synthetic: bool

@@ -13,6 +13,7 @@ from verifyplan.analysis.cost import failed, tokens
 from verifyplan.analysis.intervals import Share, clustered_share
 from verifyplan.datasets.labels import SOUND, Labels, label_table, plan_name
 from verifyplan.errors import InputError, Problem
+from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.records import PLAN_VERDICTS
@@ -38,6 +39,7 @@ _TEXTS = ["claim", "concern", "failure_scenario", "alternative", "evidence"]
 _LABELLED_PLACE = re.compile(r"(.+):(\d+)(?:-(\d+))?")
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Detection:
     """The labelled defects that plan runs found, each run by itself; every share comes with its n and its interval."""

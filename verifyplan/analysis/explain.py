@@ -12,6 +12,7 @@ import pandas as pd
 
 from verifyplan.analysis.replay import ReplayMode, at_iteration, replay
 from verifyplan.errors import InputError, Problem, SettingsError
+from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.support import absent_votes, lost_refutes
@@ -37,6 +38,7 @@ RULE_MEANINGS: dict[Rule, str] = {
 """The meaning of each rule of classification (rule B6), in words."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Explanation:
     """One finding's way to its class, as data and as words."""
@@ -46,6 +48,7 @@ class Explanation:
     votes: pd.DataFrame
     """The votes on it, by round and worker."""
     text: str
+    """The explanation in words, as `print` shows it."""
 
     def __str__(self) -> str:
         """Return the words."""

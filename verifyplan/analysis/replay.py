@@ -11,6 +11,7 @@ import pandas as pd
 from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, check_settings, judge
 from verifyplan.analysis.tally import code_votes
 from verifyplan.errors import InputError, Problem
+from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.support import LOST
@@ -29,6 +30,7 @@ _COUNTS = [*BASIS_COUNTS, *LOST]
 _JUDGED = ["classification", "decided_round", "rule", "censored", *_COUNTS]
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Setting:
     """How votes are judged; `compare` takes one for each condition. Values are checked where they are used.

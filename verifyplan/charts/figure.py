@@ -20,10 +20,12 @@ from verifyplan.charts.encodings import inline
 from verifyplan.charts.labels import sentences
 from verifyplan.charts.options import ChartOptions
 from verifyplan.charts.theme import FAINT, PAPER, WIDTH, config
+from verifyplan.field_docs import with_field_docs
 
 SYNTHETIC = "Synthetic data: findings, votes or scores were generated, not observed."
 
 
+@with_field_docs
 @dataclass(frozen=True, eq=False)
 class Figure:
     """A chart, its caption, the rows it draws, and a description for those who cannot see it.
@@ -34,9 +36,13 @@ class Figure:
     """
 
     chart: alt.TopLevelMixin = field(repr=False)
+    """An ordinary Altair chart, to change or combine."""
     caption: str
+    """What is drawn, of how many, and what to know of it."""
     data: pd.DataFrame = field(repr=False)
+    """The rows that are drawn."""
     description: str = field(repr=False)
+    """The picture in words, for those who cannot see it."""
 
     def _repr_html_(self) -> str:
         """Return the figure as HTML: a named `<figure>` with the inline SVG and an escaped `<figcaption>`."""

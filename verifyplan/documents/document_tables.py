@@ -22,9 +22,11 @@ from verifyplan.documents.reading.comparing import matched, wording
 from verifyplan.documents.reading.document import Document
 from verifyplan.documents.tree import Phase, Tree, milestone_of, repository_root
 from verifyplan.errors import InputError, Problem, one_of
+from verifyplan.field_docs import with_field_docs
 from verifyplan.text import counted, did_you_mean
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class DocumentTables:
     """The tables of a set of documents; `columns(name)` says what is in one.
@@ -33,11 +35,17 @@ class DocumentTables:
     """
 
     documents: pd.DataFrame
+    """One row a document: its kind, form and title."""
     must_haves: pd.DataFrame
+    """One row a must-have of a plan, and whether it was verified."""
     tasks: pd.DataFrame
+    """One row a task of a plan."""
     findings: pd.DataFrame
+    """One row a finding of a research note."""
     gaps: pd.DataFrame
+    """One row a gap of a verification."""
     violations: pd.DataFrame
+    """One row a rule that a document breaks."""
 
     @staticmethod
     def columns(table: str) -> pd.DataFrame:

@@ -18,6 +18,7 @@ from verifyplan.documents.reading.comparing import id_in_name, plan_key
 from verifyplan.documents.reading.document import Document
 from verifyplan.documents.walk import PLANNING, is_folder
 from verifyplan.documents.walk import Unread as Unread
+from verifyplan.field_docs import with_field_docs
 
 D = TypeVar("D", bound=Document)
 
@@ -90,6 +91,7 @@ class Phase:
         return {self.key_of(summary): summary for summary in reversed(self.summaries)}
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Tree:
     """The documents of a folder, in the order of their paths, which are relative to the working directory or absolute.
@@ -99,9 +101,13 @@ class Tree:
     """
 
     path: str
+    """The folder."""
     documents: tuple[Document, ...]
+    """The documents, in the order of their paths."""
     others: tuple[str, ...] = ()
+    """Markdown files of none of the nine kinds (ROADMAP, STATE, CONTEXT ...)."""
     unread: tuple[Unread, ...] = ()
+    """Files that were not or could not be read, each with the reason."""
 
     def __iter__(self) -> Iterator[Document]:
         return iter(self.documents)

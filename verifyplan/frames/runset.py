@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.errors import InputError, Problem
+from verifyplan.field_docs import with_field_docs
 from verifyplan.files import replacing
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, as_truth, empty, typed
 from verifyplan.frames.support import note_absent_votes, with_losses
@@ -40,6 +41,7 @@ def no_errors() -> pd.DataFrame:
     return pd.DataFrame({"source": [], "place": [], "message": [], "fix": []}, dtype="str")
 
 
+@with_field_docs
 @dataclass(frozen=True, eq=False)
 class RunSet:
     """Any number of runs as tables, and what `load` left out in `.errors`; `documentation(name)` explains a table.
@@ -51,24 +53,43 @@ class RunSet:
     """
 
     runs: pd.DataFrame = field(default_factory=partial(empty, "runs"))
+    """One row a run: its kind, settings, outcome and size."""
     findings: pd.DataFrame = field(default_factory=partial(empty, "findings"))
+    """One row a finding: its claim, evidence, discoverers, class and, where known, truth."""
     votes: pd.DataFrame = field(default_factory=partial(empty, "votes"))
+    """One row a vote: its verdict, basis and explanation."""
     rounds: pd.DataFrame = field(default_factory=partial(empty, "rounds"))
+    """One row a round of votes: its queue, and why it was skipped."""
     dispatches: pd.DataFrame = field(default_factory=partial(empty, "dispatches"))
+    """One row a worker and round: whether it answered, and how long it took."""
     iterations: pd.DataFrame = field(default_factory=partial(empty, "iterations"))
+    """One row an iteration of a plan run: the counts that decide, and the ruling."""
     challenges: pd.DataFrame = field(default_factory=partial(empty, "challenges"))
+    """One row a challenge as it ended: severity, status, evidence, resolution."""
     challenge_history: pd.DataFrame = field(default_factory=partial(empty, "challenge_history"))
+    """One row a change of a challenge: raised, admitted, merged, settled, refused."""
     unknowns: pd.DataFrame = field(default_factory=partial(empty, "unknowns"))
+    """One row an open question of a plan, and its answer."""
     contexts: pd.DataFrame = field(default_factory=partial(empty, "contexts"))
+    """One row a piece of context that research surfaced."""
     risks: pd.DataFrame = field(default_factory=partial(empty, "risks"))
+    """One row a risk that was probed."""
     scores: pd.DataFrame = field(default_factory=partial(empty, "scores"))
+    """One row a score of a plan: dimension, who gave it, whether it was refused."""
     sections: pd.DataFrame = field(default_factory=partial(empty, "sections"))
+    """One row a section of a plan, and the challenges that cite it."""
     budgets: pd.DataFrame = field(default_factory=partial(empty, "budgets"))
+    """One row an agent, iteration and tool: calls used, and the ceiling."""
     calls: pd.DataFrame = field(default_factory=partial(empty, "calls"))
+    """One row a call of an agent: time, tokens, cost, failure."""
     turns: pd.DataFrame = field(default_factory=partial(empty, "turns"))
+    """One row an exchange with a model within a call."""
     tools: pd.DataFrame = field(default_factory=partial(empty, "tools"))
+    """One row a tool call: what was looked up, what was refused."""
     messages: pd.DataFrame = field(default_factory=partial(empty, "messages"))
+    """One row a message of a debate."""
     errors: pd.DataFrame = field(default_factory=no_errors)
+    """One row a problem of a lenient load: source, place, message, fix."""
 
     def __len__(self) -> int:
         """Return the number of runs."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
+from verifyplan.field_docs import with_field_docs
 from verifyplan.plans.commands import begins_like_command, writes
 from verifyplan.plans.markdown import TextBlock
 from verifyplan.plans.statements import constraints, decisions, is_goal_line, may_state_goal
@@ -36,6 +37,7 @@ class CountedWord(NamedTuple):
     line: int
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Assessment:
     """The signs and traits by which a plan is sized, and the words they rest on.
@@ -45,11 +47,17 @@ class Assessment:
     """
 
     signs: Signs
+    """The counts by which a plan is sized."""
     traits: Traits
+    """What makes a plan complex (rule A8)."""
     quality: PlanQuality
+    """How much the plan says: RICH, ADEQUATE or THIN."""
     trivial: bool
+    """Whether the plan is small and says nothing risky."""
     domains: tuple[str, ...]
+    """The domains that count, such as `security`."""
     found: Mapping[str, tuple[CountedWord, ...]] = field(hash=False)
+    """The words behind signs and traits, by what they count for."""
 
     @property
     def integrations(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_args
 
+from verifyplan.field_docs import with_field_docs
 from verifyplan.plans.markdown import TextBlock
 
 RefKind = Literal["file", "symbol", "command", "package"]
@@ -75,6 +76,7 @@ class CodeBlock:
     text: str
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Plan:
     """A plan as it was read: its text with one kind of line end, and what the readers found in it.
@@ -86,20 +88,35 @@ class Plan:
     """
 
     path: str
+    """The path as it was given; `plan.md` for a text without one."""
     text: str
+    """The whole text, with one kind of line end."""
     title: str
+    """The first heading; empty where there is none."""
     goal: str
+    """The stated goal; empty where there is none."""
     frontmatter: Mapping[str, Any] = field(hash=False)
+    """The YAML keys before the body."""
     sections: tuple[Section, ...]
+    """The headings with the lines under them."""
     steps: tuple[Step, ...]
+    """What the plan says to do, in order."""
     references: tuple[Reference, ...]
+    """Files, symbols, commands and packages that it names, and where."""
     blocks: tuple[CodeBlock, ...]
+    """Blocks of code."""
     constraints: tuple[int, ...]
+    """The lines that state a constraint."""
     decisions: tuple[int, ...]
+    """The lines that state a decision with its reason."""
     notes: tuple[str, ...]
+    """What was skipped or could not be read."""
     body: int = 1
+    """The first line after the frontmatter."""
     texts: tuple[TextBlock, ...] = field(default=(), repr=False)
+    """Headings, paragraphs, items and cells."""
     actions: tuple[int, ...] = ()
+    """The line of each thing that the plan says to do."""
 
     @cached_property
     def lines(self) -> tuple[str, ...]:

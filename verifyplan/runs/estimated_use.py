@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from verifyplan.agents.prices import Price, cost, unknown_price
+from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.role_call import ROLES
 from verifyplan.protocol.settings import Limits
@@ -123,6 +124,7 @@ def total(uses: Iterable[EstimatedUse]) -> EstimatedUse:
     return EstimatedUse(tuple(roles), iterations, rounds, ended)
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Estimate:
     """The use of runs if models drove them, in three cases; nothing was sent to find out.
@@ -132,8 +134,11 @@ class Estimate:
     """
 
     low: EstimatedUse
+    """The use if nothing is challenged: one iteration or round, no tool calls, short answers."""
     expected: EstimatedUse
+    """The use of runs of middling course: half of the iterations, 3 challenges in each, answers of typical length."""
     high: EstimatedUse
+    """The use if every limit is reached: all iterations, rounds and tool calls."""
     runs: int
     """How many runs these are together."""
     unpriced: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.vote import CLASSIFICATIONS
 from verifyplan.rules.convergence import verdict_words
 from verifyplan.runs.cross.run import CrossRun
@@ -35,11 +36,13 @@ COLUMNS: dict[str, str] = {
 """The columns of a table of replayed runs, and their types."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Replayed:
     """A run driven again from recorded replies: its outcome, how far it came, and how it differs."""
 
     run: Run
+    """The run as it went this time."""
     censored: str | None
     """The first call that is needed and was never made; None if the run came to its end, or waits. Scores are no
     such call where changed rules end the run sooner: they decide nothing."""

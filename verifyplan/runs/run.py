@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.event import Event
@@ -14,6 +15,7 @@ from verifyplan.runlog.chain import Record
 from verifyplan.text import counted
 
 
+@with_field_docs
 @dataclass(frozen=True, repr=False)
 class Run:
     """A run as its log has it; everything but the records and the places of files is derived from the records."""

@@ -9,10 +9,12 @@ from html import escape
 import pandas as pd
 
 from verifyplan.analysis.weights.simplex import to_decimals
+from verifyplan.field_docs import with_field_docs
 from verifyplan.rules.scoring import INFORMS
 from verifyplan.text import counted
 
 
+@with_field_docs
 @dataclass(frozen=True, eq=False)
 class WeightFit:
     """Weights fitted to overall scores: overall = intercept + scale x the weighted sum of dimensions from 0 to 1.
@@ -50,8 +52,11 @@ class WeightFit:
     n_groups: int | None
     """The number of their groups; None where plans are not grouped."""
     folds: int
+    """How many folds the plans were dealt into, in each repeat."""
     repeats: int
+    """How often they were dealt anew."""
     resamples: int
+    """How many bootstrap samples were drawn."""
     synthetic: bool = False
     """True where the scores were generated, not observed."""
     notes: tuple[str, ...] = ()

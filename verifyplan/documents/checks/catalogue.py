@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from verifyplan.documents.rule_tables import filled, rule_rows
+from verifyplan.field_docs import with_field_docs
 from verifyplan.redaction import redact
 
 ViolationSeverity = Literal["error", "warning", "info"]
@@ -28,6 +29,7 @@ class Rule:
     fix: str
 
 
+@with_field_docs
 @dataclass(frozen=True, order=True)
 class Violation:
     """A rule that a document breaks: where, what is wrong, and what to do.
@@ -39,12 +41,19 @@ class Violation:
     """
 
     path: str
+    """The document."""
     line: int
+    """The line, from 1."""
     rule: str
+    """The id of the rule, such as `plan/task-id`."""
     severity: ViolationSeverity
+    """How bad it is: `error`, `warning` or `info`."""
     message: str
+    """What is wrong."""
     fix: str
+    """What to do."""
     lines: tuple[int, ...] = ()
+    """All lines of a rule that is broken so often that it is reported once; empty for a single line."""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.severity}: {self.message} [{self.rule}]. Fix: {self.fix}."

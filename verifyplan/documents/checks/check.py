@@ -17,6 +17,7 @@ from verifyplan.documents.kinds.registry import REGISTRY
 from verifyplan.documents.loading import is_folder, load, load_beside, shown_for
 from verifyplan.documents.reading.document import Document
 from verifyplan.documents.tree import Tree, repository_root
+from verifyplan.field_docs import with_field_docs
 from verifyplan.progress import progress
 from verifyplan.text import counted
 
@@ -38,14 +39,19 @@ _ALWAYS_SEPARATE = ("/field-missing", "/section-missing")
 _BESIDE_A_COPY = (".PLANNING", "LICENSE", "LICENCE", "README")
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Report:
     """The result of a check: violations by path, line and rule, the documents, and the other files."""
 
     path: str
+    """The file or folder that was checked."""
     violations: tuple[Violation, ...]
+    """Every rule that is broken, by path, line and rule."""
     documents: tuple[Document, ...]
+    """The documents that were read."""
     others: tuple[str, ...] = ()
+    """Markdown files of none of the nine kinds."""
 
     @property
     def ok(self) -> bool:

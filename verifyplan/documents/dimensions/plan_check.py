@@ -25,6 +25,7 @@ from verifyplan.documents.reading.writing import flat
 from verifyplan.documents.tree import Tree
 from verifyplan.documents.walk import PLANNING, walk
 from verifyplan.errors import InputError, Problem
+from verifyplan.field_docs import with_field_docs
 
 DIMENSIONS: tuple[Callable[[PlanCheckContext], DimensionResult], ...] = (
     requirement_coverage,
@@ -42,6 +43,7 @@ DIMENSIONS: tuple[Callable[[PlanCheckContext], DimensionResult], ...] = (
 _PLAN_FILE = re.compile(r"plan[^/\\]*\.md\Z", re.IGNORECASE)
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class PlanCheck:
     """The result of a plan check: the nine dimensions, the plans' graph, and the plans.
@@ -50,8 +52,11 @@ class PlanCheck:
     """
 
     dimensions: tuple[DimensionResult, ...]
+    """The result of each of the nine dimensions: its status and its issues."""
     graph: PlanGraph
+    """The plans, their waves and what depends on what, as `charts.plan_graph` draws them."""
     plans: tuple[PlanDocument, ...]
+    """The plans that were checked."""
 
     @property
     def issues(self) -> tuple[Issue, ...]:

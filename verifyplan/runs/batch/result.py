@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import overload
 
 from verifyplan.errors import VerifyplanError
+from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.run_tables import log_rows
 from verifyplan.frames.runset import RunSet, assemble
 from verifyplan.runs.cross.run import CrossRun
@@ -19,11 +20,13 @@ from verifyplan.runs.run import Run
 from verifyplan.text import counted
 
 
+@with_field_docs
 @dataclass(frozen=True, repr=False)
 class BatchRuns(Sequence[Run]):
     """The runs of a batch, in the order in which they were asked for: plan by plan, repetition by repetition."""
 
     all: tuple[Run, ...]
+    """The runs, in order; `runs[0]` is the first of them."""
     stopped: Mapping[str, VerifyplanError] = field(default_factory=dict)
     """Runs that could not be driven on, by the names of their logs, and why; they are not among the others."""
     folder: Path = Path()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from verifyplan.field_docs import with_field_docs
 from verifyplan.files import write_new_text
 from verifyplan.frames.artifact import artifact_text
 from verifyplan.frames.support import note_blind_classes
@@ -23,6 +24,7 @@ from verifyplan.runs.run import Run
 from verifyplan.text import counted
 
 
+@with_field_docs
 @dataclass(frozen=True, repr=False)
 class CrossRun(Run):
     """A cross run: ended, or broken off, and then without artifact, status and gate."""

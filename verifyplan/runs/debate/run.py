@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from verifyplan.diffs import PatchError, apply
+from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.event_run import DebateInputs, DebateOutcome, DebateReason, DebateStatus
 from verifyplan.protocol.message import Message
 from verifyplan.reports.debate import debate_html, debate_text
@@ -18,6 +19,7 @@ from verifyplan.text import counted
 MAX_NOTE_CHARACTERS = 300
 
 
+@with_field_docs
 @dataclass(frozen=True, repr=False)
 class Debate(Run):
     """A debate: ended, or broken off."""

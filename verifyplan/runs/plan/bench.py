@@ -16,6 +16,7 @@ from verifyplan.datasets.labels import Labels, PlanLabel, plan_name, read_labels
 from verifyplan.datasets.plans import labelled_plans, plan_path
 from verifyplan.datasets.sample import sample_repository
 from verifyplan.errors import InputError, Problem, Problems
+from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.runset import RunSet, concat
 from verifyplan.progress import progress as progress_bar
 from verifyplan.runs.arguments import check_counts, read_folder
@@ -27,12 +28,15 @@ PlanPaths = str | Path | Sequence[str | Path]
 """Markdown files, folders of them, or globs."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class PlanBench:
     """The runs over labelled plans, and how they score."""
 
     runs: RunSet
+    """The tables of all runs."""
     detection: Detection
+    """How they score against the labels."""
     unlabelled: tuple[str, ...] = ()
     """Plans that were left out, as they have no label."""
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple, get_args
 
 from verifyplan.errors import InputError, Problem, one_of
+from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.event_run import AnswerGiven, AnswerKind
 from verifyplan.protocol.records import Challenge
 from verifyplan.redaction import redact
@@ -17,21 +18,30 @@ ABOUT_A_CHALLENGE: tuple[AnswerKind, ...] = ("acknowledge", "override")
 """Answers that name the challenge they are about."""
 
 
+@with_field_docs
 class Answer(NamedTuple):
     """A person's answer: context for the next iteration, a risk acknowledged, an override, or an end."""
 
     kind: AnswerKind
+    """`context`, `acknowledge`, `override` or `abort`."""
     challenge: str | None = None
+    """The challenge that is acknowledged or overridden."""
     note: str = ""
+    """The reason, or the context for the next iteration."""
 
 
+@with_field_docs
 class Pause(NamedTuple):
     """The question of a plan run that waits, and the challenges that block it."""
 
     pause_id: str
+    """The id that the answer is logged under."""
     iteration: int
+    """The iteration that is blocked."""
     question: str
+    """The question, as it is shown to a person."""
     challenges: tuple[Challenge, ...]
+    """The challenges that block the plan."""
     if_overridden: Mapping[str, str] = MappingProxyType({})
     """The verdict that follows if a challenge is overridden, by its id."""
 

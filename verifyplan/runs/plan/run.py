@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, overload
 
 from verifyplan.errors import InputError, Problem
+from verifyplan.field_docs import with_field_docs
 from verifyplan.files import write_text
 from verifyplan.protocol.event_run import PlanOutcome
 from verifyplan.protocol.records import ConvergenceStatus, PlanVerdict
@@ -20,6 +21,7 @@ from verifyplan.text import counted
 ReportForm = Literal["markdown", "html"]
 
 
+@with_field_docs
 @dataclass(frozen=True, repr=False)
 class PlanRun(Run):
     """A plan run: ended, waiting for a person, or broken off."""

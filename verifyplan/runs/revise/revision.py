@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from verifyplan.diffs import PatchError, apply, diff_of
+from verifyplan.field_docs import with_field_docs
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.records import UNSETTLED, Challenge, PlanVerdict, Severity
 from verifyplan.reports.plan_grounds import notes
@@ -38,16 +39,21 @@ class RevisionRow(NamedTuple):
     adopted: bool
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Round:
     """A debate, and the run that verified the plan it made; None where it made none."""
 
     number: int
+    """The number of the round, from 1."""
     before: PlanRun
+    """The run whose open challenges were debated."""
     debate: Debate
+    """The debate."""
     plan: str
     """The plan as the debate left it."""
     after: PlanRun | None = None
+    """The run that verified the plan as the debate left it; None where there was none."""
 
     @property
     def adopted(self) -> bool:
@@ -89,6 +95,7 @@ class Round:
         ]
 
 
+@with_field_docs
 @dataclass(frozen=True, repr=False)
 class Revision:
     """A plan run, the rounds that it took to revise its plan, and the plan as it is now."""
@@ -96,6 +103,7 @@ class Revision:
     first: PlanRun
     """The run that the revision began with."""
     rounds: tuple[Round, ...] = ()
+    """The rounds, in order."""
     why: str = ""
     """Why it ended, or why there was no round."""
 
