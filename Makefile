@@ -5,9 +5,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 unexport MAKEFLAGS  # tests run make themselves, without the options of this one
 
-.PHONY: help setup demo interface test lint unit notebooks browser live lab data bench lock clean
+.PHONY: help setup demo interface test test-long lint unit unit-tables unit-runs notebooks browser live lab data bench lock clean
 help:                 ## list the targets
-	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 setup: $(STAMP)       ## make .venv with all that developing, testing and the notebooks need
 $(STAMP): pyproject.toml constraints.txt
@@ -24,10 +24,20 @@ lint: setup           ## style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: unit browser live notebooks lint  ## everything CI runs, the longest first; -j2 runs two at a time
+test: browser unit live notebooks lint  ## everything CI runs, the longest first; -j2 runs two at a time
 
-unit: setup           ## the tests but for those of the browser and of live agents
-	$(BIN)/pytest --ignore=tests/live
+test-long: export VERIFYPLAN_TESTS := long
+test-long: test       ## the same with every kill and every random example, not a part of them
+
+unit: unit-runs unit-tables  ## the tests but for those of the browser and of live agents
+
+TABLES := $(addprefix tests/,analysis charts conformance datasets documents frames plans reports repository)
+
+unit-tables: setup    ## that half of them that is about documents, tables, analyses and charts
+	$(BIN)/pytest -p no:cacheprovider $(TABLES)
+
+unit-runs: setup      ## the other half: all the rest, and the examples in docstrings
+	$(BIN)/pytest -p no:cacheprovider --ignore=tests/live $(TABLES:%=--ignore=%)
 
 notebooks: setup      ## every cell of every notebook
 	$(BIN)/pytest --nbval-lax -p no:cacheprovider --nbval-kernel-name python3 notebooks -W default

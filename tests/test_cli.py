@@ -19,6 +19,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
+from tests.processes import process
 from verifyplan.cli.app import COMMANDS, load_command
 
 COMMAND = Path(sys.executable).with_name("verifyplan")
@@ -321,12 +322,12 @@ def test_ctrl_c_says_how_the_run_goes_on(tmp_path):
     plan.write_text(f"# Long\n\nGoal: change everything.\n\n{steps}\n")
     logs = tmp_path / "logs"
     words = [str(COMMAND), "verify", str(plan), "--repo", str(tmp_path), "--log-dir", str(logs)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        while process.poll() is None and not any(log.stat().st_size for log in logs.glob("*.jsonl")):
+    with process(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        while running.poll() is None and not any(log.stat().st_size for log in logs.glob("*.jsonl")):
             time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130, errors
+        running.send_signal(signal.SIGINT)
+        _, errors = running.communicate(timeout=60)
+    assert running.returncode == 130, errors
     assert "Interrupted; nothing is half-written.\nThe run goes on by: verifyplan resume " in errors
     assert "Traceback" not in errors
     assert verifyplan("resume", next(logs.glob("*.jsonl"))).returncode == 0

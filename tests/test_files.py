@@ -76,7 +76,7 @@ def test_a_block_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, failu
 
 def test_a_process_that_dies_while_writing_leaves_the_old_file(tmp_path):
     target = write_text(tmp_path / "a.txt", "old")
-    assert started(DYING, target).wait() == 9
+    assert started(DYING, target).wait(60) == 9
     assert target.read_text() == "old"
     assert [name for name in names(tmp_path) if not name.startswith(".")] == ["a.txt"]
 
@@ -116,7 +116,7 @@ def test_a_new_text_never_takes_the_place_of_a_file(tmp_path):
 
 def test_several_processes_each_get_numbers_of_their_own(tmp_path):
     writers = [started(NUMBERING, tmp_path, own) for own in "abcd"]
-    assert [writer.wait() for writer in writers] == [0] * 4
+    assert [writer.wait(60) for writer in writers] == [0] * 4
     assert names(tmp_path) == sorted(f"{number}.txt" for number in range(1, 81))
     texts = [entry.read_text() for entry in tmp_path.iterdir()]
     assert sorted(texts) == sorted(own * 50_000 for own in "abcd" for _ in range(20))
@@ -128,7 +128,7 @@ def test_a_reader_never_sees_half_a_file_while_others_replace_it(tmp_path):
     whole = {own * 50_000 for own in "abc"}
     while any(writer.poll() is None for writer in writers):
         assert target.read_text() in whole
-    assert [writer.wait() for writer in writers] == [0] * 3
+    assert [writer.wait(60) for writer in writers] == [0] * 3
     assert names(tmp_path) == ["a.txt"]
 
 
@@ -138,7 +138,7 @@ def test_threads_may_write_the_same_name_at_once(tmp_path):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(60)
     assert sorted(won) == [False] * 7 + [True]
 
 

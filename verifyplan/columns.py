@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import pandas as pd
@@ -37,10 +38,18 @@ class Column:
     @property
     def dtype(self) -> Any:
         """The pandas dtype; a closed set is a categorical with all its categories, in order."""
-        return pd.CategoricalDtype(list(self.kind), ordered=True) if isinstance(self.kind, tuple) else _DTYPE[self.kind]
+        return _dtype(self.kind)
 
 
 Columns = tuple[Column, ...]
+
+
+@cache
+def _dtype(kind: Kind | tuple[str, ...]) -> Any:
+    """Return a dtype that is made once: a table has up to thirty columns, and a run as many tables."""
+    if isinstance(kind, tuple):
+        return pd.CategoricalDtype(list(kind), ordered=True)
+    return pd.Series(dtype=_DTYPE[kind]).dtype
 
 
 def keys(columns: Columns) -> list[str]:
@@ -66,8 +75,10 @@ def fitted(columns: Columns, values: Mapping[str, Iterable[Any]] | pd.DataFrame,
     problems: list[Problem] = []
     cast: dict[str, pd.Series[Any]] = {}
     for column in columns:
-        series = table[column.name] if column.name in table else pd.Series(column.default, table.index, dtype="object")
-        cast[column.name] = _cast(series, column, where, problems)
+        if column.name in table:
+            cast[column.name] = _cast(table[column.name], column, where, problems)
+        else:
+            cast[column.name] = _absent(column, table.index, where, problems)
     frame = pd.DataFrame(cast, index=table.index)
     if not problems:
         problems += _repeated(frame, keys(columns), where)
@@ -91,9 +102,19 @@ def described(columns: Columns) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("column")
 
 
+def _absent(column: Column, index: pd.Index[Any], where: str, problems: list[Problem]) -> pd.Series[Any]:
+    """Return a column of its default in every row."""
+    if column.kind == "names" or column.key:
+        return _cast(pd.Series(column.default, index, dtype="object"), column, where, problems)
+    default = None if column.default is pd.NA else column.default
+    absent: pd.Series[Any] = pd.Series(default, index, dtype=column.dtype)
+    return absent
+
+
 def _cast(series: pd.Series[Any], column: Column, where: str, problems: list[Problem]) -> pd.Series[Any]:
     place, kind = f"{where}: column {column.name}", column.kind
-    if isinstance(kind, tuple):
+    fits = kind != "names" and series.dtype == column.dtype  # lists are looked at one by one
+    if isinstance(kind, tuple) and not fits:
         unknown = {str(value) for value in series.drop_duplicates().dropna()} - set(kind)
         if unknown:
             message = f"holds {one_of(sorted(unknown)[:5])}"
@@ -102,6 +123,8 @@ def _cast(series: pd.Series[Any], column: Column, where: str, problems: list[Pro
     if column.key and series.isna().any():
         message = f"is missing in {int(series.isna().sum())} of {len(series)} rows"
         problems.append(Problem(place, message, f"fill it: {column.meaning}"))
+        return series
+    if fits:
         return series
     try:
         if kind == "names":  # Parquet gives arrays where we gave lists

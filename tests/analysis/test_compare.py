@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import verifyplan as vp
 from tests.analysis.ballot_tables import frame, tables
+from tests.longer import examples
 from verifyplan.analysis.compare import compare_conditions
 from verifyplan.analysis.conditions import Condition, ReplayedSet, setting_names
 from verifyplan.analysis.intervals import interval, resample
@@ -28,7 +29,7 @@ def from_frame(votes: pd.DataFrame, truth=None) -> vp.RunSet:
     return vp.from_votes(votes, **named, round="round", run="run_id", explanation="explanation", truth=truth)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(tables, st.data())
 def test_tables_of_a_comparison_agree_with_each_other(findings, data):
     votes = frame(findings)

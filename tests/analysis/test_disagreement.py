@@ -11,6 +11,7 @@ from hypothesis import given, settings
 
 import verifyplan as vp
 from tests.analysis.ballot_tables import frame, tables
+from tests.longer import examples
 from verifyplan.analysis.disagreement import disagreement
 from verifyplan.errors import InputError
 
@@ -51,7 +52,7 @@ def test_disagreement_by_hand(rounds, votes, share):
     assert row["disagreement"] == pytest.approx(share, nan_ok=True)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(tables)
 def test_disagreement_is_that_of_all_pairs_counted_one_by_one(findings):
     runs = runs_of(frame(findings))

@@ -178,7 +178,7 @@ def test_threads_leave_altairs_check_as_it_was(scores_of):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(60)
     assert _refused_by_altair()
 
 

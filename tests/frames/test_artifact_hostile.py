@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.frames.artifacts import artifacts, as_bytes, json_values, sound
+from tests.longer import examples
 from verifyplan.errors import ArtifactError
 from verifyplan.frames.artifact import artifact_text, parse_artifact
 from verifyplan.frames.run_tables import ArtifactSource, to_tables
@@ -67,25 +68,25 @@ def mutated(draw: st.DrawFn) -> bytes:
     return json.dumps(content.get("", None)).encode()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(mutated())
 def test_a_mutated_artifact_is_sound_or_refused(data):
     check(data)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(json_values)
 def test_any_json_is_sound_or_refused(value):
     check(as_bytes(value))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.binary(max_size=40))
 def test_any_bytes_are_refused(data):
     check(data)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.integers(0, len(as_bytes(sound())) - 1), st.integers(0, 255))
 def test_a_byte_gone_wrong_is_sound_or_refused(position, byte):
     data = bytearray(as_bytes(sound()))
@@ -93,7 +94,7 @@ def test_a_byte_gone_wrong_is_sound_or_refused(position, byte):
     check(bytes(data))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.integers(0, len(as_bytes(sound())) - 2))
 def test_a_file_cut_anywhere_is_refused(length):
     with pytest.raises(ArtifactError, match=r"^run\.json: line \d+"):

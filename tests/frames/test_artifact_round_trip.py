@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests.frames.artifacts import artifacts, as_bytes, sound
+from tests.longer import examples
 from verifyplan.errors import ArtifactError
 from verifyplan.frames.artifact import artifact_text, parse_artifact, read_artifact, write_artifact
 from verifyplan.frames.run_tables import ArtifactSource, to_tables
@@ -26,7 +27,7 @@ def spelled(content: Any) -> str:
     return json.dumps(content, sort_keys=True)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(artifacts())
 def test_a_sound_artifact_keeps_every_key_and_becomes_tables(content):
     artifact = parse_artifact(as_bytes(content), "run.json")

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verifyplan as vp
+from tests.longer import examples
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.frames.columns import FIRST_TABLES
 from verifyplan.frames.load import load
@@ -42,7 +43,7 @@ def run_of(script, log_dir=None, **more):
     return vp.crossverify(rows, WORKERS, backend=backend, matcher=None, log_dir=log_dir, progress=False, **more)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(scripts, st.sampled_from(["collaborative", "adversarial"]), st.integers(1, 3), st.booleans())
 def test_a_log_and_its_artifact_give_equal_tables(script, mode, max_rounds, synthetic):
     chosen = {"adversarial": mode == "adversarial", "maxRounds": max_rounds}

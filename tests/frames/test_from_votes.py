@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from verifyplan.analysis.classify import classify
 from verifyplan.analysis.explain import explain
 from verifyplan.analysis.replay import replay
@@ -174,7 +175,7 @@ def test_a_million_votes_are_imported():
     assert runs.votes["verdict"].value_counts()[["agree", "disagree"]].tolist() == [n // 2, n // 2]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.dictionaries(
         st.tuples(st.integers(0, 3), st.sampled_from("abc"), st.sampled_from("xy")),
@@ -268,7 +269,7 @@ def test_words_of_ones_own_stand_for_verdicts(words, says):
     assert column(runs.votes, "verdict") == ["agree", "disagree", "agree", "agree"]
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.data())
 def test_verdicts_and_bases_are_read_in_any_spelling(data):
     def spelled(word: str) -> str:

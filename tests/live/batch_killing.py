@@ -12,14 +12,13 @@ import os
 import random
 import signal
 import sys
-import threading
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.forking import deaths, dying, in_child, survived
 from tests.live.batch_served import Posted
 from tests.live.live_runs import KEY, MODEL, Played, derived
 from tests.live.scripted_http import Reply, Request
@@ -27,7 +26,7 @@ from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import AGREE, BURDEN, COUNTER, finding
 from tests.runs.plan.planning import PLAN, challenge, change, scores, unknown
 from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.protocol.event import Event, Sink
+from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import RunResumed, call_of
 from verifyplan.runlog.reader import read_log
 from verifyplan.runs.batch.findings import batch_crossverify
@@ -70,15 +69,16 @@ class Deadly(ScriptedServer):
 
     def __init__(self, reply: Any, death: Death, client: Path) -> None:
         super().__init__(reply, models=(), polls=1)
-        self._death, self._client, self._seen = death, client, 0
+        self._death, self._client = death, client
+        self.seen: list[str] = []  # the kind of each request
         self.before: int | None = None  # batches that came until then
 
     async def answer(self, request: Request) -> Reply:
-        self._seen += 1
-        if self._death == ("before", self._seen):
+        self.seen.append(f"{request.method} {len(request.path.split('/'))}")
+        if self._death == ("before", len(self.seen)):
             return self._kill()
         reply = await super().answer(request)
-        return self._kill() if self._death == ("after", self._seen) else reply
+        return self._kill() if self._death == ("after", len(self.seen)) else reply
 
     def _kill(self) -> Reply:
         self.before = len(self.batches)
@@ -108,7 +108,7 @@ class Scenario:
         seen = {
             "batches": [list(batch.params) for batch in server.batches],
             "before": server.before,
-            "requests": server._seen,
+            "requests": server.seen,
         }
         (self.folder / "server.json").write_text(json.dumps(seen))
 
@@ -145,54 +145,14 @@ class Scenario:
         return {name: (one["run"], one["turn"]) for line in told for name, one in line["requests"].items()}
 
 
-def in_child(work: Callable[[], Any], close: int | None = None) -> int:
-    """Do the work in a process of its own; its id."""
-    if threading.active_count() > 1:
-        raise RuntimeError("forking with threads is not safe")
-    child = os.fork()
-    if child:
-        return child
-    try:
-        if close is not None:
-            os.close(close)
-        work()
-        os._exit(0)
-    except BaseException:
-        traceback.print_exc()
-        sys.stderr.flush()
-    os._exit(1)
-
-
-def survived(child: int) -> bool:
-    """Wait for a child; whether it came to its end before it was killed. RuntimeError if it failed."""
-    status = os.waitpid(child, 0)[1]
-    if os.WIFSIGNALED(status):
-        return False
-    if os.WEXITSTATUS(status):
-        raise RuntimeError("the child raised")
-    return True
-
-
-def dying(after: int) -> Sink:
-    """A sink that kills its own process when it was told so many events."""
-    left = [after]
-
-    def sink(_: Event) -> None:
-        left[0] -= 1
-        if not left[0]:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return sink
-
-
 def told_by(scenario: Scenario) -> list[list[str]]:
     """What the rules made of all runs, wherever they stand."""
     place = str(scenario.folder)
     return sorted([told.replace(place, "") for told in derived(read_run(path))] for path in scenario.logs)
 
 
-def expected_of(scenario: Scenario) -> tuple[list[list[str]], int, int]:
-    """What the runs of an undisturbed command derived, how many requests its server saw, and how many events it had."""
+def expected_of(scenario: Scenario) -> tuple[list[list[str]], list[str], int]:
+    """What the runs of an undisturbed command derived, which requests its server saw, and how many events it had."""
     survived(in_child(scenario.run))
     seen = scenario.closed()
     runs = [read_run(path) for path in scenario.logs]
@@ -223,16 +183,20 @@ def judged(scenario: Scenario, expected: list[list[str]], before: int | None = N
 
 
 def at_requests(kind: str, folder: Path, every: str) -> dict[str, Any]:
-    """Killed at every so-manieth request that the server sees, before it takes it and before it answers."""
+    """Killed at every so-manieth request that the server sees, before it takes it and before it answers.
+
+    Of every request, these are the first and the last of each kind, or all of them (long).
+    """
     expected, requests, _ = expected_of(Scenario(kind, folder / "undisturbed"))
     wrong, kills = [], 0
-    for number in range(1, requests + 1, int(every)):
+    numbers = deaths(requests) if int(every) == 1 else range(1, len(requests) + 1, int(every))
+    for number in numbers:
         for when in ("before", "after"):
             scenario = Scenario(kind, folder / f"{when}-{number}", Death(when, number))
             kills += not survived(in_child(scenario.run))
             survived(in_child(scenario.run))
             wrong += [f"{kind} {when} {number}: {one}" for one in judged(scenario, expected)]
-    return {"kills": kills, "requests": requests, "wrong": wrong}
+    return {"kills": kills, "deaths": len(numbers), "requests": len(requests), "wrong": wrong}
 
 
 def at_events(kind: str, folder: Path, every: str) -> dict[str, Any]:
@@ -266,7 +230,7 @@ def at_instants(kind: str, folder: Path, seed: str, runs: str) -> dict[str, Any]
     return {"kills": kills, "wrong": wrong}
 
 
-def main(how: str, kind: str, place: str, *numbers: str) -> None:
+def main(place: str, how: str, kind: str, *numbers: str) -> None:
     """Do what the command line says and print what came of it."""
     importlib.import_module("verifyplan.agents.anthropic.batches")  # once, not in every child
     os.fsync = lambda _: None  # a killed process loses nothing that it wrote

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import verifyplan.agents.anthropic.client  # noqa: F401  (once, not in every process that is forked: it takes a second)
+from tests.forking import dying, in_child, survived
 from tests.live.live_runs import Played, derived, speaking_to, turn_of
 from tests.live.live_scripts import FOUND, ROSTER, VOTES, spoken_script
 from tests.live.scripted_asked import Asked
 from tests.live.scripted_replies import Answer, calls, says, searches, status
 from tests.live.serve import ServedScript
-from tests.runs.plan.killing import dying, in_child, survived
 from tests.runs.plan.planning import PLAN, challenge
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.event import Event, Sink
@@ -192,7 +192,7 @@ def killed(
     return {"kills": kills, "events": length, "turns": undisturbed.asked(), "last": counts, "wrong": wrong}
 
 
-def main(kind: str, place: str, events: str, *turns: str) -> None:
+def main(place: str, kind: str, events: str, *turns: str) -> None:
     """Do what the command line says and print what came of it."""
     folder = Path(place)
     os.fsync = lambda _: None  # a killed process loses nothing that it wrote

@@ -36,7 +36,10 @@ class ServedScript:
         return self
 
     def __exit__(self, _: object, raised: BaseException | None, __: object) -> None:
-        self._process.communicate()  # closes its input and waits
+        try:
+            self._process.communicate(timeout=60)  # closes its input and waits
+        finally:
+            self._process.kill()
         if self._process.returncode and raised is None:
             raise AssertionError("the script of the server failed; it says above how")
 

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from tests.live.batch_served import QUICK, Posted, items
 from tests.live.live_runs import KEY, MODEL, Played
 from tests.live.scripted_server import ScriptedServer
+from tests.processes import process
 from tests.runs.crossing import AGREE
 from tests.runs.plan.planning import PLAN, scores
 from verifyplan.cli.batch import batch as app
@@ -116,13 +117,13 @@ def test_ctrl_c_leaves_whole_logs_and_says_how_to_go_on(tmp_path, plan):
         command += ["--model", MODEL, "--base-url", server.url, "--poll", "0.02"]
         environment = os.environ | {"ANTHROPIC_API_KEY": KEY}
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        with subprocess.Popen(command, env=environment, **pipes) as process:
+        with process(command, env=environment, **pipes) as running:
             until = time.monotonic() + 60
             while not (server.batches and server.batches[0].looks) and time.monotonic() < until:
                 time.sleep(0.02)
-            process.send_signal(signal.SIGINT)
-            _, words = process.communicate(timeout=60)
-        assert process.returncode == 130
+            running.send_signal(signal.SIGINT)
+            _, words = running.communicate(timeout=60)
+        assert running.returncode == 130
         assert words.splitlines()[:2] == [
             "Interrupted; nothing is half-written.",
             "The runs go on by the same command; what is in message batches is not sent again.",

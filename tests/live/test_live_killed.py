@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
 
 from tests.live import live_killing
-from tests.processes import environment
+from tests.processes import killed
 
 pytestmark = pytest.mark.skipif(
     not (hasattr(os, "fork") and hasattr(signal, "SIGKILL")), reason="processes are forked and killed as on POSIX"
 )
 
 
-def killed(kind, folder, events, *turns):
-    """What `live_killing.py` found, in a process of its own that has one thread."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", live_killing.__file__, kind, str(folder), ",".join(map(str, events)), *turns],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["wrong"] == []
-    return found
-
-
 def test_a_plan_run_that_is_killed_anywhere_comes_to_the_same_end(tmp_path):
     """After an event, and with a request on its way: in tool loops, looks on the web, repairs, votes, scores."""
     deaths = ["i1/challenger/t3", "i1/resolver/t1/w1", "i1/resolver/t1/w3", "i1/resolver/t2", "i1/panel/r1/panel-2/t2"]
     deaths += ["i2/synthesizer/t2", "i3/score/t1"]
-    found = killed("plan", tmp_path, [3, 19, 101, 250], " ".join(deaths))
+    found = killed(live_killing.__file__, tmp_path, "plan", "3,19,101,250", " ".join(deaths))
     assert found["kills"] == 4 + len(deaths)
     assert set(Counter(found["turns"]).values()) == {1}
     again = {turn: times - 1 for turn, times in found["last"].items() if times > 1}
@@ -49,7 +31,7 @@ def test_a_plan_run_that_is_killed_anywhere_comes_to_the_same_end(tmp_path):
 
 
 def test_a_cross_run_of_which_every_process_is_killed_by_its_first_new_request_comes_to_the_same_end(tmp_path):
-    found = killed("cross", tmp_path, [11, 40], "*")
+    found = killed(live_killing.__file__, tmp_path, "cross", "11,40", "*")
     assert found["kills"] >= 2 + len(found["turns"]) / 2  # two calls are under way at once
     assert set(Counter(found["turns"]).values()) == {1}
     assert set(found["last"]) == set(found["turns"])

@@ -12,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from tests.longer import examples
 from tests.reports.plan_events import ENDINGS, blocked, full, proceed
 from verifyplan.reports.plan import plan_report, plan_report_frame, plan_report_html, plan_summary
 
@@ -137,7 +138,7 @@ def _structure(text: str) -> tuple[Counter[str], list[Counter[str]]]:
     return Counter({tag: page.tags[tag] for tag in STRUCTURE}), readers
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.text(max_size=80) | st.lists(st.sampled_from(JOINABLE), min_size=1, max_size=3).map("".join))
 def test_no_text_changes_how_a_report_is_built(plain, text):
     assert _structure(text) == plain["word" if text.strip() else ""]

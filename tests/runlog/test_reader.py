@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pydantic_core import from_json, to_json
 
+from tests.longer import examples
 from tests.runs.plan import planning
 from tests.runs.plan.breaking import rewritten, small_cross
 from verifyplan.errors import LogError
@@ -77,7 +78,7 @@ def test_a_changed_byte_anywhere_is_refused_with_its_line(small, change):
     assert not unseen
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(300))
 @given(data=st.data())
 def test_a_changed_span_anywhere_but_at_the_torn_end_is_refused(small, data):
     start = data.draw(st.integers(0, len(small) - 1))

@@ -9,12 +9,13 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.processes import environment
+from tests.processes import environment, process
 from tests.runs.plan import planning
 from tests.runs.plan.breaking import Heard, course
 from verifyplan.errors import LogError
@@ -88,7 +89,7 @@ def test_a_folder_that_takes_no_log_is_refused_in_words(tmp_path):
 
 def test_runs_of_many_threads_in_one_folder_get_numbers_of_their_own(tmp_path):
     expected = course(planning.run_of(planning.script()))
-    barrier = threading.Barrier(6)
+    barrier = threading.Barrier(6, timeout=60)
 
     def run(_: int) -> Any:
         barrier.wait()
@@ -136,7 +137,7 @@ time.sleep(60)
 
 
 def test_a_second_writer_is_refused_while_another_process_lives_and_comes_in_when_it_was_killed(log):
-    with subprocess.Popen([sys.executable, "-c", HOLD, str(log)], stdout=subprocess.PIPE) as other:
+    with process([sys.executable, "-c", HOLD, str(log)], stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         assert other.stdout.readline().strip() == b"held"
         with pytest.raises(LogError, match="is being written by another run"):
@@ -168,15 +169,16 @@ while taken < 40:
 
 
 def test_processes_that_race_for_a_log_write_it_one_after_another(log):
-    others = [
-        subprocess.Popen([sys.executable, "-c", RACE, str(log), name], stdin=subprocess.PIPE)
-        for name in ("a", "b", "c")
-    ]
-    for other in others:
-        assert other.stdin is not None
-        other.stdin.write(b"\n")
-        other.stdin.close()
-    assert [other.wait() for other in others] == [0, 0, 0]
+    with ExitStack() as stack:
+        others = [
+            stack.enter_context(process([sys.executable, "-c", RACE, str(log), name], stdin=subprocess.PIPE))
+            for name in ("a", "b", "c")
+        ]
+        for other in others:
+            assert other.stdin is not None
+            other.stdin.write(b"\n")
+            other.stdin.close()
+        assert [other.wait(60) for other in others] == [0, 0, 0]
     assert read_log(log).lines == 1 + 3 * 40
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.analysis.replay import replay
 from verifyplan.frames.artifact import artifact_text, parse_artifact
@@ -62,7 +63,9 @@ def runs(draw: st.DrawFn) -> Run:
     )
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    deadline=None, max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 @given(runs())
 def test_every_promise_of_a_run_holds(run: Run):
     record = run.artifact
@@ -77,7 +80,9 @@ def test_every_promise_of_a_run_holds(run: Run):
     fold_takes_any_prefix(run)
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 @given(runs())
 def test_the_replay_of_the_recorded_votes_gives_what_the_loop_gave(run: Run):
     """Class, rule and round: the loop and the analysis share one rule."""

@@ -9,6 +9,7 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from tests.runs.crossing import finding, run_of
 from verifyplan.analysis.compare import compare
 from verifyplan.analysis.explain import explain
@@ -107,7 +108,7 @@ def classes(runs: RunSet) -> dict[str, tuple[str, str]]:
     return {finding_id: (str(classification), str(rule)) for finding_id, classification, rule in told}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(scripts(), st.booleans(), st.integers(1, 3), st.randoms())
 def test_the_same_votes_give_the_same_classes_however_they_come(script, adversarial, max_rounds, random):
     found = [finding("F-1"), finding("F-2")]
@@ -131,7 +132,7 @@ def test_the_same_votes_give_the_same_classes_however_they_come(script, adversar
     assert [note for note in compare(run.frames, artifact, resamples=9).notes if "on record" in note] == []
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(scripts(), st.integers(2, 3))
 def test_what_was_lost_is_counted_alike_and_said(script, max_rounds):
     found = [finding("F-1"), finding("F-2")]

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from verifyplan.analysis import weights as vw
 from verifyplan.errors import InputError
 from verifyplan.frames.runset import RunSet
@@ -143,7 +144,7 @@ moves = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(moves)
 def test_whatever_is_moved_and_locked_weights_sum_to_exactly_1_and_locked_ones_stay(steps):
     tuner = WeightTuner(pd.DataFrame(columns=list(DIMENSIONS), dtype=float))

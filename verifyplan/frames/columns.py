@@ -31,12 +31,14 @@ def typed(table: str, values: Mapping[str, Iterable[Any]] | pd.DataFrame, place:
     behind the declared ones.
     Raises TableError listing every column whose values do not fit, and every key that is missing or repeated.
     """
+    if not len(values) and not set(values).difference(column.name for column in TABLES[table]):
+        return empty(table)
     return fitted(TABLES[table], values, place or f"table {table}")
 
 
 @cache
 def _empty(table: str) -> pd.DataFrame:
-    return typed(table, {})
+    return fitted(TABLES[table], {}, f"table {table}")
 
 
 def empty(table: str) -> pd.DataFrame:

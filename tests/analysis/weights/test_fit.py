@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from tests.longer import examples
 from verifyplan.analysis import weights
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.protocol.records import DIMENSIONS
@@ -164,7 +165,7 @@ def test_groups_are_resampled_and_folded_whole():
 
 
 @given(st.permutations(list(KNOWN)), st.sampled_from([1, -2, 1000]))
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_the_order_of_columns_and_the_unit_of_the_overall_score_change_no_weight(order, unit):
     table = judged(40, noise=1, seed=5)
     known = told(weights.fit(table, "overall", ranges=SCALES, resamples=20, repeats=2))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 from scipy.stats import kendalltau
 
+from tests.longer import examples
 from verifyplan.analysis import weights
 from verifyplan.analysis.weights import dirichlet
 from verifyplan.errors import InputError
@@ -35,7 +36,7 @@ def ranks_by_hand(scores):
 
 
 @given(CELLS, st.sampled_from([1.0, 50.0]), st.integers(1, 60))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_shares_of_draws_are_those_counted_by_hand(cells, concentration, draws):
     table = table_of(cells)
     found = weights.rank_stability(table, CENTRE, concentration=concentration, draws=draws, threshold=2.5)
@@ -52,7 +53,7 @@ def test_shares_of_draws_are_those_counted_by_hand(cells, concentration, draws):
 
 
 @given(CELLS)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_stability_is_that_counted_by_hand(cells):
     table = table_of(cells)
     found = weights.stability_measures(table, CENTRE, concentration=3, draws=30, threshold=2.5).set_index("measure")

@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from verifyplan.analysis import weights
 from verifyplan.errors import SettingsError
 
@@ -19,6 +20,7 @@ TABLE = pd.DataFrame({"a": [7.0, 5, 5], "b": [4, 6, 6], "c": [1, 2, np.nan]}, in
 CENTRE = {"a": "0.6", "b": "0.4", "c": "0"}
 
 
+@settings(max_examples=examples(100))
 @given(PARTS, st.sampled_from([0.05, 0.1, 0.3, 1]))
 def test_every_row_is_what_the_rebalanced_weights_give(parts, by):
     exact = {f"d{i}": Fraction(part, sum(parts)) for i, part in enumerate(parts)}

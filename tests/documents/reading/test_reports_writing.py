@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from verifyplan.documents.checks.changes import check_change
 from verifyplan.documents.checks.check import check_document
 from verifyplan.documents.kinds.plan_check_report import PlanCheckReport, PlanIssue, write_plan_check
@@ -39,7 +40,7 @@ def rules(document: Document) -> list[str]:
     return [str(violation) for violation in check_document(document)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.tuples(words, statuses, words), max_size=4), st.integers(1, 9))
 def test_a_verification_is_read_back_and_passes_its_check(rows: list[tuple[str, str, str]], attempt: int):
     results = [MustHaveResult("", *row) for row in rows]
@@ -55,7 +56,7 @@ def test_a_verification_is_read_back_and_passes_its_check(rows: list[tuple[str, 
     assert document.must_haves_passed == sum(r.outcome in ("passed", "override") for r in results)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(texts, texts, texts)
 def test_no_text_breaks_a_verification(text: str, evidence: str, fix: str):
     result = MustHaveResult("", f"a {text}", "FAILED", f"e {evidence}")
@@ -95,7 +96,7 @@ issues = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(issues, max_size=5))
 def test_a_plan_check_is_read_back_and_passes_its_check(given_issues: list[PlanIssue]):
     text = write_plan_check(given_issues, plans=2, tasks=7, notes=["D5 needs judgment: scope"])
@@ -131,7 +132,7 @@ pieces = st.sampled_from(
 any_text = st.one_of(st.text(max_size=60), st.lists(st.one_of(pieces, st.text(max_size=12)), max_size=25).map("".join))
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(any_text, any_text, st.sampled_from(KINDS))
 def test_no_text_raises(before: str, after: str, kind: DocumentKind):
     documents = [load_text(text, "debug/a.md", kind) for text in (before, after)]

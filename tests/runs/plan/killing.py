@@ -11,13 +11,13 @@ import random
 import re
 import signal
 import sys
-import threading
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.forking import deaths, dying, in_child, survived
+from tests.longer import LONG
 from tests.runs.crossing import AGREE, BURDEN, COUNTER, finding
 from tests.runs.plan.planning import PLAN, script
 from verifyplan.agents.scripted import ScriptedBackend
@@ -39,6 +39,9 @@ CHUNK = 24
 
 PAUSE = 0.00002
 """Seconds that it takes for them, at least."""
+
+NEW_EVENTS = 1 if LONG else 4
+"""Events of its own that a process adds to a run before it dies, where one after another does."""
 
 DURATION = re.compile(r'"durationMs": \d+')
 
@@ -127,44 +130,6 @@ def outcome(run: Run, folder: Path) -> tuple[list[str], list[str]]:
     )
 
 
-def in_child(work: Callable[[], Any]) -> int:
-    """Do the work in a process of its own; its id."""
-    if threading.active_count() > 1:
-        raise RuntimeError("forking with threads is not safe")
-    child = os.fork()
-    if child:
-        return child
-    try:
-        work()
-        os._exit(0)
-    except BaseException:
-        traceback.print_exc()
-        sys.stderr.flush()
-    os._exit(1)
-
-
-def survived(child: int) -> bool:
-    """Wait for a child; whether it came to its end before it was killed. RuntimeError if it failed."""
-    status = os.waitpid(child, 0)[1]
-    if os.WIFSIGNALED(status):
-        return False
-    if os.WEXITSTATUS(status):
-        raise RuntimeError("the child raised")
-    return True
-
-
-def dying(after: int) -> Sink:
-    """A sink that kills its own process when it was told so many events."""
-    left = [after]
-
-    def sink(_: Event) -> None:
-        left[0] -= 1
-        if not left[0]:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return sink
-
-
 class Watch:
     """Looks at a run between two processes, and collects what is wrong."""
 
@@ -229,12 +194,13 @@ def attempt(watch: Watch, work: Callable[[], Any], kill_after: float | None = No
 
 
 def at_boundaries(kind: str, folder: Path) -> dict[str, Any]:
-    """Killed after event n, for every n, and resumed to the end."""
+    """Killed after event n, for some n or every n, and resumed to the end."""
     undisturbed = Scenario(kind, folder / "undisturbed")
-    expected = outcome(undisturbed.run(), undisturbed.folder)
+    run = undisturbed.run()
+    expected, numbers = outcome(run, undisturbed.folder), deaths([event.type for event in run.events])
     wrong: list[str] = []
     kills = 0
-    for number in range(1, len(expected[0]) + 1):
+    for number in numbers:
         scenario = Scenario(kind, folder / f"after-{number}")
         watch = Watch(scenario, wrong, f"{kind} after {number}")
         kills += not attempt(watch, lambda limit=number, scenario=scenario: scenario.run(dying(limit)))
@@ -242,16 +208,16 @@ def at_boundaries(kind: str, folder: Path) -> dict[str, Any]:
         scenario.run()
         watch.after()
         watch.at_end(expected)
-    return {"kills": kills, "events": len(expected[0]), "wrong": wrong}
+    return {"kills": kills, "deaths": len(numbers), "events": len(expected[0]), "wrong": wrong}
 
 
 def one_by_one(kind: str, folder: Path) -> dict[str, Any]:
-    """One run of which every process dies after two new events: its resumption, and one of its own."""
+    """One run of which every process dies after a few new events: its resumption, and `NEW_EVENTS` of its own."""
     undisturbed = Scenario(kind, folder / "undisturbed")
     expected = outcome(undisturbed.run(), undisturbed.folder)
     scenario, wrong, kills = Scenario(kind, folder / "disturbed"), list[str](), 0
     watch = Watch(scenario, wrong, kind)
-    while not attempt(watch, lambda: scenario.run(dying(2))):
+    while not attempt(watch, lambda: scenario.run(dying(1 + NEW_EVENTS))):
         kills += 1
     watch.at_end(expected)
     return {"kills": kills, "events": len(expected[0]), "wrong": wrong}
@@ -328,7 +294,7 @@ def artifact_half_written(folder: Path) -> dict[str, Any]:
 ROOT = Path(os.devnull)
 
 
-def main(how: str, kind: str, place: str, *numbers: str) -> None:
+def main(place: str, how: str, kind: str, *numbers: str) -> None:
     """Do what the command line says and print what came of it."""
     global ROOT
     folder = Path(place)

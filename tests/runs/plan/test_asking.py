@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import environment
+from tests.processes import environment, process
 from verifyplan.cli.options import OnBlockedName
 from verifyplan.cli.plan import on_blocked_of
 from verifyplan.errors import SettingsError
@@ -29,16 +29,16 @@ print("END", run.status, run.verdict, [c.status for c in run.state.pool], run.st
 def in_terminal(typed: str) -> str:
     """What a process says that runs in a terminal in which this is typed."""
     controller, terminal = pty.openpty()
-    process = subprocess.Popen(
+    with process(
         [sys.executable, "-W", "error", "-c", RUN], stdin=terminal, stdout=subprocess.PIPE, stderr=terminal,
         env=environment(), start_new_session=True,
-    )  # fmt: skip
-    os.close(terminal)
-    os.write(controller, typed.encode())
-    out, _ = process.communicate(timeout=120)
+    ) as running:  # fmt: skip
+        os.close(terminal)
+        os.write(controller, typed.encode())
+        out, _ = running.communicate(timeout=120)
     said = os.read(controller, 100_000).decode(errors="replace")
     os.close(controller)
-    assert process.returncode == 0, said
+    assert running.returncode == 0, said
     return said + out.decode()
 
 

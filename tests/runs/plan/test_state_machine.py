@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from tests.runs.plan.acting import Acting, person, playing, settings_of_runs
 from tests.runs.plan.laws import Book
 from tests.runs.plan.planning import run_of
@@ -66,7 +67,7 @@ def wild(chosen: dict[str, Any], draw: Any) -> Book:
     return book
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(settings_of_runs, st.data())
 def test_no_agent_and_no_setting_can_break_the_loop(chosen, data):
     wild(chosen, data.draw)

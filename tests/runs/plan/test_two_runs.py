@@ -73,7 +73,7 @@ def ended(*processes: subprocess.Popen[str]) -> list[list[Path]]:
         assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
-    told = [process.communicate() for process in processes]
+    told = [process.communicate(timeout=120) for process in processes]
     assert [process.returncode for process in processes] == [0] * len(processes), told
     return [[Path(line) for line in out.splitlines()] for out, _ in told]
 

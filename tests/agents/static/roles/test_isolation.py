@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import verifyplan as vp
+from tests.longer import examples
 from verifyplan.agents.static import StaticBackend
 from verifyplan.agents.static.roles import challenger, panel
 from verifyplan.agents.static.roles.issues import StaticIssue
@@ -41,7 +42,7 @@ def test_each_check_finds_something_in_the_plan(ask):
     assert reply.partial_failures == ()
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(sorted(challenger.STATIC_PLAN_CHECKS)), after=st.integers(0, 3), error=st.sampled_from(ERRORS)
 )
@@ -56,7 +57,7 @@ def test_a_check_that_raises_is_named_and_the_others_answer(ask, name, after, er
     assert len(kept) == len(reply.value["challenges"]) >= len(whole) - 1  # each check finds one thing in this plan
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(worker=st.sampled_from(sorted(panel.JUDGES)), error=st.sampled_from(ERRORS))
 def test_a_panel_worker_whose_look_raises_looked_at_nothing_and_is_named(vote, worker, error):
     def raises(_):

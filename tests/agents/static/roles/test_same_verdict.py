@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import verifyplan as vp
+from tests.longer import examples
 from verifyplan.agents.static import StaticBackend
 from verifyplan.datasets.plans import labelled_plans
 
@@ -75,14 +76,14 @@ CHANGES = st.one_of(
 )
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=PROJECT | GENERATED, change=CHANGES)
 def test_the_challenges_are_the_same(ask, waybill, text, change):
     of = None if text.startswith("# Gifts") else waybill
     assert said(ask, change(text), of) == said(ask, text, of)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=GENERATED, change=CHANGES)
 def test_the_verdict_of_a_run_is_the_same(shop, text, change):
     verdicts = [
