@@ -11,7 +11,7 @@ from verifyplan.protocol.call import ToolUse
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_plan import IterationClosed, IterationStarted
 from verifyplan.reports.debate import VERBS
-from verifyplan.reports.log_plan import challenge_event, loop_event, quoted, research_or_score_event
+from verifyplan.reports.log_plan import challenge_event, loop_event, quoted, sentence_of
 from verifyplan.reports.usage import usage_text
 from verifyplan.reports.visible import one_line
 from verifyplan.rules.convergence import verdict_words
@@ -62,7 +62,7 @@ def _since(start: datetime | None, at: str) -> str:
 
 def event_text(event: Event) -> str:
     """Return an event in plain words, on one line."""
-    writers = (_run_event, _turn_event, _vote_event, _message, loop_event, challenge_event, research_or_score_event)
+    writers = (_run_event, _turn_event, _vote_event, _message, loop_event, challenge_event, sentence_of)
     return next(filter(None, (write(event) for write in writers)))
 
 
@@ -193,16 +193,12 @@ def _vote_event(event: Event) -> str:
             merged = f", merged with {_names(event.merged_ids)}" if event.merged_ids else ""
             by = f" found by {_names(event.discoverers)}" if event.discoverers else ""
             return f"{quoted(event.finding_id)} ({event.part}){by}{merged}: {quoted(event.summary)}"
-        case event_cross.FindingQueued():
-            return f"{quoted(event.finding_id)} ({event.part}) waits for votes"
         case event_cross.DispatchClosed():
             return _dispatch(event)
         case event_cross.VoteCast():
             filled = ", filled in" if event.basis_filled else ""
             verdict = event.verdict + (f" ({event.disagree_basis}{filled})" if event.disagree_basis else "")
             return f"{quoted(event.worker)} on {quoted(event.finding_id)}: {verdict}: {quoted(event.explanation)}"
-        case event_cross.VoteRefused():
-            return f"Vote of {quoted(event.worker)} on {quoted(event.finding_id)} refused: {quoted(event.reason)}"
         case event_cross.FindingClassified():
             how = "at the end" if event.final else f"in round {event.round}"
             return f"{quoted(event.finding_id)} is {event.classification} {how} (rule {quoted(event.rule)})"
