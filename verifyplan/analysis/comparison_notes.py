@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -121,8 +123,8 @@ def _notes_on_recorded_classes(replayed: pd.DataFrame, where: str) -> Iterator[s
     if other.any():
         row = replayed[other].iloc[0]
         yield (
-            f"{counted(int(other.sum()), 'finding')}{where} has another class on record than its votes give. The first "
-            f"is {row['finding_id']} of run {row['run_id']}: recorded as {row['recorded']}, but its votes give "
+            f"The votes of {counted(int(other.sum()), 'finding')}{where} give another class than was recorded. The "
+            f"first is {row['finding_id']} of run {row['run_id']}: recorded as {row['recorded']}, but its votes give "
             f"{row['classification']}."
         )
 
@@ -140,7 +142,10 @@ def _notes_on_circumstances(conditions: Sequence[Condition]) -> Iterator[str]:
         if len(known) < 2:
             continue
         shared = set.intersection(*known.values())
-        own = [f"{listed(sorted(values - shared))} in {name}" for name, values in known.items() if values - shared]
+        names_of: dict[frozenset[Any], list[str]] = defaultdict(list)
+        for name, values in known.items():
+            names_of[frozenset(values - shared)].append(name)
+        own = [f"{listed(sorted(values))} in {' and '.join(names)}" for values, names in names_of.items() if values]
         if own:
             yield (
                 f"The sets differ in their {circumstance}: {'; '.join(own)}. What differs between the conditions may "
