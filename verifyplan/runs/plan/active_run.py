@@ -10,7 +10,6 @@ from typing import Any
 from pydantic import BaseModel
 
 from verifyplan.engine.calls import Caller
-from verifyplan.plans.plan import Plan
 from verifyplan.protocol.call import TOOLS
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_plan import AgentFailed, CeilingPassed, EntryRefused
@@ -69,10 +68,8 @@ class RunOverError(Exception):
 
 @dataclass
 class ActiveRun:
-    """The plan, the settings, the state and the calls that every part of the loop shares."""
+    """The state and the calls that every part of the loop shares."""
 
-    plan: Plan
-    settings: PlanSettings
     state: PlanState
     caller: Caller
     emit: Sink
@@ -80,6 +77,11 @@ class ActiveRun:
     """Called when a call is over, for progress."""
     on_blocked: PauseHandler | None = None
     """Answers pauses; None where nobody does."""
+
+    @property
+    def settings(self) -> PlanSettings:
+        """The settings of the run."""
+        return self.state.inputs.settings
 
     def record(self, event: Callable[..., Event], **fields: Any) -> None:
         """Emit an event of the present iteration."""

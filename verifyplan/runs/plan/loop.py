@@ -13,7 +13,7 @@ from verifyplan.documents.reading.source import read_source
 from verifyplan.engine.calls import Caller, Emitter, UsageBudget
 from verifyplan.engine.queue import QueueLoop
 from verifyplan.engine.run_async import run_async
-from verifyplan.plans.assessment import Assessment, assess
+from verifyplan.plans.assessment import assess
 from verifyplan.plans.plan import parse_plan
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Event
@@ -63,16 +63,15 @@ async def run_plan_loop(
     budget = UsageBudget(inputs.settings)
     emitter = Emitter(recorder, budget.add, state.add)
     emitter.emit(started)
-    plan = parse_plan(inputs.plan_text, inputs.plan_path)
     caller = Caller(backend, emitter, budget, inputs.settings.timeout)
-    run = ActiveRun(plan, inputs.settings, state, caller, emitter.emit, step, on_blocked)
+    run = ActiveRun(state, caller, emitter.emit, step, on_blocked)
+    assess_plan(run)
     with suppress(WaitingError):
-        await run_iterations(run, assess(plan))
+        await run_iterations(run)
 
 
-async def run_iterations(run: ActiveRun, assessment: Assessment) -> None:
+async def run_iterations(run: ActiveRun) -> None:
     """Drive the run to its end; WaitingError where it waits for a person."""
-    assess_plan(run, assessment)
     if run.state.assessed is not None and run.state.assessed.team is None:
         outcome = PlanOutcome(
             ended_by="sizing", status="CONVERGED", verdict="PROCEED", exit_reason="trivial: nothing to challenge"
@@ -90,9 +89,12 @@ async def run_iterations(run: ActiveRun, assessment: Assessment) -> None:
             run.emit(RunEnded(outcome=over.outcome))
 
 
-def assess_plan(run: ActiveRun, assessment: Assessment) -> None:
+def assess_plan(run: ActiveRun) -> None:
     """Record how the plan was read and sized; one whose plan check was asked for is not skipped as trivial."""
-    settings, plan, signs = run.settings, run.plan, assessment.signs
+    settings, inputs = run.settings, run.state.inputs
+    plan = parse_plan(inputs.plan_text, inputs.plan_path)
+    assessment = assess(plan)
+    signs = assessment.signs
     trivial = assessment.trivial and settings.team is None and not settings.plan_check
     run.emit(
         PlanAssessed(
