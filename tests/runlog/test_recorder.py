@@ -63,7 +63,7 @@ def types(recorder: Recorder) -> list[str]:
     return [record.event.type for record in recorder.records]
 
 
-def test_a_past_knows_facts_by_their_ids():
+def test_a_past_knows_external_events_by_their_ids():
     past = past_of(asked("a"), asked("b"), FIRST, replied("b"), asked("c"), failed("c"), PAUSE, ANSWER, RESUMED)
     assert past.in_flight == ("a",)
     assert [past.result(name) for name in ("a", "b", "c", "d")] == [None, replied("b"), failed("c"), None]
@@ -86,6 +86,22 @@ def test_a_past_knows_turns_by_their_ids_and_those_of_a_call_in_order():
     assert (past.sent("a/t2"), past.turn("a/t2"), past.turn("a/t1/w1")) == (first[4], None, first[3])
     assert (past.sent("a"), past.turn("a"), past.result("a/t1")) == (None,) * 3
     assert past.derived == ()
+
+
+def test_a_call_that_is_asked_otherwise_is_noted_by_the_recorder_and_answered_as_recorded():
+    past = past_of(asked("a"), replied("a"), asked("b"), replied("b"))
+    recorder = Recorder(past=past)
+    for event in (asked("a"), asked("b", digest="1"), replied("a"), replied("b"), asked("c", digest="1")):
+        recorder.emit(event)
+    assert recorder.asked_otherwise == ["b"]
+    assert [record.event for record in recorder.records][:2] == [asked("a"), asked("b")]
+
+
+def test_only_a_replay_under_other_rules_goes_without_scores_that_were_never_asked_for():
+    records = [Record(1, "t", replied("i1/score"))]
+    assert [Past(records).goes_unscored(name) for name in ("i1/score", "i2/score")] == [False, False]
+    other_rules = Past(records, may_go_unscored=True)
+    assert [other_rules.goes_unscored(name) for name in ("i1/score", "i2/score")] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +211,7 @@ def test_a_resumption_that_could_not_be_written_is_still_to_be_written(writer, m
     assert types(recorder) == ["call-requested", "run-resumed", "call-replied"]
 
 
-def test_facts_may_come_again_in_another_order(writer):
+def test_external_events_may_come_again_in_another_order(writer):
     recorder = Recorder(writer, past_of(asked("a"), asked("b"), replied("b"), replied("a"), FIRST), RESUMED)
     for event in (asked("a"), asked("b"), replied("a"), replied("b"), FIRST):
         recorder.emit(event)

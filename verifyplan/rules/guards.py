@@ -84,23 +84,23 @@ def ranked(names: Sequence[T], arrivals: Sequence[Arrival]) -> list[T]:
     return [names[at] for at in sorted(range(len(names)), key=lambda at: _rank(arrivals[at]))]
 
 
-def displace(standing: Sequence[Arrival], waiting: Sequence[Arrival], limit: int) -> list[Displacement]:
+def displace(admitted: Sequence[Arrival], waiting: Sequence[Arrival], limit: int) -> list[Displacement]:
     """Return which waiting challenges displace which admitted ones, the worst first.
 
-    `standing` came in this iteration, in order of arrival, and nobody has looked at them yet; the mildest gives way
+    `admitted` came in this iteration, in order of arrival, and nobody has looked at them yet; the mildest gives way
     first, of equals the last to arrive, and only to one of higher severity. At most `limit` enter.
     Source: rule A5.
 
     >>> displace([Arrival("MINOR"), Arrival("MINOR")], [Arrival("BLOCKING"), Arrival("MINOR")], limit=2)
     [Displacement(leaves=1, enters=0)]
     """
-    mildest = ranked(range(len(standing)), standing)[::-1]
+    mildest = ranked(range(len(admitted)), admitted)[::-1]
     worst = ranked(range(len(waiting)), waiting)
     pairs = [Displacement(*pair) for pair in zip(mildest, worst[: max(0, limit)], strict=False)]
     return [
         pair
         for pair in pairs
-        if SEVERITIES.index(waiting[pair.enters].severity) < SEVERITIES.index(standing[pair.leaves].severity)
+        if SEVERITIES.index(waiting[pair.enters].severity) < SEVERITIES.index(admitted[pair.leaves].severity)
     ]
 
 

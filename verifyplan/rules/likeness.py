@@ -148,14 +148,13 @@ class _Words(NamedTuple):
 
 def _words_differ(a: str, b: str) -> bool:
     """Return whether a word is exchanged for another, or words that a direction binds change their order."""
-    one, other = _words(a), _words(b)
-    only_one, only_other = set(one.stems) - set(other.stems), set(other.stems) - set(one.stems)
-    if only_one and only_other:
+    left, right = _words(a), _words(b)
+    shared = set(left.stems) & set(right.stems)
+    if set(left.stems) - shared and set(right.stems) - shared:
         return True
-    if not (one.directed or other.directed):
+    if not (left.directed or right.directed):
         return False
-    shared = set(one.stems) & set(other.stems)
-    return [stem for stem in one.stems if stem in shared] != [stem for stem in other.stems if stem in shared]
+    return [stem for stem in left.stems if stem in shared] != [stem for stem in right.stems if stem in shared]
 
 
 @lru_cache(maxsize=4096)

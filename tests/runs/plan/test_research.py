@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.runs.plan.planning import answer, challenge, change, context, risk, run_of, told, unknown
+from verifyplan.runlog.plan_state import fold_plan
 
 BLOCKING = challenge("locks", "BLOCKING")
 
@@ -173,3 +174,19 @@ def test_a_context_may_say_what_a_challenge_said_already():
     given = run(script, max_iterations=1)
     assert given.state.contexts["S1"].generates_challenge == "C1"
     assert list(given.state.challenges) == ["C1"]
+
+
+def test_what_agents_stated_is_in_the_fold_so_that_a_resumed_run_knows_it():
+    whole = run(
+        {
+            "i1/challenger": {"challenges": [challenge("locks")], "unknowns": [unknown("clock")]},
+            "i1/surface": {"contexts": [context("rows")]},
+            "i1/probe": {"risks": [risk("quota")]},
+        }
+    )
+    stated = fold_plan(whole.events).statements
+    locks = "`locks` stay as they are. `locks` change while the plan is under way."
+    assert stated["challenge"].again(locks, "locks.py:5") == "C1"
+    assert stated["unknown"].again("how does `clock` behave?") == "U1"
+    assert stated["context"].again("`rows` is used twice", "rows.py:1") == "S1"
+    assert stated["risk"].again("`quota` fails the quota is full", "quota.py:2") == "P1"
