@@ -42,7 +42,7 @@ def test_merges_are_shown_edited_and_followed(cli, findings, tmp_path):
     ("option", "value", "message"),
     [
         ("--matcher", "likenes", "did you mean 'likeness'"),
-        ("--missing-basis", "raise", "missing_basis: must be one of these, got 'raise'"),
+        ("--missing-basis", "raise", "'raise' is not one of 'infer', 'counter-evidence', 'burden-not-met'"),
         ("--merges", "nowhere.csv", "cannot be read"),
     ],
 )

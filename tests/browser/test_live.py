@@ -208,7 +208,10 @@ def test_settings_that_do_not_fit_are_told_in_the_page(shown, theme):
     unfit = shown("unfit")
     unfit.page.use_theme(theme)
     until(unfit, "Failed, and there is no log")
-    for words in ("timeout: must be a finite number above 0, got -1", "policy: 'x'"):
+    for words in (
+        "timeout: must be a finite number above 0, got -1",
+        "policy: must be 'protocol' or 'deliberate', got 'x'",
+    ):
         expect(unfit.outputs.get_by_role("alert")).to_contain_text(words)
     assert axe(unfit.page, unfit.selector) == []
     unfit.screenshot(f"live-failed-{theme}.png")

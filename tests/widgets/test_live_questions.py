@@ -208,7 +208,7 @@ def test_settings_that_do_not_fit_are_told_all_at_once_and_can_be_started_again(
     live = LiveRun(tmp_path / "none.md", tmp_path / "nowhere", policy="x", timeout=-1, start=True)
     with pytest.raises(SettingsError):
         live.wait(SECONDS)
-    for told in ("timeout: must be a finite number above 0, got -1", "policy: &#x27;x&#x27;", "none.md", "nowhere"):
+    for told in ("timeout: must be a finite number above 0, got -1", "got &#x27;x&#x27;", "none.md", "nowhere"):
         assert told in live._view.end.value
     assert live.state == "failed"
     assert not live._view.start.disabled

@@ -70,7 +70,7 @@ COMMANDS = {
         "estimate",
         "Say what runs would take in calls, tokens and dollars: low, as expected, high. Nothing is sent.",
     ),
-    "compare": ListedCommand("recorded", "Read the same findings in two ways and say what differs."),
+    "compare": ListedCommand("recorded", "Compare conditions over the same findings and say what differs."),
     "replay": ListedCommand(
         "recorded",
         "Judge recorded votes again under other rules; or drive a logged run again, as far as its replies reach.",

@@ -11,7 +11,7 @@ import typer
 from verifyplan.cli import options
 from verifyplan.cli.agents import backend_of_options
 from verifyplan.cli.exit_codes import BUDGET, FAILED, NEGATIVE, PAUSED, USAGE_ERROR, exit_code_of, exit_with
-from verifyplan.cli.inputs import model_roster, panel_of
+from verifyplan.cli.inputs import model_roster, plan_arguments
 from verifyplan.cli.options import with_groups
 from verifyplan.runs.batch.findings import batch_crossverify
 from verifyplan.runs.batch.plans import batch_verify
@@ -45,17 +45,10 @@ def plans(
     repo: Annotated[
         Path | None, typer.Option(help="The folder that the plans are about; the current one if left out.")
     ] = None,
-    policy: options.Policy = options.PolicyName.protocol,
-    team: options.Team = None,
-    threshold: options.Threshold = 7,
-    max_iterations: options.MaxIterations = 3,
-    panel: options.Panel = True,
-    panel_mode: options.PanelMode = options.ModeName.adversarial,
-    panel_workers: options.PanelWorkers = None,
+    settings: options.PlanOptions = options.DEFAULT_PLAN_OPTIONS,
     max_tokens: options.MaxTokens = None,
     max_cost: options.MaxCost = None,
     repetitions: options.Repetitions = 1,
-    weights: options.Weights = None,
     synthetic: options.Synthetic = False,
     log_dir: options.LogDir = Path("runs"),
     poll: Poll = 60.0,
@@ -78,14 +71,9 @@ def plans(
         repetitions=repetitions,
         log_dir=log_dir,
         poll=poll,
-        policy=policy.value,
-        team=team and team.value,
-        threshold=threshold,
-        max_iterations=max_iterations,
-        panel=panel_of(panel, panel_mode, panel_workers),
         max_tokens=max_tokens,
         max_cost=max_cost,
-        weights=weights,
+        **plan_arguments(settings),
         **marked,
     )
     _print_ends(runs)

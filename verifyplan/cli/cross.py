@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
@@ -15,7 +15,7 @@ from verifyplan.cli.exit_codes import exit_code_of, exit_with, repeat
 from verifyplan.cli.inputs import model_roster
 from verifyplan.cli.options import with_groups
 from verifyplan.errors import Problem, SettingsError
-from verifyplan.protocol.vote import MODES, MissingBasis, Mode
+from verifyplan.protocol.vote import MODES, Mode
 from verifyplan.runs.merges import DEFAULT_MATCHER
 
 
@@ -31,22 +31,9 @@ def crossverify(
         ),
     ] = None,
     votes: options.VoteOptions = options.NO_VOTE_OPTIONS,
-    matcher: Annotated[
-        str, typer.Option(help="Which findings are one: claim (same places and claim) or likeness (like words).")
-    ] = DEFAULT_MATCHER,
-    merges: Annotated[
-        Path | None, typer.Option(help="CSV with finding_id and merged_into, followed in place of a matcher.")
-    ] = None,
     show_merges: Annotated[
         bool, typer.Option("--show-merges", help="Print who would be joined with whom, as CSV, and call nobody.")
     ] = False,
-    missing_basis: Annotated[
-        str,
-        typer.Option(
-            help="The basis of an adversarial disagree without one: infer (from what it cites), counter-evidence, "
-            "burden-not-met."
-        ),
-    ] = "infer",
     timeout: options.Timeout = options.CALL_TIMEOUT_S,
     max_tokens: options.MaxTokens = None,
     max_cost: options.MaxCost = None,
@@ -70,7 +57,8 @@ def crossverify(
     backend = backend_of_options(agents, timeout=timeout, max_cost=max_cost)
     roster = _roster(workers) if backend == "static" else model_roster(workers)
     if show_merges:
-        typer.echo(vp.group_findings(findings, roster, matcher=matcher).to_csv(index=False), nl=False)
+        merges = vp.group_findings(findings, roster, matcher=votes.matcher or DEFAULT_MATCHER)
+        typer.echo(merges.to_csv(index=False), nl=False)
         return
 
     def run_once(number: int) -> int:
@@ -79,9 +67,6 @@ def crossverify(
             roster,
             backend=backend,
             repo=repo,
-            matcher=matcher,
-            merges=merges,
-            missing_basis=cast(MissingBasis, missing_basis),
             timeout=timeout,
             max_tokens=max_tokens,
             max_cost=max_cost,

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 import verifyplan as vp
-from verifyplan.cli.options import ModeName
+from verifyplan.cli.options import PlanOptions
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.load import as_runs
@@ -144,11 +144,20 @@ def model_roster(workers: str | None) -> list[str]:
     return names
 
 
-def panel_of(panel: bool, mode: ModeName, workers: str | None) -> PanelSettings | None:
-    """Return the panel of a plan run, None for none; SettingsError where workers of no panel are named."""
-    if not panel:
-        if workers is not None:
-            raise SettingsError(Problem("--panel-workers", "there is no panel", "leave out --no-panel"))
-        return None
-    names = {} if workers is None else {"workers": tuple(names_of(workers, "--panel-workers"))}
-    return PanelSettings(mode=mode.value, **names)
+def plan_arguments(settings: PlanOptions) -> dict[str, Any]:
+    """Return the options as arguments of `verify`; SettingsError where workers of no panel are named."""
+    panel = None
+    if settings.panel:
+        workers = settings.panel_workers
+        names = {} if workers is None else {"workers": tuple(names_of(workers, "--panel-workers"))}
+        panel = PanelSettings(mode=settings.panel_mode.value, **names)
+    elif settings.panel_workers is not None:
+        raise SettingsError(Problem("--panel-workers", "there is no panel", "leave out --no-panel"))
+    return {
+        "policy": settings.policy.value,
+        "team": settings.team and settings.team.value,
+        "threshold": settings.threshold,
+        "max_iterations": settings.max_iterations,
+        "panel": panel,
+        "weights": settings.weights,
+    }

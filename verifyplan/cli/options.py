@@ -1,4 +1,4 @@
-"""The options that several commands share, each declared once; those of agents and of votes are groups, one value each.
+"""The options that several commands share, each declared once; some are groups, one value each.
 
 The key of an endpoint is no option: on the command line it would be seen by everybody who lists the processes of the
 machine, and stay in the history of the shell. It comes from ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or the keyring.
@@ -84,6 +84,21 @@ class MissingBasisName(StrEnum):
     refuse = "raise"
 
 
+class FilledBasisName(StrEnum):
+    """The bases that a run fills in where an adversarial disagree has none."""
+
+    infer = "infer"
+    counter_evidence = "counter-evidence"
+    burden_not_met = "burden-not-met"
+
+
+class MatcherName(StrEnum):
+    """The matchers that are chosen by name."""
+
+    claim = "claim"
+    likeness = "likeness"
+
+
 class OnBlockedName(StrEnum):
     """The ways to go on where a challenge blocks a plan run."""
 
@@ -166,6 +181,22 @@ PlanItems = Annotated[
 ItemsPerCall = Annotated[
     int | None, typer.Option(min=1, help="Findings that one call asks about; all of a round if left out.")
 ]
+Matcher = Annotated[
+    MatcherName | None,
+    typer.Option(
+        help="Which findings count as one: claim (same places and claim), as if left out, or likeness (like words)."
+    ),
+]
+Merges = Annotated[
+    Path | None, typer.Option(help="CSV with finding_id and merged_into, followed in place of a matcher.")
+]
+FilledBasis = Annotated[
+    FilledBasisName | None,
+    typer.Option(
+        help="The basis of an adversarial disagree without one: infer (from what it cites), as if left out, "
+        "counter-evidence, or burden-not-met."
+    ),
+]
 
 # Debates
 Script = Annotated[
@@ -208,6 +239,20 @@ VerdictWords = Annotated[
 
 
 @dataclass(frozen=True)
+class PlanOptions:
+    """The options that say how a plan is verified, by the names of the parameters of `verify`."""
+
+    policy: Policy = PolicyName.protocol
+    team: Team = None
+    threshold: Threshold = 7
+    max_iterations: MaxIterations = 3
+    panel: Panel = True
+    panel_mode: PanelMode = ModeName.adversarial
+    panel_workers: PanelWorkers = None
+    weights: Weights = None
+
+
+@dataclass(frozen=True)
 class VoteOptions:
     """The options that say how workers vote on findings, by the names of the parameters of `crossverify`."""
 
@@ -218,6 +263,9 @@ class VoteOptions:
     plan_items: PlanItems = None
     gating: Gating = None
     items_per_call: ItemsPerCall = None
+    matcher: Matcher = None
+    merges: Merges = None
+    missing_basis: FilledBasis = None
 
     def arguments(self) -> dict[str, Any]:
         """Return the options that are set, as arguments of `crossverify`."""
@@ -271,8 +319,8 @@ class AgentOptions:
         return {option: value for option, value in values.items() if value}
 
 
-NO_AGENT_OPTIONS, NO_VOTE_OPTIONS = AgentOptions(), VoteOptions()
-"""No option is set: the command's own default plays the agents, and the task type says how workers vote."""
+NO_AGENT_OPTIONS, NO_VOTE_OPTIONS, DEFAULT_PLAN_OPTIONS = AgentOptions(), VoteOptions(), PlanOptions()
+"""Where no option is set: the command's own default plays the agents, and the task type says how workers vote."""
 
 
 def option_of(name: str) -> str:

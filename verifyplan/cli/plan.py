@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,7 +12,7 @@ import verifyplan as vp
 from verifyplan.cli import options
 from verifyplan.cli.agents import backend_of_log, backend_of_options, script_of_options
 from verifyplan.cli.exit_codes import exit_code_of, exit_with, repeat
-from verifyplan.cli.inputs import panel_of
+from verifyplan.cli.inputs import plan_arguments
 from verifyplan.cli.options import OnBlockedName, with_groups
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import try_to_write
@@ -82,20 +82,13 @@ def ask(pause: Pause) -> Answer | None:
 def verify(
     plan: Annotated[Path, typer.Argument(help="The plan, in Markdown.")],
     repo: Annotated[Path, typer.Option(help="The folder that the plan is about; it is only read.")] = Path(),
-    policy: options.Policy = options.PolicyName.protocol,
+    settings: options.PlanOptions = options.DEFAULT_PLAN_OPTIONS,
     on_blocked: options.OnBlocked = None,
-    team: options.Team = None,
-    threshold: options.Threshold = 7,
-    max_iterations: options.MaxIterations = 3,
-    panel: options.Panel = True,
-    panel_mode: options.PanelMode = options.ModeName.adversarial,
-    panel_workers: options.PanelWorkers = None,
     timeout: options.Timeout = options.CALL_TIMEOUT_S,
     max_tokens: options.MaxTokens = None,
     max_cost: options.MaxCost = None,
     repetition: options.Repetition = 1,
     repetitions: options.Repetitions = 1,
-    weights: options.Weights = None,
     plan_check: Annotated[
         bool, typer.Option("--plan-check", help="Begin with the blockers of a plan check; for PLAN documents.")
     ] = False,
@@ -119,7 +112,7 @@ def verify(
     verifyplan verify PLAN.md --model claude-opus-4-5 --model-for worker=claude-haiku-4-5 --max-cost 2.50
     """
     _check_report(report, repetitions)
-    voters = panel_of(panel, panel_mode, panel_workers)
+    arguments = plan_arguments(settings)
     blocked = on_blocked_of(on_blocked)
     backend = backend_of_options(agents, timeout=timeout, max_cost=max_cost)
 
@@ -128,20 +121,15 @@ def verify(
             plan,
             repo,
             backend=backend,
-            policy=policy.value,
             on_blocked=blocked,
-            team=cast("Literal['base', 'scaled'] | None", team and team.value),
-            threshold=threshold,
-            max_iterations=max_iterations,
-            panel=voters,
             timeout=timeout,
             max_tokens=max_tokens,
             max_cost=max_cost,
             repetition=number,
-            weights=weights,
             plan_check=plan_check,
             log_dir=log_dir,
             synthetic=synthetic,
+            **arguments,
         )
         return _print_end(run, report, by_verdict=exit_code)
 
