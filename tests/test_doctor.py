@@ -250,7 +250,6 @@ def test_what_is_not_installed_is_missing_with_the_command_that_brings_it(monkey
         "keyring": "pip install 'verifyplan[keyring]'",
         "playwright": "pip install 'verifyplan[dev]'",
         "git": "install git (Debian: apt-get install git)",
-        "ripgrep": "install ripgrep (Debian: apt-get install ripgrep)",
         "Chromium": "install Chromium (Debian: apt-get install chromium)",
     }
 

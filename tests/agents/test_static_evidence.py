@@ -110,7 +110,7 @@ def test_a_missing_root_is_refused_in_words(tmp_path):
 
 
 def test_files_are_kept_up_to_a_bound(root):
-    sources = SourceFiles(root, max_characters=20)
+    sources = SourceFiles(root, kept=2)
     first = sources.open("a.py")
     assert sources.open("a.py") is first
     sources.open("in.py")

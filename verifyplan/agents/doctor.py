@@ -37,7 +37,6 @@ EXTRAS = {
 
 PROGRAMS = {
     "git": (("git",), "the history of a repository", "install git (Debian: apt-get install git)"),
-    "ripgrep": (("rg",), "faster search in large repositories", "install ripgrep (Debian: apt-get install ripgrep)"),
     "Chromium": (
         ("chromium", "chromium-browser", "google-chrome"),
         "the browser tests of this package",

@@ -1,19 +1,10 @@
-"""Lines that a regular expression finds, whatever the expression is, tried in a helper process (rules G4, H3).
-
-Where ripgrep is installed, it first says which files are worth reading, which is fast on large folders. These are
-then read and searched as without it, so that a search finds the same on every machine, and nothing is shown that the
-repository's own confined reading did not give.
-"""
+"""Find the lines that match a regular expression, whatever the expression is, in a helper process (rules G4, H3)."""
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.repository.helper_process import HelperError, HelperProcess
@@ -84,126 +75,3 @@ def _text_batches(texts: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, 
             yield batch
             batch, size = [], 0
     yield batch
-
-
-_RG_OPTIONS = (
-    "--no-config",  # RIPGREP_CONFIG_PATH could name a file that makes it run programs
-    "--no-pre",
-    "--no-search-zip",
-    "--no-follow",
-    "--no-ignore",
-    "--hidden",
-    "--no-messages",
-    "--no-mmap",  # a file that shrinks meanwhile would end it
-    "--regex-size-limit=10M",
-    "--dfa-size-limit=10M",
-    "--text",
-    "--encoding=none",
-    "--color=never",
-    "--files-with-matches",
-    "--null",
-)
-_PASSED_ON = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP")
-_MAX_PATHS_CHARACTERS = 30_000
-"""Characters of the paths of one call, which some systems limit."""
-
-_TOKEN = re.compile(
-    r"""(?P<open>\((?:\?:|\?P<[A-Za-z_][A-Za-z0-9_]*>|(?!\?)))
-    |(?P<as_is>[)|])
-    |(?P<repeat>(?:[*+?]|\{[0-9]{1,3}(?:,[0-9]{0,3})?\})\??)
-    |(?P<edge>\\[bBAZ]|[\^$])
-    |(?P<some>\\[dDsSwW]|\[\^?\]?[^\[\]\\]*\]|\.)
-    |(?P<brace>\{(?:(?=\})|(?![0-9]*,?[0-9]*\})))
-    |\\(?P<sign>[^A-Za-z0-9\x00-\x1f])
-    |(?P<plain>[^\\\[(){*+?|.^$\x00-\x1f])""",
-    re.VERBOSE,
-)
-_RG_TOKENS = {"open": "(?:", "edge": "", "some": ".", "brace": r"\{"}
-_CASELESS = "(?i)"
-_ESCAPED = frozenset(r"\.+*?()|[]{}^$#&-~")
-"""Characters before which ripgrep takes a backslash; before others it has a meaning of its own, or is refused."""
-
-
-def rg_program(root: Path) -> str | None:
-    """Return where `rg` is on PATH; None without it, and where PATH leads to a relative place or into the folder."""
-    program = shutil.which("rg")
-    if program is None or not Path(program).is_absolute():
-        return None
-    return None if Path(program).resolve().is_relative_to(root) else program
-
-
-def rg_candidates(rg: str, root: Path, paths: Sequence[str], pattern: str, seconds: float) -> set[str] | None:
-    """Return those of the files that may hold a match, some of them without one; None where ripgrep cannot tell.
-
-    It cannot for a pattern that is more than simple, when a file is gone, and when it takes longer than `seconds`.
-    `paths` are relative to `root`, few enough for one call (see `path_batches`). Nothing else is searched.
-    """
-    translated = rg_pattern(pattern)
-    if translated is None:
-        return None
-    flags, plain = translated
-    environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ} | {"LC_ALL": "C"}
-    try:
-        done = subprocess.run(
-            [rg, *_RG_OPTIONS, *flags, "-e", plain, "--", *(f"./{path}" for path in paths)],
-            cwd=root,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=seconds,
-            check=False,
-        )
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return None
-    if done.returncode not in (0, 1):
-        return None
-    return {os.fsdecode(path).removeprefix("./") for path in done.stdout.split(b"\0") if path}
-
-
-def path_batches(paths: Sequence[str]) -> list[list[str]]:
-    """Return the paths in their order, in lists that are short enough for one call.
-
-    >>> [len(batch) for batch in path_batches(["x" * 10_000] * 5)]
-    [2, 2, 1]
-    """
-    batches: list[list[str]] = []
-    left = 0
-    for path in paths:
-        left -= len(path.encode("utf-8", "surrogateescape")) + 3
-        if left < 0 or not batches:
-            batches.append([])
-            left = _MAX_PATHS_CHARACTERS - len(path) - 3
-        batches[-1].append(path)
-    return batches
-
-
-def rg_pattern(pattern: str) -> tuple[list[str], str] | None:
-    r"""Return flags and a pattern of ripgrep's that finds at least what a simple pattern of Python's finds on a line.
-
-    Classes become "any letter", and borders go, as the two dialects differ there. None for a pattern that holds
-    more than letters, classes, groups, alternatives and repetitions, or only what finds something everywhere.
-
-    >>> rg_pattern(r"^def \w+_(load|save)\(")
-    ([], 'def .+_(?:load|save)\\(')
-    >>> rg_pattern(r"(?<=a)b"), rg_pattern(r"\w+")
-    (None, None)
-    """
-    caseless = pattern.startswith(_CASELESS)
-    rest = pattern.removeprefix(_CASELESS) if caseless else pattern
-    parts: list[str] = []
-    at = 0
-    while at < len(rest):
-        token = _TOKEN.match(rest, at)
-        if token is None:
-            return None
-        letter = token["plain"] or token["sign"]
-        if letter and caseless and (letter in "iI" or not letter.isascii()):  # cases differ between the dialects
-            parts.append("[iI\u0130\u0131]" if letter.isascii() else ".")
-        elif letter:
-            parts.append(f"\\{letter}" if letter in _ESCAPED else letter)
-        else:
-            parts.append(_RG_TOKENS.get(str(token.lastgroup), token[0]))
-        at = token.end()
-    whole = "".join(parts)
-    return (["--ignore-case"] if caseless else [], whole) if re.search(r"[^\W_]", whole) else None

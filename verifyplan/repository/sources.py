@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import threading
 import warnings
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from verifyplan.repository.reading import read_lines
@@ -58,26 +57,15 @@ class SourceLines:
 
 
 class SourceFiles:
-    """Opens cited files under one root; the last ones opened are kept, up to `max_characters` of text.
+    """Opens cited files under one root; the last ones opened are kept. Safe to use from several threads."""
 
-    Safe to use from several threads.
-    """
-
-    def __init__(self, root: str | Path, max_characters: int = 8_000_000) -> None:
+    def __init__(self, root: str | Path, kept: int = 16) -> None:
         self._root = Path(root)
-        self._max_characters = max_characters
-        self._kept: OrderedDict[str, SourceLines] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept = lru_cache(kept)(lambda path: SourceLines(path, read_lines(self._root, path)))
 
     def open(self, path: str) -> SourceLines:
         """Return the file at `path`, relative to the root; UnreadableError as in `read_lines`."""
-        with self._lock:
-            source = self._kept.pop(path, None) or SourceLines(path, read_lines(self._root, path))
-            self._kept[path] = source
-            size = sum(len(line) for kept in self._kept.values() for line in kept.lines)
-            while len(self._kept) > 1 and size > self._max_characters:
-                size -= sum(map(len, self._kept.popitem(last=False)[1].lines))
-            return source
+        return self._kept(path)
 
 
 def parse(text: str) -> ast.Module | None:

@@ -1,7 +1,6 @@
 """A small repository with a secret beside it, and kits of tools to look into it."""
 
 import os
-import shutil
 import subprocess
 import threading
 
@@ -127,15 +126,3 @@ def at_once():
         return found[0]
 
     return run
-
-
-@pytest.fixture(params=["ripgrep", "no ripgrep"])
-def engine(request, monkeypatch, tmp_path):
-    """Both ways to search: with the program, and with a PATH on which there is only git."""
-    if request.param == "ripgrep" and shutil.which("rg") is None:
-        pytest.skip("needs ripgrep: apt-get install ripgrep")
-    if request.param == "no ripgrep":
-        (tmp_path / "programs").mkdir()
-        (tmp_path / "programs/git").symlink_to(str(shutil.which("git")))
-        monkeypatch.setenv("PATH", str(tmp_path / "programs"))
-    return request.param

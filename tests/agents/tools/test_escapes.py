@@ -75,7 +75,6 @@ def test_a_pipe_is_refused_and_not_waited_for(kit, root, canary, at_once):
     assert at_once(refused, kit(), "pipe", canary) == "pipe is not opened: it is no ordinary file"
 
 
-@pytest.mark.usefixtures("engine")
 def test_a_file_that_became_a_pipe_is_not_waited_for(kit, root, canary, at_once):
     tools = kit()
     (root / "docs/guide.md").unlink()
@@ -142,7 +141,6 @@ def test_a_file_replaced_by_a_link_to_a_secret_is_refused(kit, root, canary):
     assert canary not in tools.run("Grep", {"pattern": "CANARY"}).text
 
 
-@pytest.mark.usefixtures("engine")
 def test_a_folder_replaced_by_a_link_after_it_was_searched_is_refused(kit, root, tmp_path, canary):
     tools = kit()
     assert "docs/guide.md:3" in tools.run("Grep", {"pattern": "Orders"}).text

@@ -43,7 +43,6 @@ def tools(repository_with, canary, plenty):
     return ModelToolkit(type(repository).open(repository.root), {}, plenty)
 
 
-@pytest.mark.usefixtures("engine")
 def test_secret_files_are_not_searched(tools, canary):
     text = tools.run("Grep", {"pattern": "CANARY"}).text
     assert text.startswith("2 hits in 2 files\n.env.example:1: CANARY=\nsrc/app.py:1: ")
@@ -75,7 +74,6 @@ def test_secret_files_are_not_proposed_for_a_missing_one(tools):
     assert "server.key" not in tools.run("Read", {"path": "tls"}).text
 
 
-@pytest.mark.usefixtures("engine")
 def test_no_pattern_can_ask_for_the_letters_of_a_key(repository_with, plenty):
     key = "sk-ant-api03-" + "a1B2" * 8
     tools = ModelToolkit(

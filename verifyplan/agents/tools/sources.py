@@ -196,23 +196,9 @@ def _texts(
     """Yield names and texts without keys; the text of a file that cannot hold the pattern is empty."""
     needed = grep.literals(pattern)
     yield from documents.items()
-    for path in _likely(repository, paths, pattern):
+    for path in (path for path in paths if is_searchable(repository, path)):
         raw = repository.text(path) or ""
         yield path, redact(raw) if all(part in raw for part in needed) else ""
-
-
-def _likely(repository: Repository, paths: Sequence[str], pattern: str) -> Iterator[str]:
-    """Yield the files worth reading, in order: without those in which ripgrep, where installed, finds nothing."""
-    rg = grep.rg_program(repository.root) if len(paths) > 1 else None
-    end = time.monotonic() + grep.TIMEOUT_S
-    for batch in grep.path_batches(paths):
-        searchable = [path for path in batch if is_searchable(repository, path)]
-        left = end - time.monotonic()
-        holding = None
-        if rg and searchable and left > 0:
-            holding = grep.rg_candidates(rg, repository.root, searchable, pattern, left)
-        rg = rg if holding is not None else None  # it will not do better with the next files
-        yield from searchable if holding is None else (path for path in searchable if path in holding)
 
 
 def _in_place(repository: Repository, path: str) -> bool:

@@ -123,8 +123,16 @@ def cited(place: CitedLine, name: str) -> str:
 
 def quoted(text: str) -> str:
     """Return a line as a quotation: without the space around it, and cut where it is very long."""
-    text = text.strip()
-    return text if len(text) <= MAX_QUOTE_CHARACTERS else f"{text[:MAX_QUOTE_CHARACTERS].rstrip()} ..."
+    return shortened(text.strip(), MAX_QUOTE_CHARACTERS)
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return a text, or of a longer one its first characters and three dots.
+
+    >>> shortened("the poller waits", 4), shortened("poller", 6)
+    ('the ...', 'poller')
+    """
+    return text if len(text) <= limit else f"{text[:limit].rstrip()} ..."
 
 
 class CitedRange(NamedTuple):

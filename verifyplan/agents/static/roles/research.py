@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from verifyplan.agents.static.roles.check_rules import project_rules
 from verifyplan.agents.static.roles.context import RoleContext, plain
-from verifyplan.agents.static.roles.issues import CitedLine, StaticIssue, evidence, names_in, quoted
+from verifyplan.agents.static.roles.issues import CitedLine, StaticIssue, evidence, names_in, quoted, shortened
 from verifyplan.plans import assess
 from verifyplan.protocol.records import Unknown, UnknownResolution, UnknownType
 from verifyplan.protocol.role_call import (
@@ -107,8 +107,7 @@ def part(text: str) -> str:
     'a / b) c'
     """
     text = " ".join(text.replace("|", "/").replace("]", ")").replace("[", "(").split())
-    cut = text if len(text) <= _MAX_PART_CHARACTERS else f"{text[:_MAX_PART_CHARACTERS].rstrip()} ..."
-    return cut or "-"
+    return shortened(text, _MAX_PART_CHARACTERS) or "-"
 
 
 def _by_file(context: RoleContext, unknown: Unknown, path: str) -> UnknownAnswer:

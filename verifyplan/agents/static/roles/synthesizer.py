@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from verifyplan.agents.static.roles.context import RoleContext
-from verifyplan.agents.static.roles.issues import first_cited
+from verifyplan.agents.static.roles.issues import first_cited, shortened
 from verifyplan.agents.static.roles.panel import ChallengeCase, refutation
 from verifyplan.protocol.call import Item
 from verifyplan.protocol.records import INACTIVE, SEVERITIES, UNSETTLED, Challenge, Status
@@ -84,9 +84,7 @@ def _refuted(context: RoleContext, challenge: Challenge, result: PanelResult | N
 
 
 def _cut(text: str) -> str:
-    text = " ".join(text.split())
-    limit = _MAX_RESOLUTION_CHARACTERS
-    return text if len(text) <= limit else f"{text[:limit].rstrip()} ..."
+    return shortened(" ".join(text.split()), _MAX_RESOLUTION_CHARACTERS)
 
 
 def _promoted(context: RoleContext, after: Sequence[Challenge]) -> list[Challenge]:
