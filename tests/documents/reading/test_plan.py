@@ -100,7 +100,7 @@ def test_a_new_plan_reads_as_it_was_given_and_breaks_no_rule():
 
 
 def test_a_plan_that_cannot_be_is_refused_with_all_reasons():
-    bad = PlannedTask(" ", (), ("x",), "v", "d", type="code", complexity="easy")
+    bad = PlannedTask(" ", (), ("x",), "v", "d", complexity="easy")
     with pytest.raises(InputError) as caught:
         written(phase=" ", plan="3", wave=0, tasks=[bad], must_haves={"artifacts": ["it"], "truths": [""], "x": []})
     assert [problem.place for problem in caught.value.problems] == [
@@ -112,7 +112,6 @@ def test_a_plan_that_cannot_be_is_refused_with_all_reasons():
         "must_haves: truths",
         "task 1: name",
         "task 1: files",
-        "task 1: type",
         "task 1: complexity",
     ]
     with pytest.raises(InputError, match="tasks: there are none"):

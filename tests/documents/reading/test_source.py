@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verifyplan.documents.reading.body import cells
+from verifyplan.documents.reading.body import cells, rows_of
 from verifyplan.documents.reading.source import read_source
 
 PIECES = [
@@ -62,7 +62,7 @@ def test_tables_are_found_with_their_lines():
     first, second = source.tables()
     assert (first.line, first.header, first.column("y"), first.column("z")) == (3, ("X", "**Y**"), 1, None)
     assert [(row.line, row.cells) for row in first.rows] == [(5, ("1", "`a|b`")), (6, ("2",))]
-    assert [first.cell(row, "Y") for row in first.rows] == ["`a|b`", ""]
+    assert list(rows_of(first, "Y", ("#", "x"), "Z")) == [("`a|b`", "1", "", 5), ("", "2", "", 6)]
     assert [(row.line, row.cells) for row in second.rows] == [(12, ("3", "4 | 5"))]
     assert source.tables(source.section("A")) == (first, second)
 

@@ -12,7 +12,6 @@ from verifyplan.documents.bridges.must_haves import (
     PlannedMustHave,
     PlanOrPlans,
     document_of,
-    one_line,
     planned_must_haves,
     plans_of,
     task_for,
@@ -34,6 +33,7 @@ from verifyplan.documents.kinds.write_plan import PlannedTask, write_plan
 from verifyplan.documents.reading.comparing import matched, phase_number
 from verifyplan.documents.reading.front import entry_texts
 from verifyplan.documents.reading.source import read_source
+from verifyplan.documents.reading.writing import one_line
 from verifyplan.errors import InputError, Problem
 
 _LAST_NUMBER = re.compile(r"(\d{1,6})\D*$")

@@ -12,6 +12,7 @@ from verifyplan.documents.dimensions.plan_graph import name_of
 from verifyplan.documents.kinds.plan import MustHave, PlanDocument, Task
 from verifyplan.documents.loading import load
 from verifyplan.documents.reading.document import Document
+from verifyplan.documents.reading.writing import one_line
 from verifyplan.errors import InputError, Problem
 from verifyplan.plans.code_names import without_place
 from verifyplan.protocol.vote import Finding
@@ -176,15 +177,6 @@ def full_paths(paths: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         next((full for full in known if "/" not in path and full.endswith(f"/{path}")), path) for path in paths
     )
-
-
-def one_line(text: str) -> str:
-    r"""Return a text on one line, without characters that cannot be shown or written.
-
-    >>> one_line(" the\n queue\x00 is full ")
-    'the queue is full'
-    """
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
 def document_of(document: Document | str | Path, model: type[D]) -> D:

@@ -14,7 +14,6 @@ from verifyplan.documents.bridges.must_haves import (
     evidence_of,
     expect_readable,
     full_paths,
-    one_line,
     planned_must_haves,
     statement,
 )
@@ -26,6 +25,7 @@ from verifyplan.documents.kinds.plan import MustHave, PlanDocument, named_path
 from verifyplan.documents.reading.comparing import id_in_name, matched, phase_number
 from verifyplan.documents.reading.front import text_of, texts_of, value_of
 from verifyplan.documents.reading.phrases import outcome
+from verifyplan.documents.reading.writing import one_line
 from verifyplan.protocol.vote import Finding
 
 EXECUTOR = "executor"

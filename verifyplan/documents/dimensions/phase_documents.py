@@ -11,7 +11,7 @@ from typing import NamedTuple
 from verifyplan.documents.dimensions.overlap import meaningful_words
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.loading import read_text
-from verifyplan.documents.reading.body import DocumentSection, plain
+from verifyplan.documents.reading.body import DocumentSection, plain, rows_of
 from verifyplan.documents.reading.comparing import phase_number
 from verifyplan.documents.reading.front import texts_of
 from verifyplan.documents.reading.source import Source, read_source
@@ -194,11 +194,10 @@ def _listed_in_tables(source: Source) -> Iterator[tuple[str, str]]:
     for table in source.tables():
         if table.column("Requirement") is None or table.column("Phase") is None:
             continue
-        for row in table.rows:
-            matched = _PHASE.search(table.cell(row, "Phase"))
-            if matched and not _MOVED.search(f"{table.cell(row, 'Phase')} {table.cell(row, 'Status')}"):
-                ids = requirement_ids(table.cell(row, "Requirement"))
-                yield from ((phase_number(matched[1]), name) for name in ids)
+        for requirement, phase, status, _ in rows_of(table, "Requirement", "Phase", "Status"):
+            matched = _PHASE.search(phase)
+            if matched and not _MOVED.search(f"{phase} {status}"):
+                yield from ((phase_number(matched[1]), name) for name in requirement_ids(requirement))
 
 
 def required_of(phases: Mapping[str, Path]) -> tuple[dict[str, tuple[str, ...]], frozenset[str] | None]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from verifyplan.documents.kinds.plan import IMPLIED_MODEL, MUST_HAVES, TASK_TYPES, is_artifact, is_plan_id
+from verifyplan.documents.kinds.plan import IMPLIED_MODEL, MUST_HAVES, is_artifact, is_plan_id
 from verifyplan.documents.reading.source import read_source
 from verifyplan.documents.reading.writing import flat, front_lines
 from verifyplan.errors import InputError, Problem, expect_lists, one_of
@@ -26,7 +26,6 @@ class PlannedTask(NamedTuple):
     action: tuple[str, ...]
     verify: str
     done: str
-    type: str = "auto"
     tdd: bool = False
     complexity: str = "medium"
 
@@ -112,10 +111,6 @@ def _task_problems(tasks: Sequence[PlannedTask]) -> Iterator[Problem]:
         for name, lines in texts.items():
             if not lines or not all(_line(line) for line in lines):
                 yield Problem(f"{place}: {name}", "is empty", "say it")
-        if task.type not in TASK_TYPES:
-            yield Problem(f"{place}: type", f"{task.type!r} is no type of task", f"use {one_of(TASK_TYPES)}")
-        if task.type == "tdd" and not task.tdd:
-            yield Problem(f"{place}: tdd", "is false, and the type is tdd", "set tdd, or use another type")
         if task.complexity not in IMPLIED_MODEL:
             fix = f"use {one_of(IMPLIED_MODEL)}"
             yield Problem(f"{place}: complexity", f"{task.complexity!r} is no complexity", fix)
@@ -123,7 +118,7 @@ def _task_problems(tasks: Sequence[PlannedTask]) -> Iterator[Problem]:
 
 def _task(name: str, task: PlannedTask) -> Iterator[str]:
     tdd = "true" if task.tdd else "false"
-    yield f'<task id="{name}" type="{task.type}" tdd="{tdd}" complexity="{task.complexity}">'
+    yield f'<task id="{name}" type="auto" tdd="{tdd}" complexity="{task.complexity}">'
     yield from _element("name", [task.name])
     yield from _element("files", task.files)
     yield from _element("action", [f"{number}. {step.strip()}" for number, step in enumerate(task.action, 1)])

@@ -53,11 +53,6 @@ class MarkdownTable(NamedTuple):
         wanted = plain(name)
         return next((at for at, title in enumerate(self.header) if plain(title) == wanted), None)
 
-    def cell(self, row: TableRow, name: str) -> str:
-        """Return what a row holds in a column; empty where the row or the table lacks it."""
-        at = self.column(name)
-        return row.cells[at] if at is not None and at < len(row.cells) else ""
-
 
 class Bullet(NamedTuple):
     """A list item with its continuation lines joined; `checked` is None where it has no box."""

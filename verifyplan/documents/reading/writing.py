@@ -193,14 +193,22 @@ def scalar(value: Any) -> str:
     return str(dumped).removesuffix("\n").removesuffix("\n...")
 
 
+def one_line(text: str) -> str:
+    r"""Return a text on one line, without characters that cannot be shown or written.
+
+    >>> one_line(" the\n queue\x00 is full ")
+    'the queue is full'
+    """
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
 def flat(text: str) -> str:
     r"""Return a text as one line that opens no comment, for a list, a table or a heading.
 
     >>> flat(" two\n lines <!-- "), flat("")
     ('two lines <! --', '')
     """
-    visible = "".join(letter if letter.isprintable() else " " for letter in text)
-    return " ".join(visible.replace("<!--", "<! --").split())
+    return one_line(text).replace("<!--", "<! --")
 
 
 def table_cell(text: str) -> str:
