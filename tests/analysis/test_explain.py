@@ -37,7 +37,7 @@ def test_a_missing_basis_is_told_and_read():
     assert (
         "bob: disagree (no basis recorded; the explanation cites a place; filled in as counter-evidence): m.py" in text
     )
-    assert "Filled in by the reading: 1 of 1 disagreement had no basis; 1 read as counter-evidence, 0 as" in text
+    assert "Filled in: 1 of 1 disagreement had no basis; 1 read as counter-evidence, 0 as" in text
 
 
 def test_errors_are_shown_and_not_counted():

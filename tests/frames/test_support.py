@@ -61,7 +61,10 @@ def test_a_vote_of_a_panel_that_looked_at_nothing_is_one_of_them():
     assert said == "Undecided: nothing looked at: the evidence cites no line of the plan."
     assert "1 finding rests only" in note_blind_classes(runs_of(("c", 1, "a", "disagree", said)).votes)
     mostly = runs_of(("c", 1, "a", "disagree", said), ("d", 1, "a", "agree", said), ("e", 1, "a", "agree", "read"))
-    assert "Most votes rest on no look: 2 of 3 votes say 'nothing looked at'." in vp.compare(mostly, resamples=5).notes
+    assert (
+        "Most votes were cast without a look at any evidence: 2 of 3 votes say 'nothing looked at'."
+        in vp.compare(mostly, resamples=5).notes
+    )
 
 
 def test_a_single_look_or_a_later_one_is_a_look_and_errors_are_none():

@@ -185,7 +185,7 @@ def _words(
         lines.append("  Censored: more rounds were allowed than recorded; the votes that would decide were never cast.")
     if row["filled_bases"]:
         bases = filled_words(row["filled_bases"], row["filled_counter"], row["disagreements"])
-        lines.append(f"  Filled in by the reading: {bases}.")
+        lines.append(f"  Filled in: {bases}.")
     return "\n".join(lines)
 
 

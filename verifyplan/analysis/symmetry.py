@@ -1,4 +1,4 @@
-"""Tests of whether two readings differ: Stuart-Maxwell on the classes, McNemar on held or not (rule F1)."""
+"""Tests of whether two conditions differ: Stuart-Maxwell on the classes, McNemar on held or not (rule F1)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def symmetry_tests(transitions: npt.NDArray[Any]) -> pd.DataFrame:
     """Test the marginal homogeneity of a 4 x 4 table of class changes: `test, method, statistic, df, p_value, n`.
 
     Both tests take findings as independent; with few runs of many findings each the p-values are too small.
-    Classes that neither reading uses are dropped; a test that is not defined (nothing moves, or one class is left)
+    Classes that neither condition uses are dropped; a test that is not defined (nothing moves, or one class is left)
     has NaN. Source: Stuart 1955, Maxwell 1970, McNemar 1947.
 
     >>> table = np.diag([5, 5, 5, 5]); table[0, 2] = 9
@@ -50,7 +50,7 @@ def _stuart_maxwell(table: npt.NDArray[np.int64]) -> tuple[str, float, float, fl
 
 
 def _mcnemar(table: npt.NDArray[np.int64]) -> tuple[str, float, float, float]:
-    """Test the findings that only one of the readings holds: are there as many of one kind as of the other?"""
+    """Test the findings that are held under one condition alone: are there as many of one kind as of the other?"""
     held = np.array([[table[np.ix_(a, b)].sum() for b in (IS_HELD, ~IS_HELD)] for a in (IS_HELD, ~IS_HELD)])
     discordant = int(held[0, 1] + held[1, 0])
     exact = discordant < EXACT_BELOW
