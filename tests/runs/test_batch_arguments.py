@@ -117,7 +117,7 @@ def test_the_problems_of_all_tables_are_told(backend, tmp_path):
         batch_crossverify(files, ["ann", "bob"], backend=backend, log_dir=tmp_path)
     assert "'zoe' is not a worker" in str(told.value)
     assert "'joe' is not a worker" in str(told.value)
-    with pytest.raises(InputError, match=r"log_dir: .* is not a folder"):
+    with pytest.raises(InputError, match=r"log_dir: .* is a file, not a folder"):
         batch_crossverify(FOUND, ["ann", "bob"], backend=backend, log_dir=files[0])
 
 

@@ -104,7 +104,9 @@ def test_task_keys(task_key):
 
 def test_a_log_dir_that_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("x")
-    refused(f"log_dir: '{re.escape(str(tmp_path))}/file' is not a folder", InputError, log_dir=tmp_path / "file")
+    refused(
+        f"log_dir: '{re.escape(str(tmp_path))}/file' is a file, not a folder", InputError, log_dir=tmp_path / "file"
+    )
 
 
 def test_settings_that_contradict_each_other():

@@ -191,8 +191,8 @@ def check_log_dir(log_dir: object) -> None:
         raise InputError(Problem("log_dir", f"{str(existing)!r} cannot be written to", fix))
 
 
-def check_destination(log_dir: str | Path | None, task_type: str | None, task_key: str | None) -> None:
-    """Raise an InputError if the artifact could not be written, before any agent is paid."""
+def check_task_names(task_type: object, task_key: object) -> None:
+    """Raise an InputError unless the task type can name a folder and resembles no known one, and the key is a text."""
     problems = []
     if task_type is not None and not (isinstance(task_type, str) and FOLDER_NAME.fullmatch(task_type)):
         fix = "use letters, digits, dot, dash and underscore, at most 100: it names a folder"
@@ -205,10 +205,6 @@ def check_destination(log_dir: str | Path | None, task_type: str | None, task_ke
     if task_key is not None and not is_name(task_key):
         fix = "say what the run is about, or leave it out"
         problems.append(Problem("task_key", f"must be a text that is not blank, got {task_key!r}", fix))
-    if log_dir is not None and Path(log_dir).exists() and not Path(log_dir).is_dir():
-        problems.append(
-            Problem("log_dir", f"{str(log_dir)!r} is not a folder", "name a folder, or None to write nothing")
-        )
     if problems:
         raise InputError(problems)
 

@@ -131,11 +131,11 @@ def matcher_name(matcher: str | Matcher | None) -> str:
     return matcher if isinstance(matcher, str) else "" if matcher is None else type(matcher).__name__
 
 
-def recorded_matcher(inputs: CrossInputs, own: str | Matcher | None = None, *, strict: bool = True) -> Matcher | None:
-    """Return the matcher that groups a recorded run's findings again.
+def matcher_of(inputs: CrossInputs, own: str | Matcher | None = None, *, strict: bool = True) -> Matcher | None:
+    """Return the matcher of a run, new or recorded: its table of merges, the matcher of its name, or `own`.
 
-    SettingsError where the run had a matcher of its own, which must be `own`; with `strict=False` the default is used
-    in its place.
+    SettingsError where the run has a matcher that is not made by name and `own` is none such; with `strict=False` the
+    default is used in its place.
     """
     if inputs.merges:
         return TableMatcher(inputs.merges)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +19,12 @@ from verifyplan.runlog.writer import LogWriter
 from verifyplan.runs.arguments import bind_backend, check_affordable
 from verifyplan.runs.batch.journal import turns_in_batches
 from verifyplan.runs.cross.loop import drive_cross
-from verifyplan.runs.cross.run import CrossRun, export_artifact
+from verifyplan.runs.cross.run import CrossRun, with_artifact
 from verifyplan.runs.debate.debate import drive_debate
 from verifyplan.runs.debate.pair import NAME as PAIR
 from verifyplan.runs.debate.pair import backend_of_roles
 from verifyplan.runs.debate.run import Debate
-from verifyplan.runs.merges import recorded_matcher
+from verifyplan.runs.merges import matcher_of
 from verifyplan.runs.plan.loop import drive_plan
 from verifyplan.runs.plan.pauses import Answer, PauseHandler, read_answer
 from verifyplan.runs.plan.run import PlanRun
@@ -54,7 +53,7 @@ def run_of(records: Sequence[Record], path: Path | None, run_id: str) -> Run:
 
 def exported(run: Run) -> Run:
     """Return the run, with its artifact beside its log if it is a cross run, which must have ended."""
-    return replace(run, path=export_artifact(run)) if isinstance(run, CrossRun) else run
+    return with_artifact(run) if isinstance(run, CrossRun) else run
 
 
 def resume(
@@ -128,7 +127,7 @@ def drive(
 ) -> None:
     """Drive a run of any kind from what `recorder` holds of it; `matcher` and `strict` are those of `matcher_of`."""
     if isinstance(started.inputs, CrossInputs):
-        drive_cross(started, backend, recorded_matcher(started.inputs, matcher, strict=strict), recorder, progress)
+        drive_cross(started, backend, matcher_of(started.inputs, matcher, strict=strict), recorder, progress)
     elif isinstance(started.inputs, DebateInputs):
         drive_debate(started, backend, recorder, progress)
     else:

@@ -12,7 +12,7 @@ from verifyplan.agents.base import Backend
 from verifyplan.errors import InputError, Problems
 from verifyplan.protocol.event_run import RunStarted
 from verifyplan.runlog.recorder import Recorder
-from verifyplan.runs.arguments import Workers, check_counts, check_destination
+from verifyplan.runs.arguments import Workers, check_counts
 from verifyplan.runs.batch.drive import drive_jobs
 from verifyplan.runs.batch.jobs import BatchJob, expect_folder, expect_model_backend, read_settings, repeated
 from verifyplan.runs.batch.result import BatchRuns
@@ -64,7 +64,6 @@ def batch_crossverify(
     check_counts(repetitions=repetitions)
     model_backend, top = expect_model_backend(backend), expect_folder("log_dir", log_dir)
     arguments = read_settings(crossverify, settings, SET_BY_BATCH)
-    check_destination(log_dir, arguments["task_type"], arguments["task_key"])
     prepare = partial(unwrap(crossverify), workers=workers, backend=model_backend, timeout=None, log_dir=top)
     problems = Problems()
     prepared: list[PreparedCrossRun | None] = [

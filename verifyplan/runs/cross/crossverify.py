@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import wraps
 from inspect import signature
@@ -22,15 +22,16 @@ from verifyplan.runs.arguments import (
     Workers,
     bind_backend,
     check_counts,
-    check_destination,
+    check_log_dir,
     check_missing_basis,
+    check_task_names,
     check_timeout,
     read_limits,
     read_roster,
 )
 from verifyplan.runs.cross.loop import drive_cross
-from verifyplan.runs.cross.run import CrossRun, export_artifact
-from verifyplan.runs.merges import DEFAULT_MATCHER, matcher_name, read_merges, recorded_matcher
+from verifyplan.runs.cross.run import CrossRun, with_artifact
+from verifyplan.runs.merges import DEFAULT_MATCHER, matcher_name, matcher_of, read_merges
 from verifyplan.runs.read_findings import RowSource, check_ids, read_findings, read_plan_items
 from verifyplan.runs.start import open_log, start_event
 
@@ -73,8 +74,7 @@ class PreparedCrossRun:
         """Drive the run to its end, and write its log and its artifact."""
         with open_log(self.folder, self.log_stem, self.sink, top=self.log_dir) as log:
             drive_cross(self.started, self.backend, self.matcher, log.recorder, self.progress)
-        run = CrossRun(tuple(log.recorder.records), log.path, log.run_id)
-        return replace(run, path=export_artifact(run))
+        return with_artifact(CrossRun(tuple(log.recorder.records), log.path, log.run_id))
 
 
 def driven(prepare: Callable[P, PreparedCrossRun]) -> Callable[P, CrossRun]:
@@ -172,7 +172,8 @@ def crossverify(
     >>> run.artifact.findings[0].classification
     'contested'
     """
-    check_destination(log_dir, task_type, task_key)
+    check_log_dir(log_dir)
+    check_task_names(task_type, task_key)
     check_timeout(timeout)
     check_counts(items_per_call=items_per_call, repetition=repetition)
     check_missing_basis(missing_basis)
@@ -203,7 +204,7 @@ def crossverify(
     )
     about = task_key or task_type or UNNAMED
     started = start_event(about, inputs, bound_backend, synthetic=generated, repetition=repetition)
-    return PreparedCrossRun(started, bound_backend, recorded_matcher(inputs, matcher), log_dir, sink, progress)
+    return PreparedCrossRun(started, bound_backend, matcher_of(inputs, matcher), log_dir, sink, progress)
 
 
 def _recorded_settings(effective: ConvergenceBlock, roster: Sequence[str], *, synthetic: bool) -> dict[str, Any]:

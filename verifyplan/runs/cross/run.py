@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -147,13 +147,14 @@ class CrossRun(Run):
         return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>{shown.to_html(index=False, max_rows=20)}"
 
 
-def export_artifact(run: CrossRun) -> Path | None:
-    """Write the artifact beside the run's log, under the same name; None where there is no log.
+def with_artifact(run: CrossRun) -> CrossRun:
+    """Write the artifact of a run that ended beside its log, under the same name, and return the run with its path.
 
-    A file that exists already is left as it is: it is this run's, written before the process died.
+    Without a log nothing is written. A file that exists already is left as it is: it is this run's, written before
+    the process died.
     """
     if run.log_path is None:
-        return None
+        return run
     path = run.log_path.with_suffix(".json")
     write_new_text(path, artifact_text(run.artifact))
-    return path
+    return replace(run, path=path)
