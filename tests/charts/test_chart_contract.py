@@ -45,7 +45,7 @@ EXAMPLES = {
     "plan_graph": Example("documents", lambda folder: vp.documents.plan_check(folder).graph, lambda _: "01-01"),
     "quality_scores": Example("plan", lambda runs: runs.scores, first("dimension")),
     "queue": Example("cross", vp.analysis.queue, first("mode")),
-    "rank_stability": Example("plan", weights.sweep, first("plan")),
+    "rank_stability": Example("plan", weights.rank_stability, first("plan")),
     "ranking": Example("plan", weights.apply, first("plan")),
     "score_distributions": Example("plan", lambda runs: runs.scores, first("dimension")),
     "sensitivity": Example("plan", weights.sensitivity, first("dimension")),

@@ -78,7 +78,7 @@ def test_a_wave_that_does_not_follow_is_told():
     ("nodes", "words"), [(0, "There are no plans to draw."), (MAX_PLANS + 1, "301 plans are too many to draw")]
 )
 def test_nothing_and_too_much_are_told_in_words(nodes, words):
-    figure = plan_graph(PlanGraph(tuple(node(str(n)) for n in range(nodes)), (), (), (), ()), ChartOptions())
+    figure = plan_graph(PlanGraph(tuple(node(str(n)) for n in range(nodes)), (), (), (), ()))
     assert figure.caption.startswith(words)
     assert len(figure.data) == nodes
 
@@ -112,7 +112,7 @@ def test_no_box_lies_on_another_and_no_arrow_crosses_one(drawn):
 
 def test_hostile_names_are_drawn_as_text(tmp_path, seen):
     odd = node('<script>"&\x07' * 30, phase="\u202e<b>")
-    figure = plan_graph(PlanGraph((odd,), (), (), (), ()), ChartOptions())
+    figure = plan_graph(PlanGraph((odd,), (), (), (), ()))
     page = seen(figure)
     assert page.scripts == []
     assert "script" not in page.tags
@@ -125,5 +125,5 @@ def test_a_layer_without_boxes_is_left_out(graph):
     def boxes(drawn: PlanGraph) -> int:
         return str(plan_graph(drawn).chart.to_dict()).count("'type': 'rect'")
 
-    assert boxes(PlanGraph((node("02-01"), node("02-02")), (), (), (), ()), ChartOptions()) == 1
+    assert boxes(PlanGraph((node("02-01"), node("02-02")), (), (), (), ())) == 1
     assert boxes(graph) == 2

@@ -1,4 +1,8 @@
-"""Draw analysis results as charts: a theme and one file per chart; nothing is computed here."""
+"""Draw analysis results as charts: a theme and one file per chart; nothing is computed here.
+
+Every chart takes the result that it draws, or runs, a run or a path, and the options of `ChartOptions`. A table's
+`attrs["synthetic"]` marks generated data; a column that is missing is a TableError.
+"""
 
 from verifyplan.charts.audit import audit
 from verifyplan.charts.challenge_pool import challenge_pool

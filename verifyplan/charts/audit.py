@@ -42,8 +42,7 @@ def audit(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     difference of 2 or more is disputed; both scores are kept, and neither wins (rule A10). Plans are in the order of
     how far the two are apart in all, ties by name; `limit` of them are drawn (40). Plans without an audit are not
     drawn, and the caption says how many; a single dimension without one is named in its place. The score informs and
-    never decides a verdict. `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing or a
-    score is not a whole number from 1 to 10.
+    never decides a verdict. Raises TableError where a score is not a whole number from 1 to 10.
 
     >>> scores = pd.DataFrame({"run_id": "p", "by": ["synthesizer", "challenger"], "dimension": "tone",
     ...     "score": [9, 6], "evidence": "p.md:3", "refused": None, "disputed": True})

@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis import challenges
-from verifyplan.charts.encodings import hover, inline, tooltip, with_hover
+from verifyplan.charts.encodings import color_key, hover, inline, tooltip, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, first_drawn, sentences
 from verifyplan.charts.options import MIN_ROW_PX, ChartOptions, Options, chart
@@ -50,7 +50,6 @@ def challenge_pool(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Fig
     earlier continues as it ended, so that no bar shrinks because a run was over. Severities without a challenge are
     left out and the caption says so. The first `limit` iterations are drawn (30); `height` is of the highest bars of
     all severities together. The names of runs are not drawn, so `labels` has no meaning.
-    `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing.
 
     >>> table = pd.DataFrame({"run_id": "r", "iteration": [1, 2], "severity": "BLOCKING", "state": ["OPEN", "RESOLVED"],
     ...     "n": [2, 2], "new": [2, 0], "came": [0, 2], "went": 0})
@@ -185,12 +184,4 @@ def _key(rows: pd.DataFrame) -> alt.LayerChart:
     """Draw a colour and a name for each state that occurs."""
     states = [state for state in STATE_COLORS if state in set(rows["state"])]
     places = [sum(34 + 8 * len(before) for before in states[:i]) for i in range(len(states))]
-    base = alt.Chart(inline(pd.DataFrame({"state": states, "place": places}))).encode(
-        x=alt.X("place:Q", scale=None, axis=None)
-    )
-    swatch = base.mark_square(size=150, opacity=1, strokeWidth=1, xOffset=8, aria=False).encode(
-        fill=alt.Fill("state:N", scale=color_scale(STATE_COLORS), legend=None),
-        stroke=alt.when("datum.state === 'overflow'").then(alt.value(FAINT)).otherwise(alt.value("transparent")),
-    )
-    name = base.mark_text(align="left", xOffset=20, aria=False).encode(text="state:N")
-    return alt.LayerChart(layer=[swatch, name]).properties(height=18)
+    return color_key({state: STATE_COLORS[state] for state in states}, places, "state")

@@ -34,7 +34,7 @@ def class_mix(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
 
     Reads a comparison's `mix` (`condition, classification, n, share, low, high`), or compares both modes of runs; the
     first `limit` conditions are drawn (8). Missing shares are left out and the caption says so; without any share the
-    figure says that there are no findings. Raises TableError where a column is missing.
+    figure says that there are no findings.
     """
     chosen = ChartOptions.of(options)
     comparison = read_comparison(data, chosen)

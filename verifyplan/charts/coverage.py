@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis import challenges
-from verifyplan.charts.encodings import hover, inline, with_hover
+from verifyplan.charts.encodings import apart, hover, inline, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, first_drawn, plain, sentences, short
 from verifyplan.charts.options import MIN_ROW_PX, ChartOptions, Options, chart
@@ -43,8 +43,8 @@ def coverage(data: pd.DataFrame | Runs, *, run_id: str | None = None, **options:
 
     Reads what `analysis.coverage` returns, or makes it of runs. `run_id` may be left out where there is one run.
     Sections that nobody challenged are grey; the first `limit` of the plan are drawn (200). `width` is of the strip
-    with the names and counts beside it; `labels` has names for sections. `attrs["synthetic"]` marks generated data.
-    Raises TableError where a column is missing, InputError where it is not clear which run is meant.
+    with the names and counts beside it; `labels` has names for sections. Raises InputError where it is not clear which
+    run is meant.
 
     >>> table = pd.DataFrame({"run_id": "r", "section": [1, 2], "title": ["Goal", "Steps"], "level": 2, "first": [1, 5],
     ...     "last": [4, 9], "lines": [4, 5], "n": [0, 2], "blocking": [0, 1], "significant": 0, "minor": [0, 1],
@@ -111,9 +111,7 @@ def _rows(chosen: pd.DataFrame) -> pd.DataFrame:
 
 def spread(middles: list[float], gap: float, low: float, high: float) -> list[float]:
     """Place names beside the middle of their section, moved apart where two would overlap."""
-    places: list[float] = []
-    for middle in middles:
-        places.append(max(middle, places[-1] + gap if places else low + gap / 2))
+    places = apart(middles, gap, low + gap / 2)
     ceiling = high - gap / 2
     for i in range(len(places) - 1, -1, -1):  # what was moved beyond the end comes back up
         places[i] = min(places[i], ceiling)

@@ -70,7 +70,7 @@ def debate(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     Reads what `analysis.debates` returns, or makes it of runs; `limit` debates are drawn (20), and 30 turns of each at
     most. `labels` has names for tasks and runs. All bars have one scale, which begins at 0. A diff that equals that of
     the turn before is hollow, dashed and named so; a turn that brought no diff says that. `.data` is the whole table.
-    `attrs["synthetic"]` marks generated data. Raises TableError where a column or the number of a turn is missing.
+    Raises TableError where a column or the number of a turn is missing.
 
     >>> turn = {"run_id": "r", "task": "greet", "opening": "Say hello.", "built": "Done.", "n_messages": 3}
     >>> row = turn | {"turn": 1, "diff_lines": 4, "verified": "Verified.", "last": True, "max_turns": 3}

@@ -11,7 +11,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from verifyplan.charts.labels import short
-from verifyplan.charts.theme import FAINT, SIZE
+from verifyplan.charts.theme import FAINT, PAPER, SIZE, color_scale
 from verifyplan.errors import Problem, TableError, one_of
 
 HOVER = "hover"
@@ -65,6 +65,40 @@ def x_of(column: str) -> alt.X:
 def y_of(column: str) -> alt.Y:
     """Encode a column of pixels from the top of the plot."""
     return alt.Y(field=column, type="quantitative", scale=None, axis=None)
+
+
+def names_of(rows: pd.DataFrame, column: str, padding: float = 10) -> alt.Y:
+    """Return a row for each name of a column, in the order of the rows, with the whole name at its left."""
+    scale = alt.Scale(domain=list(dict.fromkeys(rows[column])), type="band")
+    axis = alt.Axis(grid=False, ticks=False, domain=False, labelLimit=0, labelPadding=padding)
+    return alt.Y(field=column, type="nominal", scale=scale, title=None, axis=axis)
+
+
+def apart(places: Iterable[float], gap: float, low: float = float("-inf")) -> list[float]:
+    """Move places up, in their order, until each is `gap` above the one before; the first is at least `low`.
+
+    >>> apart([1, 2, 9], 3)
+    [1, 4, 9]
+    """
+    moved: list[float] = []
+    for place in places:
+        moved.append(max(place, moved[-1] + gap if moved else low))
+    return moved
+
+
+def color_key(colors: Mapping[str, str], places: Iterable[float], column: str) -> alt.LayerChart:
+    """Draw a square and a name for each colour, at these places; white ones have an outline."""
+    key = pd.DataFrame({column: list(colors), "place": list(places), "line": [_outline(c) for c in colors.values()]})
+    base = alt.Chart(inline(key)).encode(x=x_of("place"))
+    swatch = base.mark_square(size=150, opacity=1, strokeWidth=1, xOffset=8, aria=False).encode(
+        fill=alt.Fill(f"{column}:N", scale=color_scale(colors), legend=None), stroke=unscaled(alt.Stroke, "line")
+    )
+    name = base.mark_text(align="left", xOffset=20, aria=False).encode(text=text_of(column))
+    return alt.LayerChart(layer=[swatch, name], height=18)
+
+
+def _outline(color: str) -> str:
+    return FAINT if color == PAPER else "transparent"
 
 
 def with_hover(rows: pd.DataFrame, fields: Mapping[str, str]) -> pd.DataFrame:

@@ -9,15 +9,13 @@ import pandas as pd
 
 from verifyplan.charts.encodings import inline
 from verifyplan.charts.labels import distinct_labels, first_drawn, interval, percent, plain
-from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions
+from verifyplan.charts.options import ChartOptions, Size
 from verifyplan.charts.theme import FAINT, INK, WIDTH
 
 STEP_PX = 24
 """Pixels from row to row."""
 PLOT_PX = WIDTH - 200
 """Pixels across of the plot; the rest is for the columns of numbers beside it."""
-
-
 MAX_CONDITIONS = 8
 """Conditions drawn at most."""
 
@@ -56,20 +54,17 @@ class IntervalRows(NamedTuple):
     """The groups in the order drawn."""
     title: str
     """Of the axis, which runs from 0 to 100 %."""
-    width: float
-    row: float
+    size: Size
 
     @classmethod
     def of(cls, rows: pd.DataFrame, group: str, groups: list[str], title: str, options: ChartOptions) -> IntervalRows:
         """Return the rows in the size that the options say."""
-        return cls(
-            rows, group, groups, title, options.px("width", PLOT_PX, MIN_WIDTH_PX), options.row_px(len(rows), STEP_PX)
-        )
+        return cls(rows, group, groups, title, options.size(len(rows), "row", (PLOT_PX, STEP_PX)))
 
     @property
     def bar(self) -> float:
         """Pixels of a bar's height."""
-        return self.row * 15 / STEP_PX
+        return self.size.row * 15 / STEP_PX
 
     def draw(self, marks: list[alt.Chart]) -> alt.FacetChart:
         """Draw marks, one over the other, and the numbers in columns beside them.
@@ -85,13 +80,13 @@ class IntervalRows(NamedTuple):
         faint = alt.Chart().mark_text(align="right", color=FAINT, aria=False)
         bold = alt.Chart().mark_text(align="right", fontWeight="bold", aria=False)
         columns = [
-            bold.encode(x=alt.value(self.width + 56), text="share_text:N"),
-            faint.encode(x=alt.value(self.width + 146), text="interval_text:N"),
-            faint.encode(x=alt.value(self.width + 216), text="n_text:N"),
+            bold.encode(x=alt.value(self.size.width + 56), text="share_text:N"),
+            faint.encode(x=alt.value(self.size.width + 146), text="interval_text:N"),
+            faint.encode(x=alt.value(self.size.width + 216), text="n_text:N"),
         ]
         layers = alt.LayerChart(layer=[layer.encode(y=row) for layer in [frame, *marks, *columns]])
         header = alt.Header(title=None, labelAngle=0, labelAlign="left", labelPadding=12, labelOrient="left")
-        return layers.properties(width=self.width, height=alt.Step(self.row)).facet(
+        return layers.properties(width=self.size.width, height=alt.Step(self.size.row)).facet(
             data=inline(self.rows), row=alt.Row(f"{self.group}:N", sort=self.groups, header=header), spacing=12
         )
 

@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal, ParamSpec, TypedDict, TypeVar
+from typing import Any, Literal, NamedTuple, ParamSpec, TypedDict, TypeVar
 
 import pandas as pd
 
@@ -24,6 +24,19 @@ MAX_SIDE_PX = 20_000
 """Pixels of a width or height at most: no renderer draws more."""
 MIN_WIDTH_PX, MIN_ROW_PX = 120, 14
 """Pixels across of a plot, and from row to row, at least: with fewer, texts run into each other."""
+
+
+class Size(NamedTuple):
+    """The size of a plot of rows: pixels across and from row to row, and the number of rows."""
+
+    width: float
+    row: float
+    n: int
+
+    @property
+    def height(self) -> float:
+        """Pixels of all rows together."""
+        return self.row * self.n
 
 
 class Options(TypedDict, total=False):
@@ -83,6 +96,16 @@ class ChartOptions:
             message = f"must be an integer of at least {math.ceil(least)}{f' for {why}' if why else ''}, got {chosen}"
             raise SettingsError(Problem(side, message, "give more pixels, draw fewer by limit, or leave it out"))
         return default if chosen is None else chosen
+
+    def size(
+        self,
+        n: int,
+        noun: str,
+        default: tuple[float, float],
+        least: tuple[float, float] = (MIN_WIDTH_PX, MIN_ROW_PX),
+    ) -> Size:
+        """Return the size of a plot of `n` rows; `default` and `least` are its width and the pixels of a row."""
+        return Size(self.px("width", default[0], least[0]), self.row_px(n, default[1], noun, least[1]), n)
 
     def row_px(self, n: int, default: float, noun: str = "row", least: float = MIN_ROW_PX) -> float:
         """Return the pixels from row to row, of `n` rows that share the height."""

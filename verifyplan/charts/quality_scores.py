@@ -36,11 +36,10 @@ AUDITED = "the challenger differs by 2 or more"
 def quality_scores(data: pd.DataFrame | Runs, *, by: str = "synthesizer", **options: Unpack[Options]) -> Figure:
     """Draw dots of each plan's scores from 1 to 10, a panel a dimension, with the evidence where a dot is pointed at.
 
-    Reads `run_id, by, dimension, score, evidence, refused, disputed`, the scores of a RunSet, or the RunSet. Plans
-    are in the order of their mean score, ties by name; `limit` of them are drawn (40), and the caption says which were
-    left out. A refused or missing score is named in its place. The score informs and never decides a verdict
-    (rule A10). `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing or a score is
-    not a whole number from 1 to 10.
+    Reads `run_id, by, dimension, score, evidence, refused, disputed`, the scores of a RunSet, or the RunSet. Plans are
+    in the order of their mean score, ties by name; `limit` of them are drawn (40), and the caption says which were left
+    out. A refused or missing score is named in its place. The score informs and never decides a verdict (rule A10).
+    Raises TableError where a score is not a whole number from 1 to 10.
 
     >>> scores = pd.DataFrame({"run_id": "p", "by": "synthesizer", "dimension": ["risk_coverage", "tone"],
     ...     "score": [7, 8], "evidence": "p.md:3", "refused": None, "disputed": False})

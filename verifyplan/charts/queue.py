@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis import vote_tables
-from verifyplan.charts.encodings import hover, inline, with_hover
+from verifyplan.charts.encodings import apart, hover, inline, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, plain, sentences
 from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, chart
@@ -49,10 +49,9 @@ NAME_GAP_PX = 17
 def queue(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     """Draw lines of the findings that wait after each round, one a mode, with the numbers in a table below.
 
-    Reads what `analysis.queue` returns, or makes it of runs: `mode, round` (0: as queued), `waiting, resolved,
-    n_runs`. Rows whose `waiting` is missing are left out and the caption says so; the first `limit` rounds are drawn
-    (30). `height` is that of the lines, without the table. `attrs["synthetic"]` marks generated data. Raises TableError
-    where a column is missing.
+    Reads what `analysis.queue` returns, or makes it of runs: `mode, round` (0: as queued), `waiting, resolved, n_runs`.
+    Rows whose `waiting` is missing are left out and the caption says so; the first `limit` rounds are drawn (30).
+    `height` is that of the lines, without the table.
 
     >>> table = pd.DataFrame(
     ...     {"mode": "adversarial", "round": [0, 1], "waiting": [9, 4], "resolved": [0, 5], "n_runs": 2}
@@ -151,10 +150,7 @@ def _lines(rows: pd.DataFrame, places: _Places) -> alt.LayerChart:
 def _ends(rows: pd.DataFrame, pixel: float) -> pd.DataFrame:
     """Place each line's name: at its last value, moved up where two names would overlap."""
     last = rows.drop_duplicates("label", keep="last").sort_values("waiting", kind="stable")
-    gap = NAME_GAP_PX * pixel
-    places: list[float] = []
-    for waiting in last["waiting"]:
-        places.append(max(float(waiting), places[-1] + gap) if places else float(waiting))
+    places = apart(last["waiting"].astype(float), NAME_GAP_PX * pixel)
     return pd.DataFrame({"label": list(last["label"]), "place": places, "stage": list(last["stage"])})
 
 

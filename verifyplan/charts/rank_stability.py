@@ -9,10 +9,10 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis import weights
-from verifyplan.charts.encodings import hover, inline, number_columns, with_hover
+from verifyplan.charts.encodings import hover, inline, names_of, number_columns, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, percent, sentences
-from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, chart
+from verifyplan.charts.options import ChartOptions, Options, Size, chart
 from verifyplan.charts.score_table import MAX_PLANS
 from verifyplan.charts.theme import BLUE, SKY, WIDTH
 from verifyplan.frames.load import Runs
@@ -41,10 +41,9 @@ def rank_stability(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Fig
 
     Reads what `weights.rank_stability` returns, or makes it of runs with the default weights: `plan, score, rank,
     kept_rank, low_rank, high_rank, first, above`, and its `attrs` (draws, concentration, threshold). Rank 1 is the
-    best, at the left; plans that tie share a rank. Plans are in the order of their ranks, ties as in the table;
-    `limit` of them are drawn (40). Plans without a rank are not drawn, and the caption says so. The score informs and
-    never decides a verdict (rules A10, F4). `attrs["synthetic"]` marks generated data. Raises TableError where a
-    column is missing.
+    best, at the left; plans that tie share a rank. Plans are in the order of their ranks, ties as in the table; `limit`
+    of them are drawn (40). Plans without a rank are not drawn, and the caption says so. The score informs and never
+    decides a verdict (rules A10, F4).
 
     >>> row = {"plan": "p", "score": 7.5, "rank": 1, "kept_rank": 0.9, "low_rank": 1, "high_rank": 2}
     >>> rank_stability(pd.DataFrame([row | {"first": 0.9, "above": None}])).description
@@ -57,11 +56,11 @@ def rank_stability(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Fig
         return empty(chosen, TITLE, "There is no plan with a rank to draw.", whole)
     ranked = ranked.sort_values("rank", kind="stable")
     rows = _rows(ranked.head(chosen.rows(MAX_PLANS)))
-    width, row = chosen.px("width", PLOT_PX, MIN_WIDTH_PX), chosen.row_px(len(rows), ROW_PX, "plan")
+    size = chosen.size(len(rows), "plan", (PLOT_PX, ROW_PX))
     ranks = rows["name"] + ": rank " + rows["rank"].map("{:,}".format)
     ranks += " (" + rows["range_text"].str.removeprefix("ranks ") + "), keeps it in " + rows["kept_text"] + " of draws"
     return figure(
-        lambda: _drawing(rows, width, row),
+        lambda: _drawing(rows, size),
         chosen,
         title=TITLE,
         subtitle=KEY,
@@ -93,16 +92,14 @@ def _texts(values: pd.Series[float], format_: Callable[[float], str]) -> pd.Seri
     return numbers.map(format_, na_action="ignore").astype("object").where(numbers.notna(), "")
 
 
-def _drawing(rows: pd.DataFrame, width: float, row: float) -> alt.LayerChart:
+def _drawing(rows: pd.DataFrame, size: Size) -> alt.LayerChart:
     """Draw the bars and dots over faint lines, and score and shares in columns at the right."""
     most = max(int(rows["high_rank"].max()), int(rows["rank"].max()), 2)
     scale = alt.Scale(domain=[0.5, most + 0.5], nice=False)
-    step = next(step for step in (1, 5, 10, 20, 50, 100, 200, 500, most) if most / step <= width / 25)
+    step = next(step for step in (1, 5, 10, 20, 50, 100, 200, 500, most) if most / step <= size.width / 25)
     values = sorted({1, *range(step, most + 1, step)})
     ticks = alt.Axis(values=values, format=",d", domain=False, ticks=False, orient="top", labelOverlap=False)
-    axis = alt.Axis(grid=False, ticks=False, domain=False, labelLimit=0, labelPadding=10)
-    names = alt.Scale(domain=list(rows["name"]), type="band")
-    y = alt.Y(field="name", type="nominal", title=None, axis=axis, scale=names)
+    y = names_of(rows, "name")
     rank = alt.X(field="rank", type="quantitative", scale=scale, axis=ticks, title="Rank (1: the best)")
     spread = alt.X(field="left", type="quantitative", scale=scale, axis=ticks, title="Rank (1: the best)")
     base = alt.Chart().encode(y=y)
@@ -110,14 +107,14 @@ def _drawing(rows: pd.DataFrame, width: float, row: float) -> alt.LayerChart:
     columns |= {"ever_first": "first"} if rows["ever_first"].any() else {}
     columns |= {"above_text": "at threshold"} if rows["above_text"].any() else {}
     layers = [
-        base.mark_bar(height=min(9, row / 2), color=SKY, cornerRadius=4).encode(
+        base.mark_bar(height=min(9, size.row / 2), color=SKY, cornerRadius=4).encode(
             x=spread, x2=alt.X2(field="right"), **hover(FIELDS)
         ),
         base.mark_circle(size=90, color=BLUE, opacity=1).encode(x=rank, **hover(FIELDS)),
-        *number_columns(rows, columns, width, y),
+        *number_columns(rows, columns, size.width, y),
     ]
     used = ["name", "left", "right", "ever_first", "hover", *FIELDS]
-    return alt.LayerChart(data=inline(rows[used]), layer=layers, width=width, height=row * len(rows))
+    return alt.LayerChart(data=inline(rows[used]), layer=layers, width=size.width, height=size.height)
 
 
 def _caption(drawn: int, ranked: int, whole: pd.DataFrame) -> str:

@@ -11,7 +11,7 @@ from verifyplan.analysis.weights import scored
 from verifyplan.charts.encodings import hover, inline, number_columns, text_of, with_hover, x_at, y_of
 from verifyplan.charts.figure import SYNTHETIC, Figure, empty, figure, schema_checks_off, spec
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, sentences
-from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, chart
+from verifyplan.charts.options import ChartOptions, Options, Size, chart
 from verifyplan.charts.theme import BLUE, FAINT, PAPER, SKY, WIDTH
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.load import Runs
@@ -53,8 +53,7 @@ def ranking(
     missing`; `start` is the same of the same plans under other weights. Plans are in the order of their ranks, ties as
     in the table; `limit` of them are drawn (30). Plans without a rank are not drawn. The caption says who is left out.
     `domain` holds the ends of the axis, so that it stays while weights change (None: what the dots need). The score
-    informs and never decides a verdict (rules A10, F4). `attrs["synthetic"]` marks generated data. Raises TableError
-    where a column is missing, InputError where `start` is of other plans.
+    informs and never decides a verdict (rules A10, F4). Raises InputError where `start` is of other plans.
 
     >>> row = {"plan": "p", "score": 7.5, "final": 8, "rank": 1, "missing": ""}
     >>> ranking(pd.DataFrame([row])).description
@@ -117,9 +116,7 @@ class _Ranked(NamedTuple):
     ends: tuple[float, float]
     """Of the axis of scores."""
     options: ChartOptions
-    width: float
-    row: float
-    """Pixels across of the plot, and from plan to plan."""
+    size: Size
     caption: str
     synthetic: bool
 
@@ -141,14 +138,14 @@ def _ranked(
     if ranked.empty:
         return empty(options, TITLE, "There is no plan with a score to draw.", whole)
     chosen = ranked.head(options.rows(MAX_PLANS))
-    width, row = options.px("width", PLOT_PX, MIN_WIDTH_PX), options.row_px(len(chosen), ROW_PX, "plan")
-    drawn = _rows(chosen, row)
+    size = options.size(len(chosen), "plan", (PLOT_PX, ROW_PX))
+    drawn = _rows(chosen, size.row)
     moved = start is not None and bool((ranked["score"] != ranked["start"]).any())
     every = pd.concat([drawn["score"], drawn["start"]])
     caption = sentences(_caption(ranked, len(drawn), len(whole), start is not None), INFORMS)
     ends = domain or (float(every.min()), float(every.max()))
     synthetic = bool(whole.attrs.get("synthetic"))
-    return _Ranked(rows, drawn, moved, ends, options, width, row, caption, synthetic)
+    return _Ranked(rows, drawn, moved, ends, options, size, caption, synthetic)
 
 
 def _figure(ranked: _Ranked) -> Figure:
@@ -204,8 +201,8 @@ def _drawing(ranked: _Ranked) -> alt.LayerChart:
     before = [path, ring.encode(x=at["start"], **hover(FIELDS))] if ranked.moved else []
     dot = base.mark_circle(size=90, color=BLUE, opacity=1).encode(x=at["score"], **hover(FIELDS))
     names = base.mark_text(align="right", aria=False).encode(x=x_at(-10), text=text_of("name"))
-    layers = [*before, dot, names, *number_columns(rows, _columns(rows), ranked.width, y)]
-    return alt.LayerChart(data=inline(rows[DRAWN]), layer=layers, width=ranked.width, height=ranked.row * len(rows))
+    layers = [*before, dot, names, *number_columns(rows, _columns(rows), ranked.size.width, y)]
+    return alt.LayerChart(data=inline(rows[DRAWN]), layer=layers, width=ranked.size.width, height=ranked.size.height)
 
 
 def _columns(rows: pd.DataFrame) -> dict[str, str]:

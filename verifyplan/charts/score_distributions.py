@@ -41,8 +41,8 @@ def score_distributions(data: pd.DataFrame | Runs, *, by: str = "synthesizer", *
 
     Reads `run_id, by, dimension, score, evidence, refused, disputed`, the scores of a RunSet, or the RunSet. All bars
     have one scale, from 0; `limit` dimensions are drawn (40). Refused and missing scores are not counted, and the
-    caption says how many. The score informs and never decides a verdict (rule A10). `attrs["synthetic"]` marks
-    generated data. Raises TableError where a column is missing or a score is not a whole number from 1 to 10.
+    caption says how many. The score informs and never decides a verdict (rule A10). Raises TableError where a score is
+    not a whole number from 1 to 10.
 
     >>> scores = pd.DataFrame({"run_id": ["p", "q", "r"], "by": "synthesizer", "dimension": "tone",
     ...     "score": [7, 8, 8], "evidence": "p.md:3", "refused": None, "disputed": False})

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.encodings import inline, text_of, x_of, y2_at, y_at
+from verifyplan.charts.encodings import inline, names_of, text_of, x_of, y2_at, y_at
 from verifyplan.charts.labels import count, distinct_labels, short
 from verifyplan.charts.options import ChartOptions
 from verifyplan.charts.theme import FAINT, LINE, SIZE
@@ -163,9 +163,7 @@ class Panels:
         `notes` maps dimensions to a text under their name.
         """
         height = self.row * rows["plan"].nunique()
-        scale = alt.Scale(domain=list(dict.fromkeys(rows["plan"])), type="band")
-        axis = alt.Axis(grid=False, ticks=False, domain=False, labelLimit=0, labelPadding=14)
-        y = alt.Y(field="plan", type="nominal", scale=scale, axis=axis, title=None)
+        y = names_of(rows, "plan", 14)
         layers = [*self._frame(notes or {}, height), *(mark.encode(y=y) for mark in marks)]
         return alt.LayerChart(data=inline(rows), layer=layers, width=self.width, height=height)
 

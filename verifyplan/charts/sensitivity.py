@@ -13,7 +13,7 @@ from verifyplan.analysis.weights import one_at_a_time
 from verifyplan.charts.encodings import hover, inline, text_of, unscaled, with_hover, x2_at, y_of
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, first_drawn, plain, sentences, short
-from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, chart
+from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, Size, chart
 from verifyplan.charts.score_table import dimension_words, short_words
 from verifyplan.charts.theme import BLUE, GREY, INK, ORANGE, SIZE, WIDTH
 from verifyplan.errors import InputError, Problem
@@ -53,12 +53,11 @@ def sensitivity(data: pd.DataFrame | Runs, *, plan: str | None = None, **options
     """Draw a tornado: how far a plan's score moves as each weight is lowered and raised alone, the widest move on top.
 
     Reads what `weights.sensitivity` returns, or makes it of runs with the default weights: `plan, dimension, direction,
-    weight, score, rank, base_score, base_rank`. `limit` dimensions are drawn (40), those with the widest moves.
-    With `plan`, or where there is one plan, bars begin at the plan's score under the chosen weights; for many plans
-    they show the mean absolute change of score, from 0, and how many plans change their rank. Plans without a score
-    are left out, and the caption says so. The score informs and never decides a verdict (rules A10, F4).
-    `attrs["synthetic"]` marks generated data. Raises TableError where a column is missing, InputError for a plan that
-    is not there.
+    weight, score, rank, base_score, base_rank`. `limit` dimensions are drawn (40), those with the widest moves. With
+    `plan`, or where there is one plan, bars begin at the plan's score under the chosen weights; for many plans they
+    show the mean absolute change of score, from 0, and how many plans change their rank. Plans without a score are left
+    out, and the caption says so. The score informs and never decides a verdict (rules A10, F4). Raises InputError for a
+    plan that is not there.
 
     >>> row = {"plan": "p", "dimension": "tone", "direction": "lower", "weight": 0.1, "score": 7.5, "rank": 1}
     >>> sensitivity(pd.DataFrame([row | {"base_score": 7, "base_rank": 1}])).description
@@ -83,7 +82,7 @@ def sensitivity(data: pd.DataFrame | Runs, *, plan: str | None = None, **options
     widest = _widest_first(every)
     rows = every[every["name"].isin(widest[: chosen.rows(MAX_DIMENSIONS)])]
     n, drawn = every["plan"].nunique(), rows["name"].nunique()
-    size = _Size(chosen.px("width", PLOT_PX, MIN_WIDTH_PX), chosen.row_px(drawn, ROW_PX, "dimension", MIN_BARS_PX))
+    size = chosen.size(drawn, "dimension", (PLOT_PX, ROW_PX), (MIN_WIDTH_PX, MIN_BARS_PX))
     drawing = _one_plan(rows, size) if n == 1 else _many_plans(rows, size)
     without, step = part["plan"].nunique() - n, table.attrs.get("by")
     return figure(
@@ -103,18 +102,6 @@ def sensitivity(data: pd.DataFrame | Runs, *, plan: str | None = None, **options
         data=part,
         description=drawing.description,
     )
-
-
-class _Size(NamedTuple):
-    """Pixels across of the plot, and from dimension to dimension."""
-
-    width: float
-    row: float
-
-    @property
-    def bar(self) -> float:
-        """Pixels of a bar's height."""
-        return self.row * BAR_PX / ROW_PX
 
 
 class _Drawing(NamedTuple):
@@ -142,7 +129,7 @@ def _widest_first(rows: pd.DataFrame) -> list[str]:
     return list(map(str, widest.index))
 
 
-def _one_plan(rows: pd.DataFrame, size: _Size) -> _Drawing:
+def _one_plan(rows: pd.DataFrame, size: Size) -> _Drawing:
     name, base, rank = short(rows["plan"].iloc[0], 40), rows["base_score"].iloc[0], int(rows["base_rank"].iloc[0])
     each = rows["score"].map("{:.2f}".format) + " with weight " + rows["weight"].map("{:.2f}".format)
     lines = each.groupby(rows["name"], sort=False).agg(", ".join)
@@ -160,7 +147,7 @@ def _one_plan(rows: pd.DataFrame, size: _Size) -> _Drawing:
     )
 
 
-def _many_plans(rows: pd.DataFrame, size: _Size) -> _Drawing:
+def _many_plans(rows: pd.DataFrame, size: Size) -> _Drawing:
     groups = rows.groupby(["name", "whole", "direction"], sort=False)
     sums = groups.agg(mean=("move", lambda moves: moves.abs().mean()), changed=("moved", "sum")).reset_index()
     n, touched = rows["plan"].nunique(), rows.groupby("plan")["moved"].any().sum()
@@ -176,7 +163,7 @@ def _many_plans(rows: pd.DataFrame, size: _Size) -> _Drawing:
     )
 
 
-def _bars_of_a_plan(rows: pd.DataFrame, size: _Size) -> alt.LayerChart:
+def _bars_of_a_plan(rows: pd.DataFrame, size: Size) -> alt.LayerChart:
     """Draw bars from the score under the chosen weights to that under the moved ones, a row a dimension.
 
     Reads `plan, name, whole, direction, weight, score, move, rank, base_score, base_rank`.
@@ -198,7 +185,7 @@ def _bars_of_a_plan(rows: pd.DataFrame, size: _Size) -> alt.LayerChart:
     x = partial(_across, domain=[base - span, base + span], title="Score")
     chart = alt.Chart().encode(x=x("score"), y=y_of("middle"))
     up, down = chart.transform_filter("datum.move >= 0"), chart.transform_filter("datum.move < 0")
-    bars = chart.mark_bar(height=size.bar)
+    bars = chart.mark_bar(height=_bar_px(size))
     layers = [
         bars.encode(x2=alt.X2(field="base_score"), color=unscaled(alt.Color, "color"), **hover(ONE_PLAN_FIELDS)),
         alt.Chart().mark_rule(color=INK, strokeWidth=1.5, aria=False).encode(x=x("base_score")),
@@ -208,7 +195,7 @@ def _bars_of_a_plan(rows: pd.DataFrame, size: _Size) -> alt.LayerChart:
     return _with_names(placed, layers, -LABEL_PX, size)
 
 
-def _bars_of_plans(sums: pd.DataFrame, n: int, size: _Size) -> alt.LayerChart:
+def _bars_of_plans(sums: pd.DataFrame, n: int, size: Size) -> alt.LayerChart:
     """Draw bars of the mean change from 0, a row a dimension, with the number of plans that change rank.
 
     Reads `name, whole, direction, mean, changed`.
@@ -225,7 +212,7 @@ def _bars_of_plans(sums: pd.DataFrame, n: int, size: _Size) -> alt.LayerChart:
     x = _across("mean", [0, top], "Mean absolute change of score")
     chart = alt.Chart().encode(y=y_of("middle"))
     small: dict[str, Any] = {"fontSize": SIZE - 1, "aria": False}
-    bars = chart.mark_bar(height=size.bar)
+    bars = chart.mark_bar(height=_bar_px(size))
     layers = [
         bars.encode(x=x, x2=x2_at(0), color=unscaled(alt.Color, "color"), **hover(MANY_PLANS_FIELDS)),
         chart.mark_text(align="left", dx=5, **small).encode(x=x, text=text_of("text")),
@@ -234,20 +221,24 @@ def _bars_of_plans(sums: pd.DataFrame, n: int, size: _Size) -> alt.LayerChart:
     return _with_names(placed, layers, -14, size)
 
 
+def _bar_px(size: Size) -> float:
+    return size.row * BAR_PX / ROW_PX
+
+
 def _across(field: str, domain: list[float], title: str) -> alt.X:
     axis = alt.Axis(domain=False, ticks=False, tickCount=5)
     scale = alt.Scale(domain=domain, nice=False)
     return alt.X(field=field, type="quantitative", scale=scale, axis=axis, title=title)
 
 
-def _placed(rows: pd.DataFrame, moves: pd.Series[float], size: _Size) -> pd.DataFrame:
+def _placed(rows: pd.DataFrame, moves: pd.Series[float], size: Size) -> pd.DataFrame:
     """Return the rows with their places in pixels: dimensions by their largest size, directions under each other."""
     order = moves.groupby(rows["name"], sort=False).max().sort_values(ascending=False, kind="stable")
     row = rows["name"].map({name: number for number, name in enumerate(order.index)})
     directions = dict.fromkeys([*COLORS, *rows["direction"]])
     lane = rows["direction"].map({direction: number for number, direction in enumerate(directions)})
     placed = rows.assign(
-        middle=(row + 0.5) * size.row + (lane - 0.5) * (size.bar + 1),
+        middle=(row + 0.5) * size.row + (lane - 0.5) * (_bar_px(size) + 1),
         center=(row + 0.5) * size.row,
         color=rows["direction"].map(COLORS).fillna(GREY),
         first=~rows["name"].duplicated(),
@@ -255,10 +246,9 @@ def _placed(rows: pd.DataFrame, moves: pd.Series[float], size: _Size) -> pd.Data
     return placed.sort_values("middle", kind="stable").reset_index(drop=True)
 
 
-def _with_names(placed: pd.DataFrame, layers: list[alt.Chart], at: int, size: _Size) -> alt.LayerChart:
+def _with_names(placed: pd.DataFrame, layers: list[alt.Chart], at: int, size: Size) -> alt.LayerChart:
     """Draw the layers over their rows, with the dimensions' names left of the plot."""
     first = placed[placed["first"]][["name", "center"]]
     text = alt.Chart(inline(first)).mark_text(align="right", x=at, aria=False)
     names = text.encode(y=y_of("center"), text=text_of("name"))
-    height = size.row * placed["name"].nunique()
-    return alt.LayerChart(data=inline(placed), layer=[*layers, names], width=size.width, height=height)
+    return alt.LayerChart(data=inline(placed), layer=[*layers, names], width=size.width, height=size.height)

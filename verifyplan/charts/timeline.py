@@ -10,8 +10,10 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.charts.encodings import (
+    apart,
     hover,
     inline,
+    names_of,
     text_of,
     tooltip,
     unscaled,
@@ -69,8 +71,7 @@ def timeline(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     blocking_open, significant_open, n_new, n_settled, closed`. One run is drawn as two lines over its iterations;
     several as rows of bars, the run with most left unsettled at its end first, ties by name; `limit` are drawn (40). An
     iteration that did not end is named so, and its counts are as they were left. Counts decide the verdict, scores
-    never do (rule A3). `attrs["synthetic"]` marks generated data. Raises TableError where a column or a count
-    is missing.
+    never do (rule A3). Raises TableError where a column or a count is missing.
 
     >>> row = {"run_id": "r", "plan_verdict": None, "strong": False, "n_new": 1, "n_settled": 0, "closed": True}
     >>> rows = [row | {"iteration": 1, "plan_status": "BLOCKED", "blocking_open": 1, "significant_open": 2}]
@@ -228,10 +229,7 @@ def _points(rows: pd.DataFrame) -> pd.DataFrame:
 def _names(points: pd.DataFrame, pixel: float, width: float) -> alt.Chart:
     """Write the severities' names at the ends of their lines, apart where both end at one height."""
     last = points.drop_duplicates("severity", keep="last").sort_values("n", kind="stable")
-    places: list[float] = []
-    for n in last["n"]:
-        places.append(max(float(n), places[-1] + 17 * pixel) if places else float(n))
-    ends = last[["severity"]].assign(place=places)
+    ends = last[["severity"]].assign(place=apart(last["n"].astype(float), 17 * pixel))
     text = alt.Chart(inline(ends)).mark_text(align="left", x=width + 2, aria=False)
     names: alt.Chart = text.encode(y=alt.Y(field="place", type="quantitative"), text=text_of("severity"))
     return names
@@ -266,10 +264,7 @@ def _bars(rows: pd.DataFrame, unit: float, edges: list[int], row: float) -> alt.
 
     Reads the columns of `_lines_of_a_run`, and `run`.
     """
-    scale = alt.Scale(domain=list(dict.fromkeys(rows["run"])), type="band")
-    names = alt.Axis(grid=False, ticks=False, domain=False, labelLimit=0, labelPadding=10)
-    y = alt.Y(field="run", type="nominal", scale=scale, title=None, axis=names)
-    base = alt.Chart().encode(y=y)
+    base = alt.Chart().encode(y=names_of(rows, "run"))
     bars = [
         base.transform_filter(f"datum.{column} > 0")
         .mark_bar(height=row * 15 / ROW_PX, color=color, stroke=PAPER, strokeWidth=0.5)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from verifyplan.analysis.cost import usage as usage_of
 from verifyplan.charts.encodings import (
+    color_key,
     hover,
     inline,
     number_columns,
@@ -51,8 +52,7 @@ def usage(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
 
     Reads what `analysis.usage` returns, or makes it of runs: `role, turn, n_turns, cost` and the tokens; its `.data` is
     that table. From the sixth turn on a role's turns are added up; the first `limit` bars are drawn (60). Unknown costs
-    are left blank and the caption says so. `attrs["synthetic"]` marks generated data. Raises TableError where a column
-    is missing.
+    are left blank and the caption says so.
 
     >>> table = pd.DataFrame({"role": "challenger", "turn": [1, 2], "n_turns": 1, "input_tokens": [900, 50],
     ...     "cache_write_tokens": [0, 100], "cache_read_tokens": [0, 800], "output_tokens": [40, 60], "cost": None})
@@ -182,9 +182,4 @@ def _key(rows: pd.DataFrame) -> alt.LayerChart:
     """Draw a colour and a name for each kind of tokens that occurs."""
     names = [name for column, name in PARTS.items() if rows[column].any()]
     places = [sum(38 + 6 * len(before) for before in names[:at]) for at in range(len(names))]
-    base = alt.Chart(inline(pd.DataFrame({"part": names, "place": places}))).encode(
-        x=alt.X("place:Q", scale=None, axis=None)
-    )
-    swatch = base.mark_square(size=150, opacity=1, xOffset=8, aria=False).encode(color=_colors())
-    name = base.mark_text(align="left", xOffset=20, aria=False).encode(text="part:N")
-    return alt.LayerChart(layer=[swatch, name]).properties(height=18)
+    return color_key({name: COLORS[name] for name in names}, places, "part")

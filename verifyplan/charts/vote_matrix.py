@@ -49,8 +49,7 @@ def vote_matrix(data: pd.DataFrame | Runs, *, run_id: str | None = None, **optio
     round, worker, mark, explanation, classification`. A mark is one of agree, supplement, counter-evidence,
     burden-not-met, disagree, verification-error, discovered; round 0 is drawn as "found by". Findings are in the order
     of their classes; the first `limit` of the table are drawn (60), and the caption says how many are left out. `width`
-    and `height` are of all tiles, without gaps. `attrs["synthetic"]` marks generated data. Raises TableError where a
-    column is missing or a mark unknown.
+    and `height` are of all tiles, without gaps. Raises TableError where a mark unknown.
 
     >>> row = {"finding_id": "F1", "summary": "No rollback", "round": 1, "worker": "w2", "mark": "agree"}
     >>> vote_matrix(pd.DataFrame([row | {"explanation": "", "classification": "full-consensus"}])).description
