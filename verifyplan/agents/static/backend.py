@@ -54,10 +54,14 @@ _MAX_PLANS_KEPT = 4
 class StaticBackend:
     """A backend without a model: checkers that open the cited code as workers, look-ups as the roles of plan runs.
 
-    `repo` is the folder under which cited paths lie; nothing outside it is read, and in a lightweight run
-    no file at all. `workers` maps workers to checkers or members of the panel; a worker that it does not name plays
-    the checker of its own name. Calls are answered one after another, in the order of their arrival, so that
-    replies never change places. Raises SettingsError if a worker is mapped to no checker. Source: rules A9, B4, G2, G4.
+    Args:
+        repo: the folder under which cited paths lie; nothing outside it is read, and in a lightweight run no file.
+        workers: what each worker plays: a checker (`syntax-tree`, `window`, `search`, `quotation`) or a member of the
+            panel (`panel-1` to `panel-3`). A worker that is not named here plays what its own name says.
+
+    The same request always has the same answer. Calls are answered one after another, in the order of their arrival,
+    so that replies never change places. Raises SettingsError if a worker plays none of these. Source: rules A9, B4, G2,
+    G4.
 
     >>> StaticBackend(".", workers={"alice": "search"}).check_worker("alice") is None
     True
