@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
 
 
 def counted(n: int, noun: str) -> str:
@@ -62,23 +61,6 @@ def did_you_mean(value: object, known: Iterable[object]) -> str:
     """
     near = get_close_matches(str(value), map(str, known), n=1, cutoff=0.7)
     return f" (did you mean {near[0]!r}?)" if near else ""
-
-
-def only_names(module: str, names: Sequence[str], noun: str) -> tuple[Callable[[], list[str]], Callable[[str], Any]]:
-    """Return `__dir__` and `__getattr__` of a module whose names are these, each a `noun`: a misspelt name is answered.
-
-    >>> names, missing = only_names("shop", ["bread", "butter"], "good")
-    >>> names()
-    ['bread', 'butter']
-    >>> missing("buter")
-    Traceback (most recent call last):
-    AttributeError: shop has no good 'buter' (did you mean 'butter'?)
-    """
-
-    def missing(name: str) -> Any:
-        raise AttributeError(f"{module} has no {noun} {name!r}{did_you_mean(name, names)}")
-
-    return lambda: sorted(names), missing
 
 
 def truncate(text: str, limit: int, mark: str = "...", *, mark_included: bool = False) -> str:

@@ -239,7 +239,7 @@ def test_packages_list_their_names_and_nothing_else():
     assert dir(vp.widgets) == ["LiveRun", "ModeComparison", "RunExplorer", "WeightTuner"]
     assert "claims" in dir(vp.datasets)
     assert not [name for name in dir(vp.datasets) if inspect.ismodule(getattr(vp.datasets, name))]
-    with pytest.raises(AttributeError, match=r"no chart 'tranzitions' \(did you mean 'transitions'\?\)"):
+    with pytest.raises(AttributeError, match="has no 'tranzitions'; did you mean 'transitions'"):
         vp.charts.tranzitions  # noqa: B018
-    with pytest.raises(AttributeError, match=r"no widget 'RunExplorr' \(did you mean 'RunExplorer'\?\)"):
+    with pytest.raises(AttributeError, match="has no 'RunExplorr'; did you mean 'RunExplorer'"):
         vp.widgets.RunExplorr  # noqa: B018

@@ -85,6 +85,9 @@ def diagnose(
 
     One request is sent over the network, for the list of the endpoint's models; not where `network` is False, where
     VERIFYPLAN_OFFLINE forbids it, and without a key. Nothing is raised and nothing changed; no check holds the key.
+
+    >>> diagnose()[0].name
+    'verifyplan'
     """
     checks = (*_installation(Path(log_dir)), *_model_access(address_of(base_url), model, network, timeout))
     return tuple(redacted(check) for check in checks)

@@ -26,6 +26,12 @@ def challenge_pool(runs: Runs) -> pd.DataFrame:
     OPEN, UNRESOLVED and RESOLVED are active, RESOLVED, DEFERRED and WITHDRAWN settled (rules A2, A5). An iteration
     that did not end is shown as it was left. Runs of other kinds have no rows. `attrs["synthetic"]` marks generated
     data.
+
+    >>> challenge_pool("live-example/plan")[["iteration", "severity", "state", "n"]].query("n > 0")
+        iteration  severity       state  n
+    2           1  BLOCKING  UNRESOLVED  1
+    20          2  BLOCKING  UNRESOLVED  1
+    38          3  BLOCKING  UNRESOLVED  1
     """
     runs = as_runs(runs)
     moves = runs.challenge_history.assign(state=state_after(runs.challenge_history)).dropna(subset="state")
@@ -73,6 +79,10 @@ def coverage(runs: Runs) -> pd.DataFrame:
     two sections counts in both. `worst` is the worst severity, missing where nobody challenged. `attrs["elsewhere"]`
     counts, by run, the challenges that cite no line of the plan's sections; `attrs["synthetic"]` marks generated
     data.
+
+    >>> coverage("live-example/plan")[["section", "lines", "n", "worst"]]
+       section  lines  n     worst
+    0        1     26  1  BLOCKING
     """
     runs = as_runs(runs)
     sections = runs.sections[["run_id", "section", "title", "level", "first", "last"]]

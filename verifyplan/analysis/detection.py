@@ -96,6 +96,12 @@ def detection(runs: Runs, labels: Labels) -> Detection:
     themselves; a share is the mean over runs, its interval clustered by plan. `labels` are a JSON file, a mapping or a
     table, as `datasets.read_labels` says. Plans without a label are left out; labels without a run are
     an InputError, as a share over fewer plans would not be what it says.
+
+    >>> from verifyplan.datasets.plans import labelled_plans
+    >>> found = detection("live-example/plan", [label for label in labelled_plans() if label.plan == "purge-hour"])
+    >>> found.verdicts[["plan", "expected", "given"]]
+             plan expected    given
+    0  purge-hour   REVISE  RETHINK
     """
     runs = as_runs(runs)
     table = label_table(labels)

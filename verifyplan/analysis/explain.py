@@ -92,6 +92,10 @@ def explain(
     Raises:
         InputError: for a finding that is in no run or in several; names what there is.
         SettingsError: for a mode or rounds that a plan item cannot be read in, and as `replay`.
+
+    >>> explained = explain("contract", "F-001", "1.2-max-rounds-reached")
+    >>> explained.finding["classification"], explained.finding["rule"]
+    ('contested', 'hard-refute')
     """
     runs = as_runs(runs)
     run = runs.select([_run_of(runs, finding_id, run_id)])

@@ -24,6 +24,12 @@ def vote_matrix(
     explanation, classification`; `mark` is the basis of a disagree that has one, else the verdict, and `discovered`
     (round 0) for those who found it; `attrs["synthetic"]` marks generated data. Raises InputError for a run that
     is not there.
+
+    >>> vote_matrix("contract", "1.2-max-rounds-reached")[["finding_id", "worker", "round", "mark"]].head(3)
+      finding_id worker  round              mark
+    0      F-001    ann      0        discovered
+    1      F-001    bob      1             agree
+    2      F-001     cy      1  counter-evidence
     """
     runs = as_runs(runs)
     if run_id is None and len(runs) != 1:
@@ -49,6 +55,12 @@ def queue(runs: Runs) -> pd.DataFrame:
     Columns: `mode`, `round` (0: as queued), `waiting`, `resolved` (by that round's votes),
     `n_runs` (runs with that mode). A panel's queues are those of its iterations, added up. A run that ended before
     a round goes on waiting with what it had left.
+
+    >>> queue("contract").query("mode == 'adversarial'")[["round", "waiting", "resolved"]]
+       round  waiting  resolved
+    3      0        8         0
+    4      1        6         2
+    5      2        6         0
     """
     runs = as_runs(runs)
     history = runs.rounds.merge(runs.runs[["run_id", "mode"]], on="run_id")

@@ -160,6 +160,10 @@ def label_table(labels: Labels) -> pd.DataFrame:
     """Return labels as a table: a row for each defect, and one for each sound plan, whose severity and line are empty.
 
     Columns: `plan, kind, verdict, held_out, severity, line, needles, places`. Raises InputError as `read_labels` does.
+
+    >>> from verifyplan.datasets.plans import labelled_plans
+    >>> label_table(labelled_plans(held_out=False)).iloc[0][["plan", "kind", "verdict"]].tolist()
+    ['shop-reference', 'sound', 'PROCEED']
     """
     rows = []
     for label in read_labels(labels):

@@ -45,6 +45,10 @@ def sample_repository(folder: str | Path) -> Path:
     Times and authors are fixed, so the commits have the same hashes everywhere. `folder` must not exist, or be empty,
     or hold this repository already, unchanged; it is filled whole or not at all. InputError for any other folder, and
     if git is missing or fails.
+
+    >>> import tempfile
+    >>> sorted(path.name for path in sample_repository(tempfile.mkdtemp() + "/waybill").iterdir())[:3]
+    ['.git', '.github', 'AGENTS.md']
     """
     target = Path(folder).absolute()
     full = target.exists() and (not target.is_dir() or any(target.iterdir()))
@@ -69,6 +73,10 @@ def sample_planning(folder: str | Path) -> Path:
 
     The tree holds documents that agents would hand to each other, with flaws; they are synthetic, and not part of the
     repository's history. Raises InputError as `sample_repository` does.
+
+    >>> import tempfile
+    >>> (sample_planning(tempfile.mkdtemp() + "/parcels") / ".planning").is_dir()
+    True
     """
     made = sample_repository(folder)
     shutil.copytree(planning_folder() / ".planning", made / ".planning")

@@ -70,6 +70,10 @@ def frame(path: str | Path, *, strict: bool = False) -> DocumentTables:
     """Return all documents of a file, a phase or a `.planning` folder as tidy tables, with the violations in them.
 
     `strict` is that of `check`. Raises InputError as `load` does.
+
+    >>> import tempfile, verifyplan as vp
+    >>> frame(vp.datasets.sample_planning(tempfile.mkdtemp() + "/parcels"))
+    DocumentTables(8 documents, 10 must-haves, 4 tasks, 6 findings, 3 gaps, 6 violations)
     """
     return tables_of(check(path, strict=strict))
 

@@ -35,6 +35,10 @@ def load(path: str | Path) -> Document | Tree:
 
     Raises InputError if there is no such file, or the one file is binary, not UTF-8, larger than 20 MB, or none of
     the nine documents. In a folder, what cannot be read is listed in `unread`.
+
+    >>> import tempfile, verifyplan as vp
+    >>> [document.kind for document in load(vp.datasets.sample_planning(tempfile.mkdtemp() + "/parcels"))][:2]
+    ['plan', 'plan']
     """
     place = Path(path)
     if is_folder(place):

@@ -22,6 +22,10 @@ def read_artifact(path: str | Path) -> Artifact:
     """Return the artifact in a file, schema 1.0 to 1.2; missing fields are None, unknown keys are kept.
 
     Raises ArtifactError naming the file, and for each problem its place (a JSON pointer) and its fix.
+
+    >>> import verifyplan as vp
+    >>> read_artifact(vp.datasets.path("contract") / "1.2-max-rounds-reached.json").finalState
+    'max-rounds-reached'
     """
     try:
         data = Path(path).read_bytes()
@@ -67,6 +71,12 @@ def write_artifact(artifact: Artifact, path: str | Path) -> Path:
     """Write an artifact, atomically, with exactly the keys it was read or made with.
 
     Raises ArtifactError if it breaks rule B9; nothing is written then.
+
+    >>> import tempfile, verifyplan as vp
+    >>> artifact = read_artifact(vp.datasets.path("contract") / "1.2-max-rounds-reached.json")
+    >>> written = write_artifact(artifact, tempfile.mkdtemp() + "/again.json")
+    >>> read_artifact(written) == artifact
+    True
     """
     check_artifact(artifact, str(path))
     return write_text(path, artifact_text(artifact))

@@ -94,6 +94,10 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
     every damaged file. `progress` shows a bar; by default from 200 files on, where somebody can see it.
     With `strict=False` what could be read is returned, and `.errors` says what could not. An artifact that can be
     read, but breaks rule B9, is then both: its run is returned, and `.errors` says what it breaks.
+
+    >>> import verifyplan as vp
+    >>> load(vp.datasets.path("contract"))
+    RunSet(15 runs, 27 findings, 84 votes, 21 rounds, 51 dispatches)
     """
     addresses = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     files, folders = joined(find_all([os.fspath(address) for address in addresses]))

@@ -72,6 +72,11 @@ def assess(plan: Plan) -> Assessment:
     destruction count in headings and code, too. Words count whole, in any case, with a plural s; not in fenced code,
     paths, URLs, nor the frontmatter. A domain counts from 2 different words or 3 mentions on; integrations are counted
     by system, unknown signals by sentence, files and other references by name. Source: rule A8.
+
+    >>> import verifyplan as vp
+    >>> found = assess(vp.plans.read_plan(vp.datasets.plan_path("purge-hour")))
+    >>> found.quality, found.trivial
+    ('THIN', False)
     """
     counted = _counted_words(plan)
     domains = []

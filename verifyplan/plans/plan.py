@@ -89,6 +89,10 @@ def read_plan(path: str | Path) -> Plan:
     """Read the plan in a file; UTF-8, with or without a byte order mark, with any line ends.
 
     Raises InputError if there is no such file, or it is a folder, binary, not UTF-8, or larger than 20 MB.
+
+    >>> import verifyplan as vp
+    >>> read_plan(vp.datasets.plan_path("purge-hour")).title
+    'Running the purge after the snapshot, not during it'
     """
     name = str(path)
     try:

@@ -29,6 +29,10 @@ def report(
 
     Each figure is written as PNG, SVG and HTML; `findings.csv` and `summary.csv` have all rows and every digit.
     `more` adds figures by file name. The HTML needs no other file. Markup in any text is shown as text.
+
+    >>> import tempfile, verifyplan as vp
+    >>> report(vp.compare("contract", resamples=50), tempfile.mkdtemp()).name
+    'report.md'
     """
     expect_comparison(comparison)
     target = Path(folder)

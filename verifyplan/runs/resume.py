@@ -36,6 +36,11 @@ def read_run(path: str | Path) -> Run:
     """Return the run that a log holds, ended or not; nothing is called and nothing is written.
 
     Raises LogError for a log that cannot be read or is damaged.
+
+    >>> import verifyplan as vp
+    >>> log = next(vp.datasets.path("live-example/plan").rglob("*.jsonl"))
+    >>> print(read_run(log).verdict)
+    RETHINK
     """
     return run_of(read_log(path).records, Path(path), Path(path).stem)
 
@@ -89,6 +94,9 @@ def resume(
     Raises:
         LogError: for a log that is damaged, in use, or does not follow from its own replies.
         InputError: for an answer that does not fit, or one where nothing waits.
+
+    >>> import verifyplan as vp
+    >>> vp.resume("runs/purge-hour-001.jsonl", answer="acknowledge C1", note="seen by the team")  # doctest: +SKIP
     """
     if isinstance(path, Run):
         if path.log_path is None:

@@ -1,11 +1,5 @@
 """Notebook widgets: controls over tables, analyses, charts and runs."""
 
-from verifyplan.text import only_names
-from verifyplan.widgets.comparison import ModeComparison
-from verifyplan.widgets.explorer import RunExplorer
-from verifyplan.widgets.live import LiveRun
-from verifyplan.widgets.tuner import WeightTuner
+from verifyplan.lazy_names import load_lazily
 
-__all__ = ["LiveRun", "ModeComparison", "RunExplorer", "WeightTuner"]
-
-__dir__, __getattr__ = only_names(__name__, __all__, "widget")
+load_lazily(__name__)

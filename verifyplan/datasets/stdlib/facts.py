@@ -66,7 +66,11 @@ class Fact:
 
 
 def stdlib_root() -> Path:
-    """Return the folder of the running interpreter's standard library: the root that the claims' paths start from."""
+    """Return the folder of the running interpreter's standard library: the root that the claims' paths start from.
+
+    >>> (stdlib_root() / "json").is_dir()
+    True
+    """
     return Path(sysconfig.get_path("stdlib"))
 
 

@@ -88,6 +88,12 @@ def gap_plan(
         InputError: where there is no gap, a plan has no number to count on from, or no file is known for a gap.
 
     Source: rule D5.
+
+    >>> import tempfile, verifyplan as vp
+    >>> phase = vp.datasets.sample_planning(tempfile.mkdtemp() + "/parcels") / ".planning" / "phases" / "01-tracking"
+    >>> plan = gap_plan(phase / "VERIFICATION.md", [phase / "PLAN-01.md", phase / "PLAN-02.md"])
+    >>> [task.name for task in plan.tasks]
+    ['Close the gap: A recipient is told once that a parcel has arrived']
     """
     verified, plans = document_of(verification, VerificationDocument), plans_of(plan)
     gaps = _planned_gaps(verified, plans)

@@ -71,6 +71,14 @@ def verification(
             that does not grow.
 
     Source: rules D3, D5.
+
+    >>> import tempfile, verifyplan as vp
+    >>> project = vp.datasets.sample_planning(tempfile.mkdtemp() + "/parcels")
+    >>> plan = project / ".planning" / "phases" / "01-tracking" / "PLAN-01.md"
+    >>> workers = {"planner": "search", "ann": "search", "bob": "window"}
+    >>> run = vp.crossverify(vp.documents.must_have_findings(plan), workers, repo=project, log_dir=None)
+    >>> verification(run, plan).status
+    'human_needed'
     """
     expect_lists(overrides=overrides)
     plans = plans_of(plan)

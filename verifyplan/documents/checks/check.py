@@ -82,6 +82,11 @@ def check(path: str | Path, *, strict: bool = False, against: str | Path | None 
     with `strict`, every document is held to the contract's own form. `against` is an earlier version of the same file
     or folder: then the change from there to here is checked, too. Raises InputError as `load` does, and for an earlier
     version that has nothing to compare.
+
+    >>> import tempfile, verifyplan as vp
+    >>> found = check(vp.datasets.sample_planning(tempfile.mkdtemp() + "/parcels"))
+    >>> found.ok, len(found.documents)
+    (False, 8)
     """
     tree = _loaded(path, strict=strict)
     report = check_tree(tree) if is_folder(Path(path)) else _check_file(tree, strict=strict)

@@ -60,6 +60,10 @@ def batch_crossverify(
             sent.
         LogError: for a damaged log or journal in the folder, or where another command is writing there.
         AgentError: where the endpoint cannot be reached or takes no batches; the same call goes on later.
+
+    >>> import verifyplan as vp
+    >>> claims = vp.datasets.stdlib_claims(40)
+    >>> batch_crossverify(claims, ["ann", "bob"], backend=vp.agents.Anthropic(model="..."))  # doctest: +SKIP
     """
     check_counts(repetitions=repetitions)
     model_backend, top = expect_model_backend(backend), expect_folder("log_dir", log_dir)

@@ -73,6 +73,10 @@ def batch_verify(
         InputError: for plans or settings that cannot be used, listing all problems, before anything is sent.
         LogError: for a damaged log or journal in the folder, or where another command is writing there.
         AgentError: where the endpoint cannot be reached or takes no batches; the same call goes on later.
+
+    >>> import verifyplan as vp
+    >>> plans = [vp.datasets.plan_path("purge-hour")]
+    >>> batch_verify(plans, "waybill", backend=vp.agents.Anthropic(model="..."))  # doctest: +SKIP
     """
     check_counts(repetitions=repetitions)
     model_backend, folder = expect_model_backend(backend), expect_folder("log_dir", log_dir)

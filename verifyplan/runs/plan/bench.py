@@ -81,6 +81,8 @@ def bench_plans(
     Raises:
         InputError: for labels without a plan, or anything else that cannot be used, listing all problems, before any
             agent is called.
+
+    >>> print(bench_plans("static", held_out=True).detection)  # takes a minute  # doctest: +SKIP
     """
     inputs = bench_inputs(plans, labels, repo, held_out)
     check_counts(repetitions=repetitions)
