@@ -16,6 +16,15 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {noun if n == 1 else plural}"
 
 
+def is_or_are(n: int) -> str:
+    """Return the verb for a number of things.
+
+    >>> is_or_are(1), is_or_are(2)
+    ('is', 'are')
+    """
+    return "is" if n == 1 else "are"
+
+
 def filled_words(filled: int, counter: int, disagreements: int) -> str:
     """Say how many disagreements had no basis, and as what they were read.
 

@@ -86,10 +86,10 @@ def compare_conditions(conditions: Sequence[Condition], *, resamples: int = 2000
         raise SettingsError(problems)
     tables = {condition.name: condition.findings for condition in conditions}
     findings, left_out = pair(tables, several_sets=conditions[0].source is not conditions[1].source)
-    return _compared(conditions, findings, left_out, resamples, seed)
+    return _comparison_of(conditions, findings, left_out, resamples, seed)
 
 
-def _compared(
+def _comparison_of(
     conditions: Sequence[Condition], findings: pd.DataFrame, left_out: Sequence[str], resamples: int, seed: int
 ) -> Comparison:
     """Return the comparison over paired findings: every other condition is resampled together with the baseline."""
@@ -123,11 +123,11 @@ def _compared(
         resampled=resampled,
         synthetic=any(bool(condition.runs.runs["synthetic"].fillna(False).any()) for condition in conditions),
         notes=(*notes, *notes_on_intervals(summary, names, resampled, n_runs)),
-        _compare=partial(_compared_two, conditions, findings, left_out, resamples, seed),
+        _compare=partial(_between, conditions, findings, left_out, resamples, seed),
     )
 
 
-def _compared_two(
+def _between(
     conditions: Sequence[Condition],
     findings: pd.DataFrame,
     left_out: Sequence[str],
@@ -136,7 +136,7 @@ def _compared_two(
     names: tuple[str, str],
 ) -> Comparison:
     named = {condition.name: condition for condition in conditions}
-    return _compared([named[name] for name in names], with_changed(findings, names), left_out, resamples, seed)
+    return _comparison_of([named[name] for name in names], with_changed(findings, names), left_out, resamples, seed)
 
 
 def _by_condition(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

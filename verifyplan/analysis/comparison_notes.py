@@ -15,7 +15,7 @@ from verifyplan.analysis.replay import Setting
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.support import note_absent_votes, note_blind_classes
 from verifyplan.protocol.vote import NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
-from verifyplan.text import counted, filled_words, listed
+from verifyplan.text import counted, filled_words, is_or_are, listed
 
 MIN_FINDINGS = 20
 """A metric of fewer findings than this has an interval that says little."""
@@ -39,8 +39,9 @@ def _notes_on_classes(findings: pd.DataFrame) -> Iterator[str]:
     censored = int(findings["censored"].sum())
     if censored:
         yield (
-            f"{censored:,} of {counted(len(findings), 'finding')} {_is(censored)} censored: the run ended before the "
-            f"votes that would decide {'it' if censored == 1 else 'them'}. They count as contested or worker-unique."
+            f"{censored:,} of {counted(len(findings), 'finding')} {is_or_are(censored)} censored: the run ended before "
+            f"the votes that would decide {'it' if censored == 1 else 'them'}. Censored findings count as contested or "
+            "worker-unique."
         )
     unjudged = int(findings["rule"].eq("no-votes").sum())
     if unjudged:
@@ -70,8 +71,8 @@ def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:
     votes = pd.concat([condition.runs.votes["verdict"] for condition in by_set.values()])
     if errors := int((votes == "verification-error").sum()):
         yield (
-            f"{errors:,} of {counted(len(votes), 'recorded vote')} {_is(errors)} lost (verification-error): the call "
-            "failed, or its answer could not be read. Lost votes count for nothing."
+            f"{errors:,} of {counted(len(votes), 'recorded vote')} {is_or_are(errors)} lost (verification-error): the "
+            "call failed, or its answer could not be read. Lost votes count for nothing."
         )
     for condition in by_set.values():
         where = f" of {condition.name}" if len(by_set) > 1 else ""
@@ -177,7 +178,3 @@ def notes_on_intervals(summary: pd.DataFrame, names: Sequence[str], resampled: s
         )
     if len(few):
         yield f"Fewer than {MIN_FINDINGS} findings are behind {', '.join(few)}: their intervals say little."
-
-
-def _is(n: int) -> str:
-    return "is" if n == 1 else "are"

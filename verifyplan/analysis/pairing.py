@@ -11,7 +11,7 @@ from verifyplan.analysis.replay import BASIS_COUNTS
 from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.frames.support import LOST
 from verifyplan.rules.grouping import claim_words
-from verifyplan.text import counted
+from verifyplan.text import counted, is_or_are
 
 KEY = ["run_id", "iteration", "finding_id"]
 SHARED = [*KEY, "summary", "category", "truth"]
@@ -36,31 +36,29 @@ def pair(tables: Mapping[str, pd.DataFrame], *, several_sets: bool) -> tuple[pd.
     key = pair_key(list(tables.values())) if several_sets else KEY
     if key != KEY:
         _refuse_repeats(tables, key)
-    both = tables[names[0]][[*SHARED, *OF_CONDITION]].rename(columns=_named(names[0]))
+    joined = tables[names[0]][[*SHARED, *OF_CONDITION]].rename(columns=_named(names[0]))
     for name in names[1:]:
         next_table = tables[name][[*key, "summary", "truth", *OF_CONDITION]].rename(columns=_named(name))
-        both = both.merge(next_table, on=key, suffixes=("", "_next"), how="inner")
+        joined = joined.merge(next_table, on=key, suffixes=("", "_next"), how="inner")
         if several_sets:
-            _refuse_other_claims(both, name)
-        both["truth"] = both["truth"].fillna(both.pop("truth_next"))
-        both["summary"] = both["summary"].fillna(both.pop("summary_next"))
-    if several_sets and both.empty:
+            _refuse_other_claims(joined, name)
+        joined["truth"] = joined["truth"].fillna(joined.pop("truth_next"))
+        joined["summary"] = joined["summary"].fillna(joined.pop("summary_next"))
+    if several_sets and joined.empty:
         ids = "; ".join(f"{one_of(table['finding_id'].head(3)) or 'none'} in {name}" for name, table in tables.items())
         message = f"no finding is in all sets: {ids}"
         raise InputError(Problem("runs", message, "give runs over the same finding ids"))
     notes = []
-    left_out = len(pd.concat([table[key] for table in tables.values()]).drop_duplicates()) - len(both)
+    left_out = len(pd.concat([table[key] for table in tables.values()]).drop_duplicates()) - len(joined)
     if left_out:
-        notes.append(f"{counted(left_out, 'finding')} {_are(left_out)} left out, as they are not in all sets.")
-    unknown = both[[f"classification_{name}" for name in names]].isna().any(axis=1)
+        notes.append(f"{counted(left_out, 'finding')} {is_or_are(left_out)} left out, as they are not in all sets.")
+    unknown = joined[[f"classification_{name}" for name in names]].isna().any(axis=1)
     if unknown.any():
         n_unknown = counted(int(unknown.sum()), "finding")
-        notes.append(f"{n_unknown} {_are(unknown.sum())} left out, as they have neither votes nor a recorded class.")
-    return with_changed(both[~unknown].reset_index(drop=True), names), notes
-
-
-def _are(n: int) -> str:
-    return "is" if n == 1 else "are"
+        notes.append(
+            f"{n_unknown} {is_or_are(unknown.sum())} left out, as they have neither votes nor a recorded class."
+        )
+    return with_changed(joined[~unknown].reset_index(drop=True), names), notes
 
 
 def _named(name: str) -> dict[str, str]:
@@ -90,11 +88,13 @@ def _refuse_repeats(tables: Mapping[str, pd.DataFrame], key: list[str]) -> None:
         raise InputError(problems)
 
 
-def _refuse_other_claims(both: pd.DataFrame, name: str) -> None:
+def _refuse_other_claims(joined: pd.DataFrame, name: str) -> None:
     """Raise InputError where findings paired by id are other claims, or are true in one set and false in another."""
-    named = both[both["summary"].notna() & both["summary_next"].notna() & (both["summary"] != both["summary_next"])]
+    named = joined[
+        joined["summary"].notna() & joined["summary_next"].notna() & (joined["summary"] != joined["summary_next"])
+    ]
     other = named.loc[named["summary"].map(claim_words).ne(named["summary_next"].map(claim_words)), "finding_id"]
-    split = both.loc[(both["truth"] != both["truth_next"]).fillna(False).astype(bool), "finding_id"]
+    split = joined.loc[(joined["truth"] != joined["truth_next"]).fillna(False).astype(bool), "finding_id"]
     fix = "pair runs over the same findings, or give other claims other ids"
     violations = (
         (other, f"make another claim in {name} than in the sets before"),
