@@ -10,7 +10,7 @@ from tests.runs.plan.planning import PLAN, run_of
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.plans.plan import parse_plan
-from verifyplan.runs.batch.jobs import has_ended, run_identity, runs_in
+from verifyplan.runs.batch.jobs import run_identity, runs_in
 from verifyplan.runs.plan.verify import PlanArguments, begin, make_settings, verify
 from verifyplan.runs.resume import read_run
 
@@ -65,8 +65,8 @@ def test_of_logs_that_are_the_same_one_that_ended_counts(tmp_path):
     (tmp_path / "plan-001.jsonl").write_bytes(b"".join(lines[:5]))
     (tmp_path / "plan-003.jsonl").write_bytes(b"".join(lines[:6]))
     [found] = runs_in(tmp_path).values()
-    assert (found.log_path.name, has_ended(found)) == ("plan-002.jsonl", True)
-    assert not has_ended(read_run(tmp_path / "plan-001.jsonl"))
+    assert (found.log_path.name, found.has_ended) == ("plan-002.jsonl", True)
+    assert not read_run(tmp_path / "plan-001.jsonl").has_ended
 
 
 @pytest.mark.parametrize("content", [b"", b'{"seq":1,"at":"2026'])

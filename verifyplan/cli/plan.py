@@ -164,7 +164,7 @@ def resume(
     verifyplan resume runs/PLAN-001.jsonl --answer context --note "the old file was renamed"
     """
     _check_report(report)
-    if vp.read_run(run).events[-1].type == "run-ended":
+    if vp.read_run(run).has_ended:
         typer.echo(f"{run} has ended: nothing is asked again, and no limit or model is changed", err=True)
     backend = script_of_options(agents, script) if script else backend_of_log(agents, run)
     resumed = vp.resume(run, answer, note=note, backend=backend, repo=repo, on_blocked=ask if has_terminal() else None)

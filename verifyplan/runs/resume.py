@@ -106,7 +106,7 @@ def resume(
     with writer, resume_hint(Path(path)):
         run = run_of(log.records, Path(path), Path(path).stem)
         handler = _pause_handler(run, answer, note, on_blocked)
-        if run.events[-1].type == "run-ended":
+        if run.has_ended:
             return exported(run)
         if isinstance(run, PlanRun) and run.waiting is not None and handler is None:
             return run

@@ -10,7 +10,7 @@ from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.event import Event
-from verifyplan.protocol.event_run import RunStarted
+from verifyplan.protocol.event_run import RunEnded, RunStarted
 from verifyplan.runlog.chain import Record
 from verifyplan.text import counted
 
@@ -31,6 +31,11 @@ class Run:
         """Its kind, its id, how it ended, and how long it is; the records themselves would fill screens."""
         counts = [*self._counts, counted(len(self.records), "event")]
         return f"<{type(self).__name__} {self.run_id}: {', '.join([self.ending, *counts])}>"
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing is left to be done: not where it waits for a person, or was broken off."""
+        return isinstance(self.events[-1], RunEnded)
 
     @property
     def ending(self) -> str:

@@ -14,7 +14,7 @@ from verifyplan.agents.base import ModelBackend
 from verifyplan.engine.run_async import run_async
 from verifyplan.errors import InputError, Problem, SettingsError, VerifyplanError
 from verifyplan.progress import progress as progress_bar
-from verifyplan.runs.batch.jobs import BatchJob, has_ended, runs_in
+from verifyplan.runs.batch.jobs import BatchJob, runs_in
 from verifyplan.runs.batch.journal import Journal, open_journal
 from verifyplan.runs.batch.request_queue import BatchQueue
 from verifyplan.runs.batch.result import BatchRuns
@@ -106,7 +106,7 @@ def drive_jobs(
     _check_apart(jobs)
     with open_journal(folder) as journal:
         known = runs_in(folder)
-        ended = {job.key: known[job.key] for job in jobs if job.key in known and has_ended(known[job.key])}
+        ended = {job.key: known[job.key] for job in jobs if job.key in known and known[job.key].has_ended}
         results: dict[str, Ended] = {job.key: job.finished(ended[job.key]) for job in jobs if job.key in ended}
         left = [job for job in jobs if job.key not in ended]
         if left:

@@ -138,16 +138,11 @@ def runs_in(folder: Path) -> dict[str, Run]:
         except LogError as error:
             problems += error.problems
             continue
-        if run is not None and (run_identity(run.started) not in runs or has_ended(run)):
+        if run is not None and (run_identity(run.started) not in runs or run.has_ended):
             runs[run_identity(run.started)] = run
     if problems:
         raise LogError(problems)
     return runs
-
-
-def has_ended(run: Run) -> bool:
-    """Return whether nothing is left to be done in a run."""
-    return run.events[-1].type == "run-ended"
 
 
 def expect_model_backend(backend: str | Backend) -> ModelBackend:
