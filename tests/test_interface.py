@@ -105,6 +105,10 @@ def test_a_function_says_first_what_it_does():
     assert {name: first for name, first in firsts.items() if first in nouns} == {}
 
 
+def test_every_function_has_an_example():
+    assert [name for name, value in FUNCTIONS.items() if ">>> " not in (inspect.getdoc(value) or "")] == []
+
+
 def test_help_explains_every_field_of_every_public_type():
     lacking = {}
     for name, kind in OBJECTS.items():

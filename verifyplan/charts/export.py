@@ -36,6 +36,11 @@ def export(figure_or_chart: Figure | alt.TopLevelMixin, path: str | Path) -> Pat
     Suffixes: `.png` (144 dots an inch), `.svg`, `.pdf`, `.html` (interactive, with caption, works without
     network) and `.json` (the Vega-Lite specification). Missing folders are made, and an existing file is replaced
     only when the new one is whole. An unknown suffix is an InputError. Texts of the data stay text in every format.
+
+    >>> import tempfile, verifyplan as vp
+    >>> figure = vp.charts.queue("contract")
+    >>> export(figure, tempfile.mkdtemp() + "/queue.svg").name
+    'queue.svg'
     """
     if not isinstance(figure_or_chart, Figure | alt.TopLevelMixin):
         message = f"a {type(figure_or_chart).__name__} is not a figure"
@@ -134,6 +139,11 @@ def export_set(figure: Figure, path: str | Path, formats: Iterable[str] = ("png"
     caption, and the description as alt text). Formats are those of `export`: png, svg, pdf, html, json; without any,
     data and caption are written alone. Missing folders are made. InputError lists all that is wrong before anything is
     written; the files are replaced only when all of them are whole.
+
+    >>> import tempfile, verifyplan as vp
+    >>> figure = vp.charts.queue("contract")
+    >>> [path.name for path in export_set(figure, tempfile.mkdtemp() + "/queue", formats=["svg"])]
+    ['queue.svg', 'queue.csv', 'queue.txt']
     """
     names = formats if isinstance(formats, Iterable) and not isinstance(formats, str) else [formats]
     chosen = list(dict.fromkeys(str(name).lower().removeprefix(".") for name in names))

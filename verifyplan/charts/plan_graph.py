@@ -60,6 +60,11 @@ def plan_graph(data: PlanGraph | PlanCheck | str | PathLike[str], **options: Unp
     dependencies do not allow are drawn dashed, in red and in words. Without plans, or with more than `limit` (300), the
     figure says so: arrows to plans that are left out would be missing. Raises InputError for anything else, as runs,
     which have no such graph.
+
+    >>> import tempfile, verifyplan as vp
+    >>> planning = vp.datasets.sample_planning(tempfile.mkdtemp() + "/parcels")
+    >>> plan_graph(vp.documents.plan_check(planning).graph).description
+    'Graph of plans by wave. 01-01 in wave 1; 01-02 in wave 2 waits for 01-01.'
     """
     chosen = ChartOptions.of(options)
     graph = _labelled(_graph_of(data), chosen)

@@ -35,6 +35,9 @@ def transitions(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
     `width` and `height` are of all cells, and `limit` has no meaning. Findings that keep their class
     are in outlined cells on the diagonal; those that move are blue below it and orange above it, the
     deeper the more. Missing classes count 0; without findings the figure says so.
+
+    >>> transitions("contract").description[:60]
+    'Table of findings by class under collaborative and under adv'
     """
     chosen = ChartOptions.of(options)
     chosen.refuse("limit", "all four classes are drawn")

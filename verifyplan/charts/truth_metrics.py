@@ -45,6 +45,10 @@ def truth_metrics(data: Comparison | Runs, **options: Unpack[Options]) -> Figure
     axis runs from 0 to 100 %, and the first `limit` conditions are drawn (8). Metrics whose denominator is 0 (NaN)
     are left out and named in the caption. Raises InputError where no finding's truth is known, and TableError where
     a column is missing.
+
+    >>> import verifyplan as vp
+    >>> truth_metrics(vp.compare("stdlib-claims", resamples=50)).description[:45]
+    'Dot chart of metrics against the known truth.'
     """
     chosen = ChartOptions.of(options)
     comparison = read_comparison(data, chosen)
