@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -40,11 +41,16 @@ def run(name: str, script: dict[str, Any], run_id: str = "", **settings: Any) ->
     return replace(made, run_id=run_id or name).frames
 
 
+@cache
+def sound_run() -> RunSet:
+    return run("good", {})
+
+
 def scored(
     *challenges: dict[str, str], changes: tuple[dict[str, str], ...] = (), label: dict[str, Any] = LABEL
 ) -> Detection:
     script = {"i1/challenger": {"challenges": challenges}, "i1/synthesizer": {"changes": changes}}
-    return detection(concat([run("bad", script), run("good", {})]), pd.DataFrame([label, SOUND]))
+    return detection(concat([run("bad", script), sound_run()]), pd.DataFrame([label, SOUND]))
 
 
 @pytest.mark.parametrize(

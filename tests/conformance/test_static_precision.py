@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -51,13 +52,13 @@ def raised(labels, tmp_path_factory) -> list[tuple[str, str, str, str, str]]:
         }
     for name in sorted({row["repository"] for row in labels}):
         git("clone", "-q", "-b", "snapshot", DATA / f"{name}.bundle", folder / name)
-    found = []
+    found, backend_of = [], cache(StaticBackend)  # one reads its repository once for all plans of a commit
     for repository, plan, base in sorted({(row["repository"], row["plan"], row["base_commit"]) for row in labels}):
         clone, tree = folder / repository, folder / f"{repository}-{base[:12]}"
         if not tree.is_dir():
             git("-C", clone, "worktree", "add", "-q", "--detach", tree, base)
         text = git("-C", clone, "show", f"{adding[repository, plan, base]}:{plan}")
-        found += [(repository, plan, *one) for one in challenges(StaticBackend(tree), text)]
+        found += [(repository, plan, *one) for one in challenges(backend_of(tree), text)]
     return found
 
 

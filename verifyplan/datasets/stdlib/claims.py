@@ -85,7 +85,7 @@ def _expect_valid(n: int, false_share: float, workers: Sequence[str], paths: lis
         raise InputError(problems)
 
 
-def _draw(n: int, rng: Random, paths: list[str]) -> list[tuple[Fact, str]]:
+def _draw(n: int, rng: Random, paths: Sequence[str]) -> list[tuple[Fact, str]]:
     """Draw facts, each with a false detail: categories in turn, from as few modules as give a choice."""
     waiting = rng.sample(paths, len(paths))
     stock: dict[str, list[Fact]] = {category: [] for category in CATEGORIES}
