@@ -441,7 +441,7 @@ def test_many_plans_are_drawn_in_part_and_named_in_part():
     scores.iloc[60:, 0] = np.nan
     tuner = WeightTuner(scores)
     assert len(marks_of(tuner)) == tuner_scores.MAX_DRAWN_PLANS
-    assert "The first 15 are drawn, 45 left out." in tuner._ranking.value
+    assert "The first 15 of 60 plans are drawn; 45 are left out." in tuner._ranking.value
     assert "and 40 more" in tuner._unranked.value
     assert "Without a rank, for a score is missing: 60 plans." in tuner._unranked.value
 
