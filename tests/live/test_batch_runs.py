@@ -219,9 +219,9 @@ def test_the_tables_are_those_of_the_logs(tmp_path):
     with ScriptedServer(Posted(Played(calm(), silent=True), tmp_path)) as server:
         batch = batch_verify(tmp_path, REPO, backend=speaking_to(server), log_dir=tmp_path / "runs", **QUICK)
     loaded = load(tmp_path / "runs")
-    assert list(loaded.runs["run_id"]) == list(batch.runs.runs["run_id"]) == ["one-001", "two-001"]
+    assert list(loaded.runs["run_id"]) == list(batch.frames.runs["run_id"]) == ["one-001", "two-001"]
     for name in ("runs", "calls", "challenges"):
-        ours, theirs = getattr(batch.runs, name), getattr(loaded, name)
+        ours, theirs = getattr(batch.frames, name), getattr(loaded, name)
         assert ours.drop(columns="source", errors="ignore").equals(theirs.drop(columns="source", errors="ignore"))
     assert str(batch) == "2 runs: 2 PROCEED"
     assert repr(batch) == f"<BatchRuns {tmp_path / 'runs'}: 2 runs, 0 failures>"
@@ -246,5 +246,5 @@ def test_the_labelled_plans_by_name(tmp_path, monkeypatch):
     assert {run.started.plan.repository["root"] for run in batch} == {str(tmp_path / "runs" / ".sample-repository")}
     assert len(load(tmp_path / "runs")) == 2
     labels = plan_labels()
-    scored = detection(batch.runs, labels[labels["plan"].isin(["shop-reference", "readme-dbmate"])])
+    scored = detection(batch.frames, labels[labels["plan"].isin(["shop-reference", "readme-dbmate"])])
     assert list(scored.verdicts["plan"]) == [one.name for one in few]

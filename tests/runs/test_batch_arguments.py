@@ -134,7 +134,7 @@ def test_nothing_is_sent_where_there_is_nothing_to_ask(backend, tmp_path):
     assert [run.run_id for run in batch] == ["typo-001", "typo-002"]
     assert str(batch) == "2 runs: 2 PROCEED"
     assert batch.failures == {}
-    assert len(batch.runs) == 2
+    assert len(batch.frames) == 2
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["typo-001.jsonl", "typo-002.jsonl"]
 
 

@@ -138,6 +138,8 @@ class Comparison:
         ]
         return "\n".join(lines)
 
+    __repr__ = __str__  # a console shows the words, not every table
+
     def _class_counts(self, condition: str) -> str:
         counts = self.mix[self.mix["condition"].eq(condition)].sort_values("classification")
         return ", ".join(f"{n} {name}" for n, name in zip(counts["n"], counts["classification"], strict=True))

@@ -77,6 +77,8 @@ class Detection:
         ]
         return "\n".join(lines)
 
+    __repr__ = __str__  # a console shows the words, not every table
+
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on plans too small for a team, whose defects count as not found."""

@@ -81,6 +81,8 @@ class Replayed:
             lines.append(f"answered from replies to requests that differ, as settings and course do: {calls}")
         return "\n".join(lines)
 
+    __repr__ = __str__  # a console shows the words, not every table
+
 
 def outcome_changes(recorded: Run, again: Run, *, whole: bool) -> tuple[str, ...]:
     """List where the outcomes of two runs of the same replies differ: verdict, statuses of challenges, classes.

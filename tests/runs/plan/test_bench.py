@@ -33,15 +33,15 @@ def test_what_look_ups_can_find_is_found_and_only_plans_that_edit_what_is_missin
 
 
 def test_every_labelled_plan_ran_whole_and_is_marked_synthetic(bench):
-    assert len(bench.runs.runs) == len(labelled_plans()) == len(bench.detection.verdicts)
-    assert bench.runs.runs["synthetic"].all()
-    assert (bench.runs.calls["status"] == "completed").all()
+    assert len(bench.frames.runs) == len(labelled_plans()) == len(bench.detection.verdicts)
+    assert bench.frames.runs["synthetic"].all()
+    assert (bench.frames.calls["status"] == "completed").all()
     assert bench.detection.by_kind.query("kind == @ALL")["n"].sum() == len(bench.detection.defects)
     assert ALL in set(bench.detection.by_kind["kind"])
 
 
 def test_everything_that_is_said_cites_a_place(bench):
-    assert not bench.runs.challenges["uncited"].any()
+    assert not bench.frames.challenges["uncited"].any()
 
 
 OWN = (
@@ -107,7 +107,7 @@ def test_plans_of_ones_own_are_scored_by_their_labels(own, plans, labels):
     bench = vp.bench_plans(Alternating(), plans=plans, labels=labels, repo="repo", **ONCE)
     assert bench.detection.defects[["plan", "found"]].values.tolist() == [["bad", True]]
     assert bench.detection.verdicts["agrees"].tolist() == [True, False]
-    assert not bench.runs.runs["synthetic"].any()
+    assert not bench.frames.runs["synthetic"].any()
 
 
 @pytest.mark.usefixtures("own")
@@ -116,14 +116,14 @@ def test_every_repetition_counts_by_itself():
     row = bench.detection.by_kind.iloc[-1]
     assert (row["n_plans"], row["n_runs"], row["found"], row["rate"]) == (1, 4, 2, 0.5)
     assert bench.detection.on_sound.set_index("alarm").loc["SIGNIFICANT", "rate"] == 1
-    assert bench.runs.runs["repetition"].tolist() == [1, 2, 3, 4] * 2
+    assert bench.frames.runs["repetition"].tolist() == [1, 2, 3, 4] * 2
     assert str(bench).startswith("defects found: 2 of 4 in 4 runs of 1 plans: 50%")
 
 
 def test_plans_without_a_label_are_left_out_and_named(own):
     (own / "plans" / "README.md").write_text("# Plans\n")
     bench = vp.bench_plans(Alternating(), plans="plans", labels=LABELS, repo="repo", **ONCE)
-    assert (len(bench.runs.runs), bench.unlabelled) == (2, ("README",))
+    assert (len(bench.frames.runs), bench.unlabelled) == (2, ("README",))
     assert str(bench).endswith("\nleft out, as they have no label: README")
 
 

@@ -93,6 +93,8 @@ class WeightFit:
         ]
         return "\n".join(lines)
 
+    __repr__ = __str__  # a console shows the words, not every table
+
     def _repr_html_(self) -> str:
         """Return the fit for a notebook; every text is shown as text."""
         return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>"

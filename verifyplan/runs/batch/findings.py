@@ -53,7 +53,7 @@ def batch_crossverify(
         settings: those of `crossverify`: mode, max_rounds, task_type, repo, items_per_call, max_tokens, max_cost ...
 
     Returns:
-        The runs, table by table and repetition by repetition: `.runs` (tables), `.failures`.
+        The runs, table by table and repetition by repetition: `.frames` (tables), `.failures`.
 
     Raises:
         InputError: for findings, workers or settings that cannot be used, listing all problems, before anything is

@@ -67,7 +67,7 @@ def batch_verify(
         settings: those of `verify`: panel, policy, on_blocked, team, max_iterations, max_tokens, max_cost ...
 
     Returns:
-        The runs, plan by plan and repetition by repetition: `.runs` (tables), `.failures`.
+        The runs, plan by plan and repetition by repetition: `.frames` (tables), `.failures`.
 
     Raises:
         InputError: for plans or settings that cannot be used, listing all problems, before anything is sent.

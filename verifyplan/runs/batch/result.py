@@ -33,7 +33,7 @@ class BatchRuns(Sequence[Run]):
     """Where the logs lie, with the journal of what was sent."""
 
     @cached_property
-    def runs(self) -> RunSet:
+    def frames(self) -> RunSet:
         """All runs as tables (rule E4)."""
         return assemble(log_rows(run.records, run.run_id, str(run.log_path or "")) for run in self.all)
 

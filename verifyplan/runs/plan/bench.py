@@ -34,7 +34,7 @@ PlanPaths = str | Path | Sequence[str | Path]
 class PlanBench:
     """The runs over labelled plans, and how they score."""
 
-    runs: RunSet
+    frames: RunSet
     """The tables of all runs."""
     detection: Detection
     """How they score against the labels."""
@@ -45,6 +45,8 @@ class PlanBench:
         """The figures in words."""
         left = f"\nleft out, as they have no label: {', '.join(self.unlabelled)}" if self.unlabelled else ""
         return f"{self.detection}{left}"
+
+    __repr__ = __str__  # a console shows the words, not every table
 
 
 def bench_plans(
@@ -77,7 +79,7 @@ def bench_plans(
         settings: those of `verify`.
 
     Returns:
-        A `PlanBench`: `.runs` (tables) and `.detection`.
+        A `PlanBench`: `.frames` (tables) and `.detection`.
 
     Raises:
         InputError: for labels without a plan, or anything else that cannot be used, listing all problems, before any
