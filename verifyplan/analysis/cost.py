@@ -77,6 +77,7 @@ def usage(runs: Runs) -> pd.DataFrame:
     that do not speak in turns have no rows. `attrs["synthetic"]` says whether any of the runs is marked so.
     Source: rule A12.
 
+    >>> from verifyplan.frames.runset import RunSet
     >>> list(usage(RunSet())["role"])
     []
     """
