@@ -132,13 +132,21 @@ class Problems(list[Problem]):
     ['path']
     """
 
+    only_settings = True
+    """Whether each error so far was a SettingsError."""
+
     def of(self, check: Callable[[], T]) -> T | None:
         """Return what a check returns; None where it raises InputError, whose problems are added."""
         try:
             return check()
         except InputError as error:
             self.extend(error.problems)
+            self.only_settings = self.only_settings and isinstance(error, SettingsError)
             return None
+
+    def error(self) -> InputError:
+        """Return one error with all problems: a SettingsError if each came from one, else an InputError."""
+        return SettingsError(self) if self.only_settings else InputError(self)
 
 
 def __dir__() -> list[str]:

@@ -167,3 +167,38 @@ def test_a_single_path_may_be_a_text(tmp_path):
     for given in (path, str(path)):
         run = crossverify(given, ["ann", "bob"], backend=Playing(), log_dir=None)
         assert [f.findingId for f in run.artifact.findings] == ["F-1"]
+
+
+def test_every_argument_that_cannot_be_used_is_said_at_once(tmp_path):
+    (tmp_path / "file").write_text("x")
+    rows = [finding(worker="zoe"), finding(finding_id="")]
+    with pytest.raises(InputError) as caught:
+        crossverify(
+            rows,
+            ["ann", "bob"],
+            mode="adverserial",  # type: ignore[arg-type]
+            backend="statik",
+            matcher="clam",
+            missing_basis="raise",
+            task_type="a/b",
+            max_tokens=0,
+            timeout=-1,
+            repetition=0,
+            log_dir=tmp_path / "file",
+        )
+    places = {problem.place.partition("[")[0] for problem in caught.value.problems}
+    scalars = {
+        "mode",
+        "backend",
+        "matcher",
+        "missing_basis",
+        "task_type",
+        "max_tokens",
+        "timeout",
+        "repetition",
+        "log_dir",
+    }
+    assert scalars <= places
+    assert any("zoe" in problem.message for problem in caught.value.problems)
+    with pytest.raises(SettingsError):  # settings alone are wrong
+        crossverify([], ["ann", "bob"], backend=Playing(), timeout=-1, repetition=0, log_dir=None)

@@ -191,8 +191,11 @@ def check_log_dir(log_dir: object) -> None:
         raise InputError(Problem("log_dir", f"{str(existing)!r} cannot be written to", fix))
 
 
-def check_task_names(task_type: object, task_key: object) -> None:
-    """Raise an InputError unless the task type can name a folder and resembles no known one, and the key is a text."""
+def read_task_type(task_type: object, task_key: object) -> str:
+    """Return the task type, "" for None.
+
+    Raises InputError unless it can name a folder and resembles no known one, and the key is a text.
+    """
     problems = []
     if task_type is not None and not (isinstance(task_type, str) and FOLDER_NAME.fullmatch(task_type)):
         fix = "use letters, digits, dot, dash and underscore, at most 100: it names a folder"
@@ -207,6 +210,7 @@ def check_task_names(task_type: object, task_key: object) -> None:
         problems.append(Problem("task_key", f"must be a text that is not blank, got {task_key!r}", fix))
     if problems:
         raise InputError(problems)
+    return str(task_type or "")
 
 
 def check_output(place: str, path: str | Path | None) -> None:

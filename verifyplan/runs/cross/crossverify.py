@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, ParamSpec
 
 from verifyplan.agents.base import Backend
-from verifyplan.errors import Problem, SettingsError
+from verifyplan.errors import Problem, Problems, SettingsError
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import CrossInputs, RunStarted
-from verifyplan.protocol.settings import ConvergenceBlock
-from verifyplan.protocol.vote import MissingBasis, Mode, PlanItem, VerificationMode
+from verifyplan.protocol.settings import ConvergenceBlock, Limits
+from verifyplan.protocol.vote import Finding, MissingBasis, Mode, PlanItem, VerificationMode
 from verifyplan.rules.grouping import Matcher
 from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE, cross_settings
 from verifyplan.runs.arguments import (
@@ -24,10 +24,10 @@ from verifyplan.runs.arguments import (
     check_counts,
     check_log_dir,
     check_missing_basis,
-    check_task_names,
     check_timeout,
     read_limits,
     read_roster,
+    read_task_type,
 )
 from verifyplan.runs.cross.loop import drive_cross
 from verifyplan.runs.cross.run import CrossRun, with_artifact
@@ -162,7 +162,8 @@ def crossverify(
         A `CrossRun`: `.artifact`, `.status`, `.frames` (tables), `.path`, `.log_path`, `.gate_passed`.
 
     Raises:
-        InputError: for the first kind of argument that cannot be used, listing all its problems.
+        InputError: listing every argument that cannot be used and every problem of the findings, before any agent is
+            called; a SettingsError where settings alone are wrong.
 
     >>> from verifyplan.agents.scripted import ScriptedBackend
     >>> script = {1: {"bob": {"F-1": {"verdict": "agree"}}, "cy": {"F-1": {"verdict": "disagree"}}}}
@@ -172,28 +173,46 @@ def crossverify(
     >>> run.artifact.findings[0].classification
     'contested'
     """
-    check_log_dir(log_dir)
-    check_task_names(task_type, task_key)
-    check_timeout(timeout)
-    check_counts(items_per_call=items_per_call, repetition=repetition)
-    check_missing_basis(missing_basis)
-    limits = read_limits(max_tokens=max_tokens, max_cost=max_cost)
-    roster = read_roster(workers)
-    effective = cross_settings(
-        task_type or "", settings, mode=mode, max_rounds=max_rounds, verification=verification, gating=gating
+    problems = Problems()
+    problems.of(lambda: check_log_dir(log_dir))
+    problems.of(lambda: check_timeout(timeout))
+    problems.of(lambda: check_counts(items_per_call=items_per_call, repetition=repetition))
+    problems.of(lambda: check_missing_basis(missing_basis))
+    limits = problems.of(lambda: read_limits(max_tokens=max_tokens, max_cost=max_cost))
+    matched_by = problems.of(lambda: matcher_name(matcher))
+    task = problems.of(lambda: read_task_type(task_type, task_key))
+    effective = problems.of(
+        lambda: cross_settings(
+            task or "", settings, mode=mode, max_rounds=max_rounds, verification=verification, gating=gating
+        )
     )
-    bound_backend = bind_backend(backend, workers, repo, limits)
-    items = _read_gate_items(plan_items, task_type, gating, enabled=effective["planBodyVerification"]["enabled"])
-    rows = read_findings(findings, roster)
-    check_ids(rows, items)
+    items: list[PlanItem] | None = None
+    if task is not None and effective is not None:
+        enabled = effective["planBodyVerification"]["enabled"]
+        items = problems.of(lambda: _read_gate_items(plan_items, task, gating, enabled=enabled))
+    roster = problems.of(lambda: read_roster(workers))
+    rows: list[Finding] | None = None
+    bound: Backend | None = None
+    if roster is not None:
+        bound = problems.of(lambda: bind_backend(backend, workers, repo, limits or Limits()))
+        rows = problems.of(lambda: read_findings(findings, roster))
+        problems.of(lambda: check_ids(rows or (), items or ()))
+    joined: dict[str, str] | None = {}
+    if merges is not None and rows is not None:
+        joined = problems.of(lambda: read_merges(merges, rows))
+    if (
+        problems or limits is None or matched_by is None or task is None or effective is None or items is None
+        or roster is None or rows is None or bound is None or joined is None
+    ):  # fmt: skip
+        raise problems.error()
     generated = bool(getattr(findings, "attrs", {}).get("synthetic", False) if synthetic is None else synthetic)
     inputs = CrossInputs(
-        task_type=task_type or "",
+        task_type=task,
         settings=_recorded_settings(effective, roster, synthetic=generated),
         analysers=tuple(roster),
         findings=tuple(rows),
-        matcher=matcher_name(matcher),
-        merges=read_merges(merges, rows) if merges is not None else {},
+        matcher=matched_by,
+        merges=joined,
         plan_items=tuple(items),
         plan_settings=dict(effective["planBodyVerification"]) if items else None,
         timeout=timeout,
@@ -202,9 +221,9 @@ def crossverify(
         missing_basis=missing_basis,
         root=str(Path(repo).absolute()),
     )
-    about = task_key or task_type or UNNAMED
-    started = start_event(about, inputs, bound_backend, synthetic=generated, repetition=repetition)
-    return PreparedCrossRun(started, bound_backend, matcher_of(inputs, matcher), log_dir, sink, progress)
+    about = task_key or task or UNNAMED
+    started = start_event(about, inputs, bound, synthetic=generated, repetition=repetition)
+    return PreparedCrossRun(started, bound, matcher_of(inputs, matcher), log_dir, sink, progress)
 
 
 def _recorded_settings(effective: ConvergenceBlock, roster: Sequence[str], *, synthetic: bool) -> dict[str, Any]:
@@ -214,9 +233,7 @@ def _recorded_settings(effective: ConvergenceBlock, roster: Sequence[str], *, sy
     return recorded | ({"synthetic": True} if synthetic else {})
 
 
-def _read_gate_items(
-    source: RowSource | None, task_type: str | None, gating: bool | None, *, enabled: bool
-) -> list[PlanItem]:
+def _read_gate_items(source: RowSource | None, task_type: str, gating: bool | None, *, enabled: bool) -> list[PlanItem]:
     """Return the plan body's items, none where its verification is off.
 
     Raises SettingsError for items in a run of another type, and for a gate without items.
@@ -228,5 +245,5 @@ def _read_gate_items(
         return []
     if task_type != PLAN_BODY_TASK_TYPE:
         fix = f"set task_type to {PLAN_BODY_TASK_TYPE!r}, or leave plan_items out"
-        raise SettingsError(Problem("plan_items", f"have no place in a run of type {task_type!r}", fix))
+        raise SettingsError(Problem("plan_items", f"have no place in a run of type {task_type or None!r}", fix))
     return read_plan_items(source) if enabled else []
