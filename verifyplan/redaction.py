@@ -94,7 +94,7 @@ def _written(secret: str) -> Iterator[str]:
 
 
 def _in_base64(data: bytes) -> Iterator[str]:
-    """What base64 of a longer text that holds the data has in common, whatever stands before and behind it."""
+    """Return the base64 that every longer text with the data in it has in common, whatever is before and behind it."""
     for before in range(3):
         whole = bytes(before) + data
         coded = base64.b64encode(whole).decode()

@@ -38,7 +38,7 @@ class Figure:
     chart: alt.TopLevelMixin = field(repr=False)
     """An ordinary Altair chart, to change or combine."""
     caption: str
-    """What is drawn, of how many, and what to know of it."""
+    """The caption: the thing drawn, of how many, and what to know of it."""
     data: pd.DataFrame = field(repr=False)
     """The rows that are drawn."""
     description: str = field(repr=False)

@@ -1,4 +1,4 @@
-"""What a notebook needs of handed-over documents; each name loads on first use."""
+"""The names of documents that a notebook uses; each loads on first use."""
 
 from .bridges.blocker_challenges import challenges as challenges
 from .bridges.gap_plan import gap_plan as gap_plan

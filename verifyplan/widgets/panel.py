@@ -36,7 +36,7 @@ class Panel(ipw.VBox):
         self.label = label
         self._keys = Keys()
         self.failure = ipw.HTML()
-        """What failed and has not worked since, in words; blank if nothing did."""
+        """Failures since which the same has not worked, in words; blank if there is none."""
         self._failed: dict[str, str] = {}
         self._failures = 0
         super().__init__([])

@@ -60,7 +60,7 @@ class _PlannedGap(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What must hold when the gap is closed: the must-have, else the title of the gap."""
+        """The must-have that holds when the gap is closed, else the title of the gap."""
         return self.planned.text if self.planned else one_line(self.gap.title)
 
 

@@ -49,9 +49,9 @@ class Violation:
     severity: ViolationSeverity
     """How bad it is: `error`, `warning` or `info`."""
     message: str
-    """What is wrong."""
+    """The fault, in words."""
     fix: str
-    """What to do."""
+    """The fix, in words."""
     lines: tuple[int, ...] = ()
     """All lines of a rule that is broken so often that it is reported once; empty for a single line."""
 

@@ -37,7 +37,7 @@ RunFunction = Callable[[Sink, PauseHandler], Run]
 """A run that has yet to be driven, by whom its events are told to and who answers its questions."""
 
 _OF_CALLS = CallReplied | CallFailed | TurnSent | TurnReplied
-"""What calls under way tell; a run that is to stop lets them come to their end, turns and all."""
+"""Events of calls under way; a run that is to stop lets them come to their end, turns and all."""
 
 _GOES_ON = re.compile(r"The run goes on by: verifyplan resume (.+)", re.DOTALL)
 

@@ -50,7 +50,7 @@ MAX_EVIDENCE_CHARACTERS = 3000
 """Characters that are kept of what a challenge was raised on."""
 
 _COUNTED_ONLY = (VoteCast, FindingGrouped, FindingQueued, ChallengeAdmitted, ScoreGiven, TurnSent, TurnReplied)
-"""What comes in hundreds: it is counted, and no step of its own."""
+"""Events that come in hundreds: they are counted, and no step of their own."""
 
 _ROUND = re.compile(r"(?:^|/)r(\d+)/")
 
@@ -68,7 +68,7 @@ class LiveProgress:
         self._turns: Counter[str] = Counter()
         self._budget = UsageBudget(Limits())
         self.evidence: dict[str, str] = {}
-        """What each challenge was raised on, by its id; long texts are cut."""
+        """The text that each challenge was raised on, by its id; long texts are cut."""
         self._severity: dict[str, str] = {}
         self._status: dict[str, str] = {}
         self._classes: Counter[str] = Counter()
