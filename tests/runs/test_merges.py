@@ -7,6 +7,7 @@ import pytest
 
 import verifyplan as vp
 from tests.runs.crossing import AGREE, COUNTER, Playing, class_of, finding, run_of, told
+from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.runs.replay import replay_run
 
@@ -69,6 +70,24 @@ def test_an_edited_table_is_followed_recorded_and_replayed():
     assert pairs(run.merges) == {"F-1": "F-1", "F-2": "F-2", "F-3": "F-1"}
     assert "joined, though the words differ (see .merges): 1 finding" in str(run)
     assert replay_run(run).same
+
+
+ALIKE = [claim("F-1", "ann", "`f` lacks a check"), claim("F-2", "bob", "`f` lacks a check")]
+APART = {"ann": {"F-2": AGREE}, "bob": {"F-1": AGREE}, "cy": {"F-1": AGREE, "F-2": AGREE}}
+
+
+@pytest.mark.parametrize("rows", [[("F-1", "F-1"), ("F-2", "F-2")], [("F-2", "F-2")], []])
+def test_a_table_that_leaves_each_finding_alone_is_followed_in_place_of_the_matcher(rows, tmp_path):
+    table = pd.DataFrame(rows, columns=["finding_id", "merged_into"])
+    assert pairs(vp.group_findings(ALIKE, ROSTER)) == {"F-1": "F-1", "F-2": "F-1"}
+    run = run_of({1: APART}, ALIKE, matcher="claim", merges=table, log_dir=tmp_path)
+    assert [found.findingId for found in run.artifact.findings] == ["F-1", "F-2"]
+    assert pairs(run.merges) == {"F-1": "F-1", "F-2": "F-2"}
+    assert replay_run(run).same
+    broken_off = tmp_path / "broken-off.jsonl"
+    broken_off.write_bytes(b"".join(run.log_path.read_bytes().splitlines(keepends=True)[:1]))
+    resumed = vp.resume(broken_off, backend=ScriptedBackend({1: APART}))
+    assert [found.findingId for found in resumed.artifact.findings] == ["F-1", "F-2"]
 
 
 def test_a_table_in_a_file_is_read_too(tmp_path):

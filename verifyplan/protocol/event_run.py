@@ -86,7 +86,8 @@ class CrossInputs(Model):
     matcher: str = Field(description="How findings were grouped: the matcher's name; empty for by id alone.")
     merges: dict[str, str] = Field(
         default={},
-        description="Finding ids and the id that each was merged into by an edited table, in place of a matcher.",
+        description="Each finding's id and the id that an edited table merges it into, itself for none (left out in "
+        "older logs); it is followed in place of a matcher. Empty without a table.",
     )
     plan_items: tuple[PlanItem, ...] = Field(default=(), description="The plan body's items.")
     plan_settings: dict[str, Any] | None = Field(default=None, description="planBodyVerification, if used.")

@@ -74,10 +74,11 @@ def merges_of(findings: Sequence[Finding], roster: Sequence[str], matcher: Match
 
 
 def read_merges(source: RowSource, findings: Sequence[Finding]) -> dict[str, str]:
-    """Return the finding that each merged one is merged into, from a table with `finding_id` and `merged_into`.
+    """Return the finding that each one is merged into, from a table with `finding_id` and `merged_into`.
 
-    Raises InputError listing every unknown id, finding that is merged into two or into one that is itself merged, and
-    two findings of one worker that would become one.
+    One that is merged into none, or that the table leaves out, is merged into itself. Raises InputError listing every
+    unknown id, finding that is merged into two or into one that is itself merged, and two findings of one worker that
+    would become one.
     """
     place, rows = read_rows(source, "merges", ("finding_id", "merged_into"))
     workers: dict[str, set[str | None]] = {}
@@ -96,7 +97,7 @@ def read_merges(source: RowSource, findings: Sequence[Finding]) -> dict[str, str
     merged = {name: into for name, into in merged.items() if name != into}
     if problems := problems or _merge_problems(place, merged, workers):
         raise InputError(problems)
-    return merged
+    return {name: merged.get(name, name) for name in workers}
 
 
 def _merge_problems(place: str, merged: Mapping[str, str], workers: Mapping[str, set[str | None]]) -> list[Problem]:

@@ -30,8 +30,6 @@ TRUTHS: dict[Any, bool | None] = {
 }
 """The spellings of truth, in small letters; anything else is a problem."""
 
-"""The category of plan items in the tables (rule B10)."""
-
 RowModel = TypeVar("RowModel", Finding, PlanItem)
 
 

@@ -96,7 +96,7 @@ def resume(
         InputError: for an answer that does not fit, or one where nothing waits.
 
     >>> import verifyplan as vp
-    >>> vp.resume("runs/purge-hour-001.jsonl", answer="acknowledge C1", note="seen by the team")  # doctest: +SKIP
+    >>> vp.resume("runs/purge-hour-001.jsonl", answer="acknowledge:C1", note="seen by the team")  # doctest: +SKIP
     """
     if isinstance(path, Run):
         if path.log_path is None:
