@@ -52,6 +52,7 @@ def test_the_top_level_has_at_most_45_names():
         (vp, "_repr_html_", ""),
         (vp.protocol, "CrossRun", "; use verifyplan.results.CrossRun"),
         (vp.results, "compare", "; use verifyplan.compare"),
+        (vp.charts, "export", "; use verifyplan.export"),
         (vp.results, "Comparisn", "; did you mean 'Comparison'?"),
     ],
 )
@@ -73,6 +74,18 @@ def test_an_analysis_is_reached_by_its_name_also_after_its_module_was_imported()
         "for name in vp.analysis.__all__: assert callable(getattr(vp.analysis, name)) == (name != 'weights'), name"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_function_that_writes_charts_is_named_also_after_it_was_used():
+    code = (
+        "import verifyplan as vp, verifyplan.charts.export as module\n"
+        "from verifyplan.charts import export\n"
+        "assert callable(vp.export) and module is export and module.export is vp.export\n"
+        "try: vp.charts.export\n"
+        "except AttributeError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout.strip() == "verifyplan.charts has no 'export'; use verifyplan.export"
 
 
 def test_importing_verifyplan_loads_nothing_heavy():

@@ -33,9 +33,12 @@ class LazyModule(ModuleType):
         return value
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Set an attribute; a submodule that is being imported does not hide the public name it shares."""
+        """Set an attribute; a submodule that is being imported does not hide the public name it shares.
+
+        Nor is it shown where the package has its public name, so that `charts.export` says where that is.
+        """
         is_submodule = isinstance(value, ModuleType) and value.__name__ == f"{self.__name__}.{name}"
-        if not (is_submodule and self.__public__.get(name, ("", ""))[1]):
+        if not (is_submodule and (self.__public__.get(name, ("", ""))[1] or _gives_package_name(self, name))):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
@@ -79,6 +82,8 @@ def _missing(module: ModuleType, name: str) -> str:
     Nothing is imported: `from package import submodule` comes here as well, before it imports the submodule.
     """
     message = f"{module.__name__} has no {name!r}"
+    if _gives_package_name(module, name):
+        return f"{message}; use {_PACKAGE}.{name}"
     submodule = Path(str(module.__file__)).parent / name
     if name.startswith("_") or submodule.exists() or submodule.with_suffix(".py").exists():
         return message
@@ -87,6 +92,12 @@ def _missing(module: ModuleType, name: str) -> str:
             return f"{message}; use {place}.{name}"
     near = get_close_matches(name, module.__all__, n=1)
     return f"{message}; did you mean {near[0]!r}?" if near else f"{message}; dir({module.__name__}) lists its names"
+
+
+def _gives_package_name(module: ModuleType, submodule: str) -> bool:
+    """Return whether the package takes its public name of this submodule from it: `export` from `charts.export`."""
+    source, attribute = sys.modules[_PACKAGE].__dict__.get("__public__", {}).get(submodule, ("", ""))
+    return bool(attribute) and f"{_PACKAGE}{source}" == f"{module.__name__}.{submodule}"
 
 
 def _public_modules() -> Iterator[tuple[str, Iterable[str]]]:

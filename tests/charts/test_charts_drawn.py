@@ -89,6 +89,25 @@ def test_transitions_of_three_conditions_say_to_take_two(comparison):
         transitions(three)
 
 
+def test_advice_for_three_labelled_conditions_can_be_followed():
+    three = vp.compare("contract", modes=["collaborative", "adversarial", "recorded"], resamples=10)
+    labels = {three.conditions[0]: "Alpha"}
+    with pytest.raises(SettingsError, match=re.escape(f".between({three.conditions[0]!r}, 'adversarial')")):
+        transitions(three, labels=labels)
+    figure = transitions(three.between(three.conditions[0], "adversarial"), labels=labels)
+    assert (figure.data.index.name, figure.data.columns.name) == ("Alpha", "adversarial")
+
+
+def test_labels_are_in_the_tables_drawn_and_not_in_the_comparison():
+    comparison = vp.compare("stdlib-claims/adversarial", resamples=10)
+    before = str(comparison)
+    labels = {"collaborative": "Alpha"}
+    for figure in (class_mix(comparison, labels=labels), truth_metrics(comparison, labels=labels)):
+        assert set(figure.data["condition"]) == {"Alpha", "adversarial"}
+    assert str(comparison) == before
+    assert set(comparison.mix["condition"]) == {"collaborative", "adversarial"}
+
+
 def test_class_mix_and_truth_metrics_draw_any_number_of_conditions(seen):
     sets = {name: vp.datasets.runs("stdlib-claims/adversarial") for name in ("gpt", "claude", "gemini")}
     comparison = vp.compare(sets, resamples=5)

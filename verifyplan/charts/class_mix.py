@@ -7,7 +7,7 @@ from typing import Unpack
 import altair as alt
 
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.charts.comparisons import INTERVALS, condition_labels, interval_sentence, read_comparison
+from verifyplan.charts.comparisons import INTERVALS, interval_sentence, read_comparison
 from verifyplan.charts.encodings import hover, require_columns, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.interval_rows import IntervalRows, first_conditions, whisker, with_texts
@@ -40,14 +40,15 @@ def class_mix(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
     'Bar chart of the share of 27 findings in each class. collaborative'
     """
     chosen = ChartOptions.of(options)
-    comparison = read_comparison(data, chosen)
-    mix = require_columns(comparison.mix, COLUMNS, "comparison.mix").astype({"classification": str})
+    labelled = read_comparison(data, chosen)
+    comparison = labelled.comparison
+    mix = require_columns(labelled.mix, COLUMNS, "comparison.mix").astype({"classification": str})
     drawn, left_out_conditions = first_conditions(mix, chosen)
     rows = with_hover(with_texts(drawn), FIELDS)
     if rows.empty:
         return empty(chosen, TITLE, "There are no findings to class.", mix)
     findings, left_out = count(comparison.n_findings, "finding"), len(drawn) - len(rows)
-    under = " and ".join(f"under {label}" for label in condition_labels(comparison, 80))
+    under = " and ".join(f"under {label}" for label in labelled.distinct_labels(80))
     each = rows["label"] + ": " + rows["classification"] + " " + rows["share_text"]
     color = alt.Color("classification:N", scale=color_scale(CLASS_COLORS), legend=None)
     table = IntervalRows.of(rows, "classification", list(CLASSIFICATIONS), "Share of findings", chosen)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -15,27 +16,50 @@ from verifyplan.frames.load import Runs, as_runs
 INTERVALS = "95 % bootstrap intervals"
 
 
-def read_comparison(data: Comparison | Runs, options: ChartOptions) -> Comparison:
+@dataclass(frozen=True)
+class LabelledComparison:
+    """The tables of a comparison that are drawn, with a label in the place of each condition's name."""
+
+    comparison: Comparison
+    """The comparison under its own names."""
+    label_of: Mapping[str, str]
+    """The label of each condition, by its name."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, in the order of the conditions."""
+        return tuple(self.label_of.values())
+
+    @property
+    def mix(self) -> pd.DataFrame:
+        """The mix of the comparison."""
+        return self._labelled(self.comparison.mix)
+
+    @property
+    def truth(self) -> pd.DataFrame | None:
+        """The truth metrics of the comparison; None where no truth is known."""
+        return None if self.comparison.truth is None else self._labelled(self.comparison.truth)
+
+    @property
+    def transitions(self) -> pd.DataFrame:
+        """The transitions of the comparison; SettingsError, under its own names, unless it has two conditions."""
+        counts, (first, second) = self.comparison.transitions, self.labels
+        return counts.rename_axis(index=first, columns=second)
+
+    def distinct_labels(self, width: int) -> list[str]:
+        """Return distinct labels of the conditions, each of at most about `width` characters."""
+        return list(distinct_labels(self.labels, width).values())
+
+    def _labelled(self, table: pd.DataFrame) -> pd.DataFrame:
+        return table.assign(condition=table["condition"].map(self.label_of)) if "condition" in table else table
+
+
+def read_comparison(data: Comparison | Runs, options: ChartOptions) -> LabelledComparison:
     """Return the comparison to draw, or that of both modes of runs; SettingsError for a label of no condition."""
     comparison = data if isinstance(data, Comparison) else compare(as_runs(data, "data"))
-    names = comparison.conditions
-    options.check_labels(names)
-    labels = {name: plain((options.labels or {}).get(name, name)) for name in names}
-    mix, truth = (_labelled(table, labels) for table in (comparison.mix, comparison.truth))
-    classes = {f"classification_{name}": f"classification_{label}" for name, label in labels.items()}
-    return replace(
-        comparison,
-        conditions=tuple(labels.values()),
-        findings=comparison.findings.rename(columns=classes),
-        mix=comparison.mix if mix is None else mix,
-        truth=truth,
-    )
-
-
-def _labelled(table: pd.DataFrame | None, labels: dict[str, str]) -> pd.DataFrame | None:
-    if table is None or "condition" not in table:
-        return table
-    return table.assign(condition=table["condition"].map(labels))
+    options.check_labels(comparison.conditions)
+    label_of = {name: plain((options.labels or {}).get(name, name)) for name in comparison.conditions}
+    return LabelledComparison(comparison, label_of)
 
 
 def interval_sentence(comparison: Comparison) -> str:
@@ -43,8 +67,3 @@ def interval_sentence(comparison: Comparison) -> str:
     n = comparison.n_runs if comparison.resampled == "runs" else comparison.n_findings
     over = f"{comparison.resampled} ({count(n, comparison.resampled.removesuffix('s'))})"
     return f"Intervals: 95 % percentile bootstrap, resampled over {over}."
-
-
-def condition_labels(comparison: Comparison, width: int) -> list[str]:
-    """Return distinct labels of the conditions of a comparison, each of at most about `width` characters."""
-    return list(distinct_labels(comparison.conditions, width).values())

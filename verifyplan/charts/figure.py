@@ -31,8 +31,8 @@ class Figure:
     """A chart, its caption, the rows it draws, and a description for those who cannot see it.
 
     In a notebook it shows itself as inline SVG on a light ground with the caption below: offline, and legible in
-    light and dark themes. `.chart` is an ordinary Altair chart, to change or combine; `verifyplan.charts.export`
-    writes files.
+    light and dark themes. `.chart` is an ordinary Altair chart, to change or combine; `verifyplan.export` writes
+    files.
     """
 
     chart: alt.TopLevelMixin = field(repr=False)

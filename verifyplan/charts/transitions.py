@@ -8,10 +8,10 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.charts.comparisons import condition_labels, read_comparison
+from verifyplan.charts.comparisons import LabelledComparison, read_comparison
 from verifyplan.charts.encodings import hover, inline, tooltip, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.labels import count, percent, plain
+from verifyplan.charts.labels import count, percent
 from verifyplan.charts.options import ChartOptions, Options, chart
 from verifyplan.charts.theme import FAINT, INK, LINE, ORANGE, SIZE, SKY
 from verifyplan.frames.load import Runs
@@ -41,12 +41,13 @@ def transitions(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
     """
     chosen = ChartOptions.of(options)
     chosen.refuse("limit", "all four classes are drawn")
-    comparison = read_comparison(data, chosen)
-    cells = _cells(comparison.transitions)
+    labelled = read_comparison(data, chosen)
+    counts = labelled.transitions
+    cells = _cells(counts)
     total = int(cells["n"].sum())
     if not total:
-        return empty(chosen, TITLE, "There are no findings to follow.", comparison.transitions)
-    first, second = condition_labels(comparison, 80)
+        return empty(chosen, TITLE, "There are no findings to follow.", counts)
+    first, second = labelled.distinct_labels(80)
     moved = {move: int(cells.loc[cells["move"] == move, "n"].sum()) for move in (SAME, NEARER, FARTHER)}
     some = cells[cells["n"] > 0].sort_values("n", ascending=False, kind="stable")
     each = some["before"] + " to " + some["after"] + ": " + some["n"].map("{:,}".format)
@@ -54,7 +55,7 @@ def transitions(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
     width = chosen.px("width", CELL_WIDTH_PX * steps, MIN_CELL_WIDTH_PX * steps)
     height = chosen.px("height", CELL_HEIGHT_PX * steps, MIN_CELL_HEIGHT_PX * steps)
     return figure(
-        lambda: _map(comparison, cells, width, height),
+        lambda: _map(labelled, cells, width, height),
         chosen,
         title=TITLE,
         subtitle=KEY,
@@ -62,9 +63,9 @@ def transitions(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
         f" {moved[SAME]:,} ({percent(moved[SAME] / total, 1)}) keep their class (outlined diagonal);"
         f" {moved[NEARER]:,} move nearer to full-consensus (blue, below the diagonal),"
         f" {moved[FARTHER]:,} nearer to worker-unique (orange, above it). Counts, so without intervals.",
-        data=comparison.transitions,
+        data=counts,
         description=f"Table of findings by class under {first} and under {second}. From and to: {'; '.join(each)}.",
-        synthetic=comparison.synthetic,
+        synthetic=labelled.comparison.synthetic,
     )
 
 
@@ -81,10 +82,10 @@ def _cells(counts: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(cells, columns=["before", "after", "n", "move"])
 
 
-def _map(comparison: Comparison, cells: pd.DataFrame, width: float, height: float) -> alt.LayerChart:
-    first, second = condition_labels(comparison, 26)
-    from_text = cells["before"] + " under " + plain(comparison.conditions[0])
-    to_text = cells["after"] + " under " + plain(comparison.conditions[1])
+def _map(labelled: LabelledComparison, cells: pd.DataFrame, width: float, height: float) -> alt.LayerChart:
+    first, second = labelled.distinct_labels(26)
+    from_text = cells["before"] + " under " + labelled.labels[0]
+    to_text = cells["after"] + " under " + labelled.labels[1]
     rows = with_hover(cells.assign(from_text=from_text, to_text=to_text), FIELDS)
     wide = width >= CELL_WIDTH_PX * (len(CLASSIFICATIONS) + 1)
     base = alt.Chart(inline(rows)).encode(

@@ -51,12 +51,13 @@ def truth_metrics(data: Comparison | Runs, **options: Unpack[Options]) -> Figure
     'Dot chart of metrics against the known truth.'
     """
     chosen = ChartOptions.of(options)
-    comparison = read_comparison(data, chosen)
-    if comparison.truth is None:
+    labelled = read_comparison(data, chosen)
+    comparison, known = labelled.comparison, labelled.truth
+    if known is None:
         message = "no finding's truth is known, so there is nothing to measure against"
         fix = "compare findings that have a column truth"
         raise InputError(Problem("truth_metrics: comparison.truth", message, fix))
-    truth = require_columns(comparison.truth, COLUMNS, "comparison.truth").astype({"metric": str})
+    truth = require_columns(known, COLUMNS, "comparison.truth").astype({"metric": str})
     drawn, left_out = first_conditions(truth, chosen)
     names = [METRICS.get(metric, short(metric, 24)) for metric in drawn["metric"]]
     rows = with_texts(drawn.assign(name=names, metric=drawn["metric"].map(plain), share=drawn["value"]))
