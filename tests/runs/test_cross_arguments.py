@@ -184,6 +184,8 @@ def test_every_argument_that_cannot_be_used_is_said_at_once(tmp_path):
             max_tokens=0,
             timeout=-1,
             repetition=0,
+            items_per_call=0,
+            synthetic="maybe",  # type: ignore[arg-type]
             log_dir=tmp_path / "file",
         )
     places = {problem.place.partition("[")[0] for problem in caught.value.problems}
@@ -196,9 +198,24 @@ def test_every_argument_that_cannot_be_used_is_said_at_once(tmp_path):
         "max_tokens",
         "timeout",
         "repetition",
+        "items_per_call",
+        "synthetic",
         "log_dir",
     }
     assert scalars <= places
     assert any("zoe" in problem.message for problem in caught.value.problems)
     with pytest.raises(SettingsError):  # settings alone are wrong
         crossverify([], ["ann", "bob"], backend=Playing(), timeout=-1, repetition=0, log_dir=None)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"repetition": None}, "repetition: must be an integer of at least 1, got None. Fix: give a whole number"),
+        ({"items_per_call": 0}, "items_per_call: must be an integer of at least 1, got 0. Fix: give a whole number"),
+        ({"synthetic": "maybe"}, "synthetic: must be True or False, got 'maybe'. Fix: give True or False"),
+    ],
+)
+def test_a_count_or_a_boolean_of_another_kind_is_refused_in_words(given, message):
+    with pytest.raises(SettingsError, match=message):
+        crossverify([], ["ann", "bob"], backend=Playing(), log_dir=None, **given)

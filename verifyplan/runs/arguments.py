@@ -120,11 +120,22 @@ def read_limits(**limits: object) -> Limits:
 
 
 def check_counts(**counts: object) -> None:
-    """Raise a SettingsError for each value that is neither None nor an integer of at least 1."""
+    """Raise a SettingsError that lists each value that is not an integer of at least 1."""
     problems = [
         Problem(name, f"must be an integer of at least 1, got {value!r}", "give a whole number from 1")
         for name, value in counts.items()
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1
+    ]
+    if problems:
+        raise SettingsError(problems)
+
+
+def check_booleans(**values: object) -> None:
+    """Raise a SettingsError that lists each value that is neither True nor False."""
+    problems = [
+        Problem(name, f"must be True or False, got {value!r}", "give True or False")
+        for name, value in values.items()
+        if not isinstance(value, bool)
     ]
     if problems:
         raise SettingsError(problems)

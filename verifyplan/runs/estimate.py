@@ -130,7 +130,8 @@ def _plan_run(
     bound = inspect.signature(verify).bind(source, repo, backend=backend, log_dir=None, **settings)
     bound.apply_defaults()
     options = {name: bound.arguments[name] for name in PlanSettings.model_fields}
-    read = read_plan_arguments(source, repo, backend, None, bound.arguments["repetition"], **options)
+    marks = {name: bound.arguments[name] for name in ("repetition", "synthetic")}
+    read = read_plan_arguments(source, repo, backend, None, **marks, **options)
     return PlanCalls(read.plan, repo, read.settings, backend.at(repo))
 
 

@@ -147,7 +147,8 @@ def _logs_of(runs: Run | str | Path | RunSet | Iterable[Run | str | Path]) -> li
 
 def _check_changes(changes: dict[str, Any]) -> None:
     """Raise a SettingsError for a change that no run could have; whether one can have it, each run says itself."""
-    check_counts(max_turns=changes.get("max_turns"))
+    if "max_turns" in changes:
+        check_counts(max_turns=changes["max_turns"])
     panel = {"mode": changes["mode"]} if "mode" in changes else {}
     make_settings(panel=panel, **{name: changes[name] for name in ("policy", "max_iterations") if name in changes})
 

@@ -55,6 +55,10 @@ NO_SUM = dict.fromkeys(DIMENSIONS, "0.15")
         ({"threshold": -1}, "threshold", "must be an integer of at least 0, got -1"),
         ({"threshold": "many"}, "threshold", "must be an integer, got 'many'"),
         ({"max_iterations": 0}, "max_iterations", "must be an integer of at least 1, got 0"),
+        ({"repetition": None}, "repetition", "must be an integer of at least 1, got None"),
+        ({"repetition": True}, "repetition", "must be an integer of at least 1, got True"),
+        ({"synthetic": "maybe"}, "synthetic", "must be True or False, got 'maybe'"),
+        ({"synthetic": None}, "synthetic", "must be True or False, got None"),
         ({"max_iterations": 2.5}, "max_iterations", "must be an integer, got 2.5"),
         ({"max_tokens": 0}, "max_tokens", "must be an integer of at least 1, got 0"),
         ({"timeout": 0}, "timeout", "must be a finite number above 0, got 0"),
@@ -107,11 +111,13 @@ def test_all_problems_are_told_at_once(plan, tmp_path):
         weights=NO_SUM,
         timeout=0,
         max_tokens=0,
+        repetition=None,
+        synthetic="maybe",
         log_dir=plan,
     )
     assert sorted(place for place in found if "none.md" not in place) == [
-        "backend", "log_dir", "max_iterations", "max_tokens", "on_blocked", "panel", "policy", "repo", "team",
-        "threshold", "timeout", "weights",
+        "backend", "log_dir", "max_iterations", "max_tokens", "on_blocked", "panel", "policy", "repetition", "repo",
+        "synthetic", "team", "threshold", "timeout", "weights",
     ]  # fmt: skip
     assert found[str(tmp_path / "none.md")] == "cannot be read (No such file or directory)"
 

@@ -116,7 +116,7 @@ def _job(
     plan: str | Path | Plan, repo: str | Path, backend: Backend, folder: Path, arguments: dict[str, Any]
 ) -> BatchJob:
     loop_arguments = {name: value for name, value in arguments.items() if name not in BESIDE} | {"timeout": None}
-    read = read_plan_arguments(plan, repo, backend, folder, **loop_arguments)
+    read = read_plan_arguments(plan, repo, backend, folder, synthetic=arguments["synthetic"], **loop_arguments)
     started = begin(read, repo, synthetic=arguments["synthetic"])
     handler = None if isinstance(arguments["on_blocked"], str) else arguments["on_blocked"]
 

@@ -21,6 +21,7 @@ from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE, cross_settings
 from verifyplan.runs.arguments import (
     Workers,
     bind_backend,
+    check_booleans,
     check_counts,
     check_log_dir,
     check_missing_basis,
@@ -176,7 +177,11 @@ def crossverify(
     problems = Problems()
     problems.of(lambda: check_log_dir(log_dir))
     problems.of(lambda: check_timeout(timeout))
-    problems.of(lambda: check_counts(items_per_call=items_per_call, repetition=repetition))
+    problems.of(lambda: check_counts(repetition=repetition))
+    if items_per_call is not None:
+        problems.of(lambda: check_counts(items_per_call=items_per_call))
+    if synthetic is not None:
+        problems.of(lambda: check_booleans(synthetic=synthetic))
     problems.of(lambda: check_missing_basis(missing_basis))
     limits = problems.of(lambda: read_limits(max_tokens=max_tokens, max_cost=max_cost))
     matched_by = problems.of(lambda: matcher_name(matcher))

@@ -34,6 +34,7 @@ from verifyplan.runlog.debate_state import DebateState
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runs.arguments import (
     check_affordable,
+    check_booleans,
     check_counts,
     check_log_dir,
     check_timeout,
@@ -117,7 +118,8 @@ def debate(
     raised = problems.of(lambda: read_challenges(challenges))
     folder = problems.of(lambda: read_folder(repo, "repo", "the task"))
     pair = problems.of(lambda: backend_of_roles(architect, builder, folder or "."))
-    problems.of(lambda: check_counts(max_turns=max_turns or 0, repetition=repetition or 0))
+    problems.of(lambda: check_counts(max_turns=max_turns, repetition=repetition))
+    problems.of(lambda: check_booleans(synthetic=synthetic))
     problems.of(lambda: check_timeout(timeout))
     limits = problems.of(lambda: read_limits(max_tokens=max_tokens, max_cost=max_cost))
     problems.of(lambda: check_log_dir(log_dir))

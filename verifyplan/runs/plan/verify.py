@@ -27,6 +27,7 @@ from verifyplan.rules.scoring import check_weights
 from verifyplan.rules.sizing import THRESHOLD
 from verifyplan.runs.arguments import (
     check_affordable,
+    check_booleans,
     check_counts,
     check_log_dir,
     check_workers,
@@ -115,7 +116,8 @@ def verify(
         repo,
         backend,
         log_dir,
-        repetition,
+        repetition=repetition,
+        synthetic=synthetic,
         panel=panel,
         policy=policy,
         on_blocked=on_blocked,
@@ -144,7 +146,14 @@ class PlanArguments(NamedTuple):
 
 
 def read_plan_arguments(
-    plan: object, repo: object, backend: str | Backend, log_dir: object, repetition: object = 1, **options: object
+    plan: object,
+    repo: object,
+    backend: str | Backend,
+    log_dir: object,
+    *,
+    repetition: object = 1,
+    synthetic: object = False,
+    **options: object,
 ) -> PlanArguments:
     """Read the plan, make the backend and the settings; InputError listing everything that is wrong.
 
@@ -169,6 +178,7 @@ def read_plan_arguments(
     made = problems.of(lambda: make_backend(backend, (), folder or "."))
     problems.of(lambda: check_log_dir(log_dir))
     problems.of(lambda: check_counts(repetition=repetition))
+    problems.of(lambda: check_booleans(synthetic=synthetic))
     if parsed is not None and options["plan_check"] is True:
         problems.of(lambda: _expect_tasks(parsed))
     if made is not None and panel is not None:

@@ -13,7 +13,7 @@ from verifyplan.files import write_text
 from verifyplan.plans.plan import Plan, parse_plan
 from verifyplan.protocol.settings import PlanSettings
 from verifyplan.rules.debate import MAX_TURNS
-from verifyplan.runs.arguments import check_counts, check_output, make_backend, read_folder
+from verifyplan.runs.arguments import check_booleans, check_counts, check_output, make_backend, read_folder
 from verifyplan.runs.debate.debate import debate
 from verifyplan.runs.debate.pair import backend_of_roles
 from verifyplan.runs.plan.loop import drive_plan
@@ -84,6 +84,7 @@ def revise(
     'nothing was checked, so nothing was revised'
     """
     check_counts(max_turns=max_turns, max_rounds=max_rounds)
+    check_booleans(synthetic=synthetic)
     backend_of_roles(architect, builder, Path())  # before the first verification is paid
     check_output("out", out)
     cost = str(max_cost) if isinstance(max_cost, float) else max_cost
