@@ -16,10 +16,10 @@ from verifyplan.runlog.chain import Record
 from verifyplan.runlog.reader import read_log
 from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.arguments import bind_backend, check_affordable
+from verifyplan.runs.backends import bind_backend, check_affordable
 from verifyplan.runs.batch.journal import turns_in_batches
 from verifyplan.runs.cross.loop import drive_cross
-from verifyplan.runs.cross.run import CrossRun, with_artifact
+from verifyplan.runs.cross.run import CrossRun, write_artifact_of
 from verifyplan.runs.debate.debate import drive_debate
 from verifyplan.runs.debate.pair import NAME as PAIR
 from verifyplan.runs.debate.pair import backend_of_roles
@@ -54,11 +54,6 @@ def run_of(records: Sequence[Record], path: Path | None, run_id: str) -> Run:
     if isinstance(first, RunStarted) and first.inputs.kind == "debate":
         return Debate(tuple(records), path, run_id)
     return PlanRun(tuple(records), path, run_id)
-
-
-def exported(run: Run) -> Run:
-    """Return the run, with its artifact beside its log if it is a cross run, which must have ended."""
-    return with_artifact(run) if isinstance(run, CrossRun) else run
 
 
 def resume(
@@ -107,7 +102,7 @@ def resume(
         run = run_of(log.records, Path(path), Path(path).stem)
         handler = _pause_handler(run, answer, note, on_blocked)
         if run.has_ended:
-            return exported(run)
+            return write_artifact_of(run)
         if isinstance(run, PlanRun) and run.waiting is not None and handler is None:
             return run
         started, past = run.started, Past(log.records)
@@ -120,7 +115,7 @@ def resume(
         )
         recorder = Recorder(writer, past, resumed, sink)
         drive(started, bound, recorder, matcher=matcher, on_blocked=handler, progress=progress)
-    return exported(read_run(path))
+    return write_artifact_of(read_run(path))
 
 
 def drive(

@@ -22,7 +22,8 @@ from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runlog.writer import LogWriter
 from verifyplan.runs.batch.journal import journal_run_name
 from verifyplan.runs.batch.request_queue import BatchQueue
-from verifyplan.runs.resume import exported, run_of
+from verifyplan.runs.cross.run import write_artifact_of
+from verifyplan.runs.resume import run_of
 from verifyplan.runs.run import Run
 from verifyplan.runs.start import versions
 from verifyplan.text import did_you_mean
@@ -98,7 +99,7 @@ class BatchJob:
     def finished(self, run: Run) -> Run:
         """A run that ended or waits, under its id; a cross run with its artifact."""
         assert run.log_path is not None  # noqa: S101  (all of these runs have logs)
-        return exported(replace(run, run_id=run.log_path.relative_to(self.top).with_suffix("").as_posix()))
+        return write_artifact_of(replace(run, run_id=run.log_path.relative_to(self.top).with_suffix("").as_posix()))
 
     def _resumed(self, writer: LogWriter, log: Log, queue: BatchQueue) -> Recorder:
         """A recorder that goes on; what is in a batch already is not repeated, and not said to be."""

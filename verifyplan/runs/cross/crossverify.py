@@ -20,7 +20,6 @@ from verifyplan.rules.grouping import Matcher
 from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE, cross_settings
 from verifyplan.runs.arguments import (
     Workers,
-    bind_backend,
     check_booleans,
     check_counts,
     check_log_dir,
@@ -30,8 +29,9 @@ from verifyplan.runs.arguments import (
     read_roster,
     read_task_type,
 )
+from verifyplan.runs.backends import bind_backend
 from verifyplan.runs.cross.loop import drive_cross
-from verifyplan.runs.cross.run import CrossRun, with_artifact
+from verifyplan.runs.cross.run import CrossRun, write_artifact_of
 from verifyplan.runs.merges import DEFAULT_MATCHER, matcher_name, matcher_of, read_merges
 from verifyplan.runs.read_findings import RowSource, check_ids, read_findings, read_plan_items
 from verifyplan.runs.start import open_log, start_event
@@ -75,7 +75,7 @@ class PreparedCrossRun:
         """Drive the run to its end, and write its log and its artifact."""
         with open_log(self.folder, self.log_stem, self.sink, top=self.log_dir) as log:
             drive_cross(self.started, self.backend, self.matcher, log.recorder, self.progress)
-        return with_artifact(CrossRun(tuple(log.recorder.records), log.path, log.run_id))
+        return write_artifact_of(CrossRun(tuple(log.recorder.records), log.path, log.run_id))
 
 
 def driven(prepare: Callable[P, PreparedCrossRun]) -> Callable[P, CrossRun]:
@@ -93,6 +93,7 @@ def driven(prepare: Callable[P, PreparedCrossRun]) -> Callable[P, CrossRun]:
     return prepare_and_drive
 
 
+# `driven` drives what this body prepares: callers get a CrossRun, as the docstring says.
 @driven
 def crossverify(
     findings: RowSource,

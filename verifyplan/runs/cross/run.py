@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 
@@ -22,6 +23,8 @@ from verifyplan.runlog.cross_state import CrossState, artifact_of, fold_cross
 from verifyplan.runs.merges import TableMatcher, merges_of
 from verifyplan.runs.run import Run
 from verifyplan.text import counted
+
+RunT = TypeVar("RunT", bound=Run)
 
 
 @with_field_docs
@@ -147,13 +150,13 @@ class CrossRun(Run):
         return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>{shown.to_html(index=False, max_rows=20)}"
 
 
-def with_artifact(run: CrossRun) -> CrossRun:
-    """Write the artifact of a run that ended beside its log, under the same name, and return the run with its path.
+def write_artifact_of(run: RunT) -> RunT:
+    """Write the artifact of a cross run that ended beside its log, under the same name; return the run with its path.
 
-    Without a log nothing is written. A file that exists already is left as it is: it is this run's, written before
-    the process died.
+    Nothing is written for a run of another kind, or without a log; it comes back as it is. A file that exists already
+    is left as it is, too: it is this run's, written before the process died.
     """
-    if run.log_path is None:
+    if not isinstance(run, CrossRun) or run.log_path is None:
         return run
     path = run.log_path.with_suffix(".json")
     write_new_text(path, artifact_text(run.artifact))

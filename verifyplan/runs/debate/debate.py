@@ -33,7 +33,6 @@ from verifyplan.rules.debate import MAX_TURNS, ROLE_OF_TYPE, Ruling, asked_for, 
 from verifyplan.runlog.debate_state import DebateState
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runs.arguments import (
-    check_affordable,
     check_booleans,
     check_counts,
     check_log_dir,
@@ -41,6 +40,7 @@ from verifyplan.runs.arguments import (
     read_folder,
     read_limits,
 )
+from verifyplan.runs.backends import check_affordable
 from verifyplan.runs.debate.arguments import read_challenges, read_documents, read_task
 from verifyplan.runs.debate.pair import backend_of_roles
 from verifyplan.runs.debate.run import Debate

@@ -26,17 +26,15 @@ from verifyplan.repository.repository import Repository
 from verifyplan.rules.scoring import check_weights
 from verifyplan.rules.sizing import THRESHOLD
 from verifyplan.runs.arguments import (
-    check_affordable,
     check_booleans,
     check_counts,
     check_log_dir,
-    check_workers,
-    make_backend,
     read_folder,
     read_roster,
     timeout_problems,
     writable,
 )
+from verifyplan.runs.backends import check_affordable, check_workers, make_backend
 from verifyplan.runs.plan.loop import drive_plan
 from verifyplan.runs.plan.pauses import PauseHandler
 from verifyplan.runs.plan.run import PlanRun
