@@ -6,8 +6,8 @@ import inspect
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -349,7 +349,8 @@ def test_a_key_goes_to_no_endpoint_that_only_a_log_names(cli, monkeypatch):
         cli("verify", "PLAN.md", "--model", HAIKU, "--on-blocked", "pause", "--base-url", server.url)
         run = vp.read_run("runs/PLAN-001.jsonl")
         backend = run.started.backend | {"base_url": "https://elsewhere.example"}
-        stray = SimpleNamespace(started=run.started.model_copy(update={"backend": backend}), events=run.events)
+        first = run.records[0]._replace(event=run.started.model_copy(update={"backend": backend}))
+        stray = replace(run, records=(first, *run.records[1:]))
         monkeypatch.setattr(vp, "read_run", lambda _: stray)
         monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
         words = ("resume", "runs/PLAN-001.jsonl", "--answer", "abort", "--effort", "low")
