@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 import verifyplan as vp
 from tests.analysis.ballot_tables import by_hand, frame, tables
+from verifyplan.analysis.tally import code_votes, count
 from verifyplan.errors import SettingsError, TableError
-from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MODES
+from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MODES, VERDICTS
 from verifyplan.rules.classification import RULES
 
 OUT = ["classification", "decided_round", "rule", "censored", "filled_bases"]
@@ -128,3 +129,15 @@ def test_votes_that_repeat_without_rounds_are_told_of_the_column_of_rounds():
     later = pd.concat([votes[:1], votes.assign(round=2)]).assign(run_id="r")
     with pytest.raises(TableError, match=r"a finding in a round\.$"):
         vp.classify(later, mode="collaborative")
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+@pytest.mark.parametrize("basis", [None, *BASES])
+def test_a_vote_is_counted_by_the_name_of_its_verdict_and_basis(verdict, basis):
+    disagrees = {None: "burden_not_met", "burden-not-met": "burden_not_met", "counter-evidence": "counter_evidence"}
+    vote = {"run_id": "r", "finding_id": "f", "worker": "w", "round": 1, "verdict": verdict}
+    votes = pd.DataFrame([vote | {"disagree_basis": basis if verdict == "disagree" else None}])
+    cast = code_votes(votes)
+    tally = count(cast, cast.basis, 1)._asdict()
+    kind = disagrees[basis] if verdict == "disagree" else verdict
+    assert {name: int(value[0, 0]) for name, value in tally.items()} == {name: int(name == kind) for name in tally}

@@ -90,8 +90,7 @@ def test_the_same_seed_gives_the_same_intervals_and_another_seed_others():
 def test_bootstrap_totals_keep_the_number_of_runs_and_findings():
     counts = np.zeros((12, *SHAPE), dtype=int)
     counts[:, 0, 0, 0] = 5
-    drawn, what = resample(counts, 30, seed=0)
-    assert what == "runs"
+    drawn = resample(counts, 30, seed=0)
     assert (drawn.sum(axis=(1, 2, 3)) == 60).all()
     assert interval(np.array([np.nan, np.nan])) == pytest.approx((np.nan, np.nan), nan_ok=True)
 
@@ -258,18 +257,20 @@ def test_settings_that_are_the_same_are_still_told_apart():
 
 def conditions(source: ReplayedSet, *settings: Setting) -> list[Condition]:
     """Conditions of one set, as the widget makes them."""
-    names = setting_names(settings, [source.runs] * len(settings))
+    names = setting_names(settings, [source.frames] * len(settings))
     return [Condition(name, source, setting) for name, setting in zip(names, settings, strict=True)]
 
 
 @pytest.mark.parametrize("wrong", [True, [1], 0, 1.5])
 def test_a_wrong_number_of_rounds_is_refused_also_where_a_like_one_was_replayed_before(wrong):
     source, one = ReplayedSet(from_frame(many(2))), Setting("adversarial", 1)
-    compare_conditions(conditions(source, one, one), resamples=20)
+    compare_conditions(conditions(source, one, one), several_sets=False, resamples=20)
     with pytest.raises(SettingsError, match=r"max_rounds: .* is out of range"):
-        compare_conditions([Condition("wrong", source, Setting("adversarial", wrong)), *conditions(source, one)])
+        compare_conditions(
+            [Condition("wrong", source, Setting("adversarial", wrong)), *conditions(source, one)], several_sets=False
+        )
     with pytest.raises(SettingsError, match=r"max_rounds: .* is out of range"):
-        vp.compare(source.runs, modes=[one, Setting("adversarial", wrong)])
+        vp.compare(source.frames, modes=[one, Setting("adversarial", wrong)])
 
 
 def test_conditions_of_one_set_share_its_replays(monkeypatch):
@@ -278,8 +279,8 @@ def test_conditions_of_one_set_share_its_replays(monkeypatch):
     source = ReplayedSet(from_frame(many(2)))
     a, b = Setting("collaborative"), Setting("adversarial")
     for _ in range(2):
-        again = compare_conditions(conditions(source, a, b), resamples=20)
-        back = compare_conditions(conditions(source, b, a), resamples=20)
+        again = compare_conditions(conditions(source, a, b), several_sets=False, resamples=20)
+        back = compare_conditions(conditions(source, b, a), several_sets=False, resamples=20)
     assert replayed == [a, b]
     fresh = vp.compare(from_frame(many(2)), resamples=20)
     pd.testing.assert_frame_equal(again.findings, fresh.findings)

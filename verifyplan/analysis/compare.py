@@ -9,12 +9,13 @@ import pandas as pd
 
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.comparison_notes import notes_on_findings, notes_on_intervals, notes_on_runs
-from verifyplan.analysis.conditions import Condition, conditions_of
-from verifyplan.analysis.intervals import resample
+from verifyplan.analysis.conditions import Condition, are_several_sets, conditions_of
+from verifyplan.analysis.intervals import resample, resampling_unit
 from verifyplan.analysis.metrics import (
     FIRST,
     SECOND,
     TRUTH_METRICS,
+    class_counts,
     condition_table,
     counts_by_run,
     difference_table,
@@ -72,11 +73,17 @@ def compare(
     (('collaborative', 'adversarial'), 720)
     """
     conditions = conditions_of(runs, other, modes, max_rounds, missing_basis)
-    return compare_conditions(conditions, resamples=resamples, seed=seed)
+    several_sets = are_several_sets(runs, other)
+    return compare_conditions(conditions, several_sets=several_sets, resamples=resamples, seed=seed)
 
 
-def compare_conditions(conditions: Sequence[Condition], *, resamples: int = 2000, seed: int = 0) -> Comparison:
-    """Return the comparison of some conditions, the first of which is the baseline; raises as `compare`."""
+def compare_conditions(
+    conditions: Sequence[Condition], *, several_sets: bool, resamples: int = 2000, seed: int = 0
+) -> Comparison:
+    """Return the comparison of some conditions, the first of which is the baseline; raises as `compare`.
+
+    The findings of several sets are paired by run and id, and may be left out; those of one set are the same.
+    """
     problems = [
         Problem(name, f"must be an integer of at least {low}, got {value!r}", f"give a whole number from {low}")
         for name, value, low in (("resamples", resamples, 1), ("seed", seed, 0))
@@ -84,8 +91,8 @@ def compare_conditions(conditions: Sequence[Condition], *, resamples: int = 2000
     ]
     if problems:
         raise SettingsError(problems)
-    tables = {condition.name: condition.findings for condition in conditions}
-    findings, left_out = pair(tables, several_sets=conditions[0].source is not conditions[1].source)
+    findings_of = {condition.name: condition.findings for condition in conditions}
+    findings, left_out = pair(findings_of, several_sets=several_sets)
     return _comparison_of(conditions, findings, left_out, resamples, seed)
 
 
@@ -95,34 +102,29 @@ def _comparison_of(
     """Return the comparison over paired findings: every other condition is resampled together with the baseline."""
     names = tuple(condition.name for condition in conditions)
     metrics = [*CLASSIFICATIONS, "held", *(TRUTH_METRICS if findings["truth"].notna().any() else ())]
-    tables: dict[str, pd.DataFrame] = {}
-    differences, tests = {}, {}
-    resampled = ""
-    for name in names[1:]:
-        counts = counts_by_run(findings, names[0], name)
-        drawn, resampled = resample(counts, resamples, seed)
-        total = counts.sum(axis=0)
-        if not tables:
-            tables[names[0]] = condition_table(total, drawn, FIRST, metrics)
-        tables[name] = condition_table(total, drawn, SECOND, metrics)
-        differences[name] = difference_table(total, drawn, metrics)
-        tests[name] = symmetry_tests(total.sum(axis=-1))
-    summary, n_runs = summary_table(tables, differences), findings["run_id"].nunique()
+    counts = {name: counts_by_run(findings, names[0], name) for name in names[1:]}
+    draws = {name: (each.sum(axis=0), resample(each, resamples, seed)) for name, each in counts.items()}
+    metrics_of = {names[0]: condition_table(*draws[names[1]], FIRST, metrics)}
+    metrics_of |= {name: condition_table(*draw, SECOND, metrics) for name, draw in draws.items()}
+    class_counts_of = {names[0]: class_counts(draws[names[1]][0], FIRST)}
+    class_counts_of |= {name: class_counts(total, SECOND) for name, (total, _) in draws.items()}
+    summary = summary_table(metrics_of, {name: difference_table(*draw, metrics) for name, draw in draws.items()})
+    n_runs = findings["run_id"].nunique()
     notes = [*left_out, *notes_on_findings(findings, names), *notes_on_runs(conditions)]
     return Comparison(
         conditions=names,
         findings=findings,
-        mix=mix_table(tables),
-        truth=truth_table(tables) if TRUTH_METRICS[0] in metrics else None,
+        mix=mix_table(metrics_of, class_counts_of),
+        truth=truth_table(metrics_of) if TRUTH_METRICS[0] in metrics else None,
         summary=summary,
-        tests=_by_condition(tests),
-        agreement=_by_condition({condition.name: condition.source.agreement for condition in conditions}),
-        cost=_by_condition({condition.name: condition.source.cost for condition in conditions}),
+        tests=_by_condition({name: symmetry_tests(total.sum(axis=-1)) for name, (total, _) in draws.items()}),
+        agreement=_by_condition({condition.name: condition.replayed.agreement for condition in conditions}),
+        cost=_by_condition({condition.name: condition.replayed.cost for condition in conditions}),
         n_findings=len(findings),
         n_runs=n_runs,
-        resampled=resampled,
-        synthetic=any(bool(condition.runs.runs["synthetic"].fillna(False).any()) for condition in conditions),
-        notes=(*notes, *notes_on_intervals(summary, names, resampled, n_runs)),
+        resampled=resampling_unit(n_runs),
+        synthetic=any(bool(condition.frames.runs["synthetic"].fillna(False).any()) for condition in conditions),
+        notes=(*notes, *notes_on_intervals(summary, names, n_runs)),
         _compare=partial(_between, conditions, findings, left_out, resamples, seed),
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.conditions import ALLOWED_ROUNDS, Condition
+from verifyplan.analysis.intervals import resampling_unit
 from verifyplan.analysis.metrics import difference_column
 from verifyplan.analysis.pairing import OF_CONDITION
 from verifyplan.analysis.replay import Setting
@@ -67,8 +68,8 @@ def _notes_on_classes(findings: pd.DataFrame) -> Iterator[str]:
 
 def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:
     """Yield notes on the runs: failed calls, thin votes, mixed or unknown modes, and what else differs between sets."""
-    by_set = {id(condition.source): condition for condition in conditions}
-    votes = pd.concat([condition.runs.votes["verdict"] for condition in by_set.values()])
+    by_set = {id(condition.replayed): condition for condition in conditions}
+    votes = pd.concat([condition.frames.votes["verdict"] for condition in by_set.values()])
     if errors := int((votes == "verification-error").sum()):
         yield (
             f"{errors:,} of {counted(len(votes), 'recorded vote')} {is_or_are(errors)} lost (verification-error): the "
@@ -76,11 +77,11 @@ def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:
         )
     for condition in by_set.values():
         where = f" of {condition.name}" if len(by_set) > 1 else ""
-        yield from _notes_on_set(condition.runs, where)
-        if condition.runs.findings["classification"].notna().any():
-            yield from _notes_on_recorded_classes(condition.source.replay(Setting()), where)
+        yield from _notes_on_set(condition.frames, where)
+        if condition.frames.findings["classification"].notna().any():
+            yield from _notes_on_recorded_classes(condition.replayed.replay(Setting()), where)
     for condition in conditions:
-        unknown = int(condition.runs.runs["mode"].isna().sum())
+        unknown = int(condition.frames.runs["mode"].isna().sum())
         if condition.setting.mode == "recorded" and unknown:
             where = f" of {condition.name}" if len(by_set) > 1 else ""
             yield (
@@ -136,10 +137,10 @@ def _notes_on_circumstances(conditions: Sequence[Condition]) -> Iterator[str]:
     A set that recorded nothing is passed over. Allowed rounds are none where every setting says its own.
     """
     all_rounds_set = all(condition.setting.max_rounds is not None for condition in conditions)
-    for circumstance in conditions[0].source.circumstances:
+    for circumstance in conditions[0].replayed.circumstances:
         if circumstance == ALLOWED_ROUNDS and all_rounds_set:
             continue
-        known = {c.name: values for c in conditions if (values := c.source.circumstances[circumstance])}
+        known = {c.name: values for c in conditions if (values := c.replayed.circumstances[circumstance])}
         if len(known) < 2:
             continue
         shared = set.intersection(*known.values())
@@ -154,9 +155,9 @@ def _notes_on_circumstances(conditions: Sequence[Condition]) -> Iterator[str]:
             )
 
 
-def notes_on_intervals(summary: pd.DataFrame, names: Sequence[str], resampled: str, n_runs: int) -> Iterator[str]:
+def notes_on_intervals(summary: pd.DataFrame, names: Sequence[str], n_runs: int) -> Iterator[str]:
     """Yield notes on how far the intervals can be trusted."""
-    if resampled == "findings":
+    if resampling_unit(n_runs) == "findings":
         yield (
             f"The intervals are too narrow: with only {counted(n_runs, 'run')} they are drawn from findings, which "
             "are not independent, and not from runs. Ten runs or more are needed."

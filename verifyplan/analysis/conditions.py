@@ -32,7 +32,7 @@ class ReplayedSet:
     """
 
     def __init__(self, runs: RunSet) -> None:
-        self.runs = runs
+        self.frames = runs
         self._replays: OrderedDict[str, pd.DataFrame] = OrderedDict()
 
     def replay(self, setting: Setting) -> pd.DataFrame:
@@ -41,7 +41,7 @@ class ReplayedSet:
             setting = replace(setting, mode=self._only_mode)
         key = repr(setting)  # unlike a hash, it also takes values that will be refused
         if key not in self._replays:
-            self._replays[key] = setting.replay(self.runs)
+            self._replays[key] = setting.replay(self.frames)
         self._replays.move_to_end(key)
         while len(self._replays) > MAX_KEPT_REPLAYS:
             self._replays.popitem(last=False)
@@ -50,31 +50,31 @@ class ReplayedSet:
     @cached_property
     def _only_mode(self) -> Mode | None:
         """The mode of all runs; None where it is not known of all, or is not the same."""
-        modes = self.runs.runs["mode"].astype("object").fillna("")
+        modes = self.frames.runs["mode"].astype("object").fillna("")
         return next((mode for mode in MODES if len(modes) and modes.eq(mode).all()), None)
 
     @cached_property
     def agreement(self) -> pd.DataFrame:
         """How far the workers agree."""
-        return agreement(self.runs)
+        return agreement(self.frames)
 
     @cached_property
     def cost(self) -> pd.DataFrame:
         """What the runs cost."""
-        return cost(self.runs)
+        return cost(self.frames)
 
     @cached_property
     def circumstances(self) -> dict[str, set[Any]]:
         """What can differ between sets beside the mode, with the values recorded; an empty set where nothing was."""
-        runs = self.runs
-        workers = pd.concat([runs.votes["worker"].drop_duplicates(), runs.dispatches["worker"].drop_duplicates()])
+        frames = self.frames
+        workers = pd.concat([frames.votes["worker"].drop_duplicates(), frames.dispatches["worker"].drop_duplicates()])
         return {
             "workers": set(workers),
-            ALLOWED_ROUNDS: set(runs.runs["effective_max_rounds"].dropna().astype("int64")),
-            "access to evidence": set(runs.runs["verification_mode"].dropna()),
-            "backends": set(runs.runs["backend"].dropna()),
-            "models": set(runs.calls["model"].dropna()),
-            "prompts": set(runs.runs["prompts"].dropna().str.split("; ").explode()),
+            ALLOWED_ROUNDS: set(frames.runs["effective_max_rounds"].dropna().astype("int64")),
+            "access to evidence": set(frames.runs["verification_mode"].dropna()),
+            "backends": set(frames.runs["backend"].dropna()),
+            "models": set(frames.calls["model"].dropna()),
+            "prompts": set(frames.runs["prompts"].dropna().str.split("; ").explode()),
         }
 
 
@@ -87,20 +87,20 @@ class Condition:
 
     name: str
     """The name in tables, charts and words."""
-    source: ReplayedSet
-    """The runs; conditions of one set share it."""
+    replayed: ReplayedSet
+    """The runs with their replays; conditions of one set share it."""
     setting: Setting
     """The mode, rounds and missing bases under which the votes are judged."""
 
     @property
-    def runs(self) -> RunSet:
+    def frames(self) -> RunSet:
         """The tables of the runs."""
-        return self.source.runs
+        return self.replayed.frames
 
     @property
     def findings(self) -> pd.DataFrame:
         """The findings with their classes under the setting."""
-        return self.source.replay(self.setting)
+        return self.replayed.replay(self.setting)
 
 
 def conditions_of(
@@ -124,14 +124,19 @@ def conditions_of(
     else:
         sets = [ReplayedSet(as_runs(runs))]
         sets += [] if other is None else [ReplayedSet(as_runs(other, "other"))]
-    several = isinstance(runs, Mapping) or other is not None
+    several = are_several_sets(runs, other)
     entries = _entries(modes, len(sets) if several else None)
     settings = [entry if isinstance(entry, Setting) else Setting(entry, max_rounds, missing_basis) for entry in entries]
     for setting in settings:
         check_settings(setting.mode, setting.max_rounds, setting.missing_basis, REPLAY_MODES)
     sets = sets if several else sets * len(settings)
-    names = list(runs) if isinstance(runs, Mapping) else setting_names(settings, [each.runs for each in sets])
+    names = list(runs) if isinstance(runs, Mapping) else setting_names(settings, [each.frames for each in sets])
     return tuple(Condition(*parts) for parts in zip(names, sets, settings, strict=True))
+
+
+def are_several_sets(runs: Runs | Mapping[str, Runs], other: Runs | None) -> bool:
+    """Return whether the arguments of `compare` name several sets, to be paired, and not modes of one set."""
+    return isinstance(runs, Mapping) or other is not None
 
 
 def _entries(modes: Any, n_sets: int | None) -> Sequence[ReplayMode | Setting]:

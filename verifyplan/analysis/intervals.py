@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,24 +22,33 @@ LEVEL = 0.95
 _MAX_WEIGHTS = 4_000_000  # held at once
 
 
-def resample(counts: Array, resamples: int, seed: int) -> tuple[Array, str]:
-    """Return bootstrap totals of per-run counts, and what was resampled: `runs` or `findings`.
+def resampling_unit(n_runs: int) -> Literal["runs", "findings"]:
+    """Return what is resampled of so many runs: whole runs, or with fewer than 10 runs single findings.
+
+    >>> resampling_unit(10), resampling_unit(9)
+    ('runs', 'findings')
+    """
+    return "runs" if n_runs >= MIN_RUNS else "findings"
+
+
+def resample(counts: Array, resamples: int, seed: int) -> Array:
+    """Return bootstrap totals of per-run counts, of shape (resamples, ...).
 
     `counts` has shape (runs, ...), its trailing axes are the cells. Runs are drawn whole, since findings of one run
     share its workers; with fewer than 10 runs findings are drawn one by one, as a multinomial draw over the cells.
     """
     rng = np.random.default_rng(seed)
-    runs, shape = len(counts), counts.shape[1:]
-    if runs >= MIN_RUNS:
-        flat = counts.reshape(runs, -1).astype(np.float64)
-        block = max(1, _MAX_WEIGHTS // runs)
+    n_runs, shape = len(counts), counts.shape[1:]
+    if resampling_unit(n_runs) == "runs":
+        flat = counts.reshape(n_runs, -1).astype(np.float64)
+        block = max(1, _MAX_WEIGHTS // n_runs)
         sizes = (min(block, resamples - start) for start in range(0, resamples, block))
-        blocks = [rng.multinomial(runs, np.full(runs, 1 / runs), size=size) @ flat for size in sizes]
-        return np.concatenate(blocks).reshape(resamples, *shape), "runs"
+        blocks = [rng.multinomial(n_runs, np.full(n_runs, 1 / n_runs), size=size) @ flat for size in sizes]
+        return np.concatenate(blocks).reshape(resamples, *shape)
     total = counts.sum(axis=0).ravel()
     n = int(total.sum())
     drawn = rng.multinomial(n, total / n, size=resamples) if n else np.zeros((resamples, len(total)))
-    return drawn.reshape(resamples, *shape), "findings"
+    return drawn.reshape(resamples, *shape)
 
 
 def interval(values: Array) -> tuple[float, float]:

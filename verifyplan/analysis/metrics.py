@@ -41,7 +41,7 @@ def metrics_of(counts: Array, condition: int) -> dict[str, Metric]:
     rate is held among false, the false-demotion rate not held among true. n is the denominator; for F1, which is a
     share of nothing, it is the number of findings whose truth is known.
     """
-    by_class = counts.sum(axis=-2 if condition == FIRST else -3)  # (..., class, truth)
+    by_class = _by_class(counts, condition)
     total = by_class.sum(axis=(-1, -2))
     metrics: dict[str, Metric] = {
         name: _ratio(by_class[..., i, :].sum(axis=-1), total) for i, name in enumerate(CLASSIFICATIONS)
@@ -56,6 +56,16 @@ def metrics_of(counts: Array, condition: int) -> dict[str, Metric]:
     metrics["false-consensus-rate"] = _ratio(held[..., FALSE], false)
     metrics["false-demotion-rate"] = _ratio(true - held[..., TRUE], true)
     return metrics
+
+
+def class_counts(counts: Array, condition: int) -> Array:
+    """Return how many findings each class has under one condition (FIRST or SECOND), of shape (..., 4)."""
+    return np.asarray(_by_class(counts, condition).sum(axis=-1))
+
+
+def _by_class(counts: Array, condition: int) -> Array:
+    """Return findings counted by class under one condition, and truth, of shape (..., 4, 3)."""
+    return np.asarray(counts.sum(axis=-2 if condition == FIRST else -3))
 
 
 def changed(counts: Array) -> Metric:
@@ -76,15 +86,15 @@ def counts_by_run(findings: pd.DataFrame, first: str, second: str) -> Array:
 
 def condition_table(total: Array, drawn: Array, condition: int, metrics: Sequence[str]) -> pd.DataFrame:
     """Return `value, low, high, n` of every metric of one condition, by metric."""
-    observed, resampled = metrics_of(total, condition), metrics_of(drawn, condition)
-    rows = [(float(observed[m].value), *interval(resampled[m].value), int(observed[m].n)) for m in metrics]
+    observed, redrawn = metrics_of(total, condition), metrics_of(drawn, condition)
+    rows = [(float(observed[m].value), *interval(redrawn[m].value), int(observed[m].n)) for m in metrics]
     return pd.DataFrame(rows, columns=["value", "low", "high", "n"], index=pd.Index(metrics, name="metric"))
 
 
 def difference_table(total: Array, drawn: Array, metrics: Sequence[str]) -> pd.DataFrame:
     """Return `value, low, high` of the second condition minus the first, by metric, and of the share that `changed`."""
-    observed, resampled = _differences(total), _differences(drawn)
-    rows = [(float(observed[metric]), *interval(resampled[metric])) for metric in metrics]
+    observed, redrawn = _differences(total), _differences(drawn)
+    rows = [(float(observed[metric]), *interval(redrawn[metric])) for metric in metrics]
     rows.append((float(changed(total).value), *interval(changed(drawn).value)))
     return pd.DataFrame(rows, columns=["value", "low", "high"], index=pd.Index([*metrics, "changed"], name="metric"))
 
@@ -94,17 +104,22 @@ def _differences(counts: Array) -> dict[str, Array]:
     return {metric: second[metric].value - first[metric].value for metric in first}
 
 
-def mix_table(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return how the findings spread over the classes under each condition; n counts the findings of a class."""
-    mix = _rows_of_conditions(tables, CLASSIFICATIONS).rename(columns={"metric": "classification", "value": "share"})
-    mix["n"] = (mix["share"] * mix["n"]).round().fillna(0).astype("int64")
+def mix_table(metric_tables: Mapping[str, pd.DataFrame], counts: Mapping[str, Array]) -> pd.DataFrame:
+    """Return how the findings spread over the classes under each condition; n counts the findings of a class.
+
+    `counts` has the findings of each class under each condition (see `class_counts`).
+    """
+    mix = _rows_of_conditions(metric_tables, CLASSIFICATIONS).rename(
+        columns={"metric": "classification", "value": "share"}
+    )
+    mix["n"] = np.concatenate([counts[name] for name in metric_tables]).astype("int64")
     mix["classification"] = pd.Categorical(mix["classification"], categories=CLASSIFICATIONS, ordered=True)
     return mix[["condition", "classification", "n", "share", "low", "high"]]
 
 
-def truth_table(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def truth_table(metric_tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the truth metrics under each condition."""
-    return _rows_of_conditions(tables, TRUTH_METRICS)[["condition", "metric", "value", "low", "high", "n"]]
+    return _rows_of_conditions(metric_tables, TRUTH_METRICS)[["condition", "metric", "value", "low", "high", "n"]]
 
 
 def _rows_of_conditions(tables: Mapping[str, pd.DataFrame], metrics: tuple[str, ...]) -> pd.DataFrame:

@@ -11,15 +11,26 @@ import pandas as pd
 
 from verifyplan.errors import Problem, TableError
 from verifyplan.frames.vote_checks import check_votes, cite_places
-from verifyplan.protocol.vote import BASES, VERDICTS, MissingBasis
+from verifyplan.protocol.vote import BASES, VERDICTS, MissingBasis, Verdict
 from verifyplan.rules.classification import Tally
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-_AGREE, _SUPPLEMENT, _COUNTER, _BURDEN = range(4)
 _DISAGREE = VERDICTS.index("disagree")
 _ERROR = VERDICTS.index("verification-error")
+_COUNTER_EVIDENCE = BASES.index("counter-evidence")
+_BURDEN_NOT_MET = BASES.index("burden-not-met")
+
+_AGREE, _SUPPLEMENT, _COUNTER, _BURDEN, _NOT_COUNTED = range(5)
+_KIND_OF: dict[Verdict, int] = {
+    "agree": _AGREE,
+    "supplement": _SUPPLEMENT,
+    "disagree": _BURDEN,
+    "verification-error": _NOT_COUNTED,
+}
+_KINDS = np.array([_KIND_OF[verdict] for verdict in VERDICTS], dtype=np.int64)
+"""What a tally counts a vote as, by the code of its verdict; a disagree by counter-evidence is _COUNTER."""
 
 
 @dataclass(frozen=True)
@@ -146,17 +157,18 @@ def fill_bases(votes: pd.DataFrame, cast: CodedVotes, missing_basis: MissingBasi
     that column nothing is cited. `raise` fills burden-not-met for the caller to find and refuse.
     """
     basis, missing = cast.basis.copy(), cast.missing
-    filled = BASES.index("counter-evidence" if missing_basis == "counter-evidence" else "burden-not-met")
+    filled = _COUNTER_EVIDENCE if missing_basis == "counter-evidence" else _BURDEN_NOT_MET
     basis[missing] = filled
     if missing_basis == "infer" and "explanation" in votes and missing.any():
         cites = cite_places(votes.loc[missing, "explanation"])
-        basis[np.flatnonzero(missing)[cites]] = BASES.index("counter-evidence")
+        basis[np.flatnonzero(missing)[cites]] = _COUNTER_EVIDENCE
     return basis
 
 
 def count(cast: CodedVotes, basis: npt.NDArray[Any], rounds: int) -> Tally:
     """Return tallies as arrays of shape (findings, rounds), of the first `rounds` rounds (rule B5)."""
-    kind = np.where(cast.verdict == _DISAGREE, np.where(basis == 0, _COUNTER, _BURDEN), cast.verdict)
+    is_counter = (cast.verdict == _DISAGREE) & (basis == _COUNTER_EVIDENCE)
+    kind = np.where(is_counter, _COUNTER, _KINDS[cast.verdict])
     used = cast.counted & (cast.round <= rounds)
     slot = (cast.finding[used] * rounds + cast.round[used] - 1) * 4 + kind[used]
     shape = (len(cast.findings), rounds, 4)

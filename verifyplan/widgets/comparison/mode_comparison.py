@@ -12,7 +12,7 @@ import pandas as pd
 
 from verifyplan.analysis.compare import compare_conditions
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.analysis.conditions import Condition, conditions_of, setting_names
+from verifyplan.analysis.conditions import Condition, are_several_sets, conditions_of, setting_names
 from verifyplan.analysis.replay import REPLAY_MODES, ReplayMode, Setting
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.load import Runs
@@ -138,15 +138,16 @@ class ModeComparison(Panel):
             raise SettingsError(Problem("modes", message, "give two; compare takes more"))
         first, second = conditions
         for condition in conditions:
-            condition.source.replay(condition.setting)  # raises what is wrong with a setting, and is kept
-        self._sources = (first.source, second.source)
+            condition.replayed.replay(condition.setting)  # raises what is wrong with a setting, and is kept
+        self._several_sets = are_several_sets(runs, other)
+        self._sets = (first.replayed, second.replayed)
         self._resamples, self._seed = resamples, seed
-        self._votes = votes_by_set(self._sources)
+        self._votes = votes_by_set(self._sets)
         self._kept: dict[tuple[Setting, Setting], _ShownComparison] = {}
-        self._details = Details(self._sources)
+        self._details = Details(self._sets)
         titles = ("First set", "Second set") if other is not None else ("First", "Second: the same votes")
-        self.first = SettingControls("first", titles[0], first.runs, first.setting)
-        self.second = SettingControls("second", titles[1], second.runs, second.setting)
+        self.first = SettingControls("first", titles[0], first.frames, first.setting)
+        self.second = SettingControls("second", titles[1], second.frames, second.setting)
         self.changed = ipw.Dropdown(description="What changed", **_wide("28em"))
         self.find = ipw.Text(description="Find", placeholder="in ids and claims", **_wide("18em"))
         self.changed.observe(self._listed, "value")
@@ -202,9 +203,11 @@ class ModeComparison(Panel):
     def _made(self, settings: tuple[Setting, Setting]) -> _ShownComparison:
         """Return what to show under two settings; the last four are kept, as people go back and forth."""
         if settings not in self._kept:
-            names = setting_names(settings, [source.runs for source in self._sources])
-            conditions = [Condition(*parts) for parts in zip(names, self._sources, settings, strict=True)]
-            comparison = compare_conditions(conditions, resamples=self._resamples, seed=self._seed)
+            names = setting_names(settings, [replayed.frames for replayed in self._sets])
+            conditions = [Condition(*parts) for parts in zip(names, self._sets, settings, strict=True)]
+            comparison = compare_conditions(
+                conditions, several_sets=self._several_sets, resamples=self._resamples, seed=self._seed
+            )
             self._kept[settings] = _ShownComparison(comparison, self._votes)
         while len(self._kept) > MAX_CACHED_COMPARISONS:
             del self._kept[next(iter(self._kept))]

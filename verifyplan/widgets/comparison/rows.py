@@ -27,14 +27,14 @@ _MAX_ID_CHARACTERS = 80
 """Letters of an id that name a row; names that are equal then are numbered."""
 
 
-def votes_by_set(sources: tuple[ReplayedSet, ReplayedSet]) -> list[pd.DataFrame]:
+def votes_by_set(sets: tuple[ReplayedSet, ReplayedSet]) -> list[pd.DataFrame]:
     """Return the `disagreement` of each set that is compared, with the columns alone by which it is paired."""
-    first, second = sources
-    of_first = disagreement(first.runs)[[*KEY, *COLUMNS]]
+    first, second = sets
+    of_first = disagreement(first.frames)[[*KEY, *COLUMNS]]
     if first is second:
         return [of_first]
-    key = pair_key([source.runs.findings for source in sources])
-    return [of_first, disagreement(second.runs)[[*key, *COLUMNS]]]
+    key = pair_key([each.frames.findings for each in sets])
+    return [of_first, disagreement(second.frames)[[*key, *COLUMNS]]]
 
 
 def _with_votes(findings: pd.DataFrame, votes: list[pd.DataFrame]) -> pd.DataFrame:

@@ -141,8 +141,8 @@ _CARD_STYLE = f"{INK}; border-top: 1px solid var(--jp-border-color1, #c4cad0); p
 class Details:
     """Explanations of single findings; the last ones, and the runs of their findings, are cached."""
 
-    def __init__(self, sources: tuple[ReplayedSet, ReplayedSet]) -> None:
-        self._sources = sources
+    def __init__(self, sets: tuple[ReplayedSet, ReplayedSet]) -> None:
+        self._sets = sets
         self._explanations: dict[tuple[int, Setting, str, int, str], str] = {}
         self._runs: dict[tuple[int, str], RunSet] = {}
 
@@ -166,7 +166,7 @@ class Details:
         )
 
     def _words(self, place: int, setting: Setting, row: dict[Any, Any]) -> str:
-        own = place if self._sources[0] is not self._sources[1] else 0
+        own = place if self._sets[0] is not self._sets[1] else 0
         key = (own, setting, row["run_id"], row["iteration"], row["finding_id"])
         if key not in self._explanations:
             if len(self._explanations) >= _MAX_CACHED:
@@ -177,7 +177,7 @@ class Details:
 
     def _run(self, place: int, run_id: str, finding_id: str) -> RunSet:
         """Return the run that has the finding of a row; in the second set, runs may have other ids."""
-        runs = self._sources[place].runs
+        runs = self._sets[place].frames
         if place and not runs.runs["run_id"].eq(run_id).any():
             run_id = str(runs.findings.loc[runs.findings["finding_id"].eq(finding_id), "run_id"].iloc[0])
         if (place, run_id) not in self._runs:
