@@ -11,14 +11,15 @@ from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.plans.plan import parse_plan
 from verifyplan.runs.batch.jobs import run_identity, runs_in
-from verifyplan.runs.plan.verify import PlanArguments, begin, make_settings, verify
+from verifyplan.runs.plan.settings import make_settings
+from verifyplan.runs.plan.verify import first_event, verify
 from verifyplan.runs.resume import read_run
 
 
 def started(tmp_path, text: str = PLAN, name: str = "a.md", repetition: int = 1, settings: Any = None, **agent: Any):
     agents = {"model": "m", "base_url": "http://127.0.0.1:9", "api_key": "the-key-of-these-tests"} | agent
     chosen = settings or make_settings(timeout=None)
-    return begin(PlanArguments(parse_plan(text, name), Anthropic(**agents), chosen), tmp_path, repetition=repetition)
+    return first_event(parse_plan(text, name), tmp_path, chosen, Anthropic(**agents), repetition=repetition)
 
 
 def test_the_same_is_known_by_the_same_whenever_it_is_driven(tmp_path):
@@ -54,7 +55,7 @@ def test_a_log_is_known_by_what_its_run_was(tmp_path):
     settings = {"timeout": None, "team": "scaled", "max_cost": None, "weights": None}
     agents = ScriptedBackend({}, silent=True)
     run = verify(parse_plan(PLAN, "a.md"), tmp_path, backend=agents, log_dir=runs, repetition=2, **settings)
-    given = begin(PlanArguments(parse_plan(PLAN, "a.md"), agents, make_settings(**settings)), tmp_path, repetition=2)
+    given = first_event(parse_plan(PLAN, "a.md"), tmp_path, make_settings(**settings), agents, repetition=2)
     assert list(runs_in(runs)) == [run_identity(given)] == [run_identity(run.started)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -16,6 +16,7 @@ from verifyplan.cli.inputs import plan_arguments
 from verifyplan.cli.options import OnBlockedName, with_groups
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import try_to_write
+from verifyplan.protocol.settings import BlockedWord
 from verifyplan.reports.log import log_text
 from verifyplan.reports.visible import lines, one_line
 from verifyplan.runs.cross.run import CrossRun
@@ -32,7 +33,7 @@ def has_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def on_blocked_of(option: OnBlockedName | None) -> Literal["pause", "continue"] | PauseHandler:
+def on_blocked_of(option: OnBlockedName | None) -> BlockedWord | PauseHandler:
     """Return what `--on-blocked` means; without it, ask where there is a terminal, else continue.
 
     SettingsError for `ask` where nobody can answer.

@@ -12,10 +12,12 @@ from verifyplan.protocol.records import TeamMode
 from verifyplan.protocol.vote import Mode, VerificationMode
 
 Policy = Literal["protocol", "deliberate"]
-OnBlocked = Literal["pause", "continue", "ask"]
+BlockedWord = Literal["pause", "continue"]
+OnBlocked = Literal[BlockedWord, "ask"]
+"""What a plan run does where it is blocked; "ask" has a function answer, as `verify` records it."""
 
 POLICIES: tuple[Policy, ...] = get_args(Policy)
-ON_BLOCKED: tuple[OnBlocked, ...] = get_args(OnBlocked)
+BLOCKED_WORDS: tuple[BlockedWord, ...] = get_args(BlockedWord)
 
 
 class PlanBodyVerification(TypedDict):

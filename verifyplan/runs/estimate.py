@@ -19,13 +19,12 @@ from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.bundled import claims
 from verifyplan.plans.plan import Plan
 from verifyplan.progress import progress as progress_bar
-from verifyplan.protocol.settings import PlanSettings
 from verifyplan.runs.arguments import Workers, check_counts
 from verifyplan.runs.call_use import CASES
 from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.estimated_use import Estimate, total
 from verifyplan.runs.expected_calls import CrossCalls, PlanCalls
-from verifyplan.runs.plan.verify import read_plan_arguments, verify
+from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.read_findings import RowSource
 
 Sources = str | Path | Plan | RowSource | Sequence[str | Path | Plan]
@@ -127,12 +126,8 @@ def _is_several(source: Any) -> bool:
 def _plan_run(
     source: str | Path | Plan, repo: str | Path, settings: Mapping[str, Any], backend: ModelBackend
 ) -> PlanCalls:
-    bound = inspect.signature(verify).bind(source, repo, backend=backend, log_dir=None, **settings)
-    bound.apply_defaults()
-    options = {name: bound.arguments[name] for name in PlanSettings.model_fields}
-    marks = {name: bound.arguments[name] for name in ("repetition", "synthetic")}
-    read = read_plan_arguments(source, repo, backend, None, **marks, **options)
-    return PlanCalls(read.plan, repo, read.settings, backend.at(repo))
+    prepared = inspect.unwrap(verify)(source, repo, backend=backend, log_dir=None, **settings)
+    return PlanCalls(prepared.plan, repo, prepared.started.plan.settings, backend.at(repo))
 
 
 def _cross_run(

@@ -26,7 +26,7 @@ from verifyplan.runlog.migrate import rules_changed
 from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runs.arguments import check_counts
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.plan.verify import make_settings
+from verifyplan.runs.plan.settings import make_settings
 from verifyplan.runs.replayed import Replayed, outcome_changes, replayed_row, replayed_table
 from verifyplan.runs.resume import drive, read_run, run_of
 from verifyplan.runs.run import Run

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from verifyplan.agents.base import Backend
 from verifyplan.protocol.event import Sink
@@ -16,6 +18,10 @@ from verifyplan.repository.repository import Repository
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runlog.writer import LogWriter
 from verifyplan.version import VERSION
+
+P = ParamSpec("P")
+R = TypeVar("R")
+RunT_co = TypeVar("RunT_co", covariant=True)
 
 MAX_SKIPPED_FILES = 50
 """Files that could not be read and are named in the log; all are counted."""
@@ -51,6 +57,31 @@ def resume_hint(log: Path) -> Iterator[None]:
         if log.exists() and log.stat().st_size:
             error.add_note(f"The run goes on by: verifyplan resume {log}")
         raise
+
+
+class PreparedRun(Protocol[RunT_co]):
+    """A run whose arguments were read; nothing is written and no agent is called before it is driven."""
+
+    def drive(self) -> RunT_co:
+        """Drive the run, and write its log."""
+
+
+def driven(result: type[R]) -> Callable[[Callable[P, PreparedRun[R]]], Callable[P, R]]:
+    """Make a function that prepares a run drive it, too, and return its `result`.
+
+    `inspect.unwrap` of the function only prepares again: so a batch gets its runs, which it drives all together.
+    """
+
+    def decorate(prepare: Callable[P, PreparedRun[R]]) -> Callable[P, R]:
+        @wraps(prepare)
+        def prepare_and_drive(*arguments: P.args, **named: P.kwargs) -> R:
+            return prepare(*arguments, **named).drive()
+
+        shown = signature(prepare).replace(return_annotation=result.__name__)
+        prepare_and_drive.__signature__ = shown  # type: ignore[attr-defined]  # as inspect and help read it
+        return prepare_and_drive
+
+    return decorate
 
 
 def start_event(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from inspect import unwrap
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from verifyplan.runs.batch.drive import drive_jobs
 from verifyplan.runs.batch.jobs import BatchJob, expect_folder, expect_model_backend, read_settings, repeated
 from verifyplan.runs.batch.result import BatchRuns
 from verifyplan.runs.plan.loop import run_plan_loop
-from verifyplan.runs.plan.verify import begin, read_plan_arguments, verify
+from verifyplan.runs.plan.verify import PreparedPlanRun, verify
 
 BUNDLED = "plans"
 """The name of the labelled plans of this package."""
@@ -29,9 +30,6 @@ SAMPLE = ".sample-repository"
 
 SET_BY_BATCH = ("plan", "repo", "backend", "repetition", "timeout", "log_dir", "progress")
 """Arguments of `verify` that a batch sets itself."""
-
-BESIDE = ("sink", "synthetic")
-"""Arguments of `verify` that are no setting of its loop."""
 
 Plans = str | Path | Plan | Sequence[str | Path | Plan]
 
@@ -84,11 +82,12 @@ def batch_verify(
     arguments = read_settings(verify, settings, SET_BY_BATCH) | ({"synthetic": True} if bundled else {}) | settings
     if repo is None:
         repo = sample_repository(folder / SAMPLE) if bundled else "."
+    prepare = partial(unwrap(verify), repo=repo, backend=model_backend, timeout=None, log_dir=folder, **arguments)
     problems = Problems()
-    prepared = [problems.of(partial(_job, plan, repo, model_backend, folder, arguments)) for plan in chosen]
+    prepared: list[PreparedPlanRun | None] = [problems.of(partial(prepare, plan)) for plan in chosen]
     if problems:
         raise InputError(dict.fromkeys(problems))
-    jobs = [job for each in prepared if each for job in repeated(each, repetitions)]
+    jobs = [job for run in prepared if run for job in repeated(_job(run, folder), repetitions)]
     return drive_jobs(jobs, model_backend, folder, poll=poll, settle=settle, progress=progress)
 
 
@@ -112,23 +111,16 @@ def _chosen(plans: Plans) -> tuple[list[str | Path | Plan], bool]:
     return chosen, False
 
 
-def _job(
-    plan: str | Path | Plan, repo: str | Path, backend: Backend, folder: Path, arguments: dict[str, Any]
-) -> BatchJob:
-    loop_arguments = {name: value for name, value in arguments.items() if name not in BESIDE} | {"timeout": None}
-    read = read_plan_arguments(plan, repo, backend, folder, synthetic=arguments["synthetic"], **loop_arguments)
-    started = begin(read, repo, synthetic=arguments["synthetic"])
-    handler = None if isinstance(arguments["on_blocked"], str) else arguments["on_blocked"]
-
+def _job(run: PreparedPlanRun, folder: Path) -> BatchJob:
     async def loop(first: RunStarted, backend: Backend, recorder: Recorder) -> None:
-        await run_plan_loop(first, backend, recorder, handler)
+        await run_plan_loop(first, backend, recorder, run.pause_handler)
 
     return BatchJob(
-        started,
-        backend=expect_model_backend(read.backend),
+        run.started,
+        backend=expect_model_backend(run.backend),
         loop=loop,
         folder=folder,
         top=folder,
-        stem=Path(started.plan.plan_name).stem or "plan",
-        sink=arguments["sink"],
+        stem=run.log_stem,
+        sink=run.sink,
     )

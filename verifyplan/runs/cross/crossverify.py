@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import wraps
-from inspect import signature
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any
 
 from verifyplan.agents.base import Backend
 from verifyplan.errors import Problem, Problems, SettingsError
@@ -34,9 +32,7 @@ from verifyplan.runs.cross.loop import drive_cross
 from verifyplan.runs.cross.run import CrossRun, write_artifact_of
 from verifyplan.runs.merges import DEFAULT_MATCHER, matcher_name, matcher_of, read_merges
 from verifyplan.runs.read_findings import RowSource, check_ids, read_findings, read_plan_items
-from verifyplan.runs.start import open_log, start_event
-
-P = ParamSpec("P")
+from verifyplan.runs.start import driven, open_log, start_event
 
 UNNAMED = "ad-hoc"
 """The task type in paths and keys where none was named."""
@@ -78,23 +74,8 @@ class PreparedCrossRun:
         return write_artifact_of(CrossRun(tuple(log.recorder.records), log.path, log.run_id))
 
 
-def driven(prepare: Callable[P, PreparedCrossRun]) -> Callable[P, CrossRun]:
-    """Return a function with the parameters of `prepare` that drives the run, too.
-
-    `inspect.unwrap` of that function is `prepare` again: so a batch gets its runs, which it drives all together.
-    """
-
-    @wraps(prepare)
-    def prepare_and_drive(*arguments: P.args, **named: P.kwargs) -> CrossRun:
-        return prepare(*arguments, **named).drive()
-
-    shown = signature(prepare).replace(return_annotation="CrossRun")
-    prepare_and_drive.__signature__ = shown  # type: ignore[attr-defined]  # as inspect and help read it
-    return prepare_and_drive
-
-
 # `driven` drives what this body prepares: callers get a CrossRun, as the docstring says.
-@driven
+@driven(CrossRun)
 def crossverify(
     findings: RowSource,
     workers: Workers,
@@ -179,6 +160,7 @@ def crossverify(
     problems.of(lambda: check_log_dir(log_dir))
     problems.of(lambda: check_timeout(timeout))
     problems.of(lambda: check_counts(repetition=repetition))
+    problems.of(lambda: check_booleans(synthetic=synthetic))
     if items_per_call is not None:
         problems.of(lambda: check_counts(items_per_call=items_per_call))
     if synthetic is not None:

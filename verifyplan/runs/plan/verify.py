@@ -5,47 +5,67 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
-
-from pydantic import ValidationError
 
 from verifyplan.agents.base import Backend
 from verifyplan.documents.dimensions.check_context import tasks_and_features
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.source import read_source
-from verifyplan.errors import InputError, Problem, Problems, SettingsError, one_of
+from verifyplan.errors import InputError, Problem, Problems, SettingsError
 from verifyplan.plans.plan import Plan, parse_plan, read_plan
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import PlanInputs, RunStarted
-from verifyplan.protocol.records import DIMENSIONS, TeamMode
-from verifyplan.protocol.settings import ON_BLOCKED, OnBlocked, PanelSettings, PlanSettings, Policy
-from verifyplan.protocol.weights_file import load, text_of
+from verifyplan.protocol.records import TeamMode
+from verifyplan.protocol.settings import BLOCKED_WORDS, BlockedWord, PanelSettings, PlanSettings, Policy
 from verifyplan.repository.repository import Repository
-from verifyplan.rules.scoring import check_weights
 from verifyplan.rules.sizing import THRESHOLD
 from verifyplan.runs.arguments import (
     check_booleans,
     check_counts,
     check_log_dir,
     read_folder,
-    read_roster,
-    timeout_problems,
     writable,
 )
 from verifyplan.runs.backends import check_affordable, check_workers, make_backend
 from verifyplan.runs.plan.loop import drive_plan
 from verifyplan.runs.plan.pauses import PauseHandler
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.start import describe_repository, open_log, start_event
+from verifyplan.runs.plan.settings import check_on_blocked, make_settings, read_panel, read_weights
+from verifyplan.runs.start import describe_repository, driven, open_log, start_event
 
 DEFAULT_PANEL = PanelSettings()
 
-BY_WORD = tuple(word for word in ON_BLOCKED if word != "ask")
-"""The words that `on_blocked` can be; "ask" is how settings say that a function answers."""
+
+@dataclass(frozen=True)
+class PreparedPlanRun:
+    """A plan run whose arguments were read; nothing is written and no agent is called before it is driven."""
+
+    started: RunStarted
+    """Its first event, with its settings and inputs."""
+    plan: Plan
+    """The plan as it was read; the first event has its text without keys."""
+    backend: Backend
+    """Who answers, made for the folder that the plan is about."""
+    log_dir: str | Path | None
+    """The folder of its log; None writes nothing."""
+    log_stem: str
+    """The name of its log, before the number."""
+    pause_handler: PauseHandler | None = None
+    """Answers pauses; None where the settings decide."""
+    sink: Sink | None = None
+    progress: bool | None = None
+
+    def drive(self) -> PlanRun:
+        """Drive the run to its end, or to a pause that nobody answers, and write its log."""
+        with open_log(self.log_dir, self.log_stem, self.sink) as log:
+            drive_plan(self.started, self.backend, log.recorder, self.pause_handler, self.progress)
+        return PlanRun(tuple(log.recorder.records), log.path, log.run_id)
 
 
+# `driven` drives what this body prepares: callers get a PlanRun, as the docstring says.
+@driven(PlanRun)
 def verify(
     plan: str | Path | Plan | PlanDocument,
     repo: str | Path = ".",
@@ -53,7 +73,7 @@ def verify(
     backend: str | Backend = "static",
     panel: PanelSettings | Sequence[str] | None = DEFAULT_PANEL,
     policy: Policy = "protocol",
-    on_blocked: OnBlocked | PauseHandler = "continue",
+    on_blocked: BlockedWord | PauseHandler = "continue",
     team: TeamMode | None = None,
     threshold: int = THRESHOLD,
     max_iterations: int = 3,
@@ -67,7 +87,7 @@ def verify(
     sink: Sink | None = None,
     progress: bool | None = None,
     synthetic: bool = False,
-) -> PlanRun:
+) -> PreparedPlanRun:
     r"""Let agents challenge a plan, look things up and settle the challenges; judge by counts whether to execute it.
 
     Call it from a script or a notebook alike; code that awaits calls it through `asyncio.to_thread`.
@@ -109,158 +129,43 @@ def verify(
     >>> verify(plan, backend=ScriptedBackend({}), log_dir=None).verdict
     'PROCEED'
     """
-    arguments = read_plan_arguments(
-        plan,
-        repo,
-        backend,
-        log_dir,
-        repetition=repetition,
-        synthetic=synthetic,
-        panel=panel,
-        policy=policy,
-        on_blocked=on_blocked,
-        team=team,
-        threshold=threshold,
-        max_iterations=max_iterations,
-        weights=weights,
-        plan_check=plan_check,
-        timeout=timeout,
-        max_tokens=max_tokens,
-        max_cost=max_cost,
-    )
-    started = begin(arguments, repo, synthetic=synthetic, repetition=repetition)
-    handler = None if isinstance(on_blocked, str) else on_blocked
-    with open_log(log_dir, Path(started.plan.plan_name).stem or "plan", sink) as log:
-        drive_plan(started, arguments.backend, log.recorder, handler, progress)
-    return PlanRun(tuple(log.recorder.records), log.path, log.run_id)
-
-
-class PlanArguments(NamedTuple):
-    """Arguments of `verify` that can be used."""
-
-    plan: Plan
-    backend: Backend
-    settings: PlanSettings
-
-
-def read_plan_arguments(
-    plan: object,
-    repo: object,
-    backend: str | Backend,
-    log_dir: object,
-    *,
-    repetition: object = 1,
-    synthetic: object = False,
-    **options: object,
-) -> PlanArguments:
-    """Read the plan, make the backend and the settings; InputError listing everything that is wrong.
-
-    `options` are the arguments of `verify` that become settings, `on_blocked` as a word or a function.
-    """
     problems = Problems()
-    on_blocked, max_cost = options["on_blocked"], options["max_cost"]
-    if on_blocked not in BY_WORD and not callable(on_blocked):
-        expected = f"{one_of(BY_WORD)}, or a function that answers"
-        problems.append(Problem("on_blocked", f"must be {expected}, got {on_blocked!r}", f"use {expected}"))
-    weights = problems.of(lambda: _read_weights(options["weights"]))
-    panel = problems.of(lambda: _read_panel(options["panel"]))
-    options |= {
-        "max_cost": str(max_cost) if isinstance(max_cost, float) else max_cost,
-        "on_blocked": on_blocked if on_blocked in BY_WORD else "ask",
-        "weights": weights,
-        "panel": panel,
-    }
-    settings = problems.of(lambda: make_settings(**options))
+    problems.of(lambda: check_on_blocked(on_blocked))
+    decimals = problems.of(lambda: read_weights(weights))
+    voters = problems.of(lambda: read_panel(panel))
+    settings = problems.of(
+        lambda: make_settings(
+            policy=policy,
+            on_blocked=on_blocked if on_blocked in BLOCKED_WORDS else "ask",
+            max_iterations=max_iterations,
+            team=team,
+            threshold=threshold,
+            weights=decimals,
+            panel=voters,
+            timeout=timeout,
+            plan_check=plan_check,
+            max_tokens=max_tokens,
+            max_cost=str(max_cost) if isinstance(max_cost, float) else max_cost,
+        )
+    )
     parsed = problems.of(lambda: _read_plan(plan))
     folder = problems.of(lambda: read_folder(repo, "repo", "the plan"))
-    made = problems.of(lambda: make_backend(backend, (), folder or "."))
+    bound = problems.of(lambda: make_backend(backend, (), folder or "."))
     problems.of(lambda: check_log_dir(log_dir))
     problems.of(lambda: check_counts(repetition=repetition))
     problems.of(lambda: check_booleans(synthetic=synthetic))
-    if parsed is not None and options["plan_check"] is True:
+    if parsed is not None and plan_check is True:
         problems.of(lambda: _expect_tasks(parsed))
-    if made is not None and panel is not None:
-        problems.of(lambda: check_workers(made, panel.workers))
-    if made is not None and settings is not None:
-        problems.of(lambda: check_affordable(made, settings))
-    if problems or parsed is None or made is None or settings is None:
+    if bound is not None and voters is not None:
+        problems.of(lambda: check_workers(bound, voters.workers))
+    if bound is not None and settings is not None:
+        problems.of(lambda: check_affordable(bound, settings))
+    if problems or parsed is None or bound is None or settings is None:
         raise SettingsError(problems) if settings is None else InputError(problems)
-    return PlanArguments(parsed, made, settings)
-
-
-def make_settings(**settings: object) -> PlanSettings:
-    """Return the settings of a plan run; SettingsError listing everything that does not fit."""
-    problems = timeout_problems(settings.get("timeout"))
-    try:
-        made = PlanSettings.model_validate(settings)
-    except ValidationError as error:
-        raise SettingsError(problems + _misfits(error)) from None
-    problems = problems or timeout_problems(made.timeout)  # "-5" and "nan" are read as numbers
-    if problems:
-        raise SettingsError(problems)
-    return made
-
-
-_EXPECTED = {
-    "literal_error": "{expected}",
-    "greater_than": "a number above {gt}",
-    "greater_than_equal": "an integer of at least {ge}",
-    "less_than_equal": "an integer of at most {le}",
-    "int": "an integer",
-    "float": "a number",
-    "decimal": "a number",
-    "finite": "a finite number",
-    "bool": "True or False",
-    "string": "a text",
-}
-"""What a setting must be, by the type of pydantic's error or the first word of it."""
-
-
-def _misfits(error: ValidationError, *above: str) -> list[Problem]:
-    """Return a problem for each setting that does not fit, in words."""
-    problems = []
-    for detail in error.errors(include_url=False):
-        kind = detail["type"]
-        form = _EXPECTED.get(kind) or _EXPECTED.get(kind.partition("_")[0])
-        expected = form.format(**detail.get("ctx", {})) if form else detail["msg"].removeprefix("Input should be ")
-        message = "is no setting" if kind == "extra_forbidden" else f"must be {expected}, got {detail['input']!r}"
-        place = ".".join(str(part) for part in (*above, *detail["loc"]))
-        problems.append(Problem(place, message, "see the arguments of verify"))
-    return problems
-
-
-def _read_weights(weights: object) -> dict[str, str] | None:
-    """Return weights as the log has them, from a mapping or a weights file; InputError listing all that is wrong."""
-    if weights is None:
-        return None
-    if isinstance(weights, str | Path):
-        return {name: text_of(weight) for name, weight in load(weights, DIMENSIONS).items()}
-    if not isinstance(weights, Mapping):
-        fix = "give a mapping of the six dimensions to decimals, or a weights file"
-        raise SettingsError(Problem("weights", f"must be a mapping, got a {type(weights).__name__}", fix))
-    by_name = {str(name): weight for name, weight in weights.items()}
-    check_weights(by_name)
-    return {name: str(weight) for name, weight in by_name.items()}
-
-
-def _read_panel(panel: object) -> PanelSettings | None:
-    """Return settings or names of workers as settings; SettingsError where they cannot be a panel."""
-    if panel is None:
-        return None
-    if isinstance(panel, Mapping):
-        try:
-            panel = PanelSettings.model_validate(dict(panel))
-        except ValidationError as error:
-            raise SettingsError(_misfits(error, "panel")) from None
-    fix = "give names of workers, a PanelSettings, or None for no panel"
-    names = panel.workers if isinstance(panel, PanelSettings) else panel
-    if isinstance(names, str) or not isinstance(names, Sequence) or not names:
-        raise SettingsError(Problem("panel", f"must name workers, got {names!r}", fix))
-    try:
-        workers = tuple(read_roster(names))
-    except SettingsError as error:
-        raise SettingsError(Problem("panel", problem.message, problem.fix) for problem in error.problems) from None
-    return panel if isinstance(panel, PanelSettings) else PanelSettings(workers=workers)
+    started = first_event(parsed, repo, settings, bound, synthetic=synthetic, repetition=repetition)
+    handler = None if isinstance(on_blocked, str) else on_blocked
+    stem = Path(started.plan.plan_name).stem or "plan"
+    return PreparedPlanRun(started, parsed, bound, log_dir, stem, handler, sink, progress)
 
 
 def _read_plan(plan: object) -> Plan:
@@ -290,9 +195,16 @@ def _expect_tasks(plan: Plan) -> None:
         raise InputError(Problem("plan_check", f"{plan.path!r} is not a PLAN document: it has no tasks", fix))
 
 
-def begin(arguments: PlanArguments, repo: str | Path, *, synthetic: bool = False, repetition: int = 1) -> RunStarted:
+def first_event(
+    plan: Plan,
+    repo: str | Path,
+    settings: PlanSettings,
+    backend: Backend,
+    *,
+    synthetic: bool = False,
+    repetition: int = 1,
+) -> RunStarted:
     """Return the first event of a plan run; it says how many of the files that the plan names the repository has."""
-    plan = arguments.plan
     name = re.sub(r"[^\w.-]+", "-", Path(plan.path).name).strip("-") or "plan.md"
     repository = Repository.open(repo, plan.text)
     named = [path for path in plan.files if not (plan.creates(path) or path.startswith(("/", "~", "..")))]
@@ -304,6 +216,6 @@ def begin(arguments: PlanArguments, repo: str | Path, *, synthetic: bool = False
         plan_text=plan.text,
         plan_sha256=hashlib.sha256(plan.text.encode()).hexdigest(),
         repository=describe_repository(repository) | counts,
-        settings=arguments.settings,
+        settings=settings,
     )
-    return start_event(plan.title or name, inputs, arguments.backend, synthetic=synthetic, repetition=repetition)
+    return start_event(plan.title or name, inputs, backend, synthetic=synthetic, repetition=repetition)

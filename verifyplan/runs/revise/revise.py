@@ -17,12 +17,11 @@ from verifyplan.runs.arguments import check_booleans, check_counts, check_output
 from verifyplan.runs.backends import make_backend
 from verifyplan.runs.debate.debate import debate
 from verifyplan.runs.debate.pair import backend_of_roles
-from verifyplan.runs.plan.loop import drive_plan
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.plan.verify import PlanArguments, begin, make_settings, verify
+from verifyplan.runs.plan.settings import make_settings
+from verifyplan.runs.plan.verify import PreparedPlanRun, first_event, verify
 from verifyplan.runs.resume import read_run
 from verifyplan.runs.revise.revision import Revision, Round, apply_debate, debate_task, open_challenges
-from verifyplan.runs.start import open_log
 from verifyplan.text import counted
 
 MAX_ROUNDS = 3
@@ -192,10 +191,9 @@ def hold_round(setup: RoundSetup, number: int, before: PlanRun) -> Round:
     if held.status is None or text == inputs.plan_text:
         return Round(number, before, held, inputs.plan_text)
     backend = make_backend(setup.backend, (), setup.folder)
-    arguments = PlanArguments(parse_plan(text, inputs.plan_path), backend, settings)
-    begun = begin(arguments, setup.folder, synthetic=setup.synthetic)
-    started = begun.model_copy(update={"task_key": f"{begun.task_key} (revision {number})"})
-    with open_log(setup.log_dir, f"{Path(inputs.plan_name).stem}-revised") as log:
-        drive_plan(started, backend, log.recorder, None, setup.progress)
-    after = PlanRun(tuple(log.recorder.records), log.path, log.run_id)
+    plan = parse_plan(text, inputs.plan_path)
+    first = first_event(plan, setup.folder, settings, backend, synthetic=setup.synthetic)
+    started = first.model_copy(update={"task_key": f"{first.task_key} (revision {number})"})
+    stem = f"{Path(inputs.plan_name).stem}-revised"
+    after = PreparedPlanRun(started, plan, backend, setup.log_dir, stem, progress=setup.progress).drive()
     return Round(number, before, held, text, after)
