@@ -97,7 +97,7 @@ def test_admission_fills_the_room_with_the_worst_and_loses_nothing(new, active, 
 def test_caps_by_source_iteration_and_degradation():
     assert [cap("challenger", n) for n in (1, 2, 3)] == [5, 3, 3]
     assert [cap(o, 2) for o in ("surfaced", "probed", "domain-expert", "devils-advocate")] == [2, 2, 3, 2]
-    assert [cap(o, 2, degraded=True) for o in ("challenger", "surfaced", "probed")] == [1, 0, 0]
+    assert [cap(o, 2, tightened=True) for o in ("challenger", "surfaced", "probed")] == [1, 0, 0]
     assert all(tag.startswith("DEFERRED_") for tag in OVERFLOW_TAG.values())
     assert [degraded(1, 9, 0), degraded(2, 1, 1), degraded(3, 2, 1)] == [False, False, True]
 

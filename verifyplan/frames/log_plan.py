@@ -143,7 +143,7 @@ def _outcome_row(outcome: PlanOutcome) -> Row:
 
 def _research(log: LogEvents, state: PlanState) -> Rows:
     """Return the rows of unknowns, of surfaced contexts and of probed risks."""
-    run_id, surfaced = log.run_id, state.surfaced_in
+    run_id, changed_in = log.run_id, state.last_changed_in
     listed = {event.unknown.id: event.iteration for event in log.of(UnknownListed)}
     answered = {event.id: event.iteration for event in log.of(UnknownResolved)}
     evidence = {event.risk.id: event.evidence for event in log.of(RiskProbed)}
@@ -156,9 +156,9 @@ def _research(log: LogEvents, state: PlanState) -> Rows:
             {**row("unknown_id", name, listed[name], unknown), "answered_in": answered.get(name)}
             for name, unknown in state.unknowns.items()
         ],
-        "contexts": [row("context_id", name, surfaced[name], context) for name, context in state.contexts.items()],
+        "contexts": [row("context_id", name, changed_in[name], context) for name, context in state.contexts.items()],
         "risks": [
-            {**row("risk_id", name, surfaced[name], risk), "evidence": evidence[name]}
+            {**row("risk_id", name, changed_in[name], risk), "evidence": evidence[name]}
             for name, risk in state.risks.items()
         ],
     }

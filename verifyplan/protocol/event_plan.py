@@ -135,12 +135,14 @@ class PromotionRefused(Model):
 
 
 class Restated(Model):
-    """A challenge was repeated, in the same or other words, and merged into the one that is there."""
+    """A challenge, unknown, context or risk was said again, in the same or other words, and merged into the earlier."""
 
     type: Literal["restated"] = "restated"
     iteration: int
     what: Literal["challenge", "unknown", "context", "risk"]
-    role: str = Field(description="Who said it again.")
+    role: str = Field(
+        description="Who said it again: of a challenge its origin (such as surfaced), else the role (such as surface)."
+    )
     text: str = Field(description="How it was said this time.")
     into: str = Field(description="The id that it says again.")
 

@@ -12,7 +12,7 @@ from verifyplan.reports import plan_challenges, plan_course, plan_grounds, plan_
 from verifyplan.reports.blocks import Page, PageSection, plain_text
 from verifyplan.reports.pages import page_frame, page_html, page_markdown
 from verifyplan.reports.plan_facts import cited_places, nothing_looked_up, overflowed, unsettled
-from verifyplan.reports.plan_verdict import answers, counts, ending_of, lead
+from verifyplan.reports.plan_verdict import UNNAMED_CHALLENGE, acknowledge_command, counts, ending_of, lead
 from verifyplan.reports.visible import one_line, sentence
 from verifyplan.rules.convergence import override_words
 from verifyplan.runlog.plan_state import PlanState
@@ -68,7 +68,13 @@ def plan_summary(state: PlanState) -> str:
     Raises InputError as `plan_report` does.
     """
     _expect_plan(state)
-    head, *lines = [*_verdict_lines(state), *_challenge_lines(state), *_cost_lines(state)]
+    head, *lines = [
+        *_verdict_lines(state),
+        *_challenge_lines(state),
+        *_score_lines(state),
+        *_failure_lines(state),
+        *_next_lines(state),
+    ]
     return "\n".join([head, *(f"  {line}" for line in lines)])
 
 
@@ -127,15 +133,19 @@ def _challenge_line(state: PlanState, challenge: Challenge) -> str:
     return f"{head}: {claim or concern or '-'} Instead: {alternative or 'no mitigation was given.'}"
 
 
-def _cost_lines(state: PlanState) -> Iterator[str]:
-    """Yield score, tokens, failures, and what to do next."""
-    final, ending = state.outcome.score if state.outcome else None, ending_of(state)
+def _score_lines(state: PlanState) -> Iterator[str]:
+    """Yield the score, or why there is none, and the tokens and their price."""
+    final = state.outcome.score if state.outcome else None
     nothing = "which rests on nothing, " if nothing_looked_up(state) else ""
     if final is not None:
         yield f"quality score {final} of 10, {nothing}not used for the verdict"
     else:
         yield one_line(plain_text(("no score: ", *plan_scores.missing_score_reason(state))), 200)
     yield f"{plan_course.used(state)}{plain_text(plan_course.price(state))}"
+
+
+def _failure_lines(state: PlanState) -> Iterator[str]:
+    """Yield which agents failed, whole or in part."""
     if state.failures:
         first, more = state.failures[0], len(state.failures) - 1
         others = f"; {more} more failed" if more else ""
@@ -144,11 +154,16 @@ def _cost_lines(state: PlanState) -> Iterator[str]:
     if state.partial_failures:
         parts = one_line(", ".join(state.partial_failures), MAX_SUMMARY_CHARACTERS)
         yield f"Failed in part: {parts}; the report says what"
+
+
+def _next_lines(state: PlanState) -> Iterator[str]:
+    """Yield what the agents cannot see, and what to do next, or how to answer a pause."""
     if state.iteration:
         yield plain_text(plan_grounds.cannot_see(state))
+    ending = ending_of(state)
     if ending.kind == "paused":
         waiting = state.waiting.items if state.waiting else ()
-        commands = [plain_text(answer[:1]) for answer in answers(name for name in waiting if name in state.challenges)]
-        yield f"Answer: {commands[1]}; or context, override, abort"
+        name = next((name for name in waiting if name in state.challenges), UNNAMED_CHALLENGE)
+        yield f"Answer: {plain_text((acknowledge_command(name),))}; or context, override, abort"
     else:
         yield f"Next: {ending.next_step}"

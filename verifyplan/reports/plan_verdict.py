@@ -44,6 +44,8 @@ MAX_REASON_CHARACTERS = 600
 """Longest mitigation or reason at the head; the whole text is with its challenge."""
 MAX_CLAIM_CHARACTERS = 300
 """Longest claim or concern there."""
+UNNAMED_CHALLENGE = "ID"
+"""Stands in a command where a pause names no challenge."""
 STRONGLY = "Strongly recommended: address these before proceeding"
 
 _RULES: dict[tuple[ConvergenceStatus, PlanVerdict | None, bool], str] = {
@@ -208,24 +210,32 @@ def _question(state: PlanState, waiting: Checkpoint) -> Iterator[Block]:
     known = [name for name in dict.fromkeys(waiting.items) if name in state.challenges]
     blocking = [name for name in known if state.challenges[name].severity == "BLOCKING"] or known
     yield Paragraph(("Answer it in one of these ways, with the run's log for RUN:",))
-    yield Bullets(tuple(answers(blocking, waiting.if_overridden)))
+    yield Bullets(tuple(ways_to_answer(blocking, waiting.if_overridden)))
 
 
-def answers(names: Iterable[str], if_overridden: Mapping[str, str] | None = None) -> Iterator[Words]:
+def ways_to_answer(names: Iterable[str], if_overridden: Mapping[str, str] | None = None) -> Iterator[Words]:
     """Yield the commands that answer a pause about these challenges, and what each does."""
-    some = list(names) or ["ID"]
-    yield _answer("context", " --note TEXT"), ": say what the agents did not know; the next iteration is told."
+    some = list(names) or [UNNAMED_CHALLENGE]
+    yield _answer_command("context", " --note TEXT"), ": say what the agents did not know; the next iteration is told."
     for name in some:
         does = f": accept the risk of {name}; the counts are judged again."
-        yield _answer(f"acknowledge:{name}", " --note TEXT"), does
+        yield acknowledge_command(name), does
     for name in some:
         verdict = (if_overridden or {}).get(name)
         follows = f": {verdict}" if verdict else ""
-        yield _answer(f"override:{name}", ""), f": end the run now, with {name} left out of the counts{follows}."
-    yield _answer("abort", ""), ": end the run without a verdict."
+        yield (
+            _answer_command(f"override:{name}", ""),
+            f": end the run now, with {name} left out of the counts{follows}.",
+        )
+    yield _answer_command("abort", ""), ": end the run without a verdict."
 
 
-def _answer(answer: str, note: str) -> Code:
+def acknowledge_command(name: str) -> Code:
+    """Return the command that accepts the risk of a challenge."""
+    return _answer_command(f"acknowledge:{name}", " --note TEXT")
+
+
+def _answer_command(answer: str, note: str) -> Code:
     return Code(f"verifyplan resume RUN --answer {answer}{note}")
 
 

@@ -45,19 +45,20 @@ class Displacement(NamedTuple):
     enters: int
 
 
-def cap(source: Origin, iteration: int, *, degraded: bool = False) -> int:
-    """Return how many new challenges one source may raise in an iteration; research's modes 2 and 3 share theirs.
+def cap(origin: Origin, iteration: int, *, tightened: bool = False) -> int:
+    """Return how many new challenges of an origin an iteration admits; research's modes 2 and 3 share their cap.
 
-    After a degraded iteration the challenger may raise 1 and research none (rule A6).
+    In an iteration that is tightened, as the one before was degraded, the challenger's cap is 1 and that of research
+    0 (rule A6).
 
-    >>> [cap("challenger", 1), cap("challenger", 2), cap("probed", 1, degraded=True)]
+    >>> [cap("challenger", 1), cap("challenger", 2), cap("probed", 1, tightened=True)]
     [5, 3, 0]
     """
-    if source_of(source) == "research":
-        return 0 if degraded else 2
-    if source == "challenger":
-        return 1 if degraded else (5 if iteration == 1 else 3)
-    return 3 if source == "domain-expert" else 2
+    if source_of(origin) == "research":
+        return 0 if tightened else 2
+    if origin == "challenger":
+        return 1 if tightened else (5 if iteration == 1 else 3)
+    return 3 if origin == "domain-expert" else 2
 
 
 def admit(arrivals: Sequence[Arrival], active: int, limit: int) -> Admission:

@@ -89,8 +89,8 @@ class PlanState:
     unknowns: dict[str, Unknown] = field(default_factory=dict)
     contexts: dict[str, SurfacedContext] = field(default_factory=dict)
     risks: dict[str, ProbedRisk] = field(default_factory=dict)
-    surfaced_in: dict[str, int] = field(default_factory=dict)
-    """The iteration in which an unknown, context or risk came up or, for unknowns, was last answered."""
+    last_changed_in: dict[str, int] = field(default_factory=dict)
+    """The iteration in which an unknown was listed or last answered, a context surfaced or a risk probed."""
     votes: dict[tuple[int, str], list[VoteCast]] = field(default_factory=dict)
     classes: dict[tuple[int, str], FindingClassified] = field(default_factory=dict)
     moves: list[StatusChanged] = field(default_factory=list)
@@ -215,19 +215,19 @@ class PlanState:
         match event:
             case UnknownListed():
                 self.unknowns[event.unknown.id] = event.unknown
-                self.surfaced_in[event.unknown.id] = event.iteration
+                self.last_changed_in[event.unknown.id] = event.iteration
                 self.statements["unknown"].add(event.unknown.id, event.unknown.description)
             case UnknownResolved():
                 answered = {"resolution": event.resolution, "finding": event.finding}
                 self.unknowns[event.id] = self.unknowns[event.id].model_copy(update=answered)
-                self.surfaced_in[event.id] = event.iteration
+                self.last_changed_in[event.id] = event.iteration
             case ContextSurfaced():
                 self.contexts[event.context.id] = event.context
-                self.surfaced_in[event.context.id] = event.iteration
+                self.last_changed_in[event.context.id] = event.iteration
                 self.statements["context"].add(event.context.id, event.context.relevance, event.context.location)
             case RiskProbed():
                 self.risks[event.risk.id] = event.risk
-                self.surfaced_in[event.risk.id] = event.iteration
+                self.last_changed_in[event.risk.id] = event.iteration
                 self.statements["risk"].add(event.risk.id, f"{event.risk.risk} {event.risk.trigger}", event.evidence)
 
     def _reply(self, event: CallReplied | CallFailed) -> None:

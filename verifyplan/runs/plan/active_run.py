@@ -75,7 +75,7 @@ class ActiveRun:
     emit: Sink
     step: Callable[[], None] = lambda: None
     """Called when a call is over, for progress."""
-    on_blocked: PauseHandler | None = None
+    pause_handler: PauseHandler | None = None
     """Answers pauses; None where nobody does."""
 
     @property
@@ -167,7 +167,7 @@ class ActiveRun:
         assert state.assessed is not None  # noqa: S101  (nobody is called before the plan is read)
         origin = ORIGIN_OF_ROLE.get(role)
         milder = [name for name in self.displaceable() if state.challenges[name].severity != "BLOCKING"]
-        room = min(self.left(origin), MAX_ACTIVE - state.active + len(milder)) if origin else 0
+        room = min(self.room_under_cap(origin), MAX_ACTIVE - state.active + len(milder)) if origin else 0
         return RoleRequest(
             call_id=f"i{state.iteration}/{role}",
             role=role,
@@ -218,9 +218,9 @@ class ActiveRun:
         now = [name for name, iteration in state.admitted.items() if iteration == state.iteration]
         return sum(source_of(state.challenges[name].origin) == source for name in now)
 
-    def left(self, origin: Origin) -> int:
+    def room_under_cap(self, origin: Origin) -> int:
         """Return how many more challenges of a source its cap allows in this iteration."""
-        return cap(origin, self.state.iteration, degraded=self.state.tightened) - self.admitted_now(origin)
+        return cap(origin, self.state.iteration, tightened=self.state.tightened) - self.admitted_now(origin)
 
     def displaceable(self) -> list[str]:
         """Return the challenges of this iteration that nobody has voted on, answered or settled yet, as they came."""

@@ -76,6 +76,7 @@ def record_raised(run: ActiveRun, proposal: Proposal, number: ChallengeNumber) -
     raised, origin, iteration = proposal.challenge, proposal.origin, run.state.iteration
     if not number.new:
         text = f"{raised.claim} {raised.concern}"
+        # the event's `role` holds the origin of a challenge ("surfaced"); of other statements, the role ("surface")
         run.record(Restated, what="challenge", role=origin, text=text, into=number.id)
         return None
     run.record(
@@ -128,7 +129,7 @@ def admit_all(run: ActiveRun, names: Sequence[str]) -> None:
     if not names:
         return
     state, origin = run.state, run.state.raised[names[0]].challenge.origin
-    limit, active, displaceable = run.left(origin), state.active, run.displaceable()
+    limit, active, displaceable = run.room_under_cap(origin), state.active, run.displaceable()
     admission = admit([_arrival(run, name) for name in names], active, limit)
     waiting = [names[position] for position in admission.overflow]
     pairs = displace(
@@ -159,8 +160,8 @@ def promotion_refusal(run: ActiveRun, name: str) -> str:
     origin = state.challenges[name].origin
     if state.overflow[name].iteration == state.iteration:
         return "it came into overflow in this iteration"
-    if run.left(origin) <= 0:
-        limit = cap(origin, state.iteration, degraded=state.tightened)
+    if run.room_under_cap(origin) <= 0:
+        limit = cap(origin, state.iteration, tightened=state.tightened)
         return f"{run.admitted_now(origin)} of at most {limit} new challenges of its source are in already"
     return f"{state.active} challenges are active, and no more may be" if state.active >= MAX_ACTIVE else ""
 

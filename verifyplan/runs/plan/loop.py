@@ -40,7 +40,7 @@ def drive_plan(
     started: RunStarted,
     backend: Backend | None,
     recorder: Recorder,
-    on_blocked: PauseHandler | None = None,
+    pause_handler: PauseHandler | None = None,
     progress: bool | None = None,
 ) -> None:
     """Drive a plan run, from its start or from what `recorder` holds, until it ends or waits for a person.
@@ -48,14 +48,14 @@ def drive_plan(
     CensoredError where there is no backend and a reply is missing.
     """
     with progress_bar("verifying the plan", None, progress) as step:
-        run_async(run_plan_loop(started, backend, recorder, on_blocked, step), backend)
+        run_async(run_plan_loop(started, backend, recorder, pause_handler, step), backend)
 
 
 async def run_plan_loop(
     started: RunStarted,
     backend: Backend | None,
     recorder: Recorder,
-    on_blocked: PauseHandler | None = None,
+    pause_handler: PauseHandler | None = None,
     step: Callable[[], None] = lambda: None,
 ) -> None:
     """Run a plan run as `drive_plan` does, within an event loop and without progress of its own."""
@@ -64,7 +64,7 @@ async def run_plan_loop(
     emitter = Emitter(recorder, budget.add, state.add)
     emitter.emit(started)
     caller = Caller(backend, emitter, budget, inputs.settings.timeout)
-    run = ActiveRun(state, caller, emitter.emit, step, on_blocked)
+    run = ActiveRun(state, caller, emitter.emit, step, pause_handler)
     assess_plan(run)
     with suppress(WaitingError):
         await run_iterations(run)
@@ -78,12 +78,12 @@ async def run_iterations(run: ActiveRun) -> None:
         )
         run.emit(RunEnded(outcome=outcome))
         return
-    tightened = False
+    degraded = False
     while run.state.ended is None:
-        run.emit(IterationStarted(iteration=run.state.iteration + 1, tightened=tightened))
+        run.emit(IterationStarted(iteration=run.state.iteration + 1, tightened=degraded))
         promote_blocking(run)
         try:
-            tightened = await iterate(run)
+            degraded = await iterate(run)
         except RunOverError as over:
             close_iteration(run, None, None)
             run.emit(RunEnded(outcome=over.outcome))
@@ -121,7 +121,7 @@ def assess_plan(run: ActiveRun) -> None:
 
 
 async def iterate(run: ActiveRun) -> bool:
-    """Run one iteration; return whether the next is tightened. The run has ended if the ruling has a verdict."""
+    """Run one iteration; return whether it was degraded (rule A6). The run has ended if the ruling has a verdict."""
     await challenge(run)
     await research.resolve(run)
     await research.surface_and_probe(run)
@@ -130,15 +130,15 @@ async def iterate(run: ActiveRun) -> bool:
     assert isinstance(answer, SynthesizerAnswer)  # noqa: S101  (a synthesizer that fails ends the run)
     synthesis.settle(run, answer)
     ruled, overridden = ruling.settle_block(run, ruling.record_ruling(run, answer), answer)
-    tightened = ruling.record_progress(run, ruled)
+    degraded = ruling.record_progress(run, ruled)
     if ruled.verdict is None:
         close_iteration(run, ruled, None)
-        return tightened
+        return degraded
     ruling.check_challenged(run, overridden)
     final = await synthesis.score(run)
     close_iteration(run, ruled, final)
     run.emit(RunEnded(outcome=ruling.outcome(run, ruled, overridden, final)))
-    return tightened
+    return degraded
 
 
 async def challenge(run: ActiveRun) -> None:
@@ -149,18 +149,18 @@ async def challenge(run: ActiveRun) -> None:
     [answer] = await run.call("challenger")
     blockers = plan_check_blockers(run)
     raised = answer.challenges if isinstance(answer, ChallengerAnswer) else ()
-    admitted = take_in(run, [*blockers, *(Proposal(challenge, "challenger") for challenge in raised)])
+    ids = take_in(run, [*blockers, *(Proposal(challenge, "challenger") for challenge in raised)])
     if isinstance(answer, ChallengerAnswer):
-        names = admitted[len(blockers) :]
+        named = ids[len(blockers) :]
         for position in run.refused_positions(f"i{run.state.iteration}/challenger", "challenges"):
-            names.insert(position - 1, None)  # so that #3 is the third that it wrote
-        research.list_unknowns(run, answer.unknowns, names)
+            named.insert(position - 1, None)  # so that #3 is the third that it wrote
+        research.list_unknowns(run, answer.unknowns, named)
     scaled = run.state.iteration == 1 and run.state.assessed is not None and run.state.assessed.team == "scaled"
     consulted = {d.role for d in run.directives() if d.kind == "CONSULT"}
     roles = [role for role in SCALED_ROLES if scaled or role in consulted]
-    for role, reply in zip(roles, await run.call(*roles) if roles else [], strict=True):
-        if isinstance(reply, ChallengesAnswer):
-            take_in(run, [Proposal(challenge, ORIGIN_OF_ROLE[role]) for challenge in reply.challenges])
+    for role, answer_of_role in zip(roles, await run.call(*roles) if roles else [], strict=True):
+        if isinstance(answer_of_role, ChallengesAnswer):
+            take_in(run, [Proposal(challenge, ORIGIN_OF_ROLE[role]) for challenge in answer_of_role.challenges])
 
 
 def plan_check_blockers(run: ActiveRun) -> list[Proposal]:
@@ -228,7 +228,7 @@ def close_iteration(run: ActiveRun, ruled: Ruling | None, score: int | None) -> 
     last = run.settings.max_iterations
     record = (ruled or evaluate(state.pool, last, last)._replace(status="FORCED_EXIT")).record()
     answers = [answer for name, answer in state.answers.items() if state.answered_in[name] == state.iteration]
-    now = [name for name, iteration in state.surfaced_in.items() if iteration == state.iteration]
+    now = [name for name, iteration in state.last_changed_in.items() if iteration == state.iteration]
     run.emit(
         IterationClosed(
             state=IterationState(

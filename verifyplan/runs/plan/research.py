@@ -43,9 +43,9 @@ def list_unknowns(run: ActiveRun, raised: Sequence[RaisedUnknown], challenges: S
 
 
 async def resolve(run: ActiveRun) -> None:
-    """Ask the resolver what is not settled yet; without its answer, all of it is UNRESOLVABLE (rule A11)."""
-    unsettled = [unknown for unknown in run.state.unknowns.values() if unknown.resolution not in FINAL_RESOLUTIONS]
-    if not unsettled:
+    """Ask the resolver the unknowns that are open; without its answer, all of them are UNRESOLVABLE (rule A11)."""
+    open_unknowns = [unknown for unknown in run.state.unknowns.values() if unknown.resolution not in FINAL_RESOLUTIONS]
+    if not open_unknowns:
         return
     [answer] = await run.call("resolver")
     answers = answer.answers if isinstance(answer, ResolverAnswer) else ()
@@ -56,7 +56,7 @@ async def resolve(run: ActiveRun) -> None:
             run.record(Checkpoint, kind="contradiction", message=message, items=(unknown.id,))
         first = own[0] if own else UnknownAnswer(id=unknown.id, resolution="UNRESOLVABLE")
         changed = (first.resolution, first.finding) != (unknown.resolution, unknown.finding)
-        if unknown in unsettled and changed:
+        if unknown in open_unknowns and changed:
             run.record(UnknownResolved, id=unknown.id, resolution=first.resolution, finding=first.finding)
 
 

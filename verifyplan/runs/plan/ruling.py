@@ -12,23 +12,23 @@ from verifyplan.runs.plan.active_run import ActiveRun, RunOverError
 from verifyplan.runs.plan.pauses import Pause, WaitingError, answer_event
 
 
-def record_ruling(run: ActiveRun, answer: SynthesizerAnswer | None = None) -> Ruling:
+def record_ruling(run: ActiveRun, synthesis: SynthesizerAnswer | None = None) -> Ruling:
     """Judge the iteration by its counts, and record where the synthesizer's own word, if there is one, differs."""
-    answer = answer or SynthesizerAnswer()
+    synthesis = synthesis or SynthesizerAnswer()
     state, settings = run.state, run.settings
     ruling = evaluate(state.pool, state.iteration, settings.max_iterations, settings.policy, _overflow_severities(run))
-    differs = answer.status not in (None, ruling.status) or answer.verdict not in (None, ruling.verdict)
+    differs = synthesis.status not in (None, ruling.status) or synthesis.verdict not in (None, ruling.verdict)
     run.record(
         ConvergenceEvaluated,
         **ruling._asdict(),
-        stated_status=answer.status,
-        stated_verdict=answer.verdict,
+        stated_status=synthesis.status,
+        stated_verdict=synthesis.verdict,
         differs=differs,
     )
     return ruling
 
 
-def settle_block(run: ActiveRun, ruling: Ruling, answer: SynthesizerAnswer) -> tuple[Ruling, str | None]:
+def settle_block(run: ActiveRun, ruling: Ruling, synthesis: SynthesizerAnswer) -> tuple[Ruling, str | None]:
     """Do as the settings say where the plan is blocked; return the ruling that then holds, and what was overridden.
 
     WaitingError if the run is to wait and nobody answers; RunOverError if a person aborts it.
@@ -37,26 +37,26 @@ def settle_block(run: ActiveRun, ruling: Ruling, answer: SynthesizerAnswer) -> t
     while ruling.status == "BLOCKED":
         number += 1
         # the synthesizer's question is the first; after an answer, the next is about what is still open
-        pause = _pause(run, number, answer.question.strip() if number == 1 else "", waits=waits)
+        pause = _pause(run, number, synthesis.question.strip() if number == 1 else "", waits=waits)
         if not waits:
             break
-        reply = _person_answer(run, pause)
-        if reply.answer == "context":
+        answer = _person_answer(run, pause)
+        if answer.answer == "context":
             break
-        if reply.answer == "abort":
-            reason = f"aborted by the user: {reply.note}" if reply.note.strip() else "aborted by the user"
+        if answer.answer == "abort":
+            reason = f"aborted by the user: {answer.note}" if answer.note.strip() else "aborted by the user"
             raise RunOverError(PlanOutcome(ended_by="user", status="FORCED_EXIT", verdict=None, exit_reason=reason))
-        if reply.answer == "override":  # what is overridden is open all the same, and counted
-            without = _ruling_without(run, reply.challenge)
+        if answer.answer == "override":  # what is overridden is open all the same, and counted
+            without = _ruling_without(run, answer.challenge)
             blocking, significant = ruling.blocking_open, ruling.significant_open
-            return without._replace(blocking_open=blocking, significant_open=significant), reply.challenge
-        challenge = run.state.challenges[str(reply.challenge)]
+            return without._replace(blocking_open=blocking, significant_open=significant), answer.challenge
+        challenge = run.state.challenges[str(answer.challenge)]
         run.record(
             StatusChanged,
             id=challenge.id,
             old=challenge.status,
             new="RESOLVED",
-            resolution=f"user decision: {reply.note.strip() or 'the risk is accepted'}",
+            resolution=f"user decision: {answer.note.strip() or 'the risk is accepted'}",
             uncited=False,
             by="user",
         )
@@ -106,7 +106,7 @@ def _person_answer(run: ActiveRun, pause: Pause) -> AnswerGiven:
     """Return the answer that is on disk, else a person's now, which is on disk before it does anything."""
     answer = run.caller.past.answer(pause.pause_id)
     if answer is None:
-        reply = run.on_blocked(pause) if run.on_blocked is not None else None
+        reply = run.pause_handler(pause) if run.pause_handler is not None else None
         if reply is None:
             raise WaitingError(pause.pause_id)
         answer = answer_event(reply, pause)
@@ -115,7 +115,7 @@ def _person_answer(run: ActiveRun, pause: Pause) -> AnswerGiven:
 
 
 def record_progress(run: ActiveRun, ruling: Ruling) -> bool:
-    """Record a stall and degradation at the end of an iteration; return whether the next one is tightened."""
+    """Record a stall and degradation at the end of an iteration; return whether it was degraded (rule A6)."""
     state, iteration = run.state, run.state.iteration
     created = [name for name, admitted in state.admitted.items() if admitted == iteration]
     now = {challenge.id: challenge.status for challenge in state.challenges.values()}

@@ -95,9 +95,9 @@ def _circumstances(run: ActiveRun, before: Sequence[str]) -> directive_rules.Cir
         settled=frozenset(
             move.id for move in state.moves if move.iteration == state.iteration and move.new not in UNSETTLED
         ),
-        surfaced_before=frozenset(name for name in state.contexts if state.surfaced_in[name] < state.iteration),
+        surfaced_before=frozenset(name for name in state.contexts if state.last_changed_in[name] < state.iteration),
         answered={
-            name: unknown for name, unknown in state.unknowns.items() if state.surfaced_in[name] == state.iteration
+            name: unknown for name, unknown in state.unknowns.items() if state.last_changed_in[name] == state.iteration
         },
         probed=frozenset(risk.generates_challenge for risk in state.risks.values() if risk.generates_challenge),
         user_spoke=any(
