@@ -21,13 +21,7 @@ from verifyplan.protocol.records import TeamMode
 from verifyplan.protocol.settings import BLOCKED_WORDS, BlockedWord, PanelSettings, PlanSettings, Policy
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.sizing import THRESHOLD
-from verifyplan.runs.arguments import (
-    check_booleans,
-    check_counts,
-    check_log_dir,
-    read_folder,
-    writable,
-)
+from verifyplan.runs.arguments import check_booleans, check_counts, check_log_dir, read_folder, writable
 from verifyplan.runs.backends import check_affordable, check_workers, make_backend
 from verifyplan.runs.plan.loop import drive_plan
 from verifyplan.runs.plan.pauses import PauseHandler
