@@ -14,7 +14,6 @@ from verifyplan.protocol.event_cross import (
     PLAN_BODY,
     DispatchClosed,
     FindingClassified,
-    FindingGrouped,
     FindingQueued,
     Part,
     RoundClosed,
@@ -30,7 +29,18 @@ from verifyplan.runlog.recorder import Result
 NOTHING_TO_VERIFY = "no items to verify"
 
 QueueEvent = FindingQueued | DispatchClosed | VoteCast | VoteRefused | FindingClassified | RoundClosed
-VotesByFinding = dict[str, list[tuple[Verdict, Basis | None]]]
+CountedVote = tuple[Verdict, Basis | None]
+"""A vote as a round counts it."""
+
+
+class QueueItem(NamedTuple):
+    """A finding, an item of a plan body or a challenge that waits for votes."""
+
+    id: str
+    summary: str
+    evidence: str
+    discoverers: tuple[str, ...] = ()
+    """The workers who found it, and so do not vote on it."""
 
 
 class QueueResult(NamedTuple):
@@ -47,7 +57,7 @@ class QueueResult(NamedTuple):
 
 @dataclass
 class QueueLoop:
-    """The rounds of one queue; `run` votes on findings and emits every step."""
+    """The rounds of one queue; `run` votes on items and emits every step."""
 
     part: Part
     roster: Sequence[str]
@@ -63,26 +73,26 @@ class QueueLoop:
     missing_basis: MissingBasis = "infer"
     """The basis of an adversarial disagree that has none (rule B4)."""
     items_per_call: int | None = None
-    """Findings that one call asks about; None for all of a dispatch."""
+    """Items that one call asks about; None for all of a dispatch."""
     step: Callable[[], None] = lambda: None
     """Called when a worker's dispatch is over, for progress."""
-    _queue: list[FindingGrouped] = field(default_factory=list, init=False)
+    _queue: list[QueueItem] = field(default_factory=list, init=False)
     _last_rule: dict[str, Rule] = field(default_factory=dict, init=False)
     _classes: list[Classification] = field(default_factory=list, init=False)
 
-    async def run(self, findings: Sequence[FindingGrouped]) -> QueueResult:
-        """Vote on `findings` until each has a class, the rounds are used up, or a round gives no result."""
-        self._queue = list(findings)
-        for finding in self._queue:
-            self._emit(FindingQueued, finding_id=finding.finding_id)
+    async def run(self, items: Sequence[QueueItem]) -> QueueResult:
+        """Vote on `items` until each has a class, the rounds are used up, or a round gives no result."""
+        self._queue = list(items)
+        for item in self._queue:
+            self._emit(FindingQueued, finding_id=item.id)
         number, aborted, cut_off = 0, False, ""
         while self._queue and number < self.max_rounds and not aborted:
             number += 1
             aborted, cut_off = await self._round(number)
         state: FinalState = "aborted-non-result" if aborted else "max-rounds-reached"
         state = state if self._queue else "converged"
-        for finding in self._queue:
-            self._classify(finding, *at_end(self._last_rule.get(finding.finding_id)), number, final=True)
+        for item in self._queue:
+            self._classify(item, *at_end(self._last_rule.get(item.id)), number, final=True)
         return QueueResult(state, number, cut_off, tuple(self._classes))
 
     async def _round(self, number: int) -> tuple[bool, str]:
@@ -96,14 +106,15 @@ class QueueLoop:
         outcomes: dict[str, list[DispatchOutcome]] = {worker: [] for worker in self.roster}
         for request, result in zip(requests, results, strict=True):
             outcomes[request.worker].append(outcome_of(request, result))
-        votes: VotesByFinding = {}
+        votes: dict[str, list[CountedVote]] = {item.id: [] for item in self._queue}
         for worker, of_worker in outcomes.items():
-            self._record(number, worker, of_worker, votes)
+            for item_id, vote in self._close_dispatch(number, worker, of_worker):
+                votes[item_id].append(vote)
         size = len(self._queue)
         cut_off = next((r.reason for r in results if isinstance(r, CallFailed) and r.status == "budget"), "")
         completed = any(outcome.status == "completed" for of_worker in outcomes.values() for outcome in of_worker)
         if completed and not cut_off:
-            self._queue = [finding for finding in self._queue if not self._settle(finding, votes, number)]
+            self._queue = [item for item in self._queue if not self._settle(item, votes[item.id], number)]
         left = len(self._queue)
         counts = {"input_queue_size": size, "resolved_count": size - left, "carried_forward_count": left}
         self._emit(RoundClosed, round=number, **counts)
@@ -115,9 +126,9 @@ class QueueLoop:
         if self.part == "challenges":
             call_id = f"i{self.iteration}/panel/r{number}/{worker}"
         items = tuple(
-            Item(finding_id=f.finding_id, summary=f.summary, evidence=f.evidence)
-            for f in self._queue
-            if worker not in f.discoverers
+            Item(finding_id=item.id, summary=item.summary, evidence=item.evidence)
+            for item in self._queue
+            if worker not in item.discoverers
         )
         size = self.items_per_call or max(len(items), 1)
         return [
@@ -133,8 +144,10 @@ class QueueLoop:
             for first in range(0, len(items), size)
         ]
 
-    def _record(self, number: int, worker: str, outcomes: Sequence[DispatchOutcome], votes: VotesByFinding) -> None:
-        """Emit how a dispatch ended and what was voted, and add the votes; votes on other findings are not counted."""
+    def _close_dispatch(
+        self, number: int, worker: str, outcomes: Sequence[DispatchOutcome]
+    ) -> list[tuple[str, CountedVote]]:
+        """Emit how a dispatch ended and what was voted; return the votes on what was asked about, by its id."""
         whole = combine_outcomes(outcomes) if outcomes else None
         self._emit(
             DispatchClosed,
@@ -146,32 +159,34 @@ class QueueLoop:
             reason=whole.reason if whole else None,
         )
         self.step()
+        counted: list[tuple[str, CountedVote]] = []
         for outcome in outcomes:
             cast = failed(outcome.items, f"{outcome.status}: {outcome.reason}")
             if outcome.votes is not None:
                 cast = ballots(outcome.items, outcome.votes, self.mode, self.missing_basis)
             for finding_id, ballot in cast.items():
-                votes.setdefault(finding_id, []).append((ballot.verdict, ballot.disagree_basis))
+                counted.append((finding_id, (ballot.verdict, ballot.disagree_basis)))
                 self._emit(VoteCast, finding_id=finding_id, round=number, worker=worker, **ballot._asdict())
             for finding_id in outcome.votes or {}:
                 if finding_id not in outcome.items:
                     reason = "the worker was not asked about this finding"
                     self._emit(VoteRefused, finding_id=finding_id, round=number, worker=worker, reason=reason)
+        return counted
 
-    def _settle(self, finding: FindingGrouped, votes: VotesByFinding, number: int) -> bool:
-        """Judge one finding by this round's votes; True if that gave it a class."""
-        classification, rule = decide(tally(votes.get(finding.finding_id, [])), self.mode)
+    def _settle(self, item: QueueItem, votes: list[CountedVote], number: int) -> bool:
+        """Judge one item by this round's votes; True if that gave it a class."""
+        classification, rule = decide(tally(votes), self.mode)
         if classification is not None:
-            self._classify(finding, classification, rule, number, final=False)
+            self._classify(item, classification, rule, number, final=False)
         elif rule != "no-votes":
-            self._last_rule[finding.finding_id] = rule
+            self._last_rule[item.id] = rule
         return classification is not None
 
     def _classify(
-        self, finding: FindingGrouped, classification: Classification, rule: Rule, number: int, *, final: bool
+        self, item: QueueItem, classification: Classification, rule: Rule, number: int, *, final: bool
     ) -> None:
         self._classes.append(classification)
-        found = {"finding_id": finding.finding_id, "classification": classification, "rule": rule}
+        found = {"finding_id": item.id, "classification": classification, "rule": rule}
         self._emit(FindingClassified, **found, round=number, final=final)
 
     def _emit(self, event: type[QueueEvent], **fields: Any) -> None:

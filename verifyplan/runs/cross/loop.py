@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from verifyplan.agents.base import Backend
 from verifyplan.engine.calls import Caller, Emitter, UsageBudget
-from verifyplan.engine.queue import QueueLoop, QueueResult
+from verifyplan.engine.queue import QueueItem, QueueLoop, QueueResult
 from verifyplan.engine.run_async import run_async
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.artifact import Round2SkippedReason
@@ -60,7 +60,7 @@ async def run_cross_loop(
     for finding in findings:
         classification = _class_without_vote(finding, roster, enabled=settings["enabled"])
         if classification is None:
-            queue.append(finding)
+            queue.append(_queue_item(finding))
         else:
             emitter.emit(_round_0(finding, classification))
     loop = QueueLoop(
@@ -111,7 +111,8 @@ async def _judge_plan_body(inputs: CrossInputs, items: Sequence[FindingGrouped],
         for item in items:
             loop.emit(_round_0(item, "worker-unique"))
         return GateResult(passed=False, gating=False, cut_off="")
-    result = await replace(loop, part=PLAN_BODY, mode="collaborative", max_rounds=settings["maxRounds"]).run(items)
+    body_loop = replace(loop, part=PLAN_BODY, mode="collaborative", max_rounds=settings["maxRounds"])
+    result = await body_loop.run([_queue_item(item) for item in items])
     held = all(classification in HELD for classification in result.classes)
     return GateResult(passed=held, gating=settings["gating"], cut_off=result.cut_off)
 
@@ -146,6 +147,10 @@ def group_events(inputs: CrossInputs, matcher: Matcher | None) -> tuple[list[Fin
         for item in inputs.plan_items
     ]
     return findings, items
+
+
+def _queue_item(grouped: FindingGrouped) -> QueueItem:
+    return QueueItem(grouped.finding_id, grouped.summary, grouped.evidence, grouped.discoverers)
 
 
 def _class_without_vote(finding: FindingGrouped, roster: Sequence[str], *, enabled: bool) -> Classification | None:

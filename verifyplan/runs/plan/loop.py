@@ -11,13 +11,13 @@ from verifyplan.documents.dimensions.plan_check import plan_check
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.source import read_source
 from verifyplan.engine.calls import Caller, Emitter, UsageBudget
-from verifyplan.engine.queue import QueueLoop
+from verifyplan.engine.queue import QueueItem, QueueLoop
 from verifyplan.engine.run_async import run_async
 from verifyplan.plans.assessment import assess
 from verifyplan.plans.plan import parse_plan
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Event
-from verifyplan.protocol.event_cross import FindingGrouped, RoundClosed
+from verifyplan.protocol.event_cross import RoundClosed
 from verifyplan.protocol.event_plan import IterationClosed, IterationStarted, PlanAssessed, SectionRead, SignFound
 from verifyplan.protocol.event_run import PlanOutcome, RunEnded, RunStarted
 from verifyplan.protocol.records import ChallengeState, ContextState, IterationState, RiskState, UnknownState
@@ -206,18 +206,11 @@ async def vote(run: ActiveRun) -> None:
         items_per_call=panel.items_per_call,
         step=run.step,
     )
-    findings = [
-        FindingGrouped(
-            part="challenges",
-            finding_id=challenge.id,
-            summary=claim_of(challenge),
-            evidence=state.raised[challenge.id].evidence,
-            category="challenge",
-            discoverers=(),
-        )
+    items = [
+        QueueItem(challenge.id, claim_of(challenge), state.raised[challenge.id].evidence)
         for challenge in state.unsettled
     ]
-    await loop.run(findings)
+    await loop.run(items)
     run.check_overrun()
 
 
