@@ -160,7 +160,6 @@ def crossverify(
     problems.of(lambda: check_log_dir(log_dir))
     problems.of(lambda: check_timeout(timeout))
     problems.of(lambda: check_counts(repetition=repetition))
-    problems.of(lambda: check_booleans(synthetic=synthetic))
     if items_per_call is not None:
         problems.of(lambda: check_counts(items_per_call=items_per_call))
     if synthetic is not None:
