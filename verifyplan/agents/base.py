@@ -83,7 +83,7 @@ class Turns(Protocol):
     async def exchange(self, sent: TurnSent, send: Send) -> TurnReplied:
         """Return the reply of a turn: the recorded one, else what `send` brings, which is recorded first.
 
-        What `send` raises comes out as it is; BudgetError if the run may not send any more.
+        What `send` raises comes out as it is; LimitError if the run may not send any more.
         """
 
 
@@ -107,7 +107,7 @@ class UnrecordedTurns:
         )
 
 
-class BudgetError(Exception):
+class LimitError(Exception):
     """A call was not sent, as the run has used what it may use; the text says what and how much."""
 
 

@@ -1,4 +1,4 @@
-"""Call agents: record each call before anything acts on it, use recorded replies, stop at the budget.
+"""Call agents: record each call before anything acts on it, use recorded replies, stop at a limit of the run.
 
 A call whose reply is in the log is answered from there (rules E2, E3). Other calls go to the live backend; a replay,
 which has none, ends at the first of them.
@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from pydantic_core import from_json, to_json
 
-from verifyplan.agents.base import Backend, BudgetError, ConversingBackend, Request, Send
+from verifyplan.agents.base import Backend, ConversingBackend, LimitError, Request, Send
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.call import MAX_TOKENS_COUNTED, Reply, ToolUse, Usage, WorkerRequest
 from verifyplan.protocol.event import Event, Sink
@@ -42,8 +42,10 @@ class CensoredError(Exception):
 class Caller:
     """Makes the calls of one run; `backend` is None in a replay, `timeout` (seconds) None for no limit."""
 
-    def __init__(self, backend: Backend | None, emitter: Emitter, budget: UsageBudget, timeout: float | None) -> None:
-        self.backend, self.emitter, self.budget, self.timeout = backend, emitter, budget, timeout
+    def __init__(
+        self, backend: Backend | None, emitter: Emitter, usage_limit: UsageLimit, timeout: float | None
+    ) -> None:
+        self.backend, self.emitter, self.usage_limit, self.timeout = backend, emitter, usage_limit, timeout
         self.past = emitter.recorder.past
         limit = backend.max_concurrency if isinstance(backend, ConversingBackend) else None
         self._slots: AbstractAsyncContextManager[object] = asyncio.Semaphore(limit) if limit else nullcontext()
@@ -104,7 +106,7 @@ class Caller:
     async def _result(self, request: Request) -> Result:
         """Return the event that says how a call ended; the timeout begins here."""
         began = time.monotonic()
-        turns = CallTurns(self.emitter, self.past, self.budget)
+        turns = CallTurns(self.emitter, self.past, self.usage_limit)
         status: Failure
         try:
             async with asyncio.timeout(self.timeout):
@@ -129,7 +131,7 @@ class Caller:
         )
 
     def _failure(self, error: Exception) -> tuple[Failure, str]:
-        if isinstance(error, BudgetError):
+        if isinstance(error, LimitError):
             return "budget", str(error)
         if isinstance(error, TimeoutError):
             return "timeout", str(error) or f"no answer within {self.timeout} s"
@@ -139,18 +141,18 @@ class Caller:
         assert self.backend is not None  # noqa: S101  (call_all has seen to it)
         if isinstance(self.backend, ConversingBackend):
             return await self.backend.converse(request, turns)
-        if refusal := self.budget.refusal(request.call_id):
-            raise BudgetError(refusal)
+        if refusal := self.usage_limit.refusal(request.call_id):
+            raise LimitError(refusal)
         return await self.backend.answer(request)
 
 
 class CallTurns:
     """The turns of one call, recorded or to be made; `usage` and `tools` add up those of all turns so far."""
 
-    def __init__(self, emitter: Emitter, past: Past, budget: UsageBudget) -> None:
+    def __init__(self, emitter: Emitter, past: Past, usage_limit: UsageLimit) -> None:
         self.usage = Usage()
         self.tools: tuple[ToolUse, ...] = ()
-        self._emitter, self._past, self._budget = emitter, past, budget
+        self._emitter, self._past, self._usage_limit = emitter, past, usage_limit
 
     def sent(self, turn: str) -> TurnSent | None:
         """Return what a turn added, if it is on disk."""
@@ -159,13 +161,13 @@ class CallTurns:
     async def exchange(self, sent: TurnSent, send: Send) -> TurnReplied:
         """Return the recorded reply of a turn, else what `send` brings, which is on disk when this returns.
 
-        BudgetError, before anything is sent, where the run has used what it may use.
+        LimitError, before anything is sent, where the run has used what it may use.
         """
         sent = redacted(sent)
         self.tools += sent.tools
         known = self._past.turn(sent.call_id)
-        if known is None and (refusal := self._budget.refusal(sent.call_id)):
-            raise BudgetError(refusal)
+        if known is None and (refusal := self._usage_limit.refusal(sent.call_id)):
+            raise LimitError(refusal)
         self._emitter.emit_unsynced(sent)
         replied = known or await self._send(sent.call_id, send)
         self._emitter.emit_unsynced(replied)
@@ -189,7 +191,7 @@ class CallTurns:
 
 
 class Emitter:
-    """Takes the events of a run: records each and hands it to the folds, such as the run's state and its budget.
+    """Takes the events of a run: records each and hands it to the folds, such as the run's state and its usage.
 
     Calls that are under way at once (`with emitter`) emit by `emit_unsynced` and share the waits for the disk. Once
     that fails, none of them emits any more.
@@ -243,7 +245,7 @@ class Emitter:
             self._on_disk = emitted
 
 
-class UsageBudget:
+class UsageLimit:
     """Adds up the usage of a run, turns at once and calls without turns when they end, and says when it is used up.
 
     Calls under way are not counted yet: calls that are made at once may together go beyond a limit by what they use.

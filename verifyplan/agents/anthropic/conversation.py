@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from verifyplan.agents.anthropic.answer_parsing import AnswerError, merge_repair, parse_answer
 from verifyplan.agents.anthropic.rendering import repair_prompt
-from verifyplan.agents.base import BudgetError, ModelReply, Request, Turns, request_digest
+from verifyplan.agents.base import LimitError, ModelReply, Request, Turns, request_digest
 from verifyplan.agents.tools import ModelToolkit, WebCall
 from verifyplan.agents.tools.web import WebTool
 from verifyplan.errors import AgentError
@@ -263,5 +263,5 @@ async def recall_look_up(turn: str, turns: Turns) -> Usage:
     sent = turns.sent(turn)
     try:
         return (await turns.exchange(sent, not_again)).usage if sent is not None else Usage()
-    except (AgentError, BudgetError):
+    except (AgentError, LimitError):
         return Usage()

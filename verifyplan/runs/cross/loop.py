@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from verifyplan.agents.base import Backend
-from verifyplan.engine.calls import Caller, Emitter, UsageBudget
+from verifyplan.engine.calls import Caller, Emitter, UsageLimit
 from verifyplan.engine.queue import QueueItem, QueueLoop, QueueResult
 from verifyplan.engine.run_async import run_async
 from verifyplan.progress import progress as progress_bar
@@ -50,8 +50,8 @@ async def run_cross_loop(
     """
     inputs = started.cross
     settings, roster = inputs.settings, inputs.analysers
-    budget = UsageBudget(inputs.limits)
-    emitter = Emitter(recorder, budget.add)
+    usage_limit = UsageLimit(inputs.limits)
+    emitter = Emitter(recorder, usage_limit.add)
     emitter.emit(started)
     findings, items = group_events(inputs, matcher)
     for grouped in (*findings, *items):
@@ -69,7 +69,7 @@ async def run_cross_loop(
         mode="adversarial" if settings["adversarial"] else "collaborative",
         verification_mode=settings["verificationMode"],
         max_rounds=settings["effectiveMaxRounds"],
-        caller=Caller(backend, emitter, budget, inputs.timeout),
+        caller=Caller(backend, emitter, usage_limit, inputs.timeout),
         emit=emitter.emit,
         items_per_call=inputs.items_per_call,
         missing_basis=inputs.missing_basis,
@@ -96,7 +96,7 @@ class GateResult(NamedTuple):
     gating: bool | None
     """Whether a failed gate stops the plan; False where it only advises, None without items."""
     cut_off: str
-    """Why the run's budget cut it off; blank if it did not."""
+    """Which limit of the run cut it off; blank if it did not."""
 
 
 async def _judge_plan_body(inputs: CrossInputs, items: Sequence[FindingGrouped], loop: QueueLoop) -> GateResult:

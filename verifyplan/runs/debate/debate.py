@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from verifyplan.agents.base import Backend
-from verifyplan.engine.calls import Caller, Emitter, UsageBudget
+from verifyplan.engine.calls import Caller, Emitter, UsageLimit
 from verifyplan.engine.run_async import run_async
 from verifyplan.errors import InputError, MessageError, Problems
 from verifyplan.progress import progress as progress_bar
@@ -159,14 +159,14 @@ async def run_debate_loop(
 ) -> None:
     """Run a debate turn by turn until a rule ends it; its events go to `recorder`."""
     inputs, state = started.debate, DebateState()
-    budget = UsageBudget(inputs.limits)
-    emitter = Emitter(recorder, budget.add, state.add)
+    usage_limit = UsageLimit(inputs.limits)
+    emitter = Emitter(recorder, usage_limit.add, state.add)
     emitter.emit(started)
-    await DebateLoop(state, Caller(backend, emitter, budget, inputs.timeout), emitter.emit, step).run()
+    await DebateLoop(state, Caller(backend, emitter, usage_limit, inputs.timeout), emitter.emit, step).run()
 
 
 class BrokenOffError(Exception):
-    """The debate ends without a status: an agent failed, or a budget is used up."""
+    """The debate ends without a status: an agent failed, or a limit of the run is reached."""
 
     def __init__(self, reason: DebateReason, message: str) -> None:
         super().__init__(message)
@@ -226,7 +226,7 @@ class DebateLoop:
             messages=tuple(self.state.messages),
             tools=OTHERS,
         )
-        if refusal := self.caller.budget.refusal(request.call_id):
+        if refusal := self.caller.usage_limit.refusal(request.call_id):
             raise BrokenOffError("BUDGET", refusal)
         [result] = await self.caller.call_all([request])
         self.step()

@@ -148,18 +148,18 @@ class ActiveRun:
 
     def check_usage(self, next_call: str) -> None:
         """Raise RunOverError if what the run may use is used up before a call."""
-        if refusal := self.caller.budget.refusal(next_call):
-            raise RunOverError(_over_budget(refusal))
+        if refusal := self.caller.usage_limit.refusal(next_call):
+            raise RunOverError(_over_limit(refusal))
 
     def check_overrun(self) -> None:
         """Raise RunOverError if a call of this run was broken off, as what the run may use was used up."""
         if self.state.overrun:
-            raise RunOverError(_over_budget(self.state.overrun))
+            raise RunOverError(_over_limit(self.state.overrun))
 
     @property
     def usage_used_up(self) -> bool:
         """Whether no further call may be made."""
-        return bool(self.state.overrun or self.caller.budget.refusal(""))
+        return bool(self.state.overrun or self.caller.usage_limit.refusal(""))
 
     def request(self, role: Role) -> RoleRequest:
         """Return the request to an agent: all that is known, and what it may do."""
@@ -245,5 +245,5 @@ class ActiveRun:
         return tuple(self.state.directives.get(self.state.iteration - 1, ()))
 
 
-def _over_budget(reason: str) -> PlanOutcome:
+def _over_limit(reason: str) -> PlanOutcome:
     return PlanOutcome(ended_by="budget", status="FORCED_EXIT", verdict=None, exit_reason=reason)

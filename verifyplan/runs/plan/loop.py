@@ -10,7 +10,7 @@ from verifyplan.documents.bridges.blocker_challenges import challenges
 from verifyplan.documents.dimensions.plan_check import plan_check
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.source import read_source
-from verifyplan.engine.calls import Caller, Emitter, UsageBudget
+from verifyplan.engine.calls import Caller, Emitter, UsageLimit
 from verifyplan.engine.queue import QueueItem, QueueLoop
 from verifyplan.engine.run_async import run_async
 from verifyplan.plans.assessment import assess
@@ -60,10 +60,10 @@ async def run_plan_loop(
 ) -> None:
     """Run a plan run as `drive_plan` does, within an event loop and without progress of its own."""
     inputs, state = started.plan, PlanState()
-    budget = UsageBudget(inputs.settings)
-    emitter = Emitter(recorder, budget.add, state.add)
+    usage_limit = UsageLimit(inputs.settings)
+    emitter = Emitter(recorder, usage_limit.add, state.add)
     emitter.emit(started)
-    caller = Caller(backend, emitter, budget, inputs.settings.timeout)
+    caller = Caller(backend, emitter, usage_limit, inputs.settings.timeout)
     run = ActiveRun(state, caller, emitter.emit, step, pause_handler)
     assess_plan(run)
     with suppress(WaitingError):
@@ -188,7 +188,7 @@ async def vote(run: ActiveRun) -> None:
     run.check_usage("the panel")
 
     def emit_and_check_usage(event: Event) -> None:
-        """Emit; after a round with a next one, RunOverError if the budget is used up."""
+        """Emit; after a round with a next one, RunOverError if a limit of the run is reached."""
         run.emit(event)
         if isinstance(event, RoundClosed) and event.carried_forward_count and event.round < panel.max_rounds:
             run.check_usage(f"round {event.round + 1} of the panel")

@@ -7,7 +7,7 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from html import escape
 
-from verifyplan.engine.calls import UsageBudget
+from verifyplan.engine.calls import UsageLimit
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import (
     DispatchClosed,
@@ -66,7 +66,7 @@ class LiveProgress:
         self._counts: Counter[str] = Counter()
         self._open: dict[str, str] = {}
         self._turns: Counter[str] = Counter()
-        self._budget = UsageBudget(Limits())
+        self._usage = UsageLimit(Limits())
         self.evidence: dict[str, str] = {}
         """The text that each challenge was raised on, by its id; long texts are cut."""
         self._severity: dict[str, str] = {}
@@ -76,7 +76,7 @@ class LiveProgress:
 
     def take(self, event: Event) -> None:
         """Take in one event."""
-        self._budget.add(event)
+        self._usage.add(event)
         match event:
             case RunStarted():
                 self.started = event
@@ -177,7 +177,7 @@ class LiveProgress:
 
     def _used(self) -> list[tuple[str, str]]:
         """Turns, tokens and dollars so far; turns and dollars where there are any."""
-        used, sent = self._budget.spent, self._counts["turn-sent"]
+        used, sent = self._usage.spent, self._counts["turn-sent"]
         cached = f" ({used.cache_read_tokens:,} cached)" if used.cache_read_tokens else ""
         rows = [("Turns", f"{sent:,} sent, {self._counts['turn-replied']:,} replied")] if sent else []
         rows.append(("Tokens", f"{used.total_input:,} in{cached}, {used.output_tokens:,} out"))
