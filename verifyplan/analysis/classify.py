@@ -10,7 +10,7 @@ import pandas as pd
 
 from verifyplan.analysis.tally import CodedVotes, Ints, code_votes, count, fill_bases
 from verifyplan.errors import Problem, SettingsError, TableError, one_of
-from verifyplan.frames.support import lost_refutes, lost_votes
+from verifyplan.frames.vote_losses import lost_refutes, lost_votes
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MISSING_BASES, MODES, VERDICTS, MissingBasis, Mode
 from verifyplan.rules.classification import CLASS_OF_RULE, RULES, RULES_OF_MODE, at_end, rule_index
 from verifyplan.text import did_you_mean

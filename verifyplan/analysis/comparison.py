@@ -50,7 +50,7 @@ class Comparison:
     n_findings: int
     """The number of findings that were compared."""
     n_runs: int
-    """The number of runs that they are from."""
+    """The number of the baseline's runs that have these findings; another set may have more of them, or fewer."""
     resampled: str
     """`runs` or `findings`: what the bootstrap drew (findings where there are fewer than 10 runs)."""
     synthetic: bool

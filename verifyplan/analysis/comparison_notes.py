@@ -14,7 +14,7 @@ from verifyplan.analysis.metrics import difference_column
 from verifyplan.analysis.pairing import OF_CONDITION
 from verifyplan.analysis.replay import Setting
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.support import note_absent_votes, note_blind_classes
+from verifyplan.frames.vote_losses import note_absent_votes, note_blind_classes
 from verifyplan.protocol.vote import NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
 from verifyplan.text import counted, filled_words, is_or_are, listed
 

@@ -15,7 +15,7 @@ from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.support import absent_votes, lost_refutes
+from verifyplan.frames.vote_losses import absent_votes, lost_refutes
 from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import HELD, MODES, MissingBasis
 from verifyplan.rules.citations import cites_location

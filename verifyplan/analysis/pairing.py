@@ -9,7 +9,7 @@ import pandas as pd
 
 from verifyplan.analysis.replay import BASIS_COUNTS
 from verifyplan.errors import InputError, Problem, one_of
-from verifyplan.frames.support import LOST
+from verifyplan.frames.vote_losses import LOST
 from verifyplan.rules.grouping import claim_words
 from verifyplan.text import counted, is_or_are
 

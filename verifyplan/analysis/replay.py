@@ -14,8 +14,8 @@ from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.support import LOST
 from verifyplan.frames.vote_checks import FINDING
+from verifyplan.frames.vote_losses import LOST
 from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import MODES, MissingBasis, Mode
 

@@ -85,7 +85,7 @@ def debate(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     if whole["turn"].isna().any():
         raise TableError(Problem("debates: column turn", "lacks a number", "give what analysis.debates returns"))
     rows = _rows(whole, chosen.rows(MAX_DEBATES))
-    places = _Places.of(int(rows["turn"].max()), rows["order"].nunique(), chosen)
+    places = _DebatePlaces.of(int(rows["turn"].max()), rows["order"].nunique(), chosen)
     return figure(
         lambda: _drawing(rows, places),
         chosen,
@@ -98,7 +98,7 @@ def debate(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     )
 
 
-class _Places(NamedTuple):
+class _DebatePlaces(NamedTuple):
     """The numbers of turns and debates, and pixels: across of a turn, of the longest bar, across of all turns."""
 
     turns: int
@@ -107,7 +107,7 @@ class _Places(NamedTuple):
     bar: float
 
     @classmethod
-    def of(cls, turns: int, n: int, options: ChartOptions) -> _Places:
+    def of(cls, turns: int, n: int, options: ChartOptions) -> _DebatePlaces:
         """Return the places in the size that the options say."""
         rest = n * (ABOVE_PX + GAP_PX) - GAP_PX
         step = round(min(max(PLOT_PX / turns, MIN_TURN_PX), MAX_TURN_PX))
@@ -186,7 +186,7 @@ def _description(rows: pd.DataFrame) -> str:
     return f"Bars of the lines of diffs by turn, {count(len(lines), 'debate')}. {'. '.join(lines)}."
 
 
-def _drawing(rows: pd.DataFrame, places: _Places) -> alt.LayerChart:
+def _drawing(rows: pd.DataFrame, places: _DebatePlaces) -> alt.LayerChart:
     """Draw a strip of bars for each debate, all on one scale, its task at the left and its end at the right.
 
     Reads `order, turn, diff_lines, same, last, text, named, run, ended, where`, the texts of `FIELDS` and `hover`;
@@ -209,7 +209,7 @@ def _drawing(rows: pd.DataFrame, places: _Places) -> alt.LayerChart:
     return alt.LayerChart(data=inline(placed), layer=layers, width=width, height=places.pitch * n - GAP_PX)
 
 
-def _placed(rows: pd.DataFrame, places: _Places) -> pd.DataFrame:
+def _placed(rows: pd.DataFrame, places: _DebatePlaces) -> pd.DataFrame:
     """Return the rows with their places in pixels: a bar's foot and top, and its cell."""
     step, bar = places.step, places.bar
     most = max(int(rows["diff_lines"].fillna(0).max()), 1)

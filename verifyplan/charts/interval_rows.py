@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.charts.encodings import inline
-from verifyplan.charts.labels import distinct_labels, first_drawn, interval, percent, plain
+from verifyplan.charts.labels import distinct_labels, first_drawn, interval_text, percent, plain
 from verifyplan.charts.options import ChartOptions, Size
 from verifyplan.charts.theme import FAINT, INK, WIDTH
 
@@ -32,7 +32,7 @@ def with_texts(table: pd.DataFrame) -> pd.DataFrame:
         label=rows["condition"].astype(str).map(names),
         condition=rows["condition"].map(plain),
         share_text=[percent(share, 1) for share in rows["share"]],
-        interval_text=[interval(low, high) for low, high in zip(rows["low"], rows["high"], strict=True)],
+        interval_text=[interval_text(low, high) for low, high in zip(rows["low"], rows["high"], strict=True)],
         n_text=rows["n"].map("n = {:,.0f}".format),
     )
 

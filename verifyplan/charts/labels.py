@@ -77,10 +77,10 @@ def percent(share: float, decimals: int = 0) -> str:
     return f"{100 * share:.{decimals}f} %"
 
 
-def interval(low: float, high: float) -> str:
+def interval_text(low: float, high: float) -> str:
     """Return an interval of shares in per cent, with one decimal; empty where an end is missing.
 
-    >>> interval(0.3, 0.52).split(chr(0x2013)), interval(float("nan"), float("nan"))
+    >>> interval_text(0.3, 0.52).split(chr(0x2013)), interval_text(float("nan"), float("nan"))
     (['30.0', '52.0 %'], '')
     """
     if math.isnan(low) or math.isnan(high):

@@ -72,7 +72,7 @@ def queue(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     lines = [f"{label}: {', '.join(each)}" for label, each in stages]
     width = chosen.px("width", PLOT_PX, max(MIN_WIDTH_PX, MIN_STAGE_PX * len(early)), count(len(early), "column"))
     labels = list(dict.fromkeys(rows.sort_index()["label"]))
-    places = _Places(width, chosen.px("height", HEIGHT_PX, MIN_HEIGHT_PX), labels)
+    places = _QueuePlaces(width, chosen.px("height", HEIGHT_PX, MIN_HEIGHT_PX), labels)
     fewest, most, left_out = int(rows["n_runs"].min()), int(rows["n_runs"].max()), len(whole) - len(kept)
     runs = count(most, "run") if fewest == most else f"{fewest:,} to {count(most, 'run')}"
     first = rows.drop_duplicates("label").sort_index()
@@ -95,7 +95,7 @@ def queue(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     )
 
 
-class _Places(NamedTuple):
+class _QueuePlaces(NamedTuple):
     """Pixels across of the plot and of the lines from top to bottom, and the modes' labels in their order."""
 
     width: float
@@ -123,7 +123,7 @@ def _stage(rows: pd.DataFrame, axis: alt.Axis | None) -> alt.X:
     return alt.X("stage:N", scale=scale, axis=axis, title=None)
 
 
-def _lines(rows: pd.DataFrame, places: _Places) -> alt.LayerChart:
+def _lines(rows: pd.DataFrame, places: _QueuePlaces) -> alt.LayerChart:
     """Draw a line for each mode over the rounds, with its symbol and name right of the plot."""
     labels, top = places.labels, max(int(rows["waiting"].max()), 1)
     up = alt.Axis(tickMinStep=1, tickCount=5, format=",d", domain=False, ticks=False)
@@ -154,7 +154,7 @@ def _ends(rows: pd.DataFrame, pixel: float) -> pd.DataFrame:
     return pd.DataFrame({"label": list(last["label"]), "place": places, "stage": list(last["stage"])})
 
 
-def _numbers(rows: pd.DataFrame, places: _Places) -> alt.LayerChart:
+def _numbers(rows: pd.DataFrame, places: _QueuePlaces) -> alt.LayerChart:
     """Write the numbers under the rounds: how many wait, and how many the round took off the queue."""
     axis = alt.Axis(domain=False, ticks=False, grid=False, labelColor=FAINT)
     base = alt.Chart(inline(rows)).encode(

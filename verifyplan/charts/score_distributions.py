@@ -59,7 +59,7 @@ def score_distributions(data: pd.DataFrame | Runs, *, by: str = "synthesizer", *
     known = [name for name in words if name in set(every["dimension"])]
     drawn = known[: chosen.rows(MAX_DIMENSIONS)]
     scored = every[every["dimension"].isin(drawn)]
-    places = _Places(
+    places = _DistributionPlaces(
         {name: words[name] for name in drawn},
         chosen.px("width", STEP_PX * MAX_SCORE, MIN_STEP_PX * MAX_SCORE),
         chosen.row_px(len(drawn), BAR_PX + OTHER_PX, "dimension", MIN_ROW_PX),
@@ -87,7 +87,7 @@ def score_distributions(data: pd.DataFrame | Runs, *, by: str = "synthesizer", *
     )
 
 
-class _Places(NamedTuple):
+class _DistributionPlaces(NamedTuple):
     """The dimensions in their order, and their places in pixels."""
 
     words: dict[str, str]
@@ -99,7 +99,7 @@ class _Places(NamedTuple):
         return (number + 1) * self.row - (OTHER_PX - 16)
 
 
-def _rows(scored: pd.DataFrame, places: _Places) -> pd.DataFrame:
+def _rows(scored: pd.DataFrame, places: _DistributionPlaces) -> pd.DataFrame:
     """Count each score that occurs in each dimension."""
     counts = scored.groupby(["dimension", "score"], sort=True).size().rename("n").reset_index()
     whole = counts.groupby("dimension")["n"].transform("sum")
@@ -116,7 +116,7 @@ def _rows(scored: pd.DataFrame, places: _Places) -> pd.DataFrame:
     return with_hover(rows.sort_values("base", kind="stable").reset_index(drop=True), FIELDS)
 
 
-def _sums(scored: pd.DataFrame, places: _Places) -> pd.DataFrame:
+def _sums(scored: pd.DataFrame, places: _DistributionPlaces) -> pd.DataFrame:
     """Return the median and the number of scores of each dimension."""
     groups = scored.groupby("dimension")["score"].agg(["median", "count"]).reindex(list(places.words)).reset_index()
     sums = groups.assign(
@@ -130,7 +130,7 @@ def _sums(scored: pd.DataFrame, places: _Places) -> pd.DataFrame:
     return with_hover(sums, MEDIAN_FIELDS)
 
 
-def _drawing(rows: pd.DataFrame, sums: pd.DataFrame, places: _Places) -> alt.LayerChart:
+def _drawing(rows: pd.DataFrame, sums: pd.DataFrame, places: _DistributionPlaces) -> alt.LayerChart:
     """Draw bars on their baselines, the numbers above them, the names at the left and the medians at the right."""
     bars = alt.Chart(inline(rows)).encode(x=_score("score"))
     own = alt.Chart(inline(sums)).encode(y=y_of("base"))

@@ -34,7 +34,7 @@ ONE_LINE_CHARACTERS, MAX_LINE_CHARACTERS = 13, 15
 """A dimension's name of more characters than the first is broken into two lines, of at most the second each."""
 
 
-class Scores(NamedTuple):
+class LabelledScores(NamedTuple):
     """A table of scores with the labels in the place of names, and the words for its dimensions."""
 
     table: pd.DataFrame
@@ -43,7 +43,7 @@ class Scores(NamedTuple):
     """Each dimension in words, those of rule A10 first, others in the order they come."""
 
 
-def read_scores(data: pd.DataFrame | Runs, options: ChartOptions) -> Scores:
+def read_scores(data: pd.DataFrame | Runs, options: ChartOptions) -> LabelledScores:
     """Return the scores to draw, of a table or of runs.
 
     Raises InputError for anything else, and TableError listing missing columns, scores that are not whole numbers from
@@ -57,7 +57,7 @@ def read_scores(data: pd.DataFrame | Runs, options: ChartOptions) -> Scores:
     disputed = plain["disputed"].astype("boolean").fillna(False).astype(bool)
     table = plain.assign(**texts, score=numbers.where(plain["refused"].isna()), disputed=disputed)
     words = dimension_words(table["dimension"], options.labels)
-    return Scores(options.labelled(table, ["run_id", "dimension"]), words)
+    return LabelledScores(options.labelled(table, ["run_id", "dimension"]), words)
 
 
 def _scores_of(runs: RunSet) -> pd.DataFrame:

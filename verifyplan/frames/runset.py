@@ -18,7 +18,7 @@ from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.files import replacing
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, as_truth, empty, typed
-from verifyplan.frames.support import note_absent_votes, with_losses
+from verifyplan.frames.vote_losses import note_absent_votes, with_losses
 from verifyplan.text import counted, did_you_mean
 
 TABLE_NAMES = tuple(TABLES)

@@ -11,8 +11,8 @@ import pandas as pd
 from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.frames.columns import as_text, typed
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.support import with_losses
 from verifyplan.frames.vote_checks import FINDING, NEEDED, cite_places, finding_facts, run_modes, vote_problems
+from verifyplan.frames.vote_losses import with_losses
 from verifyplan.protocol.vote import MODES, VERDICTS, Verdict
 from verifyplan.rules.answers import read_basis, read_mode, read_verdict
 from verifyplan.text import did_you_mean

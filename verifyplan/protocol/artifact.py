@@ -37,13 +37,13 @@ Name = Annotated[StrictStr, Field(min_length=1)]
 Milliseconds = Annotated[int | float, PlainValidator(_milliseconds)]
 
 
-class Record(BaseModel):
+class ArtifactPart(BaseModel):
     """A part of an artifact: frozen, unknown keys kept as they are."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
 
-class ArtifactVote(Record):
+class ArtifactVote(ArtifactPart):
     """One worker's vote on one finding in one round."""
 
     verdict: Verdict
@@ -51,14 +51,14 @@ class ArtifactVote(Record):
     explanation: StrictStr | None = None
 
 
-class FindingRound(Record):
+class FindingRound(ArtifactPart):
     """The votes that one finding got in one round, by worker."""
 
     round: RoundNumber
     votes: dict[Name, ArtifactVote] = {}
 
 
-class ArtifactFinding(Record):
+class ArtifactFinding(ArtifactPart):
     """One finding: who brought it, what it says, how it was voted on, where it ended."""
 
     findingId: Name
@@ -73,7 +73,7 @@ class ArtifactFinding(Record):
     dissentingWorkers: tuple[Name, ...] | None = None
 
 
-class Dispatch(Record):
+class Dispatch(ArtifactPart):
     """One call of a worker in a round: how it ended and how long it took."""
 
     worker: Name
@@ -81,14 +81,14 @@ class Dispatch(Record):
     durationMs: Milliseconds | None = None
 
 
-class SkippedWorker(Record):
+class SkippedWorker(ArtifactPart):
     """A worker that gave no votes in a round, and why."""
 
     worker: Name
     reason: StrictStr | None = None
 
 
-class RoundRecord(Record):
+class RoundRecord(ArtifactPart):
     """One executed round: the queue before and after, and who was called."""
 
     round: RoundNumber
@@ -99,7 +99,7 @@ class RoundRecord(Record):
     skippedWorkers: tuple[SkippedWorker, ...] | None = None
 
 
-class ClassCounts(Record):
+class ClassCounts(ArtifactPart):
     """How many findings ended in each class."""
 
     fullConsensus: Count | None = None
@@ -108,7 +108,7 @@ class ClassCounts(Record):
     workerUnique: Count | None = None
 
 
-class ArtifactConfig(Record):
+class ArtifactConfig(ArtifactPart):
     """The settings that the run was made with."""
 
     enabled: StrictBool | None = None
@@ -119,7 +119,7 @@ class ArtifactConfig(Record):
     autoDisabled: StrictStr | None = None
 
 
-class Artifact(Record):
+class Artifact(ArtifactPart):
     """A whole cross run, as it is on disk."""
 
     schemaVersion: SchemaVersion

@@ -23,7 +23,7 @@ ROLE_OF_TYPE: dict[MessageType, DebateRole] = {
 """The role that writes each type of message."""
 
 
-class Ruling(NamedTuple):
+class DebateRuling(NamedTuple):
     """How a debate ended."""
 
     status: DebateStatus
@@ -51,7 +51,7 @@ def call_id(turn: int, kind: MessageType) -> str:
     return f"t{turn}/{kind}"
 
 
-def ruling(turn: int, max_turns: int, before: str, diff: str, verification: str | None = None) -> Ruling | None:
+def ruling(turn: int, max_turns: int, before: str, diff: str, verification: str | None = None) -> DebateRuling | None:
     """Return how the debate ends in this turn, the first of three rules that holds; None while it goes on.
 
     The diff is that of the turn before, character by character: NO_IMPROVEMENT, from turn 2 on. The verification
@@ -61,20 +61,20 @@ def ruling(turn: int, max_turns: int, before: str, diff: str, verification: str 
     Source: rule C3.
 
     >>> ruling(2, 2, "a", "a", "Verified")
-    Ruling(status='FAILED', reason='NO_IMPROVEMENT')
+    DebateRuling(status='FAILED', reason='NO_IMPROVEMENT')
     >>> ruling(2, 2, "a", "b", "Verified: all is there")
-    Ruling(status='CONVERGED', reason='VERIFIED')
+    DebateRuling(status='CONVERGED', reason='VERIFIED')
     >>> ruling(2, 2, "a", "b", "Not yet.")
-    Ruling(status='FAILED', reason='MAX_TURNS')
+    DebateRuling(status='FAILED', reason='MAX_TURNS')
     """
     _check(turn=turn, max_turns=max_turns)
     if turn > 1 and diff == before:
-        return Ruling("FAILED", "NO_IMPROVEMENT")
+        return DebateRuling("FAILED", "NO_IMPROVEMENT")
     if verification is None:
         return None
     if verification.startswith(VERIFIED):
-        return Ruling("CONVERGED", "VERIFIED")
-    return Ruling("FAILED", "MAX_TURNS") if turn >= max_turns else None
+        return DebateRuling("CONVERGED", "VERIFIED")
+    return DebateRuling("FAILED", "MAX_TURNS") if turn >= max_turns else None
 
 
 def closing(turn: int) -> Message:

@@ -14,7 +14,7 @@ import pandas as pd
 from verifyplan.field_docs import with_field_docs
 from verifyplan.files import write_new_text
 from verifyplan.frames.artifact import artifact_text
-from verifyplan.frames.support import note_blind_classes
+from verifyplan.frames.vote_losses import note_blind_classes
 from verifyplan.protocol.artifact import Artifact, FinalState
 from verifyplan.protocol.event_cross import VoteCast
 from verifyplan.protocol.vote import CLASSIFICATIONS, NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT

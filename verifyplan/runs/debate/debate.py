@@ -29,7 +29,7 @@ from verifyplan.protocol.role_call import ArchitectAnswer, BuilderAnswer, Debate
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.answers import parse_answer
 from verifyplan.rules.budgets import OTHERS
-from verifyplan.rules.debate import MAX_TURNS, ROLE_OF_TYPE, Ruling, asked_for, call_id, closing, ruling
+from verifyplan.rules.debate import MAX_TURNS, ROLE_OF_TYPE, DebateRuling, asked_for, call_id, closing, ruling
 from verifyplan.runlog.debate_state import DebateState
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runs.arguments import (
@@ -197,7 +197,7 @@ class DebateLoop:
         outcome = DebateOutcome(status=status, reason=reason, turns=turn, diff=self.state.diff, exit_reason=message)
         self.emit(RunEnded(outcome=outcome))
 
-    async def _turn(self, turn: int) -> Ruling | None:
+    async def _turn(self, turn: int) -> DebateRuling | None:
         """Hold one turn; return how it ends the debate, or None if it does not."""
         max_turns, before = self.state.inputs.max_turns, self.state.diff
         opening, implement, verify = asked_for(turn)

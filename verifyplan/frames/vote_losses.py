@@ -1,4 +1,4 @@
-"""The support of a class: votes and refutations that were lost, votes that looked at nothing, absent ones (rule B8)."""
+"""The votes that a class does without: lost ones, lost refutations, votes without a look, absent ones (rule B8)."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import pandas as pd
 import verifyplan as vp
 from verifyplan.agents.static.judging import vote
 from verifyplan.agents.static.roles.panel import not_looked
-from verifyplan.frames.support import absent_votes, note_blind_classes
+from verifyplan.frames.vote_losses import absent_votes, note_blind_classes
 
 
 def runs_of(*rows: tuple, **more) -> vp.RunSet:
