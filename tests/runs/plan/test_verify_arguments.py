@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 from decimal import Decimal
+from inspect import signature, unwrap
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -18,7 +20,7 @@ from verifyplan.errors import InputError, SettingsError
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.call import Reply
 from verifyplan.protocol.records import DIMENSIONS
-from verifyplan.protocol.settings import PanelSettings
+from verifyplan.protocol.settings import BlockedWord, OnBlocked, PanelSettings
 from verifyplan.protocol.weights_file import save
 
 
@@ -318,3 +320,23 @@ def test_a_run_that_has_ended_exits_as_it_ended(cli, tmp_path, answers, settings
 
 def test_without_exit_code_a_verdict_is_no_failure(cli, tmp_path):
     assert cli("resume", ended(tmp_path, script()), cwd=tmp_path).code == 0
+
+
+def test_a_prepared_run_writes_nothing_and_asks_nobody_until_it_is_driven(plan, tmp_path):
+    logs, backend = tmp_path / "logs", ScriptedBackend({}, silent=True)
+    prepared = unwrap(vp.verify)(plan, tmp_path, backend=backend, log_dir=logs, team="base")
+    assert not logs.exists()
+    assert prepared.started.plan.plan_text == plan.read_text()
+    run = prepared.drive()
+    assert run.log_path == logs / f"{prepared.log_stem}-001.jsonl"
+    assert run.started == prepared.started
+
+
+def test_the_hint_of_on_blocked_offers_the_words_that_verify_takes(plan, tmp_path):
+    backend = ScriptedBackend({}, silent=True)
+    for word in get_args(BlockedWord):
+        run = vp.verify(plan, tmp_path, backend=backend, on_blocked=word, log_dir=None)
+        assert run.started.plan.settings.on_blocked == word
+    assert set(get_args(OnBlocked)) - set(get_args(BlockedWord)) == {"ask"}
+    assert signature(vp.verify).parameters["on_blocked"].annotation == "BlockedWord | PauseHandler"
+    assert signature(vp.verify).return_annotation == "PlanRun"
