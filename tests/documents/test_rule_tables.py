@@ -35,7 +35,7 @@ def test_no_rule_is_in_a_table_twice_and_every_text_can_be_filled_in(name):
 
 def test_severities_scopes_and_dimensions_are_known():
     assert {rule.severity for rule in RULES.values()} == set(get_args(ViolationSeverity))
-    assert {rule.spec for rule in RULES.values()} == {"D2", "D3", "H3"}
+    assert {rule.protocol_rule for rule in RULES.values()} == {"D2", "D3", "H3"}
     assert all(rule.meaning.endswith(".") for rule in RULES.values())
     assert {rule.severity for rule in ISSUE_RULES.values()} == set(get_args(IssueSeverity))
     assert {rule.dimension for rule in ISSUE_RULES.values()} == set(NAMES)

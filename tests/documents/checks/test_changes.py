@@ -90,7 +90,7 @@ def test_a_change_that_breaks_one_rule(rule: str, line: int, before: str, after:
 
 
 def test_every_rule_has_a_case():
-    logs = {rule for rule in RULES if rule.startswith("debug-log/") and RULES[rule].spec == "D3"}
+    logs = {rule for rule in RULES if rule.startswith("debug-log/") and RULES[rule].protocol_rule == "D3"}
     again = {f"verification/{name}" for name in ("attempt-not-grown", "regression-untold", "must-have-dropped")}
     assert {rule for rule, *_ in CASES} == logs | again
 

@@ -23,7 +23,7 @@ class Rule:
 
     id: str
     severity: ViolationSeverity
-    spec: str
+    protocol_rule: str
     meaning: str
     message: str
     fix: str

@@ -35,7 +35,7 @@ def to_sarif(report: Report, root: str | Path = ".") -> str:
             "id": name,
             "shortDescription": {"text": RULES[name].meaning},
             "defaultConfiguration": {"level": _LEVEL[RULES[name].severity]},
-            "properties": {"scope": _SCOPES[RULES[name].spec]},
+            "properties": {"scope": _SCOPES[RULES[name].protocol_rule]},
         }
         for name in used
     ]
