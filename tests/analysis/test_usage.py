@@ -91,5 +91,5 @@ def test_of_the_recorded_example_nothing_is_lost():
 
 def test_agents_without_turns_have_no_rows_and_other_things_are_no_runs():
     assert usage(vp.datasets.runs("stdlib-claims/adversarial")).empty
-    with pytest.raises(InputError, match="is a str"):
-        usage("runs")
+    with pytest.raises(InputError, match="runs: is not there"):
+        usage("runs")  # a path, and there is none

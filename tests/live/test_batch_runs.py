@@ -186,7 +186,7 @@ def test_repetitions_are_runs_of_their_own(tmp_path, plans):
     assert more[:3] == tuple(batch)
     claims = {run.state.challenges["C1"].claim for run in more}
     assert len(claims) == 4
-    assert list(more.runs.runs["repetition"]) == [1, 2, 3, 4]
+    assert list(more.frames.runs["repetition"]) == [1, 2, 3, 4]
 
 
 def test_each_endpoint_has_batches_of_its_own(tmp_path):

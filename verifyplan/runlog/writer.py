@@ -72,12 +72,12 @@ class LogWriter:
             _release(lock)
             raise
 
-    def append(self, event: Event, *, sync: bool = True) -> Record:
+    def append(self, event: Event, at: str | None = None, *, sync: bool = True) -> Record:
         """Write an event, numbered and stamped; with `sync`, an external event or an end is on disk when this returns.
 
-        What an earlier call left half-written, as on a full disk, is cut off first.
+        Its time is `at`, by default now. What an earlier call left half-written, as on a full disk, is cut off first.
         """
-        record = Record(self._seq + 1, now(), event)
+        record = Record(self._seq + 1, at or now(), event)
         line, digest = encode(record, self._digest)
         line = self._lead + line
         if self._torn:
