@@ -376,6 +376,21 @@ def test_what_differs_beside_the_mode_is_named(name):
     ]
 
 
+def test_sets_whose_votes_are_counted_by_different_rules_say_so_unless_their_names_do():
+    one, other = imported("collaborative"), imported("adversarial")
+
+    def rules_notes(*runs, **more):
+        return [note for note in vp.compare(*runs, resamples=20, **more).notes if "different rules" in note]
+
+    assert rules_notes({"x": one, "y": other}) == [
+        "The votes are counted by different rules: x by the collaborative rules; y by the adversarial rules. Part "
+        "of the difference may come from that alone. To count all by the same rules, give "
+        "modes=['adversarial', 'adversarial']."
+    ]
+    assert rules_notes({"x": one, "y": other}, modes=["adversarial"] * 2) == []
+    assert rules_notes(one, other) == rules_notes(one) == []  # the conditions are named by their modes
+
+
 def test_what_was_not_recorded_is_no_difference_nor_are_rounds_that_both_settings_say():
     one = imported("collaborative")
     logged = dataclasses.replace(one, runs=one.runs.assign(backend="static", effective_max_rounds=2))

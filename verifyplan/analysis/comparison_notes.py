@@ -89,7 +89,20 @@ def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:
                 "Name it by from_votes(..., mode=), or by modes=."
             )
     if len(by_set) > 1:
+        yield from _notes_on_rules(conditions)
         yield from _notes_on_circumstances(conditions)
+
+
+def _notes_on_rules(conditions: Sequence[Condition]) -> Iterator[str]:
+    """Yield a note where sets are judged by the rules of different modes, and their names do not say so."""
+    modes = {condition.name: condition.judged_mode for condition in conditions}
+    if len(set(modes.values())) > 1 and any(mode and mode not in name for name, mode in modes.items()):
+        rules = {name: f"the {mode} rules" if mode else "those of each run" for name, mode in modes.items()}
+        judged = "; ".join(f"{name} by {by}" for name, by in rules.items())
+        yield (
+            f"The votes are counted by different rules: {judged}. Part of the difference may come from that alone. "
+            f"To count all by the same rules, give modes={['adversarial'] * len(conditions)}."
+        )
 
 
 def _notes_on_set(runs: RunSet, where: str) -> Iterator[str]:

@@ -37,8 +37,8 @@ class ReplayedSet:
 
     def replay(self, setting: Setting) -> pd.DataFrame:
         """Return the findings with their classes under a setting (see `replay`, also for errors); do not change it."""
-        if setting.mode == "recorded" and self._only_mode:
-            setting = replace(setting, mode=self._only_mode)
+        if setting.mode == "recorded" and self.only_mode:
+            setting = replace(setting, mode=self.only_mode)
         key = repr(setting)  # unlike a hash, it also takes values that will be refused
         if key not in self._replays:
             self._replays[key] = setting.replay(self.frames)
@@ -48,7 +48,7 @@ class ReplayedSet:
         return self._replays[key]
 
     @cached_property
-    def _only_mode(self) -> Mode | None:
+    def only_mode(self) -> Mode | None:
         """The mode of all runs; None where it is not known of all, or is not the same."""
         modes = self.frames.runs["mode"].astype("object").fillna("")
         return next((mode for mode in MODES if len(modes) and modes.eq(mode).all()), None)
@@ -96,6 +96,11 @@ class Condition:
     def frames(self) -> RunSet:
         """The tables of the runs."""
         return self.replayed.frames
+
+    @property
+    def judged_mode(self) -> str | None:
+        """The mode whose rules judge the votes; None where each run is judged by its own, and these differ."""
+        return self.replayed.only_mode if self.setting.mode == "recorded" else self.setting.mode
 
     @property
     def findings(self) -> pd.DataFrame:
