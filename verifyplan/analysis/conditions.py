@@ -60,12 +60,12 @@ class ReplayedSet:
 
     @cached_property
     def cost(self) -> pd.DataFrame:
-        """What the runs cost."""
+        """The cost of the runs."""
         return cost(self.frames)
 
     @cached_property
     def circumstances(self) -> dict[str, set[Any]]:
-        """What can differ between sets beside the mode, with the values recorded; an empty set where nothing was."""
+        """Circumstances in which sets can differ beside the mode, with the values recorded; none where nothing was."""
         frames = self.frames
         workers = pd.concat([frames.votes["worker"].drop_duplicates(), frames.dispatches["worker"].drop_duplicates()])
         return {

@@ -29,7 +29,7 @@ SHOWN = 300
 
 
 class Past:
-    """What a log holds, for a loop that is driven again: external events by their ids, derived ones in order."""
+    """The events of a log, for a loop that is driven again: external events by their ids, derived ones in order."""
 
     def __init__(self, records: Sequence[Record] = (), *, may_go_unscored: bool = False) -> None:
         self._external = {key: record for record in records if (key := _key(record.event)) is not None}

@@ -38,7 +38,7 @@ class RoleUse(NamedTuple):
 
 @dataclass(frozen=True)
 class EstimatedUse:
-    """What runs would use in one case: low, expected or high."""
+    """The use of runs in one case: low, expected or high."""
 
     roles: tuple[RoleUse, ...] = ()
     """A row for each role and model, in the order of a plan run."""

@@ -44,7 +44,7 @@ class Run:
 
     @property
     def _counts(self) -> list[str]:
-        """What a run of this kind counts, for its repr."""
+        """Return the counts of a run of this kind, for its repr."""
         raise NotImplementedError
 
     @cached_property
