@@ -17,6 +17,7 @@ from .analysis.challenges import coverage as coverage
 from .analysis.classify import classify as classify
 from .analysis.compare import compare as compare
 from .analysis.detection import detection as detection
+from .analysis.documentation import documentation as documentation
 from .analysis.explain import explain as explain
 from .analysis.replay import Setting as Setting
 from .analysis.replay import replay as replay
@@ -24,7 +25,7 @@ from .charts.export import export as export
 from .charts.export import export_set as export_set
 from .frames.artifact import read_artifact as read_artifact
 from .frames.artifact import write_artifact as write_artifact
-from .frames.columns import documentation as documentation
+from .frames.from_table import from_table as from_table
 from .frames.load import load as load
 from .frames.runset import RunSet as RunSet
 from .frames.runset import concat as concat

@@ -5,6 +5,7 @@ from .analysis.detection import Detection as Detection
 from .analysis.explain import Explanation as Explanation
 from .analysis.weights.weight_fit import WeightFit as WeightFit
 from .charts.figure import Figure as Figure
+from .frames.panel_votes import PanelVotes as PanelVotes
 from .runs.batch.result import BatchRuns as BatchRuns
 from .runs.cross.run import CrossRun as CrossRun
 from .runs.debate.run import Debate as Debate

@@ -8,9 +8,10 @@ import pytest
 
 from tests.frames.artifacts import as_bytes, sound
 from tests.frames.plan_events import records, whole
+from verifyplan.analysis.documentation import documentation
 from verifyplan.errors import TableError
 from verifyplan.frames.artifact import parse_artifact
-from verifyplan.frames.columns import KEYS, TABLES, documentation, typed
+from verifyplan.frames.columns import KEYS, TABLES, typed
 from verifyplan.frames.load import load
 from verifyplan.frames.run_tables import ArtifactSource, discoverers, tables_of, to_tables
 from verifyplan.frames.votes import from_votes

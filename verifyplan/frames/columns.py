@@ -8,11 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.columns import Columns, described, fitted, keys
-from verifyplan.errors import InputError, Problem, TableError, one_of
+from verifyplan.columns import Columns, fitted, keys
+from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.frames.columns_plan import PLAN_TABLES
 from verifyplan.frames.columns_run import CALL_TABLES, CROSS_TABLES, DEBATE_TABLES
-from verifyplan.text import did_you_mean
 
 TABLES: dict[str, Columns] = {**CROSS_TABLES, **PLAN_TABLES, **CALL_TABLES, **DEBATE_TABLES}
 """Every table of a RunSet, by name."""
@@ -67,17 +66,3 @@ def as_truth(values: pd.Series[Any], place: str) -> pd.Series[Any]:
 
 
 _TRUTH = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
-
-
-def documentation(table: str) -> pd.DataFrame:
-    """Return the columns of a table with their types and meanings, to look up in a notebook.
-
-    Raises InputError for an unknown table.
-
-    >>> documentation("rounds").loc["resolved_count", "meaning"]
-    "findings that the round's votes gave a class"
-    """
-    if table not in TABLES:
-        message = f"{table!r} is no table{did_you_mean(table, TABLES)}"
-        raise InputError(Problem("table", message, f"use {one_of(TABLES)}"))
-    return described(TABLES[table])

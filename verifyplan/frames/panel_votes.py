@@ -1,0 +1,138 @@
+"""The votes of a panel as columns of codes: who gave which item which label, in which round (rules E4, F3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from verifyplan.errors import Problem, TableError, one_of
+from verifyplan.field_docs import with_field_docs
+from verifyplan.frames.runset import RunSet
+from verifyplan.text import counted
+
+Ints = npt.NDArray[Any]
+Which: TypeAlias = Literal["first", "last"] | int
+"""Which votes of a worker on an item count: its first, its last, or those of one round."""
+
+CLAIM_LABELS = ("false", "true")
+"""The labels of votes on claims, in runs: what a verdict says about the claim."""
+_LABEL_OF_VERDICT = {"agree": 1, "supplement": 1, "disagree": 0}
+
+
+@with_field_docs
+@dataclass(frozen=True, eq=False)
+class PanelVotes:
+    """The votes of a panel, one entry a vote, as integer codes; `from_table` makes them of any long table.
+
+    An item of a run is a *unit*: workers who vote on an item in two runs vote on two units of one item.
+    """
+
+    labels: tuple[str, ...]
+    """The labels that votes and truth have, in order."""
+    workers: tuple[str, ...]
+    """The names of the workers, sorted."""
+    units: pd.DataFrame
+    """One row a unit, in order of appearance: `run`, `item`, `truth` (missing where it is not known)."""
+    unit: Ints = field(repr=False)
+    """The position in `units` of each vote."""
+    worker: Ints = field(repr=False)
+    """The position in `workers` of each vote."""
+    label: Ints = field(repr=False)
+    """The position in `labels` of each vote; -1 for a vote that was lost."""
+    round: Ints = field(repr=False)
+    """The round of each vote; 1 throughout where there are no rounds."""
+    truth: Ints = field(repr=False)
+    """The position in `labels` of the truth of each unit; -1 where it is not known."""
+    cost: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+    """The cost of each vote, in a unit of your own, or None; NaN where it is not known."""
+    explanation: pd.Series[Any] | None = field(default=None, repr=False)
+    """The words of each vote, or None."""
+    runs: RunSet | None = field(default=None, repr=False)
+    """The runs that the votes were read from, or None."""
+    synthetic: bool = False
+    """True where votes or items were generated, not observed."""
+
+    def __len__(self) -> int:
+        """Return the number of votes, lost ones included."""
+        return len(self.unit)
+
+    def __repr__(self) -> str:
+        """Return the sizes and the labels."""
+        sizes = (
+            f"{counted(len(self.workers), 'worker')}, {counted(len(self.units), 'item')}, {counted(len(self), 'vote')}"
+        )
+        return f"PanelVotes({sizes}; labels {one_of(self.labels[:8])})"
+
+    def at(self, which: Which) -> PanelVotes:
+        """Return one vote a worker and unit: its first, its last, or that of one round.
+
+        Raises TableError for a round without votes.
+        """
+        if which not in ("first", "last"):
+            chosen = self.round == which
+            if isinstance(which, bool) or not chosen.any():
+                rounds = one_of(np.unique(self.round).tolist()[:10])
+                raise TableError(Problem("at", f"there is no round {which!r}", f"use 'first', 'last', or {rounds}"))
+            return self.take(np.flatnonzero(chosen))
+        order = np.lexsort((self.round, self.worker, self.unit))
+        cell = self.unit[order] * max(len(self.workers), 1) + self.worker[order]
+        differs = cell[1:] != cell[:-1]
+        end = np.concatenate([[True], differs] if which == "first" else [differs, [True]])[: len(cell)]
+        return self.take(np.sort(order[end]))
+
+    def take(self, votes: npt.NDArray[Any]) -> PanelVotes:
+        """Return only some votes, by position or mask; units, workers and labels keep their numbers."""
+        chosen = {name: getattr(self, name)[votes] for name in ("unit", "worker", "label", "round")}
+        words = None if self.explanation is None else self.explanation[votes].reset_index(drop=True)
+        return replace(self, **chosen, cost=None if self.cost is None else self.cost[votes], explanation=words)
+
+    def matrix(self) -> Ints:
+        """Return labels as an array (units, workers), -1 where a worker gave none; take votes by `at` first."""
+        table = np.full((len(self.units), len(self.workers)), -1, dtype=np.int64)
+        table[self.unit, self.worker] = self.label
+        return table
+
+
+def votes_of_runs(runs: RunSet) -> PanelVotes:
+    """Return the votes of runs as labels: `true` where a worker upholds the claim (agree, supplement), else `false`.
+
+    Discoverers' own votes are left out; a verification error is a lost vote.
+    """
+    votes = runs.votes[~runs.votes["is_origin"].fillna(False).to_numpy(dtype=bool)].reset_index(drop=True)
+    key = ["run_id", "iteration", "finding_id"]
+    unit = votes.groupby(key, sort=False, observed=True).ngroup().to_numpy(dtype=np.int64)
+    firsts = ~pd.Series(unit).duplicated().to_numpy()
+    keys = votes.loc[firsts, key]
+    facts = keys.merge(runs.findings[["run_id", "finding_id", "truth", "summary"]], on=key[::2], how="left")
+    worker, names = pd.factorize(votes["worker"], sort=True)
+    units = pd.DataFrame({"run": facts["run_id"], "item": claim_keys(facts), "truth": facts["truth"]})
+    units["truth"] = units["truth"].map({False: "false", True: "true"}).astype("str")
+    label = votes["verdict"].astype("object").map(_LABEL_OF_VERDICT).fillna(-1).to_numpy(dtype=np.int64)
+    return PanelVotes(
+        labels=CLAIM_LABELS,
+        workers=tuple(map(str, names)),
+        units=units,
+        unit=unit,
+        worker=worker.astype(np.int64),
+        label=label,
+        round=votes["round"].to_numpy(dtype=np.int64),
+        truth=facts["truth"].astype("Int8").fillna(-1).to_numpy(dtype=np.int64),
+        explanation=votes["explanation"],
+        runs=runs,
+        synthetic=bool(runs.runs["synthetic"].fillna(False).any()),
+    )
+
+
+def claim_keys(findings: pd.DataFrame) -> pd.Series[Any]:
+    """Return what names the claim of each finding over runs: its id, and its summary where there is one.
+
+    Findings of one id in several runs are one claim if they say the same; where no summary is known the id decides.
+    """
+    ids = findings["finding_id"].astype("str")
+    if findings.groupby("finding_id", observed=True)["summary"].nunique().le(1).all():
+        return ids
+    return ids.where(findings["summary"].isna(), ids + ": " + findings["summary"].astype("str"))
