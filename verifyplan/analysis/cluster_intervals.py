@@ -24,12 +24,13 @@ class Interval(NamedTuple):
     """The denominator; of a difference the rows that both shares are taken of."""
 
 
-def share_interval(part: Array, whole: Array, clusters: Clusters) -> Interval:
+def share_interval(part: Array, whole: Array, clusters: Clusters, *, level: float = LEVEL) -> Interval:
     """Return the share sum(part) / sum(whole) of rows, with Wilson's interval for the effective number of rows.
 
     `part` and `whole` have one entry a row, such as 1 where a worker is right and 1 where it voted. The effective
     number is that of independent rows with the same linearised variance, never more than there are; Student's t
-    in place of the normal quantile accounts for few clusters. NaN where no row counts.
+    in place of the normal quantile accounts for few clusters. NaN where no row counts. Of several intervals that are
+    to hold together each takes a higher `level`.
     """
     n = float(np.sum(whole))
     if n == 0:
@@ -38,14 +39,20 @@ def share_interval(part: Array, whole: Array, clusters: Clusters) -> Interval:
     variance, degrees = _variance((part - value * whole) / n, clusters)
     independent = value * (1 - value) / n
     effective = n if variance <= independent else n * independent / variance
-    z2 = float(student.ppf((1 + LEVEL) / 2, degrees)) ** 2
+    z2 = float(student.ppf((1 + level) / 2, degrees)) ** 2
     centre = (value + z2 / (2 * effective)) / (1 + z2 / effective)
     half = np.sqrt(z2 * (value * (1 - value) / effective + z2 / (4 * effective**2))) / (1 + z2 / effective)
     return Interval(value, max(0.0, centre - half), min(1.0, centre + half), int(n))
 
 
 def difference_interval(
-    first_part: Array, first_whole: Array, second_part: Array, second_whole: Array, clusters: Clusters
+    first_part: Array,
+    first_whole: Array,
+    second_part: Array,
+    second_whole: Array,
+    clusters: Clusters,
+    *,
+    level: float = LEVEL,
 ) -> Interval:
     """Return the second share minus the first, over the same rows, with a cluster-linearised t interval.
 
@@ -57,7 +64,7 @@ def difference_interval(
     first, second = float(np.sum(first_part)) / n_first, float(np.sum(second_part)) / n_second
     residuals = (second_part - second * second_whole) / n_second - (first_part - first * first_whole) / n_first
     variance, degrees = _variance(residuals, clusters)
-    half = float(student.ppf((1 + LEVEL) / 2, degrees)) * np.sqrt(variance)
+    half = float(student.ppf((1 + level) / 2, degrees)) * np.sqrt(variance)
     n = int(np.sum((np.asarray(first_whole) > 0) | (np.asarray(second_whole) > 0)))
     return Interval(second - first, second - first - half, second - first + half, n)
 
