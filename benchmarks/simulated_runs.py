@@ -4,9 +4,9 @@ Finding i of run r has, under mode m, a latent difficulty
 
     z[r,i,m] = sqrt(run) a[r] + sqrt(run_mode) b[r,m] + sqrt(item) c[i] + sqrt(1 - run - run_mode - item) e[r,i,m]
 
-with independent standard normal a, b, c, e, so that z is standard normal. The finding is an error under m where z is above
-the quantile of 1 - rate of m: both rates are exact, whatever the correlations are. Fresh claims have a c for each run
-and finding, which only the modes share; repeated claims have the same c in every run.
+with independent standard normal a, b, c, e, so that z is standard normal. The finding is an error under m where z is
+above the quantile of 1 - rate of m: both rates are exact, whatever the correlations are. Fresh claims have a c for each
+run and finding, which only the modes share; repeated claims have the same c in every run.
 """
 
 from __future__ import annotations
@@ -80,8 +80,10 @@ def errors(design: Design, repetitions: int, seed: int) -> Iterator[npt.NDArray[
 
 
 def classes(design: Design, shares: Sequence[float], repetitions: int, seed: int) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield blocks of classes 0, 1, ..., of shape (repetitions in the block, modes, rows), with the same true shares
-    under every mode: no mode differs from another but by chance, from run to run."""
+    """Yield blocks of classes 0, 1, ..., of shape (repetitions in the block, modes, rows).
+
+    Their true shares are the same under every mode: no mode differs from another but by chance, from run to run.
+    """
     limits = norm.ppf(np.cumsum(shares)[:-1])
     for z in latent(design, repetitions, seed):
         yield np.searchsorted(limits, z)
