@@ -36,7 +36,7 @@ def share_interval(part: Array, whole: Array, clusters: Clusters, *, level: floa
     if n == 0:
         return Interval(np.nan, np.nan, np.nan, 0)
     value = float(np.sum(part)) / n
-    variance, degrees = _variance((part - value * whole) / n, clusters)
+    variance, degrees = clustered_variance((part - value * whole) / n, clusters)
     independent = value * (1 - value) / n
     effective = n if variance <= independent else n * independent / variance
     z2 = float(student.ppf((1 + level) / 2, degrees)) ** 2
@@ -63,14 +63,14 @@ def difference_interval(
         return Interval(np.nan, np.nan, np.nan, 0)
     first, second = float(np.sum(first_part)) / n_first, float(np.sum(second_part)) / n_second
     residuals = (second_part - second * second_whole) / n_second - (first_part - first * first_whole) / n_first
-    variance, degrees = _variance(residuals, clusters)
+    variance, degrees = clustered_variance(residuals, clusters)
     half = float(student.ppf((1 + level) / 2, degrees)) * np.sqrt(variance)
     n = int(np.sum((np.asarray(first_whole) > 0) | (np.asarray(second_whole) > 0)))
     return Interval(second - first, second - first - half, second - first + half, n)
 
 
-def _variance(residuals: Array, clusters: Clusters) -> tuple[float, float]:
-    """Return the variance of a sum of residuals that come in clusters, and its degrees of freedom."""
+def clustered_variance(residuals: Array, clusters: Clusters) -> tuple[float, float]:
+    """Return the variance of a sum of linearised residuals that come in clusters, and its degrees of freedom."""
     if clusters.n_runs < 2:
         return _one_way(residuals, clusters.claim)
     by_run = _one_way(residuals, clusters.run)
