@@ -35,6 +35,11 @@ class Clusters(NamedTuple):
         pairs = pd.DataFrame({"run": self.run, "claim": self.claim}).drop_duplicates()
         return len(pairs) > self.n_claims
 
+    def take(self, rows: npt.NDArray[Any]) -> Clusters:
+        """Return the clusters of some rows, by position or mask, numbered anew from 0."""
+        run, claim = (pd.factorize(code[rows])[0].astype(np.int64) for code in self)
+        return Clusters(run, claim)
+
 
 def clusters_of_findings(findings: pd.DataFrame) -> Clusters:
     """Return the clusters of a table of findings with `run_id`, `finding_id` and `summary`.

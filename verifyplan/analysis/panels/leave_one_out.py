@@ -1,0 +1,101 @@
+"""The majority of each item, with every vote and without each one (rule F3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from verifyplan.frames.panel_votes import Ints, PanelVotes
+
+Floats = npt.NDArray[np.float64]
+
+
+def label_counts(votes: PanelVotes) -> Ints:
+    """Return how many votes each label has on each unit, of shape (units, labels); lost votes count nowhere."""
+    cast = votes.label >= 0
+    shape = (len(votes.units), len(votes.labels))
+    cell = votes.unit[cast] * shape[1] + votes.label[cast]
+    return np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def majority_shares(counts: npt.NDArray[Any]) -> Floats:
+    """Return the majority of each row of counts as shares of labels: 1 for the most frequent, 1/k for each of k tied.
+
+    A row without votes has no majority: zeros.
+
+    >>> majority_shares(np.array([[2, 1, 0], [1, 1, 0], [0, 0, 0]])).tolist()
+    [[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
+    """
+    top = (counts == counts.max(axis=-1, keepdims=True, initial=0)) & (counts > 0)
+    return np.asarray(top / np.maximum(top.sum(axis=-1, keepdims=True), 1))
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOut:
+    """The votes that were not lost, and what the majority of an item is without each; one entry a vote, or a unit."""
+
+    votes: PanelVotes
+    """One vote a worker and unit, none of them lost."""
+    counts: Ints
+    """Votes by unit and label."""
+    majority: Floats
+    """The majority of each unit, as shares of labels."""
+    without: Floats
+    """The majority of the vote's unit without the vote, as shares of labels."""
+    others: Ints
+    """How many other votes the vote's unit has."""
+
+    @property
+    def truth(self) -> Ints:
+        """The truth of each vote's unit, as a code; -1 where it is not known."""
+        return self.votes.truth[self.votes.unit]
+
+    @property
+    def right(self) -> Floats:
+        """1 where the vote is the truth, else 0; NaN where the truth is not known."""
+        return np.where(self.truth >= 0, self.votes.label == self.truth, np.nan)
+
+    @property
+    def agreement(self) -> Floats:
+        """The share of the others' majority that has the vote's label: 1, 0, or 1/k of k tied; NaN without others."""
+        return np.where(self.others > 0, _at(self.without, self.votes.label), np.nan)
+
+    @property
+    def change(self) -> Floats:
+        """The share of the majority that is another without the vote, from 0 to 1; 1 where no vote is left.
+
+        With ties broken by lot, it is the probability that the item's label changes.
+        """
+        distance = np.abs(self.majority[self.votes.unit] - self.without).sum(axis=1) / 2
+        return np.where(self.others > 0, distance, 1.0)
+
+    def panel_right(self) -> Floats:
+        """Return the share of each unit's majority that is the truth; NaN without truth or votes."""
+        return _credit(self.majority, self.votes.truth, self.counts.sum(axis=1))
+
+    def panel_right_without(self, worker: int) -> Floats:
+        """Return the same, without the votes of one worker."""
+        credit = self.panel_right()
+        own = self.votes.worker == worker
+        credit[self.votes.unit[own]] = _credit(self.without[own], self.truth[own], self.others[own])
+        return credit
+
+
+def leave_one_out(votes: PanelVotes) -> LeaveOneOut:
+    """Return the majority of each unit with every vote and without each; `votes` has one a worker and unit."""
+    votes = votes.take(votes.label >= 0)
+    counts = label_counts(votes)
+    remaining = counts[votes.unit]
+    remaining[np.arange(len(votes)), votes.label] -= 1
+    return LeaveOneOut(votes, counts, majority_shares(counts), majority_shares(remaining), remaining.sum(axis=1))
+
+
+def _credit(majority: Floats, truth: Ints, n: Ints) -> Floats:
+    return np.where((truth >= 0) & (n > 0), _at(majority, np.maximum(truth, 0)), np.nan)
+
+
+def _at(shares: Floats, label: Ints) -> Floats:
+    return np.asarray(shares[np.arange(len(shares)), label]) if shares.shape[1] else np.zeros(len(shares))
