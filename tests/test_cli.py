@@ -318,7 +318,7 @@ def test_verify_takes_a_weights_file_and_tells_what_is_wrong_with_one(cli, code)
 
 def test_ctrl_c_says_how_the_run_goes_on(tmp_path):
     plan = tmp_path / "long.md"
-    steps = "\n".join(f"{n}. Change `src/m{n}.py` and run `pytest tests/test_m{n}.py`." for n in range(1, 900))
+    steps = "\n".join(f"{n}. Change `src/m{n}.py` and run `pytest tests/test_m{n}.py`." for n in range(1, 250))
     plan.write_text(f"# Long\n\nGoal: change everything.\n\n{steps}\n")
     logs = tmp_path / "logs"
     words = [str(COMMAND), "verify", str(plan), "--repo", str(tmp_path), "--log-dir", str(logs)]

@@ -38,6 +38,8 @@ from verifyplan.runs.plan.verify import verify
 TRIVIAL = "# Fix a typo\n\nCorrect the spelling in `README.md`."
 PRICES = {MODEL: {"input": 1, "output": 2, "cache_write": 3, "cache_read": 4, "web_search": 5, "batch_discount": "0.5"}}
 PRICES[MODEL]["batch_discount"] = Decimal("0.5")
+SILENCE = 5.0
+"""Seconds after which an answer that the script never gives is given up."""
 FOUND = [finding(f"F-{n}", "ann", evidence=f"planning.py:{n}") for n in range(1, 5)]
 
 
@@ -133,7 +135,8 @@ def test_a_plan_run_lies_between_low_and_high(name, repository):
 def test_a_plan_run_in_which_much_is_said_lies_between_low_and_high():
     answers = script()
     with ScriptedServer(counting(Played(answers))) as server:
-        run = verify(parse_plan(PLAN), REPO, backend=speaking_to(server), log_dir=None, progress=False, team="scaled")
+        backend = speaking_to(server, timeout=SILENCE)
+        run = verify(parse_plan(PLAN), REPO, backend=backend, log_dir=None, progress=False, team="scaled")
     assert facts(run, "challenge-raised")
     assert within(run, plan_estimate(team="scaled"))
 
@@ -482,6 +485,7 @@ def test_a_first_request_is_the_one_that_is_sent(monkeypatch):
 
     monkeypatch.setattr(Anthropic, "converse", noting)
     with ScriptedServer(Played(script())) as server:
-        verify(parse_plan(PLAN), REPO, backend=speaking_to(server), log_dir=None, progress=False, max_iterations=1)
+        backend = speaking_to(server, timeout=SILENCE)
+        verify(parse_plan(PLAN), REPO, backend=backend, log_dir=None, progress=False, max_iterations=1)
     assert bodies == {turn_of(asked): asked.body for asked in server.requests if turn_of(asked).endswith("/t1")}
     assert {"i1/challenger/t1", "i1/panel/r1/panel-1/t1"} <= bodies.keys()

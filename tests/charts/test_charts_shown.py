@@ -15,7 +15,7 @@ import vl_convert
 
 from verifyplan.charts import class_mix, queue, transitions, truth_metrics, vote_matrix
 from verifyplan.charts.export import export
-from verifyplan.charts.figure import Figure
+from verifyplan.charts.figure import Figure, drawn_svg
 from verifyplan.errors import InputError
 
 HOSTILE = '</script><script>alert(1)</script>"><img src=x onerror=alert(2)><!-- \\ \\" \' ${x} \x07 \u202e'
@@ -76,6 +76,7 @@ def test_a_figure_is_the_same_text_every_time(comparison):
 
 
 def test_ids_of_two_figures_on_a_page_do_not_clash(seen, monkeypatch):
+    drawn_svg.cache_clear()
     draw = vl_convert.vegalite_to_svg
     monkeypatch.setattr(vl_convert, "vegalite_to_svg", lambda spec: re.sub(r"clip\d+", "clip0", draw(spec)))
 
@@ -188,7 +189,7 @@ def test_an_unknown_suffix_names_the_known_ones(comparison, name, tmp_path):
 def test_a_failed_drawing_leaves_the_old_file(comparison, monkeypatch, tmp_path):
     target = tmp_path / "a.png"
     target.write_text("old")
-    monkeypatch.setattr(vl_convert, "vegalite_to_png", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(vl_convert, "svg_to_png", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         export(class_mix(comparison), target)
     assert target.read_text() == "old"

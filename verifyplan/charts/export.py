@@ -16,7 +16,7 @@ import altair as alt
 import pandas as pd
 import vl_convert
 
-from verifyplan.charts.figure import Figure, spec, svg_text, title_of
+from verifyplan.charts.figure import Figure, drawn_svg, spec, svg_text, title_of
 from verifyplan.charts.labels import plain
 from verifyplan.charts.theme import FONT, INK, PAPER
 from verifyplan.errors import InputError, Problem, one_of
@@ -65,11 +65,11 @@ def _rendered(shown: Figure | alt.TopLevelMixin, name: str) -> bytes:
     description = shown.description if isinstance(shown, Figure) else str(drawn.get("description", title_of(drawn)))
     match name:
         case "png":
-            return vl_convert.vegalite_to_png(drawn, ppi=PPI)
+            return vl_convert.svg_to_png(drawn_svg(json.dumps(drawn)), ppi=PPI)
         case "svg":
             return svg_text(drawn, description).encode()
         case "pdf":
-            return vl_convert.vegalite_to_pdf(drawn)
+            return vl_convert.svg_to_pdf(drawn_svg(json.dumps(drawn)))
         case "html":
             return _html(drawn, description, shown.caption if isinstance(shown, Figure) else "").encode()
         case _:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import html
+import json
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -22,6 +24,7 @@ from verifyplan.charts.options import ChartOptions
 from verifyplan.charts.theme import FAINT, PAPER, WIDTH, config
 from verifyplan.field_docs import with_field_docs
 
+MAX_KEPT_DRAWINGS = 4
 SYNTHETIC = "Synthetic data: findings, votes or scores were generated, not observed."
 
 
@@ -119,6 +122,13 @@ def title_of(specification: dict[str, Any]) -> str:
     return " ".join(text) if isinstance(text, list) else str(text) or "Chart"
 
 
+@functools.lru_cache(maxsize=MAX_KEPT_DRAWINGS)
+def drawn_svg(specification: str) -> str:
+    """Draw a specification, as JSON; the last few are kept, since a figure is written in several formats in a row."""
+    svg: str = vl_convert.vegalite_to_svg(specification)
+    return svg
+
+
 def svg_text(specification: dict[str, Any], description: str) -> str:
     """Draw the specification as SVG: a named image whose marks show their texts on hover, without scripts.
 
@@ -127,7 +137,7 @@ def svg_text(specification: dict[str, Any], description: str) -> str:
     and hundreds of marks without an order would be in the way. Ids carry a hash of the picture, for the renderer
     counts its ids from 0 again in every process.
     """
-    svg: str = vl_convert.vegalite_to_svg(specification)
+    svg = drawn_svg(json.dumps(specification))
     prefix = f"v{hashlib.sha256(svg.encode()).hexdigest()[:10]}-"
     own = re.sub(r"<[^>]*>", lambda tag: _with_title(_IDS.sub(rf"\g<1>{prefix}", tag[0])), svg)
     named = f'<svg role="img" aria-label="{html.escape(description)}" style="max-width:100%;height:auto;display:block"'
