@@ -19,6 +19,7 @@ from .analysis.compare import compare as compare
 from .analysis.detection import detection as detection
 from .analysis.documentation import documentation as documentation
 from .analysis.explain import explain as explain
+from .analysis.panels.flips import flips as flips
 from .analysis.replay import Setting as Setting
 from .analysis.replay import replay as replay
 from .charts.export import export as export

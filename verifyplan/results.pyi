@@ -3,6 +3,7 @@
 from .analysis.comparison import Comparison as Comparison
 from .analysis.detection import Detection as Detection
 from .analysis.explain import Explanation as Explanation
+from .analysis.panels.flips import Flips as Flips
 from .analysis.weights.weight_fit import WeightFit as WeightFit
 from .charts.figure import Figure as Figure
 from .frames.panel_votes import PanelVotes as PanelVotes

@@ -12,6 +12,7 @@ from .debates import debates as debates
 from .detection import detection as detection
 from .disagreement import disagreement as disagreement
 from .explain import explain as explain
+from .panels.flips import flips as flips
 from .replay import Setting as Setting
 from .replay import replay as replay
 from .steps import steps as steps

@@ -8,6 +8,7 @@ from typing import NamedTuple
 # rule B7's pattern begins with `[\w./\\-]*`. For the question whether there is a citation that part, which
 # may be empty, changes nothing but the time: without it a long text is read once, not n times.
 _CITATION = re.compile(r"[\w-]\.[A-Za-z]\w*:\d+|\bline \d+\b|\bL\d+\b")
+_LINE = re.compile(r"\b(?:line |L)(\d{1,9})\b")
 _PLACE = re.compile(r"(?<![\w./\\-])([\w./\\-]*[\w-]\.[A-Za-z]\w*):(\d{1,9})(?:-(\d{1,9}))?")
 
 
@@ -39,3 +40,12 @@ def places(text: str) -> list[Place]:
         low, high = sorted((int(first), int(last or first)))
         places.append(Place(path, low, high))
     return places
+
+
+def citations(text: str) -> list[Place]:
+    """Return every place that a text cites: those of `places`, and `line 12` or `L12` as a line of no named file.
+
+    >>> citations("a.py:3 shows it, and line 12 too")
+    [Place(path='a.py', first=3, last=3), Place(path='', first=12, last=12)]
+    """
+    return [*places(text), *(Place("", int(line), int(line)) for line in _LINE.findall(text))]

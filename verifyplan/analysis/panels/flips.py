@@ -1,0 +1,252 @@
+"""Say what rounds change: right votes that become wrong and back, sides taken, what the panel gains (rule F3b)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, get_args
+
+import pandas as pd
+
+from verifyplan.analysis.clusters import clusters_of_units
+from verifyplan.analysis.panels.adoption import ALL_STEPS, Reconsidered, adoption_table, excesses, reconsidered
+from verifyplan.analysis.panels.round_answers import RoundAnswers, Ties, majority, round_answers
+from verifyplan.analysis.panels.round_changes import (
+    ANY_ROUND,
+    CHANGED,
+    GAIN,
+    LOSS,
+    OTHER,
+    WHOLE,
+    Step,
+    answer_changes,
+    majority_breaks,
+    majority_changes,
+    panel_by_round,
+    panel_change,
+    steps,
+    worker_changes,
+)
+from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.field_docs import with_field_docs
+from verifyplan.frames.from_table import as_panel_votes
+from verifyplan.frames.load import Runs
+from verifyplan.frames.panel_votes import PanelVotes
+from verifyplan.text import counted, did_you_mean
+
+
+@with_field_docs
+@dataclass(frozen=True, eq=False)
+class Flips:
+    """What the rounds of a panel changed, as tables and in words.
+
+    Shares have 95 % intervals clustered by run and claim (rule F1); a share of nothing is NaN, with n = 0. A *step* is
+    a pair of rounds, such as `0 → 1`, or `first → last`: from the first round of an item to its last.
+    """
+
+    changes: pd.DataFrame
+    """`step, change, count, n, share, low, high, n_again, n_lost`: how many answers of single workers change, of n
+    that could; `n_again` of these were asked for again, the others are of settled items."""
+    workers: pd.DataFrame
+    """The same by worker, from the first round of each item to its last."""
+    majority: pd.DataFrame
+    """`step, change, count, n, share, low, high, n_again`: how many majorities become wrong (collapse) or right
+    (correction). With shared ties, a tie counts in parts."""
+    breaks: pd.DataFrame
+    """`majority, round, count, n, share, low, high`: in which round the first majority of an item first breaks, of
+    those that held until then; in `any round`, of all."""
+    adoption: pd.DataFrame
+    """`step, majority_was, side, evidence, count, n, share, low, high`: how many answers of a minority become the
+    majority's, and how many of the majority's become others, with a new citation, without, or any."""
+    rounds: pd.DataFrame
+    """`measure, round, value, low, high, n`: how many votes and majorities are right in each round, and how often two
+    workers agree."""
+    differences: pd.DataFrame
+    """`measure, value, low, high, n`: conformity, capitulation, persuasion, and how far each measure of `rounds`
+    changes from the first round of the items to their last."""
+    labels: tuple[str, ...]
+    """The labels that votes and truth have."""
+    n_items: int
+    """The number of items; one of two runs counts twice."""
+    carried: bool
+    """Whether settled items keep their last votes in later rounds."""
+    synthetic: bool
+    """True where votes or items were generated, not observed."""
+    notes: tuple[str, ...] = field(default=())
+    """What a reader must know: lost votes, settled items, unknown evidence or truth, few runs."""
+
+    def __str__(self) -> str:
+        """Return what changed, in a few lines."""
+        made = " (synthetic)" if self.synthetic else ""
+        rounds = ", ".join(map(str, self.rounds["round"].unique()))
+        n_workers = self.workers["worker"].nunique()
+        lines = [f"{counted(n_workers, 'worker')}, {counted(self.n_items, 'item')}{made}, rounds {rounds}"]
+        panel = (self._panel(), self._sides(), self._breaks()) if n_workers > 1 else ()
+        lines += [line for line in (self._votes(), *panel) if line]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Return the words and the table of changes for a notebook; every text is shown as text."""
+        words = escape(str(self)).replace("\n", "<br>")
+        return f"<p>{words}</p>{self.changes.to_html(index=False, float_format='{:.3f}'.format, na_rep='-')}"
+
+    def _votes(self) -> str:
+        rows = self.changes[self.changes["step"].eq(WHOLE)].set_index("change")
+        if not rows.loc[[LOSS, GAIN], "n"].any():
+            return f"{WHOLE} round: {_share(rows, CHANGED, 'votes changed')}"
+        lost, won = _share(rows, LOSS, "right votes became wrong"), _share(rows, GAIN, "wrong ones right")
+        return f"{WHOLE} round: {lost}, {won}"
+
+    def _panel(self) -> str:
+        names = {"majority-accuracy": "the majority is right in", "agreement": "two workers agree in"}
+        parts = []
+        for measure, words in names.items():
+            ends = self.rounds.loc[self.rounds["measure"].eq(measure), "value"].to_numpy()
+            row = self.differences.set_index("measure").loc[[measure]].iloc[0]
+            if row["n"]:
+                values = f"{100 * ends[0]:.1f} → {100 * ends[-1]:.1f} %"
+                parts.append(f"{words} {values} ({_points(row)}, n = {int(row['n']):,})")
+        return "; ".join(parts)
+
+    def _sides(self) -> str:
+        excess = self.differences.set_index("measure")
+        known = bool(excess.loc["capitulation", "n"])
+        name, evidence, uncited = (
+            ("capitulation", "none", " without a new citation") if known else ("conformity", "any", "")
+        )
+        row = excess.loc[[name]].iloc[0]
+        if not row["n"]:
+            return ""
+        keys = {"step": ALL_STEPS, "majority_was": "any", "evidence": evidence}
+        rows = self.adoption[(self.adoption[list(keys)] == pd.Series(keys)).all(axis=1)].set_index("side")
+        took = _share(rows, "minority", f"minority votes{uncited} took the majority's side")
+        return f"{took}, {_share(rows, 'majority', 'majority votes left it')}: {name} {_points(row)}"
+
+    def _breaks(self) -> str:
+        rows = self.breaks[self.breaks["round"].eq(ANY_ROUND)].set_index("majority")
+        return f"the majority broke in {_share(rows, 'any', 'items')}" if rows.loc["any", "n"] else ""
+
+
+def flips(
+    data: pd.DataFrame | PanelVotes | Runs,
+    *,
+    item: str | Sequence[str] | None = None,
+    worker: str | Sequence[str] | None = None,
+    label: str | None = None,
+    truth: str | None = None,
+    round: str | None = None,
+    run: str | None = None,
+    cost: str | None = None,
+    explanation: str | None = None,
+    carry: bool = True,
+    ties: Ties = "shared",
+) -> Flips:
+    """Return what the rounds of a panel change: right votes that become wrong, wrong ones right, sides, the majority.
+
+    An answer counts in a step where the worker gave one at both ends; the others are lost, and the notes count them.
+    Later rounds often hold only what was unsettled. With `carry`, an item that a round does not ask for any more keeps
+    the votes of its last round there, so that all rounds are about the same items; without, only what was asked again
+    counts, and rounds cannot be compared.
+
+    The majority is the answer that most workers give. A vote is of the minority if the whole panel had a majority in
+    the round before, and the vote is another; `conformity` is how much more often it takes the side of the majority
+    than a majority's vote leaves it, and `capitulation` the same without new evidence: a citation that the worker
+    had not given on this item. `persuasion` is what such a citation adds among minority votes (rule F3b).
+
+    Args:
+        data: runs, a path to some, the name of bundled ones, votes of a panel, or a long table, one row a vote.
+        item: the column of a table that says what is labelled; this and the others as in `from_table`.
+        worker: who votes.
+        label: the answer.
+        truth: the right answer; without, only changes are counted.
+        round: the number of the round.
+        run: the run.
+        cost: not read here.
+        explanation: the worker's words, in which citations are looked for.
+        carry: whether settled items keep their last votes in later rounds.
+        ties: how far a majority is right where several answers are given equally often: `shared` by their number,
+            `first` the label that comes first counts, `none` it is not right.
+
+    Raises TableError where there is only one round, or columns are absent, and SettingsError for another `ties`.
+
+    >>> table = pd.DataFrame({"item": list("ppppqqqq"), "worker": list("ab") * 4, "round": [0, 0, 1, 1] * 2,
+    ...     "label": ["yes", "yes", "yes", "no", "no", "yes", "yes", "yes"], "truth": "yes"})
+    >>> found = flips(table)
+    >>> found.changes.query("step == 'first → last'")[["change", "count", "n"]].head(2).values.tolist()
+    [['right → wrong', 1, 3], ['wrong → right', 1, 1]]
+    """
+    if ties not in get_args(Ties):
+        message = f"must be one of {one_of(get_args(Ties))}, got {ties!r}{did_you_mean(ties, get_args(Ties))}"
+        raise SettingsError(Problem("ties", message, "leave it out for 'shared'"))
+    columns = {
+        "item": item, "worker": worker, "label": label, "truth": truth, "round": round, "run": run, "cost": cost,
+        "explanation": explanation,
+    }  # fmt: skip
+    votes = as_panel_votes(data, columns)
+    asked, clusters = round_answers(votes), clusters_of_units(votes)
+    answers = asked.carried() if carry else asked
+    every, panel = steps(answers, carry), majority(answers, ties)
+    sides = reconsidered(asked, votes.explanation)
+    differences = {**excesses(sides, asked, clusters), **panel_change(answers, panel, every[-1], clusters)}
+    changes = answer_changes(answers, every, clusters)
+    return Flips(
+        changes=_of_labels(changes, votes),
+        workers=_of_labels(worker_changes(answers, every[-1], votes.workers, clusters), votes),
+        majority=majority_changes(panel, every, clusters),
+        breaks=majority_breaks(answers, panel, every[-1], clusters),
+        adoption=adoption_table(sides, asked, clusters),
+        rounds=panel_by_round(answers, panel, clusters),
+        differences=pd.DataFrame([{"measure": name, **value._asdict()} for name, value in differences.items()]),
+        labels=votes.labels,
+        n_items=len(votes.units),
+        carried=carry,
+        synthetic=votes.synthetic,
+        notes=tuple(_notes(votes, answers, sides, every[-1], changes, carry)),
+    )
+
+
+def _of_labels(changes: pd.DataFrame, votes: PanelVotes) -> pd.DataFrame:
+    """Return the table without changes from wrong to wrong where there are only two labels."""
+    return changes if len(votes.labels) > 2 else changes[changes["change"].ne(OTHER)].reset_index(drop=True)
+
+
+def _notes(
+    votes: PanelVotes, answers: RoundAnswers, sides: Reconsidered, whole: Step, changes: pd.DataFrame, carry: bool
+) -> Iterator[str]:
+    lost = int(changes.loc[changes["step"].eq(WHOLE), "n_lost"].max())
+    if lost:
+        yield f"{counted(lost, 'answer')} of a worker had none at the other end of {WHOLE}: left out."
+    unknown = int((~answers.known).sum())
+    if unknown:
+        yield f"The truth of {unknown:,} of {counted(len(votes.units), 'item')} is not known."
+    early = int((answers.last < len(answers.rounds) - 1).sum())
+    if early:
+        kept = "; they keep their last votes there (carry=False leaves them out)" if carry else "; they are left out"
+        later = "" if carry else ": each round is about other items, those that were not settled"
+        yield f"{counted(early, 'item')} of {len(votes.units):,} were not asked in every later round{kept}{later}."
+    if not whole.again.any():
+        yield "No item was asked in two rounds."
+    if votes.explanation is None:
+        yield "Without explanations new evidence is unknown: conformity is given, capitulation and persuasion are not."
+    elif not sides.new.any():
+        yield "No answer cites a place for the first time in a later round: persuasion is not known."
+    runs = votes.units["run"].nunique()
+    if runs == 1:
+        yield "There is one run: how far runs differ cannot be known, and the intervals hold for this run."
+
+
+def _share(rows: pd.DataFrame, name: str, words: str) -> str:
+    """Return the share in the row of a name in words, with its counts and its interval."""
+    row = rows.loc[[name]].iloc[0]
+    if not row["n"]:
+        return f"0 of 0 {words}"
+    interval = f"[{100 * row['low']:.1f}, {100 * row['high']:.1f}]"
+    return f"{row['count']:,} of {row['n']:,} {words} ({100 * row['share']:.1f} % {interval})"
+
+
+def _points(row: pd.Series[Any]) -> str:
+    """Return a difference in points, with its interval."""
+    return f"{100 * row['value']:+.1f} points [{100 * row['low']:.1f}, {100 * row['high']:.1f}]"

@@ -1,0 +1,194 @@
+"""Count what changes from round to round: single answers, the majority, and how often it breaks (rule F3b)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from verifyplan.analysis.cluster_intervals import Interval, difference_interval, share_interval
+from verifyplan.analysis.clusters import Clusters
+from verifyplan.analysis.panels.leave_one_out import Floats
+from verifyplan.analysis.panels.round_answers import Bools, Majority, RoundAnswers
+from verifyplan.frames.panel_votes import Ints
+
+LOSS, GAIN, OTHER, CHANGED = "right → wrong", "wrong → right", "wrong → other wrong", "changed"
+WHOLE = "first → last"
+"""The step from the first round of a unit to its last."""
+ANY_ROUND = "any round"
+
+
+class Step(NamedTuple):
+    """Two rounds of each unit between which answers are compared."""
+
+    name: str
+    start: Ints
+    """The column of the round before, of each unit."""
+    end: Ints
+    """The column of the round after, of each unit."""
+    counts: Bools
+    """Whether the unit counts."""
+    again: Bools
+    """Whether the unit was asked in both rounds."""
+
+
+def steps(answers: RoundAnswers, carry: bool) -> list[Step]:
+    """Return the steps from each round to the next, and from each unit's first round to its last."""
+    first, last, (n_units, n_rounds) = answers.first, answers.last, answers.asked.shape
+    found = []
+    for column in range(1, n_rounds):
+        again = answers.asked[:, column - 1] & answers.asked[:, column]
+        counts = (first < column) if carry else again
+        start, end = (np.full(n_units, each) for each in (column - 1, column))
+        name = f"{answers.rounds[column - 1]} → {answers.rounds[column]}"
+        found.append(Step(name, start, end, counts, again))
+    again = first < last
+    return [*found, Step(WHOLE, first, last, np.ones(n_units, dtype=bool) if carry else again, again)]
+
+
+class Pairs(NamedTuple):
+    """The answers of each worker on each unit at both ends of a step."""
+
+    unit: Ints
+    worker: Ints
+    start: Ints
+    end: Ints
+    again: Bools
+
+
+def pairs_of_step(answers: RoundAnswers, step: Step) -> tuple[Pairs, int]:
+    """Return the pairs of answers of a step, and how many workers' answers are missing at one end."""
+    row, unit = np.arange(len(answers.unit)), answers.unit
+    start, end = answers.answer[row, step.start[unit]], answers.answer[row, step.end[unit]]
+    counted = step.counts[unit]
+    both = counted & (start >= 0) & (end >= 0)
+    lost = int((counted & ((start >= 0) != (end >= 0))).sum())
+    return Pairs(unit[both], answers.worker[both], start[both], end[both], step.again[unit[both]]), lost
+
+
+def answer_changes(answers: RoundAnswers, every: list[Step], clusters: Clusters) -> pd.DataFrame:
+    """Return the table `changes` of Flips."""
+    rows = []
+    for step in every:
+        pairs, lost = pairs_of_step(answers, step)
+        rows += [{"step": step.name, **row, "n_lost": lost} for row in _changes(answers, pairs, clusters)]
+    return whole_numbers(rows)
+
+
+def worker_changes(answers: RoundAnswers, whole: Step, workers: tuple[str, ...], clusters: Clusters) -> pd.DataFrame:
+    """Return the table `workers` of Flips."""
+    pairs, _ = pairs_of_step(answers, whole)
+    rows = []
+    for code, worker in enumerate(workers):
+        own = Pairs(*(column[pairs.worker == code] for column in pairs))
+        rows += [{"worker": worker, **row} for row in _changes(answers, own, clusters)]
+    return whole_numbers(rows)
+
+
+def _changes(answers: RoundAnswers, pairs: Pairs, clusters: Clusters) -> Iterator[dict[str, Any]]:
+    """Yield a row for each kind of change among pairs of answers."""
+    known, truth = answers.known[pairs.unit], answers.truth[pairs.unit]
+    was, is_now = pairs.start == truth, pairs.end == truth
+    moved = pairs.start != pairs.end
+    kinds = {
+        LOSS: (known & was & ~is_now, known & was),
+        GAIN: (known & ~was & is_now, known & ~was),
+        OTHER: (known & ~was & ~is_now & moved, known & ~was),
+        CHANGED: (moved, np.ones(len(moved), dtype=bool)),
+    }
+    for name, (part, whole) in kinds.items():
+        row = share_row(answers.per_unit(part, pairs.unit), answers.per_unit(whole, pairs.unit), clusters)
+        yield {"change": name, **row, "n_again": int((whole & pairs.again).sum())}
+
+
+def share_row(part: npt.NDArray[Any], whole: npt.NDArray[Any], clusters: Clusters) -> dict[str, Any]:
+    """Return a share of what units count as the columns `count, n, share, low, high`."""
+    share = share_interval(part, whole, clusters)
+    values = {"count": float(np.sum(part)), "n": float(np.sum(whole))}
+    return {**values, "share": share.value, "low": share.low, "high": share.high}
+
+
+def whole_numbers(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return rows of `share_row` as a table, their counts as integers."""
+    return pd.DataFrame(rows).astype({"count": "int64", "n": "int64"})
+
+
+def _ends(values: npt.NDArray[Any], step: Step) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    row = np.arange(len(values))
+    return values[row, step.start], values[row, step.end]
+
+
+def majority_changes(panel: Majority, every: list[Step], clusters: Clusters) -> pd.DataFrame:
+    """Return the table `majority` of Flips; what a unit gains or loses is the change of its credit."""
+    rows = []
+    for step in every:
+        before, after = _ends(panel.credit, step)
+        counts = step.counts & ~np.isnan(before) & ~np.isnan(after)
+        before, after = np.where(counts, before, 0), np.where(counts, after, 0)
+        kinds = {
+            LOSS: (np.maximum(before - after, 0), before),
+            GAIN: (np.maximum(after - before, 0), np.where(counts, 1 - before, 0)),
+        }
+        for name, (part, whole) in kinds.items():
+            again = float(whole[step.again].sum())
+            rows.append({"step": step.name, "change": name, **share_row(part, whole, clusters), "n_again": again})
+    return pd.DataFrame(rows)
+
+
+def majority_breaks(answers: RoundAnswers, panel: Majority, whole: Step, clusters: Clusters) -> pd.DataFrame:
+    """Return the table `breaks` of Flips."""
+    first = answers.first
+    opening = panel.leader[np.arange(len(first)), first]
+    later = (np.arange(len(answers.rounds)) > first[:, None]) & (panel.n > 0)
+    broken = later & (panel.leader != opening[:, None])
+    at_risk = (opening >= 0) & whole.counts
+    never_before = np.cumsum(broken, axis=1) - broken == 0
+    right = opening == answers.truth
+    kinds = {"any": at_risk, "right": at_risk & answers.known & right, "wrong": at_risk & answers.known & ~right}
+    rows = []
+    for name, chosen in kinds.items():
+        for column, number in enumerate(answers.rounds[1:], start=1):
+            exposed = chosen & later[:, column] & never_before[:, column]
+            row = share_row(exposed & broken[:, column], exposed, clusters)
+            rows.append({"majority": name, "round": str(number), **row})
+        row = share_row(chosen & broken.any(axis=1), chosen, clusters)
+        rows.append({"majority": name, "round": ANY_ROUND, **row})
+    return whole_numbers(rows)
+
+
+MEASURES = ("vote-accuracy", "majority-accuracy", "agreement")
+"""Of a panel in each round: the share of right votes, that of right majorities, and of pairs of votes that agree."""
+
+
+def _parts(answers: RoundAnswers, panel: Majority) -> dict[str, tuple[Floats, Floats]]:
+    """Return the numerator and denominator of each measure, of shape (units, rounds)."""
+    judged = ~np.isnan(panel.credit)
+    parts = (
+        (panel.right, panel.n * answers.known[:, None].astype(float)),
+        (np.nan_to_num(panel.credit), judged.astype(float)),
+        (panel.agreeing, panel.pairs),
+    )
+    return dict(zip(MEASURES, parts, strict=True))
+
+
+def panel_by_round(answers: RoundAnswers, panel: Majority, clusters: Clusters) -> pd.DataFrame:
+    """Return the table `rounds` of Flips."""
+    rows = []
+    for measure, (part, whole) in _parts(answers, panel).items():
+        for column, number in enumerate(answers.rounds):
+            value = share_interval(part[:, column], whole[:, column], clusters)
+            rows.append({"measure": measure, "round": int(number), **value._asdict()})
+    return pd.DataFrame(rows)
+
+
+def panel_change(answers: RoundAnswers, panel: Majority, whole: Step, clusters: Clusters) -> dict[str, Interval]:
+    """Return how much each measure of the panel changes from the units' first round to their last, on equal units."""
+    found = {}
+    for measure, (part, weight) in _parts(answers, panel).items():
+        (before, after), (n_before, n_after) = _ends(part, whole), _ends(weight, whole)
+        kept = whole.counts & (n_before > 0) & (n_after > 0)
+        found[measure] = difference_interval(before * kept, n_before * kept, after * kept, n_after * kept, clusters)
+    return found
