@@ -22,7 +22,7 @@ bench = typer.Typer(
 
 
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="A bundled set: prints its folder.")] = None,
+    name: Annotated[str | None, typer.Argument(help="A bundled set: prints its folder, or its file.")] = None,
     claims: Annotated[int | None, typer.Option(min=1, help="Make so many claims about this Python's library.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the claims.")] = 0,
     out: Annotated[Path, typer.Option(help="Where the claims are written.")] = Path("claims.csv"),
@@ -49,7 +49,7 @@ def datasets(
         typer.echo(bundled.path(name))
     else:
         for row in bundled.names().itertuples():
-            typer.echo(f"{row.name:<28} {row.about}")
+            typer.echo(f"{row.name:<28} {row.kind:<6} {row.about}")
 
 
 @bench.callback()

@@ -3,6 +3,7 @@
 from ..frames.bundled import claims as claims
 from ..frames.bundled import names as names
 from ..frames.bundled import path as path
+from ..frames.bundled_votes import votes as votes
 from .bundled import debate_script as debate_script
 from .bundled import example_scores as example_scores
 from .bundled import runs as runs

@@ -1,4 +1,4 @@
-"""The recorded sets that come with verifyplan: their names, folders, and the claims that they were made from."""
+"""The recorded sets and tables of votes that come with verifyplan: their names, folders, and claims."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from verifyplan.errors import InputError, Problem, one_of
+from verifyplan.frames.vote_tables import VOTE_TABLES
 from verifyplan.text import did_you_mean
 
 _INSTALLED = Path(__file__).resolve().parent.parent / "_data"
@@ -26,35 +27,43 @@ BUNDLED_SETS = {
 
 
 def names() -> pd.DataFrame:
-    """Return the bundled sets: `name, about`.
+    """Return what is bundled: `name, kind, about`.
 
-    >>> "stdlib-claims" in names()["name"].tolist()
-    True
+    Kind `runs`: recorded runs, read by `datasets.runs`; kind `votes`: real votes, read by `datasets.votes`.
+
+    >>> names().groupby("kind")["name"].first().tolist()
+    ['stdlib-claims', 'llmbar']
     """
-    return pd.DataFrame([{"name": name, "about": about} for name, about in BUNDLED_SETS.items()])
+    runs = [(name, "runs", about) for name, about in BUNDLED_SETS.items()]
+    votes = [(name, "votes", table.about) for name, table in VOTE_TABLES.items()]
+    return pd.DataFrame([*runs, *votes], columns=["name", "kind", "about"])
 
 
 def path(name: str) -> Path:
-    """Return the folder of a bundled set, for the command line and for `load`.
+    """Return the folder of a bundled set, for the command line and for `load`; of a table of votes its Parquet file.
 
     Raises InputError for a name that is not bundled.
 
-    >>> path("stdlib-claims").name
-    'stdlib-claims'
+    >>> path("stdlib-claims").name, path("rte").name
+    ('stdlib-claims', 'rte.parquet')
     """
+    if name in VOTE_TABLES:
+        return data_folder() / "votes" / VOTE_TABLES[name].file
     if name not in BUNDLED_SETS:
-        message = f"{name!r} is not bundled{did_you_mean(name, BUNDLED_SETS)}"
-        raise InputError(Problem("dataset", message, f"use {one_of(BUNDLED_SETS)}"))
+        known = [*BUNDLED_SETS, *VOTE_TABLES]
+        raise InputError(
+            Problem("dataset", f"{name!r} is not bundled{did_you_mean(name, known)}", f"use {one_of(known)}")
+        )
     return data_folder() / name
 
 
 def is_bundled(text: str) -> bool:
-    """Return whether a text is the name of a bundled set, and not a path.
+    """Return whether a text is the name of a bundled set or table of votes, and not a path.
 
-    >>> is_bundled("contract"), is_bundled("runs")
-    (True, False)
+    >>> is_bundled("contract"), is_bundled("llmbar"), is_bundled("runs")
+    (True, True, False)
     """
-    return text in BUNDLED_SETS and not Path(text).exists()
+    return text in {**BUNDLED_SETS, **VOTE_TABLES} and not Path(text).exists()
 
 
 def data_folder() -> Path:

@@ -9,8 +9,11 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.errors import Problem, TableError, expect, one_of
+from verifyplan.frames.bundled import is_bundled
+from verifyplan.frames.bundled_votes import votes
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.panel_votes import PanelVotes, votes_of_runs
+from verifyplan.frames.vote_tables import VOTE_TABLES
 from verifyplan.text import counted, did_you_mean
 
 _NEEDED = ("item", "worker", "label")
@@ -63,11 +66,13 @@ def from_table(
 
 
 def as_panel_votes(data: pd.DataFrame | PanelVotes | Runs, columns: Mapping[str, Any]) -> PanelVotes:
-    """Return votes of a panel from what an analysis takes: such votes, runs, or a long table.
+    """Return votes of a panel from what an analysis takes: such votes, runs, a long table, or a bundled table's name.
 
     `columns` are the analysis' arguments that name columns. Of a table those that are None have the argument's own
     name, where there is such a column: `item`, `worker`, `label`, `truth`, `round`, `run`, `cost`, `explanation`.
     """
+    if isinstance(data, str) and data in VOTE_TABLES and is_bundled(data):
+        data = votes(data)
     if isinstance(data, pd.DataFrame):
         names = {name: columns.get(name) or name for name in (*_NEEDED, *_OPTIONAL)}
         wanted = {name: column for name, column in names.items() if columns.get(name) or column in data}
@@ -92,11 +97,11 @@ def _from_columns(frame: pd.DataFrame, named: Mapping[str, Any], meanings: Mappi
     problems = [*_empty(table), *_bad_numbers(table)]
     if problems:
         raise TableError(problems)
-    votes = _coded(table, bool(frame.attrs.get("synthetic", False)))
-    problems = [*_contradictions(table, votes), *_unknown_truth(votes), *_repeats(table, votes)]
+    coded = _coded(table, bool(frame.attrs.get("synthetic", False)))
+    problems = [*_contradictions(table, coded), *_unknown_truth(coded), *_repeats(table, coded)]
     if problems:
         raise TableError(problems)
-    return votes
+    return coded
 
 
 def _coded(table: pd.DataFrame, synthetic: bool) -> PanelVotes:

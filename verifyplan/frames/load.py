@@ -16,9 +16,11 @@ from verifyplan.errors import InputError, Problem, TableError, one_of
 from verifyplan.frames.addresses import ARTIFACT, LOG, RunFile, SavedTables, find_all, joined
 from verifyplan.frames.artifact import check_artifact, parse_artifact
 from verifyplan.frames.bundled import claims, is_bundled, path
+from verifyplan.frames.bundled_votes import runs_of_votes
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, empty, typed
 from verifyplan.frames.run_tables import ArtifactSource, artifact_rows, log_rows
 from verifyplan.frames.runset import SAVED, Rows, RunSet, assemble, concat, no_errors
+from verifyplan.frames.vote_tables import VOTE_TABLES
 from verifyplan.progress import progress as progress_bar
 from verifyplan.runlog.reader import parse_log
 
@@ -73,7 +75,12 @@ def as_runs(value: Runs, name: str = "runs") -> RunSet:
 
 
 def load_bundled(name: str) -> RunSet:
-    """Return a bundled set of recorded runs, with truth where it is known; InputError for an unknown name."""
+    """Return a bundled set of recorded runs, with truth where it is known; InputError for an unknown name.
+
+    Of the tables of votes `llmbar` can be read so, see `runs_of_votes`.
+    """
+    if name in VOTE_TABLES:
+        return runs_of_votes(name)
     loaded = load(path(name))
     return loaded.with_truth(claims(name)) if name.startswith("stdlib-claims") else loaded
 
