@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.errors import Problem, TableError, expect, one_of
+from verifyplan.errors import Problem, SettingsError, TableError, expect, one_of
 from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.bundled_votes import votes
 from verifyplan.frames.load import Runs, as_runs
@@ -18,6 +19,9 @@ from verifyplan.text import counted, did_you_mean
 
 _NEEDED = ("item", "worker", "label")
 _OPTIONAL = ("truth", "round", "run", "cost", "explanation")
+
+Duplicates: TypeAlias = Literal["refuse", "first", "last", "all"]
+"""What becomes of a worker's further votes on an item in one round: an error, or which of them count."""
 
 
 def from_table(
@@ -32,6 +36,7 @@ def from_table(
     cost: str | None = None,
     explanation: str | None = None,
     labels: Mapping[Any, str] | None = None,
+    duplicates: Duplicates = "refuse",
 ) -> PanelVotes:
     """Return any long table of labels, one row a vote, as the votes of a panel; each argument names a column.
 
@@ -50,6 +55,8 @@ def from_table(
         explanation: the worker's words.
         labels: words of the table and the labels they mean, such as `{"yes": "true", "no": "false"}`, for votes and
             truth alike.
+        duplicates: what becomes of a worker's second vote on an item in one round and run: `refuse` raises an error,
+            `first` and `last` keep one vote, in the order of rows, and `all` keeps each of them.
 
     Raises TableError listing every column that is absent, items with two truths, and repeated votes.
 
@@ -62,21 +69,25 @@ def from_table(
         "item": item, "worker": worker, "label": label, "truth": truth, "round": round, "run": run, "cost": cost,
         "explanation": explanation,
     }  # fmt: skip
-    return _from_columns(frame, {name: column for name, column in named.items() if column is not None}, labels)
+    used = {name: column for name, column in named.items() if column is not None}
+    return _from_columns(frame, used, labels, duplicates)
 
 
-def as_panel_votes(data: pd.DataFrame | PanelVotes | Runs, columns: Mapping[str, Any]) -> PanelVotes:
+def as_panel_votes(
+    data: pd.DataFrame | PanelVotes | Runs, columns: Mapping[str, Any], duplicates: Duplicates = "refuse"
+) -> PanelVotes:
     """Return votes of a panel from what an analysis takes: such votes, runs, a long table, or a bundled table's name.
 
     `columns` are the analysis' arguments that name columns. Of a table those that are None have the argument's own
     name, where there is such a column: `item`, `worker`, `label`, `truth`, `round`, `run`, `cost`, `explanation`.
+    Of a table, `duplicates` is that of `from_table`.
     """
     if isinstance(data, str) and data in VOTE_TABLES and is_bundled(data):
         data = votes(data)
     if isinstance(data, pd.DataFrame):
         names = {name: columns.get(name) or name for name in (*_NEEDED, *_OPTIONAL)}
         wanted = {name: column for name, column in names.items() if columns.get(name) or column in data}
-        return _from_columns(data, {**{name: names[name] for name in _NEEDED}, **wanted}, None)
+        return _from_columns(data, {**{name: names[name] for name in _NEEDED}, **wanted}, None, duplicates)
     named = [name for name, column in columns.items() if column is not None]
     if named:
         fix = "leave it out, or give a table"
@@ -84,7 +95,12 @@ def as_panel_votes(data: pd.DataFrame | PanelVotes | Runs, columns: Mapping[str,
     return data if isinstance(data, PanelVotes) else votes_of_runs(as_runs(data))
 
 
-def _from_columns(frame: pd.DataFrame, named: Mapping[str, Any], meanings: Mapping[Any, str] | None) -> PanelVotes:
+def _from_columns(
+    frame: pd.DataFrame, named: Mapping[str, Any], meanings: Mapping[Any, str] | None, duplicates: Duplicates
+) -> PanelVotes:
+    if duplicates not in get_args(Duplicates):
+        fix = f"use {one_of(get_args(Duplicates))}"
+        raise SettingsError(Problem("duplicates", f"{duplicates!r} is no policy", fix))
     expect(frame, pd.DataFrame, "votes", "read the file first, by pandas.read_csv or pandas.read_parquet")
     problems = list(_absent(frame, named))
     if problems:
@@ -98,10 +114,12 @@ def _from_columns(frame: pd.DataFrame, named: Mapping[str, Any], meanings: Mappi
     if problems:
         raise TableError(problems)
     coded = _coded(table, bool(frame.attrs.get("synthetic", False)))
-    problems = [*_contradictions(table, coded), *_unknown_truth(coded), *_repeats(table, coded)]
+    problems = [*_contradictions(table, coded), *_unknown_truth(coded)]
+    if duplicates == "refuse":
+        problems += _repeats(table, coded)
     if problems:
         raise TableError(problems)
-    return coded
+    return coded if duplicates in ("refuse", "all") else coded.take(~_again(coded, duplicates))
 
 
 def _coded(table: pd.DataFrame, synthetic: bool) -> PanelVotes:
@@ -221,11 +239,20 @@ def _unknown_truth(votes: PanelVotes) -> Iterator[Problem]:
 
 
 def _repeats(table: pd.DataFrame, votes: PanelVotes) -> Iterator[Problem]:
-    again = pd.DataFrame({"unit": votes.unit, "worker": votes.worker, "round": votes.round}).duplicated().to_numpy()
+    again = _again(votes, "first")
     if again.any():
         row = table[again].iloc[0]
         message = (
             f"{row['worker']!r} labels item {row['item']!r} a second time ({counted(int(again.sum()), 'such row')})"
         )
-        fix = "keep one; or, if the table has several rounds or runs, name their columns: round='round', run='run'"
+        fix = (
+            "keep one, as by duplicates='first'; or, if the table has several rounds or runs, name their columns: "
+            "round='round', run='run'"
+        )
         yield Problem("votes: worker", message, fix)
+
+
+def _again(votes: PanelVotes, keep: str) -> npt.NDArray[np.bool_]:
+    """Return which votes repeat a worker's vote on a unit in one round, but for the one to keep."""
+    key = pd.DataFrame({"unit": votes.unit, "worker": votes.worker, "round": votes.round})
+    return key.duplicated(keep="last" if keep == "last" else "first").to_numpy()

@@ -70,19 +70,17 @@ class PanelVotes:
     def at(self, which: Which) -> PanelVotes:
         """Return one vote a worker and unit: its first, its last, or that of one round.
 
-        Raises TableError for a round without votes.
+        Where a table was read with `duplicates="all"`, it is all votes of that round. Raises TableError for a round
+        without votes.
         """
-        if which not in ("first", "last"):
-            chosen = self.round == which
-            if isinstance(which, bool) or not chosen.any():
-                rounds = one_of(np.unique(self.round).tolist()[:10])
-                raise TableError(Problem("at", f"there is no round {which!r}", f"use 'first', 'last', or {rounds}"))
-            return self.take(np.flatnonzero(chosen))
-        order = np.lexsort((self.round, self.worker, self.unit))
-        cell = self.unit[order] * max(len(self.workers), 1) + self.worker[order]
-        differs = cell[1:] != cell[:-1]
-        end = np.concatenate([[True], differs] if which == "first" else [differs, [True]])[: len(cell)]
-        return self.take(np.sort(order[end]))
+        chosen = self.round == which
+        if which in ("first", "last"):
+            cell = self.unit * max(len(self.workers), 1) + self.worker
+            chosen = self.round == pd.Series(self.round).groupby(cell).transform("min" if which == "first" else "max")
+        elif isinstance(which, bool) or not chosen.any():
+            rounds = one_of(np.unique(self.round).tolist()[:10])
+            raise TableError(Problem("at", f"there is no round {which!r}", f"use 'first', 'last', or {rounds}"))
+        return self.take(np.flatnonzero(chosen))
 
     def take(self, votes: npt.NDArray[Any]) -> PanelVotes:
         """Return only some votes, by position or mask; units, workers and labels keep their numbers."""
@@ -91,8 +89,15 @@ class PanelVotes:
         return replace(self, **chosen, cost=None if self.cost is None else self.cost[votes], explanation=words)
 
     def matrix(self) -> Ints:
-        """Return labels as an array (units, workers), -1 where a worker gave none; take votes by `at` first."""
+        """Return labels as an array (units, workers), -1 where a worker gave none; take votes by `at` first.
+
+        Raises TableError where a worker has several votes on a unit.
+        """
         table = np.full((len(self.units), len(self.workers)), -1, dtype=np.int64)
+        cell = self.unit * len(self.workers) + self.worker
+        if pd.Series(cell).duplicated().any():
+            fix = "take those of one round, as by .at('first'), or read the table with duplicates='first'"
+            raise TableError(Problem("votes", "a worker has several votes on an item", fix))
         table[self.unit, self.worker] = self.label
         return table
 

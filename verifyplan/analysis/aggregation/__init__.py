@@ -1,0 +1,1 @@
+"""Make one label an item of the labels of a panel, one method a file (rule F3)."""
