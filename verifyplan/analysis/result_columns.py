@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from verifyplan.columns import Column, Columns
 
 
@@ -15,5 +17,81 @@ def with_interval(name: str, meaning: str, of: str) -> Columns:
     )
 
 
-RESULT_TABLES: dict[str, Columns] = {}
+_STEP = Column("step", "text", "the two rounds compared, such as `0 → 1`; `first → last`: those of each item", key=True)
+_CHANGE = Column(
+    "change", "text", "`right → wrong`, `wrong → right`, `wrong → other wrong`, or any (`changed`)", key=True
+)
+
+
+def _counted_share(kind: Literal["whole", "number"], count: str, n: str) -> Columns:
+    """Return the columns of a share with what it counts."""
+    return (
+        Column("count", kind, count),
+        Column("n", kind, n),
+        Column("share", "number", "`count` / `n`; missing where n is 0"),
+        Column("low", "number", "low end of the 95 % interval of `share`, clustered by run and claim (rule F1)"),
+        Column("high", "number", "high end of it"),
+    )
+
+
+_ANSWERS = _counted_share(
+    "whole", "answers of single workers that change so", "answers before that could, with one after"
+)
+_AGAIN = Column("n_again", "whole", "those of `n` that were asked for in both rounds; others repeat a settled vote")
+_FLIPS: dict[str, Columns] = {
+    "flips": (
+        _STEP,
+        _CHANGE,
+        *_ANSWERS,
+        _AGAIN,
+        Column("n_lost", "whole", "answers at one end of the step whose worker has none at the other: not in `n`"),
+    ),
+    "flips.workers": (Column("worker", "text", "who answers", key=True), _CHANGE, *_ANSWERS, _AGAIN),
+    "flips.majority": (
+        _STEP,
+        _CHANGE,
+        *_counted_share("number", "majorities that change so; ties in parts if shared", "majorities before that could"),
+        Column("n_again", "number", "those of `n` on items that were asked for in both rounds"),
+    ),
+    "flips.breaks": (
+        Column("majority", "text", "of which first majorities: `any`, or those that were `right` or `wrong`", key=True),
+        Column("round", "text", "the round in which they first break, or `any round`", key=True),
+        *_counted_share("whole", "items whose first majority's answer leads no longer", "those it led on until then"),
+    ),
+    "flips.adoption": (
+        Column("step", "text", "the two rounds, such as `0 → 1`, or `all`; settled items do not count", key=True),
+        Column("majority_was", "text", "`right` or `wrong` in the round before, or `any`", key=True),
+        Column(
+            "side", "text", "`minority`: the answer before was another than the majority's; or `majority`", key=True
+        ),
+        Column(
+            "evidence",
+            "text",
+            "`new`: cites what this worker had not on this item; `none`; `any`, or unknown",
+            key=True,
+        ),
+        *_counted_share("whole", "answers that take the majority's side, or leave it", "answers of that side before"),
+    ),
+    "flips.rounds": (
+        Column(
+            "measure", "text", "`vote-accuracy`, `majority-accuracy`, `agreement` (pairs of votes that agree)", key=True
+        ),
+        Column("round", "whole", "the round", key=True),
+        Column("value", "number", "the share"),
+        Column("low", "number", "low end of its 95 % interval, clustered by run and claim (rule F1)"),
+        Column("high", "number", "high end of it"),
+        Column("n", "whole", "votes, items or pairs of votes"),
+    ),
+    "flips.differences": (
+        Column(
+            "measure", "text", "`conformity`, `capitulation`, `persuasion` (rule F3b), or one of `rounds`", key=True
+        ),
+        Column("value", "number", "one share minus another; of the measures of rounds, last minus first"),
+        Column("low", "number", "low end of its 95 % interval by linearised variance of clusters (rule F1)"),
+        Column("high", "number", "high end of it"),
+        Column("n", "whole", "the items that count in either share"),
+    ),
+}
+
+RESULT_TABLES: dict[str, Columns] = {**_FLIPS}
 """Each table by the name of the attribute or function that gives it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any, get_args
 
@@ -19,7 +19,6 @@ from verifyplan.analysis.panels.round_changes import (
     LOSS,
     OTHER,
     WHOLE,
-    Step,
     answer_changes,
     majority_breaks,
     majority_changes,
@@ -191,9 +190,8 @@ def flips(
     every, panel = steps(answers, carry), majority(answers, ties)
     sides = reconsidered(asked, votes.explanation)
     differences = {**excesses(sides, asked, clusters), **panel_change(answers, panel, every[-1], clusters)}
-    changes = answer_changes(answers, every, clusters)
-    return Flips(
-        changes=_of_labels(changes, votes),
+    found = Flips(
+        changes=_of_labels(answer_changes(answers, every, clusters), votes),
         workers=_of_labels(worker_changes(answers, every[-1], votes.workers, clusters), votes),
         majority=majority_changes(panel, every, clusters),
         breaks=majority_breaks(answers, panel, every[-1], clusters),
@@ -204,8 +202,8 @@ def flips(
         n_items=len(votes.units),
         carried=carry,
         synthetic=votes.synthetic,
-        notes=tuple(_notes(votes, answers, sides, every[-1], changes, carry)),
     )
+    return replace(found, notes=tuple(_notes(found, votes, asked, sides)))
 
 
 def _of_labels(changes: pd.DataFrame, votes: PanelVotes) -> pd.DataFrame:
@@ -213,28 +211,28 @@ def _of_labels(changes: pd.DataFrame, votes: PanelVotes) -> pd.DataFrame:
     return changes if len(votes.labels) > 2 else changes[changes["change"].ne(OTHER)].reset_index(drop=True)
 
 
-def _notes(
-    votes: PanelVotes, answers: RoundAnswers, sides: Reconsidered, whole: Step, changes: pd.DataFrame, carry: bool
-) -> Iterator[str]:
-    lost = int(changes.loc[changes["step"].eq(WHOLE), "n_lost"].max())
+def _notes(found: Flips, votes: PanelVotes, asked: RoundAnswers, sides: Reconsidered) -> Iterator[str]:
+    lost = int(found.changes.loc[found.changes["step"].eq(WHOLE), "n_lost"].max())
     if lost:
         yield f"{counted(lost, 'answer')} of a worker had none at the other end of {WHOLE}: left out."
-    unknown = int((~answers.known).sum())
+    unknown = int((~asked.known).sum())
     if unknown:
-        yield f"The truth of {unknown:,} of {counted(len(votes.units), 'item')} is not known."
-    early = int((answers.last < len(answers.rounds) - 1).sum())
-    if early:
-        kept = "; they keep their last votes there (carry=False leaves them out)" if carry else "; they are left out"
-        later = "" if carry else ": each round is about other items, those that were not settled"
-        yield f"{counted(early, 'item')} of {len(votes.units):,} were not asked in every later round{kept}{later}."
-    if not whole.again.any():
+        yield f"The truth of {unknown:,} of {counted(found.n_items, 'item')} is not known."
+    settled = int((asked.last < len(asked.rounds) - 1).sum())
+    if settled:
+        carried = "they keep their last votes there (carry=False leaves them out)"
+        kept = carried if found.carried else "each round is about other items, those that were not settled"
+        yield f"{counted(settled, 'item')} of {found.n_items:,} were not asked in every later round; {kept}."
+    if not (asked.first < asked.last).any():
         yield "No item was asked in two rounds."
     if votes.explanation is None:
         yield "Without explanations new evidence is unknown: conformity is given, capitulation and persuasion are not."
     elif not sides.new.any():
         yield "No answer cites a place for the first time in a later round: persuasion is not known."
-    runs = votes.units["run"].nunique()
-    if runs == 1:
+    equal = found.differences.loc[found.differences["low"].eq(found.differences["high"]), "measure"]
+    if len(equal):
+        yield f"The interval of {', '.join(equal)} has no width, since no item differs: that is no certainty."
+    if votes.units["run"].nunique() == 1:
         yield "There is one run: how far runs differ cannot be known, and the intervals hold for this run."
 
 

@@ -101,9 +101,9 @@ def _rounds_error(rounds: Ints) -> TableError:
     if len(rounds) > MAX_ROUNDS:
         fix = "number the rounds 0, 1, 2, in place of times or ids"
         return TableError(Problem("votes: round", f"has {len(rounds):,} values, at most {MAX_ROUNDS:,} are read", fix))
-    only = f"a single round, {rounds[0]}" if len(rounds) else "no votes"
+    only = f"is a single round, {rounds[0]}" if len(rounds) else "are no votes"
     fix = "give votes of two rounds or more; of a table, name their column: round='round'"
-    return TableError(Problem("votes: round", f"there is {only}: no answer could change", fix))
+    return TableError(Problem("votes: round", f"there {only}: no answer could change", fix))
 
 
 class Majority(NamedTuple):
