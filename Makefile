@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 unexport MAKEFLAGS  # tests run make themselves, without the options of this one
 
-.PHONY: help setup demo interface test test-long lint unit unit-tables unit-runs notebooks browser live lab data bench lock clean
+.PHONY: help setup demo interface test test-long lint unit unit-tables unit-runs notebooks browser live lab data bench bench-statistics lock clean
 help:                 ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
@@ -60,6 +60,9 @@ bench: setup          ## the benchmarks; ratios against named peers
 	$(BIN)/python benchmarks/widgets.py
 	$(BIN)/python benchmarks/live.py
 	$(BIN)/python benchmarks/walks.py
+
+bench-statistics: setup  ## how often intervals hold the truth, by simulation: the tables of docs/statistics.md
+	$(BIN)/python -m benchmarks.interval_coverage
 
 interface: setup      ## write the sentences of docs/interface.md as the code has them
 	$(BIN)/python -m tests.interface_page

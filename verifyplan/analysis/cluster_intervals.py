@@ -1,15 +1,27 @@
-"""Intervals of 95 % for shares and differences whose rows come in clusters: runs, claims, or both (rule F1)."""
+"""Intervals of 95 % for shares and differences whose rows come in clusters: runs, claims, or both (rule F1).
+
+docs/statistics.md has the formulas, and how often these intervals hold the truth in simulations.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
-from verifyplan.analysis.clusters import Clusters
+from verifyplan.analysis.clusters import Clusters, Dimension
 from verifyplan.analysis.intervals import LEVEL, Array
+
+PRIOR_EFFECT = 2.0
+"""The design effect that is assumed before clusters are seen ..."""
+
+PRIOR_DEGREES = 0.5
+"""... with so many degrees of freedom: two or three runs alone do not say how much runs differ."""
+
+MIN_EFFECT = 0.5
+"""A design effect below this is taken for chance."""
 
 _MAX_WEIGHTS = 4_000_000  # held at once
 
@@ -24,25 +36,59 @@ class Interval(NamedTuple):
     """The denominator; of a difference the rows that both shares are taken of."""
 
 
+class _Share(NamedTuple):
+    """A share sum(part) / sum(whole) of rows."""
+
+    part: Array
+    whole: Array
+    total: float
+    value: float
+
+    def residuals(self, code: Array) -> Array:
+        """Return how much each cluster moves the share, to first order."""
+        return (np.bincount(code, self.part) - self.value * np.bincount(code, self.whole)) / self.total
+
+    def covariance(self, other: _Share) -> float:
+        """Return the covariance of two shares, or the variance of one with itself, if rows were independent.
+
+        The sums are of products, so that it is exact for counts, and 0 where there is none.
+        """
+        a, b = self.value, other.value
+        products = self.part @ other.part - b * (self.part @ other.whole) - a * (self.whole @ other.part)
+        return float(products + a * b * (self.whole @ other.whole)) / (self.total * other.total)
+
+    @property
+    def rows(self) -> float:
+        """The number of equal rows that would be as sure (Kish 1965); the number of rows where these count the same."""
+        return self.total**2 / float(self.whole @ self.whole)
+
+
 def share_interval(part: Array, whole: Array, clusters: Clusters, *, level: float = LEVEL) -> Interval:
     """Return the share sum(part) / sum(whole) of rows, with Wilson's interval for the effective number of rows.
 
-    `part` and `whole` have one entry a row, such as 1 where a worker is right and 1 where it voted. The effective
-    number is that of independent rows with the same linearised variance, never more than there are; Student's t
-    in place of the normal quantile accounts for few clusters. NaN where no row counts. Of several intervals that are
-    to hold together each takes a higher `level`.
+    `part` and `whole` have one entry a row, such as 1 where a worker is right and 1 where it voted; a ratio such as F1
+    has other numbers. The effective number is that of independent rows with the same linearised variance; Student's
+    t replaces the normal quantile where rows come in clusters. The interval has a width wherever there is a row. NaN
+    where no row counts. Of several intervals that are to hold together each takes a higher `level`. Sources: Wilson
+    1927, Korn and Graubard 1998, Cameron, Gelbach and Miller 2011.
+
+    >>> run, claim = np.repeat(np.arange(12), 20), np.arange(240)
+    >>> share_interval(claim % 10 == 0, claim >= 0, Clusters(run, claim))
+    Interval(value=0.1, low=0.07..., high=0.13..., n=240)
     """
-    n = float(np.sum(whole))
-    if n == 0:
+    counted, (share,) = _shares_of((part, whole))
+    if share.total == 0:
         return Interval(np.nan, np.nan, np.nan, 0)
-    value = float(np.sum(part)) / n
-    variance, degrees = clustered_variance((part - value * whole) / n, clusters)
-    independent = value * (1 - value) / n
-    effective = n if variance <= independent else n * independent / variance
-    z2 = float(student.ppf((1 + level) / 2, degrees)) ** 2
-    centre = (value + z2 / (2 * effective)) / (1 + z2 / effective)
-    half = np.sqrt(z2 * (value * (1 - value) / effective + z2 / (4 * effective**2))) / (1 + z2 / effective)
-    return Interval(value, max(0.0, centre - half), min(1.0, centre + half), int(n))
+    independent = share.covariance(share)
+    effect, freedom = _design_effect(share.residuals, independent, clusters, counted)
+    quantile = float(stdtrit(freedom, (1 + level) / 2))
+    spread = share.value * (1 - share.value)
+    effective = (spread / independent if independent > _noise(share.rows) else share.rows) / effect
+    z2 = quantile**2
+    centre = (share.value + z2 / (2 * effective)) / (1 + z2 / effective)
+    half = np.sqrt(z2 * (spread / effective + z2 / (4 * effective**2))) / (1 + z2 / effective)
+    low, high = max(0.0, min(centre - half, share.value)), min(1.0, max(centre + half, share.value))
+    return Interval(share.value, float(low), float(high), int(share.total))
 
 
 def difference_interval(
@@ -54,38 +100,103 @@ def difference_interval(
     *,
     level: float = LEVEL,
 ) -> Interval:
-    """Return the second share minus the first, over the same rows, with a cluster-linearised t interval.
+    """Return the second share minus the first, over the same rows or over others, with its interval.
 
-    NaN where a share is not defined.
+    The variance is linearised and summed by cluster, so that pairs count as pairs. As in the interval of Bonett and
+    Price (2012) for paired shares, one row of either kind of change is added to the effective number of rows: the
+    interval has a width even where nothing changed. Swapped shares give the mirrored interval. NaN where a share is
+    not defined.
     """
-    n_first, n_second = float(np.sum(first_whole)), float(np.sum(second_whole))
-    if n_first == 0 or n_second == 0:
+    counted, (first, second) = _shares_of((first_part, first_whole), (second_part, second_whole))
+    if first.total == 0 or second.total == 0:
         return Interval(np.nan, np.nan, np.nan, 0)
-    first, second = float(np.sum(first_part)) / n_first, float(np.sum(second_part)) / n_second
-    residuals = (second_part - second * second_whole) / n_second - (first_part - first * first_whole) / n_first
-    variance, degrees = clustered_variance(residuals, clusters)
-    half = float(student.ppf((1 + level) / 2, degrees)) * np.sqrt(variance)
-    n = int(np.sum((np.asarray(first_whole) > 0) | (np.asarray(second_whole) > 0)))
-    return Interval(second - first, second - first - half, second - first + half, n)
+    difference = second.value - first.value
+    independent = first.covariance(first) + second.covariance(second) - 2 * first.covariance(second)
+
+    def moved_by(code: Array) -> Array:
+        return second.residuals(code) - first.residuals(code)
+
+    effect, freedom = _design_effect(moved_by, independent, clusters, counted)
+    rows = 2 / (1 / first.rows + 1 / second.rows)
+    effective = rows / effect
+    moved = (max(independent, 0.0) * rows + difference**2) * effective / (effective + 2) + 2 / (effective + 2)
+    centre = difference * effective / (effective + 2)
+    half = float(stdtrit(freedom, (1 + level) / 2) * np.sqrt((moved - centre**2) / (effective + 2)))
+    return Interval(difference, max(-1.0, centre - half), min(1.0, centre + half), int(counted.sum()))
 
 
 def clustered_variance(residuals: Array, clusters: Clusters) -> tuple[float, float]:
     """Return the variance of a sum of linearised residuals that come in clusters, and its degrees of freedom."""
-    if clusters.n_runs < 2:
-        return _one_way(residuals, clusters.claim)
-    by_run = _one_way(residuals, clusters.run)
-    if not clusters.repeated:
-        return by_run
-    by_claim = _one_way(residuals, clusters.claim)
-    cell = _one_way(residuals, np.arange(len(residuals)))
-    return max(by_run[0] + by_claim[0] - cell[0], by_run[0], by_claim[0]), min(by_run[1], by_claim[1])
+    rows, independent = len(residuals), float(residuals @ residuals)
+
+    def moved_by(code: Array) -> Array:
+        return np.bincount(code, residuals)
+
+    effect, freedom = _design_effect(moved_by, independent, clusters, np.ones(rows, dtype=bool))
+    if np.isinf(freedom):
+        return independent * rows / max(rows - 1, 1), max(rows - 1.0, 1.0)
+    return independent * effect, freedom
 
 
-def _one_way(residuals: Array, code: Array) -> tuple[float, float]:
-    sums = np.bincount(code, weights=residuals)
+def _shares_of(*pairs: tuple[Array, Array]) -> tuple[Array, list[_Share]]:
+    """Return which rows count for any of some shares, and the shares over these."""
+    columns = [(np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)) for part, whole in pairs]
+    counted = np.any([whole > 0 for _, whole in columns], axis=0)
+    shares = []
+    for part, whole in columns:
+        total = float(whole.sum())
+        shares.append(_Share(part[counted], whole[counted], total, float(part.sum()) / total if total else np.nan))
+    return counted, shares
+
+
+def _design_effect(
+    moved_by: Callable[[Array], Array], independent: float, clusters: Clusters, counted: Array
+) -> tuple[float, float]:
+    """Return how many times the variance is that of independent rows, and its degrees of freedom (Satterthwaite's).
+
+    `moved_by` says how much each cluster of a code of the counted rows moves the figure, to first order.
+    """
+    effects, sizes, degrees, joint = [], [], [], 0.0
+    for term in clusters.dimensions:
+        effect, freedom, n_clusters = _effect_of(term, moved_by, independent, counted)
+        if n_clusters < 2:
+            continue
+        if term.is_joint:
+            joint += term.sign * effect
+        else:
+            effects.append(max(effect, MIN_EFFECT))
+            sizes.append(n_clusters - 1)
+            degrees.append(min(freedom, n_clusters - 1))
+    if not effects:
+        return 1.0, np.inf
+    effect = max(sum(effects) + joint, *effects)
+    nominal, freedom = (effect**2 / float(np.sum(np.square(effects) / each)) for each in (sizes, degrees))
+    moderated = (PRIOR_DEGREES * PRIOR_EFFECT + nominal * effect) / (PRIOR_DEGREES + nominal)
+    return moderated, PRIOR_DEGREES + freedom
+
+
+def _effect_of(
+    term: Dimension, moved_by: Callable[[Array], Array], independent: float, counted: Array
+) -> tuple[float, float, int]:
+    """Return the design effect of one dimension, the degrees of freedom that its kurtosis leaves, and its clusters.
+
+    Where few clusters hold most of the variance, only these count. Where all rows agree, rows of one claim are one.
+    """
+    code = term.code[counted]
     used = np.bincount(code) > 0
-    n = int(used.sum())
-    return float(np.sum(sums**2)) * n / max(n - 1, 1), max(n - 1, 1)
+    n_clusters = int(used.sum())
+    if independent <= _noise(len(code)):
+        return (len(code) / n_clusters if term.is_claim else 1.0), np.inf, n_clusters
+    squares = np.sort(moved_by(code)[used] ** 2)
+    total, fourth = float(squares.sum()), float(squares @ squares)
+    uneven = fourth - total**2 / n_clusters
+    freedom = 2 * total**2 / uneven if uneven > 1e-9 * fourth else np.inf
+    return total * n_clusters / max(n_clusters - 1, 1) / independent, freedom, n_clusters
+
+
+def _noise(rows: float) -> float:
+    """Return a variance that is smaller than that of a share of so many rows, one of which differs."""
+    return 1e-6 / rows**2
 
 
 def resample_weights(clusters: Clusters, resamples: int, seed: int) -> Iterator[Array]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,11 +16,29 @@ from verifyplan.frames.panel_votes import PanelVotes, claim_keys
 Ints = npt.NDArray[np.int64]
 
 
-class Clusters(NamedTuple):
+class Dimension(NamedTuple):
+    """One way in which rows come in clusters, as a term of the variance of their sum."""
+
+    code: Ints
+    """The cluster of each row."""
+    sign: int
+    """1 for a dimension, and what is counted by two of them is taken off again (-1)."""
+    is_claim: bool
+    """Whether its clusters are claims: then rows that all agree count once a claim."""
+    is_joint: bool
+    """Whether its clusters are those that several dimensions have in common."""
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
     """The run and the claim of each row, as codes from 0; rows of one code are not independent."""
 
     run: Ints
+    """The run of each row."""
     claim: Ints
+    """The claim of each row."""
+    other_run: Ints | None = None
+    """Where two sets of different runs are compared: the run of each row in the other set."""
 
     @property
     def n_runs(self) -> int:
@@ -29,7 +50,7 @@ class Clusters(NamedTuple):
         """The number of claims."""
         return int(self.claim.max(initial=-1)) + 1
 
-    @property
+    @cached_property
     def repeated(self) -> bool:
         """Whether a claim stands in more than one run."""
         pairs = pd.DataFrame({"run": self.run, "claim": self.claim}).drop_duplicates()
@@ -37,8 +58,33 @@ class Clusters(NamedTuple):
 
     def take(self, rows: npt.NDArray[Any]) -> Clusters:
         """Return the clusters of some rows, by position or mask, numbered anew from 0."""
-        run, claim = (pd.factorize(code[rows])[0].astype(np.int64) for code in self)
-        return Clusters(run, claim)
+        other = None if self.other_run is None else _coded(self.other_run[rows])
+        return Clusters(_coded(self.run[rows]), _coded(self.claim[rows]), other)
+
+    @cached_property
+    def dimensions(self) -> tuple[Dimension, ...]:
+        """The ways in which rows come in clusters, and what these have in common (Cameron, Gelbach and Miller 2011).
+
+        A dimension of one cluster, of as many clusters as rows, or equal to another says nothing and is left out.
+        """
+        codes: list[tuple[Ints, bool]] = []
+        for code, is_claim in ((self.run, False), (self.other_run, False), (self.claim, True)):
+            sizes = np.bincount(code) if code is not None else np.zeros(0)
+            varies = int((sizes > 0).sum()) > 1 and int(sizes.max(initial=0)) > 1
+            if code is not None and varies and not any(_are_equal(code, known) for known, _ in codes):
+                codes.append((code, is_claim))
+        terms = [Dimension(code, 1, is_claim, False) for code, is_claim in codes]
+        for size in range(2, len(codes) + 1):
+            for chosen in combinations(codes, size):
+                joint = _coded(pd.MultiIndex.from_arrays([code for code, _ in chosen]))
+                terms.append(Dimension(joint, (-1) ** (size + 1), False, True))
+        return tuple(terms)
+
+
+def _are_equal(first: Ints, second: Ints) -> bool:
+    """Return whether two codes divide the rows in the same way."""
+    pairs = len(pd.DataFrame({"first": first, "second": second}).drop_duplicates())
+    return pairs == len(np.unique(first)) == len(np.unique(second))
 
 
 def clusters_of_findings(findings: pd.DataFrame) -> Clusters:
@@ -58,4 +104,8 @@ def clusters_of_units(votes: PanelVotes) -> Clusters:
 
 def clusters_of(run: pd.Series[Any], claim: pd.Series[Any]) -> Clusters:
     """Return the clusters of rows from the names of their runs and claims."""
-    return Clusters(pd.factorize(run)[0].astype(np.int64), pd.factorize(claim)[0].astype(np.int64))
+    return Clusters(_coded(run), _coded(claim))
+
+
+def _coded(names: Any) -> Ints:
+    return np.asarray(pd.factorize(names)[0], dtype=np.int64)
