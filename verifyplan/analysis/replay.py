@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, check_settings, judge
-from verifyplan.analysis.tally import code_votes
+from verifyplan.analysis.tally import CodedVotes, Ints, code_votes
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.load import Runs, as_runs
@@ -94,18 +94,40 @@ def replay(
     """
     runs = as_runs(runs)
     check_settings(mode, max_rounds, missing_basis, REPLAY_MODES)
-    findings = runs.findings[runs.findings["category"].ne(PLAN_BODY).fillna(True).astype(bool)]
-    findings = findings.merge(runs.runs[["run_id", "mode", "effective_max_rounds"]], on="run_id", how="left")
+    judged = [
+        judge(part.votes, part.cast, part.mode, part.max_rounds, missing_basis, losses=True)
+        for part in replay_parts(runs, mode, max_rounds)
+    ]
+    table = pd.concat(judged) if judged else pd.DataFrame(columns=[*_KEY, *_JUDGED])
+    own = _replayed(runs)[["run_id", "finding_id", "summary", "category", "truth", "classification"]]
+    out = own.rename(columns={"classification": "recorded"}).merge(table[[*_KEY, *_JUDGED]], on=FINDING, how="left")
+    out.insert(1, "iteration", out.pop("iteration").fillna(0).astype("int64"))
+    return _keep_unvoted(out.assign(recorded=_recorded_classes(out, runs)))
+
+
+class ReplayPart(NamedTuple):
+    """The votes of a set that are judged in one mode, as `judge` takes them."""
+
+    mode: Mode
+    votes: pd.DataFrame
+    cast: CodedVotes
+    max_rounds: Ints
+    """The rounds allowed to each finding."""
+
+
+def replay_parts(runs: RunSet, mode: ReplayMode, max_rounds: int | None) -> list[ReplayPart]:
+    """Return the votes of runs by the mode that judges them: one part, or with `recorded` one of each mode."""
+    findings = _replayed(runs).merge(runs.runs[["run_id", "mode", "effective_max_rounds"]], on="run_id", how="left")
     adversarial = findings["mode"].eq("adversarial").fillna(False).astype(bool)  # an unknown mode: collaborative
     if mode != "recorded":
         adversarial[:] = mode == "adversarial"
     sides: tuple[tuple[Mode, pd.Series[bool]], ...] = (("collaborative", ~adversarial), ("adversarial", adversarial))
-    judged = [_judge(runs, findings[rows], side, max_rounds, missing_basis) for side, rows in sides if rows.any()]
-    table = pd.concat(judged) if judged else pd.DataFrame(columns=[*_KEY, *_JUDGED])
-    own = findings[["run_id", "finding_id", "summary", "category", "truth", "classification"]]
-    out = own.rename(columns={"classification": "recorded"}).merge(table[[*_KEY, *_JUDGED]], on=FINDING, how="left")
-    out.insert(1, "iteration", out.pop("iteration").fillna(0).astype("int64"))
-    return _keep_unvoted(out.assign(recorded=_recorded_classes(out, runs)))
+    return [_part(runs, findings[rows], side, max_rounds) for side, rows in sides if rows.any()]
+
+
+def _replayed(runs: RunSet) -> pd.DataFrame:
+    """Return the findings that a replay judges: all but the items of a plan body."""
+    return runs.findings[runs.findings["category"].ne(PLAN_BODY).fillna(True).astype(bool)]
 
 
 def _recorded_classes(table: pd.DataFrame, runs: RunSet) -> pd.Series:
@@ -120,9 +142,7 @@ def _recorded_classes(table: pd.DataFrame, runs: RunSet) -> pd.Series:
     return classes["class"].astype("object").fillna(own.astype("object").where(table["iteration"].eq(last)))
 
 
-def _judge(
-    runs: RunSet, findings: pd.DataFrame, mode: Mode, max_rounds: int | None, missing_basis: MissingBasis
-) -> pd.DataFrame:
+def _part(runs: RunSet, findings: pd.DataFrame, mode: Mode, max_rounds: int | None) -> ReplayPart:
     keys = findings[FINDING]
     votes = runs.votes.merge(keys, on=FINDING) if len(keys) < len(runs.findings) else runs.votes
     imported = bool(runs.runs["kind"].eq("votes").any())  # only an artifact says that a round had no votes
@@ -134,7 +154,7 @@ def _judge(
     own = rows["effective_max_rounds"]
     allowed = own.to_numpy(dtype="float64", na_value=np.nan) if max_rounds is None else np.full(len(own), max_rounds)
     allowed = np.where(np.isnan(allowed), cast.last_round, allowed).astype(np.int64)
-    return judge(votes, cast, mode, allowed, missing_basis, losses=True)
+    return ReplayPart(mode, votes, cast, allowed)
 
 
 def _keep_unvoted(table: pd.DataFrame) -> pd.DataFrame:
