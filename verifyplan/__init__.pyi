@@ -20,6 +20,8 @@ from .analysis.detection import detection as detection
 from .analysis.documentation import documentation as documentation
 from .analysis.explain import explain as explain
 from .analysis.panels.flips import flips as flips
+from .analysis.panels.influence import influence as influence
+from .analysis.panels.workers import workers as workers
 from .analysis.replay import Setting as Setting
 from .analysis.replay import replay as replay
 from .charts.export import export as export

@@ -13,6 +13,8 @@ from .detection import detection as detection
 from .disagreement import disagreement as disagreement
 from .explain import explain as explain
 from .panels.flips import flips as flips
+from .panels.influence import influence as influence
+from .panels.workers import workers as workers
 from .replay import Setting as Setting
 from .replay import replay as replay
 from .steps import steps as steps

@@ -93,5 +93,77 @@ _FLIPS: dict[str, Columns] = {
     ),
 }
 
-RESULT_TABLES: dict[str, Columns] = {**_FLIPS}
+_WORKER = Column("worker", "text", "the worker", key=True)
+
+_WORKERS: Columns = (
+    _WORKER,
+    Column("asked", "whole", "votes that it was asked for, in all rounds"),
+    Column("lost", "whole", "votes of these that were lost: errors, or empty cells"),
+    *with_interval(
+        "lost_rate", "share of the votes that were lost; Wilson, clustered (rule F1), as all shares here", "asked"
+    ),
+    Column("calls", "whole", "calls of it that ended; absent where no run tells"),
+    Column("failed_calls", "whole", "calls of these without a usable answer"),
+    Column("seconds", "number", "mean wall time of its calls in seconds; absent where no run tells"),
+    Column("cost", "number", "what all of its votes cost: US dollars in runs, else the unit of the table's column"),
+    Column("cost_per_vote", "number", "mean cost of a vote; in runs the cost of all calls by `asked`"),
+    *with_interval(
+        "lazy_doubt_rate",
+        "share of its disagrees that rest on burden-not-met; absent where no basis is known",
+        "disagrees with a basis, in all rounds",
+    ),
+    *with_interval(
+        "uncited_refute_rate",
+        "share of its counter-evidences whose words cite no place",
+        "counter-evidences, in all rounds",
+    ),
+    *with_interval(
+        "positive_rate",
+        "share of its labels that are positive; of claims the agree rate (agree or supplement)",
+        "items that it labels",
+    ),
+    *with_interval(
+        "agreement",
+        "share of items on which it is with the majority of the others; of k tied labels 1/k",
+        "items that it and others label",
+    ),
+    *with_interval(
+        "accuracy", "share of its labels that are the truth", "items that it labels and whose truth is known"
+    ),
+    *with_interval("sensitivity", "share of truly positive items that it labels so", "truly positive items"),
+    *with_interval("specificity", "share of truly negative items that it labels so", "truly negative items"),
+    *with_interval(
+        "influence",
+        "share of decisions (classes in runs, else majorities) that change without it; a tie is a half",
+        "all decisions",
+    ),
+    *with_interval(
+        "adds",
+        "accuracy of the majority with it minus without it, ties as their share; clustered t (rule F1)",
+        "items whose truth is known",
+    ),
+    *with_interval(
+        "gap",
+        "its accuracy, or without truth its agreement, minus the mean of the others' on the same items",
+        "items that it and others label",
+    ),
+    Column(
+        "unreliable", "yesno", "gap clearly below 0 (Holm over all workers, margin 5 points), or worse than guessing"
+    ),
+    Column("redundant", "yesno", "left out alone, it changes under 5 % of decisions and costs under 1 point, at 95 %"),
+    Column("decisive", "yesno", "clearly more decisions change without it than without the others (Holm, 5 points)"),
+)
+
+_INFLUENCE: Columns = (
+    _WORKER,
+    Column("metric", "text", "the share that is compared; `changed` is that of decisions that differ", key=True),
+    Column("with_all", "number", "its value with the votes of all workers; of `changed` 0"),
+    Column("without", "number", "its value without the worker"),
+    Column("difference", "number", "without minus with all"),
+    Column("difference_low", "number", "low end of its 95 % interval: clustered t, of `changed` Wilson (rule F1)"),
+    Column("difference_high", "number", "high end of that interval"),
+    Column("n", "whole", "decisions that one of both shares is taken of"),
+)
+
+RESULT_TABLES: dict[str, Columns] = {**_FLIPS, "workers": _WORKERS, "influence": _INFLUENCE}
 """Each table by the name of the attribute or function that gives it."""

@@ -49,6 +49,11 @@ class LeaveOneOut:
     """How many other votes the vote's unit has."""
 
     @property
+    def decided(self) -> npt.NDArray[np.bool_]:
+        """Whether each unit has a vote."""
+        return np.asarray(self.counts.any(axis=1))
+
+    @property
     def truth(self) -> Ints:
         """The truth of each vote's unit, as a code; -1 where it is not known."""
         return self.votes.truth[self.votes.unit]

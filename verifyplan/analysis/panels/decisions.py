@@ -1,0 +1,116 @@
+"""What a panel decides with all its workers and without each one: classes of runs, majorities of tables (rule F3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from verifyplan.analysis.classify import judge
+from verifyplan.analysis.clusters import Clusters, clusters_of_findings, clusters_of_units
+from verifyplan.analysis.panels.leave_one_out import Floats, LeaveOneOut
+from verifyplan.analysis.replay import Setting, replay_parts
+from verifyplan.analysis.tally import fill_bases
+from verifyplan.frames.panel_votes import Ints, PanelVotes
+from verifyplan.frames.runset import RunSet
+
+Bools = npt.NDArray[np.bool_]
+_KEY = ["run_id", "iteration", "finding_id"]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassesWithout:
+    """The class of each finding with all workers' votes, and without those of each one."""
+
+    findings: pd.DataFrame
+    """One row a finding that was voted on, as `replay` gives it."""
+    workers: tuple[str, ...]
+    """The workers, sorted."""
+    classes: Ints
+    """The class with all votes, as a code."""
+    without: Ints
+    """The class without each worker, of shape (findings, workers)."""
+    censored: Bools
+    """Whether that class rests on a round that was never run, in the same shape."""
+    voted: Bools
+    """Whether the worker voted on the finding, in the same shape."""
+
+
+def classes_without(runs: RunSet, setting: Setting) -> ClassesWithout:
+    """Return the classes that the votes of runs give under a setting, with all workers and without each one.
+
+    Without a worker, its votes of all rounds are as if they had been lost; rounds stay as they were. Discoverers stay
+    discoverers. Raises the errors of `replay`.
+    """
+    table = setting.replay(runs)
+    table = table[table["rule"].ne("round-0").to_numpy()].reset_index(drop=True)
+    named = runs.votes["worker"][~runs.votes["is_origin"].fillna(False).to_numpy(dtype=bool)]
+    workers = tuple(sorted(map(str, named.unique())))
+    shape = (len(table), len(workers))
+    classes = table["classification"].cat.codes.to_numpy(dtype=np.int64)
+    without = np.repeat(classes[:, None], shape[1], axis=1)
+    censored = np.repeat(table["censored"].to_numpy(dtype=bool)[:, None], shape[1], axis=1)
+    voted = np.zeros(shape, dtype=bool)
+    place = pd.Series(np.arange(len(table)), index=pd.MultiIndex.from_frame(table[_KEY]))
+    for part in replay_parts(runs, setting.mode, setting.max_rounds):
+        rows = place.reindex(pd.MultiIndex.from_frame(part.cast.findings[_KEY])).to_numpy()
+        filled = fill_bases(part.votes, part.cast, setting.missing_basis)
+        cast = part.cast if part.mode == "collaborative" else replace(part.cast, basis=filled)
+        worker = pd.Index(workers).get_indexer(pd.Index(part.votes["worker"]))
+        for number in range(shape[1]):
+            own = cast.counted & (worker == number)
+            voted[rows[np.unique(cast.finding[own])], number] = True
+            left = replace(cast, counted=cast.counted & ~own)
+            judged = judge(part.votes, left, part.mode, part.max_rounds, setting.missing_basis)
+            without[rows, number] = judged["classification"].cat.codes
+            censored[rows, number] = judged["censored"]
+    return ClassesWithout(table, workers, classes, without, censored, voted)
+
+
+class Changes(NamedTuple):
+    """How far each decision that a worker voted on is another without that worker; one entry a decision and worker."""
+
+    change: Floats
+    """From 0 to 1."""
+    decision: Ints
+    """The position of the decision in `clusters`."""
+    worker: Ints
+    """The position of the worker among the workers, sorted."""
+    clusters: Clusters
+    """One entry a decision."""
+
+    def of(self, worker: int) -> Floats:
+        """Return the change of every decision without a worker; 0 where it did not vote."""
+        changes = np.zeros(len(self.clusters.run))
+        own = self.worker == worker
+        changes[self.decision[own]] = self.change[own]
+        return changes
+
+
+def class_changes(classes: ClassesWithout) -> Changes:
+    """Return which classes of findings change without each worker: 1 or 0."""
+    decision, worker = np.nonzero(classes.voted)
+    changed = (classes.without != classes.classes[:, None])[decision, worker]
+    return Changes(changed.astype(np.float64), decision, worker, clusters_of_findings(classes.findings))
+
+
+def majority_changes(votes: LeaveOneOut) -> Changes:
+    """Return how far the majority on each unit with a vote changes without each worker.
+
+    A tie is half of each of two labels, so a majority that becomes a tie has changed by a half.
+    """
+    decided = votes.decided
+    place = np.cumsum(decided) - 1
+    clusters = clusters_of_units(votes.votes).take(decided)
+    return Changes(votes.change, place[votes.votes.unit], votes.votes.worker, clusters)
+
+
+def whole_runs(votes: PanelVotes) -> RunSet | None:
+    """Return the runs that votes were read from, if these are all of their votes; None for a table, or a part."""
+    if votes.runs is None:
+        return None
+    cast = int((~votes.runs.votes["is_origin"].fillna(False)).sum())
+    return votes.runs if cast == len(votes) else None

@@ -1,0 +1,273 @@
+"""Influence: the classes and metrics that change when a worker is left out (rule F3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.analysis.classify import CLASS_TYPE
+from verifyplan.analysis.cluster_intervals import difference_interval, share_interval
+from verifyplan.analysis.metrics import IS_HELD
+from verifyplan.analysis.panels.decisions import (
+    Changes,
+    ClassesWithout,
+    class_changes,
+    classes_without,
+    majority_changes,
+    whole_runs,
+)
+from verifyplan.analysis.panels.labels import positive_code
+from verifyplan.analysis.panels.leave_one_out import Floats, LeaveOneOut, leave_one_out
+from verifyplan.analysis.replay import Setting
+from verifyplan.errors import Problem, SettingsError
+from verifyplan.field_docs import with_field_docs
+from verifyplan.frames.from_table import as_panel_votes
+from verifyplan.frames.load import Runs
+from verifyplan.frames.panel_votes import PanelVotes, Which
+from verifyplan.frames.runset import RunSet
+from verifyplan.text import counted
+
+
+@with_field_docs
+@dataclass(frozen=True, eq=False)
+class Influence:
+    """The classes and metrics that change when a worker is left out, one worker at a time."""
+
+    table: pd.DataFrame
+    """One row a worker and metric; `documentation("influence")` explains the columns."""
+    findings: pd.DataFrame
+    """One row a finding, or item, and worker without whom it has another class, or majority: `worker, run, item,
+    truth, with_all, without, censored`."""
+    decides: str
+    """`class`, by the rules that classify findings of runs, or `majority`, of the labels of a table."""
+    n: int
+    """The number of findings, or items, that were decided."""
+    synthetic: bool = field(repr=False)
+    """True where votes or items were generated, not observed."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know: what leaving out cannot say, which changes are censored."""
+
+    def __str__(self) -> str:
+        """Return who changes most and least when left out, with n and intervals."""
+        changed = self.table[self.table["metric"].eq("changed")].dropna(subset="difference")
+        made = " (synthetic)" if self.synthetic else ""
+        head = f"{counted(len(changed), 'worker')}, {counted(self.n, self._decided)}{made}, one left out at a time"
+        lines = [f"{head}: nothing to compare"] if changed.empty else [f"{head}: {self._most_and_least(changed)}"]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    __repr__ = __str__  # a console shows the words, not every table
+
+    @property
+    def _decided(self) -> str:
+        return "finding" if self.decides == "class" else "item"
+
+    def _most_and_least(self, changed: pd.DataFrame) -> str:
+        ordered = changed.sort_values("difference", ascending=False, kind="stable")
+        most, least = ordered.iloc[0], ordered.iloc[-1]
+        if most["difference"] == 0:
+            return f"no {self.decides} changes, whoever is left out"
+        words = [f"most change their {self.decides} without {most['worker']}: {in_words(most)}"]
+        if len(ordered) > 1:
+            words.append(f"fewest without {least['worker']}: {in_words(least)}")
+        return "; ".join(words)
+
+    def _repr_html_(self) -> str:
+        """Return the influence for a notebook; every text is shown as text."""
+        words = escape(str(self)).replace("\n", "<br>")
+        return f"<p>{words}</p>{self.table.to_html(index=False, float_format='{:.3f}'.format, na_rep='-')}"
+
+
+def in_words(row: Any) -> str:
+    """Return the difference of a row as a percentage, with its interval and n."""
+    low, high = row["difference_low"], row["difference_high"]
+    return f"{100 * row['difference']:.1f} % [{100 * low:.1f}, {100 * high:.1f}] (n = {row['n']:,})"
+
+
+def influence(
+    data: pd.DataFrame | PanelVotes | Runs,
+    *,
+    at: Which = "first",
+    positive: str | None = None,
+    setting: Setting | None = None,
+    item: str | Sequence[str] | None = None,
+    worker: str | Sequence[str] | None = None,
+    label: str | None = None,
+    truth: str | None = None,
+    round: str | None = None,
+    run: str | None = None,
+    cost: str | None = None,
+    explanation: str | None = None,
+) -> Influence:
+    """Return what changes in a panel's decisions when one worker is left out, for each worker.
+
+    Of runs, the decisions are the classes of their findings: all votes of a worker, of every round, are taken out
+    and the rules classify again under `setting` (by default each run in its own mode and rounds). Of a
+    table, whose columns the arguments from `item` to `explanation` name as in `from_table`, they are the majorities
+    of the labels that `at` chooses: `first`, `last`, or those of a round. A tie counts as its share of each label.
+    `positive` names the positive of two labels; of claims it is `true`.
+
+    What stays as it was, though it would have gone differently: the other workers' later votes, the rounds that were
+    run (a class that needs one more is `censored`), who discovered what.
+
+    Metrics, each with all workers, without the worker, and the difference (without minus with all): `changed`, the
+    share of decisions that differ; of runs `held` and, with truth, `precision`, `recall`, `f1`,
+    `false-consensus-rate`, `false-demotion-rate`; of tables with truth `accuracy` and, where a positive label is
+    known, `sensitivity` and `specificity` of the majority. Intervals are clustered by run and claim (rule F1). A
+    figure whose denominator is 0 is NaN. Raises TableError and SettingsError as `from_table` and `replay` do.
+    Source: rule F3.
+
+    >>> table = pd.DataFrame({"item": [1, 1, 1, 2, 2, 2], "worker": list("abcabc"), "label": list("xxyxxx")})
+    >>> influence(table).table.set_index("worker")["difference"].to_dict()
+    {'a': 0.25, 'b': 0.25, 'c': 0.0}
+    """
+    columns = {
+        "item": item, "worker": worker, "label": label, "truth": truth, "round": round, "run": run, "cost": cost,
+        "explanation": explanation,
+    }  # fmt: skip
+    votes = as_panel_votes(data, columns)
+    code = positive_code(votes, positive)
+    runs = whole_runs(votes)
+    if runs is not None:
+        return _of_runs(runs, setting or Setting(), votes.synthetic)
+    if setting is not None:
+        message = "says how runs are judged, and a table has no classes"
+        raise SettingsError(Problem("setting", message, "leave it out, or read the table by from_votes"))
+    return _of_table(leave_one_out(votes.at(at)), code)
+
+
+class Metric(NamedTuple):
+    """A share of decisions: what counts for it, and what it is taken of; one entry a decision."""
+
+    part: Floats
+    whole: Floats
+
+
+def _of_runs(runs: RunSet, setting: Setting, synthetic: bool) -> Influence:
+    classes = classes_without(runs, setting)
+    truth = np.asarray(classes.findings["truth"].astype("float64"), dtype=np.float64)
+    rows = _rows(
+        classes.workers,
+        class_changes(classes),
+        _class_metrics(classes.classes, truth),
+        (_class_metrics(classes.without[:, number], truth) for number in range(len(classes.workers))),
+    )
+    findings = _changed_classes(classes)
+    notes = ["Later votes of the others stay as they were: without a worker they might have been cast differently."]
+    if n := int(findings["censored"].sum()):
+        rest = f"{n:,} of {len(findings):,} changes of class {'rests' if n == 1 else 'rest'}"
+        notes.append(f"{rest} on a round that was never run (censored).")
+    if bool(runs.votes["is_origin"].fillna(False).any()):
+        notes.append("Who discovered a finding stays its discoverer: only votes are left out.")
+    return Influence(rows, findings, "class", len(classes.findings), synthetic, (*notes, *_notes(rows)))
+
+
+def _of_table(votes: LeaveOneOut, positive: int | None) -> Influence:
+    workers, truth, decided = votes.votes.workers, votes.votes.truth[votes.decided], votes.decided
+    with_all = _majority_metrics(votes.panel_right()[decided], truth, positive)
+    without = (
+        _majority_metrics(votes.panel_right_without(number)[decided], truth, positive) for number in range(len(workers))
+    )
+    rows = _rows(workers, majority_changes(votes), with_all, without)
+    findings, n = _changed_majorities(votes), int(decided.sum())
+    return Influence(rows, findings, "majority", n, votes.votes.synthetic, tuple(_notes(rows)))
+
+
+def _rows(
+    workers: Sequence[str], changes: Changes, with_all: dict[str, Metric], without: Iterator[dict[str, Metric]]
+) -> pd.DataFrame:
+    clusters = changes.clusters
+    rows: list[tuple[object, ...]] = []
+    for number, (name, left) in enumerate(zip(workers, without, strict=True)):
+        change = share_interval(changes.of(number), np.ones(len(clusters.run)), clusters)
+        rows.append((name, "changed", 0.0, change.value, *change))
+        for metric, second in left.items():
+            first = with_all[metric]
+            difference = difference_interval(*first, *second, clusters)
+            rows.append((name, metric, _share(first), _share(second), *difference))
+    names = ["worker", "metric", "with_all", "without", "difference", "difference_low", "difference_high", "n"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def _share(metric: Metric) -> float:
+    n = float(metric.whole.sum())
+    return float(metric.part.sum()) / n if n else np.nan
+
+
+def _notes(rows: pd.DataFrame) -> Iterator[str]:
+    flat = rows["n"].gt(0) & rows["difference_low"].eq(rows["difference_high"])
+    if n := int(flat.sum()):
+        yield f"The intervals of {counted(n, 'difference')} have no width: no decision changed there."
+
+
+def _class_metrics(classes: Any, truth: Floats) -> dict[str, Metric]:
+    """Return the metrics of classes, as `compare` has them, each with the findings that it is taken of."""
+    held = IS_HELD[classes].astype(np.float64)
+    metrics = {"held": Metric(held, np.ones(len(held)))}
+    if not np.isfinite(truth).any():
+        return metrics
+    true, false = (truth == 1).astype(np.float64), (truth == 0).astype(np.float64)
+    return metrics | {
+        "precision": Metric(held * true, held * (true + false)),
+        "recall": Metric(held * true, true),
+        "f1": Metric(2 * held * true, held * (true + false) + true),
+        "false-consensus-rate": Metric(held * false, false),
+        "false-demotion-rate": Metric((1 - held) * true, true),
+    }
+
+
+def _majority_metrics(right: Floats, truth: Any, positive: int | None) -> dict[str, Metric]:
+    known = np.isfinite(right)
+    if not (truth >= 0).any():
+        return {}
+    kinds = {"accuracy": known}
+    if positive is not None:
+        kinds |= {"sensitivity": known & (truth == positive), "specificity": known & (truth != positive)}
+    return {name: Metric(np.where(kind, right, 0.0), kind.astype(np.float64)) for name, kind in kinds.items()}
+
+
+def _changed_classes(classes: ClassesWithout) -> pd.DataFrame:
+    finding, worker = np.nonzero(classes.voted & (classes.without != classes.classes[:, None]))
+    findings, names = classes.findings.iloc[finding], np.array(classes.workers, dtype=object)
+    table = {
+        "worker": names[worker],
+        "run": findings["run_id"].to_numpy(),
+        "item": findings["finding_id"].to_numpy(),
+        "truth": findings["truth"].map({True: "true", False: "false"}).to_numpy(),
+        "with_all": _class_names(classes.classes[finding]),
+        "without": _class_names(classes.without[finding, worker]),
+        "censored": classes.censored[finding, worker],
+    }
+    return pd.DataFrame(table).sort_values("worker", kind="stable").reset_index(drop=True)
+
+
+def _class_names(codes: Any) -> Any:
+    return CLASS_TYPE.categories.to_numpy(dtype=object)[codes]
+
+
+def _changed_majorities(votes: LeaveOneOut) -> pd.DataFrame:
+    changed = np.flatnonzero(votes.change > 0)
+    unit = votes.votes.unit[changed]
+    units = votes.votes.units.iloc[unit]
+    names = np.array(votes.votes.workers, dtype=object)
+    table = {
+        "worker": names[votes.votes.worker[changed]],
+        "run": units["run"].to_numpy(),
+        "item": units["item"].to_numpy(),
+        "truth": units["truth"].to_numpy(),
+        "with_all": _label_names(votes.majority[unit], votes.votes.labels),
+        "without": _label_names(votes.without[changed], votes.votes.labels),
+        "censored": False,
+    }
+    return pd.DataFrame(table).sort_values("worker", kind="stable").reset_index(drop=True)
+
+
+def _label_names(majority: Floats, labels: Sequence[str]) -> Any:
+    """Return the majority of each row as a text: a label, several that tie, or nothing where no vote is left."""
+    distinct, code = np.unique(majority > 0, axis=0, return_inverse=True)
+    texts = [" or ".join(name for name, top in zip(labels, row, strict=True) if top) for row in distinct]
+    return np.array(texts, dtype=object)[code.ravel()] if len(majority) else []

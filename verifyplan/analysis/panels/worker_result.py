@@ -1,0 +1,133 @@
+"""The result of `workers`: the table, and in words who is unreliable, redundant or decisive (rule F3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from verifyplan.analysis.cluster_intervals import Interval
+from verifyplan.field_docs import with_field_docs
+from verifyplan.text import counted, listed
+
+MAX_EXPLAINED = 3
+"""Of more workers than this only the names are said, and of the first the figures."""
+
+
+@with_field_docs
+@dataclass(frozen=True, eq=False)
+class Workers:
+    """The workers of a panel, each with its figures, their intervals and their n."""
+
+    table: pd.DataFrame
+    """One row a worker, by name; `documentation("workers")` explains the columns."""
+    recalls: pd.DataFrame | None
+    """`worker, label, recall, low, high, n`: how often each worker finds each true label; None without truth."""
+    measure: str
+    """The figure that workers are judged by: `accuracy`, or without truth `agreement` with the others' majority."""
+    majority: Interval | None
+    """The accuracy of the majority, ties counted as their share; None without truth."""
+    decides: str
+    """What changes without a worker: the `class` of findings of runs, or the `majority` of the labels of a table."""
+    positive: str | None
+    """The positive of two labels; None where there is none."""
+    n_items: int
+    """The number of items, an item in two runs counted twice, that have a label."""
+    n_votes: int
+    """The number of votes that the labels are of, lost ones left out."""
+    synthetic: bool
+    """True where votes or items were generated, not observed."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know: lost votes, few items, which round counts, workers with one label alone."""
+
+    @property
+    def unreliable(self) -> tuple[str, ...]:
+        """The workers who are clearly worse than the others, or than guessing; the worst first."""
+        return self._named("unreliable", self.measure, ascending=True)
+
+    @property
+    def redundant(self) -> tuple[str, ...]:
+        """The workers without whom next to nothing changes, one left out at a time."""
+        return self._named("redundant", "influence", ascending=True)
+
+    @property
+    def decisive(self) -> tuple[str, ...]:
+        """The workers without whom clearly more decisions change than without the others; the most decisive first."""
+        return self._named("decisive", "influence", ascending=False)
+
+    def _named(self, column: str, by: str, *, ascending: bool) -> tuple[str, ...]:
+        chosen = self.table[self.table[column].to_numpy(dtype=bool)]
+        return tuple(chosen.sort_values(by, ascending=ascending, kind="stable")["worker"])
+
+    def __str__(self) -> str:
+        """Return the range of the workers, and who stands out, in two lines and the notes."""
+        return "\n".join([self._range(), self.standing_out(), *(f"note: {note}" for note in self.notes)])
+
+    __repr__ = __str__  # a console shows the words, not every table
+
+    def _range(self) -> str:
+        made = " (synthetic)" if self.synthetic else ""
+        size = f"{counted(len(self.table), 'worker')}, {counted(self.n_items, 'item')}, {counted(self.n_votes, 'vote')}"
+        known = self.table.dropna(subset=self.measure).sort_values(self.measure, kind="stable")
+        if known.empty:
+            return f"{size}{made}: no votes to compare"
+        worst, best = known.iloc[0], known.iloc[-1]
+        figure = "accuracy" if self.measure == "accuracy" else "agreement with the majority of the others"
+        between = f"{figure} from {self._figure(worst, self.measure)} of {worst['worker']} to "
+        between += f"{self._figure(best, self.measure)} of {best['worker']}"
+        panel = "" if self.majority is None else f"; majority {share_words(*self.majority)}"
+        return f"{size}{made}: {between}{panel}"
+
+    def standing_out(self) -> str:
+        """Return who is unreliable, redundant or decisive, with figures; or that nobody stands out."""
+        parts = [
+            self._who("unreliable", self.unreliable, self._why_unreliable),
+            self._who("redundant, left out alone", self.redundant, self._why_redundant),
+            self._who("decisive", self.decisive, self._why_decisive),
+        ]
+        if not any(parts):
+            return "nobody stands out: no worker is clearly unreliable, redundant or decisive"
+        return "; ".join(part for part in parts if part)
+
+    def _who(self, kind: str, names: tuple[str, ...], why: Any) -> str:
+        rows = self.table.set_index("worker")
+        if not names:
+            return ""
+        if len(names) <= MAX_EXPLAINED:
+            return f"{kind}: " + ", ".join(f"{name} ({why(rows.loc[name])})" for name in names)
+        return f"{kind}: {listed(names)} ({len(names)} of {len(rows)}; the first: {why(rows.loc[names[0]])})"
+
+    def _why_unreliable(self, row: Any) -> str:
+        gap, low, high = (100 * row[f"gap{end}"] for end in ("", "_low", "_high"))
+        others = f"{abs(gap):.1f} points {'below' if gap < 0 else 'above'} the others [{low:.1f}, {high:.1f}]"
+        return f"{self.measure} {self._figure(row, self.measure)}, {others}"
+
+    def _why_redundant(self, row: Any) -> str:
+        if row.get("twin"):
+            return f"errs as {row['twin']} does, r = {row['twin_correlation']:.2f}, n = {row['twin_n']}"
+        return f"without it {self._changes(row)}"
+
+    def _why_decisive(self, row: Any) -> str:
+        return f"without it {self._changes(row)}"
+
+    def _changes(self, row: Any) -> str:
+        return f"the {self.decides} changes in {self._figure(row, 'influence')}"
+
+    def _figure(self, row: Any, name: str) -> str:
+        return share_words(row[name], row[f"{name}_low"], row[f"{name}_high"], row[f"{name}_n"])
+
+    def _repr_html_(self) -> str:
+        """Return the words and the table for a notebook; every text is shown as text."""
+        words = escape(str(self)).replace("\n", "<br>")
+        return f"<p>{words}</p>{self.table.to_html(index=False, float_format='{:.3f}'.format, na_rep='-')}"
+
+
+def share_words(value: float, low: float, high: float, n: int) -> str:
+    """Return a share as a percentage with its interval and n; a dash where it is not defined.
+
+    >>> share_words(0.5, 0.25, 0.75, 8)
+    '50.0 % [25.0, 75.0] (n = 8)'
+    """
+    return "-" if pd.isna(value) else f"{100 * value:.1f} % [{100 * low:.1f}, {100 * high:.1f}] (n = {n:,})"

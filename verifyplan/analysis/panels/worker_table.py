@@ -1,0 +1,149 @@
+"""The table of workers: each column with its interval and its n, one row a worker (rule F3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.analysis.cluster_intervals import Interval, difference_interval, share_interval
+from verifyplan.analysis.clusters import Clusters, clusters_of, clusters_of_units
+from verifyplan.analysis.cost import failed
+from verifyplan.analysis.panels.decisions import Changes
+from verifyplan.analysis.panels.leave_one_out import Floats, LeaveOneOut
+from verifyplan.analysis.panels.standing_apart import rows_of_workers
+from verifyplan.frames.panel_votes import Ints, PanelVotes, claim_keys
+from verifyplan.frames.runset import RunSet
+
+Figures: TypeAlias = dict[str, Any]
+"""Columns by name; each has one entry a worker."""
+
+
+def vote_figures(votes: PanelVotes) -> Figures:
+    """Return the votes that each worker was asked for in all rounds, those that were lost, and their share."""
+    n, lost = len(votes.workers), votes.label < 0
+    return {
+        "worker": list(votes.workers),
+        "asked": np.bincount(votes.worker, minlength=n),
+        "lost": np.bincount(votes.worker[lost], minlength=n),
+        **_shares("lost_rate", lost, np.ones(len(votes)), votes.unit, votes.worker, n, clusters_of_units(votes)),
+    }
+
+
+def label_figures(votes: LeaveOneOut, positive: int | None) -> Figures:
+    """Return what the labels of each worker say: how often positive, with the others, and with the truth."""
+    cast, truth, right = votes.votes, votes.truth, votes.right
+    known = truth >= 0
+    kinds: dict[str, tuple[Floats, Any]] = {}
+    if positive is not None:
+        kinds["positive_rate"] = (cast.label == positive).astype(np.float64), np.ones(len(cast), dtype=bool)
+    kinds["agreement"] = votes.agreement, votes.others > 0
+    if (cast.truth >= 0).any():
+        kinds["accuracy"] = right, known
+        if positive is not None:
+            kinds["sensitivity"] = right, truth == positive
+            kinds["specificity"] = right, known & (truth != positive)
+    clusters, figures = clusters_of_units(cast), Figures()
+    for name, (part, whole) in kinds.items():
+        figures |= _shares(name, part, whole, cast.unit, cast.worker, len(cast.workers), clusters)
+    return figures
+
+
+def panel_figures(votes: LeaveOneOut, changes: Changes) -> Figures:
+    """Return how many decisions change without each worker, and what it adds to the accuracy of the majority."""
+    workers, n = range(len(votes.votes.workers)), np.ones(len(changes.clusters.run))
+    figures = _columns("influence", [share_interval(changes.of(number), n, changes.clusters) for number in workers])
+    if not (votes.votes.truth >= 0).any():
+        return figures
+    clusters, with_all = clusters_of_units(votes.votes), votes.panel_right()
+    adds = [_difference(votes.panel_right_without(number), with_all, clusters) for number in workers]
+    return figures | _columns("adds", adds)
+
+
+def _difference(first: Floats, second: Floats, clusters: Clusters) -> Interval:
+    """Return the mean of the second minus that of the first, over the units where each is known."""
+    parts = [(np.nan_to_num(values), np.isfinite(values).astype(np.float64)) for values in (first, second)]
+    return difference_interval(*parts[0], *parts[1], clusters)
+
+
+def basis_figures(runs: RunSet, workers: Sequence[str]) -> Figures:
+    """Return how often each worker's disagrees, of all rounds, rest on doubt alone, and its refutations cite no place.
+
+    Nothing where no vote of the runs has a basis.
+    """
+    votes = runs.votes[runs.votes["disagree_basis"].notna() & ~runs.votes["is_origin"].fillna(False).astype(bool)]
+    if votes.empty:
+        return {}
+    facts = votes[["run_id", "finding_id"]].merge(runs.findings, on=["run_id", "finding_id"], how="left")
+    clusters, unit = clusters_of(facts["run_id"], claim_keys(facts)), np.arange(len(votes))
+    worker = pd.Index(workers).get_indexer(pd.Index(votes["worker"]))
+    doubt = votes["disagree_basis"].eq("burden-not-met").to_numpy(dtype=bool)
+    uncited = votes["uncited"].fillna(False).to_numpy(dtype=bool)
+    return {
+        **_shares("lazy_doubt_rate", doubt, np.ones(len(votes)), unit, worker, len(workers), clusters),
+        **_shares("uncited_refute_rate", uncited, ~doubt, unit, worker, len(workers), clusters),
+    }
+
+
+def call_figures(runs: RunSet, workers: Sequence[str], asked: Ints) -> Figures:
+    """Return the calls of each worker, how many failed, their mean time, and what they cost in all and per vote.
+
+    Of runs that were read from artifacts, dispatches are the calls. What no run tells is left out.
+    """
+    calls = runs.calls[runs.calls["role"].eq("worker") & runs.calls["status"].ne("in-flight")]
+    sent = runs.dispatches[runs.dispatches["status"].notna() & ~runs.dispatches["run_id"].isin(runs.calls["run_id"])]
+    names = ["worker", "failed", "duration_ms", "cost"]
+    parts = [part.assign(failed=failed(part)).reindex(columns=names) for part in (calls, sent) if len(part)]
+    if not parts:
+        return {}
+    made = pd.concat(parts).astype({"duration_ms": "float64", "cost": "float64"})
+    groups, index = made.groupby("worker"), list(workers)
+    seconds, cost = groups["duration_ms"].mean() / 1000, groups["cost"].sum(min_count=1)
+    figures: Figures = {
+        "calls": groups.size().reindex(index, fill_value=0).to_numpy(),
+        "failed_calls": groups["failed"].sum().reindex(index, fill_value=0).to_numpy(),
+    }
+    if seconds.notna().any():
+        figures["seconds"] = seconds.reindex(index).to_numpy()
+    if cost.gt(0).any():
+        figures["cost"] = cost.reindex(index).to_numpy()
+        figures["cost_per_vote"] = figures["cost"] / np.maximum(asked, 1)
+    return figures
+
+
+def cost_figures(votes: PanelVotes) -> Figures:
+    """Return what the votes of each worker cost in all rounds, where a table tells; missing costs are left out."""
+    if votes.cost is None or not np.isfinite(votes.cost).any():
+        return {}
+    groups = pd.Series(votes.cost).groupby(votes.worker)
+    every = range(len(votes.workers))
+    total, mean = groups.sum(min_count=1).reindex(every), groups.mean().reindex(every)
+    return {"cost": total.to_numpy(), "cost_per_vote": mean.to_numpy()}
+
+
+def recalls(votes: LeaveOneOut) -> pd.DataFrame | None:
+    """Return how often each worker finds each label that is true; None where no truth is known."""
+    cast = votes.votes
+    if not (cast.truth >= 0).any():
+        return None
+    clusters, n = clusters_of_units(cast), len(cast.workers)
+    parts = []
+    for code in np.unique(cast.truth[cast.truth >= 0]):
+        shares = _shares("recall", votes.right, votes.truth == code, cast.unit, cast.worker, n, clusters)
+        parts.append(pd.DataFrame({"worker": list(cast.workers), "label": cast.labels[code], **shares}))
+    table = pd.concat(parts).rename(columns={"recall_low": "low", "recall_high": "high", "recall_n": "n"})
+    return table.sort_values("worker", kind="stable").reset_index(drop=True)
+
+
+def _shares(name: str, part: Any, whole: Any, unit: Ints, worker: Ints, n_workers: int, clusters: Clusters) -> Figures:
+    """Return the share of each worker's votes: of those in `whole`, the sum of `part`."""
+    rows = rows_of_workers(np.where(whole, worker, -1), n_workers)
+    intervals = [share_interval(part[own] * 1.0, np.ones(len(own)), clusters.take(unit[own])) for own in rows]
+    return _columns(name, intervals)
+
+
+def _columns(name: str, intervals: Sequence[Interval]) -> Figures:
+    ends = {"": "value", "_low": "low", "_high": "high", "_n": "n"}
+    return {f"{name}{end}": [getattr(each, field) for each in intervals] for end, field in ends.items()}

@@ -1,0 +1,171 @@
+"""Workers: what each judge of a panel is worth, and who stands out (rule F3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.analysis.cluster_intervals import Interval, share_interval
+from verifyplan.analysis.clusters import clusters_of_units
+from verifyplan.analysis.panels.decisions import (
+    Changes,
+    class_changes,
+    classes_without,
+    majority_changes,
+    whole_runs,
+)
+from verifyplan.analysis.panels.labels import positive_code
+from verifyplan.analysis.panels.leave_one_out import LeaveOneOut, leave_one_out
+from verifyplan.analysis.panels.standing_apart import MIN_UNITS, standing_apart, together
+from verifyplan.analysis.panels.worker_result import Workers
+from verifyplan.analysis.panels.worker_table import (
+    Figures,
+    basis_figures,
+    call_figures,
+    cost_figures,
+    label_figures,
+    panel_figures,
+    recalls,
+    vote_figures,
+)
+from verifyplan.analysis.replay import Setting
+from verifyplan.frames.from_table import as_panel_votes
+from verifyplan.frames.load import Runs
+from verifyplan.frames.panel_votes import PanelVotes, Which
+from verifyplan.text import counted, listed
+
+MAX_REDUNDANT_CHANGE = 0.05
+"""A worker may be redundant only if its interval of changed decisions ends below this."""
+
+MAX_REDUNDANT_LOSS = 0.01
+"""With truth, a worker may be redundant only if its interval of what it adds to the majority's accuracy ends here."""
+
+
+def workers(
+    data: pd.DataFrame | PanelVotes | Runs,
+    *,
+    at: Which = "first",
+    positive: str | None = None,
+    item: str | Sequence[str] | None = None,
+    worker: str | Sequence[str] | None = None,
+    label: str | None = None,
+    truth: str | None = None,
+    round: str | None = None,
+    run: str | None = None,
+    cost: str | None = None,
+    explanation: str | None = None,
+) -> Workers:
+    """Return what each worker of a panel is worth, and say who is unreliable, redundant or decisive.
+
+    `data` is a long table of labels with one row a vote, whose columns the arguments from `item` to `explanation`
+    name as in `from_table`, or runs. Labels may be of any number of classes; those that count are chosen by `at`: each
+    worker's `first` or `last` on an item, or those of one round. What is not about labels (lost votes, bases, calls,
+    cost) counts all rounds. `positive` names the positive of two labels, for sensitivity and specificity; of claims it
+    is `true`. `.recalls` has every label by itself.
+
+    A worker's agreement is that with the majority of the others on the item, a tie counting as its share; its
+    influence the share of decisions that change without it (`influence`), of which `adds` is what it adds to the
+    majority's accuracy. Columns are there only where the data can fill them: bases, calls and time of runs,
+    accuracy with truth. Shares have Wilson intervals, differences those of Student's t, clustered by run and claim
+    (rule F1). A figure with n = 0 is NaN.
+
+    A worker is **unreliable** if its accuracy (without truth: its agreement) is clearly below that of the others on
+    the same items, as `standing_apart` decides over all workers together, or if it is below that of guessing;
+    **decisive** if clearly more decisions change without it than without the others; **redundant** if, at 95 %, fewer
+    than 5 % of the decisions change without it and the majority loses less than 1 point of accuracy. Of workers with
+    fewer than 20 items nothing is said. A false alarm costs more than a miss, so what is not clear is not named.
+
+    Raises TableError and SettingsError as `from_table` does. Source: rule F3.
+
+    >>> table = pd.DataFrame({"item": [1, 1, 1, 2, 2, 2], "worker": list("abcabc"), "label": list("xxyxyy")})
+    >>> workers(table.assign(truth="x")).table[["worker", "accuracy", "agreement"]].to_numpy().tolist()
+    [['a', 1.0, 0.25], ['b', 0.5, 0.5], ['c', 0.0, 0.25]]
+    """
+    columns = {
+        "item": item, "worker": worker, "label": label, "truth": truth, "round": round, "run": run, "cost": cost,
+        "explanation": explanation,
+    }  # fmt: skip
+    votes = as_panel_votes(data, columns)
+    code, runs = positive_code(votes, positive), whole_runs(votes)
+    cast = leave_one_out(votes.at(at) if len(votes) else votes)
+    changes = majority_changes(cast) if runs is None else class_changes(classes_without(runs, Setting()))
+    figures = vote_figures(votes)
+    figures |= cost_figures(votes) if runs is None else call_figures(runs, votes.workers, figures["asked"])
+    figures |= {} if runs is None else basis_figures(runs, votes.workers)
+    figures |= label_figures(cast, code) | panel_figures(cast, changes)
+    measure = "accuracy" if "accuracy" in figures else "agreement"
+    table = pd.DataFrame(figures | _standing_out(figures, cast, changes, measure))
+    return Workers(
+        table=table,
+        recalls=recalls(cast),
+        measure=measure,
+        majority=_majority(cast),
+        decides="majority" if runs is None else "class",
+        positive=None if code is None else votes.labels[code],
+        n_items=int(cast.decided.sum()),
+        n_votes=len(cast.votes),
+        synthetic=votes.synthetic,
+        notes=tuple(_notes(votes, cast, table, measure, code)),
+    )
+
+
+def _standing_out(figures: Figures, votes: LeaveOneOut, changes: Changes, measure: str) -> Figures:
+    """Return how far each worker is from the others, and whether it is unreliable, redundant, decisive."""
+    cast, n = votes.votes, len(votes.votes.workers)
+    value = votes.right if measure == "accuracy" else votes.agreement
+    known = np.isfinite(value)
+    clusters = clusters_of_units(cast)
+    apart = standing_apart(value[known], cast.unit[known], cast.worker[known], n, clusters)
+    change = standing_apart(changes.change, changes.decision, changes.worker, n, changes.clusters)
+    chance = 1 / max(len(cast.labels), 1)
+    worker, unreliable = cast.worker[known], np.isin(np.arange(n), apart.below)
+    judged = [number for number in range(n) if np.sum(worker == number) >= MIN_UNITS]
+    for number in judged if measure == "accuracy" else []:
+        own = np.flatnonzero(known)[worker == number]
+        level = together(len(judged))
+        high = share_interval(value[own], np.ones(len(own)), clusters.take(cast.unit[own]), level=level).high
+        unreliable[number] |= high < chance
+    few = np.array(figures["influence_high"]) >= MAX_REDUNDANT_CHANGE
+    few |= np.array(figures["influence_n"]) < MIN_UNITS
+    if "adds" in figures:
+        few |= ~(np.array(figures["adds_high"]) < MAX_REDUNDANT_LOSS)
+    return {
+        "gap": [each.value for each in apart.gaps],
+        "gap_low": [each.low for each in apart.gaps],
+        "gap_high": [each.high for each in apart.gaps],
+        "gap_n": [each.n for each in apart.gaps],
+        "unreliable": unreliable,
+        "redundant": ~few & ~unreliable,
+        "decisive": np.isin(np.arange(n), change.above),
+    }
+
+
+def _majority(votes: LeaveOneOut) -> Interval | None:
+    right = votes.panel_right()
+    known = np.isfinite(right)
+    if not known.any():
+        return None
+    return share_interval(right[known], np.ones(int(known.sum())), clusters_of_units(votes.votes).take(known))
+
+
+def _notes(
+    votes: PanelVotes, cast: LeaveOneOut, table: pd.DataFrame, measure: str, positive: int | None
+) -> Iterator[str]:
+    if measure == "agreement":
+        yield "No truth is known: a worker who alone is right agrees with the others least."
+    elif positive is None and len(votes.labels) == 2:
+        yield (
+            f"Neither {votes.labels[0]!r} nor {votes.labels[1]!r} is named positive: .recalls has both; "
+            "positive= gives sensitivity and specificity."
+        )
+    if lost := int((votes.label < 0).sum()):
+        yield f"{counted(lost, 'vote')} of {len(votes):,} {'was' if lost == 1 else 'were'} lost and count nowhere else."
+    n_labels = pd.Series(cast.votes.label).groupby(cast.votes.worker).agg(["nunique", "size"])
+    one = n_labels.index[n_labels["nunique"].eq(1) & n_labels["size"].ge(MIN_UNITS)]
+    if len(one):
+        yield f"{listed(votes.workers[number] for number in one)} gave one label alone, whatever the item."
+    few = table.loc[table[f"{measure}_n"].lt(MIN_UNITS), "worker"]
+    if len(few):
+        yield f"Nothing is said of {listed(few)}: fewer than {MIN_UNITS} items."
