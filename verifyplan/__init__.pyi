@@ -21,6 +21,7 @@ from .analysis.documentation import documentation as documentation
 from .analysis.explain import explain as explain
 from .analysis.panels.flips import flips as flips
 from .analysis.panels.influence import influence as influence
+from .analysis.panels.panel import panel as panel
 from .analysis.panels.workers import workers as workers
 from .analysis.replay import Setting as Setting
 from .analysis.replay import replay as replay

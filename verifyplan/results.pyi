@@ -5,6 +5,7 @@ from .analysis.detection import Detection as Detection
 from .analysis.explain import Explanation as Explanation
 from .analysis.panels.flips import Flips as Flips
 from .analysis.panels.influence import Influence as Influence
+from .analysis.panels.panel_result import PanelWorth as PanelWorth
 from .analysis.panels.worker_result import Workers as Workers
 from .analysis.weights.weight_fit import WeightFit as WeightFit
 from .charts.figure import Figure as Figure

@@ -14,6 +14,7 @@ from .disagreement import disagreement as disagreement
 from .explain import explain as explain
 from .panels.flips import flips as flips
 from .panels.influence import influence as influence
+from .panels.panel import panel as panel
 from .panels.workers import workers as workers
 from .replay import Setting as Setting
 from .replay import replay as replay

@@ -165,5 +165,60 @@ _INFLUENCE: Columns = (
     Column("n", "whole", "decisions that one of both shares is taken of"),
 )
 
-RESULT_TABLES: dict[str, Columns] = {**_FLIPS, "workers": _WORKERS, "influence": _INFLUENCE}
+_JUDGES: Columns = (
+    Column("worker", "text", "the judge", key=True),
+    Column("n_votes", "whole", "items that the judge answered"),
+    *with_interval("accuracy", "share of the judge's votes that are the truth (share_interval, rule F1)", "its votes"),
+    Column("error_correlation", "number", "mean correlation of its errors with those of each other judge (rule F3a)"),
+    Column("agreement", "number", "mean over the other judges of the share of common items on which both say the same"),
+    Column("cost", "number", "mean cost of a vote, in the unit of the column cost or in dollars; missing if unknown"),
+)
+_JUDGE_PAIRS: Columns = (
+    Column("worker_a", "text", "a judge", key=True),
+    Column("worker_b", "text", "another judge", key=True),
+    Column("correlation", "number", "Pearson's correlation of their errors, by default within classes of truth"),
+    Column("agreement", "number", "share of the common items on which both say the same"),
+    Column("n", "whole", "items that both answered"),
+)
+_JUDGE_ORDER: Columns = (
+    Column("position", "whole", "how many judges the panel has so far", key=True),
+    Column("worker", "text", "the judge with whom the majority of those so far is right most often"),
+    Column("accuracy", "number", "how right that majority is on the items on which the judges were ordered"),
+    *with_interval("held_out", "how right the majority of so many judges is that were ordered on other items", "items"),
+    Column("gain", "number", "held_out minus held_out of the row before"),
+    Column("gain_low", "number", "low end of the 95 % interval of `gain`"),
+    Column("gain_high", "number", "high end of the 95 % interval of `gain`"),
+    Column("cost_share", "number", "the cost of these judges as a share of that of all"),
+)
+_SIZE_CURVE: Columns = (
+    Column("size", "whole", "the number of judges drawn from the panel", key=True),
+    *with_interval("accuracy", "how right their majority is, over all ways to draw them; ties shared", "items"),
+)
+_PANEL: Columns = (
+    Column(
+        "figure",
+        "text",
+        "effective-votes: n / (1 + (n - 1) r), Kish 1965, interval on the scale log(n_eff - 1); error-correlation: r; "
+        "agreement: of two votes on one item; accuracies: majority (ties shared), mean-judge, best-judge (chosen on "
+        "other items), best-judge-in-sample, any-judge (some judge is right), independent (the majority of judges of "
+        "the same accuracies who err independently within classes of truth), smaller-panel (the fewest judges in order "
+        "whose majority is no less right, chosen on other items); differences: independent-minus-majority, "
+        "best-minus-majority, smaller-minus-majority",
+        key=True,
+    ),
+    Column("value", "number", "the figure"),
+    Column("low", "number", "low end of its 95 % interval, clustered by run and claim (rule F1)"),
+    Column("high", "number", "high end of its 95 % interval"),
+    Column("n", "whole", "items, votes or pairs of votes that it is taken of"),
+    Column("cost", "number", "mean cost of an item, for accuracies; each vote counts 1 where costs are not known"),
+)
+_PANELS: dict[str, Columns] = {
+    "panel": _PANEL,
+    "panel.judges": _JUDGES,
+    "panel.pairs": _JUDGE_PAIRS,
+    "panel.order": _JUDGE_ORDER,
+    "panel.size_curve": _SIZE_CURVE,
+}
+
+RESULT_TABLES: dict[str, Columns] = {**_FLIPS, **_PANELS, "workers": _WORKERS, "influence": _INFLUENCE}
 """Each table by the name of the attribute or function that gives it."""

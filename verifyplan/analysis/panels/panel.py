@@ -1,0 +1,206 @@
+"""Say what a panel of judges is worth: how many independent votes, and which of its judges (rule F3a)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import get_args
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.analysis.cluster_intervals import Interval, difference_interval, share_interval
+from verifyplan.analysis.panels.error_correlation import (
+    Correlation,
+    ErrorCorrelation,
+    effective_votes_interval,
+    error_correlation,
+    linear_interval,
+)
+from verifyplan.analysis.panels.majority_accuracy import independent_majority, share_right
+from verifyplan.analysis.panels.panel_answers import Floats, Items, PanelAnswers, panel_answers
+from verifyplan.analysis.panels.panel_notes import notes_on_panel
+from verifyplan.analysis.panels.panel_result import PanelWorth
+from verifyplan.analysis.panels.panel_tables import judges_table, order_table, pairs_table, size_table
+from verifyplan.analysis.panels.selection import BestJudge, JudgeOrder, best_judge, folds, judge_order
+from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.frames.from_table import as_panel_votes
+from verifyplan.frames.load import Runs
+from verifyplan.frames.panel_votes import PanelVotes, Which
+
+
+def panel(
+    data: pd.DataFrame | PanelVotes | Runs,
+    *,
+    at: Which = "first",
+    item: str | Sequence[str] | None = None,
+    worker: str | Sequence[str] | None = None,
+    label: str | None = None,
+    truth: str | None = None,
+    round: str | None = None,
+    run: str | None = None,
+    cost: str | None = None,
+    explanation: str | None = None,
+    items: Items | None = None,
+    correlation: Correlation = "within-truth",
+    seed: int = 0,
+) -> PanelWorth:
+    """Return what a panel of judges is worth: independent votes, majority against its best judge, who can be dropped.
+
+    Effective votes are n / (1 + (n - 1) r), with r the mean correlation of the errors of two judges (Kish 1965).
+    The most frequent label of an item is its majority; of a tie each label has its share. Judges are chosen on nine
+    tenths of the items and scored on the last (by run where there are 10 or more whose claims differ, else by claim),
+    so that choosing is not rewarded. Without any known truth only agreement is measured.
+
+    Args:
+        data: runs (a RunSet, a run, a path), the votes of a panel, or a long table with one row a vote.
+        at: which vote of a judge on an item counts: its `first`, its `last`, or that of a round.
+        item: the column of a table that names what is labelled (see `from_table`); None takes the column `item`, and
+            likewise below.
+        worker: the column of the judge.
+        label: the column of the label.
+        truth: the column of the right label; where there is none, only agreement is measured.
+        round: the column of the round.
+        run: the column of the run.
+        cost: the column of what a vote cost.
+        explanation: the column of the judge's words.
+        items: `common` counts the items on which every judge voted, `all` every item with a vote; None takes the
+            common ones where they are half of all or more. Errors are always compared on items in common.
+        correlation: `within-truth` takes errors as they vary within each class of truth, `plain` over all items,
+            `pooled` over all pairs of votes on one item, whoever gave them. Where judges see few items in common, pairs
+            of votes are taken in any case.
+        seed: of the parts of the items, and of the draws behind independent judges of three labels or more.
+
+    Raises:
+        TableError: where fewer than two judges have votes, and as `from_table`.
+        SettingsError: for an argument of no known value.
+
+    >>> worth = panel("stdlib-claims/adversarial")
+    >>> worth.n_judges, worth.best_judge, round(worth.figure("effective-votes").value, 1)
+    (4, 'syntax-tree', 2.0)
+    """
+    problems = list(_problems(items, correlation, seed))
+    if problems:
+        raise SettingsError(problems)
+    columns = {
+        "item": item, "worker": worker, "label": label, "truth": truth, "round": round, "run": run, "cost": cost,
+        "explanation": explanation,
+    }  # fmt: skip
+    votes = as_panel_votes(data, columns).at(at)
+    answers, left_out = panel_answers(votes, items)
+    if not answers.has_truth:
+        return _without_truth(votes, answers, correlation, left_out)
+    fold = folds(answers.clusters, seed)
+    best = best_judge(answers, fold)
+    order = judge_order(answers, fold) if answers.crossed else None
+    found = error_correlation(answers, correlation)
+    figures = dict(_figures(answers, found, correlation, best, order, seed))
+    kept = answers.workers if order is None else tuple(answers.workers[j] for j in order.order[: order.kept])
+    summary = _summary(figures, _costs(answers, best, order))
+    return PanelWorth(
+        judges=judges_table(answers, found),
+        pairs=pairs_table(answers, found),
+        order=order_table(answers, order),
+        size_curve=size_table(answers),
+        summary=summary,
+        n_judges=len(answers.workers),
+        n_items=len(answers.answer),
+        n_runs=answers.clusters.n_runs,
+        correlation=correlation,
+        best_judge=answers.workers[best.judge],
+        dropped=tuple(name for name in answers.workers if name not in kept),
+        costs_known=answers.costs_known,
+        synthetic=votes.synthetic,
+        notes=(*left_out, *notes_on_panel(votes, answers, found, best, summary)),
+    )
+
+
+def _problems(items: object, correlation: object, seed: object) -> Iterator[Problem]:
+    if items is not None and items not in get_args(Items):
+        yield Problem("items", f"{items!r} is no choice of items", f"use {one_of(get_args(Items))}, or leave it out")
+    if correlation not in get_args(Correlation):
+        yield Problem("correlation", f"{correlation!r} is no correlation", f"use {one_of(get_args(Correlation))}")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        yield Problem("seed", f"must be an integer of at least 0, got {seed!r}", "give a whole number from 0")
+
+
+def _figures(
+    answers: PanelAnswers,
+    found: ErrorCorrelation,
+    correlation: Correlation,
+    best: BestJudge,
+    order: JudgeOrder | None,
+    seed: int,
+) -> Iterator[tuple[str, Interval]]:
+    """Yield every figure of the panel as a whole, by name."""
+    clusters, one = answers.clusters, np.ones(len(answers.answer))
+    majority = share_right(answers.one_hot.sum(axis=2, dtype=np.int16))
+    correct, voted = answers.correct, answers.voted
+    some_right = np.asarray(correct.any(axis=1))
+    yield from zip(("effective-votes", "error-correlation"), effective_votes_interval(found, clusters), strict=True)
+    yield "agreement", agreement_interval(answers)
+    yield "majority", share_interval(majority, one, clusters)
+    yield "mean-judge", share_interval(correct.sum(axis=1), voted.sum(axis=1), clusters)
+    yield "best-judge", share_interval(best.right, best.voted, clusters)
+    yield "best-judge-in-sample", share_interval(correct[:, best.judge], voted[:, best.judge], clusters)
+    yield "any-judge", share_interval(some_right, one, clusters)
+    classes = answers.truth_class if correlation == "within-truth" else np.zeros(len(one), dtype=np.int64)
+    alone = independent_majority(answers, classes, seed)
+    found_alone = linear_interval(alone.accuracy, alone.residuals, clusters)
+    yield "independent", found_alone._replace(low=max(0.0, found_alone.low), high=min(1.0, found_alone.high))
+    own = (majority - majority.mean()) / len(one)
+    gap = linear_interval(alone.accuracy - float(majority.mean()), alone.residuals - own, clusters)
+    yield "independent-minus-majority", gap
+    there = best.voted
+    yield "best-minus-majority", difference_interval(majority * there, there, best.right * there, there, clusters)
+    if order is not None:
+        yield "smaller-panel", share_interval(order.smaller, one, clusters)
+        yield "smaller-minus-majority", difference_interval(majority, one, order.smaller, one, clusters)
+
+
+def agreement_interval(answers: PanelAnswers) -> Interval:
+    """Return the share of the pairs of votes on one item that say the same."""
+    counts = answers.one_hot.sum(axis=2).astype(np.float64)
+    n = counts.sum(axis=0)
+    alike = (counts * (counts - 1)).sum(axis=0) / 2
+    return share_interval(alike, n * (n - 1) / 2, answers.clusters)
+
+
+def _costs(answers: PanelAnswers, best: BestJudge, order: JudgeOrder | None) -> dict[str, float]:
+    """Return the mean cost of an item for the figures that have one."""
+    by_judge: Floats = answers.cost * answers.voted.mean(axis=0)
+    whole = float(by_judge.sum())
+    single = {"best-judge": answers.cost[best.judge], "best-judge-in-sample": answers.cost[best.judge]}
+    costs = {"majority": whole, "independent": whole, "any-judge": whole, **single}
+    costs["mean-judge"] = whole / max(float(answers.voted.sum(axis=1).mean()), 1e-12)
+    if order is not None:
+        costs["smaller-panel"] = float(by_judge[order.order[: order.kept]].sum())
+    return {name: float(value) for name, value in costs.items()}
+
+
+def _summary(figures: dict[str, Interval], costs: dict[str, float]) -> pd.DataFrame:
+    rows = [(name, *found, costs.get(name, np.nan)) for name, found in figures.items()]
+    return pd.DataFrame(rows, columns=["figure", "value", "low", "high", "n", "cost"])
+
+
+def _without_truth(
+    votes: PanelVotes, answers: PanelAnswers, correlation: Correlation, left_out: tuple[str, ...]
+) -> PanelWorth:
+    """Return what agreement alone can say."""
+    found = error_correlation(answers, correlation)
+    summary = _summary({"agreement": agreement_interval(answers)}, {})
+    return PanelWorth(
+        judges=judges_table(answers, found),
+        pairs=pairs_table(answers, found),
+        order=order_table(answers, None),
+        size_curve=size_table(answers),
+        summary=summary,
+        n_judges=len(answers.workers),
+        n_items=len(answers.answer),
+        n_runs=answers.clusters.n_runs,
+        correlation=correlation,
+        best_judge=None,
+        dropped=(),
+        costs_known=answers.costs_known,
+        synthetic=votes.synthetic,
+        notes=(*left_out, *notes_on_panel(votes, answers, None, None, summary)),
+    )

@@ -1,0 +1,167 @@
+"""What a panel is worth, as tables and in words (rule F3a)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+
+import pandas as pd
+
+from verifyplan.analysis.cluster_intervals import Interval
+from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.field_docs import with_field_docs
+from verifyplan.text import counted, did_you_mean
+
+MAX_NAMES = 4
+"""Judges named in a sentence at most."""
+
+
+@with_field_docs
+@dataclass(frozen=True, eq=False)
+class PanelWorth:
+    """What a panel of judges is worth: how many independent votes, against whom, at what cost.
+
+    Intervals are of 95 %, clustered by run and claim (rule F1). Without truth only agreement is known: the tables
+    `order` and `size_curve` are empty, and no number of independent votes is claimed.
+    """
+
+    judges: pd.DataFrame
+    """One row a judge: votes, accuracy with its interval, how far its errors go with those of others, agreement,
+    cost of a vote."""
+    pairs: pd.DataFrame
+    """One row a pair of judges: correlation of errors, agreement, common items."""
+    order: pd.DataFrame
+    """The judges in the order in which each adds most to the majority of those before it: how right that majority is
+    on the items on which they were ordered and on held-out items, the gain, and the share of the cost so far."""
+    size_curve: pd.DataFrame
+    """How right the majority of k judges drawn from the panel is, by k."""
+    summary: pd.DataFrame
+    """`figure, value, low, high, n, cost`: every figure of the panel as a whole."""
+    n_judges: int
+    """The number of judges."""
+    n_items: int
+    """The number of items; one of two runs counts twice."""
+    n_runs: int
+    """The number of runs."""
+    correlation: str
+    """Which correlation of errors the effective votes rest on: `within-truth`, `plain` or `pooled`."""
+    best_judge: str | None
+    """The most accurate judge; None without truth."""
+    dropped: tuple[str, ...]
+    """The judges that can be dropped: the majority of the others is no less right on these items."""
+    costs_known: bool
+    """Whether the cost of votes is known; where it is not, each vote counts 1."""
+    synthetic: bool
+    """True where votes or items were generated, not observed."""
+    notes: tuple[str, ...] = field(default=())
+    """What a reader must know: items and votes left out, few common errors, unknown costs, one run."""
+
+    def figure(self, name: str) -> Interval:
+        """Return one figure of the summary with its interval and n; SettingsError for a name that it does not have."""
+        known = list(self.summary["figure"])
+        if name not in known:
+            message = f"{name!r} is no figure of this panel{did_you_mean(name, known)}"
+            raise SettingsError(Problem("figure", message, f"use {one_of(known)}"))
+        row = self.summary[self.summary["figure"].eq(name)].iloc[0]
+        return Interval(float(row["value"]), float(row["low"]), float(row["high"]), int(row["n"]))
+
+    @property
+    def has_truth(self) -> bool:
+        """Whether some truth is known."""
+        return self.best_judge is not None
+
+    def __str__(self) -> str:
+        """Return what the panel is worth in one line, its accuracies in another, then the notes."""
+        made = " (synthetic)" if self.synthetic else ""
+        lines = [self._answer(), self._accuracies()] if self.has_truth else [self._agreement()]
+        lines[-1] += made
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Return the words and two tables for a notebook; every text is shown as text."""
+        words = escape(str(self)).replace("\n", "<br>")
+        tables = (self.summary, self.judges)
+        return f"<p>{words}</p>" + "".join(
+            table.to_html(index=False, float_format="{:.3f}".format, na_rep="-") for table in tables
+        )
+
+    def _answer(self) -> str:
+        worth = self.figure("effective-votes")
+        votes = (
+            f"worth {worth.value:.1f} independent votes" if worth.value == worth.value else "of unknown independence"
+        )
+        interval = f" [{worth.low:.1f}, {worth.high:.1f}]" if worth.low == worth.low else ""
+        best = self._best()
+        if self._kept == [self.best_judge]:
+            return f"{counted(self.n_judges, 'judge')}, {votes}{interval}; {best} and alone saves {self._saved()}"
+        parts = [f"{counted(self.n_judges, 'judge')}, {votes}{interval}", self._dropping(), best]
+        return "; ".join(part for part in parts if part)
+
+    @property
+    def _kept(self) -> list[str]:
+        return [name for name in self.judges["worker"] if name not in self.dropped]
+
+    def _saved(self) -> str:
+        costs = self.summary.set_index("figure")["cost"]
+        saved = 100 * (1 - costs["smaller-panel"] / costs["majority"])
+        return f"{saved:.0f} % of {'the cost' if self.costs_known else 'the votes'}"
+
+    def _dropping(self) -> str:
+        if self.order.empty:
+            return ""
+        if not self.dropped:
+            return "no judge can be dropped without loss"
+        few = len(self.dropped) <= len(self._kept)
+        names = f"dropping {_named(self.dropped)}" if few else f"keeping only {_named(self._kept)}"
+        change = self.figure("smaller-minus-majority")
+        return f"{names} changes accuracy by {_points(change)} and saves {self._saved()}"
+
+    def _best(self) -> str:
+        gain = self.figure("best-minus-majority")
+        better = gain.value >= 0
+        shown = gain if better else Interval(-gain.value, -gain.high, -gain.low, gain.n)
+        compared = "better" if better else "worse"
+        low, high = (_number(each) for each in (shown.low, shown.high))
+        points = f"{_number(shown.value)} points {compared} than the majority [{low}, {high}]"
+        return f"the best single judge ({self.best_judge}) is {points}"
+
+    def _accuracies(self) -> str:
+        names = {
+            "majority": "majority",
+            "mean-judge": "mean judge",
+            "best-judge": "best judge, chosen on other items",
+            "independent": "independent judges of the same accuracies",
+            "any-judge": "any judge right",
+        }
+        parts = [f"{words} {_share(self.figure(name))}" for name, words in names.items()]
+        return f"accuracy on {counted(self.n_items, 'item')}: {', '.join(parts)}"
+
+    def _agreement(self) -> str:
+        share = _share(self.figure("agreement"))
+        return (
+            f"{counted(self.n_judges, 'judge')} on {counted(self.n_items, 'item')}: two votes on an item agree in "
+            f"{share} of cases; without truth nobody can know whether judges agree because they are right or because "
+            "they err together, so no number of independent votes is claimed"
+        )
+
+
+def _named(names: tuple[str, ...] | list[str]) -> str:
+    if len(names) > MAX_NAMES:
+        return f"{', '.join(names[: MAX_NAMES - 1])} and {len(names) - MAX_NAMES + 1} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _points(difference: Interval) -> str:
+    value, low, high = (_number(each) for each in difference[:3])
+    return f"{value} points [{low}, {high}]"
+
+
+def _share(share: Interval) -> str:
+    return f"{100 * share.value:.1f} % [{100 * share.low:.1f}, {100 * share.high:.1f}]"
+
+
+def _number(share: float) -> str:
+    """Return a share times 100 with one decimal, and no minus before zero."""
+    return f"{round(100 * share, 1) + 0.0:.1f}"

@@ -1,0 +1,105 @@
+"""The tables of a panel: its judges, their pairs, their order, and the majority of fewer of them (rule F3a)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.analysis.cluster_intervals import Interval, difference_interval, share_interval
+from verifyplan.analysis.panels.error_correlation import ErrorCorrelation
+from verifyplan.analysis.panels.majority_accuracy import majority_of_draws
+from verifyplan.analysis.panels.panel_answers import Floats, PanelAnswers
+from verifyplan.analysis.panels.selection import JudgeOrder
+
+INTERVAL = ("low", "high")
+ORDER_COLUMNS = (
+    "position", "worker", "accuracy", "held_out", "held_out_low", "held_out_high", "held_out_n", "gain", "gain_low",
+    "gain_high", "cost_share",
+)  # fmt: skip
+SIZE_COLUMNS = ("size", "accuracy", "accuracy_low", "accuracy_high", "accuracy_n")
+
+
+def judges_table(answers: PanelAnswers, found: ErrorCorrelation) -> pd.DataFrame:
+    """Return a row a judge, the most accurate first; accuracy and correlation are missing where no truth is known."""
+    correct, voted = answers.correct.astype(np.float64), answers.voted.astype(np.float64)
+    unknown = Interval(np.nan, np.nan, np.nan, 0)
+    known = [
+        share_interval(correct[:, j], voted[:, j], answers.clusters) if answers.has_truth else unknown
+        for j in range(len(answers.workers))
+    ]
+    alike = agreement_matrix(answers)
+    np.fill_diagonal(alike, np.nan)
+    table = pd.DataFrame(
+        {
+            "worker": answers.workers,
+            "n_votes": voted.sum(axis=0).astype(np.int64),
+            "accuracy": [each.value for each in known],
+            "accuracy_low": [each.low for each in known],
+            "accuracy_high": [each.high for each in known],
+            "accuracy_n": [each.n for each in known],
+            "error_correlation": _mean_of_rows(found.pairs) if answers.has_truth else np.nan,
+            "agreement": _mean_of_rows(alike),
+            "cost": answers.cost if answers.costs_known else np.nan,
+        }
+    )
+    by = "accuracy" if answers.has_truth else "agreement"
+    return table.sort_values([by, "worker"], ascending=[False, True], ignore_index=True)
+
+
+def pairs_table(answers: PanelAnswers, found: ErrorCorrelation) -> pd.DataFrame:
+    """Return a row a pair of judges that have items in common."""
+    first, second = np.triu_indices(len(answers.workers), k=1)
+    names = np.array(answers.workers, dtype=object)
+    table = pd.DataFrame(
+        {
+            "worker_a": names[first],
+            "worker_b": names[second],
+            "correlation": found.pairs[first, second] if answers.has_truth else np.nan,
+            "agreement": agreement_matrix(answers)[first, second],
+            "n": found.n_common[first, second],
+        }
+    )
+    return table[table["n"].gt(0)].reset_index(drop=True)
+
+
+def agreement_matrix(answers: PanelAnswers) -> Floats:
+    """Return the share of the common items on which two judges say the same; NaN where they have none."""
+    votes = answers.one_hot.astype(np.float64)
+    alike, voted = np.einsum("cua,cub->ab", votes, votes, optimize=True), answers.voted.astype(np.float64)
+    common = voted.T @ voted
+    return np.where(common > 0, alike / np.maximum(common, 1), np.nan)
+
+
+def order_table(answers: PanelAnswers, order: JudgeOrder | None) -> pd.DataFrame:
+    """Return a row a judge in the order chosen; no rows where judges cannot be ordered."""
+    if order is None:
+        return pd.DataFrame(columns=list(ORDER_COLUMNS))
+    one = np.ones(len(order.held_out))
+    cost = (answers.cost * answers.voted.mean(axis=0))[order.order].cumsum()
+    rows = []
+    for k, judge in enumerate(order.order):
+        now, before = order.held_out[:, k], order.held_out[:, max(k - 1, 0)]
+        gain = difference_interval(before, one, now, one, answers.clusters)[:3] if k else (np.nan,) * 3
+        reached = share_interval(now, one, answers.clusters)
+        rows.append((k + 1, answers.workers[judge], order.accuracy[k], *reached, *gain, cost[k] / cost[-1]))
+    return pd.DataFrame(rows, columns=list(ORDER_COLUMNS))
+
+
+def size_table(answers: PanelAnswers) -> pd.DataFrame:
+    """Return how right the majority of k judges drawn from the panel is, for each k that half the items have."""
+    if not answers.has_truth:
+        return pd.DataFrame(columns=list(SIZE_COLUMNS))
+    shares, n_votes = majority_of_draws(answers)
+    sizes = [k for k in range(1, shares.shape[1] + 1) if 2 * (n_votes >= k).sum() >= len(n_votes)]
+    rows = []
+    for k in sizes:
+        there = n_votes >= k
+        share = np.where(there, shares[:, k - 1], 0.0)
+        rows.append((k, *share_interval(share, there.astype(np.float64), answers.clusters)))
+    return pd.DataFrame(rows, columns=list(SIZE_COLUMNS))
+
+
+def _mean_of_rows(pairs: Floats) -> Floats:
+    known = np.isfinite(pairs)
+    n = known.sum(axis=1)
+    return np.where(n > 0, np.where(known, pairs, 0.0).sum(axis=1) / np.maximum(n, 1), np.nan)
