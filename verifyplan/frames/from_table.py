@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 from verifyplan.errors import Problem, SettingsError, TableError, expect, one_of
 from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.bundled_votes import votes
+from verifyplan.frames.coded_columns import Coded, coded, joined, plain, renamed
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.panel_votes import PanelVotes, votes_of_runs
 from verifyplan.frames.vote_tables import VOTE_TABLES
@@ -54,7 +56,7 @@ def from_table(
         cost: what the vote cost, in a unit of your own.
         explanation: the worker's words.
         labels: words of the table and the labels they mean, such as `{"yes": "true", "no": "false"}`, for votes and
-            truth alike.
+            truth alike; None is a lost vote.
         duplicates: what becomes of a worker's second vote on an item in one round and run: `refuse` raises an error,
             `first` and `last` keep one vote, in the order of rows, and `all` keeps each of them.
 
@@ -102,51 +104,93 @@ def _from_columns(
         fix = f"use {one_of(get_args(Duplicates))}"
         raise SettingsError(Problem("duplicates", f"{duplicates!r} is no policy", fix))
     expect(frame, pd.DataFrame, "votes", "read the file first, by pandas.read_csv or pandas.read_parquet")
-    problems = list(_absent(frame, named))
+    words, problems = _own_words(meanings)
+    problems += _absent(frame, named)
+    if not problems and not len(frame):
+        problems.append(Problem("votes", "the table has no rows", "give at least one vote"))
     if problems:
         raise TableError(problems)
-    table = pd.DataFrame({name: _joined(frame, column) for name, column in named.items()}).reset_index(drop=True)
-    table = table.assign(**{name: _text(table[name]) for name in ("item", "worker", "run") if name in table})
-    words = {_plain(word): str(label).strip() for word, label in (meanings or {}).items()}
-    for name in ("label", "truth"):
-        table[name] = _labels(table[name], words) if name in table else None
-    problems = [*_empty(table), *_bad_numbers(table)]
+    names, problems = _names(frame, {key: named[key] for key in _NAMES if key in named})
+    numbers = {key: frame[named[key]].reset_index(drop=True) for key in ("round", "cost") if key in named}
+    problems += [*_empty(names), *_bad_numbers(numbers)]
     if problems:
         raise TableError(problems)
-    coded = _coded(table, bool(frame.attrs.get("synthetic", False)))
-    problems = [*_contradictions(table, coded), *_unknown_truth(coded)]
+    names |= {key: renamed(names[key], words) for key in ("label", "truth") if key in names}
+    votes = _votes(names, numbers)
+    words_of_votes = frame[named["explanation"]].reset_index(drop=True) if "explanation" in named else None
+    votes = replace(votes, explanation=words_of_votes, synthetic=bool(frame.attrs.get("synthetic", False)))
+    again = _again(votes, "first" if duplicates == "refuse" else duplicates)
+    problems = [*_contradictions(names, votes), *_unknown_truth(votes)]
     if duplicates == "refuse":
-        problems += _repeats(table, coded)
+        problems += _repeats(votes, again)
     if problems:
         raise TableError(problems)
-    return coded if duplicates in ("refuse", "all") else coded.take(~_again(coded, duplicates))
+    return votes.take(~again) if again.any() else votes
 
 
-def _coded(table: pd.DataFrame, synthetic: bool) -> PanelVotes:
-    run = table["run"] if "run" in table else pd.Series("all", index=table.index)
-    run_code, item_code = pd.factorize(run)[0], pd.factorize(table["item"])[0]
-    unit, _ = pd.factorize(run_code.astype(np.int64) * (int(item_code.max(initial=-1)) + 1) + item_code)
-    first = ~pd.Series(unit).duplicated().to_numpy()
-    known = table["truth"].notna().to_numpy()
-    truths = pd.Series(table["truth"].to_numpy()[known], index=unit[known], dtype="object")
-    truths = truths[~truths.index.duplicated()].reindex(range(int(first.sum())))
-    labels = tuple(sorted({*table["label"].dropna().unique(), *truths.dropna().unique()}, key=_number_or_text))
+_NAMES = ("item", "worker", "run", "label", "truth")
+
+
+def _names(frame: pd.DataFrame, named: Mapping[str, Any]) -> tuple[dict[str, Coded], list[Problem]]:
+    """Return the columns of names as codes, and those that hold no names."""
+    columns: dict[str, Coded] = {}
+    problems: list[Problem] = []
+    for key, name in named.items():
+        try:
+            several = [name] if isinstance(name, str) else list(name)
+            parts = [coded(frame[part]) for part in several]
+            columns[key] = parts[0] if len(parts) == 1 else joined(parts)
+        except TypeError:
+            fix = "give texts, numbers or booleans"
+            problems.append(Problem(f"votes: {key}", "holds lists or other values that are no names", fix))
+    return columns, problems
+
+
+def _votes(names: Mapping[str, Coded], numbers: Mapping[str, pd.Series[Any]]) -> PanelVotes:
+    item, worker, label = (names[key] for key in _NEEDED)
+    nothing = np.full(len(item.codes), -1)
+    run = names.get("run", Coded(nothing + 1, ["all"]))
+    truth = names.get("truth", Coded(nothing, []))
+    unit, pairs = pd.factorize(run.codes * len(item.names) + item.codes)
+    labels = sorted({*label.names, *truth.names}, key=_number_or_text)
     code = {name: position for position, name in enumerate(labels)}
-    worker, names = pd.factorize(table["worker"], sort=True)
-    units = pd.DataFrame({"run": run[first].to_numpy(), "item": table["item"][first].to_numpy(), "truth": truths})
+    truth_of_unit = np.full(len(pairs), -1)
+    known = np.flatnonzero(truth.codes >= 0)[::-1]  # backwards, so that of several the first counts
+    truth_of_unit[unit[known]] = truth.codes[known]
+    true_label = np.array([*(code[name] for name in truth.names), -1])[truth_of_unit]
+    by_name = np.argsort(np.array(worker.names, dtype="object"), kind="stable")
+    units = {
+        "run": np.array(run.names, dtype="object")[pairs // len(item.names)],
+        "item": np.array(item.names, dtype="object")[pairs % len(item.names)],
+        "truth": np.array([*labels, None], dtype="object")[true_label],
+    }
     return PanelVotes(
-        labels=labels,
-        workers=tuple(map(str, names)),
-        units=units.astype("str"),
+        labels=tuple(labels),
+        workers=tuple(worker.names[position] for position in by_name),
+        units=pd.DataFrame(units).astype("str"),
         unit=unit.astype(np.int64),
-        worker=worker.astype(np.int64),
-        label=table["label"].map(code).fillna(-1).to_numpy(dtype=np.int64),
-        round=pd.to_numeric(table["round"]).to_numpy(dtype=np.int64) if "round" in table else np.ones(len(table), int),
-        truth=truths.map(code).fillna(-1).to_numpy(dtype=np.int64),
-        cost=pd.to_numeric(table["cost"]).to_numpy(dtype=np.float64, na_value=np.nan) if "cost" in table else None,
-        explanation=table.get("explanation"),
-        synthetic=synthetic,
+        worker=np.argsort(by_name)[worker.codes],
+        label=np.array([*(code[name] for name in label.names), -1], dtype=np.int64)[label.codes],
+        round=pd.to_numeric(numbers["round"]).to_numpy(dtype=np.int64) if "round" in numbers else nothing + 2,
+        truth=true_label.astype(np.int64),
+        cost=pd.to_numeric(numbers["cost"]).to_numpy(np.float64, na_value=np.nan) if "cost" in numbers else None,
     )
+
+
+def _own_words(meanings: Mapping[Any, str] | None) -> tuple[dict[str, str], list[Problem]]:
+    """Return the label of each of the caller's words, the empty text for a lost vote, and what is wrong with them."""
+    if meanings is not None and not isinstance(meanings, Mapping):
+        fix = "write each word and its label, as {'yes': 'true'}"
+        return {}, [Problem("votes: labels", f"is a {type(meanings).__name__}, not a mapping", fix)]
+    words: dict[str, str] = {}
+    problems: list[Problem] = []
+    for word, label in (meanings or {}).items():
+        meant = "" if label is None else str(label).strip()
+        if words.setdefault(plain(word), meant) != meant:
+            message = f"means {meant!r} and, in another spelling, {words[plain(word)]!r}"
+            fix = "give each word one label; case and spaces do not matter"
+            problems.append(Problem(f"votes: labels[{word!r}]", message, fix))
+    return words, problems
 
 
 def _absent(frame: pd.DataFrame, named: Mapping[str, Any]) -> Iterator[Problem]:
@@ -160,70 +204,49 @@ def _absent(frame: pd.DataFrame, named: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(f"votes: {argument}", message, f"name one of its columns: {one_of(frame.columns[:20])}")
 
 
-def _joined(frame: pd.DataFrame, column: str | Sequence[str]) -> pd.Series[Any]:
-    """Return a column; several as one text, joined by slashes, missing where one of them is."""
-    if isinstance(column, str):
-        return frame[column]
-    parts = [_text(frame[name]) for name in column]
-    return parts[0].str.cat(pd.concat(parts[1:], axis=1), sep="/")
-
-
-def _text(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Return names as text: 1.0 is 1, spaces around do not count, an empty text is missing."""
-    if pd.api.types.is_float_dtype(values.dtype) and (values.dropna() % 1 == 0).all():
-        values = values.astype("Int64")
-    distinct = values.drop_duplicates().dropna()
-    names = {value: str(value).strip() or None for value in distinct}
-    return values.astype("object").map(names)
-
-
-def _labels(values: pd.Series[Any], words: Mapping[str, str]) -> pd.Series[Any]:
-    texts = _text(values)
-    return texts.map({text: words.get(_plain(text), text) for text in texts.dropna().unique()}) if words else texts
-
-
-def _plain(word: object) -> str:
-    """Return a word as it is looked up: 1 and 1.0, Yes and yes are the same."""
-    text = str(word).strip().lower()
-    return text[:-2] if text.endswith(".0") and text[:-2].lstrip("-").isdigit() else text
-
-
 def _number_or_text(label: str) -> tuple[int, float, str]:
     """Return a key that sorts numbers by value, before other texts."""
     try:
-        return 0, float(label), label
+        number = float(label)
     except ValueError:
-        return 1, 0.0, label
+        number = np.nan
+    return (0, number, label) if np.isfinite(number) else (1, 0.0, label)
 
 
-def _empty(table: pd.DataFrame) -> Iterator[Problem]:
-    for name in ("item", "worker", "run", "round"):
-        if name in table and table[name].isna().any():
-            rows = counted(int(table[name].isna().sum()), "row")
-            first = int(table[name].isna().to_numpy().argmax())
-            yield Problem(f"votes: {name}", f"is empty in {rows}, the first is row {first}", "fill it, or drop the row")
+def _empty(names: Mapping[str, Coded]) -> Iterator[Problem]:
+    for key in ("item", "worker", "run"):
+        empty = names[key].codes < 0 if key in names else np.zeros(0, dtype=bool)
+        if empty.any():
+            message = f"is empty in {counted(int(empty.sum()), 'row')}, the first is row {int(empty.argmax())}"
+            yield Problem(f"votes: {key}", message, "fill it, or drop the row")
 
 
-def _bad_numbers(table: pd.DataFrame) -> Iterator[Problem]:
-    for name, fix in (("round", "number the rounds 0, 1, 2"), ("cost", "give numbers from 0, or leave it empty")):
-        if name not in table:
-            continue
-        numbers = pd.to_numeric(table[name], errors="coerce")
-        bad = (numbers.isna() & table[name].notna()) | numbers.lt(0) | (numbers.abs() == np.inf)
+def _bad_numbers(columns: Mapping[str, pd.Series[Any]]) -> Iterator[Problem]:
+    fixes = {"round": "number the rounds 0, 1, 2", "cost": "give numbers from 0, or leave it empty"}
+    for name, values in columns.items():
+        numbers = pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+        bad = (np.isnan(numbers) & values.notna().to_numpy()) | (numbers < 0) | np.isinf(numbers)
         if name == "round":
-            bad |= numbers.notna() & (numbers % 1 != 0)
+            bad |= np.isnan(numbers) | (numbers % 1 != 0) | (numbers >= 2**31)
         if bad.any():
-            value = table.loc[bad.to_numpy(), name].iloc[0]
-            yield Problem(f"votes: {name}", f"{value!r} is no {name} ({counted(int(bad.sum()), 'row')})", fix)
+            message = f"{values[int(bad.argmax())]!r} is no {name} ({counted(int(bad.sum()), 'row')})"
+            yield Problem(f"votes: {name}", message, fixes[name])
 
 
-def _contradictions(table: pd.DataFrame, votes: PanelVotes) -> Iterator[Problem]:
-    known = pd.DataFrame({"unit": votes.unit, "truth": table["truth"]}).dropna().drop_duplicates()
-    twice = known["unit"].duplicated()
-    if twice.any():
-        item = votes.units["item"].iloc[int(known.loc[twice, "unit"].iloc[0])]
-        values = one_of(known.loc[known["unit"].eq(known.loc[twice, "unit"].iloc[0]), "truth"])
-        message = f"item {item!r} has several: {values} ({counted(int(twice.sum()), 'such item')})"
+def _contradictions(names: Mapping[str, Coded], votes: PanelVotes) -> Iterator[Problem]:
+    if "truth" not in names:
+        return
+    truth = names["truth"]
+    first = np.full(len(votes.units), -1)
+    known = np.flatnonzero(truth.codes >= 0)
+    first[votes.unit[known[::-1]]] = truth.codes[known[::-1]]
+    units = np.unique(votes.unit[known[truth.codes[known] != first[votes.unit[known]]]])
+    if len(units):
+        values = np.unique(truth.codes[known[votes.unit[known] == units[0]]])
+        message = (
+            f"item {votes.units['item'].iloc[units[0]]!r} has several: {one_of(truth.names[code] for code in values)} "
+            f"({counted(len(units), 'such item')})"
+        )
         yield Problem("votes: truth", message, "give each item one truth, or name the column of its run")
 
 
@@ -238,13 +261,11 @@ def _unknown_truth(votes: PanelVotes) -> Iterator[Problem]:
         yield Problem("votes: truth", message, fix)
 
 
-def _repeats(table: pd.DataFrame, votes: PanelVotes) -> Iterator[Problem]:
-    again = _again(votes, "first")
+def _repeats(votes: PanelVotes, again: npt.NDArray[np.bool_]) -> Iterator[Problem]:
     if again.any():
-        row = table[again].iloc[0]
-        message = (
-            f"{row['worker']!r} labels item {row['item']!r} a second time ({counted(int(again.sum()), 'such row')})"
-        )
+        vote = int(again.argmax())
+        worker, item = votes.workers[votes.worker[vote]], votes.units["item"].iloc[votes.unit[vote]]
+        message = f"{worker!r} labels item {item!r} a second time ({counted(int(again.sum()), 'such row')})"
         fix = (
             "keep one, as by duplicates='first'; or, if the table has several rounds or runs, name their columns: "
             "round='round', run='run'"
@@ -253,6 +274,9 @@ def _repeats(table: pd.DataFrame, votes: PanelVotes) -> Iterator[Problem]:
 
 
 def _again(votes: PanelVotes, keep: str) -> npt.NDArray[np.bool_]:
-    """Return which votes repeat a worker's vote on a unit in one round, but for the one to keep."""
-    key = pd.DataFrame({"unit": votes.unit, "worker": votes.worker, "round": votes.round})
-    return key.duplicated(keep="last" if keep == "last" else "first").to_numpy()
+    """Return which votes repeat a worker's vote on a unit in one round, but for the one to keep; none to keep all."""
+    if keep == "all":
+        return np.zeros(len(votes), dtype=bool)
+    rounds, distinct = pd.factorize(votes.round)
+    key = (votes.unit * len(votes.workers) + votes.worker) * len(distinct) + rounds
+    return pd.Series(key).duplicated(keep="last" if keep == "last" else "first").to_numpy()
