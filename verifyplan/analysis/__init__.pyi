@@ -16,8 +16,13 @@ from .panels.flips import flips as flips
 from .panels.influence import influence as influence
 from .panels.panel import panel as panel
 from .panels.workers import workers as workers
+from .rates.prediction_powered import ppi as ppi
+from .rates.rogan_gladen import corrected_rate as corrected_rate
 from .replay import Setting as Setting
 from .replay import replay as replay
 from .steps import steps as steps
+from .study_design.monitor import monitor as monitor
+from .study_design.power import power as power
+from .study_design.sample_size import sample_size as sample_size
 from .vote_tables import queue as queue
 from .vote_tables import vote_matrix as vote_matrix

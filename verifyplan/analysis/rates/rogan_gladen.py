@@ -1,0 +1,170 @@
+"""Correct a panel's rate by its sensitivity and specificity, both measured on labelled items (rule F3c)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from verifyplan.analysis.cluster_intervals import Interval, clustered_variance, share_interval
+from verifyplan.analysis.intervals import LEVEL
+from verifyplan.analysis.rates.corrected import CorrectedRate, check_samples, note_few_labels, rates_table
+from verifyplan.analysis.rates.judged_items import JudgedItems, judged_items
+from verifyplan.errors import InputError, Problem
+from verifyplan.frames.panel_votes import Which
+from verifyplan.text import short_repr
+
+
+class PanelShare(NamedTuple):
+    """A share of the panel's predictions, with the number of independent items that would be as sure."""
+
+    value: float
+    effective: float
+    quantile: float
+    """Of the normal distribution; of Student's t where items come in clusters."""
+
+
+def corrected_rate(
+    predictions: Any, truth: Any = None, *, clusters: Any = None, positive: str | None = None, at: Which = "first"
+) -> CorrectedRate:
+    """Return the rate among the items without truth: what a panel measured, corrected by its errors on labelled items.
+
+    By Rogan and Gladen (1978): (rate + specificity - 1) / (sensitivity + specificity - 1). Labelled items need be no
+    random sample: they may be chosen by truth, half of them true, or come from elsewhere, as long as the panel errs on
+    them as on the others. Where they are a random sample `ppi` is narrower.
+
+    Args:
+        predictions: what the panel says of every item, 1 or 0, as an array or column; or runs, or votes (see `ppi`).
+        truth: 1 or 0 for each item, missing where it is not known; of runs and votes leave it out.
+        clusters: of arrays, the run of each item, or whatever else items share; None where they are independent.
+        positive: of votes with more than two labels, the label whose rate is wanted; of two the last is.
+        at: of votes over rounds, which count: `first`, `last`, or a round.
+
+    Returns:
+        A `CorrectedRate`. Its interval accounts for all three shares (Lang and Reiczigel 2014), with the number of
+        independent items that would be as sure where there are clusters; the rate and both ends lie between 0 and 1.
+        Where sensitivity + specificity - 1 may be 0, by its 95 % interval, the panel does not tell true from false:
+        the rate is NaN, and a note says so.
+
+    Raises:
+        InputError: for truth other than 0 and 1, labels on all items, or none among the true or the false ones.
+
+    >>> says = [1, 1, 0, 1, 0, 0, 1, 0, 1, 0] * 4
+    >>> found = corrected_rate([*says, 1, 0, 1, 1], [1, 1, 0, 1, 0, 0, 1, 0, 0, 0] * 4 + [None] * 4)
+    >>> round(found.value, 3)
+    0.7
+    """
+    items = judged_items(predictions, truth, clusters, positive, at)
+    check_samples(items, "corrected_rate")
+    _check_both_classes(items)
+    true, false = items.truth == 1, items.truth == 0
+    rate, sensitivity, specificity = panel_shares(items)
+    found = estimate_corrected(rate, sensitivity, specificity)
+    upheld, ones = items.prediction, np.ones(len(items.truth))
+    shares = {
+        "sensitivity": share_interval(upheld[true], ones[true], items.clusters_at(true)),
+        "specificity": share_interval(1 - upheld[false], ones[false], items.clusters_at(false)),
+    }
+    n_labelled = int(items.labelled.sum())
+    value, low, high = found if found else (np.nan, np.nan, np.nan)
+    return CorrectedRate(
+        method="rogan-gladen",
+        value=value,
+        low=low,
+        high=high,
+        rates=rates_table(items, **shares, corrected=Interval(value, low, high, len(items.truth) - n_labelled)),
+        n_labelled=n_labelled,
+        n_unlabelled=len(items.truth) - n_labelled,
+        tuning=np.nan,
+        standard_error=_standard_error(rate, sensitivity, specificity) if found else np.nan,
+        binary=True,
+        synthetic=items.synthetic,
+        notes=(*items.notes, *_notes(items, rate, sensitivity, specificity, usable=found is not None)),
+    )
+
+
+def _check_both_classes(items: JudgedItems) -> None:
+    known = items.truth[items.labelled]
+    wrong = known[~np.isin(known, (0.0, 1.0))]
+    problems = []
+    if len(wrong):
+        problems.append(Problem("truth", f"must be 1 or 0, got {short_repr(float(wrong[0]))}", "take ppi for means"))
+    elif not items.binary:
+        message = "must be between 0 and 1, as a rate's are"
+        problems.append(Problem("predictions", message, "take ppi for means"))
+    problems += [
+        Problem("truth", f"is {name} of no labelled item, so {share} is not known", f"label items that are {name}, too")
+        for code, name, share in ((1.0, "true", "sensitivity"), (0.0, "false", "specificity"))
+        if not problems and code not in known
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def panel_shares(items: JudgedItems) -> tuple[PanelShare, PanelShare, PanelShare]:
+    """Return the rate among the items without truth, the sensitivity, and the specificity."""
+    rate, sensitivity, upheld = (_share(items, rows) for rows in (~items.labelled, items.truth == 1, items.truth == 0))
+    return rate, sensitivity, upheld._replace(value=1 - upheld.value)
+
+
+def _share(items: JudgedItems, rows: Any) -> PanelShare:
+    """Return the share of some items that the panel upholds; clusters that all agree count as one item each."""
+    said, clusters = items.prediction[rows], items.clusters_at(rows)
+    n, value = len(said), float(said.mean())
+    if items.clusters is None:
+        return PanelShare(value, n, float(norm.ppf((1 + LEVEL) / 2)))
+    variance, degrees = clustered_variance((said - value) / n, clusters)
+    n_clusters = clusters.n_runs if clusters.n_runs > 1 else clusters.n_claims
+    effective = min(n, value * (1 - value) / variance) if variance > 0 else n_clusters
+    return PanelShare(value, effective, float(student.ppf((1 + LEVEL) / 2, degrees)))
+
+
+def estimate_corrected(
+    rate: PanelShare, sensitivity: PanelShare, specificity: PanelShare
+) -> tuple[float, float, float] | None:
+    """Return the corrected rate and its interval (Lang and Reiczigel 2014); None where the panel may tell nothing."""
+    z = max(rate.quantile, sensitivity.quantile, specificity.quantile)
+    n = rate.effective + z**2
+    p = (rate.value * rate.effective + z**2 / 2) / n
+    (se, n_se), (sp, n_sp) = ((_one_more(share), share.effective + 2) for share in (sensitivity, specificity))
+    youden, var_se, var_sp = se + sp - 1, se * (1 - se) / n_se, sp * (1 - sp) / n_sp
+    if youden <= z * np.sqrt(var_se + var_sp):
+        return None
+    centre = (p + sp - 1) / youden
+    shift = 2 * z**2 * (centre * var_se - (1 - centre) * var_sp)
+    half = z * np.sqrt(p * (1 - p) / n + centre**2 * var_se + (1 - centre) ** 2 * var_sp) / youden
+    value = (rate.value + specificity.value - 1) / (sensitivity.value + specificity.value - 1)
+    value, low, high = (
+        float(np.clip(figure, 0, 1)) for figure in (value, centre + shift - half, centre + shift + half)
+    )
+    return value, min(low, value), max(high, value)
+
+
+def _one_more(share: PanelShare) -> float:
+    """Return the share with one success and one failure more."""
+    return (share.value * share.effective + 1) / (share.effective + 2)
+
+
+def _standard_error(rate: PanelShare, sensitivity: PanelShare, specificity: PanelShare) -> float:
+    """Return the standard error of Rogan and Gladen, from the variances of the three shares."""
+    youden = sensitivity.value + specificity.value - 1
+    value = (rate.value + specificity.value - 1) / youden
+    p, se, sp = (share.value * (1 - share.value) / share.effective for share in (rate, sensitivity, specificity))
+    return float(np.sqrt(p + value**2 * se + (1 - value) ** 2 * sp) / abs(youden))
+
+
+def _notes(
+    items: JudgedItems, rate: PanelShare, sensitivity: PanelShare, specificity: PanelShare, *, usable: bool
+) -> list[str]:
+    youden = sensitivity.value + specificity.value - 1
+    n_labelled = int(items.labelled.sum())
+    if not usable:
+        return [
+            f"Sensitivity + specificity - 1 is {youden:.2f}, and may be 0: on {n_labelled:,} labels the panel "
+            "does not tell true from false, so its rate cannot be corrected. Take ppi, which uses labels alone then."
+        ]
+    raw = (rate.value + specificity.value - 1) / youden
+    beyond = [f"The corrected rate came out at {100 * raw:.1f} %, and is cut to the range of a rate."]
+    return (beyond if not 0 <= raw <= 1 else []) + note_few_labels(n_labelled, "COVERAGE")

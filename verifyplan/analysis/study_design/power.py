@@ -1,0 +1,250 @@
+"""What a pilot says about how many runs show a difference (rule F6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import pandas as pd
+from scipy.stats import f as fisher
+from scipy.stats import t as student
+
+from verifyplan.analysis.cluster_intervals import Interval, share_interval
+from verifyplan.analysis.comparison import Comparison
+from verifyplan.analysis.intervals import LEVEL
+from verifyplan.analysis.study_design.run_differences import RunDifferences, run_differences
+from verifyplan.analysis.study_design.sample_size import (
+    FINDINGS,
+    POWER,
+    check_numbers,
+    needed_runs,
+    needed_table,
+    run_variance,
+)
+from verifyplan.errors import Problem, SettingsError
+from verifyplan.field_docs import with_field_docs
+from verifyplan.frames.load import Runs
+from verifyplan.text import counted
+
+RUNS = (5, 10, 20, 50, 100)
+"""The numbers of runs whose power is shown unless others are asked for."""
+MIN_PILOT_RUNS = 10
+"""A pilot of fewer runs says little about how much runs differ."""
+_ASSUMED_ICC = Interval(0.1, 0.0, 0.3, 1)  # of a pilot of one run, which shows nothing of it
+
+
+@with_field_docs
+@dataclass(frozen=True, eq=False)
+class Power:
+    """How surely runs show a difference, and how many do, by the variance components of a pilot."""
+
+    metric: str
+    """The metric whose difference is planned for, such as `held`."""
+    conditions: tuple[str, str]
+    """The pilot's conditions."""
+    delta: float
+    """The difference to be seen."""
+    observed: float
+    """The pilot's own difference: the second condition minus the first."""
+    discordance: Interval
+    """The share of the pilot's findings that the metric counts under one condition alone; n: findings."""
+    icc: Interval
+    """The correlation of two findings of one run in their difference; n: runs."""
+    power_by_runs: pd.DataFrame
+    """`runs, findings, power, low, high`: how often so many runs show the difference."""
+    needed: pd.DataFrame
+    """`findings, design_effect, runs, low, high, total`: the runs that show it with the power asked for."""
+    power: float
+    """The power asked for in `needed`."""
+    synthetic: bool
+    """Whether the pilot was generated, not observed."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know: few runs in the pilot, repeated claims, less discordance than the difference."""
+
+    def __str__(self) -> str:
+        """Return the needed runs, the power of some numbers of runs, and what both rest on."""
+        pilot = f"{counted(self.icc.n, 'run')}, {counted(self.discordance.n, 'finding')}"
+        first, second = self.conditions
+        made = ", synthetic" if self.synthetic else ""
+        lines = [
+            f"to see a difference of {self.delta:g} in {self.metric} in {self.power:.0%} of all attempts:",
+            *(
+                f"{row.findings:>4} findings a run: {row.runs:,} runs [{row.low:,}, {row.high:,}]"
+                for row in self.needed.itertuples()
+            ),
+            "power: "
+            + "; ".join(
+                f"{runs:.0f} x {findings:.0f} {_percent(Interval(value, low, high, int(runs)))}"
+                for runs, findings, value, low, high in self.power_by_runs.to_numpy(dtype=np.float64)
+            ),
+            f"pilot ({first} against {second}; {pilot}{made}): {_percent(self.discordance)} of findings differ, "
+            f"intra-run correlation {self.icc.value:.2f} [{self.icc.low:.2f}, {self.icc.high:.2f}]",
+        ]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    __repr__ = __str__  # a console shows the words, not every table
+
+    def _repr_html_(self) -> str:
+        """Return power and needed runs for a notebook; every text is shown as text."""
+        tables = "".join(
+            table.to_html(index=False, float_format="{:.2f}".format) for table in (self.needed, self.power_by_runs)
+        )
+        return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>{tables}"
+
+
+def power(
+    pilot: Comparison | Runs | Mapping[str, Runs],
+    *,
+    delta: float,
+    metric: str = "held",
+    runs: int | Sequence[int] = RUNS,
+    findings: int | Sequence[int] | None = None,
+    power: float = POWER,
+    level: float = LEVEL,
+) -> Power:
+    """Return how surely runs show a difference of `delta`, and how many do, by the variance components of a pilot.
+
+    The pilot gives the discordance and the intra-run correlation of `sample_size`, both with their intervals, and so
+    the power and the needed runs have intervals, too. The pilot's own difference says nothing about the power for
+    the difference that matters: name that one.
+
+    Args:
+        pilot: a comparison of two conditions, or what `compare` takes first: one set (judged under both modes), or a
+            mapping of two names to sets.
+        delta: the difference to be seen, such as 0.1.
+        metric: `held`, a class, `recall`, `false-consensus-rate` or `false-demotion-rate`; of the last three findings
+            are true claims, or false ones.
+        runs: runs whose power is wanted, one number or several.
+        findings: findings per run; None takes those of the pilot for the power, and 5 to 100 for the needed runs.
+        power: of the needed runs.
+        level: of the interval of the difference, which is to exclude 0.
+
+    Returns:
+        A `Power`. The intra-run correlation is that of a one-way analysis of variance, never below 0, with the
+        interval of its F test (Searle 1971); the ends of power and needed runs take the ends of both components, and
+        so are wide. A pilot of one run says nothing of it: 0.1 [0, 0.3] is supposed, and a note says so.
+
+    Raises:
+        SettingsError: listing every number out of range; for a metric that is no mean over the same findings.
+        InputError: for other than two conditions, or where no finding counts; as `compare`.
+
+    >>> power("stdlib-claims/adversarial", delta=0.05, runs=[12]).metric
+    'held'
+    """
+    differences = run_differences(pilot, metric)
+    icc, discordance = intra_run_correlation(differences), _discordance(differences)
+    own = max(1, round(float(differences.sizes.mean())))
+    sizes = _listed(findings, FINDINGS)
+    check_numbers(delta=delta, discordance=1, icc=0, power=power, level=level, findings=sizes)
+    _check_runs(planned := _listed(runs, RUNS))
+    ends = _ends(delta, discordance, icc)
+    needed = [needed_runs(delta, *end, sizes, power, level) for end in ends]
+    return Power(
+        metric=metric,
+        conditions=differences.conditions,
+        delta=abs(delta),
+        observed=float(differences.values.mean()),
+        discordance=discordance,
+        icc=icc,
+        power_by_runs=_power_table(delta, ends, planned, [own] if findings is None else sizes, level),
+        needed=needed_table(sizes, icc.value, needed[1], needed[0], needed[2]),
+        power=power,
+        synthetic=differences.synthetic,
+        notes=tuple(_notes(differences, discordance, delta)),
+    )
+
+
+def _listed(values: int | Sequence[int] | None, default: Sequence[int]) -> list[int]:
+    if values is None:
+        return list(default)
+    return [values] if isinstance(values, int | np.integer) else list(values)
+
+
+def _check_runs(runs: Sequence[int]) -> None:
+    problems = [
+        Problem("runs", f"must be at least 2, got {each!r}", "give 2 or more: one run has no variance between runs")
+        for each in runs
+        if each < 2
+    ]
+    if problems:
+        raise SettingsError(problems)
+
+
+def _discordance(differences: RunDifferences) -> Interval:
+    differ = np.abs(differences.values)
+    return share_interval(differ, np.ones(len(differ)), differences.clusters)
+
+
+def intra_run_correlation(differences: RunDifferences) -> Interval:
+    """Return the correlation of two findings of one run in their difference, never below 0, with its 95 % interval.
+
+    By a one-way analysis of variance for runs of unequal sizes. With one run, or one finding a run, 0.1 [0, 0.3].
+    """
+    sizes, means, n_runs = differences.sizes, differences.means, len(differences.run_ids)
+    n = len(differences.values)
+    if n_runs < 2 or n == n_runs:
+        return _ASSUMED_ICC._replace(n=n_runs)
+    between = float(np.sum(sizes * (means - differences.values.mean()) ** 2)) / (n_runs - 1)
+    within = float(np.sum((differences.values - means[differences.clusters.run]) ** 2)) / (n - n_runs)
+    size = (n - float(np.sum(sizes**2)) / n) / (n_runs - 1)
+    if within == 0:  # the findings of each run all differ alike; where none does at all, nothing is known
+        return Interval(1, 0, 1, n_runs) if between > 0 else _ASSUMED_ICC._replace(n=n_runs)
+    tails = fisher.ppf([(1 + LEVEL) / 2, 0.5, (1 - LEVEL) / 2], n_runs - 1, n - n_runs)
+    ratios = between / within / np.array([tails[0], 1.0, tails[2]])
+    low, value, high = (float(np.clip((ratio - 1) / (ratio + size - 1), 0, 1)) for ratio in ratios)
+    return Interval(value, low, high, n_runs)
+
+
+def _ends(delta: float, discordance: Interval, icc: Interval) -> list[tuple[float, float]]:
+    """Return discordance and correlation at their low ends, as estimated, and at their high ends.
+
+    A difference needs at least as many findings that differ, which may be more than the pilot has.
+    """
+    pairs = ((discordance.low, icc.low), (discordance.value, icc.value), (discordance.high, icc.high))
+    return [(max(share, abs(delta)), correlation) for share, correlation in pairs]
+
+
+def _power_table(
+    delta: float, ends: Sequence[tuple[float, float]], runs: Sequence[int], findings: Sequence[int], level: float
+) -> pd.DataFrame:
+    grid = np.array([(n_runs, size) for size in findings for n_runs in runs])
+    n_runs, sizes = grid.T
+    powers = [_power(delta, run_variance(delta, *end, sizes), n_runs, level) for end in ends]
+    return pd.DataFrame({"runs": n_runs, "findings": sizes, "power": powers[1], "low": powers[2], "high": powers[0]})
+
+
+def _power(delta: float, variance: np.ndarray, runs: np.ndarray, level: float) -> np.ndarray:
+    """Return how often runs show a difference; without variance always."""
+    with np.errstate(divide="ignore"):
+        ratio = abs(delta) / np.sqrt(variance / runs)
+    return np.asarray(student.cdf(ratio - student.ppf((1 + level) / 2, runs - 1), runs - 1))
+
+
+def _notes(differences: RunDifferences, discordance: Interval, delta: float) -> Iterator[str]:
+    n_runs = len(differences.run_ids)
+    if n_runs == 1:
+        yield (
+            "A pilot of one run cannot show how much runs differ: an intra-run correlation of 0.1 is supposed, and 0 "
+            "to 0.3 for the intervals. Run the pilot three times or more."
+        )
+    elif n_runs < MIN_PILOT_RUNS:
+        yield (
+            f"The pilot has {counted(n_runs, 'run')}, which say little about how much runs differ: plan by the high "
+            "end of the interval."
+        )
+    if discordance.value < abs(delta):
+        yield (
+            f"Only {100 * discordance.value:.1f} % of the pilot's findings differ, fewer than a difference of {delta:g}"
+            f" needs: {abs(delta):g} is taken in its place."
+        )
+    if differences.clusters.repeated:
+        yield (
+            "Claims are repeated over the pilot's runs. The figures suppose other claims in every run: more runs over "
+            "the same claims show less."
+        )
+
+
+def _percent(interval: Interval) -> str:
+    return f"{100 * interval.value:.0f} % [{100 * interval.low:.0f}, {100 * interval.high:.0f}]"

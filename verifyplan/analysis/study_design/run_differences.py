@@ -1,0 +1,93 @@
+"""Read the differences between two conditions, finding by finding and run by run (rule F6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from verifyplan.analysis.clusters import Clusters, clusters_of_findings
+from verifyplan.analysis.compare import compare
+from verifyplan.analysis.comparison import Comparison
+from verifyplan.errors import InputError, Problem, SettingsError, one_of
+from verifyplan.frames.load import Runs
+from verifyplan.protocol.vote import CLASSIFICATIONS, HELD
+from verifyplan.text import did_you_mean
+
+Floats = npt.NDArray[np.float64]
+
+_OF_TRUTH = {"recall": True, "false-demotion-rate": True, "false-consensus-rate": False}
+"""The metrics of held findings that are taken of the true claims alone, or of the false ones."""
+METRICS = ("held", *CLASSIFICATIONS, *_OF_TRUTH)
+"""The metrics whose difference is a mean over findings; precision and F1 have a denominator a condition."""
+
+
+@dataclass(frozen=True, eq=False)
+class RunDifferences:
+    """The findings that a metric is taken of, each with its difference: the second condition minus the first."""
+
+    metric: str
+    conditions: tuple[str, str]
+    values: Floats
+    """-1, 0 or 1 a finding."""
+    clusters: Clusters
+    """The runs and claims of the findings."""
+    run_ids: tuple[str, ...]
+    """The runs in their order, by the codes in `clusters`."""
+    synthetic: bool
+
+    @property
+    def sizes(self) -> Floats:
+        """The findings of each run."""
+        return np.bincount(self.clusters.run, minlength=len(self.run_ids)).astype(np.float64)
+
+    @property
+    def means(self) -> Floats:
+        """The mean difference of each run."""
+        sums = np.bincount(self.clusters.run, weights=self.values, minlength=len(self.run_ids))
+        return np.asarray(sums / self.sizes)
+
+
+def run_differences(data: Comparison | Runs | Mapping[str, Runs], metric: str) -> RunDifferences:
+    """Return the differences of a comparison of two conditions, or of runs that are compared first.
+
+    Runs without a finding that the metric is taken of are left out. Raises SettingsError for an unknown metric, and
+    InputError for three conditions or more, and where no finding counts.
+    """
+    comparison = data if isinstance(data, Comparison) else compare(data)
+    _check(comparison, metric)
+    first, second = comparison.conditions
+    findings = comparison.findings
+    if metric in _OF_TRUTH:
+        findings = findings[findings["truth"].eq(_OF_TRUTH[metric]).fillna(False).astype(bool)]
+    if findings.empty:
+        message = f"{metric} is taken of {'true' if _OF_TRUTH.get(metric) else 'false'} claims, and there are none"
+        raise InputError(Problem("metric", message, "give findings whose truth is known, or take 'held'"))
+    clusters = clusters_of_findings(findings)
+    return RunDifferences(
+        metric=metric,
+        conditions=(first, second),
+        values=_counts(findings, second, metric) - _counts(findings, first, metric),
+        clusters=clusters,
+        run_ids=tuple(map(str, findings["run_id"].unique())),
+        synthetic=comparison.synthetic,
+    )
+
+
+def _check(comparison: Comparison, metric: str) -> None:
+    if metric not in METRICS:
+        message = f"{metric!r} is no mean over the same findings{did_you_mean(metric, METRICS)}"
+        raise SettingsError(Problem("metric", message, f"use one of {one_of(METRICS)}"))
+    if len(comparison.conditions) != 2:
+        message = f"must have two conditions, this one has {len(comparison.conditions)}"
+        raise InputError(Problem("comparison", message, "take two of them by .between"))
+
+
+def _counts(findings: pd.DataFrame, condition: str, metric: str) -> Floats:
+    """Return 1 for each finding that counts towards a metric under a condition, else 0."""
+    wanted = (metric,) if metric in CLASSIFICATIONS else HELD
+    counts = findings[f"classification_{condition}"].isin(wanted).to_numpy(dtype=np.float64)
+    return np.asarray(1 - counts if metric == "false-demotion-rate" else counts)

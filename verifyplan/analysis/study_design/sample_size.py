@@ -1,0 +1,158 @@
+"""How many runs of how many findings show a difference of a given size (rule F6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from verifyplan.analysis.intervals import LEVEL
+from verifyplan.errors import Problem, SettingsError
+from verifyplan.field_docs import with_field_docs
+
+FINDINGS = (5, 10, 20, 50, 100)
+"""The findings per run that a table of needed runs has unless others are asked for."""
+POWER = 0.8
+"""The power that is planned for unless another is asked for."""
+_STEPS = 200  # Student's t asks for so many runs more than the normal distribution, at most
+
+
+@with_field_docs
+@dataclass(frozen=True, eq=False)
+class SampleSize:
+    """How many runs show a difference, for several numbers of findings per run."""
+
+    delta: float
+    """The difference to be seen, such as 0.1."""
+    discordance: float
+    """The share of findings whose outcome differs between the conditions."""
+    icc: float
+    """The correlation of two findings of one run in their difference."""
+    power: float
+    """How often so many runs show the difference."""
+    level: float
+    """The level of the interval that is to exclude 0."""
+    needed: pd.DataFrame
+    """`findings, design_effect, runs, low, high, total`: a row a number of findings per run."""
+
+    def __str__(self) -> str:
+        """Return the needed runs, a line a number of findings per run."""
+        lines = [
+            f"to see a difference of {self.delta:g} in {self.power:.0%} of all attempts (discordance "
+            f"{self.discordance:.2g}, intra-run correlation {self.icc:.2g}, intervals of {self.level:.0%}):",
+            *(
+                f"{row.findings:>4} findings a run: {row.runs:,} runs, {row.total:,} findings in all"
+                for row in self.needed.itertuples()
+            ),
+        ]
+        return "\n".join(lines)
+
+    __repr__ = __str__  # a console shows the words
+
+    def _repr_html_(self) -> str:
+        """Return the needed runs for a notebook."""
+        first = str(self).splitlines()[0]
+        return f"<p>{escape(first)}</p>{self.needed.drop(columns=['low', 'high']).to_html(index=False)}"
+
+
+def sample_size(
+    *,
+    delta: float,
+    discordance: float,
+    icc: float,
+    findings: int | Sequence[int] = FINDINGS,
+    power: float = POWER,
+    level: float = LEVEL,
+) -> SampleSize:
+    """Return how many runs show a paired difference, for several numbers of findings per run.
+
+    R = (t + t')^2 s^2 (1 + (m - 1) icc) / (m delta^2) runs of m findings, with s^2 = discordance - delta^2 the
+    variance of a finding's difference (Connor 1987), 1 + (m - 1) icc the design effect of runs (Miller 2024), and
+    quantiles of Student's t with R - 1 degrees of freedom. It supposes other claims in every run.
+
+    Args:
+        delta: the difference to be seen, such as 0.1 in the share of held findings; its sign does not count.
+        discordance: the share of findings whose outcome differs between the conditions; at least `delta`.
+        icc: the correlation of two findings of one run in their difference; 0 where runs do not matter.
+        findings: findings per run, one number or several.
+        power: how often the difference is to be seen.
+        level: of the interval of the difference, which is to exclude 0.
+
+    Raises:
+        SettingsError: listing every number out of range.
+
+    >>> print(sample_size(delta=0.1, discordance=0.3, icc=0.05, findings=[20, 50]))
+    to see a difference of 0.1 in 80% of all attempts (discordance 0.3, intra-run correlation 0.05, intervals of 95%):
+      20 findings a run: 25 runs, 500 findings in all
+      50 findings a run: 18 runs, 900 findings in all
+    """
+    sizes = _sizes(findings)
+    check_numbers(delta=delta, discordance=discordance, icc=icc, power=power, level=level, findings=sizes)
+    needed = needed_runs(delta, discordance, icc, sizes, power, level)
+    return SampleSize(abs(delta), discordance, icc, power, level, needed_table(sizes, icc, needed))
+
+
+def _sizes(findings: int | Sequence[int]) -> list[int]:
+    return [findings] if isinstance(findings, int | np.integer) else list(findings)
+
+
+def check_numbers(
+    *, delta: float, discordance: float, icc: float, power: float, level: float, findings: Iterable[int]
+) -> None:
+    """Raise SettingsError listing every number that is out of range."""
+    share, inner = "be between 0 and 1", "lie between 0 and 1"
+    checks = [
+        ("delta", delta, 0 < abs(delta) < 1, "be a difference of shares, above 0 and below 1", "give one such as 0.1"),
+        ("discordance", discordance, 0 <= discordance <= 1, share, "give the share of findings that differ"),
+        ("icc", icc, 0 <= icc <= 1, share, "give the intra-run correlation, such as 0.05; of a pilot see power"),
+        ("power", power, 0.5 <= power < 1, "be at least 0.5 and below 1", "give 0.8 or 0.9"),
+        ("level", level, 0 < level < 1, inner, "give 0.95"),
+    ]
+    checks += [("findings", size, size >= 1, "be at least 1", "give findings per run") for size in findings]
+    problems = [
+        Problem(name, f"must {must}, got {value!r}", fix) for name, value, fits, must, fix in checks if not fits
+    ]
+    if not problems and abs(delta) > discordance:
+        message = (
+            f"must be at least delta, {abs(delta):g}, got {discordance!r}: a difference needs findings that differ"
+        )
+        problems.append(Problem("discordance", message, "give a larger share, or a smaller delta"))
+    if problems:
+        raise SettingsError(problems)
+
+
+def run_variance(delta: float, discordance: float, icc: float, findings: Sequence[int]) -> np.ndarray:
+    """Return the variance of a run's mean difference, for each number of findings."""
+    m = np.asarray(findings, dtype=np.float64)
+    return np.asarray((discordance - delta**2) * (1 + (m - 1) * icc) / m)
+
+
+def needed_runs(
+    delta: float, discordance: float, icc: float, findings: Sequence[int], power: float, level: float
+) -> list[int]:
+    """Return the runs that show a difference, for each number of findings; at least 2 (see `sample_size`)."""
+    ratio = run_variance(delta, discordance, icc, findings) / delta**2
+    least = np.maximum(2, np.floor((norm.ppf((1 + level) / 2) + norm.ppf(power)) ** 2 * ratio)).astype(np.int64)
+    runs = least[:, None] + np.arange(_STEPS)
+    quantiles = student.ppf((1 + level) / 2, runs - 1) + student.ppf(power, runs - 1)
+    enough = runs >= quantiles**2 * ratio[:, None]
+    return [int(each) for each in least + enough.argmax(axis=1)]
+
+
+def needed_table(
+    findings: Sequence[int],
+    icc: float,
+    runs: Sequence[int],
+    low: Sequence[int] | None = None,
+    high: Sequence[int] | None = None,
+) -> pd.DataFrame:
+    """Return `.needed`; low and high are missing where nothing was estimated."""
+    table = pd.DataFrame({"findings": list(findings), "design_effect": 1 + (np.asarray(findings) - 1) * icc})
+    for name, values in (("runs", runs), ("low", low), ("high", high)):
+        table[name] = pd.array([pd.NA] * len(findings) if values is None else list(values), dtype="Int64")
+    return table.assign(total=table["findings"] * table["runs"])
