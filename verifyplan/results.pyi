@@ -3,17 +3,14 @@
 from .analysis.comparison import Comparison as Comparison
 from .analysis.detection import Detection as Detection
 from .analysis.explain import Explanation as Explanation
-<<<<<<< HEAD
 from .analysis.panels.flips import Flips as Flips
 from .analysis.panels.influence import Influence as Influence
 from .analysis.panels.panel_result import PanelWorth as PanelWorth
 from .analysis.panels.worker_result import Workers as Workers
-=======
 from .analysis.rates.corrected import CorrectedRate as CorrectedRate
 from .analysis.study_design.monitor import Monitor as Monitor
 from .analysis.study_design.power import Power as Power
 from .analysis.study_design.sample_size import SampleSize as SampleSize
->>>>>>> 09f52ef (Correct a panel's rate by a few labels; plan runs from a pilot; watch a difference run by run)
 from .analysis.weights.weight_fit import WeightFit as WeightFit
 from .charts.figure import Figure as Figure
 from .frames.panel_votes import PanelVotes as PanelVotes

@@ -53,10 +53,8 @@ class JudgedItems:
     def clusters_at(self, rows: npt.NDArray[np.bool_]) -> Clusters:
         """Return the clusters of some items, numbered anew; independent items are a claim each, in one run."""
         n = int(rows.sum())
-        if self.clusters is None:
-            return Clusters(np.zeros(n, dtype=np.int64), np.arange(n))
-        run, claim = (np.unique(code[rows], return_inverse=True)[1] for code in self.clusters)
-        return Clusters(run.astype(np.int64), claim.astype(np.int64))
+        independent = Clusters(np.zeros(n, dtype=np.int64), np.arange(n))
+        return independent if self.clusters is None else self.clusters.take(rows)
 
 
 def judged_items(data: Any, truth: Any, clusters: Any, positive: str | None, at: Which) -> JudgedItems:
@@ -90,8 +88,8 @@ def _of_runs(runs: Runs) -> JudgedItems:
     runs = as_runs(runs, "predictions")
     findings = replay(runs, "recorded").dropna(subset="classification")
     return JudgedItems(
-        prediction=findings["classification"].isin(HELD).to_numpy(dtype=np.float64),
-        truth=findings["truth"].astype("boolean").to_numpy(dtype=np.float64, na_value=np.nan),
+        prediction=findings["classification"].isin(HELD).astype(np.float64).to_numpy(),
+        truth=findings["truth"].astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan),
         clusters=clusters_of_findings(findings),
         synthetic=bool(runs.runs["synthetic"].fillna(False).any()),
     )

@@ -145,4 +145,4 @@ def _notes(items: JudgedItems, tuning: float) -> list[str]:
         notes.append("What the panel says does not go with the truth: only the labels count, as tuning is 0.")
     if items.clusters is not None and (n := items.clusters_at(items.labelled).n_runs) < 10:
         notes.append(f"The labels are of {counted(n, 'run')}: how much runs differ is hardly known below ten.")
-    return notes + note_few_labels(int(items.labelled.sum()), "COVERAGE")
+    return notes + note_few_labels(int(items.labelled.sum()), "such intervals are wide")
