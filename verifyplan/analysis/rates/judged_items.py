@@ -88,8 +88,8 @@ def _of_runs(runs: Runs) -> JudgedItems:
     runs = as_runs(runs, "predictions")
     findings = replay(runs, "recorded").dropna(subset="classification")
     return JudgedItems(
-        prediction=findings["classification"].isin(HELD).astype(np.float64).to_numpy(),
-        truth=findings["truth"].astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan),
+        prediction=np.asarray(findings["classification"].isin(HELD), dtype=np.float64),
+        truth=np.asarray(findings["truth"].astype("Float64").to_numpy(na_value=np.nan), dtype=np.float64),
         clusters=clusters_of_findings(findings),
         synthetic=bool(runs.runs["synthetic"].fillna(False).any()),
     )
