@@ -222,16 +222,13 @@ def _notes(found: Flips, votes: PanelVotes, asked: RoundAnswers, sides: Reconsid
     if settled:
         carried = "they keep their last votes there (carry=False leaves them out)"
         kept = carried if found.carried else "each round is about other items, those that were not settled"
-        yield f"{counted(settled, 'item')} of {found.n_items:,} were not asked in every later round; {kept}."
+        yield f"Not asked in every later round: {settled:,} of {counted(found.n_items, 'item')}; {kept}."
     if not (asked.first < asked.last).any():
         yield "No item was asked in two rounds."
     if votes.explanation is None:
         yield "Without explanations new evidence is unknown: conformity is given, capitulation and persuasion are not."
     elif not sides.new.any():
         yield "No answer cites a place for the first time in a later round: persuasion is not known."
-    equal = found.differences.loc[found.differences["low"].eq(found.differences["high"]), "measure"]
-    if len(equal):
-        yield f"The interval of {', '.join(equal)} has no width, since no item differs: that is no certainty."
     if votes.units["run"].nunique() == 1:
         yield "There is one run: how far runs differ cannot be known, and the intervals hold for this run."
 
