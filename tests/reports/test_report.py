@@ -9,7 +9,7 @@ import pytest
 
 import verifyplan as vp
 from verifyplan.errors import InputError
-from verifyplan.reports.comparison import metrics_table, symmetry_table
+from verifyplan.reports.comparison import metrics_table, table_of_tests
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +29,13 @@ def test_metrics_carry_interval_and_n(comparison):
 
 
 def test_an_exact_test_has_a_p_value_and_no_statistic(comparison):
-    table = symmetry_table(comparison).set_index("test")
-    row = table.loc["mcnemar, exact binomial"]
-    assert (row["statistic"], row["df"]) == ("-", "-")
+    table = table_of_tests(comparison).set_index(["of", "test"])
+    row = table.loc[("held", "mcnemar, exact binomial")]
+    assert (row["statistic"], row["df"], row["p, Holm"]) == ("-", "-", "-")
     assert float(row["p"]) == pytest.approx(1.0)
-    assert table.loc["stuart-maxwell, chi-squared", "p"] == "< 0.0001"
+    assert table.loc[("classes", "stuart-maxwell, chi-squared"), "p"] == "< 0.0001"
+    row = table.loc[("classes", "clustered-homogeneity, exact sign-flip")]
+    assert (row["p"], row["p, Holm"], row["assumes"]) == ("0.0005", "0.0015", "independent runs")
 
 
 def test_both_formats_have_every_part_and_picture(comparison, tmp_path):

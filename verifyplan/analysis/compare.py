@@ -7,9 +7,11 @@ from functools import partial
 
 import pandas as pd
 
+from verifyplan.analysis.clusters import clusters_of_findings
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.comparison_notes import notes_on_findings, notes_on_intervals, notes_on_runs
 from verifyplan.analysis.conditions import Condition, are_several_sets, conditions_of
+from verifyplan.analysis.difference_tests import difference_tests, notes_on_tests, with_holm
 from verifyplan.analysis.intervals import resample, resampling_unit
 from verifyplan.analysis.metrics import (
     FIRST,
@@ -25,7 +27,6 @@ from verifyplan.analysis.metrics import (
 )
 from verifyplan.analysis.pairing import pair, with_changed
 from verifyplan.analysis.replay import ReplayMode, Setting
-from verifyplan.analysis.symmetry import symmetry_tests
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.load import Runs
 from verifyplan.protocol.vote import CLASSIFICATIONS, MissingBasis
@@ -57,7 +58,7 @@ def compare(
         missing_basis: how an adversarial mode fills in a missing basis of a disagree (see `classify`), unless it is a
             Setting.
         resamples: of the bootstrap behind the 95 % intervals; by run, or by finding with fewer than 10 runs.
-        seed: of the bootstrap.
+        seed: of the bootstrap, and of the sign-flips of the tests.
 
     Returns:
         A `Comparison`: `.findings`, `.transitions`, `.summary`, `.truth`, `.tests`, and what a reader must know
@@ -110,6 +111,9 @@ def _comparison_of(
     class_counts_of |= {name: class_counts(total, SECOND) for name, (total, _) in draws.items()}
     summary = summary_table(metrics_of, {name: difference_table(*draw, metrics) for name, draw in draws.items()})
     n_runs = findings["run_id"].nunique()
+    clusters = clusters_of_findings(findings)
+    tests_of = {name: difference_tests(findings, names[0], name, clusters, seed) for name in names[1:]}
+    tests = with_holm(_by_condition(tests_of))
     notes = [*left_out, *notes_on_findings(findings, names), *notes_on_runs(conditions)]
     return Comparison(
         conditions=names,
@@ -117,14 +121,14 @@ def _comparison_of(
         mix=mix_table(metrics_of, class_counts_of),
         truth=truth_table(metrics_of) if TRUTH_METRICS[0] in metrics else None,
         summary=summary,
-        tests=_by_condition({name: symmetry_tests(total.sum(axis=-1)) for name, (total, _) in draws.items()}),
+        tests=tests,
         agreement=_by_condition({condition.name: condition.replayed.agreement for condition in conditions}),
         cost=_by_condition({condition.name: condition.replayed.cost for condition in conditions}),
         n_findings=len(findings),
         n_runs=n_runs,
         resampled=resampling_unit(n_runs),
         synthetic=any(bool(condition.frames.runs["synthetic"].fillna(False).any()) for condition in conditions),
-        notes=(*notes, *notes_on_intervals(summary, names, n_runs)),
+        notes=(*notes, *notes_on_intervals(summary, names, n_runs), *notes_on_tests(tests, n_runs)),
         _compare=partial(_between, conditions, findings, left_out, resamples, seed),
     )
 

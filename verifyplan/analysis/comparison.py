@@ -40,8 +40,10 @@ class Comparison:
     from the baseline: `difference, difference_low, difference_high`; of three conditions or more, `difference_claude`
     and so on. The row `changed` is the share of findings whose class differs from that under the baseline."""
     tests: pd.DataFrame
-    """`condition, test, method, statistic, df, p_value, n`: of each condition but the baseline whether it differs from
-    it, by Stuart-Maxwell on the classes and McNemar on held or not."""
+    """`condition, of, test, method, assumes, statistic, df, p_value, p_holm, n, clusters`: of each condition but the
+    baseline whether it differs from it, in the classes, in what is held, in what is right; see
+    `documentation("tests")`. Of each question there is a test by clusters, and one by findings as if these were
+    independent (Stuart-Maxwell, McNemar), which rejects too often where runs differ by chance."""
     agreement: pd.DataFrame
     """`condition, measure, worker_a, worker_b, value, n`: how far workers agree (see `agreement`). Conditions of
     one set have the same votes, and so the same rows."""

@@ -220,5 +220,63 @@ _PANELS: dict[str, Columns] = {
     "panel.size_curve": _SIZE_CURVE,
 }
 
-RESULT_TABLES: dict[str, Columns] = {**_FLIPS, **_PANELS, "workers": _WORKERS, "influence": _INFLUENCE}
+_TESTS: Columns = (
+    Column("condition", "text", "the condition that is tested against the baseline"),
+    Column(
+        "of",
+        ("classes", "held", "right"),
+        "the question: whether the shares of the classes differ; whether as many are held; whether as many findings of "
+        "known truth go from right (held and true, or not held and false) to wrong as from wrong to right",
+    ),
+    Column(
+        "test",
+        ("clustered-homogeneity", "clustered-mcnemar", "stuart-maxwell", "mcnemar"),
+        "clustered-mcnemar: the modified Obuchowski test (Yang, Sun and Hardin 2010), for clusters of equal size that "
+        "of Durkalski et al. (2003); clustered-homogeneity: the same for every class, and the largest of them; "
+        "stuart-maxwell (Stuart 1955, Maxwell 1970); mcnemar (McNemar 1947)",
+    ),
+    Column(
+        "method",
+        "text",
+        "where p comes from: sign-flips of whole clusters, all of them (exact) or 4,999 drawn; t, or the largest of "
+        "several correlated t, with the variance of runs plus that of claims less that of findings, where claims "
+        "repeat (Cameron, Gelbach and Miller 2011); the exact binomial, or chi-squared; - if nothing moves",
+    ),
+    Column(
+        "assumes",
+        "text",
+        "what must be independent for p to hold: runs; runs and claims, where claims repeat over runs; claims, where "
+        "there is one run, so that another run may differ by more; findings, which those of one run are not: where "
+        "runs differ by chance, stuart-maxwell and mcnemar reject in 16 to 48 % of cases without any difference",
+    ),
+    Column(
+        "statistic",
+        "number",
+        "of clustered tests the largest |sum of moves| over its standard error, a z; else chi-squared; missing where "
+        "nothing moves, and of exact binomial tests",
+    ),
+    Column("df", "number", "degrees of freedom of chi-squared"),
+    Column(
+        "p_value",
+        "number",
+        "the probability of a statistic as far from 0, or farther, if the conditions do not differ; missing where "
+        "nothing moves, and where fewer than 6 clusters cannot give a p-value of 5 %",
+    ),
+    Column(
+        "p_holm",
+        "number",
+        "p adjusted for the number of tests (Holm 1979); the family is all tests by clusters of all conditions of the "
+        "comparison that have a p-value; missing for the others, which repeat the same questions",
+    ),
+    Column("n", "whole", "the findings that were tested: of `right` those whose truth is known"),
+    Column("clusters", "whole", "the clusters that `assumes` names; of runs and claims the smaller number"),
+)
+
+RESULT_TABLES: dict[str, Columns] = {
+    **_FLIPS,
+    **_PANELS,
+    "workers": _WORKERS,
+    "influence": _INFLUENCE,
+    "tests": _TESTS,
+}
 """Each table by the name of the attribute or function that gives it."""

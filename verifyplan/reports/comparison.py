@@ -61,7 +61,7 @@ def report(
         "changed": changed.head(MAX_FINDINGS)[list(columns)].rename(columns=columns),
         "n_changed": len(changed),
         "summary": metrics_table(comparison),
-        "tests": symmetry_table(comparison),
+        "tests": table_of_tests(comparison),
         "agreement": _agreement_table(comparison),
         "cost": _cost_table(comparison),
         "transitions": [_transitions_table(pair) for pair in pairs],
@@ -117,16 +117,19 @@ def p_value(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def symmetry_table(comparison: Comparison) -> pd.DataFrame:
-    """Return the tests of symmetry as text; a statistic only where the test has one."""
+def table_of_tests(comparison: Comparison) -> pd.DataFrame:
+    """Return the tests of no difference as text; a statistic only where the test has one."""
     tests = comparison.tests
     return pd.DataFrame(
         {
             f"{comparison.conditions[0]} against": tests["condition"],
+            "of": tests["of"],
             "test": tests["test"] + ", " + tests["method"],
+            "assumes": tests["assumes"],
             "statistic": [("-" if pd.isna(value) else f"{value:.2f}") for value in tests["statistic"]],
             "df": [("-" if pd.isna(value) else f"{value:.0f}") for value in tests["df"]],
             "p": tests["p_value"].map(p_value),
+            "p, Holm": tests["p_holm"].map(p_value),
             "n": tests["n"],
         }
     )

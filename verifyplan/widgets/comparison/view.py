@@ -106,12 +106,13 @@ def _share(value: float, low: float, high: float, sign: str = "") -> str:
 
 
 def _tests(comparison: Comparison) -> str:
+    """The tests by clusters; those that take findings as independent are in `.tests` alone."""
     tests = [
-        f"{text(row['test'])}: p {_p(row['p_value'])} (n = {int(row['n']):,})"
+        f"{text(row['of'])}: p {_p(row['p_value'])} (n = {int(row['n']):,}, {text(row['assumes'])})"
         for row in comparison.tests.to_dict("records")
-        if not pd.isna(row["p_value"])
+        if not pd.isna(row["p_holm"])
     ]
-    return f"<p>Tests of no change: {'; '.join(tests)}.</p>" if tests else ""
+    return f"<p>Tests of no difference: {'; '.join(tests)}.</p>" if tests else ""
 
 
 def _p(value: float) -> str:

@@ -1,0 +1,190 @@
+"""Tests of no difference: by hand, by enumeration, against a simulation without any difference, and Holm's."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from statsmodels.stats.multitest import multipletests
+
+import verifyplan as vp
+from benchmarks.simulated_runs import Design, errors
+from tests.longer import examples
+from verifyplan.analysis.clustered_tests import MIN_CLUSTERS, clustered_test
+from verifyplan.analysis.clusters import Clusters
+from verifyplan.analysis.difference_tests import difference_tests, notes_on_tests, with_holm
+from verifyplan.protocol.vote import CLASSIFICATIONS
+
+
+def findings_of(moves: list[tuple[int, int]], run: list[int] | None = None, truth: list[bool] | None = None):
+    """One row a finding, by its class under a and under b."""
+    classes = (pd.Categorical.from_codes(codes, CLASSIFICATIONS, ordered=True) for codes in zip(*moves, strict=True))
+    table = pd.DataFrame(dict(zip(("classification_a", "classification_b"), classes, strict=True)))
+    runs = np.arange(len(moves)) if run is None else np.asarray(run)
+    known = pd.array(truth if truth is not None else [None] * len(moves), dtype="boolean")
+    return table.assign(truth=known), Clusters(runs, np.arange(len(moves)))
+
+
+def results_of(*args, **named):
+    table, clusters = findings_of(*args, **named)
+    return difference_tests(table, "a", "b", clusters).set_index(["of", "test"])
+
+
+def of_table(table: list[list[int]]):
+    return results_of([(i, j) for i in range(4) for j in range(4) for _ in range(table[i][j])])
+
+
+def by_run(moves: np.ndarray, repeated: bool = False) -> tuple[np.ndarray, Clusters]:
+    """Moves of shape (runs, findings) as rows."""
+    runs, findings = moves.shape
+    claim = np.tile(np.arange(findings), runs) if repeated else np.arange(moves.size)
+    return moves.reshape(-1, 1), Clusters(np.repeat(np.arange(runs), findings), claim)
+
+
+def test_stuart_maxwell_and_mcnemar_by_hand():
+    tests = of_table([[10, 0, 8, 0], [0, 5, 0, 0], [2, 0, 7, 0], [0, 0, 0, 1]])
+    assert tests.loc[("classes", "stuart-maxwell"), "statistic"] == pytest.approx((8 - 2) ** 2 / (8 + 2))
+    assert tests.loc[("held", "mcnemar"), "p_value"] == pytest.approx(2 * sum([1, 10, 45]) / 2**10)  # 2 of 10
+    nothing_moves = of_table(np.diag([3, 3, 3, 3]).tolist())
+    assert nothing_moves[["statistic", "df", "p_value"]].isna().all(axis=None)
+
+
+def test_stuart_maxwell_of_two_separate_pairs_adds_up():
+    tests = of_table([[5, 8, 0, 0], [2, 5, 0, 0], [0, 0, 5, 9], [0, 0, 1, 5]])
+    row = tests.loc[("classes", "stuart-maxwell")]
+    assert row["statistic"] == pytest.approx(36 / 10 + 64 / 10)
+    assert row["df"] == 2
+
+
+def test_right_and_wrong_are_tested_beside_held():
+    """Ten true findings fall, ten false ones rise: as many are held, and all twenty were right before."""
+    moves, truth = [(0, 2)] * 10 + [(2, 0)] * 10, [True] * 10 + [False] * 10
+    tests = results_of([*moves, (0, 2)], truth=[*truth, None])
+    assert tests.loc[("held", "mcnemar"), "p_value"] == 1
+    assert tests.loc[("right", "mcnemar"), "p_value"] == pytest.approx(2 / 2**20)
+    assert tests["n"].to_dict() == {key: 20 if key[0] == "right" else 21 for key in tests.index}
+    assert ("right", "clustered-mcnemar") not in results_of(moves).index, "no truth is known"
+
+
+def test_a_sign_flip_is_that_of_all_ways_by_enumeration():
+    sums = np.array([3, -1, 4, 1, -5, 2, 0])
+    moves, clusters = np.repeat(np.sign(sums), np.abs(sums)), np.repeat(np.arange(7), np.abs(sums))
+    rows = np.concatenate([moves, [0]])  # the last run has a finding, and it does not move
+    result = clustered_test(rows[:, None], Clusters(np.append(clusters, 6), np.arange(len(rows))))
+    all_ways = [abs(np.dot(signs, sums)) for signs in product((1, -1), repeat=7)]
+    assert result.p_value == pytest.approx(np.mean(np.array(all_ways) >= abs(sums.sum())))
+    assert result.statistic == pytest.approx(abs(sums.sum()) / np.sqrt((sums**2).sum()))
+    assert (result.method, result.clusters) == ("exact sign-flip", 7)
+
+
+def test_drawn_signs_come_close_to_all_of_them():
+    rng = np.random.default_rng(3)
+    sums = rng.integers(-5, 8, size=16)
+    moves = np.zeros((16, 8), dtype=int)
+    for run, total in enumerate(sums):
+        moves[run, : abs(total)] = np.sign(total)
+    result = clustered_test(*by_run(moves))
+    bits = np.arange(2**16)[:, None] >> np.arange(16) & 1
+    exact = (np.abs((1 - 2 * bits) @ sums) >= abs(sums.sum())).mean()
+    assert result.method == "sign-flip, 4,999 draws"
+    assert result.p_value == pytest.approx(exact, abs=0.02)
+    assert result == clustered_test(*by_run(moves)), "the draws are seeded"
+    assert clustered_test(*by_run(moves), seed=1).p_value != result.p_value
+
+
+@settings(max_examples=examples(30))
+@given(arrays(np.int64, (8, 5), elements=st.integers(-1, 1)), st.permutations(range(40)), st.booleans())
+def test_order_of_rows_and_of_conditions_does_not_matter(moves, order, repeated):
+    rows, clusters = by_run(moves, repeated)
+    order = np.array(order)
+    again = clustered_test(rows[order], Clusters(clusters.run[order], clusters.claim[order]))
+    result, swapped = clustered_test(rows, clusters), clustered_test(-rows, clusters)
+    assert (result.method, result.clusters) == (again.method, again.clusters) == (swapped.method, swapped.clusters)
+    for other in (again, swapped):
+        assert (other.statistic, other.p_value) == pytest.approx((result.statistic, result.p_value), nan_ok=True)
+
+
+def test_fewer_than_six_clusters_have_no_p_value_and_a_note_says_so():
+    moves = [(0, 2)] * 12
+    table, clusters = findings_of(moves, run=[0] * 4 + [1] * 4 + [2] * 4)
+    tests = with_holm(difference_tests(table, "a", "b", clusters).assign(condition="b"))
+    assert tests.loc[tests["test"].str.startswith("clustered-"), "p_value"].isna().all()
+    assert tests.loc[tests["test"].eq("mcnemar"), "p_value"].notna().all()
+    (note,) = notes_on_tests(tests, 3)
+    assert note == (
+        "There is no test that holds with 3 runs: the least p-value that exists is 0.25. Give 6 at least; tests that "
+        "assume independent findings reject far too often."
+    )
+    assert 2 / 2**MIN_CLUSTERS <= 0.05 < 2 / 2 ** (MIN_CLUSTERS - 1)
+
+
+def test_one_run_is_tested_by_claim_and_a_note_says_what_cannot_be_known():
+    table, clusters = findings_of([(0, 2)] * 8 + [(0, 0)] * 4, run=[0] * 12)
+    tests = with_holm(difference_tests(table, "a", "b", clusters))
+    held = tests.set_index(["of", "test"]).loc[("held", "clustered-mcnemar")]
+    assert (held["assumes"], held["clusters"], held["p_value"]) == ("independent claims", 12, 2 / 2**8)
+    assert any("how much a result changes from run to run cannot be known" in note for note in notes_on_tests(tests, 1))
+
+
+def test_clusters_that_all_move_alike_over_runs_and_claims_are_as_sure_as_flips_of_the_fewer():
+    result = clustered_test(*by_run(np.ones((7, 9), dtype=int), repeated=True))
+    assert (result.p_value, result.clusters) == (2 / 2**7, 7)
+
+
+def test_more_clusters_than_are_flipped_use_t_and_agree_with_a_normal_approximation():
+    rng = np.random.default_rng(0)
+    rows, clusters = by_run(rng.choice([-1, 0, 1], p=[0.25, 0.4, 0.35], size=(2000, 2)))
+    result = clustered_test(rows, clusters)
+    assert result.method == "t"
+    flipped = clustered_test(rows[:1800], Clusters(clusters.run[:1800], clusters.claim[:1800]))
+    assert flipped.method.startswith("sign-flip")
+
+
+def test_the_family_of_holm_is_all_tests_by_clusters_of_all_conditions():
+    tests = pd.DataFrame(
+        {
+            "test": ["clustered-homogeneity", "clustered-mcnemar", "mcnemar"] * 2,
+            "p_value": [0.01, 0.04, 0.001, 0.03, np.nan, 0.001],
+        }
+    )
+    adjusted = with_holm(tests)
+    family = [0, 1, 3]
+    expected = multipletests(tests.loc[family, "p_value"], method="holm")[1]
+    assert adjusted.loc[family, "p_holm"].tolist() == pytest.approx(expected)
+    assert adjusted["p_holm"].isna().tolist() == [False, False, True, False, True, True]
+    assert "p_holm" not in tests, "the table given is not changed"
+
+
+def test_a_note_says_which_p_values_do_not_outlive_their_number():
+    tests = pd.DataFrame({"test": ["clustered-mcnemar"] * 3, "p_value": [0.03, 0.3, 0.4], "clusters": 9})
+    (note,) = notes_on_tests(with_holm(tests), 9)
+    assert note == "Of 3 tests 1 p-value below 5 % does not stay so when adjusted for their number (p_holm)."
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_without_a_difference_tests_by_clusters_reject_in_about_one_of_twenty(repeated):
+    design = Design(12, 30, run_correlation=0.4, item_correlation=0.2, repeated=repeated)
+    clusters = design.clusters
+    p_values = np.array(
+        [
+            clustered_test((after.astype(int) - before)[:, None], clusters).p_value
+            for block in errors(design, 300, seed=1)
+            for before, after in block
+        ]
+    )
+    assert 0.015 <= (p_values <= 0.05).mean() <= 0.09, "three standard errors about 5 %"
+
+
+def test_the_tests_of_a_comparison_have_the_columns_that_are_documented():
+    tests = vp.compare("stdlib-claims/adversarial", resamples=20).tests
+    documented = vp.documentation("tests")
+    assert list(documented.index) == list(tests.columns)
+    for column in ("of", "test"):
+        assert set(tests[column]) == set(documented.loc[column, "type"].split(" | "))
+    assert tests["assumes"].unique().tolist() == ["independent runs", "independent findings"]
+    assert tests["p_holm"].notna().equals(tests["test"].str.startswith("clustered-"))

@@ -1,0 +1,145 @@
+"""Tests of whether two conditions differ: on the classes, on held or not, on right or wrong (rule F1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.stats import chi2
+from statsmodels.stats.contingency_tables import mcnemar
+
+from verifyplan.analysis.clustered_tests import MIN_CLUSTERS, clustered_test
+from verifyplan.analysis.clusters import Clusters
+from verifyplan.analysis.intervals import Array
+from verifyplan.analysis.metrics import IS_HELD
+from verifyplan.text import counted
+
+EXACT_BELOW = 25
+"""With fewer discordant findings McNemar's test is exact (binomial)."""
+
+INDEPENDENT_FINDINGS = "independent findings"
+
+_COLUMNS = ["of", "test", "method", "assumes", "statistic", "df", "p_value", "n", "clusters"]
+
+
+def difference_tests(
+    findings: pd.DataFrame, first: str, second: str, clusters: Clusters, seed: int = 0
+) -> pd.DataFrame:
+    """Test whether two conditions differ over the same findings; see `documentation("tests")` for the columns.
+
+    Each question has a test by clusters, and one that takes findings as independent: whether the shares of the
+    classes differ, whether as many are held, and, over findings whose truth is known, whether as many go from right to
+    wrong as from wrong to right. A test is NaN where nothing moves, a p-value where clusters are too few.
+    """
+    before, after = (findings[f"classification_{name}"].cat.codes.to_numpy(dtype=np.int64) for name in (first, second))
+    truth = findings["truth"].astype("Int8").fillna(-1).to_numpy(dtype=np.int64)
+    held = np.array([IS_HELD[before], IS_HELD[after]])
+    known = truth >= 0
+    right = (held == (truth == 1))[:, known]
+    each_class = np.eye(len(IS_HELD), dtype=np.int64)
+    of_known = Clusters(clusters.run[known], clusters.claim[known])
+    assumes, unequal = _assumption(clusters), "clustered-mcnemar"
+    rows = [
+        ("classes", "clustered-homogeneity", each_class[after] - each_class[before], clusters),
+        ("held", unequal, _moves(held), clusters),
+        *([("right", unequal, _moves(right), of_known)] if known.any() else []),
+    ]
+    table = [_clustered(*row, assumes, seed) for row in rows]
+    transitions = np.bincount(before * len(IS_HELD) + after, minlength=len(IS_HELD) ** 2).reshape(len(IS_HELD), -1)
+    table += [
+        ("classes", "stuart-maxwell", *_stuart_maxwell(transitions)),
+        ("held", "mcnemar", *_mcnemar(held)),
+        *([("right", "mcnemar", *_mcnemar(right))] if known.any() else []),
+    ]
+    return pd.DataFrame(table, columns=_COLUMNS)
+
+
+def with_holm(tests: pd.DataFrame) -> pd.DataFrame:
+    """Return the tests of all conditions with `p_holm`, adjusted over those by clusters (Holm 1979).
+
+    The family is every condition's test by clusters that has a p-value; the others repeat their questions.
+
+    >>> table = pd.DataFrame({"test": ["clustered-mcnemar"] * 2 + ["mcnemar"], "p_value": [0.04, 0.03, 0.01]})
+    >>> with_holm(table)["p_holm"].tolist()
+    [0.06, 0.06, nan]
+    """
+    family = tests["test"].str.startswith("clustered-") & tests["p_value"].notna()
+    ordered = tests.loc[family, "p_value"].sort_values()
+    steps = np.arange(len(ordered), 0, -1)
+    adjusted = (ordered * steps).cummax().clip(upper=1.0)
+    adjusted_tests = tests.copy()
+    adjusted_tests.insert(list(tests.columns).index("p_value") + 1, "p_holm", adjusted.reindex(tests.index))
+    return adjusted_tests
+
+
+def notes_on_tests(tests: pd.DataFrame, n_runs: int) -> Iterator[str]:
+    """Yield notes on the tests of a comparison: clusters that are too few, one run alone, several tests at once."""
+    clustered = tests[tests["test"].str.startswith("clustered-")]
+    few = clustered["clusters"][clustered["clusters"].gt(0) & clustered["clusters"].lt(MIN_CLUSTERS)]
+    if len(few):
+        n, what = int(few.max()), clustered.loc[few.index[0], "assumes"].removeprefix("independent ")
+        unit = {"runs and claims": "runs or claims"}.get(what, what)
+        yield (
+            f"There is no test that holds with {n} {unit}: the least p-value that exists is {2 / 2**n:g}. Give "
+            f"{MIN_CLUSTERS} at least; tests that assume independent findings reject far too often."
+        )
+    if n_runs == 1 and len(clustered):
+        yield (
+            "The tests are by claim, as there is one run: how much a result changes from run to run cannot be known, "
+            "and another run may differ by more than they allow for."
+        )
+    m = int(clustered["p_holm"].notna().sum())
+    smallest = clustered.loc[clustered["p_value"].lt(0.05) & clustered["p_holm"].ge(0.05)]
+    if len(smallest):
+        yield (
+            f"Of {counted(m, 'test')} {counted(len(smallest), 'p-value')} below 5 % "
+            f"{'does' if len(smallest) == 1 else 'do'} not stay so when adjusted for their number (p_holm)."
+        )
+
+
+def _assumption(clusters: Clusters) -> str:
+    if clusters.n_runs < 2:
+        return "independent claims"
+    return "independent runs and claims" if clusters.repeated else "independent runs"
+
+
+def _moves(before_after: Array) -> Array:
+    before, after = before_after.astype(np.int64)
+    return np.asarray(after - before)[:, None]
+
+
+def _clustered(of: str, test: str, moves: Array, clusters: Clusters, assumes: str, seed: int) -> Sequence[object]:
+    result = clustered_test(moves, clusters, seed)
+    return of, test, result.method, assumes, result.statistic, np.nan, result.p_value, len(moves), result.clusters
+
+
+def _stuart_maxwell(table: Array) -> Sequence[object]:
+    """Test the marginal homogeneity of a square table of counts; classes that nothing enters or leaves are dropped."""
+    n = int(table.sum())
+    moved = table - np.diag(np.diag(table))
+    used = (moved.sum(axis=0) + moved.sum(axis=1)) > 0
+    if used.sum() < 2:
+        return "chi-squared", INDEPENDENT_FINDINGS, np.nan, np.nan, np.nan, n, n
+    kept = table[np.ix_(used, used)]
+    difference = (kept.sum(axis=1) - kept.sum(axis=0))[:-1]
+    covariance = np.diag(kept.sum(axis=1) + kept.sum(axis=0)) - kept - kept.T
+    covariance = covariance[:-1, :-1]  # the last class follows from the others; further dependence: pinv, rank
+    rank = int(np.linalg.matrix_rank(covariance))
+    statistic = float(difference @ np.linalg.pinv(covariance) @ difference)
+    return "chi-squared", INDEPENDENT_FINDINGS, statistic, float(rank), float(chi2.sf(statistic, rank)), n, n
+
+
+def _mcnemar(before_after: Array) -> Sequence[object]:
+    """Test the findings that are so under one condition alone: are there as many of one kind as of the other?"""
+    before, after = before_after
+    n = len(before)
+    lost, won = int(np.sum(before & ~after)), int(np.sum(after & ~before))
+    exact = lost + won < EXACT_BELOW
+    method = "exact binomial" if exact else "chi-squared"
+    if lost + won == 0:
+        return method, INDEPENDENT_FINDINGS, np.nan, np.nan, np.nan, n, n
+    result = mcnemar([[0, lost], [won, 0]], exact=exact)
+    if exact:  # it has neither a statistic nor degrees of freedom
+        return method, INDEPENDENT_FINDINGS, np.nan, np.nan, float(result.pvalue), n, n
+    return method, INDEPENDENT_FINDINGS, float(result.statistic), 1.0, float(result.pvalue), n, n
