@@ -78,11 +78,12 @@ def test_honest_agents_beside_one_that_defends_a_wrong_answer():
 def test_people_who_judge_debates():
     votes = vp.datasets.votes("debate-judges")
     sure = votes.assign(label=votes["label"].where(votes["belief"].ne(0.5), None))
-    asked = sure[sure["speeches_seen"].ge(1)]
-    found = whole(vp.flips(asked, item=["item", "worker"]))
+    ended = votes.groupby(["item", "worker"])["final"].transform("any")
+    asked = sure[ended & sure["speeches_seen"].ge(1)]
+    found = whole(vp.flips(asked, item=["item", "worker"], carry=False))  # of two statements or more
     assert (found["right → wrong"], found["wrong → right"], found["changed"][1]) == ((17, 269), (73, 120), 389)
     paper = asked[asked["in_paper"] & asked["session"].eq("online")]
-    found = whole(vp.flips(paper, item=["item", "worker"]))
+    found = whole(vp.flips(paper, item=["item", "worker"], carry=False))
     assert (found["right → wrong"], found["wrong → right"], found["changed"][1]) == ((9, 133), (41, 73), 206)
 
 
