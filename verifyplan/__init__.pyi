@@ -12,6 +12,7 @@ from . import results as results
 from . import rules as rules
 from . import widgets as widgets
 from .analysis import weights as weights
+from .analysis.aggregation.aggregate import aggregate as aggregate
 from .analysis.agreement import agreement as agreement
 from .analysis.challenges import coverage as coverage
 from .analysis.classify import classify as classify

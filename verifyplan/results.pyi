@@ -1,5 +1,6 @@
 """The types of what functions return; each loads on first use."""
 
+from .analysis.aggregation.aggregation import Aggregation as Aggregation
 from .analysis.comparison import Comparison as Comparison
 from .analysis.detection import Detection as Detection
 from .analysis.explain import Explanation as Explanation

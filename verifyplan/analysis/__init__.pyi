@@ -1,6 +1,7 @@
 """Analyses of recorded runs, one method a file; no analysis calls an agent."""
 
 from . import weights as weights
+from .aggregation.aggregate import aggregate as aggregate
 from .agreement import agreement as agreement
 from .challenges import challenge_pool as challenge_pool
 from .challenges import coverage as coverage

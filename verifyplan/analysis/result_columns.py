@@ -220,6 +220,43 @@ _PANELS: dict[str, Columns] = {
     "panel.size_curve": _SIZE_CURVE,
 }
 
+_AGGREGATED_LABELS: Columns = (
+    Column("run", "text", "the run; `all` where there are none", key=True),
+    Column("item", "text", "the item", key=True),
+    Column("label", "text", "the highest label; of tied ones the first, or none; missing where there is no vote"),
+    Column("posterior", "number", "share of the votes (majority) or weights, or probability, of the highest label"),
+    Column("n", "whole", "votes on the item; empty ones do not count"),
+    Column("tied", "whole", "how many labels are highest: 1 where there is no tie, 0 where there is no vote"),
+    Column("truth", "text", "the right label, where it is known; no method uses it"),
+)
+_AGGREGATED_WORKERS: Columns = (
+    Column("worker", "text", "the worker", key=True),
+    Column("n", "whole", "its votes; empty ones do not count"),
+    Column(
+        "accuracy",
+        "number",
+        "how often it is right if the aggregated labels are, its own vote among them: mean posterior of its votes' "
+        "labels (dawid-skene, one-coin), else the share of its votes that are the highest label; truth is not used",
+    ),
+    Column(
+        "skill",
+        "number",
+        "the method's own figure: a weight (wawa, zero-based-skill, m-msr), alpha (glad), the "
+        "probability of not guessing (mace); missing for others",
+    ),
+)
+_AGGREGATED_CONFUSION: Columns = (
+    Column("worker", "text", "the worker", key=True),
+    Column("truth", "text", "the label that is true", key=True),
+    Column("label", "text", "the label that the worker gives", key=True),
+    Column("probability", "number", "how probable that is by the model (rule F3); 0 for a label it never gave"),
+)
+_AGGREGATIONS: dict[str, Columns] = {
+    "aggregate.labels": _AGGREGATED_LABELS,
+    "aggregate.workers": _AGGREGATED_WORKERS,
+    "aggregate.confusion": _AGGREGATED_CONFUSION,
+}
+
 _TESTS: Columns = (
     Column("condition", "text", "the condition that is tested against the baseline"),
     Column(
@@ -273,6 +310,7 @@ _TESTS: Columns = (
 )
 
 RESULT_TABLES: dict[str, Columns] = {
+    **_AGGREGATIONS,
     **_FLIPS,
     **_PANELS,
     "workers": _WORKERS,

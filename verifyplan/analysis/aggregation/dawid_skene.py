@@ -11,7 +11,7 @@ from verifyplan.analysis.aggregation.vote_counts import Floats, Ints, VoteCounts
 ITERATIONS = 100
 """How many iterations Dawid-Skene makes at most."""
 TOLERANCE = 1e-5
-"""Dawid-Skene has converged where an iteration raises the evidence lower bound per vote by less."""
+"""Dawid-Skene has converged where an iteration changes no posterior by more."""
 
 _SMALLEST = 1e-10  # no probability of a worker or a class is smaller, as in crowd-kit
 
@@ -28,8 +28,8 @@ class DawidSkene(NamedTuple):
     """The share of each label among the units; 0 for a label without votes."""
     iterations: int
     """How many iterations were made."""
-    converged: bool
-    """Whether the last iteration changed less than the tolerance."""
+    change: float
+    """The largest change of a posterior in the last iteration; it has converged where that is within the tolerance."""
 
 
 def dawid_skene(
@@ -48,8 +48,9 @@ def dawid_skene(
 
     Each worker has a matrix: what it says where a label is true. `one_coin` gives each one number instead: how
     often it is right, its errors spread evenly. Posteriors equal those of crowd-kit to 1e-9 after as many iterations:
-    probabilities are clipped at 1e-10, a label that a worker never gave is left out of its matrix. A negative
-    tolerance makes every iteration. An iteration takes time for each different pattern of votes, not for each unit.
+    probabilities are clipped at 1e-10, a label that a worker never gave is left out of its matrix. (crowd-kit itself
+    stops by a bound that may fall, often earlier.) An iteration takes time for each different pattern of votes,
+    not for each unit.
 
     Args:
         unit: the position of the unit of each vote, from 0 to n_units - 1; likewise worker.
@@ -58,8 +59,8 @@ def dawid_skene(
         n_units: the number of units.
         n_workers: the number of workers.
         n_labels: the number of labels.
-        iterations: the most iterations.
-        tolerance: the smallest gain of the evidence lower bound per vote that goes on.
+        iterations: the most iterations; 0 leaves the shares of votes.
+        tolerance: it ends where an iteration changes no posterior by more; 0 makes every iteration that changes any.
         one_coin: whether a worker is right equally often whatever is true.
 
     Source: Dawid and Skene 1979; one coin: Zhang, Chen, Zhou and Jordan 2016.
@@ -81,63 +82,52 @@ def fit(
     """Return what Dawid-Skene estimates of counts of votes; see `dawid_skene`."""
     model = _Model(counts, one_coin)
     posteriors = counts.by_label / np.maximum(counts.by_label.sum(axis=1, keepdims=True), 1)
-    bound, done, converged = -np.inf, 0, len(posteriors) == 0
+    done, change = 0, np.inf if len(posteriors) else 0.0
     prior, errors = model.maximise(posteriors)
-    while done < iterations and not converged:
-        posteriors = model.expect(prior, errors)
+    while done < iterations and change > tolerance:
+        last, posteriors = posteriors, model.expect(prior, errors)
         prior, errors = model.maximise(posteriors)
-        last, bound = bound, model.bound(posteriors, prior, errors)
-        done, converged = done + 1, bool(bound - last < tolerance)
+        done, change = done + 1, float(np.abs(posteriors - last).max())
     confusion = errors.reshape(counts.n_workers, counts.n_labels, -1).transpose(0, 2, 1)
     confusion[~model.gave.any(axis=1)] = np.nan
-    return DawidSkene(counts.of_units(posteriors), confusion, prior, done, converged)
+    return DawidSkene(counts.of_units(posteriors), confusion, prior, done, change)
 
 
 class _Model:
-    """The two steps of expectation-maximisation, and the bound that they raise."""
+    """The two steps of expectation-maximisation."""
 
     def __init__(self, counts: VoteCounts, one_coin: bool) -> None:
         self.counts, self.one_coin = counts, one_coin
-        weighted = counts.votes.multiply(counts.units[:, None]).tocsr()
-        self.cast = weighted.T.tocsr()
-        self.gave = np.asarray(weighted.sum(axis=0)).reshape(counts.n_workers, counts.n_labels) > 0
+        self.cast = counts.votes.multiply(counts.units[:, None]).T.tocsr()
+        self.gave = counts.by_worker > 0
         self.used = self.gave.any(axis=0)
-        self.expected = np.zeros((counts.n_workers * counts.n_labels, counts.n_labels))
 
     def maximise(self, posteriors: Floats) -> tuple[Floats, Floats]:
         """Return the prior, and the probability of each worker and label (rows) where each label is true (columns)."""
         units = self.counts.units
-        self.expected = np.asarray(self.cast @ posteriors)
+        expected = np.asarray(self.cast @ posteriors)
         prior = units @ posteriors / max(units.sum(), 1)
-        return prior, self._one_number() if self.one_coin else self._matrices()
+        return prior, self._one_number(expected) if self.one_coin else self._matrices(expected)
 
-    def _matrices(self) -> Floats:
-        expected = np.where(self.gave.reshape(-1, 1), np.maximum(self.expected, _SMALLEST), 0)
+    def _matrices(self, expected: Floats) -> Floats:
+        expected = np.where(self.gave.reshape(-1, 1), np.maximum(expected, _SMALLEST), 0)
         by_worker = expected.reshape(*self.gave.shape, -1)
         total = by_worker.sum(axis=1, keepdims=True)
         return (by_worker / np.where(total > 0, total, 1)).reshape(expected.shape)
 
-    def _one_number(self) -> Floats:
+    def _one_number(self, expected: Floats) -> Floats:
         n_workers, n_labels = self.gave.shape
-        by_worker = self.expected.reshape(n_workers, n_labels, n_labels)
+        by_worker = expected.reshape(n_workers, n_labels, n_labels)
         right = by_worker.trace(axis1=1, axis2=2) / np.maximum(by_worker.sum(axis=(1, 2)), _SMALLEST)
         wrong = (1 - right) / max(int(self.used.sum()) - 1, 1)
         each = np.where(np.eye(n_labels, dtype=bool), right[:, None, None], wrong[:, None, None])
-        return np.where(self.gave[:, :, None], each.clip(_SMALLEST, 1 - _SMALLEST), 0).reshape(self.expected.shape)
+        return np.where(self.gave[:, :, None], each.clip(_SMALLEST, 1 - _SMALLEST), 0).reshape(expected.shape)
 
     def expect(self, prior: Floats, errors: Floats) -> Floats:
         """Return the probability of each label for each pattern of votes."""
         likelihood = self._log_prior(prior) + self.counts.votes @ _log(errors)
         scaled = np.exp2(likelihood - likelihood.max(axis=1, keepdims=True))
         return np.asarray(scaled / scaled.sum(axis=1, keepdims=True))
-
-    def bound(self, posteriors: Floats, prior: Floats, errors: Floats) -> float:
-        """Return the evidence lower bound a vote, as crowd-kit computes it: the prior counts once a vote."""
-        used = self.used
-        joint = self.expected[:, used] * (_log(errors)[:, used] + self._log_prior(prior)[used])
-        certain = np.maximum(posteriors[:, used], _SMALLEST)
-        entropy = -self.counts.units @ (certain * np.log2(certain)).sum(axis=1)
-        return float(np.log(2) * (joint.sum() + entropy) / (self.counts.units @ self.counts.votes.sum(axis=1)))
 
     def _log_prior(self, prior: Floats) -> Floats:
         return np.where(self.used, np.log2(np.maximum(prior, _SMALLEST)), -np.inf)

@@ -33,7 +33,15 @@ class VoteCounts(NamedTuple):
 
     def of_units(self, table: Floats) -> Floats:
         """Return the rows of a table of patterns for each unit; NaN for a unit without votes."""
-        return np.where(self.pattern[:, None] >= 0, table[self.pattern], np.nan)
+        voted = self.pattern >= 0
+        rows = np.full((len(voted), table.shape[1]), np.nan)
+        rows[voted] = table[self.pattern[voted]]
+        return rows
+
+    @property
+    def by_worker(self) -> Floats:
+        """The number of votes of each worker for each label, of shape (workers, labels)."""
+        return np.asarray(self.units @ self.votes).reshape(self.n_workers, self.n_labels)
 
 
 def vote_counts(unit: Ints, worker: Ints, label: Ints, n_units: int, n_workers: int, n_labels: int) -> VoteCounts:
