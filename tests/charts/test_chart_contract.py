@@ -55,6 +55,7 @@ EXAMPLES = {
     "truth_metrics": Example("truth", vp.compare, lambda comparison: comparison.conditions[0]),
     "usage": Example("agents", vp.analysis.usage, first("role")),
     "vote_matrix": Example("cross", vp.analysis.vote_matrix, first("worker")),
+    "workers": Example("cross", vp.workers, lambda result: str(result.table["worker"].iloc[0])),
 }
 """An example of every chart; a new chart needs one line here."""
 

@@ -133,6 +133,16 @@ _WORKERS: Columns = (
     *with_interval("sensitivity", "share of truly positive items that it labels so", "truly positive items"),
     *with_interval("specificity", "share of truly negative items that it labels so", "truly negative items"),
     *with_interval(
+        "one_coin",
+        "how often it is right by Dawid-Skene with one number a worker (rule F3); needs no truth",
+        "items that it labels",
+    ),
+    *with_interval(
+        "dawid_skene",
+        "how often it is right by Dawid-Skene with a matrix a worker (1979); posteriors taken as known",
+        "items that it labels",
+    ),
+    *with_interval(
         "influence",
         "share of decisions (classes in runs, else majorities) that change without it; a tie is a half",
         "all decisions",

@@ -163,7 +163,7 @@ def _of_runs(runs: RunSet, setting: Setting, synthetic: bool) -> Influence:
         notes.append(f"{rest} on a round that was never run (censored).")
     if bool(runs.votes["is_origin"].fillna(False).any()):
         notes.append("Who discovered a finding stays its discoverer: only votes are left out.")
-    return Influence(rows, findings, "class", len(classes.findings), synthetic, (*notes, *_notes(rows)))
+    return Influence(rows, findings, "class", len(classes.findings), synthetic, tuple(notes))
 
 
 def _of_table(votes: LeaveOneOut, positive: int | None) -> Influence:
@@ -174,7 +174,7 @@ def _of_table(votes: LeaveOneOut, positive: int | None) -> Influence:
     )
     rows = _rows(workers, majority_changes(votes), with_all, without)
     findings, n = _changed_majorities(votes), int(decided.sum())
-    return Influence(rows, findings, "majority", n, votes.votes.synthetic, tuple(_notes(rows)))
+    return Influence(rows, findings, "majority", n, votes.votes.synthetic)
 
 
 def _rows(
@@ -196,12 +196,6 @@ def _rows(
 def _share(metric: Metric) -> float:
     n = float(metric.whole.sum())
     return float(metric.part.sum()) / n if n else np.nan
-
-
-def _notes(rows: pd.DataFrame) -> Iterator[str]:
-    flat = rows["n"].gt(0) & rows["difference_low"].eq(rows["difference_high"])
-    if n := int(flat.sum()):
-        yield f"The intervals of {counted(n, 'difference')} have no width: no decision changed there."
 
 
 def _class_metrics(classes: Any, truth: Floats) -> dict[str, Metric]:

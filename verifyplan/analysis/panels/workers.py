@@ -28,6 +28,7 @@ from verifyplan.analysis.panels.worker_table import (
     label_figures,
     panel_figures,
     recalls,
+    reliability_figures,
     vote_figures,
 )
 from verifyplan.analysis.replay import Setting
@@ -67,9 +68,9 @@ def workers(
 
     A worker's agreement is that with the majority of the others on the item, a tie counting as its share; its
     influence the share of decisions that change without it (`influence`), of which `adds` is what it adds to the
-    majority's accuracy. Columns are there only where the data can fill them: bases, calls and time of runs,
-    accuracy with truth. Shares have Wilson intervals, differences those of Student's t, clustered by run and claim
-    (rule F1). A figure with n = 0 is NaN.
+    majority's accuracy; `one_coin` and `dawid_skene` are how often it is right by Dawid-Skene, which needs no truth
+    and errs where few workers err together. Columns are there only where the data can fill them: bases, calls and
+    time of runs, accuracy with truth. Intervals are clustered by run and claim (rule F1). A figure with n = 0 is NaN.
 
     A worker is **unreliable** if its accuracy (without truth: its agreement) is clearly below that of the others on
     the same items, as `standing_apart` decides over all workers together, or if it is below that of guessing;
@@ -94,7 +95,7 @@ def workers(
     figures = vote_figures(votes)
     figures |= cost_figures(votes) if runs is None else call_figures(runs, votes.workers, figures["asked"])
     figures |= {} if runs is None else basis_figures(runs, votes.workers)
-    figures |= label_figures(cast, code) | panel_figures(cast, changes)
+    figures |= label_figures(cast, code) | reliability_figures(cast) | panel_figures(cast, changes)
     measure = "accuracy" if "accuracy" in figures else "agreement"
     table = pd.DataFrame(figures | _standing_out(figures, cast, changes, measure))
     return Workers(
