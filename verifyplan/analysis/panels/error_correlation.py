@@ -84,7 +84,7 @@ def effective_votes_interval(found: ErrorCorrelation, clusters: Clusters) -> tup
     if not (np.isfinite(value) and value >= 1) or n <= 1:
         unknown = Interval(value, np.nan, np.nan, units)
         return unknown, Interval(found.mean, np.nan, np.nan, units)
-    if value == 1:
+    if value < 1 + 1e-9:  # all err together
         return Interval(1.0, 1.0, 1.0, units), Interval(found.mean, found.mean, found.mean, units)
     share = 1 / value
     slope = -(n - 1) / n / (share * (1 - share))

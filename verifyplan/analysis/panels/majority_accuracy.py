@@ -9,7 +9,7 @@ import numpy as np
 
 from verifyplan.analysis.panels.panel_answers import Counts, Floats, Ints, PanelAnswers
 
-MAX_DRAWN_VOTES = 20_000_000
+MAX_DRAWN_VOTES = 4_000_000
 """Votes drawn at most to simulate independent judges of more than two labels."""
 DRAWS = (50, 400)
 """How often every vote is drawn in that simulation, at least and at most."""
@@ -127,28 +127,24 @@ def _right_by_chance(accuracy: Floats) -> tuple[float, Floats]:
 
 
 def _drawn(answers: PanelAnswers, classes: Ints, seed: int) -> Independent:
+    """Return the same by permuting the votes of each judge within each class, many times."""
     rng = np.random.default_rng(seed)
     n_units, n_judges = answers.answer.shape
-    draws = int(np.clip(MAX_DRAWN_VOTES // answers.answer.size, *DRAWS))
-    expected, residuals = np.zeros(n_units), np.zeros(n_units)
-    voters = [[members[answers.voted[members, j]] for j in range(n_judges)] for members in _members(classes)]
+    judge, unit = np.nonzero(answers.voted.T)
+    group = classes[unit] * n_judges + judge
+    order = np.argsort(group, kind="stable")
+    group, unit = group[order], unit[order]
+    code = answers.answer[unit, judge[order]]
+    draws = int(np.clip(MAX_DRAWN_VOTES // len(unit), *DRAWS))
+    expected, credit = np.zeros(n_units), np.zeros(len(unit))
     for _ in range(draws):
-        source = np.full((n_units, n_judges), -1)
-        for of_class in voters:
-            for j, units in enumerate(of_class):
-                source[units, j] = rng.permutation(units)
-        counts = np.zeros((answers.n_codes, n_units), dtype=np.int16)
-        for j in range(n_judges):
-            cast = np.flatnonzero(source[:, j] >= 0)
-            counts[answers.answer[source[cast, j], j], cast] += 1
-        share = share_right(counts)
+        drawn = np.argsort(group + rng.random(len(unit)))
+        counts = np.bincount(code[drawn] * n_units + unit, minlength=answers.n_codes * n_units)
+        share = share_right(counts.reshape(answers.n_codes, n_units))
         expected += share / draws
-        for j in range(n_judges):
-            cast = np.flatnonzero(source[:, j] >= 0)
-            residuals[source[cast, j]] += share[cast] / draws
-    for of_class in voters:
-        for units in of_class:
-            residuals[units] -= expected[units].mean() if len(units) else 0
+        credit[drawn] += share[unit] / draws
+    mean_of_group = np.bincount(group, weights=credit) / np.maximum(np.bincount(group), 1)
+    residuals = np.bincount(unit, weights=credit - mean_of_group[group], minlength=n_units)
     mean = float(expected.mean())
     return Independent(mean, (residuals + expected - mean) / n_units)
 

@@ -20,7 +20,7 @@ from verifyplan.analysis.panels.majority_accuracy import independent_majority, s
 from verifyplan.analysis.panels.panel_answers import Floats, Items, PanelAnswers, panel_answers
 from verifyplan.analysis.panels.panel_notes import notes_on_panel
 from verifyplan.analysis.panels.panel_result import PanelWorth
-from verifyplan.analysis.panels.panel_tables import judges_table, order_table, pairs_table, size_table
+from verifyplan.analysis.panels.panel_tables import agreement_matrix, judges_table, order_table, pairs_table, size_table
 from verifyplan.analysis.panels.selection import BestJudge, JudgeOrder, best_judge, folds, judge_order
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.from_table import as_panel_votes
@@ -47,8 +47,8 @@ def panel(
     """Return what a panel of judges is worth: independent votes, majority against its best judge, who can be dropped.
 
     Effective votes are n / (1 + (n - 1) r), with r the mean correlation of the errors of two judges (Kish 1965).
-    The most frequent label of an item is its majority; of a tie each label has its share. Judges are chosen on nine
-    tenths of the items and scored on the last (by run where there are 10 or more whose claims differ, else by claim),
+    The most frequent label of an item is its majority; of a tie each label has its share. Judges are chosen on four
+    fifths of the items and scored on the last (by run where there are 10 or more whose claims differ, else by claim),
     so that choosing is not rewarded. Without any known truth only agreement is measured.
 
     Args:
@@ -92,13 +92,16 @@ def panel(
     fold = folds(answers.clusters, seed)
     best = best_judge(answers, fold)
     order = judge_order(answers, fold) if answers.crossed else None
-    found = error_correlation(answers, correlation)
+    found, alike = error_correlation(answers, correlation), agreement_matrix(answers)
     figures = dict(_figures(answers, found, correlation, best, order, seed))
-    kept = answers.workers if order is None else tuple(answers.workers[j] for j in order.order[: order.kept])
+    if order is None or figures["smaller-minus-majority"].high < 0:  # choosing fewer loses on held-out items
+        kept = answers.workers
+    else:
+        kept = tuple(answers.workers[j] for j in order.order[: order.kept])
     summary = _summary(figures, _costs(answers, best, order))
     return PanelWorth(
-        judges=judges_table(answers, found),
-        pairs=pairs_table(answers, found),
+        judges=judges_table(answers, found, alike),
+        pairs=pairs_table(answers, found, alike),
         order=order_table(answers, order),
         size_curve=size_table(answers),
         summary=summary,
@@ -186,11 +189,11 @@ def _without_truth(
     votes: PanelVotes, answers: PanelAnswers, correlation: Correlation, left_out: tuple[str, ...]
 ) -> PanelWorth:
     """Return what agreement alone can say."""
-    found = error_correlation(answers, correlation)
+    found, alike = error_correlation(answers, correlation), agreement_matrix(answers)
     summary = _summary({"agreement": agreement_interval(answers)}, {})
     return PanelWorth(
-        judges=judges_table(answers, found),
-        pairs=pairs_table(answers, found),
+        judges=judges_table(answers, found, alike),
+        pairs=pairs_table(answers, found, alike),
         order=order_table(answers, None),
         size_curve=size_table(answers),
         summary=summary,

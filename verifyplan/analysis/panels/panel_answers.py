@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from verifyplan.text import counted, listed
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-Counts = npt.NDArray[np.int16]
+Counts = npt.NDArray[np.signedinteger[Any]]
 Items: TypeAlias = Literal["common", "all"]
 
 MAX_CLOSED_LABELS = 20
@@ -62,7 +62,8 @@ class PanelAnswers(NamedTuple):
     @property
     def one_hot(self) -> Counts:
         """The votes as counts, of shape (codes, units, workers)."""
-        return np.asarray(self.answer == np.arange(self.n_codes)[:, None, None], dtype=np.int16)
+        small = np.int8 if len(self.workers) < np.iinfo(np.int8).max else np.int16
+        return np.asarray(self.answer == np.arange(self.n_codes)[:, None, None], dtype=small)
 
 
 def panel_answers(votes: PanelVotes, items: Items | None) -> tuple[PanelAnswers, tuple[str, ...]]:

@@ -19,7 +19,7 @@ ORDER_COLUMNS = (
 SIZE_COLUMNS = ("size", "accuracy", "accuracy_low", "accuracy_high", "accuracy_n")
 
 
-def judges_table(answers: PanelAnswers, found: ErrorCorrelation) -> pd.DataFrame:
+def judges_table(answers: PanelAnswers, found: ErrorCorrelation, alike: Floats) -> pd.DataFrame:
     """Return a row a judge, the most accurate first; accuracy and correlation are missing where no truth is known."""
     correct, voted = answers.correct.astype(np.float64), answers.voted.astype(np.float64)
     unknown = Interval(np.nan, np.nan, np.nan, 0)
@@ -27,8 +27,6 @@ def judges_table(answers: PanelAnswers, found: ErrorCorrelation) -> pd.DataFrame
         share_interval(correct[:, j], voted[:, j], answers.clusters) if answers.has_truth else unknown
         for j in range(len(answers.workers))
     ]
-    alike = agreement_matrix(answers)
-    np.fill_diagonal(alike, np.nan)
     table = pd.DataFrame(
         {
             "worker": answers.workers,
@@ -38,7 +36,7 @@ def judges_table(answers: PanelAnswers, found: ErrorCorrelation) -> pd.DataFrame
             "accuracy_high": [each.high for each in known],
             "accuracy_n": [each.n for each in known],
             "error_correlation": _mean_of_rows(found.pairs) if answers.has_truth else np.nan,
-            "agreement": _mean_of_rows(alike),
+            "agreement": _mean_of_rows(np.where(np.eye(len(alike)), np.nan, alike)),
             "cost": answers.cost if answers.costs_known else np.nan,
         }
     )
@@ -46,7 +44,7 @@ def judges_table(answers: PanelAnswers, found: ErrorCorrelation) -> pd.DataFrame
     return table.sort_values([by, "worker"], ascending=[False, True], ignore_index=True)
 
 
-def pairs_table(answers: PanelAnswers, found: ErrorCorrelation) -> pd.DataFrame:
+def pairs_table(answers: PanelAnswers, found: ErrorCorrelation, alike: Floats) -> pd.DataFrame:
     """Return a row a pair of judges that have items in common."""
     first, second = np.triu_indices(len(answers.workers), k=1)
     names = np.array(answers.workers, dtype=object)
@@ -55,7 +53,7 @@ def pairs_table(answers: PanelAnswers, found: ErrorCorrelation) -> pd.DataFrame:
             "worker_a": names[first],
             "worker_b": names[second],
             "correlation": found.pairs[first, second] if answers.has_truth else np.nan,
-            "agreement": agreement_matrix(answers)[first, second],
+            "agreement": alike[first, second],
             "n": found.n_common[first, second],
         }
     )
@@ -64,8 +62,8 @@ def pairs_table(answers: PanelAnswers, found: ErrorCorrelation) -> pd.DataFrame:
 
 def agreement_matrix(answers: PanelAnswers) -> Floats:
     """Return the share of the common items on which two judges say the same; NaN where they have none."""
-    votes = answers.one_hot.astype(np.float64)
-    alike, voted = np.einsum("cua,cub->ab", votes, votes, optimize=True), answers.voted.astype(np.float64)
+    voted = answers.voted.astype(np.float32)
+    alike = sum(votes.T @ votes for votes in answers.one_hot.astype(np.float32))
     common = voted.T @ voted
     return np.where(common > 0, alike / np.maximum(common, 1), np.nan)
 

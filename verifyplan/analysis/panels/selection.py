@@ -8,10 +8,12 @@ import numpy as np
 
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.panels.majority_accuracy import share_right
-from verifyplan.analysis.panels.panel_answers import Bools, Floats, Ints, PanelAnswers
+from verifyplan.analysis.panels.panel_answers import Bools, Counts, Floats, Ints, PanelAnswers
 
-N_FOLDS = 10
-"""Parts into which the items are put: judges are chosen on nine of them and scored on the tenth."""
+N_FOLDS = 5
+"""Parts into which the items are put: judges are chosen on all but one and scored on that one."""
+MIN_RUNS_TO_SPLIT = 10
+"""With fewer runs than this, parts are of claims, not of runs."""
 MIN_VOTES_TO_CHOOSE = 10
 """A judge with fewer votes than this is not chosen where others have more."""
 
@@ -39,17 +41,17 @@ class JudgeOrder(NamedTuple):
     held_out: Floats
     """How right the majority of k judges ordered on other items is, of shape (units, judges)."""
     kept: int
-    """The least number of judges whose majority is no less right than that of all."""
+    """The least number of judges whose majority is no less right than that of all, on held-out items."""
     smaller: Floats
     """How right the majority is of as many judges as the other items say are enough."""
 
 
 def folds(clusters: Clusters, seed: int) -> Ints:
-    """Return the fold of each unit: units of one run stay together, or with fewer than 10 runs those of one claim.
+    """Return the fold of each unit: units of one claim stay together, or with 10 runs or more those of one run.
 
     Where claims repeat over runs, those of one claim do.
     """
-    by_claim = clusters.repeated or clusters.n_runs < N_FOLDS
+    by_claim = clusters.repeated or clusters.n_runs < MIN_RUNS_TO_SPLIT
     code, n = (clusters.claim, clusters.n_claims) if by_claim else (clusters.run, clusters.n_runs)
     return np.asarray(np.random.default_rng(seed).permutation(n)[code] % min(N_FOLDS, n), dtype=np.int64)
 
@@ -78,38 +80,66 @@ def _most_accurate(correct: Bools, voted: Bools) -> int:
 
 
 def judge_order(answers: PanelAnswers, fold: Ints) -> JudgeOrder:
-    """Return the judges ordered by forward selection, on all items and on all but those of each fold."""
-    order, accuracy = _forward(answers, np.ones(len(fold), dtype=bool))
-    held_out = np.zeros(answers.answer.shape)
-    smaller = np.zeros(len(fold))
-    numbers = np.unique(fold)
-    for number in numbers:
-        here = fold == number
-        own, path = _forward(answers, ~here) if len(numbers) > 1 else (order, accuracy)
-        votes = answers.one_hot[:, here][:, :, own]
-        held_out[here] = share_right(votes.cumsum(axis=2, dtype=np.int16))
-        smaller[here] = held_out[here][:, _enough(path) - 1]
-    return JudgeOrder(order, accuracy, held_out, _enough(accuracy), smaller)
+    """Return the judges ordered by forward selection, on all items and on all but those of each fold.
+
+    How many judges are enough is decided on held-out items, too: for the items of a fold on those of the others,
+    each ordered without both folds.
+    """
+    votes = np.ascontiguousarray(answers.one_hot.transpose(0, 2, 1))
+    order, accuracy = _forward(votes)
+    parts = range(int(fold.max()) + 1)
+    held_out = np.tile(accuracy, (len(fold), 1))
+    curves = np.zeros((len(parts), len(parts), len(order)))  # sums over the items of a fold, ordered without another
+    for part in parts:
+        for other in range(part if len(parts) > 2 else 0):
+            own, _ = _forward(votes[:, :, (fold != part) & (fold != other)])
+            for scored, left_out in ((part, other), (other, part)):
+                curves[left_out, scored] = _held_out(votes, own, fold == scored).sum(axis=0)
+        if len(parts) > 1:
+            own, _ = _forward(votes[:, :, fold != part])
+            held_out[fold == part] = _held_out(votes, own, fold == part)
+    smaller = held_out[:, -1].copy()
+    if len(parts) > 2:
+        enough = np.array([_enough(curve) for curve in curves.sum(axis=1)])
+        smaller = held_out[np.arange(len(fold)), enough[fold] - 1]
+    return JudgeOrder(order, accuracy, held_out, _enough(held_out.mean(axis=0)), smaller)
+
+
+def _held_out(votes: Counts, order: Ints, here: Bools) -> Floats:
+    """Return how right the majority of the first k judges is on some units, of shape (units, judges)."""
+    return share_right(votes[:, order][:, :, here].cumsum(axis=1, dtype=np.int16)).T
 
 
 def _enough(accuracy: Floats) -> int:
+    """Return the least number of judges who are no less right than all."""
     return int((accuracy >= accuracy[-1] - 1e-12).argmax()) + 1
 
 
-def _forward(answers: PanelAnswers, chosen: Bools) -> tuple[Ints, Floats]:
-    """Return the order of judges on some units, and how right the majority of the first k is there.
+def _mean_right(counts: Counts) -> Floats:
+    """Return the mean of `share_right` over units, the last axis, in a fraction of its time."""
+    rest = counts[1:].max(axis=0) if len(counts) > 1 else np.zeros_like(counts[0])
+    level = (counts[0] == rest) & (rest > 0)
+    won: Floats = np.asarray(np.count_nonzero(counts[0] > rest, axis=-1), dtype=np.float64)
+    if len(counts) == 2:
+        won += np.count_nonzero(level, axis=-1) / 2
+    else:
+        won += (level / (1 + (counts[1:] == counts[0]).sum(axis=0, dtype=np.int16))).sum(axis=-1)
+    return np.asarray(won / max(counts.shape[-1], 1))
+
+
+def _forward(votes: Counts) -> tuple[Ints, Floats]:
+    """Return the order of judges, and how right the majority of the first k is; votes by code, judge and unit.
 
     Each step adds the judge with whom the majority is right most often; of equal ones the more accurate, then the
     first by name.
     """
-    votes = np.ascontiguousarray(answers.one_hot[:, chosen].transpose(0, 2, 1))
     left = np.argsort(-votes[0].mean(axis=1), kind="stable")
     rank, votes = np.arange(len(left)), votes[:, left]
     counts = np.zeros_like(votes[:, 0])
     order, accuracy = np.empty_like(left), np.empty(len(left))
     for step in range(len(left)):
         n = len(left) - step  # those that are left come first
-        reached = share_right(counts[:, None] + votes[:, :n]).mean(axis=1)
+        reached = _mean_right(counts[:, None] + votes[:, :n])
         best = int(np.where(reached >= reached.max() - 1e-12, rank[:n], len(left)).argmin())
         order[step], accuracy[step] = left[best], reached[best]
         counts += votes[:, best]

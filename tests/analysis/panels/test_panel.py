@@ -1,0 +1,382 @@
+"""What a panel is worth: planted correlations, closed forms, brute force, selection that is not rewarded, words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import combinations, product
+from math import comb
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import verifyplan as vp
+from verifyplan.analysis.panels.error_correlation import effective_votes
+from verifyplan.errors import SettingsError, TableError
+
+
+def table(errors: np.ndarray, truth: np.ndarray | None = None) -> pd.DataFrame:
+    """A long table of yes and no from an array (items, judges) of whether each judge errs; judges are a, b, c ..."""
+    n, k = errors.shape
+    truth = np.arange(n) % 2 if truth is None else truth
+    says = np.where(errors, 1 - truth[:, None], truth[:, None])
+    return pd.DataFrame(
+        {
+            "item": np.repeat([f"q{i:05}" for i in range(n)], k),
+            "worker": np.tile([chr(97 + j) for j in range(k)], n),
+            "label": np.where(says, "yes", "no").ravel(),
+            "truth": np.repeat(np.where(truth, "yes", "no"), k),
+        }
+    )
+
+
+def planted(n: int, k: int, r: float, rate: float = 0.3, seed: int = 0) -> np.ndarray:
+    """Errors of which any two judges' have correlation r: with chance r an item's judges all err alike."""
+    rng = np.random.default_rng(seed)
+    alike = rng.random((n, 1)) < r
+    return np.where(alike, rng.random((n, 1)) < rate, rng.random((n, k)) < rate)
+
+
+@pytest.mark.parametrize(("r", "expected"), [(0, 5.00), (0.25, 2.51), (1, 1.00)])
+def test_planted_correlations(r, expected):
+    worth = vp.panel(table(planted(10_000, 5, r))).figure("effective-votes")
+    assert worth.value == pytest.approx(expected, abs=0.1)
+    assert worth.low <= 5 / (1 + 4 * r) <= worth.high
+
+
+def test_effective_votes_are_those_of_kish():
+    assert effective_votes(5, 0.25) == 2.5
+    assert effective_votes(1, 0.3) == 1
+    assert effective_votes(3, -0.5) == np.inf
+
+
+def test_judges_who_always_err_together_are_one_vote():
+    errors = np.tile(planted(60, 1, 0), 4)
+    worth = vp.panel(table(errors))
+    assert worth.figure("effective-votes")[:3] == (1, 1, 1)
+    assert worth.pairs["correlation"].tolist() == pytest.approx([1] * 6)
+    assert "an interval without width says nothing" in " ".join(worth.notes)
+
+
+def test_errors_that_exclude_each_other_are_worth_more_than_their_number():
+    worst = np.random.default_rng(0).integers(3, size=90)
+    worth = vp.panel(table(worst[:, None] == np.arange(3)))
+    assert worth.figure("error-correlation").value < 0
+    assert worth.figure("effective-votes").value > 3
+    assert "errors exclude each other (r = -0.5" in " ".join(worth.notes)
+
+
+def within_truth(errors: np.ndarray, truth: np.ndarray) -> float:
+    """The mean correlation of errors centred within truth classes, by numpy."""
+    centred = errors.astype(float)
+    for value in np.unique(truth):
+        centred[truth == value] -= centred[truth == value].mean(axis=0)
+    upper = np.triu_indices(errors.shape[1], k=1)
+    return float(np.corrcoef(centred.T)[upper].mean())
+
+
+def test_errors_are_centred_within_truth_classes_and_plain_ones_are_not():
+    rng = np.random.default_rng(3)
+    truth = np.arange(400) % 2
+    errors = rng.random((400, 4)) < np.where(truth, 0.1, 0.5)[:, None]  # all are lenient, and independent otherwise
+    upper = np.triu_indices(4, k=1)
+    within = vp.panel(table(errors, truth)).figure("error-correlation")
+    plain = vp.panel(table(errors, truth), correlation="plain").figure("error-correlation")
+    assert within.value == pytest.approx(within_truth(errors, truth), abs=1e-12)
+    assert plain.value == pytest.approx(np.corrcoef(errors.T.astype(float))[upper].mean(), abs=1e-12)
+    assert within.low < 0 < within.high
+    assert plain.low > 0
+
+
+def test_missing_votes_are_compared_over_common_items():
+    errors = planted(80, 3, 0.4, seed=5)
+    votes = table(errors).drop(index=range(0, 60, 3))  # judge a has no vote on the first 20 items
+    worth = vp.panel(votes, items="all", correlation="plain")
+    frame = pd.DataFrame(errors.astype(float), columns=list("abc"))
+    frame.loc[:19, "a"] = np.nan
+    expected = frame.corr(min_periods=10).to_numpy()[np.triu_indices(3, k=1)]
+    assert worth.pairs["correlation"].tolist() == pytest.approx(expected.tolist(), abs=1e-12)
+    assert worth.pairs["n"].tolist() == [60, 60, 80]
+    common = vp.panel(votes)
+    assert (common.n_items, worth.n_items) == (60, 80)
+    assert "20 of 80 items lack a vote of some judge and are left out (items='all' counts them)" in common.notes
+
+
+@pytest.mark.parametrize(("n", "k", "r", "rate"), [(100, 5, 0.25, 0.3), (60, 3, 0.6, 0.2)])
+def test_the_interval_of_effective_votes_covers(n, k, r, rate):
+    from verifyplan.analysis.clusters import Clusters
+    from verifyplan.analysis.panels.error_correlation import effective_votes_interval, error_correlation
+    from verifyplan.analysis.panels.panel_answers import PanelAnswers
+
+    truth, held = effective_votes(k, r), 0
+    one = np.zeros(n, dtype=np.int64)
+    for seed in range(400):
+        errors = planted(n, k, r, rate, seed=seed + 1).astype(np.int64)
+        clusters = Clusters(one, np.arange(n))
+        answers = PanelAnswers(tuple("abcde"[:k]), errors, 2, True, one, clusters, np.ones(k), False)
+        found, _ = effective_votes_interval(error_correlation(answers, "plain"), clusters)
+        held += found.low <= truth <= found.high
+    assert 0.92 <= held / 400 <= 0.98
+
+
+def brute_force_independent(accuracy: list[float]) -> float:
+    n = len(accuracy)
+    total = 0.0
+    for right in product([0, 1], repeat=n):
+        chance = np.prod([p if hit else 1 - p for p, hit in zip(accuracy, right, strict=True)])
+        total += chance * (1.0 if 2 * sum(right) > n else 0.5 if 2 * sum(right) == n else 0.0)
+    return total
+
+
+@pytest.mark.parametrize("k", [2, 3, 6])
+def test_independent_judges_are_exact_for_two_labels(k):
+    truth = np.arange(200) % 2
+    errors = planted(200, k, 0.5, seed=k)
+    accuracy = [[1 - errors[truth == value, j].mean() for j in range(k)] for value in (0, 1)]
+    expected = np.mean([brute_force_independent(each) for each in accuracy])
+    worth = vp.panel(table(errors, truth))
+    assert worth.figure("independent").value == pytest.approx(expected, abs=1e-12)
+    gap = worth.figure("independent-minus-majority")
+    assert gap.value == pytest.approx(expected - worth.figure("majority").value, abs=1e-12)
+    assert worth.figure("independent").low < expected < worth.figure("independent").high
+
+
+def test_independent_judges_lose_nothing_to_independent_judges():
+    gap = vp.panel(table(planted(3_000, 5, 0, seed=2))).figure("independent-minus-majority")
+    assert gap.low < 0 < gap.high
+
+
+def test_independent_judges_of_several_labels_are_drawn_and_agree_with_the_exact_ones():
+    truth = np.arange(300) % 2
+    votes = table(planted(300, 4, 0.4, seed=8), truth)
+    exact = vp.panel(votes).figure("independent")
+    third = pd.DataFrame({"item": "extra", "worker": list("abcd"), "label": "maybe", "truth": "maybe"})
+    drawn = vp.panel(pd.concat([votes, third])).figure("independent")
+    assert drawn.value == pytest.approx((300 * exact.value + 1) / 301, abs=0.004)
+    assert drawn.high - drawn.low == pytest.approx(exact.high - exact.low, rel=0.1)
+
+
+def brute_force_draws(labels: list[str], truth: str, k: int) -> float:
+    shares = []
+    for drawn in combinations(labels, k):
+        counts = {label: drawn.count(label) for label in drawn}
+        top = [label for label, n in counts.items() if n == max(counts.values())]
+        shares.append((truth in top) / len(top))
+    return float(np.mean(shares))
+
+
+@given(st.lists(st.sampled_from("xyz"), min_size=2, max_size=7))
+@settings(max_examples=40)
+def test_the_majority_of_fewer_judges_is_the_mean_over_all_ways_to_draw_them(labels):
+    votes = pd.DataFrame({"item": "q", "worker": range(len(labels)), "label": labels, "truth": labels[0]})
+    curve = vp.panel(votes).size_curve
+    expected = [brute_force_draws(labels, labels[0], k) for k in curve["size"]]
+    assert curve["accuracy"].tolist() == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_size_curve_of_two_labels_is_hypergeometric():
+    right, n = 5, 8
+    errors = np.tile(np.arange(n) >= right, (12, 1))
+    curve = vp.panel(table(errors)).size_curve.set_index("size")["accuracy"]
+    ways = {h: comb(right, h) * comb(n - right, 5 - h) / comb(n, 5) for h in range(6)}
+    assert curve[5] == pytest.approx(sum(chance for h, chance in ways.items() if h > 2))
+    assert curve[1] == right / n
+    assert curve[8] == 1
+
+
+def test_ties_count_as_their_share_and_the_oracle_as_right():
+    errors = np.array([[0, 1], [1, 0], [1, 1], [0, 0]] * 5, dtype=bool)
+    worth = vp.panel(table(errors))
+    assert worth.figure("majority").value == 0.5
+    assert worth.figure("any-judge").value == 0.75
+    assert worth.figure("mean-judge")[0::3] == (0.5, 40)
+
+
+def test_choosing_the_best_judge_is_not_rewarded():
+    """Of 40 judges who guess one is best by chance; on other items it is as good as any."""
+    errors = np.random.default_rng(0).random((100, 40)) < 0.5
+    worth = vp.panel(table_of_many(errors))
+    assert worth.figure("best-judge-in-sample").value == pytest.approx(0.58)
+    held_out = worth.figure("best-judge")
+    assert held_out.low < 0.5 < held_out.high
+    assert "who is the best judge is not certain" in " ".join(worth.notes)
+
+
+def table_of_many(errors: np.ndarray) -> pd.DataFrame:
+    return table(errors).assign(worker=np.tile([f"judge-{j:02}" for j in range(errors.shape[1])], len(errors)))
+
+
+def test_the_order_finds_the_good_judges_and_drops_the_copies():
+    rng = np.random.default_rng(4)
+    good = rng.random((300, 3)) < 0.15
+    copies = np.repeat(rng.random((300, 1)) < 0.45, 4, axis=1)
+    worth = vp.panel(table(np.hstack([copies, good])).assign(cost=1.0))
+    assert set(worth.order["worker"][:3]) == {"e", "f", "g"}
+    assert worth.order["position"].tolist() == list(range(1, 8))
+    assert worth.order["cost_share"].tolist() == pytest.approx(np.arange(1, 8) / 7)
+    assert {"a", "b", "c", "d"} <= set(worth.dropped)
+    assert worth.figure("smaller-minus-majority").low > 0
+    assert worth.order["gain"].iloc[1:].tolist() == pytest.approx(np.diff(worth.order["held_out"]).tolist())
+    assert worth.order["held_out"].iloc[-1] == worth.figure("majority").value
+
+
+def test_judges_whose_loss_shows_on_other_items_are_not_dropped():
+    worth = vp.panel(table(planted(300, 7, 0, rate=0.3, seed=1)))
+    assert worth.order["held_out"].iloc[-1] > worth.order["held_out"].iloc[0]
+    assert len(worth.dropped) <= 2
+
+
+def test_costs_are_those_of_the_votes():
+    votes = table(planted(100, 3, 0.2)).assign(cost=lambda each: each["worker"].map({"a": 1.0, "b": 2.0, "c": 5.0}))
+    worth = vp.panel(votes)
+    costs = worth.summary.set_index("figure")["cost"]
+    assert worth.costs_known
+    assert costs["majority"] == costs["any-judge"] == 8
+    assert costs["mean-judge"] == pytest.approx(8 / 3)
+    assert worth.judges.set_index("worker")["cost"].to_dict() == {"a": 1, "b": 2, "c": 5}
+    assert "of the cost" in str(worth) or "no judge can be dropped" in str(worth)
+    assert not vp.panel(votes.drop(columns="cost")).costs_known
+
+
+def test_runs_say_what_their_panel_is_worth():
+    worth = vp.panel("stdlib-claims/adversarial")
+    assert (worth.n_judges, worth.n_runs) == (4, 12)
+    assert worth.synthetic
+    assert vp.panel(vp.datasets.runs("stdlib-claims/adversarial")).summary.equals(worth.summary)
+    assert "(synthetic)" in str(worth)
+
+
+def test_without_truth_agreement_is_measured_and_nothing_claimed():
+    votes = table(planted(50, 3, 0.3)).drop(columns="truth")
+    worth = vp.panel(votes)
+    assert not worth.has_truth
+    assert worth.summary["figure"].tolist() == ["agreement"]
+    assert worth.order.empty
+    assert worth.size_curve.empty
+    assert worth.judges["accuracy"].isna().all()
+    assert worth.judges["agreement"].notna().all()
+    assert worth.pairs["correlation"].isna().all()
+    assert "so no number of independent votes is claimed" in str(worth)
+    with pytest.raises(SettingsError, match=r"figure: 'majority' is no figure of this panel\. Fix: use 'agreement'"):
+        worth.figure("majority")
+    errors = planted(50, 3, 0.3)
+    alike = np.mean([errors[:, a] == errors[:, b] for a, b in combinations(range(3), 2)])
+    assert worth.figure("agreement").value == pytest.approx(alike)
+
+
+def test_items_without_truth_and_lost_votes_are_counted():
+    votes = table(planted(40, 3, 0.3))
+    votes.loc[votes["item"].eq("q00000"), "truth"] = None
+    votes.loc[5, "label"] = None
+    notes = " ".join(vp.panel(votes).notes)
+    assert "1 of 40 items have no known truth and are left out" in notes
+    assert "1 vote of 120 were lost and count nowhere" in notes
+
+
+def test_open_answers_are_right_or_one_of_the_wrong_ones():
+    rng = np.random.default_rng(1)
+    items = [f"q{i}" for i in range(30)]
+    rows = [
+        (item, judge, f"{item}-right" if rng.random() < 0.6 else f"{item}-wrong-{rng.integers(2)}", f"{item}-right")
+        for item in items
+        for judge in "abcde"
+    ]
+    votes = pd.DataFrame(rows, columns=["item", "worker", "label", "truth"])
+    worth = vp.panel(votes)
+    right = votes.assign(right=votes["label"].eq(votes["truth"]))
+    counts = votes.groupby(["item", "label"]).size().rename("n").reset_index()
+    top = counts[counts["n"].eq(counts.groupby("item")["n"].transform("max"))]
+    shared = top["label"].str.endswith("right").groupby(top["item"]).mean().mean()
+    assert worth.figure("majority").value == pytest.approx(shared)
+    errors = 1 - right.pivot(index="item", columns="worker", values="right").astype(float)
+    assert worth.figure("error-correlation").value == pytest.approx(
+        errors.corr().to_numpy()[np.triu_indices(5, k=1)].mean()
+    )  # one class of truth: each item's is its own
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=8)
+def test_no_figure_depends_on_the_order_of_rows(random):
+    votes = table(planted(40, 3, 0.3, seed=2)).drop(index=[0, 7, 22])
+    rows = list(range(len(votes)))
+    random.shuffle(rows)
+    first, second = vp.panel(votes, items="all"), vp.panel(votes.iloc[rows], items="all")
+    for name in ("summary", "judges", "pairs", "order", "size_curve"):
+        pd.testing.assert_frame_equal(getattr(first, name), getattr(second, name))
+
+
+def test_repeated_claims_and_runs_widen_the_interval():
+    votes = table(planted(60, 4, 0.3, seed=9))
+    ten = pd.concat([votes.assign(run=f"r{i}") for i in range(10)])
+    alone, copied = vp.panel(votes), vp.panel(ten)
+    assert copied.figure("effective-votes").value == pytest.approx(alone.figure("effective-votes").value)
+    width, copied_width = (np.diff(each.figure("effective-votes")[1:3])[0] for each in (alone, copied))
+    assert copied_width > 0.8 * width
+
+
+def every_table(worth: vp.results.PanelWorth) -> Iterator[tuple[str, pd.DataFrame]]:
+    yield "panel", worth.summary
+    for name in ("judges", "pairs", "order", "size_curve"):
+        yield f"panel.{name}", getattr(worth, name)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_every_column_is_documented(known):
+    votes = table(planted(40, 3, 0.3))
+    worth = vp.panel(votes if known else votes.drop(columns="truth"))
+    for name, found in every_table(worth):
+        assert list(found.columns) == list(vp.documentation(name).index), name
+
+
+def test_the_answer_is_one_line():
+    rng = np.random.default_rng(4)
+    copies = np.repeat(rng.random((400, 1)) < 0.4, 3, axis=1)
+    good = rng.random((400, 5)) < 0.25
+    line = str(vp.panel(table(np.hstack([good, copies])).assign(cost=1))).split("\n")[0]
+    numbers = r"-?\d+\.\d"
+    assert re.fullmatch(
+        rf"8 judges, worth {numbers} independent votes \[{numbers}, {numbers}\]; dropping f, g and h changes accuracy by "
+        rf"{numbers} points \[{numbers}, {numbers}\] and saves 38 % of the cost; the best single judge \([a-e]\) is "
+        rf"{numbers} points worse than the majority \[{numbers}, {numbers}\]",
+        line,
+    ), line
+
+
+def test_html_is_escaped():
+    votes = table(planted(40, 3, 0.3)).replace({"worker": {"a": "<b>a</b>"}})
+    assert "<b>a</b>" not in vp.panel(votes)._repr_html_()
+
+
+def test_bad_arguments_are_listed_together():
+    with pytest.raises(SettingsError) as caught:
+        vp.panel(table(planted(20, 2, 0)), items="some", correlation="none", seed=-1)
+    assert [str(problem) for problem in caught.value.problems] == [
+        "items: 'some' is no choice of items. Fix: use 'common', 'all', or leave it out.",
+        "correlation: 'none' is no correlation. Fix: use 'within-truth', 'plain', 'pooled'.",
+        "seed: must be an integer of at least 0, got -1. Fix: give a whole number from 0.",
+    ]
+
+
+def test_one_judge_is_no_panel():
+    with pytest.raises(
+        TableError, match=r"panel: votes: a panel has at least 2 judges with votes on the same item; got 1 judge"
+    ):
+        vp.panel(table(planted(20, 1, 0)))
+    apart = pd.DataFrame({"item": range(6), "worker": list("aabbcc"), "label": "x", "truth": "x"})
+    with pytest.raises(TableError, match="got 3 judges with votes on 0 items"):
+        vp.panel(apart, items="common")
+
+
+def test_few_common_errors_are_noted():
+    notes = " ".join(vp.panel(table(planted(40, 3, 0, rate=0.08, seed=3))).notes)
+    assert "two judges err together on" in notes or "cannot be correlated" in notes
+
+
+def test_perfect_judges_have_no_correlation():
+    worth = vp.panel(table(np.zeros((30, 3), dtype=bool)))
+    assert np.isnan(worth.figure("effective-votes").value)
+    assert str(worth).startswith("3 judges, of unknown independence;")
+    assert "their errors cannot be correlated" in " ".join(worth.notes)
