@@ -74,10 +74,13 @@ _FLIPS: dict[str, Columns] = {
     ),
     "flips.rounds": (
         Column(
-            "measure", "text", "`vote-accuracy`, `majority-accuracy`, `agreement` (pairs of votes that agree)", key=True
+            "measure",
+            "text",
+            "`vote-accuracy`, `majority-accuracy`, `agreement` (of pairs of votes), `effective-votes`",
+            key=True,
         ),
         Column("round", "whole", "the round", key=True),
-        Column("value", "number", "the share"),
+        Column("value", "number", "the share; or how many independent votes the panel is worth (rule F3a)"),
         Column("low", "number", "low end of its 95 % interval, clustered by run and claim (rule F1)"),
         Column("high", "number", "high end of it"),
         Column("n", "whole", "votes, items or pairs of votes"),

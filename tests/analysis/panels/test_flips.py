@@ -337,12 +337,17 @@ def test_bundled_runs_say_that_later_rounds_hold_only_what_was_unsettled():
     [
         (table("aab"), "there is a single round, 0: no answer could change"),
         (table("aab").drop(columns="round"), "name their column: round='round'"),
-        (table("aab").iloc[:0], "there are no votes: no answer could change"),
     ],
 )
 def test_one_round_is_an_error_that_says_what_to_give(votes, message):
     with pytest.raises(TableError, match=message):
         vp.flips(votes)
+
+
+def test_no_votes_are_an_error():
+    votes = vp.from_table(table("a", "b"), item="item", worker="worker", label="label", round="round")
+    with pytest.raises(TableError, match="there are no votes: no answer could change"):
+        vp.flips(votes.take(np.zeros(len(votes), dtype=bool)))
 
 
 def test_too_many_rounds_and_unknown_ties_are_errors():

@@ -44,6 +44,8 @@ def test_agreement_grows_and_accuracy_hardly_moves():
     shared = found.rounds.query("measure == 'majority-accuracy'")["value"].tolist()
     assert shared[0] == pytest.approx(0.8435, abs=5e-5)
     assert shared[2] == pytest.approx(0.8376, abs=5e-5)
+    worth = found.rounds.query("measure == 'effective-votes'")["value"].tolist()
+    assert worth == pytest.approx([1.384, 1.153, 1.062], abs=0.006)  # the source correlates over all classes of truth
     changed = found.differences.set_index("measure")
     assert changed.loc["majority-accuracy", "low"] < 0 < changed.loc["majority-accuracy", "high"]
     assert changed.loc["agreement", "low"] > 0.05

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any, get_args
 
+import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.clusters import clusters_of_units
 from verifyplan.analysis.panels.adoption import ALL_STEPS, Reconsidered, adoption_table, excesses, reconsidered
+from verifyplan.analysis.panels.panel_by_round import panel_by_round, panel_change
 from verifyplan.analysis.panels.round_answers import RoundAnswers, Ties, majority, round_answers
 from verifyplan.analysis.panels.round_changes import (
     ANY_ROUND,
@@ -22,8 +24,6 @@ from verifyplan.analysis.panels.round_changes import (
     answer_changes,
     majority_breaks,
     majority_changes,
-    panel_by_round,
-    panel_change,
     steps,
     worker_changes,
 )
@@ -59,8 +59,8 @@ class Flips:
     """`step, majority_was, side, evidence, count, n, share, low, high`: how many answers of a minority become the
     majority's, and how many of the majority's become others, with a new citation, without, or any."""
     rounds: pd.DataFrame
-    """`measure, round, value, low, high, n`: how many votes and majorities are right in each round, and how often two
-    workers agree."""
+    """`measure, round, value, low, high, n`: how many votes and majorities are right in each round, how often two
+    workers agree, and how many independent votes the panel is worth (rule F3a)."""
     differences: pd.DataFrame
     """`measure, value, low, high, n`: conformity, capitulation, persuasion, and how far each measure of `rounds`
     changes from the first round of the items to their last."""
@@ -108,6 +108,9 @@ class Flips:
             if row["n"]:
                 values = f"{100 * ends[0]:.1f} → {100 * ends[-1]:.1f} %"
                 parts.append(f"{words} {values} ({_points(row)}, n = {int(row['n']):,})")
+        worth = self.rounds.loc[self.rounds["measure"].eq("effective-votes"), "value"].to_numpy()
+        if len(worth) > 1 and np.isfinite(worth[[0, -1]]).all():
+            parts.append(f"they are worth {worth[0]:.2f} → {worth[-1]:.2f} independent votes")
         return "; ".join(parts)
 
     def _sides(self) -> str:
@@ -196,7 +199,7 @@ def flips(
         majority=majority_changes(panel, every, clusters),
         breaks=majority_breaks(answers, panel, every[-1], clusters),
         adoption=adoption_table(sides, asked, clusters),
-        rounds=panel_by_round(answers, panel, clusters),
+        rounds=panel_by_round(votes, answers, panel, clusters),
         differences=pd.DataFrame([{"measure": name, **value._asdict()} for name, value in differences.items()]),
         labels=votes.labels,
         n_items=len(votes.units),

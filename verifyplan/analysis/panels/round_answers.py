@@ -49,12 +49,13 @@ class RoundAnswers(NamedTuple):
         return np.asarray(self.asked.shape[1] - 1 - self.asked[:, ::-1].argmax(axis=1))
 
     def carried(self) -> RoundAnswers:
-        """Return the same, where a round that did not ask a unit any more repeats its answers of the round before."""
-        answer = self.answer.copy()
+        """Return the same, where a round that did not ask a unit any more repeats its votes of the round before."""
+        answer, vote = self.answer.copy(), self.vote.copy()
         for column in range(1, answer.shape[1]):
             settled = ~self.asked[self.unit, column]
-            answer[settled, column] = answer[settled, column - 1]
-        return self._replace(answer=answer)
+            for values in (answer, vote):
+                values[settled, column] = values[settled, column - 1]
+        return self._replace(answer=answer, vote=vote)
 
     def counts(self) -> Ints:
         """Return how many workers give each answer, of shape (units, rounds, answers)."""

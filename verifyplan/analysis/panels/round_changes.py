@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.analysis.cluster_intervals import Interval, difference_interval, share_interval
+from verifyplan.analysis.cluster_intervals import share_interval
 from verifyplan.analysis.clusters import Clusters
-from verifyplan.analysis.panels.leave_one_out import Floats
 from verifyplan.analysis.panels.round_answers import Bools, Majority, RoundAnswers
 from verifyplan.frames.panel_votes import Ints
 
@@ -116,7 +115,8 @@ def whole_numbers(rows: list[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows).astype({"count": "int64", "n": "int64"})
 
 
-def _ends(values: npt.NDArray[Any], step: Step) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def ends_of_step(values: npt.NDArray[Any], step: Step) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the values of each unit at both ends of a step, of values of shape (units, rounds)."""
     row = np.arange(len(values))
     return values[row, step.start], values[row, step.end]
 
@@ -125,7 +125,7 @@ def majority_changes(panel: Majority, every: list[Step], clusters: Clusters) -> 
     """Return the table `majority` of Flips; what a unit gains or loses is the change of its credit."""
     rows = []
     for step in every:
-        before, after = _ends(panel.credit, step)
+        before, after = ends_of_step(panel.credit, step)
         counts = step.counts & ~np.isnan(before) & ~np.isnan(after)
         before, after = np.where(counts, before, 0), np.where(counts, after, 0)
         kinds = {
@@ -157,38 +157,3 @@ def majority_breaks(answers: RoundAnswers, panel: Majority, whole: Step, cluster
         row = share_row(chosen & broken.any(axis=1), chosen, clusters)
         rows.append({"majority": name, "round": ANY_ROUND, **row})
     return whole_numbers(rows)
-
-
-MEASURES = ("vote-accuracy", "majority-accuracy", "agreement")
-"""Of a panel in each round: the share of right votes, that of right majorities, and of pairs of votes that agree."""
-
-
-def _parts(answers: RoundAnswers, panel: Majority) -> dict[str, tuple[Floats, Floats]]:
-    """Return the numerator and denominator of each measure, of shape (units, rounds)."""
-    judged = ~np.isnan(panel.credit)
-    parts = (
-        (panel.right, panel.n * answers.known[:, None].astype(float)),
-        (np.nan_to_num(panel.credit), judged.astype(float)),
-        (panel.agreeing, panel.pairs),
-    )
-    return dict(zip(MEASURES, parts, strict=True))
-
-
-def panel_by_round(answers: RoundAnswers, panel: Majority, clusters: Clusters) -> pd.DataFrame:
-    """Return the table `rounds` of Flips."""
-    rows = []
-    for measure, (part, whole) in _parts(answers, panel).items():
-        for column, number in enumerate(answers.rounds):
-            value = share_interval(part[:, column], whole[:, column], clusters)
-            rows.append({"measure": measure, "round": int(number), **value._asdict()})
-    return pd.DataFrame(rows)
-
-
-def panel_change(answers: RoundAnswers, panel: Majority, whole: Step, clusters: Clusters) -> dict[str, Interval]:
-    """Return how much each measure of the panel changes from the units' first round to their last, on equal units."""
-    found = {}
-    for measure, (part, weight) in _parts(answers, panel).items():
-        (before, after), (n_before, n_after) = _ends(part, whole), _ends(weight, whole)
-        kept = whole.counts & (n_before > 0) & (n_after > 0)
-        found[measure] = difference_interval(before * kept, n_before * kept, after * kept, n_after * kept, clusters)
-    return found
