@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -15,8 +16,7 @@ from tests.analysis.ballot_tables import frame, tables
 from tests.longer import examples
 from verifyplan.analysis.compare import compare_conditions
 from verifyplan.analysis.conditions import Condition, ReplayedSet, setting_names
-from verifyplan.analysis.intervals import interval, resample
-from verifyplan.analysis.metrics import SHAPE
+from verifyplan.analysis.intervals import interval
 from verifyplan.analysis.replay import Setting, replay
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.frames.columns import typed
@@ -69,28 +69,37 @@ def many(runs: int, each: int = 4) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def test_ten_runs_are_resampled_whole_and_fewer_by_finding():
-    ten, nine = vp.compare(from_frame(many(10))), vp.compare(from_frame(many(9)))
-    assert (ten.resampled, nine.resampled) == ("runs", "findings")
-    assert "The intervals are too narrow: with only 9 runs they are drawn from findings" in " ".join(nine.notes)
-    assert "somewhat too narrow, as they rest on 10 runs: with fewer than 30" in " ".join(ten.notes)
-    width = {c.resampled: c.summary.set_index("metric").loc["contested"] for c in (ten, nine)}
-    spread = {name: row["difference_high"] - row["difference_low"] for name, row in width.items()}
-    assert spread["runs"] > 1.5 * spread["findings"], "findings of one run move together, so runs are the sample"
+def one_claim_each(runs: int) -> pd.DataFrame:
+    """The runs of `many`, each with claims of its own."""
+    return many(runs).assign(finding_id=lambda votes: votes["run_id"] + votes["finding_id"])
 
 
-def test_the_same_seed_gives_the_same_intervals_and_another_seed_others():
+def width(comparison: vp.results.Comparison, metric: str = "contested") -> float:
+    """The width of the interval of a metric's difference."""
+    row = comparison.summary.set_index("metric").loc[metric]
+    return row["difference_high"] - row["difference_low"]
+
+
+def test_runs_are_the_sample_and_so_are_claims_that_repeat_over_runs():
+    alike, apart, alone = (vp.compare(from_frame(votes)) for votes in (many(10), one_claim_each(10), many(1)))
+    assert (alike.resampled, apart.resampled, alone.resampled) == ("runs and claims", "runs", "claims")
+    independent = 2 * 1.96 * np.sqrt(0.25 / 40)
+    assert width(apart) > 1.5 * independent, "findings of one run move together, so runs are the sample"
+    assert "There is one run: how much a result changes from run to run cannot be known" in " ".join(alone.notes)
+
+
+def test_no_number_of_runs_changes_the_method():
+    widths = [width(vp.compare(from_frame(one_claim_each(2 * n)))) for n in range(2, 8)]
+    assert all(0.75 < later / earlier < 1 for earlier, later in pairwise(widths))
+    notes = " ".join(vp.compare(from_frame(one_claim_each(3))).notes)
+    assert "With 3 runs it is hardly known how much runs differ, and the intervals are wide for it." in notes
+    assert "hardly known" not in " ".join(vp.compare(from_frame(one_claim_each(9))).notes)
+
+
+def test_intervals_need_no_random_draws():
     runs = from_frame(many(41))
-    first, again, other = (vp.compare(runs, seed=seed, resamples=99).summary for seed in (1, 1, 2))
-    pd.testing.assert_frame_equal(first, again)
-    assert not first["difference_high"].equals(other["difference_high"])
-
-
-def test_bootstrap_totals_keep_the_number_of_runs_and_findings():
-    counts = np.zeros((12, *SHAPE), dtype=int)
-    counts[:, 0, 0, 0] = 5
-    drawn = resample(counts, 30, seed=0)
-    assert (drawn.sum(axis=(1, 2, 3)) == 60).all()
+    first, other = (vp.compare(runs, seed=seed, resamples=n).summary for seed, n in ((1, 99), (2, 5)))
+    pd.testing.assert_frame_equal(first, other)
     assert interval(np.array([np.nan, np.nan])) == pytest.approx((np.nan, np.nan), nan_ok=True)
 
 
@@ -155,7 +164,7 @@ def test_notes_tell_of_pooled_modes_repeated_findings_and_small_samples():
     both = vp.compare(vp.datasets.runs(), resamples=20)
     notes = " ".join(both.notes)
     assert "The runs are of both modes, and are judged together." in notes
-    assert "720 findings repeat the id and claim of a finding in another run; each is counted." in notes
+    assert "720 findings repeat the id and claim of a finding in another run; each is counted, and the" in notes
     few = " ".join(vp.compare(from_frame(many(2)), resamples=20).notes)
     assert "Fewer than 20 findings are behind full-consensus, partial-consensus" in few
 
@@ -445,7 +454,8 @@ def test_many_sets_are_compared_with_the_first_and_two_of_them_with_each_other()
     assert comparison.tests["condition"].unique().tolist() == ["claude", "gemini"]
     assert comparison.tests["of"].value_counts().to_dict() == {"classes": 4, "held": 4, "right": 4}
     assert comparison.in_words("held") == (
-        "gpt 100.0 % [100.0, 100.0] (n = 48); claude 75.0 % [75.0, 75.0] (n = 48); gemini 50.0 % [50.0, 50.0] (n = 48)"
+        "gpt 100.0 % [34.4, 100.0] (n = 48); claude 75.0 % [16.3, 97.9] (n = 48), difference -25.0 points [-100.0, "
+        "+73.6]; gemini 50.0 % [7.7, 92.3] (n = 48), difference -50.0 points [-100.0, +64.9]"
     )
     assert "change class: claude 25.0 % [25.0, 25.0] (n = 48); gemini 50.0 %" in str(comparison)
     (note,) = [note for note in comparison.notes if "The sets differ" in note]
@@ -514,8 +524,8 @@ def test_modes_that_make_no_conditions_are_refused(modes, n_sets, message):
 
 
 def test_the_numbers_of_two_conditions_are_those_of_before():
-    """Recorded before more than two conditions could be compared; same seed, same intervals."""
+    """Values were recorded before more than two conditions could be compared, intervals with those of clusters."""
     sets = [vp.datasets.runs(f"stdlib-claims/{mode}") for mode in ("collaborative", "adversarial")]
     row = vp.compare(*sets, resamples=200, seed=3).summary.set_index("metric").loc["false-consensus-rate"]
-    shares = [57.5, 53.867078, 61.249390, 5.555556, 3.550834, 7.839260, -51.944444, -55.56, -48.569264]
+    shares = [57.5, 52.113619, 62.713994, 5.555556, 3.328314, 9.132574, -51.944444, -57.1, -46.2]
     assert list(100 * row.drop(["collaborative_n", "adversarial_n"])) == pytest.approx(shares, abs=1e-5)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from verifyplan.analysis.intervals import clustered_share
+from verifyplan.analysis.plan_shares import clustered_share
 
 HITS = st.lists(st.lists(st.booleans(), min_size=1, max_size=5), min_size=1, max_size=8)
 

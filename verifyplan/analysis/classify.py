@@ -93,9 +93,9 @@ def judge(
     """Return what `classify` does, for votes that are ballots already, with a number of rounds for each finding.
 
     With `losses`, `disagreements` counts the disagrees of the executed rounds, `filled_counter` the filled bases that
-    were taken as counter-evidence, `lost_votes` the votes of the deciding round that are errors, and `lost_refutes` the
-    counter-evidences of earlier rounds that it did without (rule B8); all but `lost_votes` are 0 in collaborative mode,
-    where no basis matters.
+    were taken as counter-evidence, `deciding_votes` the votes of the deciding round that count, `lost_votes` those that
+    are errors, and `lost_refutes` the counter-evidences of earlier rounds that it did without (rule B8); what counts
+    bases is 0 in collaborative mode, where no basis matters.
     """
     adversarial = mode == "adversarial"
     basis = fill_bases(votes, cast, missing_basis) if adversarial else cast.basis
@@ -125,6 +125,7 @@ def judge(
     refutes = lost_refutes(cast.finding, cast.round, workers, cast.counted & adversarial, counter, decided)
     disagrees = cast.counted & (cast.verdict == VERDICTS.index("disagree")) & (cast.round <= decided[cast.finding])
     return judged.assign(
+        deciding_votes=_at(tallies.n, np.maximum(decided, 1) - 1),
         lost_votes=lost_votes(cast.finding, cast.round, cast.failed, decided),
         lost_refutes=np.bincount(cast.finding[refutes], minlength=len(decided)),
         disagreements=np.bincount(cast.finding[disagrees & adversarial], minlength=len(decided)),

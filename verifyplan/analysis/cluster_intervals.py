@@ -156,19 +156,19 @@ def _design_effect(
 
     `moved_by` says how much each cluster of a code of the counted rows moves the figure, to first order.
     """
-    effects, sizes, degrees, joint = [], [], [], 0.0
+    effects, sizes, degrees, joint, alone = [], [], [], 0.0, 1.0
     for term in clusters.dimensions:
         effect, freedom, n_clusters = _effect_of(term, moved_by, independent, counted)
         if n_clusters < 2:
-            continue
-        if term.is_joint:
+            alone = float(counted.sum()) if term.is_claim and clusters.n_runs < 2 else alone  # all rows are as one
+        elif term.is_joint:
             joint += term.sign * effect
         else:
             effects.append(max(effect, MIN_EFFECT))
             sizes.append(n_clusters - 1)
             degrees.append(min(freedom, n_clusters - 1))
     if not effects:
-        return 1.0, np.inf
+        return alone, np.inf
     effect = max(sum(effects) + joint, *effects)
     nominal, freedom = (effect**2 / float(np.sum(np.square(effects) / each)) for each in (sizes, degrees))
     moderated = (PRIOR_DEGREES * PRIOR_EFFECT + nominal * effect) / (PRIOR_DEGREES + nominal)

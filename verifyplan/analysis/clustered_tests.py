@@ -30,13 +30,13 @@ class ClusteredTest(NamedTuple):
     clusters: int
 
 
-def clustered_test(moves: Array, clusters: Clusters, seed: int = 0) -> ClusteredTest:
+def clustered_test(moves: Array, clusters: Clusters, seed: int = 0, draws: int = DRAWS) -> ClusteredTest:
     """Test whether `moves`, of shape (rows, dimensions), sum to zero in every dimension but for chance by cluster.
 
     The statistic is the largest over the dimensions of |S| / sqrt(A), with S the sum of the moves and A the sum of
     the squares of their sums by cluster; of a single dimension the root of the modified Obuchowski test (Yang, Sun and
     Hardin 2010), which is that of Durkalski et al. (2003) for clusters of equal size. Its p-value comes from
-    flipping the signs of whole clusters: all ways with up to 13 clusters that move, else 4,999 drawn ways, the observed
+    flipping the signs of whole clusters: all ways with up to 13 clusters that move, else `draws` random ways, the observed
     counted among them (Phipson and Smyth 2010). It is exact where either condition could have had either result.
 
     Where claims repeat over runs, and with more than 1,000 clusters that move, each dimension has a t from
@@ -52,9 +52,9 @@ def clustered_test(moves: Array, clusters: Clusters, seed: int = 0) -> Clustered
     if not len(moving):
         return ClusteredTest("-", np.nan, np.nan, n_clusters)
     if both_ways or len(moving) > _MAX_FLIPPED:
-        method, statistic, p_value = _largest_t(moves[:, moves.any(axis=0)], clusters, n_clusters, seed)
+        method, statistic, p_value = _largest_t(moves[:, moves.any(axis=0)], clusters, n_clusters, seed, draws)
     else:
-        method, statistic, p_value = _sign_flip(moving[:, moving.any(axis=0)], seed)
+        method, statistic, p_value = _sign_flip(moving[:, moving.any(axis=0)], seed, draws)
     return ClusteredTest(method, statistic, p_value if n_clusters >= MIN_CLUSTERS else np.nan, n_clusters)
 
 
@@ -65,22 +65,22 @@ def _sums(moves: Array, code: Array) -> Array:
     return np.column_stack(columns)
 
 
-def _sign_flip(sums: Array, seed: int) -> tuple[str, float, float]:
+def _sign_flip(sums: Array, seed: int, draws: int) -> tuple[str, float, float]:
     scaled = sums / np.sqrt((sums**2).sum(axis=0))
     statistic = float(np.abs(scaled.sum(axis=0)).max())
     exact = len(sums) <= _MAX_ENUMERATED
     if exact:  # the first sign is fixed: to flip all changes nothing
         negative = np.arange(2 ** (len(sums) - 1))[:, None] >> np.arange(len(sums)) & 1
     else:
-        negative = np.random.default_rng(seed).integers(0, 2, size=(DRAWS, len(sums)))
+        negative = np.random.default_rng(seed).integers(0, 2, size=(draws, len(sums)))
     flipped = np.abs((1.0 - 2.0 * negative) @ scaled).max(axis=1)
     as_far = int(np.count_nonzero(flipped >= statistic * (1 - 1e-9)))
     if exact:
         return "exact sign-flip", statistic, as_far / len(negative)
-    return f"sign-flip, {DRAWS:,} draws", statistic, (1 + as_far) / (1 + DRAWS)
+    return f"sign-flip, {draws:,} draws", statistic, (1 + as_far) / (1 + draws)
 
 
-def _largest_t(moves: Array, clusters: Clusters, n_clusters: int, seed: int) -> tuple[str, float, float]:
+def _largest_t(moves: Array, clusters: Clusters, n_clusters: int, seed: int, draws: int) -> tuple[str, float, float]:
     total, residuals = moves.sum(axis=0), moves - moves.mean(axis=0)
     variances, degrees = zip(*(clustered_variance(each, clusters) for each in residuals.T), strict=True)
     if min(variances) <= 1e-12 * len(moves):  # all clusters move alike: as sure as flips of the fewer can make it
@@ -95,6 +95,6 @@ def _largest_t(moves: Array, clusters: Clusters, n_clusters: int, seed: int) -> 
     scales = np.sqrt(np.diag(covariance))
     values, vectors = np.linalg.eigh(covariance / np.outer(scales, scales))
     roots = vectors * np.sqrt(np.maximum(values, 0))
-    drawn = np.abs(rng.standard_normal((DRAWS, len(total))) @ roots.T).max(axis=1)
-    as_far = int(np.count_nonzero(drawn / np.sqrt(rng.chisquare(df, DRAWS) / df) >= statistic))
-    return f"largest t, {DRAWS:,} draws", statistic, (1 + as_far) / (1 + DRAWS)
+    drawn = np.abs(rng.standard_normal((draws, len(total))) @ roots.T).max(axis=1)
+    as_far = int(np.count_nonzero(drawn / np.sqrt(rng.chisquare(df, draws) / df) >= statistic))
+    return f"largest t, {draws:,} draws", statistic, (1 + as_far) / (1 + draws)

@@ -56,27 +56,34 @@ class Clusters:
         pairs = pd.DataFrame({"run": self.run, "claim": self.claim}).drop_duplicates()
         return len(pairs) > self.n_claims
 
+    @property
+    def unit(self) -> str:
+        """What is taken to be independent: `runs`, `claims`, or `runs and claims` where both repeat."""
+        if max(self.n_runs, 0 if self.other_run is None else int(self.other_run.max(initial=-1)) + 1) < 2:
+            return "claims"
+        return "runs and claims" if self.repeated else "runs"
+
     def take(self, rows: npt.NDArray[Any]) -> Clusters:
         """Return the clusters of some rows, by position or mask, numbered anew from 0."""
-        other = None if self.other_run is None else _coded(self.other_run[rows])
-        return Clusters(_coded(self.run[rows]), _coded(self.claim[rows]), other)
+        other = None if self.other_run is None else codes(self.other_run[rows])
+        return Clusters(codes(self.run[rows]), codes(self.claim[rows]), other)
 
     @cached_property
     def dimensions(self) -> tuple[Dimension, ...]:
         """The ways in which rows come in clusters, and what these have in common (Cameron, Gelbach and Miller 2011).
 
-        A dimension of one cluster, of as many clusters as rows, or equal to another says nothing and is left out.
+        A dimension of one run, of as many clusters as rows, or equal to another says nothing and is left out.
         """
-        codes: list[tuple[Ints, bool]] = []
+        ways: list[tuple[Ints, bool]] = []
         for code, is_claim in ((self.run, False), (self.other_run, False), (self.claim, True)):
             sizes = np.bincount(code) if code is not None else np.zeros(0)
-            varies = int((sizes > 0).sum()) > 1 and int(sizes.max(initial=0)) > 1
-            if code is not None and varies and not any(_are_equal(code, known) for known, _ in codes):
-                codes.append((code, is_claim))
-        terms = [Dimension(code, 1, is_claim, False) for code, is_claim in codes]
-        for size in range(2, len(codes) + 1):
-            for chosen in combinations(codes, size):
-                joint = _coded(pd.MultiIndex.from_arrays([code for code, _ in chosen]))
+            varies = (is_claim or int((sizes > 0).sum()) > 1) and int(sizes.max(initial=0)) > 1
+            if code is not None and varies and not any(_are_equal(code, known) for known, _ in ways):
+                ways.append((code, is_claim))
+        terms = [Dimension(code, 1, is_claim, False) for code, is_claim in ways]
+        for size in range(2, len(ways) + 1):
+            for chosen in combinations(ways, size):
+                joint = codes(pd.MultiIndex.from_arrays([code for code, _ in chosen]))
                 terms.append(Dimension(joint, (-1) ** (size + 1), False, True))
         return tuple(terms)
 
@@ -104,8 +111,9 @@ def clusters_of_units(votes: PanelVotes) -> Clusters:
 
 def clusters_of(run: pd.Series[Any], claim: pd.Series[Any]) -> Clusters:
     """Return the clusters of rows from the names of their runs and claims."""
-    return Clusters(_coded(run), _coded(claim))
+    return Clusters(codes(run), codes(claim))
 
 
-def _coded(names: Any) -> Ints:
+def codes(names: Any) -> Ints:
+    """Return names as codes from 0, in order of appearance."""
     return np.asarray(pd.factorize(names)[0], dtype=np.int64)

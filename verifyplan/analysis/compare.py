@@ -7,29 +7,25 @@ from functools import partial
 
 import pandas as pd
 
-from verifyplan.analysis.clusters import clusters_of_findings
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.comparison_notes import notes_on_findings, notes_on_intervals, notes_on_runs
 from verifyplan.analysis.conditions import Condition, are_several_sets, conditions_of
 from verifyplan.analysis.difference_tests import difference_tests, notes_on_tests, with_holm
-from verifyplan.analysis.intervals import resample, resampling_unit
 from verifyplan.analysis.metrics import (
-    FIRST,
-    SECOND,
     TRUTH_METRICS,
-    class_counts,
+    changed_share,
     condition_table,
-    counts_by_run,
     difference_table,
+    metrics_of,
     mix_table,
     summary_table,
     truth_table,
 )
-from verifyplan.analysis.pairing import pair, with_changed
+from verifyplan.analysis.pairing import pair, paired_clusters, with_changed
 from verifyplan.analysis.replay import ReplayMode, Setting
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.load import Runs
-from verifyplan.protocol.vote import CLASSIFICATIONS, MissingBasis
+from verifyplan.protocol.vote import MissingBasis
 
 
 def compare(
@@ -57,8 +53,9 @@ def compare(
         max_rounds: rounds allowed under every mode that is no Setting; None takes each run's own.
         missing_basis: how an adversarial mode fills in a missing basis of a disagree (see `classify`), unless it is a
             Setting.
-        resamples: of the bootstrap behind the 95 % intervals; by run, or by finding with fewer than 10 runs.
-        seed: of the bootstrap, and of the sign-flips of the tests.
+        resamples: random draws behind the p-values of tests where not all sign-flips can be listed; the intervals
+            need none (see docs/statistics.md).
+        seed: of these draws.
 
     Returns:
         A `Comparison`: `.findings`, `.transitions`, `.summary`, `.truth`, `.tests`, and what a reader must know
@@ -100,35 +97,35 @@ def compare_conditions(
 def _comparison_of(
     conditions: Sequence[Condition], findings: pd.DataFrame, left_out: Sequence[str], resamples: int, seed: int
 ) -> Comparison:
-    """Return the comparison over paired findings: every other condition is resampled together with the baseline."""
+    """Return the comparison over paired findings: every other condition is compared with the baseline."""
     names = tuple(condition.name for condition in conditions)
-    metrics = [*CLASSIFICATIONS, "held", *(TRUTH_METRICS if findings["truth"].notna().any() else ())]
-    counts = {name: counts_by_run(findings, names[0], name) for name in names[1:]}
-    draws = {name: (each.sum(axis=0), resample(each, resamples, seed)) for name, each in counts.items()}
-    metrics_of = {names[0]: condition_table(*draws[names[1]], FIRST, metrics)}
-    metrics_of |= {name: condition_table(*draw, SECOND, metrics) for name, draw in draws.items()}
-    class_counts_of = {names[0]: class_counts(draws[names[1]][0], FIRST)}
-    class_counts_of |= {name: class_counts(total, SECOND) for name, (total, _) in draws.items()}
-    summary = summary_table(metrics_of, {name: difference_table(*draw, metrics) for name, draw in draws.items()})
-    n_runs = findings["run_id"].nunique()
-    clusters = clusters_of_findings(findings)
-    tests_of = {name: difference_tests(findings, names[0], name, clusters, seed) for name in names[1:]}
-    tests = with_holm(_by_condition(tests_of))
+    baseline, *others = names
+    clusters = paired_clusters(findings, names)
+    metrics = {name: metrics_of(findings, name) for name in names}
+    tables = {name: condition_table(metrics[name], clusters[name, name]) for name in names}
+    differences, tests_of = {}, {}
+    for name in others:
+        both = clusters[baseline, name]
+        changed = changed_share(findings, baseline, name, both)
+        differences[name] = difference_table(metrics[baseline], metrics[name], changed, both)
+        tests_of[name] = difference_tests(findings, baseline, name, both, seed, resamples)
+    summary, tests = summary_table(tables, differences), with_holm(_by_condition(tests_of))
+    own = {name: clusters[name, name] for name in names}
     notes = [*left_out, *notes_on_findings(findings, names), *notes_on_runs(conditions)]
     return Comparison(
         conditions=names,
         findings=findings,
-        mix=mix_table(metrics_of, class_counts_of),
-        truth=truth_table(metrics_of) if TRUTH_METRICS[0] in metrics else None,
+        mix=mix_table(tables, findings),
+        truth=truth_table(tables) if TRUTH_METRICS[0] in tables[baseline].index else None,
         summary=summary,
         tests=tests,
         agreement=_by_condition({condition.name: condition.replayed.agreement for condition in conditions}),
         cost=_by_condition({condition.name: condition.replayed.cost for condition in conditions}),
         n_findings=len(findings),
-        n_runs=n_runs,
-        resampled=resampling_unit(n_runs),
+        n_runs=own[baseline].n_runs,
+        resampled=clusters[baseline, others[0]].unit,
         synthetic=any(bool(condition.frames.runs["synthetic"].fillna(False).any()) for condition in conditions),
-        notes=(*notes, *notes_on_intervals(summary, names, n_runs), *notes_on_tests(tests, n_runs)),
+        notes=(*notes, *notes_on_intervals(summary, own), *notes_on_tests(tests, own[baseline].n_runs)),
         _compare=partial(_between, conditions, findings, left_out, resamples, seed),
     )
 

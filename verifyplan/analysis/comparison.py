@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
+from typing import Any
 
 import pandas as pd
 
-from verifyplan.analysis.metrics import counts_by_run, difference_column
+from verifyplan.analysis.metrics import difference_column, transition_counts
 from verifyplan.errors import Problem, SettingsError, expect, one_of
 from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.vote import CLASSIFICATIONS
@@ -21,8 +22,8 @@ from verifyplan.text import counted, did_you_mean
 class Comparison:
     """Two or more conditions over the same findings, side by side; the first is the baseline.
 
-    Intervals are 95 % percentile bootstrap intervals; `resampled` says of what. A share or metric whose
-    denominator is 0 is NaN, with n = 0.
+    Intervals are 95 % intervals by clusters (docs/statistics.md); `resampled` says what these are. A share or metric
+    whose denominator is 0 is NaN, with n = 0.
     """
 
     conditions: tuple[str, ...]
@@ -54,7 +55,8 @@ class Comparison:
     n_runs: int
     """The number of the baseline's runs that have these findings; another set may have more of them, or fewer."""
     resampled: str
-    """`runs` or `findings`: what the bootstrap drew (findings where there are fewer than 10 runs)."""
+    """`runs`, `claims` (of one run), or `runs and claims` (where claims repeat over runs): what intervals take to be
+    independent, and what is drawn where anything is drawn at random."""
     synthetic: bool
     """True where findings or votes were generated, not observed."""
     notes: tuple[str, ...] = ()
@@ -101,11 +103,11 @@ class Comparison:
             raise SettingsError(Problem("transitions", message, fix))
         first, second = self.conditions
         classes = list(CLASSIFICATIONS)
-        counts = counts_by_run(self.findings, first, second).sum(axis=(0, -1))
+        counts = transition_counts(self.findings, first, second)
         return pd.DataFrame(counts, index=classes, columns=classes).rename_axis(index=first, columns=second)
 
     def in_words(self, metric: str) -> str:
-        """Return one metric under each condition, with its interval and its n; or the share that changed class.
+        """Return one metric under each condition and its difference, with intervals and n; or the share that changed.
 
         A rate may be named without `-rate`. Raises SettingsError for a metric that `.summary` does not have.
         """
@@ -116,15 +118,19 @@ class Comparison:
             unmeasured = "" if self.truth is not None else "; others need findings whose truth is known"
             raise SettingsError(Problem("metric", message, f"use one of {one_of(known)}{unmeasured}"))
         row = self.summary.set_index("metric").loc[[metric]].iloc[0]
-        names = self.conditions[1:] if metric == "changed" else self.conditions
-        columns = [difference_column(self.conditions, name) if metric == "changed" else name for name in names]
-        shares = [
-            f"{_share(row[column], row[f'{column}_low'], row[f'{column}_high'])} (n = {int(row[f'{name}_n'])})"
-            for name, column in zip(names, columns, strict=True)
-        ]
-        if len(self.conditions) == 2:
-            return " against ".join(shares)
-        return "; ".join(f"{name} {share}" for name, share in zip(names, shares, strict=True))
+        others = self.conditions[1:]
+        column_of = {name: difference_column(self.conditions, name) for name in others}
+        if metric == "changed":
+            shares, changes = {name: _share(row, column) for name, column in column_of.items()}, {}
+        else:
+            shares = {name: _share(row, name) for name in self.conditions}
+            changes = {name: _difference(row, column) for name, column in column_of.items()}
+        sizes = {name: f" (n = {int(row[f'{name}_n'])})" for name in shares}
+        if len(others) > 1:
+            return "; ".join(f"{name} {share}{sizes[name]}{changes.get(name, '')}" for name, share in shares.items())
+        if len(set(sizes.values())) == 1:
+            return f"{' against '.join(shares.values())}{sizes[others[0]]}{changes.get(others[0], '')}"
+        return " against ".join(f"{share}{sizes[name]}" for name, share in shares.items()) + changes.get(others[0], "")
 
     def __str__(self) -> str:
         """Return what differs, in about ten lines."""
@@ -163,6 +169,13 @@ def expect_comparison(value: object) -> None:
     expect(value, Comparison, "comparison", "give what compare returns")
 
 
-def _share(value: float, low: float, high: float) -> str:
+def _share(row: pd.Series[Any], column: str) -> str:
     """Return a share as a percentage with its interval; a dash where it is not defined."""
-    return "-" if pd.isna(value) else f"{100 * value:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+    value, low, high = (100 * row[f"{column}{end}"] for end in ("", "_low", "_high"))
+    return "-" if pd.isna(value) else f"{value:.1f} % [{low:.1f}, {high:.1f}]"
+
+
+def _difference(row: pd.Series[Any], column: str) -> str:
+    """Return the paired difference of a metric from the baseline, in points; nothing where it is not defined."""
+    value, low, high = (100 * row[f"{column}{end}"] for end in ("", "_low", "_high"))
+    return "" if pd.isna(value) else f", difference {value:+.1f} points [{low:+.1f}, {high:+.1f}]"

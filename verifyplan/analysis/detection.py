@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.cost import failed, tokens
-from verifyplan.analysis.intervals import Share, clustered_share
+from verifyplan.analysis.plan_shares import Share, clustered_share
 from verifyplan.datasets.labels import SOUND, Labels, label_table, plan_name
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs

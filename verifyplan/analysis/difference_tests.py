@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.stats import chi2
 from statsmodels.stats.contingency_tables import mcnemar
 
-from verifyplan.analysis.clustered_tests import MIN_CLUSTERS, clustered_test
+from verifyplan.analysis.clustered_tests import DRAWS, MIN_CLUSTERS, clustered_test
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.intervals import Array
 from verifyplan.analysis.metrics import IS_HELD
@@ -24,7 +24,7 @@ _COLUMNS = ["of", "test", "method", "assumes", "statistic", "df", "p_value", "n"
 
 
 def difference_tests(
-    findings: pd.DataFrame, first: str, second: str, clusters: Clusters, seed: int = 0
+    findings: pd.DataFrame, first: str, second: str, clusters: Clusters, seed: int = 0, draws: int = DRAWS
 ) -> pd.DataFrame:
     """Test whether two conditions differ over the same findings; see `documentation("tests")` for the columns.
 
@@ -38,14 +38,14 @@ def difference_tests(
     known = truth >= 0
     right = (held == (truth == 1))[:, known]
     each_class = np.eye(len(IS_HELD), dtype=np.int64)
-    of_known = Clusters(clusters.run[known], clusters.claim[known])
+    of_known = clusters.take(known)
     assumes, unequal = _assumption(clusters), "clustered-mcnemar"
     rows = [
         ("classes", "clustered-homogeneity", each_class[after] - each_class[before], clusters),
         ("held", unequal, _moves(held), clusters),
         *([("right", unequal, _moves(right), of_known)] if known.any() else []),
     ]
-    table = [_clustered(*row, assumes, seed) for row in rows]
+    table = [_clustered(*row, assumes, seed, draws) for row in rows]
     transitions = np.bincount(before * len(IS_HELD) + after, minlength=len(IS_HELD) ** 2).reshape(len(IS_HELD), -1)
     table += [
         ("classes", "stuart-maxwell", *_stuart_maxwell(transitions)),
@@ -109,8 +109,10 @@ def _moves(before_after: Array) -> Array:
     return np.asarray(after - before)[:, None]
 
 
-def _clustered(of: str, test: str, moves: Array, clusters: Clusters, assumes: str, seed: int) -> Sequence[object]:
-    result = clustered_test(moves, clusters, seed)
+def _clustered(
+    of: str, test: str, moves: Array, clusters: Clusters, assumes: str, seed: int, draws: int
+) -> Sequence[object]:
+    result = clustered_test(moves, clusters, seed, draws)
     return of, test, result.method, assumes, result.statistic, np.nan, result.p_value, len(moves), result.clusters
 
 

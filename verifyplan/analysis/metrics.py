@@ -1,118 +1,104 @@
-"""Metrics of two conditions over the same findings, as functions of counts, and the tables that hold them (rule F1).
-
-Every function works on `counts` of shape (..., 4, 4, 3): class under the first condition, class under the second,
-truth (false, true, unknown). Leading axes are resamples, so an interval costs one call.
-"""
+"""Metrics of conditions over the same findings, as sums over findings, and the tables that hold them (rule F1)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.analysis.intervals import Array, interval
+from verifyplan.analysis.cluster_intervals import Interval, difference_interval, share_interval
+from verifyplan.analysis.clusters import Clusters
 from verifyplan.protocol.vote import CLASSIFICATIONS, HELD
 
-SHAPE = (len(CLASSIFICATIONS), len(CLASSIFICATIONS), 3)
+Ints = npt.NDArray[Any]
+
 FALSE, TRUE, UNKNOWN = range(3)
-FIRST, SECOND = range(2)
 IS_HELD = np.array([classification in HELD for classification in CLASSIFICATIONS])
 TRUTH_METRICS = ("precision", "recall", "f1", "false-consensus-rate", "false-demotion-rate")
 
 
 class Metric(NamedTuple):
-    """A share and its denominator; the value is NaN where the denominator is 0."""
+    """A share or ratio sum(part) / sum(whole) of findings; not defined where sum(whole) is 0."""
 
-    value: Array
-    n: Array
-
-
-def _ratio(part: Array, whole: Array) -> Metric:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return Metric(np.where(whole > 0, part / whole, np.nan), whole)
+    part: Ints
+    whole: Ints
+    n: int
+    """The denominator; for F1, which is a share of nothing, the number of findings whose truth is known."""
 
 
-def metrics_of(counts: Array, condition: int) -> dict[str, Metric]:
-    """Return all metrics of one condition (FIRST or SECOND): the share of each class and of held findings, and truth.
+def metrics_of(findings: pd.DataFrame, condition: str) -> dict[str, Metric]:
+    """Return all metrics of one condition: the share of each class and of held findings and, where known, truth.
 
     Held means full or partial consensus. Precision is true among held, recall held among true; the false-consensus
-    rate is held among false, the false-demotion rate not held among true. n is the denominator; for F1, which is a
-    share of nothing, it is the number of findings whose truth is known.
+    rate is held among false, the false-demotion rate not held among true. F1 is 2 TP / (2 TP + FP + FN).
     """
-    by_class = _by_class(counts, condition)
-    total = by_class.sum(axis=(-1, -2))
-    metrics: dict[str, Metric] = {
-        name: _ratio(by_class[..., i, :].sum(axis=-1), total) for i, name in enumerate(CLASSIFICATIONS)
+    classes = class_codes(findings, condition)
+    held, everything = IS_HELD[classes], np.ones(len(classes), dtype=bool)
+    shares: dict[str, tuple[Ints, Ints]] = {name: (classes == i, everything) for i, name in enumerate(CLASSIFICATIONS)}
+    shares["held"] = held, everything
+    truth = truth_codes(findings)
+    true, false = truth == TRUE, truth == FALSE
+    known = true | false
+    if known.any():
+        shares["precision"] = held & true, held & known
+        shares["recall"] = held & true, true
+        shares["f1"] = 2 * (held & true), (held & known).astype(np.int64) + true
+        shares["false-consensus-rate"] = held & false, false
+        shares["false-demotion-rate"] = ~held & true, true
+    return {
+        name: Metric(part, whole, int(known.sum() if name == "f1" else whole.sum()))
+        for name, (part, whole) in shares.items()
     }
-    held = by_class[..., IS_HELD, :].sum(axis=-2)
-    metrics["held"] = _ratio(held.sum(axis=-1), total)
-    true, false = by_class[..., TRUE].sum(axis=-1), by_class[..., FALSE].sum(axis=-1)
-    metrics["precision"] = _ratio(held[..., TRUE], held[..., TRUE] + held[..., FALSE])
-    metrics["recall"] = _ratio(held[..., TRUE], true)
-    f1 = _ratio(2 * held[..., TRUE], held[..., TRUE] + held[..., FALSE] + true)
-    metrics["f1"] = Metric(f1.value, true + false)
-    metrics["false-consensus-rate"] = _ratio(held[..., FALSE], false)
-    metrics["false-demotion-rate"] = _ratio(true - held[..., TRUE], true)
-    return metrics
 
 
-def class_counts(counts: Array, condition: int) -> Array:
-    """Return how many findings each class has under one condition (FIRST or SECOND), of shape (..., 4)."""
-    return np.asarray(_by_class(counts, condition).sum(axis=-1))
+def class_codes(findings: pd.DataFrame, condition: str) -> Ints:
+    """Return the class of each finding under a condition, by its position in CLASSIFICATIONS."""
+    return findings[f"classification_{condition}"].cat.codes.to_numpy(dtype=np.int64)
 
 
-def _by_class(counts: Array, condition: int) -> Array:
-    """Return findings counted by class under one condition, and truth, of shape (..., 4, 3)."""
-    return np.asarray(counts.sum(axis=-2 if condition == FIRST else -3))
+def truth_codes(findings: pd.DataFrame) -> Ints:
+    """Return FALSE, TRUE or UNKNOWN for each finding."""
+    return findings["truth"].astype("Int8").fillna(UNKNOWN).to_numpy(dtype=np.int64)
 
 
-def changed(counts: Array) -> Metric:
-    """Return the share of findings whose class differs between the two conditions."""
-    by_pair = counts.sum(axis=-1)
-    total = by_pair.sum(axis=(-1, -2))
-    return _ratio(total - np.trace(by_pair, axis1=-2, axis2=-1), total)
+def transition_counts(findings: pd.DataFrame, first: str, second: str) -> Ints:
+    """Return findings counted by their class under the first condition and that under the second, of shape (4, 4)."""
+    size = len(CLASSIFICATIONS)
+    cell = class_codes(findings, first) * size + class_codes(findings, second)
+    return np.bincount(cell, minlength=size**2).reshape(size, size)
 
 
-def counts_by_run(findings: pd.DataFrame, first: str, second: str) -> Array:
-    """Return findings counted by run, class under the first condition, class under the second, and truth."""
-    run, names = pd.factorize(findings["run_id"])
-    truth = findings["truth"].astype("Int8").fillna(UNKNOWN).to_numpy(dtype=np.int64)
-    classes = (findings[f"classification_{name}"].cat.codes.to_numpy(dtype=np.int64) for name in (first, second))
-    cell = np.ravel_multi_index((run, *classes, truth), (max(len(names), 1), *SHAPE))
-    return np.bincount(cell, minlength=max(len(names), 1) * int(np.prod(SHAPE))).reshape(-1, *SHAPE)
-
-
-def condition_table(total: Array, drawn: Array, condition: int, metrics: Sequence[str]) -> pd.DataFrame:
+def condition_table(metrics: Mapping[str, Metric], clusters: Clusters) -> pd.DataFrame:
     """Return `value, low, high, n` of every metric of one condition, by metric."""
-    observed, redrawn = metrics_of(total, condition), metrics_of(drawn, condition)
-    rows = [(float(observed[m].value), *interval(redrawn[m].value), int(observed[m].n)) for m in metrics]
+    rows = [(*share_interval(metric.part, metric.whole, clusters)[:3], metric.n) for metric in metrics.values()]
     return pd.DataFrame(rows, columns=["value", "low", "high", "n"], index=pd.Index(metrics, name="metric"))
 
 
-def difference_table(total: Array, drawn: Array, metrics: Sequence[str]) -> pd.DataFrame:
+def difference_table(
+    first: Mapping[str, Metric], second: Mapping[str, Metric], changed: Interval, clusters: Clusters
+) -> pd.DataFrame:
     """Return `value, low, high` of the second condition minus the first, by metric, and of the share that `changed`."""
-    observed, redrawn = _differences(total), _differences(drawn)
-    rows = [(float(observed[metric]), *interval(redrawn[metric])) for metric in metrics]
-    rows.append((float(changed(total).value), *interval(changed(drawn).value)))
-    return pd.DataFrame(rows, columns=["value", "low", "high"], index=pd.Index([*metrics, "changed"], name="metric"))
+    rows = [difference_interval(*first[metric][:2], *second[metric][:2], clusters)[:3] for metric in first]
+    index = pd.Index([*first, "changed"], name="metric")
+    return pd.DataFrame([*rows, changed[:3]], columns=["value", "low", "high"], index=index)
 
 
-def _differences(counts: Array) -> dict[str, Array]:
-    first, second = metrics_of(counts, FIRST), metrics_of(counts, SECOND)
-    return {metric: second[metric].value - first[metric].value for metric in first}
+def changed_share(findings: pd.DataFrame, first: str, second: str, clusters: Clusters) -> Interval:
+    """Return the share of findings whose class differs between two conditions."""
+    changed = class_codes(findings, first) != class_codes(findings, second)
+    return share_interval(changed, np.ones(len(changed)), clusters)
 
 
-def mix_table(metric_tables: Mapping[str, pd.DataFrame], counts: Mapping[str, Array]) -> pd.DataFrame:
-    """Return how the findings spread over the classes under each condition; n counts the findings of a class.
-
-    `counts` has the findings of each class under each condition (see `class_counts`).
-    """
+def mix_table(metric_tables: Mapping[str, pd.DataFrame], findings: pd.DataFrame) -> pd.DataFrame:
+    """Return how the findings spread over the classes under each condition; n counts the findings of a class."""
     mix = _rows_of_conditions(metric_tables, CLASSIFICATIONS).rename(
         columns={"metric": "classification", "value": "share"}
     )
-    mix["n"] = np.concatenate([counts[name] for name in metric_tables]).astype("int64")
+    counts = [np.bincount(class_codes(findings, name), minlength=len(CLASSIFICATIONS)) for name in metric_tables]
+    mix["n"] = np.concatenate(counts).astype("int64")
     mix["classification"] = pd.Categorical(mix["classification"], categories=CLASSIFICATIONS, ordered=True)
     return mix[["condition", "classification", "n", "share", "low", "high"]]
 

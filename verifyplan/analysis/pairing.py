@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+import numpy as np
 import pandas as pd
 
-from verifyplan.analysis.replay import BASIS_COUNTS
+from verifyplan.analysis.clusters import Clusters, codes
+from verifyplan.analysis.replay import BASIS_COUNTS, DECIDING_VOTES
 from verifyplan.errors import InputError, Problem, one_of
+from verifyplan.frames.panel_votes import claim_keys
 from verifyplan.frames.vote_losses import LOST
 from verifyplan.rules.grouping import claim_words
 from verifyplan.text import counted, is_or_are
@@ -16,7 +19,7 @@ from verifyplan.text import counted, is_or_are
 KEY = ["run_id", "iteration", "finding_id"]
 SHARED = [*KEY, "summary", "category", "truth"]
 """The columns that a finding has once, whatever the conditions are."""
-OF_CONDITION = ("classification", "rule", "decided_round", "censored", "recorded", *BASIS_COUNTS, *LOST)
+OF_CONDITION = ("classification", "rule", "decided_round", "censored", "recorded", *BASIS_COUNTS, DECIDING_VOTES, *LOST)
 """The columns that a finding has under every condition, as `classification_gpt`."""
 
 
@@ -38,7 +41,9 @@ def pair(tables: Mapping[str, pd.DataFrame], *, several_sets: bool) -> tuple[pd.
         _refuse_repeats(tables, key)
     joined = tables[names[0]][[*SHARED, *OF_CONDITION]].rename(columns=_named(names[0]))
     for name in names[1:]:
-        next_table = tables[name][[*key, "summary", "truth", *OF_CONDITION]].rename(columns=_named(name))
+        own_run = {} if key == KEY else {"run_id": f"run_id_{name}"}
+        columns = dict.fromkeys([*key, *own_run, "summary", "truth", *OF_CONDITION])
+        next_table = tables[name][list(columns)].rename(columns=_named(name) | own_run)
         joined = joined.merge(next_table, on=key, suffixes=("", "_next"), how="inner")
         if several_sets:
             _refuse_other_claims(joined, name)
@@ -67,10 +72,30 @@ def _named(name: str) -> dict[str, str]:
 
 def with_changed(findings: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Return the columns of some conditions alone, and `changed`: whether a class differs between any two of them."""
-    columns = [*SHARED, *(f"{column}_{name}" for name in names for column in OF_CONDITION)]
+    own_runs = [column for name in names if (column := f"run_id_{name}") in findings]
+    columns = [*SHARED, *own_runs, *(f"{column}_{name}" for name in names for column in OF_CONDITION)]
     classes = [findings[f"classification_{name}"].astype("str") for name in names]
     changed = pd.concat([first != second for first, second in pairwise(classes)], axis=1).any(axis=1)
     return findings[columns].assign(changed=changed)
+
+
+def paired_clusters(findings: pd.DataFrame, names: Sequence[str]) -> dict[tuple[str, str], Clusters]:
+    """Return the clusters of paired findings for each condition (its name twice) and for each pair with the first.
+
+    Where no run is in all sets, each set has runs of its own, and a difference varies with those of both: the more
+    numerous come first, whichever set is the baseline.
+    """
+    claim = codes(claim_keys(findings))
+    run_of = {name: codes(findings.get(f"run_id_{name}", findings["run_id"])) for name in names}
+    shared = not any(f"run_id_{name}" in findings for name in names)
+    own = {name: Clusters(run, claim) for name, run in run_of.items()}
+    if shared:
+        return {pair: own[names[0]] for name in names for pair in ((name, name), (names[0], name))}
+    both = {}
+    for name in names[1:]:
+        run, other = sorted((run_of[names[0]], run_of[name]), key=lambda code: -len(np.unique(code)))
+        both[names[0], name] = Clusters(run, claim, other)
+    return {(name, name): clusters for name, clusters in own.items()} | both
 
 
 def _refuse_repeats(tables: Mapping[str, pd.DataFrame], key: list[str]) -> None:

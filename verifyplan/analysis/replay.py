@@ -25,8 +25,11 @@ REPLAY_MODES: tuple[str, ...] = (*MODES, "recorded")
 BASIS_COUNTS = ["filled_bases", "filled_counter", "disagreements"]
 """The columns that count bases filled in, those of them filled in as counter-evidence, and disagrees."""
 
+DECIDING_VOTES = "deciding_votes"
+"""The column that counts the votes behind a class: those of the round that decided, errors left out."""
+
 _KEY = ["run_id", "iteration", "finding_id"]
-_COUNTS = [*BASIS_COUNTS, *LOST]
+_COUNTS = [*BASIS_COUNTS, DECIDING_VOTES, *LOST]
 _JUDGED = ["classification", "decided_round", "rule", "censored", *_COUNTS]
 
 
@@ -80,8 +83,9 @@ def replay(
         One row a finding and iteration (0 in cross runs), in the order of `runs.findings`: `run_id, iteration,
         finding_id, summary, category, truth, recorded` (the class that the run gave), `classification,
         decided_round, rule, censored, filled_bases, filled_counter` (of these, as counter-evidence), `disagreements`
-        (of the executed rounds; both 0 where no basis matters), `lost_votes` (of the deciding round, errors) and
-        `lost_refutes` (counter-evidences of earlier rounds whose author has no vote in it; rule B8).
+        (of the executed rounds; both 0 where no basis matters), `deciding_votes` (of the deciding round, those that
+        count), `lost_votes` (of that round, errors) and `lost_refutes` (counter-evidences of earlier rounds whose
+        author has no vote in it; rule B8).
 
     Raises:
         SettingsError, TableError: as `classify`.

@@ -13,7 +13,7 @@ from verifyplan.charts.labels import count, distinct_labels, plain
 from verifyplan.charts.options import ChartOptions
 from verifyplan.frames.load import Runs, as_runs
 
-INTERVALS = "95 % bootstrap intervals"
+INTERVALS = "95 % intervals"
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def read_comparison(data: Comparison | Runs, options: ChartOptions) -> LabelledC
 
 
 def interval_sentence(comparison: Comparison) -> str:
-    """Say how a comparison's intervals were computed, and over what the bootstrap resampled."""
-    n = comparison.n_runs if comparison.resampled == "runs" else comparison.n_findings
-    over = f"{comparison.resampled} ({count(n, comparison.resampled.removesuffix('s'))})"
-    return f"Intervals: 95 % percentile bootstrap, resampled over {over}."
+    """Say over what a comparison's intervals were computed."""
+    runs, claims = count(comparison.n_runs, "run"), f"claims of {count(comparison.n_runs, 'run')}"
+    over = {"runs": runs, "claims": claims}.get(comparison.resampled, f"{runs} and their claims")
+    return f"Intervals: 95 %, by clusters ({over})."
