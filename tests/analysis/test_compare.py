@@ -457,7 +457,7 @@ def test_many_sets_are_compared_with_the_first_and_two_of_them_with_each_other()
         "gpt 100.0 % [34.4, 100.0] (n = 48); claude 75.0 % [16.3, 97.9] (n = 48), difference -25.0 points [-100.0, "
         "+73.6]; gemini 50.0 % [7.7, 92.3] (n = 48), difference -50.0 points [-100.0, +64.9]"
     )
-    assert "change class: claude 25.0 % [25.0, 25.0] (n = 48); gemini 50.0 %" in str(comparison)
+    assert "change class: claude 25.0 % [2.1, 83.7] (n = 48); gemini 50.0 %" in str(comparison)
     (note,) = [note for note in comparison.notes if "The sets differ" in note]
     assert "claudea, claudeb, claudec in claude; geminia, geminib, geminic in gemini" in note
     pair = comparison.between("claude", "gemini")
@@ -527,5 +527,5 @@ def test_the_numbers_of_two_conditions_are_those_of_before():
     """Values were recorded before more than two conditions could be compared, intervals with those of clusters."""
     sets = [vp.datasets.runs(f"stdlib-claims/{mode}") for mode in ("collaborative", "adversarial")]
     row = vp.compare(*sets, resamples=200, seed=3).summary.set_index("metric").loc["false-consensus-rate"]
-    shares = [57.5, 52.113619, 62.713994, 5.555556, 3.328314, 9.132574, -51.944444, -57.1, -46.2]
+    shares = [57.5, 52.924848, 61.950179, 5.555556, 3.334533, 9.116411, -51.944444, -56.450331, -47.07434]
     assert list(100 * row.drop(["collaborative_n", "adversarial_n"])) == pytest.approx(shares, abs=1e-5)
