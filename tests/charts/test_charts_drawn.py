@@ -59,11 +59,11 @@ def test_class_colours_are_the_same_in_every_chart(comparison, grid_of, seen):
 
 
 def test_captions_say_n_and_kind_of_interval(comparison, comparison_of):
-    expected = "Intervals: 95 % percentile bootstrap, resampled over runs (12 runs)."
+    expected = "Intervals: 95 %, by clusters (12 runs)."
     for figure in (class_mix(comparison), truth_metrics(comparison)):
         assert expected in figure.caption
-    by_finding = comparison_of(resampled="findings")
-    assert "resampled over findings (80 findings)." in class_mix(by_finding).caption
+    both_ways = comparison_of(resampled="runs and claims")
+    assert "Intervals: 95 %, by clusters (12 runs and their claims)." in class_mix(both_ways).caption
     assert "80 findings" in class_mix(comparison).caption
     assert "80 findings (n)" in transitions(comparison).caption
 

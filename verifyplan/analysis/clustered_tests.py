@@ -36,8 +36,9 @@ def clustered_test(moves: Array, clusters: Clusters, seed: int = 0, draws: int =
     The statistic is the largest over the dimensions of |S| / sqrt(A), with S the sum of the moves and A the sum of
     the squares of their sums by cluster; of a single dimension the root of the modified Obuchowski test (Yang, Sun and
     Hardin 2010), which is that of Durkalski et al. (2003) for clusters of equal size. Its p-value comes from
-    flipping the signs of whole clusters: all ways with up to 13 clusters that move, else `draws` random ways, the observed
-    counted among them (Phipson and Smyth 2010). It is exact where either condition could have had either result.
+    flipping the signs of whole clusters: all ways with up to 13 clusters that move, else `draws` random ways, the
+    observed counted among them (Phipson and Smyth 2010). It is exact where either condition could have had either
+    result.
 
     Where claims repeat over runs, and with more than 1,000 clusters that move, each dimension has a t from
     `clustered_variance`, and p is that of the largest of several t with their correlation.

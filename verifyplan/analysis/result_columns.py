@@ -288,8 +288,8 @@ _TESTS: Columns = (
     Column(
         "method",
         "text",
-        "where p comes from: sign-flips of whole clusters, all of them (exact) or 4,999 drawn; t, or the largest of "
-        "several correlated t, with the variance of runs plus that of claims less that of findings, where claims "
+        "where p comes from: sign-flips of whole clusters, all of them (exact) or `resamples` drawn; t, or the largest "
+        "of several correlated t, with the variance of runs plus that of claims less that of findings, where claims "
         "repeat (Cameron, Gelbach and Miller 2011); the exact binomial, or chi-squared; - if nothing moves",
     ),
     Column(
