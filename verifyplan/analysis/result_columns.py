@@ -155,6 +155,9 @@ _WORKERS: Columns = (
         "accuracy of the majority with it minus without it, ties as their share; clustered t (rule F1)",
         "items whose truth is known",
     ),
+    Column("closest", "text", "the worker whose errors are most like its own, within classes of truth (rule F3a)"),
+    Column("closest_correlation", "number", "the correlation of their errors; missing below 10 items in common"),
+    Column("closest_n", "whole", "items that both label, truth known"),
     *with_interval(
         "gap",
         "its accuracy, or without truth its agreement, minus the mean of the others' on the same items",
@@ -163,7 +166,11 @@ _WORKERS: Columns = (
     Column(
         "unreliable", "yesno", "gap clearly below 0 (Holm over all workers, margin 5 points), or worse than guessing"
     ),
-    Column("redundant", "yesno", "left out alone, it changes under 5 % of decisions and costs under 1 point, at 95 %"),
+    Column(
+        "redundant",
+        "yesno",
+        "left out alone, it changes under 5 % of decisions and costs under 1 point, at 95 %; or errs as `closest` does",
+    ),
     Column("decisive", "yesno", "clearly more decisions change without it than without the others (Holm, 5 points)"),
 )
 

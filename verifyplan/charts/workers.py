@@ -63,7 +63,7 @@ def workers(data: Workers | PanelVotes | pd.DataFrame | Runs, **options: Unpack[
     """
     chosen = ChartOptions.of(options)
     result = _read(data)
-    names = ["worker", "twin"] if "twin" in result.table else ["worker"]
+    names = [name for name in ("worker", "closest") if name in result.table]
     result = replace(result, table=chosen.labelled(result.table, names))
     rows, left_out = _rows(result, chosen)
     if rows.empty:
@@ -275,8 +275,7 @@ def _subtitle(kind: str, result: Workers) -> str:
 
 
 def _caption(result: Workers) -> str:
-    head, standing = str(result).split("\n")[:2]
-    return sentences(f"{_sentence(head)}.", f"{_sentence(standing)}.")
+    return plain(sentences(f"{_sentence(result.range_in_words())}.", f"{_sentence(result.standing_out())}."))
 
 
 def _sentence(words: str) -> str:

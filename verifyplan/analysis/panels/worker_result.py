@@ -9,11 +9,12 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.cluster_intervals import Interval
+from verifyplan.analysis.panels.redundancy import MAX_CHANGE
 from verifyplan.field_docs import with_field_docs
 from verifyplan.text import counted, listed
 
 MAX_EXPLAINED = 3
-"""Of more workers than this only the names are said, and of the first the figures."""
+"""Of more workers than this only the names are said, and the figures of the first."""
 
 
 @with_field_docs
@@ -63,11 +64,12 @@ class Workers:
 
     def __str__(self) -> str:
         """Return the range of the workers, and who stands out, in two lines and the notes."""
-        return "\n".join([self._range(), self.standing_out(), *(f"note: {note}" for note in self.notes)])
+        return "\n".join([self.range_in_words(), self.standing_out(), *(f"note: {note}" for note in self.notes)])
 
     __repr__ = __str__  # a console shows the words, not every table
 
-    def _range(self) -> str:
+    def range_in_words(self) -> str:
+        """Return the sizes, the worst and the best worker, and with truth the majority, in one line."""
         made = " (synthetic)" if self.synthetic else ""
         size = f"{counted(len(self.table), 'worker')}, {counted(self.n_items, 'item')}, {counted(self.n_votes, 'vote')}"
         known = self.table.dropna(subset=self.measure).sort_values(self.measure, kind="stable")
@@ -105,9 +107,9 @@ class Workers:
         return f"{self.measure} {self._figure(row, self.measure)}, {others}"
 
     def _why_redundant(self, row: Any) -> str:
-        if row.get("twin"):
-            return f"errs as {row['twin']} does, r = {row['twin_correlation']:.2f}, n = {row['twin_n']}"
-        return f"without it {self._changes(row)}"
+        if row["influence_high"] < MAX_CHANGE:
+            return f"without it {self._changes(row)}"
+        return f"errs as {row['closest']} does, r = {row['closest_correlation']:.2f}, n = {row['closest_n']:,}"
 
     def _why_decisive(self, row: Any) -> str:
         return f"without it {self._changes(row)}"

@@ -18,6 +18,7 @@ from verifyplan.analysis.panels.decisions import (
 )
 from verifyplan.analysis.panels.labels import positive_code
 from verifyplan.analysis.panels.leave_one_out import LeaveOneOut, leave_one_out
+from verifyplan.analysis.panels.redundancy import closest_figures, redundant
 from verifyplan.analysis.panels.standing_apart import MIN_UNITS, standing_apart, together
 from verifyplan.analysis.panels.worker_result import Workers
 from verifyplan.analysis.panels.worker_table import (
@@ -36,12 +37,6 @@ from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
 from verifyplan.frames.panel_votes import PanelVotes, Which
 from verifyplan.text import counted, listed
-
-MAX_REDUNDANT_CHANGE = 0.05
-"""A worker may be redundant only if its interval of changed decisions ends below this."""
-
-MAX_REDUNDANT_LOSS = 0.01
-"""With truth, a worker may be redundant only if its interval of what it adds to the majority's accuracy ends here."""
 
 
 def workers(
@@ -73,10 +68,10 @@ def workers(
     time of runs, accuracy with truth. Intervals are clustered by run and claim (rule F1). A figure with n = 0 is NaN.
 
     A worker is **unreliable** if its accuracy (without truth: its agreement) is clearly below that of the others on
-    the same items, as `standing_apart` decides over all workers together, or if it is below that of guessing;
-    **decisive** if clearly more decisions change without it than without the others; **redundant** if, at 95 %, fewer
-    than 5 % of the decisions change without it and the majority loses less than 1 point of accuracy. Of workers with
-    fewer than 20 items nothing is said. A false alarm costs more than a miss, so what is not clear is not named.
+    the same items (Holm's procedure over all workers, rule F3), or if it is below that of guessing;
+    **decisive** if clearly more decisions change without it than without the others; **redundant** if next to nothing
+    changes without it, or it errs as another does. Of workers with fewer than 20 items nothing
+    is said. A false alarm costs more than a miss, so what is not clear is not named.
 
     Raises TableError and SettingsError as `from_table` does. Source: rule F3.
 
@@ -96,6 +91,7 @@ def workers(
     figures |= cost_figures(votes) if runs is None else call_figures(runs, votes.workers, figures["asked"])
     figures |= {} if runs is None else basis_figures(runs, votes.workers)
     figures |= label_figures(cast, code) | reliability_figures(cast) | panel_figures(cast, changes)
+    figures |= closest_figures(cast)
     measure = "accuracy" if "accuracy" in figures else "agreement"
     table = pd.DataFrame(figures | _standing_out(figures, cast, changes, measure))
     return Workers(
@@ -128,17 +124,13 @@ def _standing_out(figures: Figures, votes: LeaveOneOut, changes: Changes, measur
         level = together(len(judged))
         high = share_interval(value[own], np.ones(len(own)), clusters.take(cast.unit[own]), level=level).high
         unreliable[number] |= high < chance
-    few = np.array(figures["influence_high"]) >= MAX_REDUNDANT_CHANGE
-    few |= np.array(figures["influence_n"]) < MIN_UNITS
-    if "adds" in figures:
-        few |= ~(np.array(figures["adds_high"]) < MAX_REDUNDANT_LOSS)
     return {
         "gap": [each.value for each in apart.gaps],
         "gap_low": [each.low for each in apart.gaps],
         "gap_high": [each.high for each in apart.gaps],
         "gap_n": [each.n for each in apart.gaps],
         "unreliable": unreliable,
-        "redundant": ~few & ~unreliable,
+        "redundant": redundant(figures, votes) & ~unreliable,
         "decisive": np.isin(np.arange(n), change.above),
     }
 
