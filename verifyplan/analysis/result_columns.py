@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from verifyplan.analysis.result_columns_rates import RATE_TABLES
 from verifyplan.columns import Column, Columns
 
 
@@ -336,5 +337,6 @@ RESULT_TABLES: dict[str, Columns] = {
     "workers": _WORKERS,
     "influence": _INFLUENCE,
     "tests": _TESTS,
+    **RATE_TABLES,
 }
 """Each table by the name of the attribute or function that gives it."""

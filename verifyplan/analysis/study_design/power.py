@@ -52,7 +52,7 @@ class Power:
     """The share of the pilot's findings that the metric counts under one condition alone; n: findings."""
     icc: Interval
     """The correlation of two findings of one run in their difference; n: runs."""
-    power_by_runs: pd.DataFrame
+    by_runs: pd.DataFrame
     """`runs, findings, power, low, high`: how often so many runs show the difference."""
     needed: pd.DataFrame
     """`findings, design_effect, runs, low, high, total`: the runs that show it with the power asked for."""
@@ -77,7 +77,7 @@ class Power:
             "power: "
             + "; ".join(
                 f"{runs:.0f} x {findings:.0f} {_percent(Interval(value, low, high, int(runs)))}"
-                for runs, findings, value, low, high in self.power_by_runs.to_numpy(dtype=np.float64)
+                for runs, findings, value, low, high in self.by_runs.to_numpy(dtype=np.float64)
             ),
             f"pilot ({first} against {second}; {pilot}{made}): {_percent(self.discordance)} of findings differ, "
             f"intra-run correlation {self.icc.value:.2f} [{self.icc.low:.2f}, {self.icc.high:.2f}]",
@@ -89,7 +89,7 @@ class Power:
     def _repr_html_(self) -> str:
         """Return power and needed runs for a notebook; every text is shown as text."""
         tables = "".join(
-            table.to_html(index=False, float_format="{:.2f}".format) for table in (self.needed, self.power_by_runs)
+            table.to_html(index=False, float_format="{:.2f}".format) for table in (self.needed, self.by_runs)
         )
         return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>{tables}"
 
@@ -148,7 +148,7 @@ def power(
         observed=float(differences.values.mean()),
         discordance=discordance,
         icc=icc,
-        power_by_runs=_power_table(delta, ends, planned, [own] if findings is None else sizes, level),
+        by_runs=_power_table(delta, ends, planned, [own] if findings is None else sizes, level),
         needed=needed_table(sizes, icc.value, needed[1], needed[0], needed[2]),
         power=power,
         synthetic=differences.synthetic,

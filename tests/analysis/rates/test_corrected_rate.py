@@ -1,0 +1,109 @@
+"""rule F3c: Rogan and Gladen's rate by its closed form, the interval of Lang and Reiczigel, and when it is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+import verifyplan as vp
+from verifyplan.errors import InputError
+
+
+def counts(found: int, of: int, true: tuple[int, int], false: tuple[int, int]):
+    """Predictions and truth with `found` upheld among `of` others, of the true (upheld, all), and of the false."""
+    said = [*_ones(found, of), *_ones(*true), *_ones(*false)]
+    return said, [*[None] * of, *[1] * true[1], *[0] * false[1]]
+
+
+def _ones(n: int, of: int) -> list[int]:
+    return [1] * n + [0] * (of - n)
+
+
+def test_the_closed_form_of_rogan_and_gladen():
+    found = vp.corrected_rate(*counts(300, 1000, (90, 100), (20, 200)))
+    assert found.value == pytest.approx((0.3 + 0.9 - 1) / (0.9 + 0.9 - 1), abs=1e-12)
+    p, se, sp = 0.3 * 0.7 / 1000, 0.9 * 0.1 / 100, 0.9 * 0.1 / 200
+    wanted = np.sqrt(p + found.value**2 * se + (1 - found.value) ** 2 * sp) / 0.8
+    assert found.standard_error == pytest.approx(wanted, abs=1e-12)
+
+
+def test_the_interval_of_lang_and_reiczigel():
+    """Their formula, written out once more: Agresti-Coull counts, one success and one failure more, and a shift."""
+    found = vp.corrected_rate(*counts(300, 1000, (90, 100), (20, 200)))
+    z = norm.ppf(0.975)
+    n, p = 1000 + z**2, (300 + z**2 / 2) / (1000 + z**2)
+    se, sp = 91 / 102, 181 / 202
+    rate = (p + sp - 1) / (se + sp - 1)
+    shift = 2 * z**2 * (rate * se * (1 - se) / 102 - (1 - rate) * sp * (1 - sp) / 202)
+    half = z * np.sqrt(p * (1 - p) / n + rate**2 * se * (1 - se) / 102 + (1 - rate) ** 2 * sp * (1 - sp) / 202)
+    half /= se + sp - 1
+    assert (found.low, found.high) == pytest.approx((rate + shift - half, rate + shift + half), abs=1e-12)
+
+
+def test_with_a_perfect_panel_the_rate_is_its_own():
+    found = vp.corrected_rate(*counts(30, 100, (500, 500), (0, 500)))
+    assert found.value == pytest.approx(0.3)
+
+
+@given(st.integers(0, 50), st.integers(31, 40), st.integers(0, 9))
+def test_rate_and_interval_stay_between_0_and_1(found, true, false):
+    result = vp.corrected_rate(*counts(found, 50, (true, 40), (false, 40)))
+    assert 0 <= result.low <= result.value <= result.high <= 1
+
+
+def test_a_rate_beyond_its_range_is_cut_and_said():
+    found = vp.corrected_rate(*counts(0, 100, (90, 100), (20, 100)))
+    assert found.value == 0
+    assert "came out at -28.6 %, and is cut" in str(found)
+
+
+@pytest.mark.parametrize("false", [(50, 100), (60, 100), (45, 100)])
+def test_a_panel_that_tells_nothing_has_no_corrected_rate(false):
+    found = vp.corrected_rate(*counts(30, 100, (50, 100), false))
+    assert np.isnan([found.value, found.low, found.high, found.standard_error]).all()
+    assert "the panel does not tell true from false" in str(found)
+    assert "corrected: not known" in str(found)
+
+
+def test_sensitivity_and_specificity_have_intervals():
+    table = vp.corrected_rate(*counts(300, 1000, (90, 100), (20, 200))).rates.set_index("estimate")
+    assert table.loc[["sensitivity", "specificity"], "value"].tolist() == pytest.approx([0.9, 0.9])
+    assert table.loc[["sensitivity", "specificity"], "n"].tolist() == [100, 200]
+    assert (table["width"] == table["high"] - table["low"]).all()
+
+
+def test_labels_chosen_by_truth_do_no_harm():
+    """Half of the labelled items are true, one in ten of the others."""
+    rng = np.random.default_rng(0)
+    truth = np.concatenate([np.ones(200), np.zeros(200), rng.random(5000) < 0.1])
+    said = np.where(truth == 1, rng.random(5400) < 0.8, rng.random(5400) < 0.1).astype(float)
+    known = np.where(np.arange(5400) < 400, truth, np.nan)
+    assert vp.corrected_rate(said, known).low < 0.1 < vp.corrected_rate(said, known).high
+    assert vp.ppi(said, known).low > 0.1  # no random sample: here it is wrong, and says so
+    assert any("no random sample" in note for note in vp.ppi(said, known).notes)
+
+
+def test_copies_in_clusters_make_nothing_surer():
+    said, truth = counts(60, 200, (45, 50), (5, 50))
+    once = vp.corrected_rate(said, truth)
+    copied = vp.corrected_rate(np.repeat(said, 4), np.repeat(truth, 4), clusters=np.repeat(range(300), 4))
+    assert copied.value == pytest.approx(once.value)
+    assert copied.high - copied.low > 0.9 * (once.high - once.low)
+
+
+@pytest.mark.parametrize(
+    ("truth", "message"),
+    [
+        ([1, 1, None, None], "truth: is false of no labelled item, so specificity is not known"),
+        ([0, 0, None, None], "truth: is true of no labelled item, so sensitivity is not known"),
+        ([0.5, 1, None, None], "truth: must be 1 or 0, got 0.5. Fix: take ppi for means"),
+    ],
+)
+def test_what_cannot_be_used_is_named(truth, message):
+    with pytest.raises(InputError, match=message):
+        vp.corrected_rate([1, 0, 1, 0], truth)
+    with pytest.raises(InputError, match="predictions: must be between 0 and 1"):
+        vp.corrected_rate([3, 0, 1, 0], [1, 0, None, None])

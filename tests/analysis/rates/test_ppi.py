@@ -1,0 +1,204 @@
+"""rule F3c: prediction-powered inference equals the paper's, follows its closed forms, and says what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
+from scipy.stats import norm
+
+import verifyplan as vp
+from verifyplan.analysis.result_columns import RESULT_TABLES
+from verifyplan.errors import InputError, TableError
+from verifyplan.frames.load import as_runs
+
+
+def judged(seed: int, n: int = 60, others: int = 300, rate: float = 0.3, errors: float = 0.1):
+    """What a panel says of items, and the truth of the first n of them."""
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(n + others) < rate).astype(float)
+    said = np.where(rng.random(n + others) < errors, 1 - truth, truth)
+    return said, np.where(np.arange(n + others) < n, truth, np.nan)
+
+
+def of_the_package(said, truth):
+    known = ~np.isnan(truth)
+    arguments = truth[known], said[known], said[~known]
+    [estimate] = ppi_mean_pointestimate(*arguments)
+    [low], [high] = ppi_mean_ci(*arguments, alpha=0.05)
+    return estimate, (high - low) / 2 / norm.ppf(0.975)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("scores", [False, True])
+def test_value_and_standard_error_are_those_of_ppi_python(seed, scores):
+    said, truth = judged(seed)
+    if scores:
+        noise = np.random.default_rng(seed)
+        said, truth = 5 * said + noise.normal(size=len(said)), 5 * truth + noise.normal(size=len(said))
+    found = vp.ppi(said, truth)
+    estimate, error = of_the_package(said, truth)
+    assert found.value == pytest.approx(estimate, abs=1e-9)
+    assert found.standard_error == pytest.approx(error, abs=1e-9)
+    assert found.binary is not scores
+
+
+def test_a_panel_that_errs_never_gives_its_own_rate():
+    truth = np.array([1, 0, 1, 1, 0, 0, 1, 0] * 5, dtype=float)
+    said = np.concatenate([truth, truth, truth])
+    found = vp.ppi(said, np.concatenate([truth, np.full(80, np.nan)]))
+    assert found.value == pytest.approx(0.5)
+
+
+def test_a_panel_that_says_the_same_of_all_adds_nothing():
+    known = np.array([1, 0, 0, 1, 0, 0, 0, 1] * 5, dtype=float)
+    found = vp.ppi(np.ones(200), np.concatenate([known, np.full(160, np.nan)]))
+    assert (found.tuning, found.value) == (0, known.mean())
+    assert "only the labels count" in str(found)
+
+
+@given(st.integers(0, 10_000), st.integers(2, 40), st.sampled_from([0.02, 0.3, 0.5]))
+def test_the_interval_holds_the_value_and_stays_a_rate(seed, n, rate):
+    found = vp.ppi(*judged(seed, n, 50, rate))
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    assert found.low < found.high
+
+
+def test_rows_may_come_in_any_order():
+    said, truth = judged(1)
+    order = np.random.default_rng(0).permutation(len(said))
+    clusters = np.arange(len(said)) // 20
+    first, second = vp.ppi(said, truth, clusters=clusters), vp.ppi(said[order], truth[order], clusters=clusters[order])
+    assert (first.low, first.high) == pytest.approx((second.low, second.high), abs=1e-12)
+
+
+def test_clusters_of_a_single_item_change_little_and_copies_widen():
+    said, truth = judged(2, n=100)
+    alone, single = vp.ppi(said, truth), vp.ppi(said, truth, clusters=range(len(said)))
+    assert (alone.low, alone.high) == pytest.approx((single.low, single.high), abs=1e-9)
+    copies = [np.repeat(values, 5) for values in (said, truth, np.arange(len(said)))]
+    copied = vp.ppi(copies[0], copies[1], clusters=copies[2])
+    assert copied.high - copied.low > 0.9 * (alone.high - alone.low)
+
+
+def test_labels_of_a_single_run_are_no_surer_than_independent_items():
+    said, truth = judged(3, n=20, others=200)
+    runs = np.arange(len(said)) // 20
+    one_run, apart = vp.ppi(said, truth, clusters=runs), vp.ppi(said, truth)
+    assert one_run.high - one_run.low > 0.95 * (apart.high - apart.low)
+    assert "The labels are of 1 run" in str(one_run)
+
+
+def test_rare_errors_that_no_label_shows_still_have_a_width():
+    """The paper's interval knows of no error of the panel here."""
+    said = np.concatenate([np.zeros(20), np.ones(2), np.zeros(198)])
+    truth = np.concatenate([np.zeros(20), np.full(200, np.nan)])
+    found = vp.ppi(said, truth)
+    assert found.standard_error == 0
+    assert found.high > 0.1
+
+
+def test_fewer_than_200_labels_are_said_to_be_few():
+    assert any("There are 60 labels" in note for note in vp.ppi(*judged(0)).notes)
+    assert not any("labels:" in note for note in vp.ppi(*judged(0, n=200)).notes)
+
+
+def test_labels_chosen_by_what_the_panel_said_are_noticed():
+    said, truth = judged(4, n=600, others=0)
+    known = np.where(said == 1, truth, np.where(np.arange(600) < 20, truth, np.nan))
+    found = vp.ppi(said, known)
+    assert any("no random sample, take corrected_rate" in note for note in found.notes)
+
+
+def test_the_words_have_every_figure_with_its_n():
+    words = str(vp.ppi(*judged(0)))
+    assert words.startswith("corrected: ")
+    assert "60 labelled and 300 other items" in words
+    assert "(n = 360)" in words
+    assert "narrower than that of the labels alone" in words
+
+
+def test_the_tables_are_as_declared():
+    for name, function in (("ppi", vp.ppi), ("corrected_rate", vp.corrected_rate)):
+        found = function(*judged(0))
+        assert list(found.rates.columns) == [column.name for column in RESULT_TABLES[name]]
+        assert all(f"`{row}`" in vp.documentation(name).loc["estimate", "meaning"] for row in found.rates["estimate"])
+
+
+def test_truths_may_be_of_any_kind_that_says_1_and_0():
+    said, truth = judged(5)
+    wanted = vp.ppi(said, truth).value
+    yesno = pd.Series(np.where(np.isnan(truth), None, truth == 1))
+    assert vp.ppi(pd.Series(said == 1), yesno).value == wanted
+    assert vp.ppi(said, yesno.astype("boolean")).value == wanted
+    assert vp.ppi(list(said), list(truth)).value == wanted
+
+
+def test_items_that_the_panel_said_nothing_of_are_counted():
+    said, truth = judged(6)
+    said[[0, 100]] = np.nan
+    found = vp.ppi(said, truth)
+    assert (found.n_labelled, found.n_unlabelled) == (59, 299)
+    assert "2 items are left out" in str(found)
+
+
+def partly_labelled(share: float = 0.3):
+    runs = as_runs("stdlib-claims/adversarial")
+    findings = runs.findings.copy()
+    findings.loc[np.random.default_rng(0).random(len(findings)) > share, "truth"] = None
+    return replace(runs, findings=findings)
+
+
+def test_runs_bring_what_held_and_what_is_true():
+    runs = partly_labelled()
+    held = runs.findings["classification"].isin(["full-consensus", "partial-consensus"])
+    by_hand = vp.ppi(held, runs.findings["truth"], clusters=runs.findings["run_id"])
+    found = vp.ppi(runs)
+    assert (found.value, found.n_labelled) == (by_hand.value, by_hand.n_labelled)
+    assert found.synthetic
+    assert abs(found.value - 0.5) < 0.1
+
+
+def test_votes_bring_their_majority():
+    frame = pd.DataFrame(
+        {"item": np.repeat(range(60), 3), "worker": list("abc") * 60, "label": ["x", "x", "y", "y", "y", "x"] * 30}
+    )
+    frame["truth"] = np.where(frame["item"] < 20, np.where(frame["item"] % 2 == 0, "x", "y"), None)
+    votes = vp.from_table(frame, item="item", worker="worker", label="label", truth="truth")
+    found = vp.ppi(votes, positive="x")
+    assert found.value == pytest.approx(0.5)
+    assert "The rate is that of 'x'" in str(found)
+    with pytest.raises(TableError, match="positive: must name the label whose rate is wanted, got 'z'"):
+        vp.ppi(votes, positive="z")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1, 0, 1], [1, None]), "truth: has 2 values, predictions have 3"),
+        (([1, 0, 1], 3), "truth: must be a list, array or column, got 3"),
+        (([1, 0, "so"], [1, None, None]), "predictions: holds 'so', which is no number"),
+        (([1, 0, 1], [1, None, None]), "truth: is known of 1 item, and ppi needs at least 2"),
+        (([1, 0, 1], [1, 0, 1]), "truth: is known of all 3 items, so there is no rate to correct"),
+    ],
+)
+def test_what_cannot_be_used_is_named(arguments, message):
+    with pytest.raises(InputError, match=message):
+        vp.ppi(*arguments)
+
+
+def test_columns_of_other_tables_are_refused():
+    with pytest.raises(InputError, match="truth: has another index than predictions"):
+        vp.ppi(pd.Series([1, 0, 1]), pd.Series([1, None, None], index=[2, 1, 0]))
+
+
+def test_clusters_without_a_name_and_arguments_that_runs_bring_are_refused():
+    with pytest.raises(InputError, match="clusters: is missing for 1 item"):
+        vp.ppi([1, 0, 1, 0], [1, 0, None, None], clusters=["a", None, "b", "b"])
+    with pytest.raises(InputError, match="clusters: was given, got 3"):
+        vp.ppi("contract", clusters=3)

@@ -1,0 +1,203 @@
+"""rule F6: how many runs show a difference, by the formula and by simulation, and what a pilot knows of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import f_oneway
+from scipy.stats import t as student
+
+import verifyplan as vp
+from verifyplan.analysis.clusters import clusters_of
+from verifyplan.analysis.result_columns import RESULT_TABLES
+from verifyplan.analysis.study_design.power import intra_run_correlation
+from verifyplan.analysis.study_design.run_differences import RunDifferences
+from verifyplan.errors import InputError, SettingsError
+
+PLANNED = {"delta": 0.1, "discordance": 0.3, "icc": 0.05}
+
+
+def simulated(rng: np.random.Generator, runs: int, size: int, delta: float, discordance: float, icc: float):
+    """Differences of findings in -1, 0, 1, whose mean differs from run to run so that their correlation is `icc`."""
+    spread = np.sqrt(icc * (discordance - delta**2))
+    means = np.clip(rng.normal(delta, spread, (runs, 1)), -discordance, discordance)
+    draw = rng.random((runs, size))
+    return (draw < (discordance + means) / 2).astype(float) - (draw > 1 - (discordance - means) / 2)
+
+
+def differences(values: np.ndarray) -> RunDifferences:
+    runs, size = values.shape
+    names = pd.Series(np.repeat(np.arange(runs), size))
+    clusters = clusters_of(names, pd.Series(range(runs * size)))
+    return RunDifferences("held", ("a", "b"), values.ravel(), clusters, tuple(map(str, range(runs))), synthetic=True)
+
+
+def test_a_tenth_needs_25_runs_of_20_findings():
+    assert vp.sample_size(**PLANNED, findings=20).needed["runs"].tolist() == [25]
+
+
+def test_25_runs_show_a_tenth_in_eight_of_ten_simulated_attempts():
+    rng = np.random.default_rng(0)
+    means = np.array([simulated(rng, 25, 20, 0.1, 0.3, 0.05).mean(axis=1) for _ in range(2000)])
+    statistic = means.mean(axis=1) / (means.std(axis=1, ddof=1) / 5)
+    assert np.mean(np.abs(statistic) > student.ppf(0.975, 24)) == pytest.approx(0.80, abs=0.03)
+
+
+@given(
+    st.floats(0.02, 0.3), st.floats(0.3, 0.8), st.floats(0, 0.5), st.integers(1, 200), st.sampled_from([0.8, 0.9, 0.99])
+)
+def test_the_runs_are_the_fewest_that_the_formula_allows(delta, discordance, icc, findings, power):
+    found = vp.sample_size(delta=delta, discordance=discordance, icc=icc, findings=findings, power=power)
+    runs = int(found.needed["runs"].iloc[0])
+
+    def asked(n):
+        quantiles = student.ppf(0.975, n - 1) + student.ppf(power, n - 1)
+        return quantiles**2 * (discordance - delta**2) * (1 + (findings - 1) * icc) / (findings * delta**2)
+
+    assert runs >= asked(runs)
+    assert runs == 2 or runs - 1 < asked(runs - 1)
+
+
+def test_more_findings_need_fewer_runs_down_to_a_floor():
+    needed = vp.sample_size(**PLANNED, findings=[5, 20, 100, 10**6, 10**7]).needed
+    assert needed["runs"].is_monotonic_decreasing
+    assert needed["runs"].iloc[-2] == needed["runs"].iloc[-1] > 10
+    assert (needed["total"] == needed["runs"] * needed["findings"]).all()
+
+
+def test_the_words_have_a_line_a_number_of_findings():
+    assert str(vp.sample_size(**PLANNED, findings=[5, 20])).splitlines()[1:] == [
+        "   5 findings a run: 57 runs, 285 findings in all",
+        "  20 findings a run: 25 runs, 500 findings in all",
+    ]
+
+
+def test_every_number_out_of_range_is_named():
+    with pytest.raises(SettingsError) as caught:
+        vp.sample_size(delta=0, discordance=1.5, icc=-1, findings=[0], power=0.2, level=95)
+    places = [problem.place for problem in caught.value.problems]
+    assert places == ["delta", "discordance", "icc", "power", "level", "findings"]
+    assert "delta: must be a difference of shares, above 0 and below 1, got 0. Fix: give one" in str(caught.value)
+    with pytest.raises(SettingsError, match=r"discordance: must be at least delta, 0\.3, got 0\.1"):
+        vp.sample_size(delta=0.3, discordance=0.1, icc=0)
+
+
+def test_the_correlation_is_that_of_an_analysis_of_variance():
+    values = simulated(np.random.default_rng(3), 30, 12, 0.1, 0.4, 0.2)
+    found = intra_run_correlation(differences(values))
+    ratio = f_oneway(*values).statistic
+    assert found.value == pytest.approx((ratio - 1) / (ratio + 11), abs=1e-9)
+    assert found.low < found.value < found.high
+
+
+def test_the_interval_of_the_correlation_holds_it():
+    rng = np.random.default_rng(1)
+    held = []
+    for _ in range(300):
+        icc = intra_run_correlation(differences(simulated(rng, 12, 20, 0.1, 0.4, 0.1)))
+        held.append(icc.low <= 0.1 <= icc.high)
+    assert np.mean(held) > 0.92
+
+
+def test_a_pilot_without_variance_within_or_between_runs_knows_little():
+    assert intra_run_correlation(differences(np.array([[1.0, 1], [0, 0], [0, 0]])))[:3] == (1, 0, 1)
+    assert intra_run_correlation(differences(np.zeros((3, 4))))[:3] == (0.1, 0, 0.3)
+    assert intra_run_correlation(differences(np.array([[1.0, 0, 0]])))[:3] == (0.1, 0, 0.3)
+
+
+def pilot(values: np.ndarray):
+    """A comparison whose held differences are those given."""
+    made = vp.compare("stdlib-claims/adversarial")
+    runs, size = values.shape
+    flat = values.ravel()
+    findings = pd.DataFrame(
+        {
+            "run_id": np.repeat([f"r{n}" for n in range(runs)], size),
+            "finding_id": [f"F-{n}" for n in range(runs * size)],
+            "summary": None,
+            "truth": pd.array(np.arange(runs * size) % 2 == 0, dtype="boolean"),
+            "classification_collaborative": np.where(flat < 0, "full-consensus", "contested"),
+            "classification_adversarial": np.where(flat > 0, "full-consensus", "contested"),
+        }
+    )
+    return replace(made, findings=findings)
+
+
+def test_a_pilot_gives_power_and_needed_runs_with_intervals():
+    values = simulated(np.random.default_rng(5), 20, 20, 0.1, 0.3, 0.05)
+    found = vp.power(pilot(values), delta=0.1, runs=[10, 25])
+    assert found.observed == pytest.approx(values.mean())
+    assert found.discordance.value == pytest.approx(np.abs(values).mean())
+    assert (found.by_runs["low"] <= found.by_runs["power"]).all()
+    assert (found.by_runs["power"] <= found.by_runs["high"]).all()
+    assert found.by_runs["findings"].tolist() == [20, 20]
+    at_20 = found.needed.set_index("findings").loc[20]
+    assert at_20["low"] <= at_20["runs"] <= at_20["high"]
+    assert at_20["low"] <= 25 <= at_20["high"]
+    by_hand = vp.sample_size(delta=0.1, discordance=found.discordance.value, icc=found.icc.value, findings=20)
+    assert at_20["runs"] == by_hand.needed["runs"].iloc[0]
+    assert "pilot (collaborative against adversarial; 20 runs, 400 findings, synthetic)" in str(found)
+
+
+def test_power_reaches_what_was_asked_for_at_the_needed_runs():
+    made = pilot(simulated(np.random.default_rng(5), 20, 20, 0.1, 0.3, 0.05))
+    needed = int(vp.power(made, delta=0.1, findings=20).needed["runs"].iloc[0])
+    below, at = vp.power(made, delta=0.1, findings=20, runs=[needed - 1, needed]).by_runs["power"]
+    assert below < 0.8 <= at
+
+
+def test_the_tables_are_as_declared():
+    found = vp.power("stdlib-claims/adversarial", delta=0.05)
+    names = {"power": found.needed, "power.by_runs": found.by_runs, "sample_size": vp.sample_size(**PLANNED).needed}
+    for name, table in names.items():
+        assert list(table.columns) == [column.name for column in RESULT_TABLES[name]], name
+
+
+def test_metrics_of_truth_take_the_claims_that_they_are_of():
+    values = simulated(np.random.default_rng(6), 12, 20, 0.1, 0.4, 0.05)
+    true = np.arange(values.size).reshape(values.shape) % 2 == 0
+    assert vp.power(pilot(values), delta=0.1, metric="recall").observed == pytest.approx(values[true].mean())
+    fewer = vp.power(pilot(values), delta=0.1, metric="false-demotion-rate").observed
+    assert fewer == pytest.approx(-values[true].mean())
+    false = vp.power(pilot(values), delta=0.1, metric="false-consensus-rate")
+    assert (false.observed, false.discordance.n) == (pytest.approx(values[~true].mean()), 120)
+
+
+@pytest.mark.parametrize(
+    ("runs", "note"),
+    [(1, "A pilot of one run cannot show how much runs differ"), (4, "The pilot has 4 runs, which say little")],
+)
+def test_a_small_pilot_is_said_to_be_small(runs, note):
+    values = simulated(np.random.default_rng(7), runs, 40, 0.1, 0.4, 0.05)
+    assert note in str(vp.power(pilot(values), delta=0.1))
+
+
+def test_a_pilot_of_few_differences_is_lifted_to_the_difference_planned():
+    found = vp.power(pilot(np.zeros((12, 20))), delta=0.1)
+    assert "Only 0.0 % of the pilot's findings differ, fewer than a difference of 0.1 needs" in str(found)
+    assert (found.needed["runs"] >= 2).all()
+
+
+def test_repeated_claims_are_noticed():
+    made = pilot(np.ones((12, 2)))
+    repeated = replace(made, findings=made.findings.assign(finding_id=["a", "b"] * 12))
+    assert "Claims are repeated over the pilot's runs" in str(vp.power(repeated, delta=0.1))
+
+
+def test_what_cannot_be_planned_for_is_named():
+    with pytest.raises(SettingsError, match="metric: 'precision' is no mean over the same findings"):
+        vp.power("stdlib-claims/adversarial", delta=0.1, metric="precision")
+    with pytest.raises(SettingsError, match="runs: must be at least 2, got 1"):
+        vp.power("stdlib-claims/adversarial", delta=0.1, runs=1)
+    made = pilot(np.zeros((3, 4)))
+    unknown = replace(made, findings=made.findings.assign(truth=pd.array([None] * 12, dtype="boolean")))
+    with pytest.raises(InputError, match="metric: recall is taken of true claims, and there are none"):
+        vp.power(unknown, delta=0.1, metric="recall")
+    three = vp.compare("stdlib-claims/adversarial", modes=["collaborative", "adversarial", "recorded"])
+    with pytest.raises(InputError, match="comparison: must have two conditions, this one has 3"):
+        vp.power(three, delta=0.1)
