@@ -23,6 +23,13 @@ def runs_without_difference(rng: np.random.Generator) -> np.ndarray:
     return (2 * rng.binomial(changed, 0.5) - changed) / 20
 
 
+@pytest.fixture
+def coarse(monkeypatch):
+    """Fewer candidates than are tested by default: the same sequence, its ends outward to 0.01, and quicker."""
+    monkeypatch.setattr("verifyplan.analysis.study_design.monitor.GRID_POINTS", 201)
+
+
+@pytest.mark.usefixtures("coarse")
 def test_looking_a_hundred_times_excludes_no_difference_in_at_most_5_per_cent():
     rng = np.random.default_rng(0)
     n = np.arange(1, LOOKS + 1)
@@ -39,6 +46,7 @@ def test_looking_a_hundred_times_excludes_no_difference_in_at_most_5_per_cent():
     assert np.mean(rejected) > 0.25
 
 
+@pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("value", [-0.4, 0.0, 0.3, 0.9])
 def test_all_intervals_together_hold_the_difference(value):
     """Of runs of one finding each, whose differences are -1 or 1: the widest that there are."""
