@@ -191,7 +191,7 @@ _JUDGES: Columns = (
     Column("n_votes", "whole", "items that the judge answered"),
     *with_interval("accuracy", "share of the judge's votes that are the truth (share_interval, rule F1)", "its votes"),
     Column("error_correlation", "number", "mean correlation of its errors with those of each other judge (rule F3a)"),
-    Column("agreement", "number", "mean over the other judges of the share of common items on which both say the same"),
+    *with_interval("agreement", "share of the other votes on the judge's items that say the same", "such votes"),
     Column("cost", "number", "mean cost of a vote, in the unit of the column cost or in dollars; missing if unknown"),
 )
 _JUDGE_PAIRS: Columns = (

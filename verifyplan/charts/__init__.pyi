@@ -6,6 +6,7 @@ from .class_mix import class_mix as class_mix
 from .coverage import coverage as coverage
 from .debate import debate as debate
 from .flips import flips as flips
+from .panel import panel as panel
 from .plan_graph import plan_graph as plan_graph
 from .quality_scores import quality_scores as quality_scores
 from .queue import queue as queue

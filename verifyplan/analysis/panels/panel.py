@@ -20,7 +20,7 @@ from verifyplan.analysis.panels.majority_accuracy import independent_majority, s
 from verifyplan.analysis.panels.panel_answers import Floats, Items, PanelAnswers, panel_answers
 from verifyplan.analysis.panels.panel_notes import notes_on_panel
 from verifyplan.analysis.panels.panel_result import PanelWorth
-from verifyplan.analysis.panels.panel_tables import agreement_matrix, judges_table, order_table, pairs_table, size_table
+from verifyplan.analysis.panels.panel_tables import judges_table, order_table, pairs_table, size_table
 from verifyplan.analysis.panels.selection import BestJudge, JudgeOrder, best_judge, folds, judge_order
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.from_table import as_panel_votes
@@ -92,7 +92,7 @@ def panel(
     fold = folds(answers.clusters, seed)
     best = best_judge(answers, fold)
     order = judge_order(answers, fold) if answers.crossed else None
-    found, alike = error_correlation(answers, correlation), agreement_matrix(answers)
+    found = error_correlation(answers, correlation)
     figures = dict(_figures(answers, found, correlation, best, order, seed))
     if order is None or figures["smaller-minus-majority"].high < 0:  # choosing fewer loses on held-out items
         kept = answers.workers
@@ -100,8 +100,8 @@ def panel(
         kept = tuple(answers.workers[j] for j in order.order[: order.kept])
     summary = _summary(figures, _costs(answers, best, order))
     return PanelWorth(
-        judges=judges_table(answers, found, alike),
-        pairs=pairs_table(answers, found, alike),
+        judges=judges_table(answers, found),
+        pairs=pairs_table(answers, found),
         order=order_table(answers, order),
         size_curve=size_table(answers),
         summary=summary,
@@ -189,11 +189,11 @@ def _without_truth(
     votes: PanelVotes, answers: PanelAnswers, correlation: Correlation, left_out: tuple[str, ...]
 ) -> PanelWorth:
     """Return what agreement alone can say."""
-    found, alike = error_correlation(answers, correlation), agreement_matrix(answers)
+    found = error_correlation(answers, correlation)
     summary = _summary({"agreement": agreement_interval(answers)}, {})
     return PanelWorth(
-        judges=judges_table(answers, found, alike),
-        pairs=pairs_table(answers, found, alike),
+        judges=judges_table(answers, found),
+        pairs=pairs_table(answers, found),
         order=order_table(answers, None),
         size_curve=size_table(answers),
         summary=summary,

@@ -11,7 +11,7 @@ from verifyplan.analysis.panels.majority_accuracy import majority_of_draws
 from verifyplan.analysis.panels.panel_answers import Floats, PanelAnswers
 from verifyplan.analysis.panels.selection import JudgeOrder
 
-INTERVAL = ("low", "high")
+UNKNOWN = Interval(np.nan, np.nan, np.nan, 0)
 ORDER_COLUMNS = (
     "position", "worker", "accuracy", "held_out", "held_out_low", "held_out_high", "held_out_n", "gain", "gain_low",
     "gain_high", "cost_share",
@@ -19,32 +19,25 @@ ORDER_COLUMNS = (
 SIZE_COLUMNS = ("size", "accuracy", "accuracy_low", "accuracy_high", "accuracy_n")
 
 
-def judges_table(answers: PanelAnswers, found: ErrorCorrelation, alike: Floats) -> pd.DataFrame:
+def judges_table(answers: PanelAnswers, found: ErrorCorrelation) -> pd.DataFrame:
     """Return a row a judge, the most accurate first; accuracy and correlation are missing where no truth is known."""
     correct, voted = answers.correct.astype(np.float64), answers.voted.astype(np.float64)
-    unknown = Interval(np.nan, np.nan, np.nan, 0)
-    known = [
-        share_interval(correct[:, j], voted[:, j], answers.clusters) if answers.has_truth else unknown
-        for j in range(len(answers.workers))
-    ]
-    table = pd.DataFrame(
-        {
-            "worker": answers.workers,
-            "n_votes": voted.sum(axis=0).astype(np.int64),
-            "accuracy": [each.value for each in known],
-            "accuracy_low": [each.low for each in known],
-            "accuracy_high": [each.high for each in known],
-            "accuracy_n": [each.n for each in known],
-            "error_correlation": _mean_of_rows(found.pairs) if answers.has_truth else np.nan,
-            "agreement": _mean_of_rows(np.where(np.eye(len(alike)), np.nan, alike)),
-            "cost": answers.cost if answers.costs_known else np.nan,
-        }
-    )
+    counts = answers.one_hot.sum(axis=2, dtype=np.int16)
+    alike = np.take_along_axis(counts.T, np.maximum(answers.answer, 0), axis=1) - 1.0
+    others = counts.sum(axis=0)[:, None] - voted
+    rows = []
+    for j, name in enumerate(answers.workers):
+        known = share_interval(correct[:, j], voted[:, j], answers.clusters) if answers.has_truth else UNKNOWN
+        agreed = share_interval(alike[:, j] * voted[:, j], others[:, j] * voted[:, j], answers.clusters)
+        rows.append((name, int(voted[:, j].sum()), *known, *agreed))
+    table = pd.DataFrame(rows, columns=["worker", "n_votes", *_columns("accuracy"), *_columns("agreement")])
+    table.insert(6, "error_correlation", _mean_of_rows(found.pairs) if answers.has_truth else np.nan)
+    table["cost"] = answers.cost if answers.costs_known else np.nan
     by = "accuracy" if answers.has_truth else "agreement"
     return table.sort_values([by, "worker"], ascending=[False, True], ignore_index=True)
 
 
-def pairs_table(answers: PanelAnswers, found: ErrorCorrelation, alike: Floats) -> pd.DataFrame:
+def pairs_table(answers: PanelAnswers, found: ErrorCorrelation) -> pd.DataFrame:
     """Return a row a pair of judges that have items in common."""
     first, second = np.triu_indices(len(answers.workers), k=1)
     names = np.array(answers.workers, dtype=object)
@@ -53,7 +46,7 @@ def pairs_table(answers: PanelAnswers, found: ErrorCorrelation, alike: Floats) -
             "worker_a": names[first],
             "worker_b": names[second],
             "correlation": found.pairs[first, second] if answers.has_truth else np.nan,
-            "agreement": alike[first, second],
+            "agreement": agreement_matrix(answers)[first, second],
             "n": found.n_common[first, second],
         }
     )
@@ -95,6 +88,10 @@ def size_table(answers: PanelAnswers) -> pd.DataFrame:
         share = np.where(there, shares[:, k - 1], 0.0)
         rows.append((k, *share_interval(share, there.astype(np.float64), answers.clusters)))
     return pd.DataFrame(rows, columns=list(SIZE_COLUMNS))
+
+
+def _columns(name: str) -> tuple[str, ...]:
+    return name, f"{name}_low", f"{name}_high", f"{name}_n"
 
 
 def _mean_of_rows(pairs: Floats) -> Floats:
