@@ -43,6 +43,7 @@ EXAMPLES = {
     "coverage": Example("plan", vp.analysis.coverage, first("title")),
     "debate": Example("debate", vp.analysis.debates, first("task")),
     "flips": Example("cross", vp.flips, None, ("labels",)),
+    "panel": Example("cross", vp.panel, lambda result: str(result.judges["worker"].iloc[0])),
     "plan_graph": Example("documents", lambda folder: vp.documents.plan_check(folder).graph, lambda _: "01-01"),
     "quality_scores": Example("plan", lambda runs: runs.scores, first("dimension")),
     "queue": Example("cross", vp.analysis.queue, first("mode")),

@@ -1,0 +1,47 @@
+"""The chart of a panel: discs that are filled as many as the votes are worth, rows in order, words."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+import verifyplan as vp
+from verifyplan.charts.figure import spec
+
+
+def values(figure: vp.results.Figure) -> str:
+    return json.dumps(spec(figure.chart))
+
+
+def test_discs_are_filled_as_the_votes_are_worth():
+    figure = vp.charts.panel("llmbar/plain")
+    strip = spec(figure.chart)["vconcat"][0]
+    filled = [row["filled"] for row in strip["layer"][0]["data"]["values"]]
+    assert sum(filled) == pytest.approx(2.1577, abs=1e-4)
+    assert len(filled) == 6
+    assert "6 judges are worth 2.2 independent votes" in values(figure)
+
+
+def test_the_caption_says_the_answer_and_what_erring_together_costs():
+    figure = vp.charts.panel("llmbar/plain")
+    assert figure.caption.startswith("6 judges, worth 2.2 independent votes [2.0, 2.3]; the best single judge (GPT-4/")
+    assert "would reach 61.8 %: erring together costs 6.4 points" in figure.caption
+    assert "fewer judges" not in values(figure)  # GPT-4 alone is the smaller panel
+
+
+def test_more_votes_than_judges_have_discs_too():
+    figure = vp.charts.panel("debate-rounds")
+    discs = spec(figure.chart)["vconcat"][0]["layer"][0]["data"]["values"]
+    assert len(discs) == 5
+    assert "not erring together gains" in figure.caption
+
+
+def test_without_truth_agreement_is_drawn():
+    votes = vp.datasets.votes("llmbar/plain").drop(columns="truth")
+    figure = vp.charts.panel(votes)
+    assert figure.description.startswith("Dot chart of agreement. ")
+    assert "no number of independent votes is claimed." in figure.caption
+    assert "independent votes" not in values(figure)
+    assert isinstance(figure.data, pd.DataFrame)
