@@ -4,7 +4,7 @@ from .analysis.aggregation.aggregation import Aggregation as Aggregation
 from .analysis.comparison import Comparison as Comparison
 from .analysis.detection import Detection as Detection
 from .analysis.explain import Explanation as Explanation
-from .analysis.panels.flips import Flips as Flips
+from .analysis.panels.flips_result import Flips as Flips
 from .analysis.panels.influence import Influence as Influence
 from .analysis.panels.panel_result import PanelWorth as PanelWorth
 from .analysis.panels.worker_result import Workers as Workers

@@ -38,7 +38,7 @@ def _counted_share(kind: Literal["whole", "number"], count: str, n: str) -> Colu
 _ANSWERS = _counted_share(
     "whole", "answers of single workers that change so", "answers before that could, with one after"
 )
-_AGAIN = Column("n_again", "whole", "those of `n` that were asked for in both rounds; others repeat a settled vote")
+_AGAIN = Column("n_again", "whole", "those of `n` that the round after asked for again; others keep a settled vote")
 _FLIPS: dict[str, Columns] = {
     "flips": (
         _STEP,
@@ -52,7 +52,7 @@ _FLIPS: dict[str, Columns] = {
         _STEP,
         _CHANGE,
         *_counted_share("number", "majorities that change so; ties in parts if shared", "majorities before that could"),
-        Column("n_again", "number", "those of `n` on items that were asked for in both rounds"),
+        Column("n_again", "number", "those of `n` on items that the round after asked for again"),
     ),
     "flips.breaks": (
         Column("majority", "text", "of which first majorities: `any`, or those that were `right` or `wrong`", key=True),

@@ -87,7 +87,8 @@ def test_settled_items_keep_their_votes_or_are_left_out():
 def test_a_round_that_skips_an_item_does_not_hide_the_next_change():
     votes = pd.concat([table("a", item="q"), table(" ", "a", item="p"), table(" ", " ", "b", item="q")])
     assert change(vp.flips(votes), "right → wrong") == (1, 2)
-    assert change(vp.flips(votes), "right → wrong", "1 → 2") == (1, 2)
+    rows = vp.flips(votes).changes.query("step == '1 → 2' and change == 'right → wrong'").iloc[0]
+    assert (rows["count"], rows["n"], rows["n_again"]) == (1, 2, 1)
 
 
 @pytest.mark.parametrize(
@@ -223,6 +224,14 @@ def test_capitulation_and_persuasion_equal_an_identity_link_gee_by_run():
         row = difference(found, name)
         assert row["value"] == pytest.approx(fit.params[position], abs=1e-9)
         assert row["high"] - row["low"] == pytest.approx(2 * 2.2 * fit.bse[position], rel=0.1)  # t with 11 degrees
+
+
+def test_answers_by_chance_conform_and_the_notes_say_so():
+    rng = np.random.default_rng(3)
+    found = vp.flips(items(*(table(*("".join(rng.choice(list("aaab"), 5)) for _ in range(2))) for _ in range(200))))
+    row = difference(found, "conformity")
+    assert row["low"] < 0.5 < row["high"]  # .75 of the minority's answers become a, .25 of the majority's b
+    assert any(note.startswith("Answers that vary by chance move toward the majority, too") for note in found.notes)
 
 
 def test_nothing_changes():

@@ -31,7 +31,7 @@ class Step(NamedTuple):
     counts: Bools
     """Whether the unit counts."""
     again: Bools
-    """Whether the unit was asked in both rounds."""
+    """Whether the round after asked for the unit again."""
 
 
 def steps(answers: RoundAnswers, carry: bool) -> list[Step]:
@@ -39,11 +39,11 @@ def steps(answers: RoundAnswers, carry: bool) -> list[Step]:
     first, last, (n_units, n_rounds) = answers.first, answers.last, answers.asked.shape
     found = []
     for column in range(1, n_rounds):
-        again = answers.asked[:, column - 1] & answers.asked[:, column]
-        counts = (first < column) if carry else again
+        counts = (first < column) if carry else answers.asked[:, column - 1]
+        again = counts & answers.asked[:, column]
         start, end = (np.full(n_units, each) for each in (column - 1, column))
         name = f"{answers.rounds[column - 1]} → {answers.rounds[column]}"
-        found.append(Step(name, start, end, counts, again))
+        found.append(Step(name, start, end, counts if carry else again, again))
     again = first < last
     return [*found, Step(WHOLE, first, last, np.ones(n_units, dtype=bool) if carry else again, again)]
 
@@ -121,7 +121,7 @@ def ends_of_step(values: npt.NDArray[Any], step: Step) -> tuple[npt.NDArray[Any]
     return values[row, step.start], values[row, step.end]
 
 
-def majority_changes(panel: Majority, every: list[Step], clusters: Clusters) -> pd.DataFrame:
+def majority_steps(panel: Majority, every: list[Step], clusters: Clusters) -> pd.DataFrame:
     """Return the table `majority` of Flips; what a unit gains or loses is the change of its credit."""
     rows = []
     for step in every:

@@ -1,0 +1,126 @@
+"""What the rounds of a panel changed, as tables and in words (rule F3b)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.analysis.panels.adoption import ALL_STEPS
+from verifyplan.analysis.panels.round_changes import ANY_ROUND, CHANGED, GAIN, LOSS, WHOLE
+from verifyplan.field_docs import with_field_docs
+from verifyplan.text import counted
+
+
+@with_field_docs
+@dataclass(frozen=True, eq=False)
+class Flips:
+    """What the rounds of a panel changed, as tables and in words.
+
+    Shares have 95 % intervals clustered by run and claim (rule F1); a share of nothing is NaN, with n = 0. A *step* is
+    a pair of rounds, such as `0 → 1`, or `first → last`: from the first round of an item to its last.
+    """
+
+    changes: pd.DataFrame
+    """`step, change, count, n, share, low, high, n_again, n_lost`: how many answers of single workers change, of n
+    that could; `n_again` of these were asked for again, the others are of settled items."""
+    workers: pd.DataFrame
+    """The same by worker, from the first round of each item to its last."""
+    majority: pd.DataFrame
+    """`step, change, count, n, share, low, high, n_again`: how many majorities become wrong (collapse) or right
+    (correction). With shared ties, a tie counts in parts."""
+    breaks: pd.DataFrame
+    """`majority, round, count, n, share, low, high`: in which round the first majority of an item first breaks, of
+    those that held until then; in `any round`, of all."""
+    adoption: pd.DataFrame
+    """`step, majority_was, side, evidence, count, n, share, low, high`: how many answers of a minority become the
+    majority's, and how many of the majority's become others, with a new citation, without, or any."""
+    rounds: pd.DataFrame
+    """`measure, round, value, low, high, n`: how many votes and majorities are right in each round, how often two
+    workers agree, and how many independent votes the panel is worth (rule F3a)."""
+    differences: pd.DataFrame
+    """`measure, value, low, high, n`: conformity, capitulation, persuasion, and how far each measure of `rounds`
+    changes from the first round of the items to their last."""
+    labels: tuple[str, ...]
+    """The labels that votes and truth have."""
+    n_items: int
+    """The number of items; one of two runs counts twice."""
+    carried: bool
+    """Whether settled items keep their last votes in later rounds."""
+    synthetic: bool
+    """True where votes or items were generated, not observed."""
+    notes: tuple[str, ...] = field(default=())
+    """What a reader must know: lost votes, settled items, unknown evidence or truth, few runs."""
+
+    def __str__(self) -> str:
+        """Return what changed, in a few lines."""
+        made = " (synthetic)" if self.synthetic else ""
+        rounds = ", ".join(map(str, self.rounds["round"].unique()))
+        n_workers = self.workers["worker"].nunique()
+        lines = [f"{counted(n_workers, 'worker')}, {counted(self.n_items, 'item')}{made}, rounds {rounds}"]
+        panel = (self._panel(), self._sides(), self._breaks()) if n_workers > 1 else ()
+        lines += [line for line in (self._votes(), *panel) if line]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Return the words and the table of changes for a notebook; every text is shown as text."""
+        words = escape(str(self)).replace("\n", "<br>")
+        return f"<p>{words}</p>{self.changes.to_html(index=False, float_format='{:.3f}'.format, na_rep='-')}"
+
+    def _votes(self) -> str:
+        rows = self.changes[self.changes["step"].eq(WHOLE)].set_index("change")
+        if not rows.loc[[LOSS, GAIN], "n"].any():
+            return f"{WHOLE} round: {_share(rows, CHANGED, 'votes changed')}"
+        lost, won = _share(rows, LOSS, "right votes became wrong"), _share(rows, GAIN, "wrong ones right")
+        return f"{WHOLE} round: {lost}, {won}"
+
+    def _panel(self) -> str:
+        names = {"majority-accuracy": "the majority is right in", "agreement": "two workers agree in"}
+        parts = []
+        for measure, words in names.items():
+            ends = self.rounds.loc[self.rounds["measure"].eq(measure), "value"].to_numpy()
+            row = self.differences.set_index("measure").loc[[measure]].iloc[0]
+            if row["n"]:
+                values = f"{100 * ends[0]:.1f} → {100 * ends[-1]:.1f} %"
+                parts.append(f"{words} {values} ({_points(row)}, n = {int(row['n']):,})")
+        worth = self.rounds.loc[self.rounds["measure"].eq("effective-votes"), "value"].to_numpy()
+        if len(worth) > 1 and np.isfinite(worth[[0, -1]]).all():
+            parts.append(f"they are worth {worth[0]:.2f} → {worth[-1]:.2f} independent votes")
+        return "; ".join(parts)
+
+    def _sides(self) -> str:
+        excess = self.differences.set_index("measure")
+        known = bool(excess.loc["capitulation", "n"])
+        name, evidence, uncited = (
+            ("capitulation", "none", " without a new citation") if known else ("conformity", "any", "")
+        )
+        row = excess.loc[[name]].iloc[0]
+        if not row["n"]:
+            return ""
+        keys = {"step": ALL_STEPS, "majority_was": "any", "evidence": evidence}
+        rows = self.adoption[(self.adoption[list(keys)] == pd.Series(keys)).all(axis=1)].set_index("side")
+        took = _share(rows, "minority", f"minority votes{uncited} took the majority's side")
+        return f"{took}, {_share(rows, 'majority', 'majority votes left it')}: {name} {_points(row)}"
+
+    def _breaks(self) -> str:
+        rows = self.breaks[self.breaks["round"].eq(ANY_ROUND)].set_index("majority")
+        return f"the majority broke in {_share(rows, 'any', 'items')}" if rows.loc["any", "n"] else ""
+
+
+def _share(rows: pd.DataFrame, name: str, words: str) -> str:
+    """Return the share in the row of a name in words, with its counts and its interval."""
+    row = rows.loc[[name]].iloc[0]
+    if not row["n"]:
+        return f"0 of 0 {words}"
+    interval = f"[{100 * row['low']:.1f}, {100 * row['high']:.1f}]"
+    return f"{row['count']:,} of {row['n']:,} {words} ({100 * row['share']:.1f} % {interval})"
+
+
+def _points(row: pd.Series[Any]) -> str:
+    """Return a difference in points, with its interval."""
+    return f"{100 * row['value']:+.1f} points [{100 * row['low']:.1f}, {100 * row['high']:.1f}]"
