@@ -35,10 +35,10 @@ def by_crowd_kit(
     model = getattr(library, CLASSES[method])()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # crowd-kit calls pandas in ways that are going to end
-        model.fit(table)
+        labels = model.fit_predict(table)
     posteriors = np.full((shape[0], shape[2]), np.nan)
     if getattr(model, "probas_", None) is None:
-        posteriors[model.labels_.index] = np.eye(shape[2])[model.labels_.to_numpy(dtype=np.int64)]
+        posteriors[labels.index] = np.eye(shape[2])[labels.to_numpy(dtype=np.int64)]
     else:
         posteriors[model.probas_.index] = 0
         posteriors[np.ix_(model.probas_.index, model.probas_.columns)] = model.probas_.to_numpy()

@@ -57,7 +57,7 @@ def siding(counts: VoteCounts, shares: Floats) -> Floats:
 def wawa(counts: VoteCounts, ties: Ties) -> tuple[Floats, Floats]:
     """Return shares of labels, each vote weighted by how often its worker sides with the majority; and these weights.
 
-    Equals crowd-kit's with `ties="first"`.
+    Equals crowd-kit's but for ties, of which crowd-kit takes the label that the table names first.
     """
     weights = siding(counts, highest(counts.by_label, ties))
     return weighted_shares(counts, np.nan_to_num(weights)), weights
@@ -66,7 +66,7 @@ def wawa(counts: VoteCounts, ties: Ties) -> tuple[Floats, Floats]:
 def zero_based_skill(counts: VoteCounts, ties: Ties) -> tuple[Floats, Floats]:
     """Return shares of labels weighted by skill, which moves toward siding with the weighted majority; and the skills.
 
-    A hundred rounds, the step halved every twenty. Equals crowd-kit's with `ties="first"`.
+    A hundred rounds, the step halved every twenty; equals crowd-kit's but for ties.
     """
     step = 1.0
     skill = np.full(counts.n_workers, 1 / (counts.by_worker.any(axis=0).sum()) + 1e-5)
