@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import evalica
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import multivariate_normal, norm
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import fleiss_kappa
 
 import verifyplan as vp
+from benchmarks.simulated_runs import Design, errors
+from tests.longer import examples
+from verifyplan.analysis.agreement_measures import units_needed
 
 
 def runs_of(table: list[str], labels: dict[str, str]) -> vp.RunSet:
@@ -54,25 +63,165 @@ def test_cohens_kappa_by_hand_and_on_shared_findings_only():
     assert got["value"] == pytest.approx((4 / 6 - 0.5) / 0.5)
 
 
-def test_fleiss_kappa_uses_findings_with_the_most_common_number_of_votes():
-    runs = runs_of(["aadd.", "aadda", "aadd."], {"a": "agree", "d": "disagree"})
+def test_fleiss_kappa_of_unequal_panels_by_hand():
+    """Gwet 2014: agreement over units with two votes, expected from the mean shares of all units."""
+    runs = runs_of(["aadd.", "aadda", "dadd."], {"a": "agree", "d": "disagree"})
     got = measure(runs, "fleiss-kappa")
-    assert (got["value"], got["n"]) == (1.0, 4)
+    observed = (1 / 3 + 1 + 1 + 1) / 4
+    share = (2 / 3 + 1 + 0 + 0 + 1) / 5
+    expected = share**2 + (1 - share) ** 2
+    assert (got["value"], got["n"]) == (pytest.approx((observed - expected) / (1 - expected)), 4)
+    assert measure(runs, "gwet-ac1")["value"] == pytest.approx((observed - (1 - expected)) / expected), "of two labels"
 
 
 def test_errors_are_no_opinions_and_unanimity_is_not_defined():
     labels = {"a": "agree", "e": "verification-error"}
     runs = runs_of(["aaa", "aae"], labels)
-    assert measure(runs, "krippendorff-alpha")[["value", "n"]].isna().tolist() == [True, False]
-    assert np.isnan(measure(runs, "fleiss-kappa")["value"])
+    for name in ("krippendorff-alpha", "krippendorff-alpha-ordinal", "fleiss-kappa", "gwet-ac1"):
+        assert measure(runs, name)[["value", "n"]].isna().tolist() == [True, False]
+        assert measure(runs, name)["note"] == (
+            "all votes are the same label: chance explains everything; 1 of 6 votes is lost, and left out"
+        )
     assert np.isnan(measure(runs, "cohen-kappa")["value"])
 
 
 def test_no_votes_at_all():
     empty = runs_of(["a"], {"a": "verification-error"})
     table = vp.agreement(empty)
-    assert table["measure"].tolist() == ["krippendorff-alpha", "fleiss-kappa"]
+    assert table["measure"].tolist() == [
+        "krippendorff-alpha", "krippendorff-alpha-ordinal", "fleiss-kappa", "gwet-ac1"
+    ]  # fmt: skip
     assert table["value"].isna().all()
+    assert table["note"].unique().tolist() == ["no item has two votes; 1 of 1 vote is lost, and left out"]
+
+
+def ratings(seed: int, workers: int = 6, items: int = 40, labels: int = 4, missing: float = 0.3) -> np.ndarray:
+    """Labels of a panel with some agreement, of shape (items, workers); -1 where a vote is missing."""
+    rng = np.random.default_rng(seed)
+    right = rng.integers(0, labels, size=(items, 1))
+    said = np.where(rng.random((items, workers)) < 0.6, right, rng.integers(0, labels, size=(items, workers)))
+    return np.where(rng.random(said.shape) < missing, -1, said)
+
+
+def long(said: np.ndarray) -> pd.DataFrame:
+    rows, columns = np.nonzero(said >= 0)
+    return pd.DataFrame({"item": rows, "worker": columns, "label": said[rows, columns]})
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_alpha_equals_that_of_an_independent_library(seed):
+    said = ratings(seed)
+    table = vp.agreement(long(said), ordered=[0, 1, 2, 3]).set_index("measure")["value"]
+    observers = pd.DataFrame(np.where(said.T >= 0, said.T, np.nan))
+    for name, distance in (("krippendorff-alpha", "nominal"), ("krippendorff-alpha-ordinal", "ordinal")):
+        assert table[name] == pytest.approx(evalica.alpha(observers, distance=distance).alpha, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_kappas_equal_those_of_independent_libraries(seed):
+    said = ratings(seed)
+    table = vp.agreement(long(said))
+    for row in table[table["measure"] == "cohen-kappa"].itertuples():
+        first, second = said[:, [int(row.worker_a), int(row.worker_b)]].T
+        both = (first >= 0) & (second >= 0)
+        assert row.value == pytest.approx(cohen_kappa_score(first[both], second[both]), abs=1e-9)
+        assert row.n == both.sum()
+    full = ratings(seed, missing=0)
+    got = vp.agreement(long(full)).set_index("measure")["value"]
+    counts = np.stack([(full == label).sum(axis=1) for label in range(4)], axis=1)
+    assert got["fleiss-kappa"] == pytest.approx(fleiss_kappa(counts), abs=1e-9)
+
+
+def test_ac1_of_two_workers_by_its_closed_form():
+    """Gwet 2008: 118 of 125 items alike, 5 and 2 not; AC1 is high where kappa is 0."""
+    said = np.array([[0, 0]] * 118 + [[0, 1]] * 5 + [[1, 0]] * 2)
+    table = vp.agreement(long(said)).set_index("measure")
+    share = (118 * 2 + 7) / 250
+    chance = 2 * share * (1 - share)
+    assert table.loc["gwet-ac1", "value"] == pytest.approx((118 / 125 - chance) / (1 - chance), abs=1e-12)
+    assert table.loc["cohen-kappa", "value"] < 0
+
+
+@settings(max_examples=examples(20))
+@given(st.permutations(range(24)), st.integers(0, 5))
+def test_order_of_rows_does_not_matter(order, seed):
+    table = long(ratings(seed, workers=3, items=8, labels=3, missing=0))
+    pd.testing.assert_frame_equal(vp.agreement(table), vp.agreement(table.iloc[list(order)]))
+
+
+def test_panels_long_tables_and_runs_give_the_same():
+    runs = runs_of(["aadda", "adddd", "aadad"], {"a": "agree", "d": "disagree"})
+    columns = {"item": "finding_id", "worker": "worker", "label": "verdict", "run": "run_id"}
+    of_table = vp.agreement(runs.votes, **columns)
+    of_panel = vp.agreement(vp.from_table(runs.votes, **columns))
+    pd.testing.assert_frame_equal(of_table, of_panel)
+    of_runs = vp.agreement(runs)
+    same = of_runs[of_runs["measure"] != "krippendorff-alpha-ordinal"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(of_table, same, check_dtype=False)
+
+
+def test_an_order_must_name_every_label():
+    with pytest.raises(vp.errors.SettingsError) as error:
+        vp.agreement(long(ratings(0)), ordered=[0, 1, 2])
+    assert str(error.value) == (
+        "ordered: must name every label, got '0', '1', '2'. Fix: name each once, from one end of the scale to the "
+        "other: '0', '1', '2', '3'."
+    )
+
+
+def test_the_votes_of_a_round_are_those_of_the_round():
+    table = pd.DataFrame(
+        [(item, worker, round, label) for item in "FG" for worker in "ab" for round, label in ((1, item), (2, worker))],
+        columns=["item", "worker", "round", "label"],
+    )
+    values = [vp.agreement(table, at=at).set_index("measure").loc["cohen-kappa", "value"] for at in ("first", 2)]
+    assert values == [1, 0]
+
+
+def test_what_has_no_interval_says_why():
+    alike = vp.agreement(long(np.array([[0, 0], [1, 1], [0, 0]])))
+    assert alike["low"].isna().all()
+    assert alike["note"].str.contains("no two votes on an item differ").all()
+    constant = vp.agreement(long(np.array([[0, 0], [0, 1], [0, 0]]))).set_index("measure").loc["cohen-kappa"]
+    assert constant["note"].startswith("nothing varies between the items")
+
+
+def test_few_items_are_said_beside_alpha():
+    note = vp.agreement(long(ratings(0, labels=2, missing=0))).loc[0, "note"]
+    assert note.startswith("40 items are few: to tell that alpha is 0.667 takes 6")
+    assert units_needed(0.25) == 81, "Krippendorff 2004: 81 units for four labels, 139 for an alpha of .8"
+    assert vp.agreement(long(ratings(0, items=400, labels=2))).loc[0, "note"] == ""
+
+
+def test_intervals_take_runs_and_repeated_items_as_clusters():
+    said = ratings(1, items=20, missing=0)
+    once = long(said).assign(run="a")
+    copies = pd.concat([once.assign(run=name) for name in "abcdefghij"])
+    single, repeated = (vp.agreement(each).loc[0] for each in (once, copies))
+    assert repeated["value"] == pytest.approx(single["value"], abs=0.01)
+    assert repeated["high"] - repeated["low"] > 0.7 * (single["high"] - single["low"]), "ten copies say nothing more"
+
+
+@pytest.mark.parametrize("name", ["krippendorff-alpha", "gwet-ac1", "cohen-kappa"])
+def test_intervals_hold_the_truth_about_as_often_as_they_say(name):
+    """Two fresh runs of 60 items and five workers of one rate: kappa and alpha have a closed form."""
+    design = Design(12, 30, rates=(0.3,) * 5, run_correlation=0.1, item_correlation=0.5)
+    alike = multivariate_normal(cov=[[1, 0.55], [0.55, 1]]).cdf(norm.ppf([0.3, 0.3])) * 2 + 1 - 0.6
+    chance = 0.42 if name == "gwet-ac1" else 0.58
+    true, held = (alike - chance) / (1 - chance), []
+    for block in errors(design, 60, seed=5):
+        for said in block:
+            table = long(said.T.astype(int)).assign(run=np.repeat(design.clusters.run, 5))
+            row = vp.agreement(table).set_index("measure").loc[[name]].iloc[0]
+            held.append(row["low"] <= true <= row["high"])
+    assert np.mean(held) > 0.85
+
+
+def test_the_table_has_the_columns_that_are_documented():
+    table = vp.agreement(long(ratings(0)), ordered=range(4))
+    documented = vp.documentation("agreement")
+    assert list(documented.index) == list(table.columns)
+    assert set(table["measure"]) == set(documented.loc["measure", "type"].split(" | "))
 
 
 def test_a_comparison_carries_both_for_each_condition():

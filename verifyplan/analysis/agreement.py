@@ -1,90 +1,169 @@
-"""The agreement of workers beyond chance: alpha and kappas of their votes (rule F1)."""
+"""The agreement of workers beyond chance, with intervals by clusters: alpha, AC1 and kappas of votes (rule F1)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.sparse import csr_array
-from statsmodels.stats.inter_rater import fleiss_kappa
 
+from verifyplan.analysis.agreement_measures import (
+    LEAST_ALPHA,
+    Measured,
+    alpha,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    measured,
+    ordinal_alpha,
+    units_needed,
+)
+from verifyplan.analysis.clusters import Clusters, clusters_of_units
+from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.panel_votes import PanelVotes, Which, votes_of_runs
+from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import VERDICTS
+from verifyplan.text import counted, is_or_are
 
 LABELS = tuple(verdict for verdict in VERDICTS if verdict != "verification-error")
+"""The verdicts that are opinions, in order: agree, supplement, disagree."""
+
+_COLUMNS = ["measure", "worker_a", "worker_b", "value", "low", "high", "n", "note"]
 
 
-def agreement(runs: Runs) -> pd.DataFrame:
-    """Return Krippendorff's alpha, Fleiss' kappa, and Cohen's kappa of every pair of workers, on verdicts.
+def agreement(
+    data: pd.DataFrame | PanelVotes | Runs,
+    *,
+    at: Which = "first",
+    ordered: Sequence[Any] = (),
+    item: str | Sequence[str] | None = None,
+    worker: str | Sequence[str] | None = None,
+    label: str | None = None,
+    round: str | None = None,
+    run: str | None = None,
+) -> pd.DataFrame:
+    """Return how far workers agree beyond chance: alpha, AC1, Fleiss' kappa, and Cohen's kappa of every pair.
 
-    Only votes of round 1 count, since later rounds hold what was disputed; errors and discoverers' own votes are
-    left out. Alpha takes every finding with two votes or more; Fleiss' kappa those with the most common number
-    of votes. A measure is NaN where all said the same (chance explains everything) or nothing can be compared.
+    Of runs the labels are verdicts, in the order agree, supplement, disagree; of other votes whatever labels they have.
+    Later rounds hold what was disputed, so that each worker's first vote on an item counts. Lost votes and
+    discoverers' own are left out. A measure is NaN where all said the same (chance explains everything) or nothing can
+    be compared; `documentation("agreement")` has each one's definition and source.
 
-    Columns: `measure, worker_a, worker_b, value, n`; n counts the findings, and the workers are missing where the
-    measure is of all. Source: Krippendorff 2011 (nominal), Fleiss 1971, Cohen 1960.
+    Args:
+        data: runs, votes of a panel, or a long table whose columns the other arguments name.
+        at: which vote of a worker on an item counts: its first, its last, or that of one round.
+        ordered: the labels from one end of a scale to the other, which adds the ordinal alpha; of runs it is known.
+        item: the column of a table that says what is labelled; None takes `item`. Likewise `worker`, `label`, and,
+            where there are such columns, `round` and `run`.
+        worker: who gives the label.
+        label: the label.
+        round: the round of the vote.
+        run: the run; an item in two runs is labelled twice.
 
-    >>> from verifyplan.frames.votes import from_votes
-    >>> votes = pd.DataFrame({"item": list("FFGG"), "who": list("abab"),
-    ...     "says": ["agree", "agree", "disagree", "disagree"]})
-    >>> agreement(from_votes(votes, item="item", worker="who", verdict="says"))["value"].tolist()
-    [1.0, 1.0, 1.0]
+    Returns:
+        Columns `measure, worker_a, worker_b, value, low, high, n, note`; n counts the items of runs with two votes or
+        more, and the workers are missing where the measure is of all. `note` says what a reader must know of the row.
+
+    Raises:
+        SettingsError: where `ordered` does not name every label once.
+        TableError: as `from_table`.
+
+    >>> votes = pd.DataFrame({"item": list("FFGGHH"), "worker": list("ababab"), "label": list("ynyynn")})
+    >>> agreement(votes)[["measure", "value", "n"]].round(3)
+                  measure  value  n
+    0  krippendorff-alpha  0.444  3
+    1        fleiss-kappa  0.333  3
+    2           gwet-ac1  0.333  3
+    3         cohen-kappa  0.400  3
     """
-    runs = as_runs(runs)
-    votes = runs.votes
-    counted = votes["round"].eq(1) & votes["verdict"].ne("verification-error") & ~votes["is_origin"].fillna(False)
-    first = votes[counted.to_numpy(dtype=bool)]
-    unit, label, counts = label_counts(first, ["run_id", "iteration", "finding_id"])
-    worker, names = pd.factorize(first["worker"], sort=True)
-    missing = [np.nan, np.nan]
-    rows = [
-        ("krippendorff-alpha", *missing, *_alpha(counts)),
-        ("fleiss-kappa", *missing, *_fleiss(counts)),
-        *_cohens_kappas(unit, worker * len(LABELS) + label, len(counts), list(names)),
-    ]
-    return pd.DataFrame(rows, columns=["measure", "worker_a", "worker_b", "value", "n"])
+    columns = {"item": item, "worker": worker, "label": label, "round": round, "run": run}
+    votes, scale = _votes_and_scale(data, columns, ordered)
+    votes = votes.at(at)
+    matrix = votes.matrix()
+    used = np.flatnonzero((matrix >= 0).any(axis=1))
+    matrix, clusters = matrix[used], clusters_of_units(votes).take(used)
+    lost = int((votes.label < 0).sum())
+    said = f"{lost:,} of {counted(len(votes), 'vote')} {is_or_are(lost)} lost, and left out" if lost else ""
+    rows = [*_of_all(matrix, scale or range(len(votes.labels)), bool(scale), clusters, said)]
+    rows += _of_pairs(matrix, votes, clusters)
+    table = pd.DataFrame(rows, columns=_COLUMNS).astype({"worker_a": "str", "worker_b": "str", "note": "str"})
+    table.attrs["synthetic"] = votes.synthetic
+    return table
 
 
-def label_counts(votes: pd.DataFrame, key: list[str]) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return the unit (a distinct `key`) and the label of each vote as numbers, and the counts of labels by unit."""
-    unit = votes.groupby(key, sort=False).ngroup().to_numpy(dtype=np.int64)
-    label = votes["verdict"].map({name: code for code, name in enumerate(LABELS)}).to_numpy(dtype=np.int64)
-    units = int(unit.max(initial=-1)) + 1
-    counts = np.bincount(unit * len(LABELS) + label, minlength=units * len(LABELS)).reshape(-1, len(LABELS))
-    return unit, label, counts
+def _votes_and_scale(
+    data: pd.DataFrame | PanelVotes | Runs, columns: dict[str, Any], ordered: Sequence[Any]
+) -> tuple[PanelVotes, Sequence[int]]:
+    """Return votes, and the codes of their labels from one end of a scale to the other; none if they have no order."""
+    if isinstance(data, pd.DataFrame | PanelVotes) or any(columns.values()):
+        votes = as_panel_votes(data, columns)
+    else:
+        votes = _verdicts(as_runs(data))
+        ordered = ordered or LABELS
+    names = [str(name) for name in ordered]
+    if names and sorted(names) != sorted(votes.labels):
+        fix = f"name each once, from one end of the scale to the other: {one_of(votes.labels)}"
+        raise SettingsError(Problem("ordered", f"must name every label, got {one_of(names)}", fix))
+    return votes, [votes.labels.index(name) for name in names]
 
 
-def _alpha(counts: npt.NDArray[Any]) -> tuple[float, int]:
-    """Return 1 - observed / expected disagreement over all pairs of votes within findings, and n."""
-    paired = counts[counts.sum(axis=1) >= 2]
-    per_unit, per_label = paired.sum(axis=1), paired.sum(axis=0)
-    total = per_label.sum()
-    observed = ((per_unit**2 - (paired**2).sum(axis=1)) / np.maximum(per_unit - 1, 1)).sum()
-    expected = (total**2 - (per_label**2).sum()) / max(total - 1, 1)
-    return float(1 - observed / expected) if expected > 0 else np.nan, len(paired)
+def _verdicts(runs: RunSet) -> PanelVotes:
+    """Return the votes of runs with their verdicts as labels."""
+    verdicts = runs.votes.loc[~runs.votes["is_origin"].fillna(False).to_numpy(dtype=bool), "verdict"]
+    codes = verdicts.astype("object").map({name: code for code, name in enumerate(LABELS)}).fillna(-1)
+    return replace(votes_of_runs(runs), labels=LABELS, label=codes.to_numpy(dtype=np.int64))
 
 
-def _fleiss(counts: npt.NDArray[Any]) -> tuple[float, int]:
-    sizes = np.bincount(counts.sum(axis=1), minlength=3)
-    alike = counts[counts.sum(axis=1) == int(sizes[2:].argmax()) + 2]
-    defined = len(alike) and (alike.sum(axis=0) > 0).sum() > 1
-    return float(fleiss_kappa(alike)) if defined else np.nan, len(alike)
+def _of_all(
+    matrix: npt.NDArray[Any], codes: Sequence[int], ordered: bool, clusters: Clusters, lost: str
+) -> Iterator[tuple[Any, ...]]:
+    counts = np.stack([(matrix == code).sum(axis=1) for code in codes], axis=1)
+    paired = counts.sum(axis=1) >= 2
+    n = int(paired.sum())
+    scale = [("krippendorff-alpha-ordinal", ordinal_alpha)] if ordered else []
+    measures = [("krippendorff-alpha", alpha), *scale, ("fleiss-kappa", fleiss_kappa), ("gwet-ac1", gwet_ac1)]
+    few = _few(counts[paired], len(np.unique(clusters.claim[paired])))
+    for name, sums_of in measures:
+        figures = measured(sums_of(counts), clusters, n)
+        notes = (_why(figures), few if name.startswith("krippendorff") and np.isfinite(figures.value) else "", lost)
+        yield name, None, None, *figures, "; ".join(filter(None, notes))
 
 
-def _cohens_kappas(
-    unit: npt.NDArray[Any], answer: npt.NDArray[Any], units: int, names: list[str]
-) -> Iterator[tuple[str, str, str, float, int]]:
-    """Yield Cohen's kappa of every pair that voted on a finding in common; one matrix product makes all tables."""
-    width = len(names) * len(LABELS)
-    votes = csr_array((np.ones(len(unit)), (unit, answer)), shape=(units, width))
-    tables = (votes.T @ votes).toarray().reshape(len(names), len(LABELS), len(names), len(LABELS))
-    for a, b in zip(*np.triu_indices(len(names), k=1), strict=True):
-        table = tables[a, :, b, :]
-        n = table.sum()
-        if n:
-            by_chance = (table.sum(axis=1) @ table.sum(axis=0)) / n**2
-            kappa = (np.trace(table) / n - by_chance) / (1 - by_chance) if by_chance < 1 else np.nan
-            yield "cohen-kappa", names[a], names[b], float(kappa), int(n)
+def _of_pairs(matrix: npt.NDArray[Any], votes: PanelVotes, clusters: Clusters) -> Iterator[tuple[Any, ...]]:
+    """Yield Cohen's kappa of every pair that has a unit in common."""
+    voted = (matrix >= 0).astype(np.float64)
+    shared = np.triu(voted.T @ voted, k=1)
+    for a, b in np.argwhere(shared > 0):
+        both = np.flatnonzero((matrix[:, a] >= 0) & (matrix[:, b] >= 0))
+        figures = cohen_kappa(matrix[both, a], matrix[both, b], len(votes.labels), clusters.take(both))
+        yield "cohen-kappa", votes.workers[a], votes.workers[b], *figures, _why(figures)
+
+
+def _few(counts: npt.NDArray[Any], n: int) -> str:
+    """Return a note where items are fewer than it takes to judge alpha by, or nothing."""
+    by_label = counts.sum(axis=0)
+    rarest = float(by_label[by_label > 0].min() / by_label.sum()) if by_label.any() else 1.0
+    if rarest >= 1 or n >= (needed := units_needed(rarest)):
+        return ""
+    return (
+        f"{counted(n, 'item')} {is_or_are(n)} few: to tell that alpha is {LEAST_ALPHA} takes {needed:,}, as the rarest "
+        f"label has {100 * rarest:.1f} % of the votes (Krippendorff 2004); the interval may be too narrow"
+    )
+
+
+def _why(figures: Measured) -> str:
+    """Return why a measure or its interval is not defined, or nothing."""
+    if not figures.n:
+        return "no item has two votes"
+    if np.isnan(figures.value):
+        return "all votes are the same label: chance explains everything"
+    if figures.value >= 1 - 1e-12:
+        return "no two votes on an item differ: how often they would cannot be told from these, so there is no interval"
+    if np.isnan(figures.low):
+        return "nothing varies between the items (one who always gives the same label has 0), so there is no interval"
+    return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from verifyplan.analysis.intervals import Array
 MIN_CLUSTERS = 6
 """With fewer clusters the least p-value of a sign-flip, 2 / 2**clusters, is above 5 %."""
 
-DRAWS = 4999
+DRAWS = 2000
 """Random sign-flips, where all of them are too many, and draws of the largest of several t."""
 
 _MAX_ENUMERATED = 13  # clusters that move
@@ -40,22 +41,24 @@ def clustered_test(moves: Array, clusters: Clusters, seed: int = 0, draws: int =
     observed counted among them (Phipson and Smyth 2010). It is exact where either condition could have had either
     result.
 
-    Where claims repeat over runs, and with more than 1,000 clusters that move, each dimension has a t from
-    `clustered_variance`, and p is that of the largest of several t with their correlation.
+    Where rows come in clusters in several ways (claims that repeat over runs), and with more than 1,000 clusters that
+    move, each dimension has a t from `clustered_variance`, and p is that of the largest of several t with their
+    correlation. The p-value is NaN with fewer than 6 clusters, which no difference could move below 5 %.
 
     >>> clustered_test(np.ones((9, 1)), Clusters(np.arange(9), np.arange(9)))
     ClusteredTest(method='exact sign-flip', statistic=3.0, p_value=0.00390625, clusters=9)
     """
-    both_ways = clusters.n_runs > 1 and clusters.repeated
-    sums = _sums(moves, clusters.claim if clusters.n_runs < 2 else clusters.run)
-    n_clusters = min(len(sums), len(np.unique(clusters.claim))) if both_ways else len(sums)
-    moving = sums[sums.any(axis=1)]
+    ways = [dimension.code for dimension in clusters.dimensions if not dimension.is_joint] or [np.arange(len(moves))]
+    sums = [_sums(moves, code) for code in ways]
+    n_clusters = min(map(len, sums))
+    moving = sums[0][sums[0].any(axis=1)]
     if not len(moving):
         return ClusteredTest("-", np.nan, np.nan, n_clusters)
-    if both_ways or len(moving) > _MAX_FLIPPED:
-        method, statistic, p_value = _largest_t(moves[:, moves.any(axis=0)], clusters, n_clusters, seed, draws)
+    kept = moves.any(axis=0)
+    if len(ways) > 1 or len(moving) > _MAX_FLIPPED:
+        method, statistic, p_value = _largest_t(moves[:, kept], clusters, ways, seed, draws)
     else:
-        method, statistic, p_value = _sign_flip(moving[:, moving.any(axis=0)], seed, draws)
+        method, statistic, p_value = _sign_flip(moving[:, kept], seed, draws)
     return ClusteredTest(method, statistic, p_value if n_clusters >= MIN_CLUSTERS else np.nan, n_clusters)
 
 
@@ -81,21 +84,21 @@ def _sign_flip(sums: Array, seed: int, draws: int) -> tuple[str, float, float]:
     return f"sign-flip, {draws:,} draws", statistic, (1 + as_far) / (1 + draws)
 
 
-def _largest_t(moves: Array, clusters: Clusters, n_clusters: int, seed: int, draws: int) -> tuple[str, float, float]:
+def _largest_t(
+    moves: Array, clusters: Clusters, ways: Sequence[Array], seed: int, draws: int
+) -> tuple[str, float, float]:
     total, residuals = moves.sum(axis=0), moves - moves.mean(axis=0)
     variances, degrees = zip(*(clustered_variance(each, clusters) for each in residuals.T), strict=True)
-    if min(variances) <= 1e-12 * len(moves):  # all clusters move alike: as sure as flips of the fewer can make it
-        return "exact sign-flip", np.inf, 2.0 / 2.0**n_clusters
-    df = min(degrees)
-    statistic = float((np.abs(total) / np.sqrt(variances)).max())
+    by_way = [_sums(residuals, code) for code in ways]
+    if min(variances) <= 1e-12 * len(moves):  # all clusters move alike: as sure as flips of the fewest can make it
+        return "exact sign-flip", np.inf, 2.0 / 2.0 ** min(map(len, by_way))
+    statistic, df = float((np.abs(total) / np.sqrt(variances)).max()), min(degrees)
     if len(total) == 1:
         return "t", statistic, float(2 * student.sf(statistic, df))
-    rng = np.random.default_rng(seed)
-    by_run, by_claim = _sums(residuals, clusters.run), _sums(residuals, clusters.claim)
-    covariance = by_run.T @ by_run + by_claim.T @ by_claim
+    covariance = np.sum([sums.T @ sums for sums in by_way], axis=0)
     scales = np.sqrt(np.diag(covariance))
     values, vectors = np.linalg.eigh(covariance / np.outer(scales, scales))
-    roots = vectors * np.sqrt(np.maximum(values, 0))
-    drawn = np.abs(rng.standard_normal((draws, len(total))) @ roots.T).max(axis=1)
-    as_far = int(np.count_nonzero(drawn / np.sqrt(rng.chisquare(df, draws) / df) >= statistic))
-    return f"largest t, {draws:,} draws", statistic, (1 + as_far) / (1 + draws)
+    rng = np.random.default_rng(seed)
+    normal = rng.standard_normal((draws, len(total))) @ (vectors * np.sqrt(np.maximum(values, 0))).T
+    drawn = np.abs(normal).max(axis=1) / np.sqrt(rng.chisquare(df, draws) / df)
+    return f"largest t, {draws:,} draws", statistic, (1 + np.count_nonzero(drawn >= statistic)) / (1 + draws)

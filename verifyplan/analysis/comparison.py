@@ -46,8 +46,8 @@ class Comparison:
     `documentation("tests")`. Of each question there is a test by clusters, and one by findings as if these were
     independent (Stuart-Maxwell, McNemar), which rejects too often where runs differ by chance."""
     agreement: pd.DataFrame
-    """`condition, measure, worker_a, worker_b, value, n`: how far workers agree (see `agreement`). Conditions of
-    one set have the same votes, and so the same rows."""
+    """`condition, measure, worker_a, worker_b, value, low, high, n, note`: how far workers agree (see `agreement`).
+    Conditions of one set have the same votes, and so the same rows."""
     cost: pd.DataFrame
     """`condition, measure, value, n_runs`: calls, rounds, votes and time (see `cost`)."""
     n_findings: int

@@ -38,14 +38,13 @@ def difference_tests(
     known = truth >= 0
     right = (held == (truth == 1))[:, known]
     each_class = np.eye(len(IS_HELD), dtype=np.int64)
-    of_known = clusters.take(known)
-    assumes, unequal = _assumption(clusters), "clustered-mcnemar"
+    unequal = "clustered-mcnemar"
     rows = [
         ("classes", "clustered-homogeneity", each_class[after] - each_class[before], clusters),
         ("held", unequal, _moves(held), clusters),
-        *([("right", unequal, _moves(right), of_known)] if known.any() else []),
+        *([("right", unequal, _moves(right), clusters.take(known))] if known.any() else []),
     ]
-    table = [_clustered(*row, assumes, seed, draws) for row in rows]
+    table = [_clustered(*row, seed, draws) for row in rows]
     transitions = np.bincount(before * len(IS_HELD) + after, minlength=len(IS_HELD) ** 2).reshape(len(IS_HELD), -1)
     table += [
         ("classes", "stuart-maxwell", *_stuart_maxwell(transitions)),
@@ -99,9 +98,10 @@ def notes_on_tests(tests: pd.DataFrame, n_runs: int) -> Iterator[str]:
 
 
 def _assumption(clusters: Clusters) -> str:
-    if clusters.n_runs < 2:
-        return "independent claims"
-    return "independent runs and claims" if clusters.repeated else "independent runs"
+    kinds = {dimension.is_claim for dimension in clusters.dimensions if not dimension.is_joint}
+    if len(kinds) == 2:
+        return "independent runs and claims"
+    return "independent claims" if True in kinds or clusters.n_runs < 2 else "independent runs"
 
 
 def _moves(before_after: Array) -> Array:
@@ -109,10 +109,8 @@ def _moves(before_after: Array) -> Array:
     return np.asarray(after - before)[:, None]
 
 
-def _clustered(
-    of: str, test: str, moves: Array, clusters: Clusters, assumes: str, seed: int, draws: int
-) -> Sequence[object]:
-    result = clustered_test(moves, clusters, seed, draws)
+def _clustered(of: str, test: str, moves: Array, clusters: Clusters, seed: int, draws: int) -> Sequence[object]:
+    result, assumes = clustered_test(moves, clusters, seed, draws), _assumption(clusters)
     return of, test, result.method, assumes, result.statistic, np.nan, result.p_value, len(moves), result.clusters
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.analysis.agreement import LABELS, label_counts
+from verifyplan.analysis.agreement import LABELS
 from verifyplan.analysis.pairing import KEY
 from verifyplan.frames.load import Runs, as_runs
 
@@ -35,7 +38,7 @@ def disagreement(runs: Runs) -> pd.DataFrame:
     votes = runs.votes
     counted = votes["verdict"].isin(LABELS) & ~votes["is_origin"].fillna(False).astype(bool)
     cast = votes.loc[counted.to_numpy(dtype=bool), [*KEY, "round", "verdict"]]
-    unit, _, counts = label_counts(cast, [*KEY, "round"])
+    unit, counts = _label_counts(cast, [*KEY, "round"])
     _, firsts = np.unique(unit, return_index=True)
     n = counts.sum(axis=1)
     same = (counts * (counts - 1) // 2).sum(axis=1)
@@ -43,6 +46,15 @@ def disagreement(runs: Runs) -> pd.DataFrame:
     rounds = cast[KEY].iloc[firsts].assign(votes=n, pairs=pairs, differing=pairs - same)
     table = rounds.groupby(KEY, sort=False)[COLUMNS].sum().reset_index()
     return with_share(table)
+
+
+def _label_counts(votes: pd.DataFrame, key: list[str]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the unit (a distinct `key`) of each vote as a number, and the counts of labels by unit."""
+    unit = votes.groupby(key, sort=False).ngroup().to_numpy(dtype=np.int64)
+    label = votes["verdict"].map({name: code for code, name in enumerate(LABELS)}).to_numpy(dtype=np.int64)
+    units = int(unit.max(initial=-1)) + 1
+    counts = np.bincount(unit * len(LABELS) + label, minlength=units * len(LABELS)).reshape(-1, len(LABELS))
+    return unit, counts
 
 
 def with_share(table: pd.DataFrame) -> pd.DataFrame:

@@ -330,6 +330,30 @@ _TESTS: Columns = (
     Column("clusters", "whole", "the clusters that `assumes` names; of runs and claims the smaller number"),
 )
 
+_AGREEMENT: Columns = (
+    Column(
+        "measure",
+        ("krippendorff-alpha", "krippendorff-alpha-ordinal", "fleiss-kappa", "gwet-ac1", "cohen-kappa"),
+        "krippendorff-alpha: 1 - observed / expected disagreement of pairs of votes within items, nominal or, where "
+        "labels are ordered, by the squared distance of their ranks (Krippendorff 2004); fleiss-kappa: (o - e) / "
+        "(1 - e), o the mean over items of the share of their pairs that agree, e the sum of p², p the mean share of a "
+        "label over items (Fleiss 1971; of unequal panels Gwet 2014); gwet-ac1: the same with e the sum of p (1 - p) "
+        "over the labels less 1 (Gwet 2008); cohen-kappa: of two workers on the items that both voted on (Cohen 1960)",
+    ),
+    Column("worker_a", "text", "the first worker of a pair; missing where the measure is of all workers"),
+    Column("worker_b", "text", "the second worker of a pair"),
+    Column("value", "number", "1: all agree; 0: as by chance; missing where all votes are one label"),
+    Column(
+        "low",
+        "number",
+        "low end of the 95 % interval: linearised, summed by cluster (runs; items that repeat over runs; both), with "
+        "a t quantile on the logarithm of 1 - value; missing where no votes on an item differ",
+    ),
+    Column("high", "number", "high end of the 95 % interval"),
+    Column("n", "whole", "the items, run by run, with two votes or more; of a pair those that both voted on"),
+    Column("note", "text", "why a figure is missing, how many votes were lost, and whether items are few for alpha"),
+)
+
 RESULT_TABLES: dict[str, Columns] = {
     **_AGGREGATIONS,
     **_FLIPS,
@@ -338,5 +362,6 @@ RESULT_TABLES: dict[str, Columns] = {
     "influence": _INFLUENCE,
     "tests": _TESTS,
     **RATE_TABLES,
+    "agreement": _AGREEMENT,
 }
 """Each table by the name of the attribute or function that gives it."""

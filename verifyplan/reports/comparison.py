@@ -139,10 +139,28 @@ def _agreement_table(comparison: Comparison) -> pd.DataFrame:
     """Return alpha and kappas of each condition's votes; pairs of workers on rows of their own."""
     table = comparison.agreement
     who = [("all workers" if pd.isna(a) else f"{a} and {b}") for a, b in table[["worker_a", "worker_b"]].values]
-    value = [("-" if pd.isna(value) else f"{value:.2f}") for value in table["value"]]
+    figures = zip(table["value"], table["low"], table["high"], strict=True)
     return pd.DataFrame(
-        {"votes of": table["condition"], "measure": table["measure"], "between": who, "value": value, "n": table["n"]}
+        {
+            "votes of": table["condition"],
+            "measure": table["measure"],
+            "between": who,
+            "value": [coefficient(*each) for each in figures],
+            "n": table["n"],
+            "note": table["note"].fillna(""),
+        }
     )
+
+
+def coefficient(value: float, low: float, high: float) -> str:
+    """Return a coefficient of agreement with its interval; a dash where it is not defined.
+
+    >>> coefficient(0.5, 0.4, 0.6), coefficient(1.0, float("nan"), float("nan"))
+    ('0.50 [0.40, 0.60]', '1.00 [not known]')
+    """
+    if pd.isna(value):
+        return "-"
+    return f"{value:.2f} [{'not known' if pd.isna(low) else f'{low:.2f}, {high:.2f}'}]"
 
 
 def _cost_table(comparison: Comparison) -> pd.DataFrame:
