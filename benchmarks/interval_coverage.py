@@ -15,7 +15,7 @@ import pandas as pd
 from benchmarks.simulated_runs import Design, errors
 from verifyplan.analysis.cluster_intervals import Interval, difference_interval, share_interval
 
-REPETITIONS, SEED = 1000, 0
+REPETITIONS, SEED = 2000, 0
 RUNS = (1, 3, 9, 10, 12, 50)
 CORRELATIONS = (0.0, 0.1, 0.3)
 RATES = {"common": (0.3, 0.15), "rare": (0.05, 0.02), "rare, equal": (0.03, 0.03)}

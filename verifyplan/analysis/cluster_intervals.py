@@ -54,13 +54,14 @@ class _Share(NamedTuple):
         The sums are of products, so that it is exact for counts, and 0 where there is none.
         """
         a, b = self.value, other.value
-        products = self.part @ other.part - b * (self.part @ other.whole) - a * (self.whole @ other.part)
-        return float(products + a * b * (self.whole @ other.whole)) / (self.total * other.total)
+        parts, wholes = np.sum(self.part * other.part), np.sum(self.whole * other.whole)
+        mixed = b * np.sum(self.part * other.whole) + a * np.sum(self.whole * other.part)
+        return float(parts - mixed + a * b * wholes) / (self.total * other.total)
 
     @property
     def rows(self) -> float:
         """The number of equal rows that would be as sure (Kish 1965); the number of rows where these count the same."""
-        return self.total**2 / float(self.whole @ self.whole)
+        return self.total**2 / float(np.sum(self.whole**2))
 
 
 def share_interval(part: Array, whole: Array, clusters: Clusters, *, level: float = LEVEL) -> Interval:
@@ -188,7 +189,7 @@ def _effect_of(
     if independent <= _noise(len(code)):
         return (len(code) / n_clusters if term.is_claim else 1.0), np.inf, n_clusters
     squares = np.sort(moved_by(code)[used] ** 2)
-    total, fourth = float(squares.sum()), float(squares @ squares)
+    total, fourth = float(squares.sum()), float(np.sum(squares**2))
     uneven = fourth - total**2 / n_clusters
     freedom = 2 * total**2 / uneven if uneven > 1e-9 * fourth else np.inf
     return total * n_clusters / max(n_clusters - 1, 1) / independent, freedom, n_clusters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -24,8 +24,11 @@ MIN_FINDINGS = 20
 MIN_TRUSTED_RUNS = 9
 """With fewer runs it is hardly known how much runs differ."""
 
-MIN_EVENTS = 5
+MIN_EVENTS = 10
 """Of a share with fewer events than this the interval is only roughly one of 95 %."""
+
+RARE = 0.05
+"""Where claims repeat over runs, a share below this rests on few of the claims."""
 
 
 def notes_on_findings(findings: pd.DataFrame, names: Sequence[str]) -> Iterator[str]:
@@ -197,11 +200,14 @@ def notes_on_intervals(summary: pd.DataFrame, clusters: Mapping[str, Clusters]) 
     short = summary.loc[(sizes > 0) & (sizes < MIN_FINDINGS), "metric"]
     if len(short):
         yield f"Fewer than {MIN_FINDINGS} findings are behind {', '.join(short)}: their intervals say little."
-    rare = [metric for metric in summary["metric"][sizes >= MIN_FINDINGS] if _is_rare(summary, metric, list(clusters))]
+    repeated = any(of_condition.repeated for of_condition in clusters.values())
+    rare = [
+        metric for metric in summary["metric"][sizes >= MIN_FINDINGS] if _is_rare(summary, metric, clusters, repeated)
+    ]
     if rare:
         yield (
-            f"Fewer than {MIN_EVENTS} findings decide {', '.join(rare)} under a condition. Intervals of so rare events "
-            "hold the truth in 91 to 100 % of cases, not in 95 %."
+            f"{', '.join(rare)} {'rests' if len(rare) == 1 else 'rest'} on few events or on few claims with one. "
+            "Intervals of so rare events hold the truth in 92 to 100 % of cases, not in 95 %."
         )
     names = list(clusters)
     changed = summary.set_index("metric").loc["changed"]
@@ -213,10 +219,11 @@ def notes_on_intervals(summary: pd.DataFrame, clusters: Mapping[str, Clusters]) 
             )
 
 
-def _is_rare(summary: pd.DataFrame, metric: str, names: Sequence[str]) -> bool:
-    """Return whether a share of any condition rests on fewer events, or on fewer others, than can be trusted."""
+def _is_rare(summary: pd.DataFrame, metric: str, names: Iterable[str], repeated: bool) -> bool:
+    """Return whether a share of any condition has few events, or few others; where claims repeat, a low rate."""
     row = summary.set_index("metric").loc[[metric]].iloc[0]
     if metric in ("changed", "f1"):
         return False
-    events = [min(row[name], 1 - row[name]) * row[f"{name}_n"] for name in names]
-    return any(n < MIN_EVENTS - 0.5 for n in events)
+    rates = {name: min(row[name], 1 - row[name]) for name in names}
+    few = any(rate * row[f"{name}_n"] < MIN_EVENTS - 0.5 for name, rate in rates.items())
+    return few or (repeated and any(rate < RARE for rate in rates.values()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from verifyplan.analysis.result_columns_comparison import COMPARISON_TABLES
 from verifyplan.analysis.result_columns_rates import RATE_TABLES
 from verifyplan.columns import Column, Columns
 
@@ -355,6 +356,7 @@ _AGREEMENT: Columns = (
 )
 
 RESULT_TABLES: dict[str, Columns] = {
+    **COMPARISON_TABLES,
     **_AGGREGATIONS,
     **_FLIPS,
     **_PANELS,

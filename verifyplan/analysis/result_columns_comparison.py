@@ -1,0 +1,60 @@
+"""The columns of the tables of a comparison, with the method and source of every figure (rules E4, F1)."""
+
+from __future__ import annotations
+
+from verifyplan.columns import Column, Columns
+from verifyplan.protocol.vote import CLASSIFICATIONS
+
+_SHARE = (
+    "Wilson's interval (1927) for the effective number of findings, that of independent ones with the same linearised "
+    "variance between runs, between claims that repeat over runs, or both (Cameron, Gelbach and Miller 2011), and with "
+    "Student's t by Satterthwaite's degrees of freedom; findings of one run without repeated claims: Wilson's own. See "
+    "docs/statistics.md"
+)
+_DIFFERENCE = (
+    "from the paired findings: linearised variance by the same clusters, Student's t, and one finding of either kind "
+    "of change added to the effective number (Bonett and Price 2012); mirrored if the conditions are swapped"
+)
+_METRICS = (
+    "precision (true among held), recall (held among true), f1 (2 TP / (2 TP + FP + FN), a ratio), "
+    "false-consensus-rate (held among false), false-demotion-rate (not held among true); held is full or partial "
+    "consensus"
+)
+
+
+def _ends(of: str, method: str) -> Columns:
+    return (
+        Column(f"{of}_low" if of else "low", "number", f"low end of the 95 % interval: {method}"),
+        Column(f"{of}_high" if of else "high", "number", "high end of it"),
+    )
+
+
+COMPARISON_TABLES: dict[str, Columns] = {
+    "summary": (
+        Column("metric", "text", f"each class (its share), held, {_METRICS}; changed (class differs)", key=True),
+        Column("CONDITION", "number", "the metric under the condition of that name; missing where its n is 0"),
+        *_ends("CONDITION", _SHARE),
+        Column("CONDITION_n", "whole", "what the share is taken of; of f1 the findings whose truth is known"),
+        Column(
+            "difference",
+            "number",
+            "that of the other condition minus that of the first (with three or more: `difference_NAME` for each); of "
+            "`changed` the share of findings whose class differs, with the interval of a share",
+        ),
+        *_ends("difference", _DIFFERENCE),
+    ),
+    "mix": (
+        Column("condition", "text", "the name of the condition", key=True),
+        Column("classification", CLASSIFICATIONS, "the class", key=True),
+        Column("n", "whole", "the findings of the class under the condition"),
+        Column("share", "number", "their share of all findings"),
+        *_ends("", _SHARE),
+    ),
+    "truth": (
+        Column("condition", "text", "the name of the condition", key=True),
+        Column("metric", "text", _METRICS, key=True),
+        Column("value", "number", "the metric; missing where n is 0"),
+        *_ends("", _SHARE),
+        Column("n", "whole", "what the share is taken of; of f1 the findings whose truth is known"),
+    ),
+}
