@@ -46,7 +46,7 @@ def ppi(
         A `CorrectedRate`. Its value, tuning and standard error are the paper's. The interval of a rate rests on two
         imagined labels more, half of one for each combination of truth and prediction (after Agresti and Min 2005),
         and on Student's t, and ends at 0 and 1: with 20 labels and rare rates the paper's own holds the truth in
-        half of all cases, this one in 94 % or more. With clusters residuals are summed by run (and claim).
+        half of all cases, this one in 92 % or more. With clusters residuals are summed by run (and claim).
 
     Raises:
         InputError: for lists of other lengths, fewer than two labels, or labels on all items.
@@ -145,4 +145,4 @@ def _notes(items: JudgedItems, tuning: float) -> list[str]:
         notes.append("What the panel says does not go with the truth: only the labels count, as tuning is 0.")
     if items.clusters is not None and (n := items.clusters_at(items.labelled).n_runs) < 10:
         notes.append(f"The labels are of {counted(n, 'run')}: how much runs differ is hardly known below ten.")
-    return notes + note_few_labels(int(items.labelled.sum()), "such intervals are wide")
+    return notes + note_few_labels(int(items.labelled.sum()), "92 to 100 %", "94 to 100 %")
