@@ -34,7 +34,7 @@ def from_table(
     label: str,
     truth: str | None = None,
     round: str | None = None,
-    run: str | None = None,
+    run: str | Sequence[str] | None = None,
     cost: str | None = None,
     explanation: str | None = None,
     labels: Mapping[Any, str] | None = None,
@@ -52,7 +52,7 @@ def from_table(
         label: the label, of any number of classes.
         truth: the right label of the item, in the words of `label`; empty where it is not known.
         round: the round of the vote, a whole number.
-        run: the run; an item in two runs is labelled twice.
+        run: the run, likewise; an item in two runs is labelled twice.
         cost: what the vote cost, in a unit of your own.
         explanation: the worker's words.
         labels: words of the table and the labels they mean, such as `{"yes": "true", "no": "false"}`, for votes and
