@@ -220,12 +220,15 @@ def test_the_demo_writes_everything_and_prints_about_ten_lines(tmp_path):
     done = verifyplan("demo", "--out", tmp_path, "--claims", "12")
     assert done.returncode == 0, done.stderr
     assert 8 <= len(done.stdout.splitlines()) <= 14
+    assert "6 judges, worth 2.2 independent votes [" in done.stdout
+    assert re.search(r"^  the majority is right in .* % .* two workers agree in", done.stdout, re.MULTILINE)
     assert len(re.findall(r"^  now, .*: full-consensus .* \(n = \d+\)$", done.stdout, re.MULTILINE)) == 2
     assert done.stderr == "", "progress is for terminals"
     written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
-    figures = {"class-mix", "transitions", "truth-metrics", "votes", "rounds"}
-    assert {f"{figure}.{suffix}" for figure in figures for suffix in ("png", "svg", "html")} <= written
-    assert {"report.md", "report.html", "tables/votes.csv", "tables/votes.parquet", "replay/report.html"} <= written
+    real = {"panel", "debate", "class-mix", "transitions", "truth-metrics"}
+    claims = {f"claims/{name}" for name in ("class-mix", "transitions", "truth-metrics", "votes", "rounds")}
+    assert {f"{figure}.{suffix}" for figure in real | claims for suffix in ("png", "svg", "html")} <= written
+    assert {"report.md", "report.html", "claims/report.html", "claims/tables/votes.csv"} <= written
 
 
 @pytest.mark.parametrize(

@@ -80,8 +80,8 @@ COMMANDS = {
     ),
     "convert": ListedCommand("recorded", "Write runs as tables: runs, findings, votes, rounds, dispatches."),
     "demo": ListedCommand(
-        "cross",
-        "Run the main job: cross-verify claims about real code, compare the modes on recorded runs, write out/.",
+        "demo",
+        "Run the main job: say what real panels are worth, compare modes, verify claims about real code, write out/.",
         no_args_is_help=False,
     ),
     "datasets": ListedCommand(

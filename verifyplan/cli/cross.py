@@ -1,4 +1,4 @@
-"""`crossverify` and `demo`: workers vote on findings."""
+"""`crossverify`: workers vote on findings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from verifyplan.cli.exit_codes import exit_code_of, exit_with, repeat
 from verifyplan.cli.inputs import model_roster
 from verifyplan.cli.options import with_groups
 from verifyplan.errors import Problem, SettingsError
-from verifyplan.protocol.vote import MODES, Mode
 from verifyplan.runs.merges import DEFAULT_MATCHER
 
 
@@ -92,46 +91,3 @@ def _roster(workers: str | None) -> dict[str, str]:
     if len(named) < len(pairs):
         raise SettingsError(Problem("--workers", f"a name occurs twice in {workers!r}", "name each worker once"))
     return named
-
-
-def demo(
-    out: Annotated[Path, typer.Option(help="The folder for charts, tables and the report.")] = Path("out"),
-    claims: Annotated[int, typer.Option(min=1, help="Claims about this Python's library to verify now.")] = 60,
-) -> None:
-    """Run the main job: cross-verify claims about real code, compare the modes on recorded runs, write out/.
-
-    \b
-    Example:
-    verifyplan demo --out out
-    """
-    typer.echo("Claims about Python's standard library (synthetic claims, real code), cross-verified:")
-    for mode in MODES:
-        _verify_now(claims, mode, out)
-    collaborative, adversarial = (vp.datasets.runs(f"stdlib-claims/{mode}") for mode in MODES)
-    paired = vp.compare(collaborative, adversarial)
-    replayed = vp.compare(adversarial)
-    comparisons = {"rule, prompt and evidence (two real runs)": paired, "rule alone (one replayed)": replayed}
-    for title, comparison in comparisons.items():
-        typer.echo(f"{' against '.join(paired.conditions)}, {title}, {comparison.n_findings} recorded findings:")
-        typer.echo(f"  change class:    {comparison.in_words('changed')}")
-        for metric in ("false-consensus", "false-demotion"):
-            typer.echo(f"  {metric + ':':<16} {comparison.in_words(metric + '-rate')}")
-    both = vp.datasets.runs()
-    more = {
-        "votes": vp.charts.vote_matrix(adversarial, run_id="part-01"),
-        "rounds": vp.charts.queue(both),
-    }
-    path = vp.report(paired, out, title="Adversarial against collaborative verification", more=more)
-    vp.report(replayed, out / "replay", title="The same votes under the other rule")
-    both.save(out / "tables")
-    both.save_csv(out / "tables")
-    typer.echo(f"Written: {path} and report.html, charts (PNG, SVG, HTML), tables/ (CSV, Parquet), replay/")
-
-
-def _verify_now(claims: int, mode: Mode, out: Path) -> None:
-    """Run over fresh claims, and print its outcome in a line."""
-    findings = vp.datasets.stdlib_claims(claims, seed=1)
-    repo = vp.datasets.stdlib_root()
-    run = vp.crossverify(findings, CHECKERS, mode=mode, task_type="demo", repo=repo, log_dir=out / "runs")
-    outcome = next(line for line in str(run).split("\n") if line.startswith("full-consensus"))
-    typer.echo(f"  now, {mode}: {outcome} (n = {len(run.artifact.findings)})")

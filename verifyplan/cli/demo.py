@@ -1,0 +1,76 @@
+"""`demo`: what a real panel is worth, what its mode changes, and a run of your own, in half a minute."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import verifyplan as vp
+from verifyplan.agents.static import CHECKERS
+from verifyplan.protocol.vote import MODES, Mode
+from verifyplan.results import Comparison
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="The folder for charts, tables and the reports.")] = Path("out"),
+    claims: Annotated[int, typer.Option(min=1, help="Claims about this Python's library to verify now.")] = 60,
+) -> None:
+    """Run the main job: say what real panels are worth, compare modes, verify claims about real code, write out/.
+
+    \b
+    Example:
+    verifyplan demo --out out
+    """
+    _real_votes(out)
+    _known_truth(claims, out / "claims")
+    typer.echo(f"Written: {out}/report.html, charts (PNG, SVG, HTML), claims/ with a report, its runs and tables")
+
+
+def _real_votes(out: Path) -> None:
+    """Say what a panel of judges is worth, what the mode makes of its votes, and what a debate changes."""
+    judges = vp.panel(vp.datasets.votes("llmbar/plain"))
+    typer.echo("Six LLM judges on 419 pairs of outputs (llmbar/plain, real votes):")
+    typer.echo(f"  {_line(judges, 'judges')}")
+    modes = vp.compare("llmbar/plain")
+    typer.echo("  the same votes, counted collaboratively against adversarially:")
+    _echo_metrics(modes)
+    debate = vp.flips(vp.datasets.votes("prover-verifier/debate"))
+    typer.echo("Three LLM agents debate 198 questions, two collections (prover-verifier/debate, real votes):")
+    typer.echo(f"  {_line(debate, 'the majority is right')}")
+    more = {"panel": vp.charts.panel(judges), "debate": vp.charts.flips(debate)}
+    vp.report(modes, out, title="Six LLM judges: what they are worth, and what the mode changes", more=more)
+
+
+def _known_truth(claims: int, out: Path) -> None:
+    """Compare recorded runs over claims whose truth is known by construction, and verify some now."""
+    typer.echo("Claims about Python's standard library (synthetic claims, real code), 720 recorded, two real runs:")
+    collaborative, adversarial = (vp.datasets.runs(f"stdlib-claims/{mode}") for mode in MODES)
+    paired = vp.compare(collaborative, adversarial)
+    _echo_metrics(paired)
+    for mode in MODES:
+        _verify_now(claims, mode, out)
+    both = vp.datasets.runs("stdlib-claims")
+    more = {"votes": vp.charts.vote_matrix(adversarial, run_id="part-01"), "rounds": vp.charts.queue(both)}
+    vp.report(paired, out, title="Adversarial against collaborative verification", more=more)
+    both.save(out / "tables")
+    both.save_csv(out / "tables")
+
+
+def _echo_metrics(comparison: Comparison) -> None:
+    for metric in ("false-consensus", "false-demotion"):
+        typer.echo(f"  {metric + ':':<16} {comparison.in_words(metric + '-rate')}")
+
+
+def _verify_now(claims: int, mode: Mode, out: Path) -> None:
+    """Run over fresh claims, and print its outcome in a line."""
+    findings = vp.datasets.stdlib_claims(claims, seed=1)
+    repo = vp.datasets.stdlib_root()
+    run = vp.crossverify(findings, CHECKERS, mode=mode, task_type="demo", repo=repo, log_dir=out / "runs")
+    typer.echo(f"  now, {mode}: {_line(run, 'full-consensus')} (n = {len(run.artifact.findings)})")
+
+
+def _line(result: object, words: str) -> str:
+    """Return the line of a result's words that has these words."""
+    return next(line for line in str(result).splitlines() if words in line)
